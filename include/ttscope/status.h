@@ -1,0 +1,46 @@
+/* status.h: how every function of ttscope says what happened.
+ * A fallible function returns a status; one with something to say fills an optional error that
+ * the caller owns. Nothing here is global and nothing has to be freed. */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TTS_API extern "C" __attribute__((visibility("default")))
+#else
+#define TTS_API __attribute__((visibility("default")))
+#endif
+#define TTS_NODISCARD __attribute__((warn_unused_result))
+
+/* Values are part of the binary interface: add at the end, never renumber. */
+#define TTS_STATUS_MAP(X)                                                                      \
+    X(OK, 0, "success")                                                                        \
+    X(E_NOMEM, -1, "out of memory")                                                            \
+    X(E_INVALID, -2, "invalid argument")                                                       \
+    X(E_RANGE, -3, "value out of range")                                                       \
+    X(E_FULL, -4, "no free block is large enough")                                             \
+    X(E_BELOW_LIMIT, -5, "address is below the limit")                                         \
+    X(E_NOT_FOUND, -6, "not found")                                                            \
+    X(E_BUSY, -7, "in use")                                                                    \
+    X(E_SYNTAX, -8, "malformed input")                                                         \
+    X(E_IO, -9, "input or output failed")
+
+#define TTS_STATUS_ENUM(name, value, text) TTS_##name = value,
+enum tts_status { TTS_STATUS_MAP(TTS_STATUS_ENUM) };
+#undef TTS_STATUS_ENUM
+
+/* What went wrong, where. `line` and `offset` are 0 where they mean nothing; lines count
+ * from 1. */
+struct tts_error {
+    enum tts_status status;
+    int sys_errno;   /* 0 unless the system refused something */
+    uint64_t offset; /* byte in the input */
+    uint32_t line;   /* line of the input, UINT32_MAX when past it */
+    char text[160];  /* lower case, no full stop, always terminated */
+};
+
+/* The constant text of a status; "unknown status" for a value not in the list. */
+TTS_API const char *tts_status_text(enum tts_status status);
+
+/* The release of the library in use, e.g. "0.1.0". */
+TTS_API const char *tts_version(void);

@@ -1,0 +1,61 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void begin(struct tts_error *err, enum tts_status status, int sys_errno)
+{
+    *err = (struct tts_error){.status = status, .sys_errno = sys_errno};
+}
+
+enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, const char *format,
+                              ...)
+{
+    if (!err)
+        return status;
+    va_list args;
+    va_start(args, format);
+    begin(err, status, 0);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return status;
+}
+
+/* The system's word for an errno as our texts have it: "No such file" begins in lower case, an
+ * abbreviation stays. */
+static const char *errno_text(int sys_errno, char *buffer, size_t size)
+{
+    const char *given = strerror_r(sys_errno, buffer, size);
+    if (given != buffer)
+        snprintf(buffer, size, "%s", given);
+    bool word = buffer[0] >= 'A' && buffer[0] <= 'Z' && buffer[1] >= 'a' && buffer[1] <= 'z';
+    if (word)
+        buffer[0] = (char)(buffer[0] - 'A' + 'a');
+    return buffer;
+}
+
+enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status status,
+                                    int sys_errno, const char *format, ...)
+{
+    if (!err)
+        return status;
+    va_list args;
+    va_start(args, format);
+    begin(err, status, sys_errno);
+    int wanted = vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+
+    /* The reason matters more than the end of a long path: it is never cut off. */
+    char reason[64];
+    errno_text(sys_errno, reason, sizeof reason);
+    size_t room = sizeof err->text - sizeof ": " - strlen(reason);
+    size_t at = wanted < 0 ? 0 : (size_t)wanted;
+    if (at > room) {
+        at = room;
+        memcpy(err->text + at - 3, "...", 3);
+    }
+    snprintf(err->text + at, sizeof err->text - at, ": %s", reason);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* hash.h: FNV-1a 64, the checksum of the golden files. */
+#pragma once
+
+#include <stdint.h>
+
+#define TTS_FNV1A64_INIT UINT64_C(0xcbf29ce484222325)
+
+/* Folds the 8 little-endian bytes of `value` into `hash`. */
+static inline uint64_t tts_fnv1a64_u64(uint64_t hash, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        hash = (hash ^ ((value >> (8 * i)) & 0xff)) * UINT64_C(0x100000001b3);
+    return hash;
+}

@@ -1,0 +1,86 @@
+#include "base/number.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* The value of a digit in any base up to 16; 16 for another character. */
+static unsigned digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F')
+        return (unsigned)(c - 'A') + 10;
+    return 16;
+}
+
+/* A character that is no digit outranks a value too large, wherever it stands. */
+static enum tts_status parse(const char *text, size_t len, unsigned base, uint64_t *out)
+{
+    uint64_t value = 0;
+    enum tts_status status = len > 0 ? TTS_OK : TTS_E_SYNTAX;
+    for (size_t i = 0; i < len; i++) {
+        unsigned digit = digit_value(text[i]);
+        if (digit >= base)
+            return TTS_E_SYNTAX;
+        if (value > (UINT64_MAX - digit) / base)
+            status = TTS_E_RANGE;
+        else
+            value = value * base + digit;
+    }
+    if (status == TTS_OK)
+        *out = value;
+    return status;
+}
+
+enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out)
+{
+    return parse(text, len, 10, out);
+}
+
+enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out)
+{
+    return parse(text, len, 16, out);
+}
+
+/* bytes / 2^shift in units of 10^-decimals, rounded half up; digit by digit, so nothing wraps.
+ */
+static uint64_t scale(uint64_t bytes, unsigned shift, unsigned decimals)
+{
+    assert(shift >= 10 && shift <= 60);
+    uint64_t mask = (UINT64_C(1) << shift) - 1;
+    uint64_t value = bytes >> shift, rest = bytes & mask;
+    for (unsigned i = 0; i < decimals; i++) {
+        rest *= 10;
+        value = value * 10 + (rest >> shift);
+        rest &= mask;
+    }
+    return value + (rest >> (shift - 1));
+}
+
+const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes)
+{
+    static const char units[] = "KMGTPE";
+    unsigned unit = 0;
+    if (bytes < 1024) {
+        snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " B", bytes);
+        return out;
+    }
+    /* Rounding may reach 1024 of a unit, which is one of the next. */
+    while (unit < 5 && scale(bytes, 10 * (unit + 1), 0) >= 1024)
+        unit++;
+    unsigned shift = 10 * (unit + 1), decimals = 2;
+    while (decimals > 0 && scale(bytes, shift, decimals) >= 1000)
+        decimals--;
+    static const unsigned powers[] = {1, 10, 100};
+    uint64_t value = scale(bytes, shift, decimals);
+    uint64_t whole = value / powers[decimals], part = value % powers[decimals];
+    if (decimals == 0)
+        snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " %ciB", whole, units[unit]);
+    else
+        snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%0*" PRIu64 " %ciB", whole,
+                 (int)decimals, part, units[unit]);
+    return out;
+}

@@ -1,0 +1,18 @@
+/* number.h: numbers from and to text, without locale. */
+#pragma once
+
+#include "ttscope/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole of text[0..len) as decimal digits (no sign, no space), or as lower or upper case
+ * hex without prefix. TTS_E_SYNTAX: empty or another character; TTS_E_RANGE: past 64 bits. */
+TTS_NODISCARD enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out);
+TTS_NODISCARD enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out);
+
+enum { TTS_NUMBER_BYTES_MAX = 24 };
+
+/* Bytes for people, three significant digits at least: "0 B", "1023 B", "1.50 KiB", "12.8 GiB".
+ * Writes a terminated text and returns `out`. */
+const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes);

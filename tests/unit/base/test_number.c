@@ -1,0 +1,125 @@
+#include "base/number.h"
+#include "harness/t.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum tts_status parse(const char *text, uint64_t *out)
+{
+    return tts_number_parse(text, strlen(text), out);
+}
+
+static enum tts_status parse_hex(const char *text, uint64_t *out)
+{
+    return tts_number_parse_hex(text, strlen(text), out);
+}
+
+T_TEST(decimal_reads_all_64_bits_and_no_more)
+{
+    uint64_t value = 1;
+    T_TRUE(parse("0", &value) == TTS_OK && value == 0);
+    T_TRUE(parse("00000000000000000000000042", &value) == TTS_OK && value == 42);
+    T_TRUE(parse("18446744073709551615", &value) == TTS_OK && value == UINT64_MAX);
+    T_EQ(parse("18446744073709551616", &value), TTS_E_RANGE);
+    T_EQ(parse("18446744073709551620", &value), TTS_E_RANGE);
+    T_EQ(parse("184467440737095516150", &value), TTS_E_RANGE);
+    T_EQ(parse("99999999999999999999999999999999", &value), TTS_E_RANGE);
+    T_EQ(value, UINT64_MAX);
+}
+
+T_TEST(decimal_takes_digits_only)
+{
+    static const char *const bad[] = {"",   " ",  "-1",   "+1",
+                                      "1 ", " 1", "0x10", "1.0",
+                                      "a",  "1/", "1:",   "99999999999999999999999x"};
+    uint64_t value = 7;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        T_EQ(parse(bad[i], &value), TTS_E_SYNTAX);
+    T_EQ(tts_number_parse("12\0", 3, &value), TTS_E_SYNTAX);
+    T_EQ(value, 7);
+}
+
+T_TEST(a_number_ends_where_its_length_says)
+{
+    uint64_t value = 0;
+    T_TRUE(tts_number_parse("1234", 2, &value) == TTS_OK && value == 12);
+    T_TRUE(tts_number_parse_hex("ffgg", 2, &value) == TTS_OK && value == 255);
+}
+
+T_TEST(hex_takes_both_cases_and_no_prefix)
+{
+    uint64_t value = 0;
+    T_TRUE(parse_hex("aBcDeF09", &value) == TTS_OK && value == 0xabcdef09);
+    T_TRUE(parse_hex("ffffffffffffffff", &value) == TTS_OK && value == UINT64_MAX);
+    T_EQ(parse_hex("10000000000000000", &value), TTS_E_RANGE);
+    T_EQ(parse_hex("0x1", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex("", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex("g", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex("G", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex(":", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex("@", &value), TTS_E_SYNTAX);
+    T_EQ(parse_hex("`", &value), TTS_E_SYNTAX);
+    T_EQ(value, UINT64_MAX);
+}
+
+T_TEST(what_the_c_library_prints_is_read_back)
+{
+    uint64_t rng = 3;
+    for (int i = 0; i < 10000; i++) {
+        uint64_t wanted = t_random(&rng) >> (t_random(&rng) % 64), value = ~wanted;
+        char text[32];
+        snprintf(text, sizeof text, "%" PRIu64, wanted);
+        T_TRUE(parse(text, &value) == TTS_OK && value == wanted);
+        snprintf(text, sizeof text, "%" PRIX64, wanted);
+        T_TRUE(parse_hex(text, &value) == TTS_OK && value == wanted);
+    }
+}
+
+T_TEST(bytes_have_three_digits_at_least)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {
+        {0, "0 B"},
+        {1, "1 B"},
+        {1023, "1023 B"},
+        {1024, "1.00 KiB"},
+        {1536, "1.50 KiB"},
+        {10234, "9.99 KiB"},   /* 9.9941 */
+        {10235, "10.0 KiB"},   /* 9.9951: rounding takes a digit away */
+        {102348, "99.9 KiB"},  /* 99.949 */
+        {102349, "100 KiB"},   /* 99.950 */
+        {1048063, "1023 KiB"}, /* 1023.499 */
+        {1048064, "1.00 MiB"}, /* 1023.5: rounding takes a unit away */
+        {1048576, "1.00 MiB"},
+        {UINT64_C(1) << 30, "1.00 GiB"},
+        {UINT64_C(13743895347), "12.8 GiB"},
+        {UINT64_C(1) << 40, "1.00 TiB"},
+        {UINT64_C(1) << 50, "1.00 PiB"},
+        {UINT64_C(1) << 60, "1.00 EiB"},
+        {UINT64_C(1023) << 50, "1023 PiB"},
+        {UINT64_MAX, "16.0 EiB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[TTS_NUMBER_BYTES_MAX];
+        T_STR_EQ(tts_number_format_bytes(text, cases[i].bytes), cases[i].text);
+    }
+}
+
+T_TEST(bytes_agree_with_floating_point)
+{
+    uint64_t rng = 5;
+    for (int i = 0; i < 10000; i++) {
+        uint64_t bytes = t_random(&rng) >> (t_random(&rng) % 64);
+        char text[TTS_NUMBER_BYTES_MAX], unit = 0;
+        double value;
+        tts_number_format_bytes(text, bytes);
+        T_EQ(sscanf(text, "%lf %c", &value, &unit), 2);
+        for (const char *u = "BKMGTPE"; *u != unit; u++)
+            value *= 1024;
+        double wanted = (double)bytes;
+        T_TRUE(value >= wanted * 0.995 && value <= wanted * 1.005);
+    }
+}
