@@ -1,0 +1,211 @@
+/* Bytes become a pool and a history; a space and the slow model live it side by side, and any
+ * difference aborts. Every input means something. */
+#include "oracle/twin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+enum {
+    /* Of one input: enough for a tree of some height, few enough for thousands of inputs a
+     * second. */
+    MAX_OPS = 512,
+    CHECK_EVERY_OPS = 100,
+};
+
+struct reader {
+    const uint8_t *at, *end;
+};
+
+struct rig {
+    struct twin twin;
+    struct twin_scratch scratch;
+    struct model model;
+    struct reader in;
+    unsigned ops_done;
+    unsigned since_check;
+};
+
+/* Past the end there are zeros. */
+static uint8_t next_byte(struct reader *in)
+{
+    return in->at < in->end ? *in->at++ : 0;
+}
+
+static uint64_t next_u16(struct reader *in)
+{
+    uint64_t high = next_byte(in);
+    return high << 8 | next_byte(in);
+}
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "difference: %s\n", what);
+    abort();
+}
+
+/* --- what bytes mean -------------------------------------------------------------------- */
+
+static struct tts_space_config read_config(struct reader *in)
+{
+    static const uint64_t alignments[] = {1, 3, 16, 32, 48, 64, 1024, 4096};
+    uint8_t first = next_byte(in), shift = next_byte(in) % 40;
+    struct tts_space_config config = {
+        .policy = first & 1 ? TTS_POLICY_BEST : TTS_POLICY_FIRST,
+        .alignment_bytes = alignments[first >> 1 & 7],
+    };
+    config.size_bytes = 1 + next_byte(in) + (next_u16(in) << shift);
+    if (config.size_bytes > TTS_SPACE_MAX_BYTES)
+        config.size_bytes = TTS_SPACE_MAX_BYTES;
+    config.min_bytes = first & 16 ? next_byte(in) : config.alignment_bytes;
+    config.offset_bytes = first & 32 ? next_u16(in) : 0;
+    if (first & 64)
+        config.offset_bytes = UINT64_MAX - config.size_bytes - config.offset_bytes;
+    return config;
+}
+
+static const struct model_block *pick_block(const struct model *model, uint64_t selector)
+{
+    return model->count > 0 ? &model->blocks[selector % model->count] : NULL;
+}
+
+/* Two bits say which kind of number, six which one. */
+static uint64_t read_size(const struct model *model, uint8_t code)
+{
+    uint64_t value = code & 63;
+    const struct model_block *block = pick_block(model, value);
+    switch (code >> 6) {
+    case 0:
+        return value * model->config.alignment_bytes;
+    case 1:
+        return block != NULL ? block->size_bytes : 0;
+    case 2:
+        return (UINT64_C(1) << value) - 1;
+    default:
+        return value < 32 ? UINT64_MAX - value : model->config.size_bytes / (value - 31) + 1;
+    }
+}
+
+/* Somewhere in or around a block: at its start, its middle, against its end, before it. */
+static uint64_t read_address(const struct model *model, uint64_t selector, uint8_t where,
+                             uint64_t bytes)
+{
+    const struct model_block *block = pick_block(model, selector);
+    uint64_t start = model->config.offset_bytes + (block != NULL ? block->start : 0);
+    uint64_t size_bytes = block != NULL ? block->size_bytes : 0, need = 0;
+    switch (where & 7) {
+    case 0:
+    case 1:
+        return start;
+    case 2:
+        return start + size_bytes / 2;
+    case 3:
+        return start +
+               size_bytes / 2 / model->config.alignment_bytes * model->config.alignment_bytes;
+    case 4:
+    case 5:
+        return model_need(model, bytes, &need) ? start + size_bytes - need : start;
+    case 6:
+        return start - 1;
+    default:
+        return start + (where >> 3);
+    }
+}
+
+/* `turn` counts the repetitions of one operation, which go from block to block. */
+static struct twin_op make_op(const struct model *model, const uint8_t code[3], unsigned turn)
+{
+    uint64_t selector = code[1] + (uint64_t)turn * (1 + (code[0] >> 6));
+    struct twin_op op = {.kind = TWIN_TAKE};
+    switch (code[0] & 7) {
+    case 0:
+    case 1:
+        op.direction = code[0] & 1 ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN;
+        op.bytes = read_size(model, code[1]) + (code[2] & 3);
+        op.limit = code[2] >= 240 ? read_address(model, code[2], 0, 0) : 0;
+        break;
+    case 2:
+        op.kind = TWIN_TAKE_AT;
+        op.bytes = code[2] & 8 ? UINT64_C(1) + code[2] : read_size(model, code[2] >> 2);
+        op.address = read_address(model, selector, code[2], op.bytes);
+        break;
+    case 3:
+    case 4:
+        op.kind = TWIN_GIVE;
+        op.address = read_address(model, selector, code[2] < 250 ? 0 : code[2], 0);
+        break;
+    case 5:
+        op.kind = TWIN_SHRINK;
+        op.bytes = read_size(model, code[1]) / (1 + (code[2] & 3));
+        break;
+    case 6:
+        op.kind = code[2] == 255 ? TWIN_CLEAR : TWIN_UNSHRINK;
+        break;
+    default: /* a take from the other end each time */
+        op.direction = turn & 1 ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN;
+        op.bytes = read_size(model, (uint8_t)(code[1] + turn % 5));
+        break;
+    }
+    return op;
+}
+
+/* --- the run ---------------------------------------------------------------------------- */
+
+static void check(struct rig *rig, uint64_t request)
+{
+    struct twin_note note;
+    rig->since_check = 0;
+    if (!twin_same(&rig->twin, request, &rig->scratch, &note))
+        stop(note.text);
+}
+
+/* The rest of the history is lived by the copy. */
+static void go_on_as_copy(struct rig *rig)
+{
+    struct tts_space *copy = NULL;
+    if (tts_space_copy(rig->twin.space, &copy) != TTS_OK)
+        stop("the copy was refused");
+    if (!tts_space_equal(rig->twin.space, copy))
+        stop("the copy is not equal");
+    tts_space_free(rig->twin.space);
+    rig->twin.space = copy;
+}
+
+/* Three bytes an operation, a fourth when it is done more than once. */
+static void run_ops(struct rig *rig)
+{
+    struct reader *in = &rig->in;
+    while (in->at < in->end && rig->ops_done < MAX_OPS) {
+        uint8_t code[3] = {next_byte(in), next_byte(in), next_byte(in)};
+        unsigned turns = code[0] & 8 ? 2 + (unsigned)(next_byte(in) & 127) : 1;
+        for (unsigned turn = 0; turn < turns && rig->ops_done < MAX_OPS; turn++) {
+            struct twin_note note;
+            struct twin_op op = make_op(&rig->model, code, turn);
+            if (!twin_step(&rig->twin, &op, &note))
+                stop(note.text);
+            rig->ops_done++;
+            if (++rig->since_check >= CHECK_EVERY_OPS + rig->model.count)
+                check(rig, op.bytes);
+        }
+        if ((code[0] & 0x30) == 0x30)
+            go_on_as_copy(rig);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    static struct rig rig; /* megabytes that need no clearing; nothing in it outlives a run */
+    rig.in = (struct reader){bytes, bytes + len};
+    rig.ops_done = rig.since_check = 0;
+    struct tts_space_config config = read_config(&rig.in);
+    rig.twin = (struct twin){.model = &rig.model};
+    model_init(&rig.model, &config);
+    struct tts_error err;
+    if (tts_space_new(&config, NULL, &rig.twin.space, &err) != TTS_OK)
+        stop(err.text);
+    run_ops(&rig);
+    check(&rig, 0);
+    tts_space_free(rig.twin.space);
+    return 0;
+}

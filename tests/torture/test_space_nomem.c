@@ -1,0 +1,240 @@
+/* Every allocation of a long history is made to fail, one history for each: the call that
+ * needed it must leave the space as it was, and succeed when it is tried again. */
+#include "base/alloc.h"
+#include "harness/t.h"
+#include "oracle/twin.h"
+#include "torture/heap.h"
+
+enum { SCRIPT_OPS = 6000 };
+
+/* A history with its results, so that it can be replayed without the model. */
+struct script {
+    struct tts_space_config config;
+    size_t count;
+    struct twin_op ops[SCRIPT_OPS];
+    struct twin_result results[SCRIPT_OPS];
+};
+
+/* What the allocator does in one replay. */
+struct sabotage {
+    uint64_t fail_at;
+    bool fail_after; /* and goes on failing until the failure has been seen */
+};
+
+static void *allocate(size_t bytes)
+{
+    const struct tts_alloc *libc = tts_alloc_libc();
+    void *memory = libc->alloc(libc->ctx, bytes);
+    T_TRUE(memory != NULL);
+    return memory;
+}
+
+static void release(void *memory, size_t bytes)
+{
+    const struct tts_alloc *libc = tts_alloc_libc();
+    libc->free(libc->ctx, memory, bytes);
+}
+
+/* --- the script ------------------------------------------------------------------------- */
+
+static void add(struct script *script, struct model *model, struct twin_op op)
+{
+    T_TRUE(script->count < SCRIPT_OPS);
+    script->ops[script->count] = op;
+    script->results[script->count++] = twin_op_on_model(model, &op);
+}
+
+/* Small blocks from both ends until every structure has grown several times. */
+static void script_fill(struct script *script, struct model *model)
+{
+    for (uint64_t i = 0; i < 2000; i++) {
+        struct twin_op op = {.kind = TWIN_TAKE,
+                             .bytes = 1 + i * 7919 % 8192,
+                             .direction = i % 3 ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN};
+        add(script, model, op);
+    }
+}
+
+/* A sieve: as many free blocks as there can be, then everything given back, which retires as
+ * many ids as there can be. */
+static void script_drain(struct script *script, struct model *model, size_t step)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        uint64_t address = model->config.offset_bytes + model->blocks[i].start;
+        if (model->blocks[i].taken && i % step == 0)
+            add(script, model, (struct twin_op){.kind = TWIN_GIVE, .address = address});
+    }
+}
+
+/* Places blocks inside free ones, which makes two out of one. */
+static void script_place(struct script *script, struct model *model)
+{
+    uint64_t step = model->config.size_bytes / 300 / 64 * 64;
+    for (uint64_t i = 0; i < 300; i++) {
+        struct twin_op op = {.kind = TWIN_TAKE_AT,
+                             .address = model->config.offset_bytes + i * step,
+                             .bytes = 100};
+        add(script, model, op);
+    }
+}
+
+static void script_cut(struct script *script, struct model *model)
+{
+    uint64_t bytes = model->blocks[0].taken ? 0 : model->blocks[0].size_bytes;
+    add(script, model, (struct twin_op){.kind = TWIN_SHRINK, .bytes = bytes / 2});
+    add(script, model, (struct twin_op){.kind = TWIN_SHRINK, .bytes = bytes - bytes / 2});
+    add(script, model, (struct twin_op){.kind = TWIN_UNSHRINK});
+}
+
+static struct script *script_new(enum tts_policy policy)
+{
+    struct script *script = allocate(sizeof *script);
+    struct model *model = allocate(sizeof *model);
+    script->count = 0;
+    script->config = (struct tts_space_config){.size_bytes = UINT64_C(1) << 24,
+                                               .offset_bytes = 4096,
+                                               .min_bytes = 32,
+                                               .alignment_bytes = 64,
+                                               .policy = policy};
+    model_init(model, &script->config);
+    script_place(script, model);
+    script_fill(script, model);
+    script_drain(script, model, 2);
+    script_cut(script, model);
+    script_place(script, model);
+    while (model->count > 1 && script->count + model->count + 100 < SCRIPT_OPS)
+        script_drain(script, model, 1);
+    script_cut(script, model);
+    add(script, model, (struct twin_op){.kind = TWIN_CLEAR});
+    script_place(script, model);
+    release(model, sizeof *model);
+    return script;
+}
+
+/* --- one replay ------------------------------------------------------------------------- */
+
+/* The state after the first `count` operations, made without a failure. */
+static struct tts_space *space_after(const struct script *script, size_t count)
+{
+    struct tts_space *space = NULL;
+    T_EQ(tts_space_new(&script->config, NULL, &space, NULL), TTS_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct twin_result result = twin_op_on_space(space, &script->ops[i]);
+        T_EQ(result.status, script->results[i].status);
+    }
+    return space;
+}
+
+static void is_as_after(const struct tts_space *space, const struct script *script,
+                        size_t count)
+{
+    struct tts_space *expected = space_after(script, count);
+    T_TRUE(tts_space_is_valid(space));
+    T_TRUE(tts_space_equal(space, expected));
+    tts_space_free(expected);
+}
+
+static void same_result(struct twin_result seen, struct twin_result expected)
+{
+    T_EQ(seen.status, expected.status);
+    T_EQ(seen.address, expected.address);
+}
+
+/* Operation `i` ran out of memory: nothing may have changed, now or when it does so again. */
+static void check_failure(struct heap *heap, struct tts_space *space,
+                          const struct script *script, size_t i)
+{
+    is_as_after(space, script, i);
+    if (heap->fail_after) {
+        T_EQ(twin_op_on_space(space, &script->ops[i]).status, TTS_E_NOMEM);
+        is_as_after(space, script, i);
+    }
+    heap->fail_at = 0;
+    same_result(twin_op_on_space(space, &script->ops[i]), script->results[i]);
+}
+
+static struct tts_space *new_space(struct heap *heap, const struct script *script)
+{
+    struct tts_space *space = NULL;
+    struct tts_error err = {0};
+    if (tts_space_new(&script->config, &heap->alloc, &space, &err) == TTS_OK)
+        return space;
+    T_EQ(err.status, TTS_E_NOMEM);
+    T_TRUE(space == NULL && heap->failed > 0 && heap_is_settled(heap));
+    heap->fail_at = 0;
+    T_EQ(tts_space_new(&script->config, &heap->alloc, &space, &err), TTS_OK);
+    return space;
+}
+
+/* A copy, which must not be there at all when its memory is not, of a space that never felt
+ * it. */
+static void copy_and_free(struct heap *heap, const struct tts_space *space)
+{
+    struct tts_space *copy = NULL;
+    uint64_t bytes = heap->live_bytes, blocks = heap->live_blocks;
+    if (tts_space_copy(space, &copy) != TTS_OK) {
+        T_TRUE(copy == NULL && heap->failed > 0);
+        T_EQ(heap->live_bytes, bytes);
+        T_EQ(heap->live_blocks, blocks);
+        heap->fail_at = 0;
+        T_EQ(tts_space_copy(space, &copy), TTS_OK);
+    }
+    T_TRUE(tts_space_equal(space, copy));
+    tts_space_free(copy);
+    T_EQ(heap->live_bytes, bytes);
+}
+
+/* Returns whether a call failed at all: when none did, the sweep has seen them all. */
+static bool replay(const struct script *script, struct sabotage sabotage)
+{
+    struct heap heap;
+    heap_init(&heap);
+    heap.fail_at = sabotage.fail_at;
+    heap.fail_after = sabotage.fail_after;
+    struct tts_space *space = new_space(&heap, script);
+    for (size_t i = 0; i < script->count; i++) {
+        struct twin_result result = twin_op_on_space(space, &script->ops[i]);
+        if (result.status == TTS_E_NOMEM)
+            check_failure(&heap, space, script, i);
+        else
+            same_result(result, script->results[i]);
+        if (i % (SCRIPT_OPS / 4) == SCRIPT_OPS / 8)
+            copy_and_free(&heap, space);
+    }
+    is_as_after(space, script, script->count);
+    tts_space_free(space);
+    T_TRUE(heap_is_settled(&heap));
+    return heap.failed > 0;
+}
+
+/* --- the sweeps ------------------------------------------------------------------------- */
+
+static void sweep(enum tts_policy policy, bool fail_after)
+{
+    struct script *script = script_new(policy);
+    uint64_t n = 1;
+    while (replay(script, (struct sabotage){n, fail_after}))
+        n++;
+    T_TRUE(n > 50); /* or the history does not make the structures grow */
+    release(script, sizeof *script);
+}
+
+T_TEST(first_survives_the_failure_of_any_one_allocation)
+{
+    sweep(TTS_POLICY_FIRST, false);
+}
+
+T_TEST(best_survives_the_failure_of_any_one_allocation)
+{
+    sweep(TTS_POLICY_BEST, false);
+}
+
+T_TEST(first_survives_an_allocator_that_fails_from_some_call_on)
+{
+    sweep(TTS_POLICY_FIRST, true);
+}
+
+T_TEST(best_survives_an_allocator_that_fails_from_some_call_on)
+{
+    sweep(TTS_POLICY_BEST, true);
+}
