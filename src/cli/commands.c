@@ -1,0 +1,20 @@
+#include "cli/commands.h"
+
+#include "cli/command.h"
+
+#include <string.h>
+
+const struct tts_command tts_commands[] = {
+    {"replay", "FILE", "run an allocation sequence on the device model", tts_cmd_replay},
+    {"help", "[COMMAND]", "this list, or the page of a command", tts_cmd_help},
+    {"version", "", "the release", tts_cmd_version},
+    {0},
+};
+
+const struct tts_command *tts_command_find(const char *name)
+{
+    for (const struct tts_command *command = tts_commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}

@@ -1,0 +1,313 @@
+/* replay.c: runs an allocation sequence on a space and shows what it did. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/lines.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/replay_parts.h"
+#include "views/addrmap.h"
+#include "views/blocktable.h"
+#include "views/svgmap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char command[] = "replay";
+
+struct replay {
+    /* what was asked for */
+    const char *path, *map_path;
+    bool check, stats, blocks, json, quiet;
+    /* what is under way */
+    struct tts_lines lines;
+    struct tts_opseq_run run;
+    struct tts_addrmap *map;
+    struct tts_outfile map_file, json_file;
+    struct tts_json document;
+    struct tts_replay_check checked;
+};
+
+/* --- options ---------------------------------------------------------------------------- */
+
+enum { OPTION_CHECK, OPTION_STATS, OPTION_BLOCKS, OPTION_JSON, OPTION_MAP, OPTION_QUIET };
+
+static const struct tts_option options_table[] = {
+    [OPTION_CHECK] = {"check", 'c', false},
+    [OPTION_STATS] = {"stats", 's', false},
+    [OPTION_BLOCKS] = {"blocks", 'b', false},
+    [OPTION_JSON] = {"json", 'j', false},
+    [OPTION_MAP] = {"map", 'm', true},
+    [OPTION_QUIET] = {"quiet", 'q', false},
+    {0},
+};
+
+static void set_option(struct replay *replay, int option, const char *value)
+{
+    bool *const flags[] = {[OPTION_CHECK] = &replay->check,
+                           [OPTION_STATS] = &replay->stats,
+                           [OPTION_BLOCKS] = &replay->blocks,
+                           [OPTION_JSON] = &replay->json,
+                           [OPTION_QUIET] = &replay->quiet};
+    if (option == OPTION_MAP)
+        replay->map_path = value;
+    else
+        *flags[option] = true;
+}
+
+static bool map_is_stdout(const struct replay *replay)
+{
+    return replay->map_path && strcmp(replay->map_path, "-") == 0;
+}
+
+/* TTS_OPTIONS_END when there is something to run, else TTS_OPTIONS_STOP and the exit code. */
+static int read_options(struct replay *replay, char **argv, int *exit_code)
+{
+    struct tts_options options = tts_options_begin(command, options_table, argv);
+    int option;
+    while ((option = tts_options_next(&options)) >= 0)
+        set_option(replay, option, options.value);
+    *exit_code = options.exit_code;
+    if (option == TTS_OPTIONS_STOP)
+        return option;
+    if (options.operand_count != 1) {
+        *exit_code = tts_options_bad_operands(&options, options.operand_count ? NULL : "FILE");
+        return TTS_OPTIONS_STOP;
+    }
+    replay->path = options.operands[0];
+    bool prints = replay->check || replay->stats || replay->blocks || replay->json;
+    if (map_is_stdout(replay) && prints) {
+        tts_message(command, "'--map -' needs standard output for itself, give the map a file "
+                             "or leave out --check, --stats, --blocks and --json");
+        *exit_code = TTS_EXIT_USAGE;
+        return TTS_OPTIONS_STOP;
+    }
+    return TTS_OPTIONS_END;
+}
+
+/* --- one line --------------------------------------------------------------------------- */
+
+static struct tts_addrmap_event event_of(const struct replay *replay,
+                                         const struct tts_opseq_step *step)
+{
+    struct tts_addrmap_event event = {TTS_ADDRMAP_NOTHING, step->address, step->bytes};
+    enum tts_opseq_outcome outcome = step->line.result.outcome;
+    bool failed = outcome == TTS_OPSEQ_FAILED;
+    enum tts_opseq_kind kind = step->line.kind;
+    if (kind == TTS_OPSEQ_TAKE)
+        event.change = failed                             ? TTS_ADDRMAP_FAILED
+                       : outcome == TTS_OPSEQ_BELOW_LIMIT ? TTS_ADDRMAP_LEAKED
+                                                          : TTS_ADDRMAP_TAKEN;
+    else if (kind == TTS_OPSEQ_TAKE_AT)
+        event.change = failed ? TTS_ADDRMAP_REFUSED : TTS_ADDRMAP_TAKEN;
+    else if (kind == TTS_OPSEQ_GIVE && step->bytes > 0)
+        event.change = TTS_ADDRMAP_GIVEN;
+    else if (kind == TTS_OPSEQ_CLEAR)
+        event.change = TTS_ADDRMAP_CLEARED;
+    if (kind == TTS_OPSEQ_SHRINK && failed) {
+        event.change = TTS_ADDRMAP_REFUSED;
+        event.address = replay->run.pool.offset_bytes + replay->run.pool.size_bytes -
+                        replay->run.stats.total_bytes;
+    }
+    return event;
+}
+
+/* Makes what needs the pool. */
+static enum tts_status begin_views(struct replay *replay, struct tts_error *err)
+{
+    const struct tts_space_config *pool = &replay->run.pool;
+    if (replay->json)
+        tts_replay_json_begin(&replay->document, replay->path, pool, !replay->quiet);
+    if (!replay->map_path)
+        return TTS_OK;
+    enum tts_status status = tts_addrmap_new(pool, NULL, &replay->map);
+    return status == TTS_OK
+               ? TTS_OK
+               : tts_error_set(err, status, "cannot draw a map: %s", tts_status_text(status));
+}
+
+/* Compares with what the line states. False: they differ. */
+static bool compare(struct tts_replay_check *checked, const struct tts_opseq_line *stated,
+                    const struct tts_opseq_step *step, uint64_t line_no)
+{
+    if (!step->line.has_result) {
+        checked->matched++;
+    } else if (!stated->has_result) {
+        checked->not_compared++;
+    } else if (tts_opseq_result_equal(&stated->result, &step->line.result)) {
+        checked->matched++;
+    } else {
+        checked->line = line_no;
+        tts_opseq_format(stated, checked->expected);
+        tts_opseq_format(&step->line, checked->got);
+        return false;
+    }
+    return true;
+}
+
+/* One line of results. False: standard output does not take it. */
+static bool print_step(const struct tts_opseq_step *step)
+{
+    char text[TTS_OPSEQ_TEXT_MAX + 1];
+    size_t len = tts_opseq_format(&step->line, text);
+    text[len++] = '\n';
+    return fwrite(text, 1, len, stdout) == len;
+}
+
+/* Shows one line that was run to all who asked. False: stop here. */
+static bool show_step(struct replay *replay, const struct tts_opseq_line *line,
+                      const struct tts_opseq_step *step)
+{
+    uint64_t line_no = replay->lines.line;
+    bool prints = !replay->quiet && !replay->json && !replay->check && !map_is_stdout(replay);
+    if (prints && !print_step(step))
+        return false;
+    if (!step->is_operation)
+        return true;
+    if (replay->json && !replay->quiet)
+        tts_replay_json_result(&replay->document, step, line_no);
+    if (replay->map) {
+        struct tts_addrmap_event event = event_of(replay, step);
+        tts_addrmap_add(replay->map, &event, &replay->run.stats);
+    }
+    return !replay->check || compare(&replay->checked, line, step, line_no);
+}
+
+/* --- the whole of it -------------------------------------------------------------------- */
+
+/* Reads and runs to the end, or to the first difference. */
+static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
+{
+    for (;;) {
+        const char *text;
+        size_t len;
+        struct tts_opseq_line line;
+        struct tts_opseq_step step;
+        enum tts_status status = tts_lines_next(&replay->lines, &text, &len, err);
+        if (status == TTS_E_NOT_FOUND)
+            return tts_opseq_run_finish(&replay->run, err);
+        if (status == TTS_OK)
+            status = tts_opseq_parse(text, len, &line, err);
+        if (status == TTS_OK && line.kind == TTS_OPSEQ_BLANK)
+            continue;
+        if (status == TTS_OK)
+            status = tts_opseq_run_line(&replay->run, &line, replay->lines.line, &step, err);
+        if (status == TTS_OK && line.kind == TTS_OPSEQ_POOL)
+            status = begin_views(replay, err);
+        if (status != TTS_OK)
+            return status;
+        if (!show_step(replay, &line, &step))
+            return TTS_OK;
+    }
+}
+
+static const char *shown_path(const struct replay *replay)
+{
+    return strcmp(replay->path, "-") == 0 ? "<stdin>" : replay->path;
+}
+
+static int print_check(const struct replay *replay)
+{
+    const struct tts_replay_check *checked = &replay->checked;
+    bool one = checked->not_compared == 1;
+    if (checked->line > 0)
+        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'", shown_path(replay),
+                    checked->line, checked->expected, checked->got);
+    if (checked->not_compared > 0)
+        tts_message(command, "note: %" PRIu64 " operation%s no result and %s not compared",
+                    checked->not_compared, one ? " states" : "s state", one ? "was" : "were");
+    if (!replay->json)
+        printf("%" PRIu64 " operations, %" PRIu64 " match\n", replay->run.counts.operations,
+               checked->matched);
+    return checked->line > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
+}
+
+/* What stands behind the results. */
+static enum tts_status print_end(struct replay *replay, struct tts_error *err)
+{
+    if (replay->json) {
+        tts_replay_json_end(&replay->document, &replay->run,
+                            replay->check ? &replay->checked : NULL, !replay->quiet,
+                            replay->blocks);
+        return tts_outfile_commit(&replay->json_file, err);
+    }
+    if (replay->stats)
+        tts_replay_text_stats(&replay->run, stdout);
+    if (!replay->blocks)
+        return TTS_OK;
+    enum tts_status status = tts_blocktable_write(replay->run.space, NULL, stdout);
+    return status == TTS_OK ? TTS_OK
+                            : tts_error_set(err, status, "cannot list the blocks: %s",
+                                            tts_status_text(status));
+}
+
+static enum tts_status write_map(struct replay *replay, struct tts_error *err)
+{
+    if (!replay->map)
+        return TTS_OK;
+    tts_addrmap_finish(replay->map);
+    tts_svgmap_write(replay->map, replay->path, replay->map_file.stream);
+    return tts_outfile_commit(&replay->map_file, err);
+}
+
+static enum tts_status open_files(struct replay *replay, struct tts_error *err)
+{
+    enum tts_status status =
+        tts_lines_open(&replay->lines, replay->path, tts_alloc_libc(), err);
+    if (status == TTS_OK && replay->map_path)
+        status = tts_outfile_open(&replay->map_file, replay->map_path, err);
+    if (status == TTS_OK && replay->json)
+        status = tts_outfile_open(&replay->json_file, "-", err);
+    if (status == TTS_OK && replay->json)
+        tts_json_init(&replay->document, replay->json_file.stream);
+    return status;
+}
+
+/* An error of reading has its line, also where the file ended too early. */
+static void locate(const struct replay *replay, struct tts_error *err)
+{
+    uint64_t line = replay->lines.line > 0 ? replay->lines.line : 1;
+    if (err->line == 0)
+        err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+}
+
+static int run_replay(struct replay *replay)
+{
+    struct tts_error err = {0};
+    enum tts_status status = open_files(replay, &err);
+    if (status == TTS_OK) {
+        status = run_lines(replay, &err);
+        if (status != TTS_OK)
+            locate(replay, &err);
+    }
+    if (ferror(stdout))
+        return TTS_EXIT_INPUT; /* main says so; a map of a part would mislead */
+    if (status == TTS_OK)
+        status = write_map(replay, &err);
+    if (status == TTS_OK)
+        status = print_end(replay, &err);
+    if (status != TTS_OK) {
+        tts_message_error(command, shown_path(replay), &err);
+        return TTS_EXIT_INPUT;
+    }
+    return replay->check ? print_check(replay) : TTS_EXIT_DONE;
+}
+
+int tts_cmd_replay(int argc, char **argv)
+{
+    (void)argc;
+    struct replay replay = {0};
+    int exit_code;
+    if (read_options(&replay, argv, &exit_code) == TTS_OPTIONS_STOP)
+        return exit_code;
+    tts_opseq_run_init(&replay.run, NULL);
+    exit_code = run_replay(&replay);
+    tts_outfile_abandon(&replay.json_file);
+    tts_outfile_abandon(&replay.map_file);
+    tts_addrmap_free(replay.map);
+    tts_opseq_run_release(&replay.run);
+    tts_lines_close(&replay.lines);
+    return exit_code;
+}

@@ -1,0 +1,84 @@
+/* opseq.h: one line of the operation language (docs/design/opseq.md), as text and as data.
+ * Plain values and pure functions: nothing is allocated, kept or printed. A sequence is run by
+ * opseq_run.h. */
+#pragma once
+
+#include "ttscope/space.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tts_opseq_kind {
+    TTS_OPSEQ_BLANK,     /* nothing, or a comment; its text is not kept */
+    TTS_OPSEQ_POOL,      /* P */
+    TTS_OPSEQ_TAKE,      /* a */
+    TTS_OPSEQ_TAKE_AT,   /* x */
+    TTS_OPSEQ_GIVE,      /* d */
+    TTS_OPSEQ_SHRINK,    /* k */
+    TTS_OPSEQ_UNSHRINK,  /* r */
+    TTS_OPSEQ_CLEAR,     /* c */
+    TTS_OPSEQ_STATS,     /* s */
+    TTS_OPSEQ_LOWEST,    /* l */
+    TTS_OPSEQ_STALE,     /* q: the question of l where its two answers differ */
+    TTS_OPSEQ_AVAILABLE, /* v */
+    TTS_OPSEQ_MAP,       /* m */
+    TTS_OPSEQ_TABLE,     /* t */
+    TTS_OPSEQ_KINDS,
+};
+
+enum tts_opseq_outcome {
+    TTS_OPSEQ_DONE,
+    TTS_OPSEQ_FAILED,      /* F or E */
+    TTS_OPSEQ_BELOW_LIMIT, /* T */
+};
+
+enum { TTS_OPSEQ_VALUES = 4 };
+
+/* value[] holds the words of the result from left to right:
+ *   a x    address, unless it failed
+ *   s      total, taken, free, largest free, all in bytes
+ *   l q    reported and true lowest address, where none[] is false; l has them equal
+ *   v m t  count, hash
+ * What is not named is 0 and false. */
+struct tts_opseq_result {
+    enum tts_opseq_outcome outcome;
+    bool none[2];
+    uint64_t value[TTS_OPSEQ_VALUES];
+};
+
+/* Operands that the kind does not have are 0. */
+struct tts_opseq_line {
+    enum tts_opseq_kind kind;
+    enum tts_direction direction; /* a */
+    uint64_t bytes;               /* a x k v: as asked for, not rounded */
+    uint64_t address;             /* x d */
+    uint64_t limit;               /* a */
+    bool has_result;
+    struct tts_opseq_result result;
+    struct tts_space_config pool; /* P: as it stands, whether or not it can be a space */
+};
+
+/* One line without its end. TTS_E_SYNTAX, TTS_E_RANGE (a number past 64 bits): err says what
+ * was expected and err->offset is the byte of the line where it was. */
+TTS_NODISCARD enum tts_status tts_opseq_parse(const char *text, size_t len,
+                                              struct tts_opseq_line *out,
+                                              struct tts_error *err);
+
+enum { TTS_OPSEQ_TEXT_MAX = 192 };
+
+/* The canonical text, terminated, without a line end; returns its length. Blank is "". */
+size_t tts_opseq_format(const struct tts_opseq_line *line, char out[TTS_OPSEQ_TEXT_MAX]);
+
+/* The letter of a kind, ' ' for a blank line. */
+char tts_opseq_letter(enum tts_opseq_kind kind);
+
+/* "FIRST" or "BEST". */
+const char *tts_opseq_policy_name(enum tts_policy policy);
+
+/* Can an operation of this kind state a result? */
+bool tts_opseq_kind_has_result(enum tts_opseq_kind kind);
+
+/* Do two results of one operation say the same? */
+bool tts_opseq_result_equal(const struct tts_opseq_result *a, const struct tts_opseq_result *b);

@@ -1,0 +1,201 @@
+#include "views/json.h"
+
+#include "views/utf8.h"
+
+#include <assert.h>
+#include <string.h>
+
+void tts_json_init(struct tts_json *json, FILE *out)
+{
+    json->out = out;
+    json->depth = 0;
+    json->used = 0;
+}
+
+static void flush(struct tts_json *json)
+{
+    fwrite(json->buffer, 1, json->used, json->out);
+    json->used = 0;
+}
+
+static void put(struct tts_json *json, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        size_t room = sizeof json->buffer - json->used;
+        size_t part = len < room ? len : room;
+        memcpy(json->buffer + json->used, bytes, part);
+        json->used += part;
+        if (json->used == sizeof json->buffer)
+            flush(json);
+        bytes += part;
+        len -= part;
+    }
+}
+
+static void put_char(struct tts_json *json, char c)
+{
+    put(json, &c, 1);
+}
+
+static void put_literal(struct tts_json *json, const char *text)
+{
+    put(json, text, strlen(text));
+}
+
+static void put_number(struct tts_json *json, uint64_t value)
+{
+    char digits[20];
+    size_t len = 0;
+    do {
+        digits[sizeof digits - ++len] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    put(json, digits + sizeof digits - len, len);
+}
+
+/* The last `digits` hex digits. */
+static void put_hex(struct tts_json *json, uint64_t value, int digits)
+{
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+        put_char(json, "0123456789abcdef"[value >> shift & 15]);
+}
+
+static void put_string(struct tts_json *json, const char *text)
+{
+    size_t len = strlen(text);
+    put_char(json, '"');
+    for (size_t i = 0; i < len;) {
+        uint32_t code;
+        size_t used = tts_utf8_next(text + i, len - i, &code);
+        if (code == '"' || code == '\\') {
+            put_char(json, '\\');
+            put_char(json, (char)code);
+        } else if (code < 0x20 || code == 0x7f || code == TTS_UTF8_REPLACEMENT) {
+            put_literal(json, "\\u");
+            put_hex(json, code, 4);
+        } else {
+            put(json, text + i, used);
+        }
+        i += used;
+    }
+    put_char(json, '"');
+}
+
+static void put_line_break(struct tts_json *json)
+{
+    put_char(json, '\n');
+    for (unsigned i = 0; i < json->depth; i++)
+        put(json, "  ", 2);
+}
+
+/* What stands before every element: comma, line break, key. */
+static void begin_element(struct tts_json *json, const char *key)
+{
+    if (json->depth > 0) {
+        bool *filled = &json->filled[json->depth - 1];
+        if (*filled)
+            put_char(json, ',');
+        if (json->depth <= TTS_JSON_DEPTH_LINES)
+            put_line_break(json);
+        else if (*filled)
+            put_char(json, ' ');
+        *filled = true;
+    }
+    if (key) {
+        put_char(json, '"');
+        put_literal(json, key);
+        put(json, "\": ", 3);
+    }
+}
+
+static void begin_container(struct tts_json *json, const char *key, char bracket)
+{
+    begin_element(json, key);
+    put_char(json, bracket);
+    assert(json->depth < TTS_JSON_DEPTH_MAX);
+    json->filled[json->depth++] = false;
+}
+
+static void end_container(struct tts_json *json, char bracket)
+{
+    assert(json->depth > 0);
+    bool filled = json->filled[--json->depth];
+    if (filled && json->depth < TTS_JSON_DEPTH_LINES)
+        put_line_break(json);
+    put_char(json, bracket);
+    if (json->depth == 0) {
+        put_char(json, '\n');
+        flush(json);
+    }
+}
+
+void tts_json_object(struct tts_json *json, const char *key)
+{
+    begin_container(json, key, '{');
+}
+
+void tts_json_array(struct tts_json *json, const char *key)
+{
+    begin_container(json, key, '[');
+}
+
+void tts_json_object_end(struct tts_json *json)
+{
+    end_container(json, '}');
+}
+
+void tts_json_array_end(struct tts_json *json)
+{
+    end_container(json, ']');
+}
+
+void tts_json_text(struct tts_json *json, const char *key, const char *text)
+{
+    begin_element(json, key);
+    put_string(json, text);
+}
+
+void tts_json_number(struct tts_json *json, const char *key, uint64_t value)
+{
+    begin_element(json, key);
+    put_number(json, value);
+}
+
+void tts_json_hex(struct tts_json *json, const char *key, uint64_t value)
+{
+    begin_element(json, key);
+    put_char(json, '"');
+    put_hex(json, value, 16);
+    put_char(json, '"');
+}
+
+void tts_json_ratio(struct tts_json *json, const char *key, uint64_t part, uint64_t whole)
+{
+    if (whole == 0) {
+        tts_json_null(json, key);
+        return;
+    }
+    assert(whole <= UINT64_MAX / 10);
+    begin_element(json, key);
+    /* Digit by digit, so that no rounding mode or locale has a say. */
+    put_number(json, part / whole);
+    put_char(json, '.');
+    uint64_t rest = part % whole;
+    for (int i = 0; i < 6; i++) {
+        rest *= 10;
+        put_char(json, (char)('0' + rest / whole));
+        rest %= whole;
+    }
+}
+
+void tts_json_bool(struct tts_json *json, const char *key, bool value)
+{
+    begin_element(json, key);
+    put_literal(json, value ? "true" : "false");
+}
+
+void tts_json_null(struct tts_json *json, const char *key)
+{
+    begin_element(json, key);
+    put_literal(json, "null");
+}

@@ -1,0 +1,162 @@
+#include "views/svgmap_plot.h"
+
+#include "base/number.h"
+
+#include <inttypes.h>
+
+enum { MARK_R = 4 * TTS_SVG_PX };
+
+/* --- failed requests -------------------------------------------------------------------- */
+
+/* A bar for each column with failures: high where many of its operations failed. */
+static void draw_bars(const struct tts_addrmap *map, bool fragmented, FILE *out)
+{
+    fprintf(out, "<path fill=\"%s\" d=\"",
+            fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED);
+    for (size_t i = 0; i < map->column_count; i++) {
+        const struct tts_addrmap_column *column = &map->columns[i];
+        uint64_t failed = column->fragmented + (fragmented ? 0 : column->exhausted);
+        uint64_t of = tts_svgmap_column_end(map, i) - i * map->span;
+        if (fragmented ? column->fragmented == 0 : column->exhausted == 0)
+            continue;
+        int64_t left = tts_svgmap_x(map, i * map->span);
+        int64_t width = tts_svgmap_x(map, tts_svgmap_column_end(map, i)) - left;
+        int64_t height = 8 * TTS_SVG_PX;
+        height += (TTS_LANE_H - height) * (int64_t)failed / (int64_t)of;
+        fputc('M', out);
+        tts_svg_length(out, left);
+        fputc(' ', out);
+        tts_svg_length(out, TTS_LANE_Y + TTS_LANE_H);
+        fputc('v', out);
+        tts_svg_length(out, -height);
+        fputc('h', out);
+        tts_svg_length(out, width > TTS_SVG_PX ? width : TTS_SVG_PX);
+        fputc('v', out);
+        tts_svg_length(out, height);
+        fputc('z', out);
+    }
+    fputs("\"/>\n", out);
+}
+
+void tts_svgmap_draw_lane(const struct tts_addrmap *map, FILE *out)
+{
+    fputs("<g clip-path=\"url(#lane)\">\n", out);
+    if (map->counts.exhausted > 0)
+        draw_bars(map, false, out);
+    if (map->counts.fragmented > 0)
+        draw_bars(map, true, out);
+    fputs("</g>\n", out);
+}
+
+/* --- free memory ------------------------------------------------------------------------ */
+
+static int64_t panel_y(const struct tts_addrmap *map, uint64_t bytes)
+{
+    return TTS_PANEL_Y + TTS_PANEL_H - tts_svgmap_height(map, bytes, TTS_PANEL_H);
+}
+
+static uint64_t series(const struct tts_addrmap *map, size_t column, bool largest)
+{
+    const struct tts_addrmap_column *from = &map->columns[column];
+    return largest ? from->largest_bytes : from->free_bytes;
+}
+
+static void put_steps(const struct tts_addrmap *map, bool largest, FILE *out)
+{
+    for (size_t i = 0; i < map->column_count; i++) {
+        fputs(i == 0 ? "M" : "V", out);
+        if (i == 0) {
+            tts_svg_length(out, TTS_PLOT_X);
+            fputc(' ', out);
+        }
+        tts_svg_length(out, panel_y(map, series(map, i, largest)));
+        fputc('H', out);
+        tts_svg_length(out, tts_svgmap_x(map, tts_svgmap_column_end(map, i)));
+    }
+}
+
+static void draw_area(const struct tts_addrmap *map, bool largest, const char *color, FILE *out)
+{
+    fprintf(out, "<path fill=\"%s\" d=\"", color);
+    put_steps(map, largest, out);
+    fputc('V', out);
+    tts_svg_length(out, TTS_PANEL_Y + TTS_PANEL_H);
+    fputc('H', out);
+    tts_svg_length(out, TTS_PLOT_X);
+    fputs("Z\"/>\n", out);
+}
+
+/* Failed requests of a merged column: each step of size once, neighbours as one stroke. */
+static void put_size_runs(const struct tts_addrmap *map, size_t column, uint64_t bits,
+                          FILE *out)
+{
+    uint64_t step = map->config.size_bytes / TTS_ADDRMAP_SIZES + 1;
+    for (unsigned i = 0; i < TTS_ADDRMAP_SIZES; i++) {
+        unsigned first = i;
+        while (i < TTS_ADDRMAP_SIZES && bits >> i & 1)
+            i++;
+        if (i == first)
+            continue;
+        fputc('M', out);
+        tts_svg_length(out, tts_svgmap_column_middle(map, column));
+        fputc(' ', out);
+        tts_svg_length(out, panel_y(map, first * step));
+        fputc('V', out);
+        tts_svg_length(out, panel_y(map, i * step));
+    }
+}
+
+static void draw_size_runs(const struct tts_addrmap *map, bool fragmented, FILE *out)
+{
+    fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"3\" d=\"",
+            fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED);
+    for (size_t i = 0; i < map->column_count; i++)
+        put_size_runs(map, i,
+                      fragmented ? map->columns[i].fragmented_sizes
+                                 : map->columns[i].exhausted_sizes,
+                      out);
+    fputs("\"/>\n", out);
+}
+
+static void draw_mark(const struct tts_addrmap *map, const struct tts_addrmap_mark *mark,
+                      FILE *out)
+{
+    char human[TTS_NUMBER_BYTES_MAX];
+    fputs("<circle cx=\"", out);
+    tts_svg_length(out, tts_svgmap_column_middle(map, (size_t)mark->seq - 1));
+    fputs("\" cy=\"", out);
+    tts_svg_length(out, panel_y(map, mark->size_bytes));
+    fputs("\" r=\"", out);
+    tts_svg_length(out, MARK_R);
+    fprintf(out,
+            "\" fill=\"%s\"><title>operation %" PRIu64 ": %s found no room</title></circle>\n",
+            mark->fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED, mark->seq,
+            tts_number_format_bytes(human, mark->size_bytes));
+}
+
+static void draw_marks(const struct tts_addrmap *map, FILE *out)
+{
+    fputs("<g stroke=\"#fff\" stroke-width=\".8\">\n", out);
+    for (size_t i = 0; i < map->mark_count; i++)
+        draw_mark(map, &map->marks[i], out);
+    fputs("</g>\n", out);
+}
+
+void tts_svgmap_draw_panel(const struct tts_addrmap *map, FILE *out)
+{
+    if (map->column_count == 0)
+        return;
+    fputs("<g clip-path=\"url(#panel)\">\n", out);
+    draw_area(map, false, TTS_COLOR_PIECES, out);
+    draw_area(map, true, TTS_COLOR_USABLE, out);
+    fputs("<path fill=\"none\" stroke=\"" TTS_COLOR_LINE "\" stroke-width=\"1.2\" d=\"", out);
+    put_steps(map, false, out);
+    fputs("\"/>\n", out);
+    if (!map->has_detail) {
+        draw_size_runs(map, false, out);
+        draw_size_runs(map, true, out);
+    }
+    fputs("</g>\n", out);
+    if (map->has_detail)
+        draw_marks(map, out);
+}

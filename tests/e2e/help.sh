@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# help, version, and what is said to those who mistype.
+. "$(dirname "$0")/lib.sh"
+
+# The list is data when asked for, and a message when nothing was asked.
+run "$ttscope" help
+expect_code 0
+expect_err ""
+expect_out_like "replay FILE"
+expect_out_like "help \[COMMAND\]"
+list=$out
+run "$ttscope" --help
+expect_code 0
+expect_out "$list"
+run "$ttscope" -h
+expect_out "$list"
+run "$ttscope"
+expect_code 2
+expect_out ""
+expect_err "$list"
+
+# Every command of the list has a page, and its three names lead to it.
+commands=$(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$list")
+[ "$(wc -w <<<"$commands")" -ge 3 ] || fail "wanted a list of commands"
+for command in $commands; do
+    run "$ttscope" help "$command"
+    expect_code 0
+    expect_err ""
+    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/$command.scd")"
+    expect_out_like "ttscope-$command - "
+    page=$out
+    run "$ttscope" "$command" --help
+    expect_code 0
+    expect_out "$page"
+    run "$ttscope" "$command" -h
+    expect_out "$page"
+done
+run "$ttscope" help ttscope
+expect_code 0
+expect_out_like "EXIT STATUS"
+
+# The release is the one of the library's map and of the package.
+run "$ttscope" --version
+expect_code 0
+expect_out_like "ttscope [0-9].[0-9].[0-9]"
+version=$out
+run "$ttscope" -V
+expect_out "$version"
+run "$ttscope" version
+expect_out "$version"
+
+run "$ttscope" repaly
+expect_code 2
+expect_out ""
+expect_err "ttscope: unknown command 'repaly', did you mean 'replay'? (see 'ttscope help')"
+run "$ttscope" help versoin
+expect_code 2
+expect_err "ttscope: unknown command 'versoin', did you mean 'version'? (see 'ttscope help')"
+run "$ttscope" frobnicate
+expect_code 2
+expect_err "ttscope: unknown command 'frobnicate' (see 'ttscope help')"
+run "$ttscope" ""
+expect_code 2
+expect_err "ttscope: unknown command '' (see 'ttscope help')"
+run "$ttscope" --verison
+expect_code 2
+expect_err "ttscope: unknown option '--verison', a command comes first (see 'ttscope help')"
+
+run "$ttscope" version --hepl
+expect_code 2
+expect_err "ttscope version: unknown option '--hepl', did you mean '--help'? (see 'ttscope help version')"
+run "$ttscope" version --frobnicate
+expect_code 2
+expect_err "ttscope version: unknown option '--frobnicate' (see 'ttscope help version')"
+run "$ttscope" version -x
+expect_code 2
+expect_err "ttscope version: unknown option '-x' (see 'ttscope help version')"
+run "$ttscope" version --help=yes
+expect_code 2
+expect_err "ttscope version: option '--help' takes no value (see 'ttscope help version')"
+run "$ttscope" version now
+expect_code 2
+expect_err "ttscope version: too many operands, 'now' is the last (see 'ttscope help version')"
+run "$ttscope" version -- --help
+expect_code 2
+expect_err "ttscope version: too many operands, '--help' is the last (see 'ttscope help version')"
+
+# What cannot be shown safely is not shown.
+run "$ttscope" $'bad\e[31m\nname'
+expect_code 2
+expect_err "ttscope: unknown command 'bad?[31m?name' (see 'ttscope help')"

@@ -1,0 +1,49 @@
+# lib.sh: for tests that run programs. A test sources it, runs commands with `run` and says what
+# it expects; it fails when an expectation does, after all of them.
+# shellcheck shell=bash disable=SC2034 # the variables are for the tests
+set -uo pipefail
+
+: "${TTS_SOURCE_DIR:?}" "${TTS_BUILD_DIR:?}"
+source_dir=$TTS_SOURCE_DIR
+ttscope=$TTS_BUILD_DIR/bin/ttscope
+work=$(mktemp -d)
+failures=0
+trap 'rm -rf "$work"; exit "$((failures > 0 || $? > 0))"' EXIT
+
+# Runs a command with nothing to read; what it says is in out and err, its exit code in code.
+run() {
+    ran="$*"
+    code=0
+    "$@" </dev/null >"$work/out" 2>"$work/err" || code=$?
+    out=$(cat "$work/out")
+    err=$(cat "$work/err")
+}
+
+fail() {
+    failures=$((failures + 1))
+    printf 'FAILED after: %s\n  %s\n  exit code: %s\n  stdout: %s\n  stderr: %s\n' \
+        "$ran" "$1" "$code" "$(tail -n 20 <<<"$out")" "$(tail -n 20 <<<"$err")"
+}
+
+expect_code() {
+    [ "$code" -eq "$1" ] || fail "wanted exit code $1"
+}
+
+expect_out() {
+    [ "$out" = "$1" ] || fail "wanted on stdout: $1"
+}
+
+expect_err() {
+    [ "$err" = "$1" ] || fail "wanted on stderr: $1"
+}
+
+# A part of it, as a shell pattern.
+expect_out_like() {
+    # shellcheck disable=SC2053
+    [[ $out == *$1* ]] || fail "wanted on stdout, among others: $1"
+}
+
+expect_err_like() {
+    # shellcheck disable=SC2053
+    [[ $err == *$1* ]] || fail "wanted on stderr, among others: $1"
+}

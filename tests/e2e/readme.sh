@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The commands that README.md marks with ```sh test work as they stand, and its links lead
+# somewhere.
+. "$(dirname "$0")/lib.sh"
+
+# A copy of the tree as a reader has it, where the release is the program under test.
+tree=$work/tree
+mkdir -p "$tree/build/release" "$tree/build/demo"
+cp -r "$source_dir/examples" "$source_dir/README.md" "$tree"
+ln -s "$TTS_BUILD_DIR/bin" "$tree/build/release/bin"
+
+awk '/^```sh test$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md" >"$work/commands"
+[ -s "$work/commands" ] || { echo "README.md has no command to test" && exit 1; }
+run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/commands"
+expect_code 0
+expect_err ""
+
+while read -r link; do
+    [ -e "$source_dir/$link" ] || { echo "no such file: $link" && failures=1; }
+done < <(grep -oh '](\([^)]*\))' "$source_dir"/*.md | sed 's/^](//; s/)$//' | grep -v '://')
+
+# The picture and the output that README.md shows are what the program makes today.
+example=$source_dir/examples/fragmentation.txt
+run "$ttscope" replay --quiet --map - "$example"
+[ "$out" = "$(cat "$source_dir/docs/fragmentation.svg")" ] || fail "docs/fragmentation.svg is old"
+run "$ttscope" replay --quiet --stats "$example"
+shown=$(awk '/^\$ ttscope replay --quiet --stats/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ "$out" = "$shown" ] || fail "README.md shows other statistics"

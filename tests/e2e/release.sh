@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# script/demo works in a copy of the tree, twice; what it built can be installed and used; and
+# another project can take the tree in with add_subdirectory.
+. "$(dirname "$0")/lib.sh"
+
+tree=$work/tree prefix=$work/prefix
+mkdir -p "$tree"
+tar -C "$source_dir" --exclude=./build --exclude=./.git -c . | tar -C "$tree" -x
+
+for _ in first again; do
+    run "$tree/script/demo"
+    expect_code 0
+    expect_out_like "build/demo/fragmentation.svg"
+    head -c 200 "$tree/build/demo/fragmentation.svg" | grep -q '<svg' || fail "wanted a picture"
+done
+
+run cmake --install "$tree/build/release" --prefix "$prefix"
+expect_code 0
+run "$prefix/bin/ttscope" --version
+expect_code 0
+expect_out "$("$ttscope" --version)"
+[ -f "$prefix/share/man/man1/ttscope-replay.1" ] || fail "wanted the man pages installed"
+
+# A client of the installed library.
+cat >"$work/client.c" <<'END'
+#include <stdio.h>
+#include <ttscope/space.h>
+
+int main(void)
+{
+    struct tts_space_config config = {1024, 4096, 32, 32, TTS_POLICY_FIRST};
+    struct tts_space *space;
+    uint64_t address;
+    if (tts_space_new(&config, NULL, &space, NULL) != TTS_OK ||
+        tts_space_take(space, 100, TTS_DIRECTION_DOWN, 0, &address) != TTS_OK)
+        return 1;
+    printf("%llu %s\n", (unsigned long long)address, tts_version());
+    tts_space_free(space);
+    return 0;
+}
+END
+lib=$(dirname "$(find "$prefix" -name libttscope.so)")
+run gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" "$work/client.c" \
+    -L"$lib" -lttscope -Wl,-rpath,"$lib" -o "$work/client"
+expect_code 0
+run "$work/client"
+expect_code 0
+installed=$out
+expect_out "4992 ${installed#* }"
+
+# The same client inside a project of its own.
+mkdir "$work/project"
+cat >"$work/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(client LANGUAGES C)
+add_subdirectory($tree ttscope EXCLUDE_FROM_ALL)
+add_executable(client ../client.c)
+target_link_libraries(client PRIVATE ttscope_shared)
+END
+run cmake -G Ninja -S "$work/project" -B "$work/project/build"
+expect_code 0
+run cmake --build "$work/project/build"
+expect_code 0
+run "$work/project/build/client"
+expect_code 0
+expect_out "$installed"

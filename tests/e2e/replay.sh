@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# What replay prints, compares and counts.
+. "$(dirname "$0")/lib.sh"
+golden=$source_dir/tests/golden/alloc
+pool='P size=65536 offset=1024 min_allocation_size=32 alignment=32 policy=FIRST'
+
+# The recordings of the reference allocator come back to the byte, and so does the example.
+for file in "$golden"/*.txt "$source_dir/examples/fragmentation.txt"; do
+    run "$ttscope" replay "$file"
+    expect_code 0
+    expect_err ""
+    expect_out "$(grep -v -e '^#' -e '^$' "$file")"
+    cp "$work/out" "$work/printed.txt"
+    run "$ttscope" replay --check "$work/printed.txt"
+    expect_code 0
+    expect_err ""
+    expect_out_like " operations, "
+    run "$ttscope" replay "$file" --check
+    operations=$(grep -c '^[axdkrcslqvmt]' "$file")
+    expect_out "$operations operations, $operations match"
+done
+
+# Without stated results the same text comes out; standard input is a file like others.
+sed '/^P/!s/ *=.*//' "$golden/p2_wh_l1_first.txt" >"$work/bare.txt"
+run "$ttscope" replay "$work/bare.txt"
+expect_code 0
+expect_out "$(grep -v '^#' "$golden/p2_wh_l1_first.txt")"
+run sh -c '"$1" replay - <"$2"' sh "$ttscope" "$work/bare.txt"
+expect_code 0
+expect_out "$(grep -v '^#' "$golden/p2_wh_l1_first.txt")"
+
+# A check stops at the first difference and says where it came to.
+printf '%s\n' '# first' "$pool" 'a 64 1 0 = 1024' '' 'd 1024' 'a 64 1 0 = 1025' 'a 64 1 0 = 7' \
+    >"$work/wrong.txt"
+run "$ttscope" replay --check "$work/wrong.txt"
+expect_code 1
+expect_err "ttscope replay: $work/wrong.txt:6: expected 'a 64 1 0 = 1025', got 'a 64 1 0 = 1024'"
+expect_out "3 operations, 2 match"
+run sh -c '"$1" replay -c - <"$2"' sh "$ttscope" "$work/wrong.txt"
+expect_code 1
+expect_err_like "ttscope replay: <stdin>:6: expected "
+
+# An operation that states nothing is run, told, and not called a match.
+printf '%s\n' "$pool" 'a 64 1 0' 'k 1' 'd 1024' 's = 65536 0 65536 65536' >"$work/partly.txt"
+run "$ttscope" replay --check "$work/partly.txt"
+expect_code 0
+expect_out "4 operations, 2 match"
+expect_err "ttscope replay: note: 2 operations state no result and were not compared"
+sed -i 3d "$work/partly.txt"
+run "$ttscope" replay --check "$work/partly.txt"
+expect_err "ttscope replay: note: 1 operation states no result and was not compared"
+
+# l and q ask the same: values count, and what is printed says how they relate.
+printf '%s\n' "$pool" 'a 64 1 0 = 1024' 'q = 1024 1024' 'c' 'l = 1024' >"$work/lowest.txt"
+run "$ttscope" replay "$work/lowest.txt"
+expect_out "$(printf '%s\n' "$pool" 'a 64 1 0 = 1024' 'l = 1024' 'c' 'q = 1024 none')"
+run "$ttscope" replay --check "$work/lowest.txt"
+expect_code 1
+expect_err_like ":5: expected 'l = 1024', got 'q = 1024 none'"
+expect_out "4 operations, 3 match"
+
+# Statistics and blocks stand behind the results, or alone.
+run "$ttscope" replay --quiet --stats "$source_dir/examples/fragmentation.txt"
+expect_code 0
+expect_out "$(
+    cat <<'END'
+statistics, per bank
+  total                  1393472 B    1.33 MiB
+  allocated               614400 B     600 KiB  in 17 blocks
+  free                    779072 B     761 KiB  in 17 blocks
+  largest free             65536 B    64.0 KiB
+  fragmentation             91.5 %  1 - largest free / free
+  peak allocated         1384448 B    1.32 MiB  at line 56
+  operations     107
+  takes          52 ok, 9 failed, 0 below the limit
+  takes at       2 ok, 1 failed
+  frees          37 ok, 0 ignored
+  cuts           0 ok, 0 refused; 0 undone
+  clears         0
+  queries        6
+END
+)"
+statistics=$out
+run "$ttscope" replay -s "$source_dir/examples/fragmentation.txt"
+expect_out "$("$ttscope" replay "$source_dir/examples/fragmentation.txt")"$'\n'"$statistics"
+run "$ttscope" replay -s --check "$source_dir/examples/fragmentation.txt"
+expect_out "$statistics"$'\n'"107 operations, 107 match"
+printf '%s\n' "$pool" 'x 1024 65536' >"$work/full.txt"
+run "$ttscope" replay -qs "$work/full.txt"
+expect_out_like "  fragmentation  unknown: nothing is free"
+run "$ttscope" replay --blocks --quiet "$work/full.txt"
+expect_code 0
+expect_out "$(
+    cat <<'END'
+blocks, by address from 1024
+  class  0,      1024 to      2048:
+  class  1,      2048 to      4096:
+  class  2,      4096 to      8192:
+  class  3,      8192 to     16384:
+  class  4,     16384 to     32768:
+  class  5,     32768 to     65536:
+  class  6,     65536 to       inf:
+  unused ids:
+       Block     Address        Size      PrevID      NextID   Allocated
+           0           0       65536        none        none         yes
+END
+)"
+
+# A pool alone is a sequence without operations.
+printf '%s' "$pool" >"$work/pool.txt"
+run "$ttscope" replay "$work/pool.txt"
+expect_code 0
+expect_out "$pool"
+run "$ttscope" replay --check "$work/pool.txt"
+expect_out "0 operations, 0 match"

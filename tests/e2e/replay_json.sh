@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The JSON of replay: whole documents with the fields of docs/design/replay-json.md.
+. "$(dirname "$0")/lib.sh"
+cat >"$work/in.txt" <<'END'
+P size=65536 offset=1024 min_allocation_size=32 alignment=32 policy=BEST
+a 100 1 0 = 1024
+a 100000 0 7
+a 1 1 9999999
+x 4096 1
+x 4096 1
+d 1024
+d 1024
+k 32
+k 64000
+r
+l
+v 0
+m
+t
+s
+c
+q
+END
+run "$ttscope" replay --json --blocks --check "$work/in.txt"
+expect_code 0
+expect_err "ttscope replay: note: 12 operations state no result and were not compared"
+expect_out "$(sed "s|FILE|$work/in.txt|" "$source_dir/tests/golden/replay/all.json")"
+
+# Less of it.
+run "$ttscope" replay --json --quiet "$work/in.txt"
+expect_code 0
+expect_err ""
+expect_out "$(sed -e "s|FILE|$work/in.txt|" -e '/"results"/,/^  \],/d' -e '/"check"/,$d' \
+    "$source_dir/tests/golden/replay/all.json")"$'\n  "check": null\n}'
+
+# A difference is in the document as on standard error.
+sed -i 's/= 1024/= 1025/' "$work/in.txt"
+run "$ttscope" replay --json --quiet --check "$work/in.txt"
+expect_code 1
+expect_err_like ":2: expected 'a 100 1 0 = 1025', got 'a 100 1 0 = 1024'"
+expect_out_like '"operations": 1,'
+expect_out_like '"matched": 0,'
+expect_out_like '"difference": {"line": 2, "expected": "a 100 1 0 = 1025", "got": "a 100 1 0 = 1024"}'
+
+# Any file name is a valid string; nothing free has no fragmentation.
+name=$work/$'a"b\\\x01\xff.txt'
+printf '%s\n' 'P size=64 offset=0 min_allocation_size=1 alignment=1 policy=FIRST' 'a 64 1 0' >"$name"
+run "$ttscope" replay -j "$name"
+expect_code 0
+[[ $out == *'a\"b\\\u0001\ufffd.txt"'* ]] || fail "wanted an escaped name"
+expect_out_like '"fragmentation_ratio": null'
+
+# Where there is something that reads JSON, it can read ours.
+if command -v jq >/dev/null; then
+    for file in "$source_dir"/tests/golden/alloc/*.txt "$name"; do
+        run sh -c '"$1" replay -jbc "$2" 2>/dev/null | jq -e \
+            ".operations.total == (.results | length) and .schema.version == 1 and
+             (.blocks | map(.size_bytes) | add) == .statistics.total_allocatable_size_bytes and
+             ([.operations | del(.total) | .[]] | add) == .operations.total"' \
+            sh "$ttscope" "$file"
+        expect_out "true"
+    done
+fi

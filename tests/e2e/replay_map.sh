@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The map of replay: where it goes, what it says, that it stays small for long sequences.
+. "$(dirname "$0")/lib.sh"
+example=$source_dir/examples/fragmentation.txt
+
+run "$ttscope" replay -q "$example" --map "$work/map.svg"
+expect_code 0
+expect_out ""
+expect_err ""
+run cat "$work/map.svg"
+expect_out_like ">Memory map of fragmentation.txt<"
+expect_out_like ">9 of 63 requests failed by fragmentation: enough was free, but in pieces.<"
+expect_out_like "asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
+drawing=$out
+# The same on standard output, to a second file, and beside other answers.
+run "$ttscope" replay --map - "$example"
+expect_code 0
+expect_out "$drawing"
+run "$ttscope" replay --check --json --stats "$example" -m "$work/second.svg"
+expect_code 0
+cmp -s "$work/map.svg" "$work/second.svg" || fail "wanted the same drawing"
+
+# A map ends where a check does.
+sed '20,$s/^a \(.*\) = .*/a \1 = 1/' "$example" >"$work/wrong.txt"
+run "$ttscope" replay -c "$work/wrong.txt" -m "$work/wrong.svg"
+expect_code 1
+grep -q 'operations</text>' "$work/wrong.svg" || fail "wanted a map"
+! grep -q '107 operations' "$work/wrong.svg" || fail "wanted a shorter map"
+
+# A sequence of a million operations makes a picture no larger than others.
+awk 'BEGIN {
+    print "P size=1000000 offset=0 min_allocation_size=32 alignment=32 policy=FIRST"
+    for (i = 0; i < 500000; i++) {
+        print "x", (i * 7919) % 31250 * 32, 1 + i % 20000
+        print "d", ((i - i % 17) * 7919) % 31250 * 32
+    }
+}' >"$work/long.txt"
+run "$ttscope" replay -q "$work/long.txt" --map "$work/long.svg"
+expect_code 0
+[ "$(wc -c <"$work/long.svg")" -lt 1500000 ] || fail "wanted a small file"
+grep -q '1,000,000 operations' "$work/long.svg" || fail "wanted all operations"
+
+# Where there is something that reads XML, it can read ours.
+if command -v xmllint >/dev/null; then
+    run xmllint --noout "$work"/*.svg
+    expect_code 0
+    expect_err ""
+fi
