@@ -37,58 +37,27 @@ static inline void tts_pairs_store(struct tts_pair *to, struct tts_pair pair)
 #endif
 }
 
-/* Whole groups are moved, so TTS_PAIRS_PAD pairs after v[count - 1] must be there, all equal,
- * and are so afterwards. */
-enum { TTS_PAIRS_GROUP = 4, TTS_PAIRS_PAD = 2 * TTS_PAIRS_GROUP };
-
-struct tts_pairs_four {
-#ifdef __SSE2__
-    __m128i pair[TTS_PAIRS_GROUP];
-#else
-    struct tts_pair pair[TTS_PAIRS_GROUP];
-#endif
-};
-
-static inline struct tts_pairs_four tts_pairs_load4(const struct tts_pair *v)
+static inline void tts_pairs_copy(struct tts_pair *to, const struct tts_pair *from)
 {
-    struct tts_pairs_four four;
-    for (int i = 0; i < TTS_PAIRS_GROUP; i++)
 #ifdef __SSE2__
-        four.pair[i] = tts_pairs_load(v + i);
+    _mm_store_si128((__m128i *)(void *)to, tts_pairs_load(from));
 #else
-        four.pair[i] = v[i];
-#endif
-    return four;
-}
-
-static inline void tts_pairs_store4(struct tts_pair *v, const struct tts_pairs_four *four)
-{
-    for (int i = 0; i < TTS_PAIRS_GROUP; i++)
-#ifdef __SSE2__
-        _mm_store_si128((__m128i *)(void *)(v + i), four->pair[i]);
-#else
-        v[i] = four->pair[i];
+    *to = *from;
 #endif
 }
 
-/* v[at] leaves: what follows moves down by one. */
+/* v[at] leaves: what follows, v[count] included, moves down by one. */
 static inline void tts_pairs_close(struct tts_pair *v, uint32_t at, uint32_t count)
 {
-    for (uint32_t i = at; i < count; i += TTS_PAIRS_GROUP) {
-        struct tts_pairs_four four = tts_pairs_load4(v + i + 1);
-        tts_pairs_store4(v + i, &four);
-    }
+    for (uint32_t i = at; i < count; i++)
+        tts_pairs_copy(&v[i], &v[i + 1]);
 }
 
-/* v[at] and what follows move up by one. */
+/* v[at] and what follows, up to v[count - 1], move up by one. */
 static inline void tts_pairs_open(struct tts_pair *v, uint32_t at, uint32_t count)
 {
-    struct tts_pairs_four four = tts_pairs_load4(v + at);
-    for (uint32_t i = at; i < count; i += TTS_PAIRS_GROUP) {
-        struct tts_pairs_four next = tts_pairs_load4(v + i + TTS_PAIRS_GROUP);
-        tts_pairs_store4(v + i + 1, &four);
-        four = next;
-    }
+    for (uint32_t i = count; i > at; i--)
+        tts_pairs_copy(&v[i], &v[i - 1]);
 }
 
 /* Of 8 pairs: v[i].key < x. */

@@ -8,8 +8,7 @@ enum {
     LEAF_JOINED = LEAF * 3 / 4, /* a thin leaf joins its neighbour when both fit in so many */
     NODE_THIN = FANOUT / 4,
     NODE_JOINED = FANOUT * 3 / 4,
-    LEAF_CHUNK_BYTES = 4096,
-    LEAVES_PER_CHUNK = LEAF_CHUNK_BYTES / sizeof(struct tts_freetree_leaf),
+    LEAVES_PER_CHUNK = 8,
 };
 
 #define KEY_UNUSED (UINT64_MAX >> 1) /* above every offset */
@@ -30,7 +29,7 @@ static void leaf_move(struct tts_freetree_leaf *to, uint32_t to_slot,
 
 static void leaf_empty(struct tts_freetree_leaf *leaf, uint32_t from)
 {
-    for (uint32_t i = from; i < LEAF + TTS_PAIRS_PAD; i++)
+    for (uint32_t i = from; i < LEAF; i++)
         leaf->slot[i] = (struct tts_pair){TTS_FREETREE_EMPTY, 0};
     leaf->count = from;
 }
@@ -85,7 +84,7 @@ static struct tts_freetree_inner *inner_take(struct tts_freetree *tree)
 static void leaf_chunk_spare(struct tts_freetree *tree, unsigned char *chunk)
 {
     struct tts_freetree_leaf *leaf = (struct tts_freetree_leaf *)(void *)chunk;
-    for (size_t i = 0; i < LEAVES_PER_CHUNK; i++)
+    for (uint32_t i = 0; i < LEAVES_PER_CHUNK; i++)
         leaf_spare(tree, leaf + i);
 }
 
@@ -122,7 +121,7 @@ enum tts_status tts_freetree_init(struct tts_freetree *tree, const struct tts_al
 {
     assert(rows >= 1 && rows <= TTS_FREETREE_MAX_ROWS);
     *tree = (struct tts_freetree){.rows = rows};
-    tts_chunks_init(&tree->leaves, alloc, LEAF_CHUNK_BYTES);
+    tts_chunks_init(&tree->leaves, alloc, LEAVES_PER_CHUNK * sizeof(struct tts_freetree_leaf));
     tts_chunks_init(&tree->inners, alloc, inner_bytes(tree));
     enum tts_status status = tts_freetree_reserve_more(tree);
     if (status == TTS_OK)
@@ -417,7 +416,7 @@ static bool leaf_is_valid(struct checker *c, const struct tts_freetree_leaf *lea
         return false;
     if (leaf->next && leaf->next->prev != leaf)
         return false;
-    for (uint32_t i = 0; i < LEAF + TTS_PAIRS_PAD; i++) {
+    for (uint32_t i = 0; i < LEAF; i++) {
         struct tts_pair b = leaf->slot[i];
         if (i >= leaf->count) {
             if (b.key != TTS_FREETREE_EMPTY || b.value != 0)

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 enum {
-    TTS_FREETREE_LEAF =
-        24, /* slots of a leaf; the last one is always empty: it ends searches */
+    TTS_FREETREE_LEAF = 24, /* slots of a leaf: a multiple of 8 */
     TTS_FREETREE_FANOUT = 16,
     TTS_FREETREE_MAX_HEIGHT = 16,
     TTS_FREETREE_MAX_ROWS = 18,
@@ -27,11 +26,9 @@ enum {
 
 struct tts_freetree_leaf {
     struct tts_freetree_leaf *prev, *next;
-    uint32_t
-        count; /* TTS_FREETREE_LEAF - 1 at most: the last slot is empty and ends searches */
-    uint32_t reserved[11];
-    /* By address; {EMPTY, 0} from `count` on. The last ones let whole groups be moved. */
-    struct tts_pair slot[TTS_FREETREE_LEAF + TTS_PAIRS_PAD];
+    uint32_t count; /* the last slot is always empty: it ends searches */
+    uint32_t reserved[3];
+    struct tts_pair slot[TTS_FREETREE_LEAF]; /* by address; {EMPTY, 0} from `count` on */
 };
 
 union tts_freetree_child {

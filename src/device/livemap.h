@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { TTS_LIVEMAP_SLOTS = 4, TTS_LIVEMAP_CHUNK = 128 /* buckets */ };
+enum { TTS_LIVEMAP_SLOTS = 4, TTS_LIVEMAP_CHUNK = 64 /* buckets */ };
 
 /* No block has these for its `at`. Empty has the sign bit. The last slot of a bucket may be a
  * link: its `len` says where the chain of the bucket goes on. */

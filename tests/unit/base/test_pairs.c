@@ -65,8 +65,8 @@ T_TEST(opening_and_closing_a_place_moves_the_rest_by_one)
     const struct tts_pair empty = {77, 0};
     for (uint32_t count = 0; count < COUNT; count++) {
         for (uint32_t at = 0; at <= count; at++) {
-            struct tts_pair v[COUNT + 1 + TTS_PAIRS_PAD], start[COUNT + 1 + TTS_PAIRS_PAD];
-            for (uint32_t i = 0; i < COUNT + 1 + TTS_PAIRS_PAD; i++)
+            struct tts_pair v[COUNT + 1], start[COUNT + 1];
+            for (uint32_t i = 0; i < COUNT + 1; i++)
                 v[i] = i < count ? (struct tts_pair){100 + i, 200 + i} : empty;
             memcpy(start, v, sizeof(v));
             tts_pairs_open(v, at, count);
