@@ -8,7 +8,7 @@ source_dir=$TTS_SOURCE_DIR
 ttscope=$TTS_BUILD_DIR/bin/ttscope
 work=$(mktemp -d)
 failures=0
-trap 'rm -rf "$work"; exit "$((failures > 0 || $? > 0))"' EXIT
+trap 'status=$?; rm -rf "$work"; [ "$failures" -eq 0 ] || status=1; exit "$status"' EXIT
 
 # Runs a command with nothing to read; what it says is in out and err, its exit code in code.
 run() {

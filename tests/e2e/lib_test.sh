@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# A test that stops early fails or is skipped as it says; lib.sh does not hide it.
+. "$(dirname "$0")/lib.sh"
+
+# Runs a line as a test of its own.
+as_test() {
+    run bash -c '. "$0"; eval "$1"' "$source_dir/tests/e2e/lib.sh" "$1"
+}
+
+as_test ':'
+expect_code 0
+as_test 'exit 1'
+expect_code 1
+as_test 'exit 77'
+expect_code 77
+as_test 'echo "$never_set"'
+[ "$code" -ne 0 ] || fail "wanted a failure"
+as_test 'run true; expect_code 3; true'
+expect_code 1
+as_test 'run true; expect_code 3; exit 77'
+expect_code 1
