@@ -37,11 +37,15 @@ static void free_text(char *text)
         alloc->free(alloc->ctx, text, strlen(text) + 1);
 }
 
-/* Opens a new file beside `final`; the system applies the umask. Returns errno, 0 when done. */
+/* Opens a new file in the directory of `final`; the system applies the umask. Returns errno, 0
+ * when done. */
 static int create_beside(const char *final, char temporary[PATH_MAX], int *fd)
 {
+    const char *slash = strrchr(final, '/');
+    int directory_len = slash ? (int)(slash - final) + 1 : 0;
     for (int i = 0; i < NAMES_TRIED; i++) {
-        int len = snprintf(temporary, PATH_MAX, "%s.tmp-%ld-%d", final, (long)getpid(), i);
+        int len = snprintf(temporary, PATH_MAX, "%.*s.ttscope-%ld-%d", directory_len, final,
+                           (long)getpid(), i);
         if (len < 0 || len >= PATH_MAX)
             return ENAMETOOLONG;
         *fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -53,65 +57,69 @@ static int create_beside(const char *final, char temporary[PATH_MAX], int *fd)
     return EEXIST;
 }
 
-static int open_beside(struct tts_outfile *out, const char *final, const struct stat *replaced)
+/* Whether a file could be made there, tried by making one. Returns errno, 0 when it can. */
+static int try_beside(const char *final)
 {
     char temporary[PATH_MAX];
     int fd;
     int reason = create_beside(final, temporary, &fd);
-    if (reason != 0)
-        return reason;
-    if (replaced && fchmod(fd, replaced->st_mode & 07777) != 0) {
-        reason = errno;
-        goto out;
+    if (reason == 0) {
+        close(fd);
+        unlink(temporary);
     }
-    out->final_path = copy_text(final);
-    out->temporary_path = copy_text(temporary);
-    out->stream = out->final_path && out->temporary_path ? fdopen(fd, "w") : NULL;
-    if (out->stream)
-        return 0;
-    reason = ENOMEM;
-    free_text(out->final_path);
-    free_text(out->temporary_path);
-out:
-    close(fd);
-    unlink(temporary);
     return reason;
 }
 
-static int open_spool(struct tts_outfile *out, const char *path)
+static int open_regular(struct tts_outfile *out, const char *final)
+{
+    int reason = try_beside(final);
+    if (reason != 0)
+        return reason;
+    out->target_fd = -1;
+    out->final_path = copy_text(final);
+    return out->final_path ? 0 : ENOMEM;
+}
+
+static int open_target(struct tts_outfile *out, const char *path)
 {
     bool is_stdout = strcmp(path, "-") == 0;
-    out->spool_fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                              : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (out->spool_fd < 0)
+    out->target_fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                               : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return out->target_fd < 0 ? errno : 0;
+}
+
+/* Returns errno, 0 when done. */
+static int open_final(struct tts_outfile *out, const char *path)
+{
+    char resolved[PATH_MAX];
+    struct stat info;
+    if (strcmp(path, "-") == 0)
+        return open_target(out, path);
+    if (stat(path, &info) != 0) {
+        int reason = errno;
+        bool is_new = reason == ENOENT && path[0] && lstat(path, &info) != 0;
+        return is_new ? open_regular(out, path) : reason; /* not through a link to nothing */
+    }
+    if (!S_ISREG(info.st_mode))
+        return open_target(out, path);
+    if (access(path, W_OK) != 0 || !realpath(path, resolved))
         return errno;
-    out->stream = tmpfile();
-    if (out->stream)
-        return 0;
-    int reason = errno;
-    close(out->spool_fd);
-    return reason;
+    return open_regular(out, resolved);
 }
 
 enum tts_status tts_outfile_open(struct tts_outfile *out, const char *path,
                                  struct tts_error *err)
 {
-    struct tts_outfile opened = {.path = path};
-    char resolved[PATH_MAX];
-    struct stat info;
-    int reason;
-    if (strcmp(path, "-") == 0)
-        reason = open_spool(&opened, path);
-    else if (stat(path, &info) != 0)
-        reason = errno == ENOENT && path[0] ? open_beside(&opened, path, NULL) : errno;
-    else if (!S_ISREG(info.st_mode))
-        reason = open_spool(&opened, path);
-    else if (access(path, W_OK) != 0 || !realpath(path, resolved))
-        reason = errno;
-    else
-        reason = open_beside(&opened, resolved, &info);
-    if (reason != 0)
+    struct tts_outfile opened = {.path = path, .target_fd = -1};
+    int reason = open_final(&opened, path);
+    if (reason == 0) {
+        opened.stream = tmpfile();
+        reason = opened.stream ? 0 : errno;
+    }
+    if (reason != 0) {
+        tts_outfile_abandon(&opened);
         return fail(path, reason, err);
+    }
     *out = opened;
     return TTS_OK;
 }
@@ -146,23 +154,37 @@ static int copy_spool(FILE *spool, int fd)
     }
 }
 
+/* Returns errno, 0 when the file stands at its final path. */
+static int replace(FILE *spool, const char *final)
+{
+    char temporary[PATH_MAX];
+    struct stat old;
+    int fd;
+    int reason = create_beside(final, temporary, &fd);
+    if (reason != 0)
+        return reason;
+    if (stat(final, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)
+        reason = errno;
+    if (reason == 0)
+        reason = copy_spool(spool, fd);
+    if (close(fd) != 0 && reason == 0)
+        reason = errno;
+    if (reason == 0 && rename(temporary, final) != 0)
+        reason = errno;
+    if (reason != 0)
+        unlink(temporary);
+    return reason;
+}
+
 enum tts_status tts_outfile_commit(struct tts_outfile *out, struct tts_error *err)
 {
     /* A write that failed earlier has left its mark on the stream, but its errno is gone. */
     int reason = ferror(out->stream) ? EIO : 0;
     if (fflush(out->stream) != 0)
         reason = errno;
-    if (reason == 0 && !out->temporary_path)
-        reason = copy_spool(out->stream, out->spool_fd);
-    if (fclose(out->stream) != 0 && reason == 0)
-        reason = errno;
-    out->stream = NULL;
-    if (reason == 0 && out->temporary_path && rename(out->temporary_path, out->final_path) != 0)
-        reason = errno;
-    if (reason == 0) {
-        free_text(out->temporary_path);
-        out->temporary_path = NULL;
-    }
+    if (reason == 0)
+        reason = out->final_path ? replace(out->stream, out->final_path)
+                                 : copy_spool(out->stream, out->target_fd);
     const char *path = out->path;
     tts_outfile_abandon(out);
     return reason == 0 ? TTS_OK : fail(path, reason, err);
@@ -170,14 +192,10 @@ enum tts_status tts_outfile_commit(struct tts_outfile *out, struct tts_error *er
 
 void tts_outfile_abandon(struct tts_outfile *out)
 {
-    bool spooled = out->path && !out->final_path;
     if (out->stream)
         fclose(out->stream);
-    if (spooled)
-        close(out->spool_fd);
-    if (out->temporary_path)
-        unlink(out->temporary_path);
-    free_text(out->temporary_path);
+    if (out->path && out->target_fd >= 0)
+        close(out->target_fd);
     free_text(out->final_path);
     *out = (struct tts_outfile){0};
 }

@@ -1,8 +1,9 @@
 /* outfile.h: a file that appears whole or not at all.
- * Written beside its final path under a temporary name and renamed by commit. What cannot be
- * replaced ("-" for standard output, a pipe, a terminal, /dev/null) is spooled in an unnamed
- * temporary file until commit. A symbolic link is followed, and a file that is replaced keeps
- * its mode. Caller's memory; one thread. */
+ * Everything is spooled in an unnamed temporary file until commit, so a program that is ended
+ * before leaves nothing behind. A regular file is then written beside its final path and
+ * renamed over it; what cannot be replaced ("-" for standard output, a pipe, a terminal,
+ * /dev/null) is written to. A symbolic link is followed, and a file that is replaced keeps its
+ * permissions. Caller's memory; one thread. */
 #pragma once
 
 #include "ttscope/status.h"
@@ -10,11 +11,10 @@
 #include <stdio.h>
 
 struct tts_outfile {
-    FILE *stream;         /* write here; errors are noticed by commit */
-    const char *path;     /* borrowed from open, for messages */
-    char *final_path;     /* NULL when spooled */
-    char *temporary_path; /* NULL when spooled */
-    int spool_fd;         /* where a spooled file goes */
+    FILE *stream;     /* write here; errors are noticed by commit */
+    const char *path; /* borrowed from open, for messages */
+    char *final_path; /* NULL when not a regular file */
+    int target_fd;    /* where it goes when not a regular file */
 };
 
 /* TTS_E_IO: cannot be written there, said before any work is done. TTS_E_NOMEM. */

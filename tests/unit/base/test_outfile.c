@@ -57,7 +57,7 @@ static void put(const char *path, const char *text)
     T_EQ(tts_outfile_open(&out, path, &err), TTS_OK);
     T_TRUE(fputs(text, out.stream) >= 0);
     T_EQ(tts_outfile_commit(&out, &err), TTS_OK);
-    T_TRUE(!out.stream && !out.temporary_path && !out.final_path);
+    T_TRUE(!out.stream && !out.final_path);
     tts_outfile_abandon(&out);
 }
 
@@ -68,8 +68,7 @@ T_TEST(the_file_appears_at_commit_and_nothing_else_does)
     struct tts_error err;
     T_EQ(tts_outfile_open(&out, path, &err), TTS_OK);
     fputs("whole", out.stream);
-    T_TRUE(access(path, F_OK) != 0);
-    T_EQ(entries(dir), 1);
+    T_EQ(entries(dir), 0); /* a program ended here leaves nothing behind */
     T_EQ(tts_outfile_commit(&out, &err), TTS_OK);
     expect_content(path, "whole");
     T_EQ(entries(dir), 1);
@@ -139,12 +138,25 @@ T_TEST(a_link_is_followed)
 
 static void expect_no_open(const char *path, int sys_errno, const char *said)
 {
-    struct tts_outfile out = {.spool_fd = 42};
+    struct tts_outfile out = {.target_fd = 42};
     struct tts_error err = {0};
     T_EQ(tts_outfile_open(&out, path, &err), TTS_E_IO);
     T_EQ(err.sys_errno, sys_errno);
     T_STR_EQ(err.text, said);
-    T_TRUE(out.spool_fd == 42 && !out.stream);
+    T_TRUE(out.target_fd == 42 && !out.stream);
+}
+
+T_TEST(a_link_to_nothing_is_refused_and_stays)
+{
+    const char *dir = new_dir("dangling"), *link = file_in(dir, "to");
+    T_EQ(symlink("nowhere", link), 0);
+    struct tts_outfile out;
+    struct tts_error err = {0};
+    T_EQ(tts_outfile_open(&out, link, &err), TTS_E_IO);
+    T_EQ(err.sys_errno, ENOENT);
+    struct stat info;
+    T_TRUE(lstat(link, &info) == 0 && S_ISLNK(info.st_mode));
+    T_EQ(entries(dir), 1);
 }
 
 T_TEST(a_place_that_cannot_be_written_is_known_at_open)
