@@ -8,7 +8,7 @@
 #define TTS_COLD __attribute__((cold, noinline))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
-/* Walks: on where TTS_EXPENSIVE_CHECKS is defined (fuzz preset, oracle tests), else nothing. */
+/* Walks: on where TTS_EXPENSIVE_CHECKS is defined (the fuzz preset), else nothing. */
 #ifdef TTS_EXPENSIVE_CHECKS
 #define tts_assert_expensive(x) assert(x)
 #else

@@ -28,7 +28,7 @@ stub apt-get "echo apt-get \"\$@\" >>'$calls'"
 stub id 'echo 0'
 
 # Nothing is missing.
-for set in "" build test check bench; do
+for set in "" build test check fuzz bench; do
     # shellcheck disable=SC2086 # no word when there is no set
     bootstrap $set
     expect_code 0
