@@ -5,6 +5,7 @@
  * either end, rounding, block ids, and the reference's quirks) are in docs/design/space.md.
  *
  * A space owns its memory and belongs to one thread at a time; const functions may run at once.
+ * It holds up to some 300 million taken blocks; one more is TTS_E_NOMEM.
  * Every call that fails leaves the space as it was, TTS_E_BELOW_LIMIT excepted. Addresses are
  * absolute (offset included) unless a field says otherwise. */
 #pragma once
@@ -61,7 +62,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_new(const struct tts_space_confi
                                                     const struct tts_alloc *alloc,
                                                     struct tts_space **out,
                                                     struct tts_error *err);
-TTS_API void tts_space_free(struct tts_space *space);
+TTS_API void tts_space_free(struct tts_space *space); /* NULL is fine */
 
 /* Take room for `bytes`. TTS_E_FULL: no free block fits. TTS_E_BELOW_LIMIT: the chosen block
  * starts below `limit`; *address is written and the block stays taken, as in the reference. */

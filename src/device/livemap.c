@@ -5,6 +5,7 @@ enum {
     LAST = SLOTS - 1,
     OVERFLOW_CHUNK = 16, /* buckets */
     FIRST_BUCKETS = 64,
+    MAX_BUCKETS = 1 << 27, /* 3e8 blocks: ids and bucket numbers stay far below 2^32 */
 };
 
 static void bucket_clear(struct tts_livemap_bucket *b)
@@ -97,7 +98,7 @@ size_t tts_livemap_memory(const struct tts_livemap *map)
 TTS_COLD enum tts_status tts_livemap_reserve_more(struct tts_livemap *map)
 {
     if (map->bucket_count == map->buckets.count * TTS_LIVEMAP_CHUNK &&
-        !tts_chunks_add(&map->buckets))
+        (map->bucket_count >= MAX_BUCKETS || !tts_chunks_add(&map->buckets)))
         return TTS_E_NOMEM;
     if (!map->spare) {
         unsigned char *chunk = tts_chunks_add(&map->overflows);
