@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #define TTS_SPACE_MAX_BYTES (UINT64_C(1) << 46) /* the largest space */
-#define TTS_SPACE_MAX_CLASSES 18                /* size classes of the reference */
 #define TTS_BLOCK_NONE UINT32_MAX               /* the neighbour id of a block at an edge */
 
 enum tts_policy {

@@ -119,7 +119,7 @@ static void start_empty(struct tts_freetree *tree)
 enum tts_status tts_freetree_init(struct tts_freetree *tree, const struct tts_alloc *alloc,
                                   uint32_t rows)
 {
-    assert(rows >= 1 && rows <= TTS_FREETREE_MAX_ROWS);
+    assert(rows >= 1 && rows <= TTS_SIZECLASS_MAX);
     *tree = (struct tts_freetree){.rows = rows};
     tts_chunks_init(&tree->leaves, alloc, LEAVES_PER_CHUNK * sizeof(struct tts_freetree_leaf));
     tts_chunks_init(&tree->inners, alloc, inner_bytes(tree));
@@ -152,7 +152,7 @@ void tts_freetree_clear(struct tts_freetree *tree)
 uint64_t tts_freetree_leaf_max(const struct tts_freetree *tree,
                                const struct tts_freetree_leaf *leaf, uint32_t row)
 {
-    uint64_t low = tts_freetree_row_low(row) << 16, max = 0;
+    uint64_t low = tts_sizeclass_low(row) << 16, max = 0;
     uint64_t high = tts_freetree_row_high(tree, row) << 16;
     for (uint32_t i = 0; i < leaf->count; i++) {
         uint64_t value = leaf->slot[i].value;

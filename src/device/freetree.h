@@ -9,6 +9,7 @@
 #include "base/chunks.h"
 #include "base/compiler.h"
 #include "device/block.h"
+#include "device/sizeclass.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -18,7 +19,6 @@ enum {
     TTS_FREETREE_LEAF = 24, /* slots of a leaf: a multiple of 8 */
     TTS_FREETREE_FANOUT = 16,
     TTS_FREETREE_MAX_HEIGHT = 16,
-    TTS_FREETREE_MAX_ROWS = 18,
 };
 
 /* No free block has this key: it is above all. */
@@ -89,27 +89,15 @@ void tts_freetree_thin_leaf(struct tts_freetree *tree, struct tts_freetree_path 
 
 /* ---- rows ---- */
 
-/* The size class of the reference: class k > 0 begins at 2^k KiB, the last is open. */
-static inline uint32_t tts_freetree_class_of(uint64_t size, uint32_t classes)
-{
-    uint32_t octave = size < 2048 ? 0 : 53 - (uint32_t)__builtin_clzll(size);
-    return octave < classes ? octave : classes - 1;
-}
-
 static inline uint32_t tts_freetree_row_of(const struct tts_freetree *tree, uint64_t size)
 {
-    return tree->rows == 1 ? 0 : tts_freetree_class_of(size, tree->rows);
-}
-
-static inline uint64_t tts_freetree_row_low(uint32_t row)
-{
-    return row ? UINT64_C(1024) << row : 0;
+    return tree->rows == 1 ? 0 : tts_sizeclass_of(size, tree->rows);
 }
 
 /* One past the row's largest size. Sizes stay below 2^47 - 1, where the last row ends. */
 static inline uint64_t tts_freetree_row_high(const struct tts_freetree *tree, uint32_t row)
 {
-    return row + 1 < tree->rows ? UINT64_C(2048) << row : (UINT64_C(1) << 47) - 1;
+    return row + 1 < tree->rows ? tts_sizeclass_low(row + 1) : (UINT64_C(1) << 47) - 1;
 }
 
 /* The largest size of a row in the whole tree, 0: none. */
@@ -166,7 +154,7 @@ static inline bool tts_freetree_fit(const struct tts_freetree *tree, uint64_t ne
         if (!higher)
             return false;
         row = (uint32_t)__builtin_ctz(higher);
-        need = tts_freetree_row_low(row);
+        need = tts_sizeclass_low(row);
     }
     uint32_t level = tree->height + 1, idx = 0;
     struct tts_freetree_inner *node = tree->top;

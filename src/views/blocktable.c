@@ -1,30 +1,12 @@
 #include "views/blocktable.h"
 
 #include "base/alloc.h"
+#include "device/sizeclass.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { KIB = 1024, COLUMN_MIN = 12, ID_TEXT_MAX = 12 };
-
-/* As many classes as the size has bits in KiB, and at least two. */
-static unsigned class_count(uint64_t size_bytes)
-{
-    unsigned bits = 0;
-    for (uint64_t kib = size_bytes / KIB; kib > 0; kib /= 2)
-        bits++;
-    if (bits < 2)
-        return 2;
-    return bits < TTS_SPACE_MAX_CLASSES ? bits : TTS_SPACE_MAX_CLASSES;
-}
-
-static unsigned class_of(uint64_t bytes, unsigned classes)
-{
-    unsigned class_idx = 0;
-    for (uint64_t kib = bytes / KIB; kib >= 2 && class_idx + 1 < classes; kib /= 2)
-        class_idx++;
-    return class_idx;
-}
 
 static void write_class(const struct tts_space *space, unsigned class_idx, unsigned classes,
                         FILE *out)
@@ -37,7 +19,7 @@ static void write_class(const struct tts_space *space, unsigned class_idx, unsig
     else
         fprintf(out, "%9s:", "inf");
     while (tts_space_next(space, &cursor, &block))
-        if (!block.taken && class_of(block.size_bytes, classes) == class_idx)
+        if (!block.taken && tts_sizeclass_of(block.size_bytes, classes) == class_idx)
             fprintf(out, " %" PRIu32, block.id);
     fputc('\n', out);
 }
@@ -112,7 +94,7 @@ enum tts_status tts_blocktable_write(const struct tts_space *space,
         return TTS_E_NOMEM;
     enum tts_status status = tts_space_blocks(space, blocks, limit, &count);
     if (status == TTS_OK) {
-        unsigned classes = class_count(config.size_bytes);
+        unsigned classes = tts_sizeclass_count(config.size_bytes);
         fprintf(out, "blocks, by address from %" PRIu64 "\n", config.offset_bytes);
         for (unsigned i = 0; i < classes; i++)
             write_class(space, i, classes, out);

@@ -13,6 +13,7 @@ as_test 'exit 1'
 expect_code 1
 as_test 'exit 77'
 expect_code 77
+# shellcheck disable=SC2016 # it is for the other shell
 as_test 'echo "$never_set"'
 [ "$code" -ne 0 ] || fail "wanted a failure"
 as_test 'run true; expect_code 3; true'

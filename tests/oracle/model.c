@@ -34,7 +34,7 @@ static unsigned class_count(const struct model *model)
         bits++;
     if (bits < 2)
         return 2;
-    return bits > TTS_SPACE_MAX_CLASSES ? TTS_SPACE_MAX_CLASSES : bits;
+    return bits > 18 ? 18 : bits;
 }
 
 /* Class 0 ends below 2 KiB, class k is [2^k KiB, 2^(k+1) KiB), the last one is open. */

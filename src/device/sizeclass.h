@@ -1,0 +1,28 @@
+/* sizeclass.h: the size classes of the reference. They decide BEST, and the order in which free
+ * ranges are listed. Class k > 0 begins at 2^k KiB, class 0 is all below 2 KiB, the last is
+ * open. */
+#pragma once
+
+#include <stdint.h>
+
+enum { TTS_SIZECLASS_MAX = 18 };
+
+/* How many classes a space of that size has: clamp(bit length of its KiB, 2, 18). */
+static inline uint32_t tts_sizeclass_count(uint64_t space_bytes)
+{
+    uint64_t kib = space_bytes / 1024;
+    uint32_t bits = kib ? 64 - (uint32_t)__builtin_clzll(kib) : 0;
+    return bits < 2 ? 2 : bits > TTS_SIZECLASS_MAX ? TTS_SIZECLASS_MAX : bits;
+}
+
+static inline uint32_t tts_sizeclass_of(uint64_t bytes, uint32_t classes)
+{
+    uint32_t octave = bytes < 2048 ? 0 : 53 - (uint32_t)__builtin_clzll(bytes);
+    return octave < classes ? octave : classes - 1;
+}
+
+/* The least size of a class. */
+static inline uint64_t tts_sizeclass_low(uint32_t class_idx)
+{
+    return class_idx ? UINT64_C(1024) << class_idx : 0;
+}
