@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                      counts->takes_at + counts->takes_at_failed + counts->gives +
                      counts->gives_ignored + counts->shrinks + counts->shrinks_refused +
                      counts->unshrinks + counts->clears + counts->queries;
-    if (parts != counts->operations)
+    if (parts != counts->operations || counts->takes_fragmented > counts->takes_failed)
         stop("the counts do not add up", "");
     tts_opseq_run_release(&rig.run);
     tts_opseq_run_release(&rig.again);

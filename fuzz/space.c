@@ -8,10 +8,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    /* Of one input: enough for a tree of some height, few enough for thousands of inputs a
-     * second. */
-    MAX_OPS = 512,
-    CHECK_EVERY_OPS = 100,
+    /* Of one input. Most are short, so that there are thousands a second; one bit makes a life
+     * long enough for an index of some height. */
+    SHORT_OPS = 64,
+    LONG_OPS = 400,
+    CHECK_EVERY_OPS = 200,
+    MAX_COPIES = 3, /* each walks all blocks */
 };
 
 struct reader {
@@ -23,7 +25,7 @@ struct rig {
     struct twin_scratch scratch;
     struct model model;
     struct reader in;
-    unsigned ops_done;
+    unsigned ops_left;
     unsigned since_check;
 };
 
@@ -176,20 +178,23 @@ static void go_on_as_copy(struct rig *rig)
 static void run_ops(struct rig *rig)
 {
     struct reader *in = &rig->in;
-    while (in->at < in->end && rig->ops_done < MAX_OPS) {
+    unsigned copies = 0;
+    while (in->at < in->end && rig->ops_left > 0) {
         uint8_t code[3] = {next_byte(in), next_byte(in), next_byte(in)};
         unsigned turns = code[0] & 8 ? 2 + (unsigned)(next_byte(in) & 127) : 1;
-        for (unsigned turn = 0; turn < turns && rig->ops_done < MAX_OPS; turn++) {
+        for (unsigned turn = 0; turn < turns && rig->ops_left > 0; turn++) {
             struct twin_note note;
             struct twin_op op = make_op(&rig->model, code, turn);
             if (!twin_step(&rig->twin, &op, &note))
                 stop(note.text);
-            rig->ops_done++;
+            rig->ops_left--;
             if (++rig->since_check >= CHECK_EVERY_OPS + rig->model.count)
                 check(rig, op.bytes);
         }
-        if ((code[0] & 0x30) == 0x30)
+        if ((code[0] & 0x30) == 0x30 && copies < MAX_COPIES) {
             go_on_as_copy(rig);
+            copies++;
+        }
     }
 }
 
@@ -197,7 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static struct rig rig; /* megabytes that need no clearing; nothing in it outlives a run */
     rig.in = (struct reader){bytes, bytes + len};
-    rig.ops_done = rig.since_check = 0;
+    rig.ops_left = len > 0 && bytes[0] & 128 ? LONG_OPS : SHORT_OPS;
+    rig.since_check = 0;
     struct tts_space_config config = read_config(&rig.in);
     rig.twin = (struct twin){.model = &rig.model};
     model_init(&rig.model, &config);
