@@ -20,7 +20,8 @@ static void fill_standard_files(void)
             return;
 }
 
-static int run(int argc, char **argv)
+/* *name becomes that of the command, if one is run. */
+static int run(int argc, char **argv, const char **name)
 {
     char help[] = "help", version[] = "version";
     if (argc < 1) {
@@ -37,8 +38,10 @@ static int run(int argc, char **argv)
         return TTS_EXIT_USAGE;
     }
     const struct tts_command *command = tts_command_find(argv[0]);
-    if (command)
+    if (command) {
+        *name = command->name;
         return command->run(argc, argv);
+    }
     int code = tts_external_exec(argv);
     if (code >= 0)
         return code;
@@ -47,7 +50,7 @@ static int run(int argc, char **argv)
 }
 
 /* Output that did not arrive is a failure, whatever the command thought of itself. */
-static int check_stdout(int code)
+static int check_stdout(int code, const char *name)
 {
     int reason = ferror(stdout) ? EIO : 0;
     if (fflush(stdout) != 0)
@@ -56,12 +59,14 @@ static int check_stdout(int code)
         return code;
     struct tts_error err;
     tts_error_set_errno(&err, TTS_E_IO, reason, "cannot write to standard output");
-    tts_message(NULL, "%s", err.text);
+    tts_message(name, "%s", err.text);
     return TTS_EXIT_INPUT;
 }
 
 int main(int argc, char **argv)
 {
     fill_standard_files();
-    return check_stdout(run(argc - 1, argv + 1));
+    const char *name = NULL;
+    int code = run(argc - 1, argv + 1, &name);
+    return check_stdout(code, name);
 }

@@ -1,10 +1,33 @@
 #include "cli/message.h"
 
+#include "views/utf8.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MESSAGE_BYTES = 1024 };
+
+/* Foreign bytes that a terminal would obey, or cannot show, become '?'. */
+static void make_safe(char *text)
+{
+    size_t len = strlen(text), to = 0;
+    for (size_t from = 0; from < len;) {
+        uint32_t code;
+        size_t used = tts_utf8_next(text + from, len - from, &code);
+        bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+        if (control || code == TTS_UTF8_REPLACEMENT) {
+            text[to++] = '?';
+        } else {
+            memmove(text + to, text + from, used);
+            to += used;
+        }
+        from += used;
+    }
+    text[to] = '\0';
+}
 
 void tts_message(const char *command, const char *format, ...)
 {
@@ -13,9 +36,7 @@ void tts_message(const char *command, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    make_safe(text);
     fprintf(stderr, "ttscope%s%s: %s\n", command ? " " : "", command ? command : "", text);
 }
 

@@ -14,6 +14,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char command[] = "replay";
 
@@ -87,12 +89,35 @@ static int read_options(struct replay *replay, char **argv, int *exit_code)
     return TTS_OPTIONS_END;
 }
 
+static bool stat_operand(const char *path, int standard_fd, struct stat *out)
+{
+    return (strcmp(path, "-") == 0 ? fstat(standard_fd, out) : stat(path, out)) == 0;
+}
+
+/* Would the map replace what it is a map of? The same file may have several names. */
+static bool map_is_input(const struct replay *replay)
+{
+    struct stat input, map;
+    return replay->map_path && stat_operand(replay->path, STDIN_FILENO, &input) &&
+           stat_operand(replay->map_path, STDOUT_FILENO, &map) && S_ISREG(input.st_mode) &&
+           input.st_dev == map.st_dev && input.st_ino == map.st_ino;
+}
+
+static void refuse_map(const struct replay *replay)
+{
+    if (map_is_stdout(replay))
+        tts_message(command, "standard output is the input, the map needs another file");
+    else
+        tts_message(command, "'%s' is the input, the map needs another file", replay->map_path);
+}
+
 /* --- one line --------------------------------------------------------------------------- */
 
 static struct tts_addrmap_event event_of(const struct replay *replay,
                                          const struct tts_opseq_step *step)
 {
-    struct tts_addrmap_event event = {TTS_ADDRMAP_NOTHING, step->address, step->bytes};
+    struct tts_addrmap_event event = {TTS_ADDRMAP_NOTHING, step->address, step->bytes,
+                                      replay->lines.line};
     enum tts_opseq_outcome outcome = step->line.result.outcome;
     bool failed = outcome == TTS_OPSEQ_FAILED;
     enum tts_opseq_kind kind = step->line.kind;
@@ -107,7 +132,7 @@ static struct tts_addrmap_event event_of(const struct replay *replay,
     else if (kind == TTS_OPSEQ_CLEAR)
         event.change = TTS_ADDRMAP_CLEARED;
     if (kind == TTS_OPSEQ_SHRINK && failed) {
-        event.change = TTS_ADDRMAP_REFUSED;
+        event.change = TTS_ADDRMAP_NOT_CUT;
         event.address = replay->run.pool.offset_bytes + replay->run.pool.size_bytes -
                         replay->run.stats.total_bytes;
     }
@@ -175,7 +200,46 @@ static bool show_step(struct replay *replay, const struct tts_opseq_line *line,
     return !replay->check || compare(&replay->checked, line, step, line_no);
 }
 
+struct tts_replay_requests tts_replay_requests(const struct tts_opseq_counts *counts)
+{
+    struct tts_replay_requests requests = {
+        .ok = counts->takes + counts->takes_at,
+        .below_limit = counts->takes_below_limit,
+        .failed = counts->takes_failed + counts->takes_at_failed,
+        .fragmentation = counts->takes_fragmented,
+        .too_little_free = counts->takes_failed - counts->takes_fragmented,
+        .range_not_free = counts->takes_at_failed,
+    };
+    requests.total = requests.ok + requests.below_limit + requests.failed;
+    return requests;
+}
+
 /* --- the whole of it -------------------------------------------------------------------- */
+
+static const char *shown_path(const struct replay *replay)
+{
+    return strcmp(replay->path, "-") == 0 ? "<stdin>" : replay->path;
+}
+
+/* The next line, without the mark of the byte order that some editors put before the first. */
+static enum tts_status next_line(struct replay *replay, const char **text, size_t *len,
+                                 struct tts_error *err)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t mark_len = sizeof mark - 1;
+    enum tts_status status = tts_lines_next(&replay->lines, text, len, err);
+    if (status == TTS_E_IO && strcmp(replay->path, "-") == 0)
+        return tts_error_set_errno(err, status, err->sys_errno, "cannot read standard input");
+    if (status == TTS_E_IO)
+        return tts_error_set_errno(err, status, err->sys_errno, "cannot read '%s'",
+                                   replay->path);
+    if (status == TTS_OK && replay->lines.line == 1 && *len >= mark_len &&
+        memcmp(*text, mark, mark_len) == 0) {
+        *text += mark_len;
+        *len -= mark_len;
+    }
+    return status;
+}
 
 /* Reads and runs to the end, or to the first difference. */
 static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
@@ -185,7 +249,7 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         size_t len;
         struct tts_opseq_line line;
         struct tts_opseq_step step;
-        enum tts_status status = tts_lines_next(&replay->lines, &text, &len, err);
+        enum tts_status status = next_line(replay, &text, &len, err);
         if (status == TTS_E_NOT_FOUND)
             return tts_opseq_run_finish(&replay->run, err);
         if (status == TTS_OK)
@@ -203,18 +267,13 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
     }
 }
 
-static const char *shown_path(const struct replay *replay)
-{
-    return strcmp(replay->path, "-") == 0 ? "<stdin>" : replay->path;
-}
-
 static int print_check(const struct replay *replay)
 {
     const struct tts_replay_check *checked = &replay->checked;
     bool one = checked->not_compared == 1;
     if (checked->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'", shown_path(replay),
-                    checked->line, checked->expected, checked->got);
+        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
+                    shown_path(replay), checked->line, checked->expected, checked->got);
     if (checked->not_compared > 0)
         tts_message(command, "note: %" PRIu64 " operation%s no result and %s not compared",
                     checked->not_compared, one ? " states" : "s state", one ? "was" : "were");
@@ -265,11 +324,11 @@ static enum tts_status open_files(struct replay *replay, struct tts_error *err)
     return status;
 }
 
-/* An error of reading has its line, also where the file ended too early. */
+/* What is wrong with the text has its line, also where the file ended too early. */
 static void locate(const struct replay *replay, struct tts_error *err)
 {
     uint64_t line = replay->lines.line > 0 ? replay->lines.line : 1;
-    if (err->line == 0)
+    if (err->line == 0 && err->status != TTS_E_IO)
         err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
 }
 
@@ -302,6 +361,10 @@ int tts_cmd_replay(int argc, char **argv)
     int exit_code;
     if (read_options(&replay, argv, &exit_code) == TTS_OPTIONS_STOP)
         return exit_code;
+    if (map_is_input(&replay)) {
+        refuse_map(&replay);
+        return TTS_EXIT_USAGE;
+    }
     tts_opseq_run_init(&replay.run, NULL);
     exit_code = run_replay(&replay);
     tts_outfile_abandon(&replay.json_file);

@@ -133,9 +133,23 @@ static void put_counts(struct tts_json *json, const struct tts_opseq_counts *cou
     tts_json_number(json, "frees_ignored", counts->gives_ignored);
     tts_json_number(json, "shrinks_ok", counts->shrinks);
     tts_json_number(json, "shrinks_refused", counts->shrinks_refused);
-    tts_json_number(json, "resets", counts->unshrinks);
+    tts_json_number(json, "unshrinks", counts->unshrinks);
     tts_json_number(json, "clears", counts->clears);
     tts_json_number(json, "queries", counts->queries);
+    tts_json_object_end(json);
+}
+
+static void put_requests(struct tts_json *json, const struct tts_opseq_counts *counts)
+{
+    struct tts_replay_requests requests = tts_replay_requests(counts);
+    tts_json_object(json, "requests");
+    tts_json_number(json, "total", requests.total);
+    tts_json_number(json, "ok", requests.ok);
+    tts_json_number(json, "below_limit", requests.below_limit);
+    tts_json_number(json, "failed", requests.failed);
+    tts_json_number(json, "fragmentation", requests.fragmentation);
+    tts_json_number(json, "too_little_free", requests.too_little_free);
+    tts_json_number(json, "range_not_free", requests.range_not_free);
     tts_json_object_end(json);
 }
 
@@ -196,6 +210,7 @@ void tts_replay_json_end(struct tts_json *json, const struct tts_opseq_run *run,
     if (results)
         tts_json_array_end(json);
     put_counts(json, &run->counts);
+    put_requests(json, &run->counts);
     put_statistics(json, run);
     put_check(json, run, check);
     if (blocks) {

@@ -16,6 +16,14 @@ struct tts_replay_check {
     char expected[TTS_OPSEQ_TEXT_MAX], got[TTS_OPSEQ_TEXT_MAX];
 };
 
+/* The operations that ask for room, `a` and `x` together, as text and JSON show them. */
+struct tts_replay_requests {
+    uint64_t total, ok, below_limit, failed;
+    uint64_t fragmentation, too_little_free, range_not_free; /* why they failed */
+};
+
+struct tts_replay_requests tts_replay_requests(const struct tts_opseq_counts *counts);
+
 /* --- text (replay_text.c) --- */
 
 void tts_replay_text_stats(const struct tts_opseq_run *run, FILE *out);

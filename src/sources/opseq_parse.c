@@ -78,6 +78,15 @@ static struct quote quote(struct word word)
     return out;
 }
 
+/* What a word suggests that stands where it cannot. */
+static const char *hint(struct word word)
+{
+    if (word.len > 0 && word.text[0] == '#')
+        return "; a comment has a line of its own";
+    bool glued = word.len > 1 && memchr(word.text, '=', word.len);
+    return glued ? "; '=' stands alone between blanks" : "";
+}
+
 /* Adds where it was to an error that has been set. */
 static enum tts_status at_word(struct scan *scan, struct word word, enum tts_status status)
 {
@@ -174,13 +183,30 @@ static enum tts_status parse_pool(struct scan *scan, struct tts_opseq_line *out)
 
 /* --- results ---------------------------------------------------------------------------- */
 
+/* Words behind the first "=" of the line. */
+static unsigned count_result_words(const struct scan *scan)
+{
+    struct scan again = {scan->begin, scan->begin, scan->end, NULL};
+    unsigned count = 0;
+    while (!word_is(next_word(&again), "="))
+        assert(again.at < again.end);
+    while (next_word(&again).len > 0)
+        count++;
+    return count;
+}
+
 /* "got" for a result that does not have its shape. */
 static enum tts_status bad_result(struct scan *scan, enum tts_opseq_kind kind, struct word word)
 {
     const char *usage = shape_usage[tts_opseq_forms[kind].shape];
-    if (word.len == 0)
-        tts_error_set(scan->err, TTS_E_SYNTAX, "expected %s after '%c ... =', got nothing more",
+    unsigned words = count_result_words(scan);
+    if (words == 0)
+        tts_error_set(scan->err, TTS_E_SYNTAX, "expected %s after '%c ... =', got nothing",
                       usage, tts_opseq_forms[kind].letter);
+    else if (word.len == 0)
+        tts_error_set(scan->err, TTS_E_SYNTAX,
+                      "expected %s after '%c ... =', got only %u word%s", usage,
+                      tts_opseq_forms[kind].letter, words, words == 1 ? "" : "s");
     else
         tts_error_set(scan->err, TTS_E_SYNTAX, "expected %s after '%c ... =', got '%s'", usage,
                       tts_opseq_forms[kind].letter, quote(word).text);
@@ -294,9 +320,9 @@ static enum tts_status parse_result(struct scan *scan, struct tts_opseq_line *ou
         return status;
     struct word word = next_word(scan);
     if (word.len > 0) {
-        const char *hint = word.text[0] == '#' ? "; a comment has a line of its own" : "";
         tts_error_set(scan->err, TTS_E_SYNTAX, "expected the line to end after %s, got '%s'%s",
-                      shape_usage[tts_opseq_forms[out->kind].shape], quote(word).text, hint);
+                      shape_usage[tts_opseq_forms[out->kind].shape], quote(word).text,
+                      hint(word));
         return at_word(scan, word, TTS_E_SYNTAX);
     }
     out->has_result = true;
@@ -309,6 +335,11 @@ static enum tts_status set_operand(struct scan *scan, enum tts_opseq_operand ope
                                    struct word word, struct tts_opseq_line *out)
 {
     uint64_t value;
+    if (hint(word)[0]) {
+        tts_error_set(scan->err, TTS_E_SYNTAX, "expected a decimal number for %s, got '%s'%s",
+                      operand_names[operand], quote(word).text, hint(word));
+        return at_word(scan, word, TTS_E_SYNTAX);
+    }
     enum tts_status status = parse_number(scan, word, operand_names[operand], &value);
     if (status != TTS_OK)
         return status;
@@ -339,9 +370,7 @@ static enum tts_status bad_count(struct scan *scan, const struct tts_opseq_form 
     for (; word.len > 0 && !word_is(word, "="); word = next_word(scan))
         got++;
     tts_error_set(scan->err, TTS_E_SYNTAX, "expected '%s', got %u operand%s%s", form->usage,
-                  got, got == 1 ? "" : "s",
-                  first.len > 0 && first.text[0] == '#' ? "; a comment has a line of its own"
-                                                        : "");
+                  got, got == 1 ? "" : "s", hint(first));
     return at_word(scan, first, TTS_E_SYNTAX);
 }
 

@@ -13,6 +13,7 @@
 struct tts_opseq_counts {
     uint64_t operations; /* every line but P, comments and blank lines */
     uint64_t takes, takes_failed, takes_below_limit;
+    uint64_t takes_fragmented; /* those of takes_failed for which enough was free, in pieces */
     uint64_t takes_at, takes_at_failed;
     uint64_t gives, gives_ignored;
     uint64_t shrinks, shrinks_refused, unshrinks, clears;

@@ -92,12 +92,13 @@ static void merge_columns(struct tts_addrmap_column *to, const struct tts_addrma
     for (size_t row = 0; row < TTS_ADDRMAP_ROWS; row++)
         to->cover[row] = mean_cover(a->cover[row], b->cover[row]);
     for (size_t i = 0; i < TTS_ADDRMAP_ROW_WORDS; i++)
-        to->refused_rows[i] = a->refused_rows[i] | b->refused_rows[i];
+        to->blocked_rows[i] = a->blocked_rows[i] | b->blocked_rows[i];
     to->free_bytes = mean(a->free_bytes, b->free_bytes);
     to->largest_bytes = mean(a->largest_bytes, b->largest_bytes);
     to->cut_bytes = mean(a->cut_bytes, b->cut_bytes);
     to->fragmented = a->fragmented + b->fragmented;
     to->exhausted = a->exhausted + b->exhausted;
+    to->blocked = a->blocked + b->blocked;
     to->fragmented_sizes = a->fragmented_sizes | b->fragmented_sizes;
     to->exhausted_sizes = a->exhausted_sizes | b->exhausted_sizes;
 }
@@ -176,6 +177,7 @@ static void keep_detail(struct tts_addrmap *map, const struct tts_addrmap_event 
                         bool fragmented)
 {
     uint64_t start = event->address - map->config.offset_bytes;
+    map->lines[map->operations - 1] = event->line;
     switch (event->change) {
     case TTS_ADDRMAP_NOTHING:
         break;
@@ -196,6 +198,7 @@ static void keep_detail(struct tts_addrmap *map, const struct tts_addrmap_event 
             (struct tts_addrmap_mark){map->operations, event->bytes, fragmented};
         break;
     case TTS_ADDRMAP_REFUSED:
+    case TTS_ADDRMAP_NOT_CUT:
         break; /* its row is in the column */
     }
 }
@@ -222,25 +225,25 @@ static void count_failed(struct tts_addrmap *map, uint64_t bytes, bool fragmente
     }
 }
 
-static void count_refused(struct tts_addrmap *map, uint64_t address)
+static void count_blocked(struct tts_addrmap *map, uint64_t address)
 {
     struct tts_addrmap_column *column = &map->columns[map->column_count];
     uint64_t start = address - map->config.offset_bytes;
-    map->counts.refused++;
+    column->blocked++;
     if (start >= map->config.size_bytes)
         return; /* there is no row outside; what is below has wrapped */
     size_t row = (size_t)(start / map->row_bytes);
-    column->refused_rows[row / 64] |= UINT64_C(1) << (row % 64);
+    column->blocked_rows[row / 64] |= UINT64_C(1) << (row % 64);
 }
 
-static void keep_worst(struct tts_addrmap *map, uint64_t need_bytes,
+static void keep_worst(struct tts_addrmap *map, const struct tts_addrmap_event *event,
                        const struct tts_space_stats *after)
 {
     struct tts_addrmap_worst *worst = &map->worst;
-    uint64_t spare = after->free_bytes - need_bytes;
+    uint64_t spare = after->free_bytes - event->bytes;
     if (worst->seq == 0 || spare > worst->free_bytes - worst->need_bytes)
-        *worst = (struct tts_addrmap_worst){map->operations, need_bytes, after->free_bytes,
-                                            after->largest_free_bytes};
+        *worst = (struct tts_addrmap_worst){map->operations, event->line, event->bytes,
+                                            after->free_bytes, after->largest_free_bytes};
 }
 
 static void apply(struct tts_addrmap *map, const struct tts_addrmap_event *event,
@@ -266,7 +269,10 @@ static void apply(struct tts_addrmap *map, const struct tts_addrmap_event *event
         count_failed(map, event->bytes, fragmented);
         break;
     case TTS_ADDRMAP_REFUSED:
-        count_refused(map, event->address);
+    case TTS_ADDRMAP_NOT_CUT:
+        map->counts.refused += event->change == TTS_ADDRMAP_REFUSED;
+        map->counts.not_cut += event->change == TTS_ADDRMAP_NOT_CUT;
+        count_blocked(map, event->address);
         break;
     }
 }
@@ -282,7 +288,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
     if (map->has_detail)
         keep_detail(map, event, fragmented);
     if (event->change == TTS_ADDRMAP_FAILED && fragmented)
-        keep_worst(map, event->bytes, after);
+        keep_worst(map, event, after);
     apply(map, event, fragmented);
     map->last = *after;
     map->filled++;

@@ -29,27 +29,31 @@ enum tts_addrmap_change {
     TTS_ADDRMAP_GIVEN,
     TTS_ADDRMAP_CLEARED,
     TTS_ADDRMAP_FAILED,  /* no block was large enough for `bytes` */
-    TTS_ADDRMAP_REFUSED, /* the range at `address` was not free to take, or not to cut off */
+    TTS_ADDRMAP_REFUSED, /* the range at `address` was asked for and not free */
+    TTS_ADDRMAP_NOT_CUT, /* what begins at `address` was not free to cut off; no request */
 };
 
 struct tts_addrmap_event {
     enum tts_addrmap_change change;
-    uint64_t address; /* absolute, inside the space except where REFUSED */
+    uint64_t address; /* absolute, inside the space except where REFUSED or NOT_CUT */
     uint64_t bytes;   /* rounded */
+    uint64_t line;    /* where the operation stands in its file */
 };
 
-/* Failed requests are of two kinds: for lack of one large piece, and for lack of memory. */
+/* Failed requests are of three kinds: for lack of one large piece, for lack of memory, and for
+ * an exact range. */
 struct tts_addrmap_counts {
     uint64_t taken; /* requests that got a block; leaked ones among them */
     uint64_t leaked;
     uint64_t fragmented; /* failed although enough was free */
     uint64_t exhausted;  /* failed as too little was free */
-    uint64_t refused;
+    uint64_t refused;    /* failed as its range was not free */
+    uint64_t not_cut;
 };
 
 /* The failed request that had the most to spare: how it stood then. */
 struct tts_addrmap_worst {
-    uint64_t seq; /* 0: there is none */
+    uint64_t seq, line; /* 0: there is none */
     uint64_t need_bytes, free_bytes, largest_bytes;
 };
 
@@ -58,8 +62,9 @@ struct tts_addrmap_column {
         cover[TTS_ADDRMAP_ROWS]; /* the share of a row that was taken; 0 and FULL are exact */
     uint64_t free_bytes, largest_bytes, cut_bytes; /* means */
     uint64_t fragmented, exhausted;                /* how many */
+    uint64_t blocked;                              /* how many were REFUSED or NOT_CUT */
     uint64_t fragmented_sizes, exhausted_sizes;    /* a bit for each step of size that failed */
-    uint64_t refused_rows[TTS_ADDRMAP_ROW_WORDS];  /* a bit for each row asked for */
+    uint64_t blocked_rows[TTS_ADDRMAP_ROW_WORDS];  /* a bit for each row of these */
 };
 
 /* Operations are numbered from 1; a block is there after first_seq and gone after end_seq. */
@@ -93,10 +98,11 @@ struct tts_addrmap {
         value_shift; /* sums are in units of 2^value_shift bytes, so that they cannot wrap */
     struct tts_addrmap_column columns[TTS_ADDRMAP_COLUMNS];
 
-    bool has_detail; /* blocks and marks are complete */
+    bool has_detail; /* blocks, marks and lines are complete */
     size_t block_count, mark_count;
     struct tts_addrmap_block blocks[TTS_ADDRMAP_COLUMNS];
     struct tts_addrmap_mark marks[TTS_ADDRMAP_COLUMNS];
+    uint64_t lines[TTS_ADDRMAP_COLUMNS]; /* of operation seq in lines[seq - 1] */
 
     /* The state now, and the column that is being filled. */
     uint64_t row_taken_bytes[TTS_ADDRMAP_ROWS];

@@ -6,18 +6,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { KIB = 1024, COLUMN_MIN = 12, ID_TEXT_MAX = 12 };
+enum { COLUMN_MIN = 12, ID_TEXT_MAX = 12 };
 
 static void write_class(const struct tts_space *space, unsigned class_idx, unsigned classes,
                         FILE *out)
 {
     struct tts_space_cursor cursor = {0};
     struct tts_block block;
-    fprintf(out, "  class %2u, %9" PRIu64 " to ", class_idx, UINT64_C(1024) << class_idx);
-    if (class_idx + 1 < classes)
-        fprintf(out, "%9" PRIu64 ":", UINT64_C(2048) << class_idx);
+    uint64_t least = UINT64_C(1024) << class_idx;
+    if (class_idx == 0)
+        fprintf(out, "  class %2u, %12s %9" PRIu64 ":", class_idx, "below", 2 * least);
+    else if (class_idx + 1 < classes)
+        fprintf(out, "  class %2u, %9" PRIu64 " to %9" PRIu64 ":", class_idx, least,
+                2 * least - 1);
     else
-        fprintf(out, "%9s:", "inf");
+        fprintf(out, "  class %2u, %9" PRIu64 " and above:", class_idx, least);
     while (tts_space_next(space, &cursor, &block))
         if (!block.taken && tts_sizeclass_of(block.size_bytes, classes) == class_idx)
             fprintf(out, " %" PRIu32, block.id);
@@ -95,7 +98,11 @@ enum tts_status tts_blocktable_write(const struct tts_space *space,
     enum tts_status status = tts_space_blocks(space, blocks, limit, &count);
     if (status == TTS_OK) {
         unsigned classes = tts_sizeclass_count(config.size_bytes);
-        fprintf(out, "blocks, by address from %" PRIu64 "\n", config.offset_bytes);
+        fprintf(out,
+                "blocks, by id; Address is relative, add the pool offset %" PRIu64
+                " for absolute\n"
+                "  ids of the free blocks of each size class, by address:\n",
+                config.offset_bytes);
         for (unsigned i = 0; i < classes; i++)
             write_class(space, i, classes, out);
         write_unused_ids(blocks, count, limit, out);

@@ -1,6 +1,6 @@
 /* blocktable.h: the blocks of a space as text, in the form the runtime dumps them: the free
  * blocks of each size class by address, the ids out of use, then all blocks by id. Addresses
- * are relative to the first byte of the space. */
+ * are relative to the first byte of the space, as the runtime has them; the heading says so. */
 #pragma once
 
 #include "ttscope/alloc.h"

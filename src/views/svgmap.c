@@ -6,140 +6,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { COUNT_MAX = 28, NAME_MAX_BYTES = 80, TICKS_APART = 15 * TTS_SVG_PX };
+enum { TICKS_APART = 15 * TTS_SVG_PX };
 
 #define COLOR_INK "#1b2733"
-#define COLOR_SOFT "#5a6673"
 #define COLOR_FRAME "#c3ccd6"
 
-/* --- words ------------------------------------------------------------------------------ */
-
-/* "1,234,567" */
-static const char *format_count(char out[COUNT_MAX], uint64_t count)
-{
-    char digits[COUNT_MAX];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    char *at = out;
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            *at++ = ',';
-        *at++ = digits[i];
-    }
-    *at = '\0';
-    return out;
-}
-
-/* "12.3 %"; never 0 or 100 for something between. */
-static const char *format_percent(char out[COUNT_MAX], uint64_t part, uint64_t whole)
-{
-    uint64_t permille = whole > 0 ? part * 1000 / whole : 0; /* sizes are below 2^48 */
-    if (permille == 0 && part > 0)
-        snprintf(out, COUNT_MAX, "less than 0.1 %%");
-    else
-        snprintf(out, COUNT_MAX, "%" PRIu64 ".%" PRIu64 " %%", permille / 10, permille % 10);
-    return out;
-}
-
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-static struct tts_svg_point px(int x, int y)
-{
-    return (struct tts_svg_point){x * TTS_SVG_PX, y * TTS_SVG_PX};
-}
-
-static void draw_title(const struct tts_addrmap *map, const char *name, FILE *out)
-{
-    char size[TTS_NUMBER_BYTES_MAX], block[TTS_NUMBER_BYTES_MAX], count[COUNT_MAX];
-    const struct tts_space_config *config = &map->config;
-    const char *policy = config->policy == TTS_POLICY_FIRST
-                             ? "FIRST (first fit by address)"
-                             : "BEST (lowest size class that fits)";
-    tts_svg_text(out, px(24, 40), "font-size=\"21\" font-weight=\"600\"", "Memory map of %.*s",
-                 NAME_MAX_BYTES, last_component(name));
-    tts_svg_text(out, px(24, 63), "fill=\"" COLOR_SOFT "\"",
-                 "%s per bank (%" PRIu64 " bytes from address %" PRIu64
-                 ")  ·  policy %s  ·  sizes rounded to %s  ·  %s operation%s",
-                 tts_number_format_bytes(size, config->size_bytes), config->size_bytes,
-                 config->offset_bytes, policy,
-                 tts_number_format_bytes(block, config->alignment_bytes),
-                 format_count(count, map->operations), map->operations == 1 ? "" : "s");
-}
-
-static void draw_verdict(const struct tts_addrmap *map, FILE *out)
-{
-    const struct tts_addrmap_counts *counts = &map->counts;
-    uint64_t failed = counts->fragmented + counts->exhausted;
-    char n[COUNT_MAX], all[COUNT_MAX], pieces[COUNT_MAX], full[COUNT_MAX];
-    struct tts_svg_point at = px(24, 92);
-    const char *bad = "font-size=\"15\" font-weight=\"600\" fill=\"" TTS_COLOR_FRAGMENTED "\"";
-    format_count(n, failed);
-    format_count(all, counts->taken + failed);
-    format_count(pieces, counts->fragmented);
-    format_count(full, counts->exhausted);
-    if (failed == 0)
-        tts_svg_text(out, at, "font-size=\"15\" font-weight=\"600\"",
-                     "No request failed (%s request%s).", all, counts->taken == 1 ? "" : "s");
-    else if (counts->exhausted == 0)
-        tts_svg_text(out, at, bad,
-                     "%s of %s requests failed by fragmentation: enough was free, but in "
-                     "pieces.",
-                     n, all);
-    else if (counts->fragmented == 0)
-        tts_svg_text(out, at, bad, "%s of %s requests failed: too little was free.", n, all);
-    else
-        tts_svg_text(out, at, bad,
-                     "%s of %s requests failed: %s by fragmentation (enough was free, but in "
-                     "pieces), %s as too little was free.",
-                     n, all, pieces, full);
-}
-
-/* The plainest case of fragmentation in numbers; returns the line for what follows. */
-static int draw_worst(const struct tts_addrmap *map, int y, FILE *out)
-{
-    char seq[COUNT_MAX], need[TTS_NUMBER_BYTES_MAX], free_text[TTS_NUMBER_BYTES_MAX];
-    char largest[TTS_NUMBER_BYTES_MAX];
-    if (map->worst.seq == 0)
-        return y;
-    tts_svg_text(out, px(24, y), "",
-                 "Operation %s asked for %s while %s were free, the largest piece being %s.",
-                 format_count(seq, map->worst.seq),
-                 tts_number_format_bytes(need, map->worst.need_bytes),
-                 tts_number_format_bytes(free_text, map->worst.free_bytes),
-                 tts_number_format_bytes(largest, map->worst.largest_bytes));
-    return y + 20;
-}
-
-static void draw_ending(const struct tts_addrmap *map, int y, FILE *out)
-{
-    char free_share[COUNT_MAX], free_text[TTS_NUMBER_BYTES_MAX], lost[COUNT_MAX];
-    char largest[TTS_NUMBER_BYTES_MAX];
-    const struct tts_space_stats *last = &map->last;
-    struct tts_svg_point at = px(24, y);
-    if (last->free_bytes == 0) {
-        tts_svg_text(out, at, "", "At the end nothing is free.");
-        return;
-    }
-    tts_svg_text(
-        out, at, "",
-        "At the end %s is free (%s); its largest piece is %s, so %s of the free memory is "
-        "beyond reach of a single request.",
-        format_percent(free_share, last->free_bytes, last->total_bytes),
-        tts_number_format_bytes(free_text, last->free_bytes),
-        tts_number_format_bytes(largest, last->largest_free_bytes),
-        format_percent(lost, last->free_bytes - last->largest_free_bytes, last->free_bytes));
-}
-
 /* --- legends ---------------------------------------------------------------------------- */
+
+static void swatch(FILE *out, struct tts_svg_point at, const char *style)
+{
+    struct tts_svg_box box = {at.x, at.y - 10 * TTS_SVG_PX, 14 * TTS_SVG_PX, 11 * TTS_SVG_PX};
+    tts_svg_rect(out, box, style);
+}
 
 /* One entry; returns where the next begins. Text is taken as 6.6 pixels a letter. */
 static int64_t legend(FILE *out, struct tts_svg_point at, const char *style, const char *text)
 {
-    struct tts_svg_box box = {at.x, at.y - 10 * TTS_SVG_PX, 14 * TTS_SVG_PX, 11 * TTS_SVG_PX};
-    tts_svg_rect(out, box, style);
+    swatch(out, at, style);
     tts_svg_text(out, (struct tts_svg_point){at.x + 20 * TTS_SVG_PX, at.y}, "", "%s", text);
     return at.x + 20 * TTS_SVG_PX + (int64_t)strlen(text) * 660 + 18 * TTS_SVG_PX;
 }
@@ -148,10 +31,8 @@ static int64_t legend_levels(FILE *out, struct tts_svg_point at)
 {
     char style[32];
     for (unsigned level = 1; level < TTS_MAP_LEVELS; level++) {
-        struct tts_svg_box box = {at.x, at.y - 10 * TTS_SVG_PX, 14 * TTS_SVG_PX,
-                                  11 * TTS_SVG_PX};
         snprintf(style, sizeof style, "fill=\"%s\"", tts_svgmap_colors[level]);
-        tts_svg_rect(out, box, style);
+        swatch(out, at, style);
         at.x += 14 * TTS_SVG_PX;
     }
     at.x += 6 * TTS_SVG_PX;
@@ -172,7 +53,7 @@ static void draw_map_legend(const struct tts_addrmap *map, FILE *out)
                       "failed: enough, but in pieces");
     if (map->counts.exhausted > 0)
         at.x = legend(out, at, "fill=\"" TTS_COLOR_EXHAUSTED "\"", "failed: too little free");
-    if (map->counts.refused > 0)
+    if (map->counts.refused + map->counts.not_cut > 0)
         at.x = legend(out, at, "fill=\"" TTS_COLOR_REFUSED "\"", "range not free");
     if (map->counts.leaked > 0 && map->has_detail)
         at.x = legend(out, at, "fill=\"" TTS_COLOR_LEAKED "\"", "below the limit");
@@ -185,16 +66,23 @@ static void draw_panel_legend(const struct tts_addrmap *map, FILE *out)
     struct tts_svg_point at = {TTS_PLOT_X, TTS_PANEL_Y - 9 * TTS_SVG_PX};
     at.x = legend(out, at, "fill=\"" TTS_COLOR_USABLE "\"", "largest free piece");
     at.x = legend(out, at, "fill=\"" TTS_COLOR_PIECES "\"", "free in other pieces");
-    if (map->counts.fragmented + map->counts.exhausted > 0)
-        legend(out, at, "fill=\"" TTS_COLOR_FRAGMENTED "\"",
-               "failed requests, at the size they asked for");
+    if (map->counts.fragmented + map->counts.exhausted == 0)
+        return;
+    if (map->counts.fragmented > 0 && map->counts.exhausted > 0) {
+        swatch(out, at, "fill=\"" TTS_COLOR_EXHAUSTED "\"");
+        at.x += 16 * TTS_SVG_PX;
+    }
+    legend(out, at,
+           map->counts.fragmented > 0 ? "fill=\"" TTS_COLOR_FRAGMENTED "\""
+                                      : "fill=\"" TTS_COLOR_EXHAUSTED "\"",
+           "failed requests, at the size they asked for");
 }
 
 /* --- axes ------------------------------------------------------------------------------- */
 
 static void draw_tick_line(FILE *out, struct tts_svg_box box)
 {
-    tts_svg_rect(out, box, "fill=\"" COLOR_SOFT "\"");
+    tts_svg_rect(out, box, "fill=\"" TTS_COLOR_SOFT "\"");
 }
 
 static void draw_address(FILE *out, int64_t y, uint64_t address, bool exact)
@@ -272,7 +160,7 @@ static uint64_t count_step(uint64_t count)
 
 static void draw_operation_axis(const struct tts_addrmap *map, FILE *out)
 {
-    char count[COUNT_MAX];
+    char count[TTS_COUNT_MAX];
     uint64_t step = count_step(map->operations);
     int64_t y = TTS_PANEL_Y + TTS_PANEL_H;
     for (uint64_t seq = step; seq <= map->operations && seq >= step; seq += step) {
@@ -280,7 +168,7 @@ static void draw_operation_axis(const struct tts_addrmap *map, FILE *out)
         draw_tick_line(out,
                        (struct tts_svg_box){x - TTS_SVG_PX / 2, y, TTS_SVG_PX, 5 * TTS_SVG_PX});
         tts_svg_text(out, (struct tts_svg_point){x, y + 18 * TTS_SVG_PX},
-                     "text-anchor=\"middle\"", "%s", format_count(count, seq));
+                     "text-anchor=\"middle\"", "%s", tts_svgmap_format_count(count, seq));
     }
     tts_svg_text(out, (struct tts_svg_point){TTS_PLOT_X + TTS_PLOT_W / 2, y + 37 * TTS_SVG_PX},
                  "text-anchor=\"middle\"", "operation");
@@ -310,12 +198,13 @@ static void open_page(const char *name, FILE *out)
 {
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" role=\"img\" font-size=\"12.5\" fill=\"" COLOR_INK "\" "
+            "viewBox=\"0 0 %d %d\" style=\"max-width:100%%;height:auto\" role=\"img\" "
+            "font-size=\"12.5\" fill=\"" COLOR_INK "\" "
             "font-family=\"system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu "
             "Sans',sans-serif\">\n<title>Memory map of ",
             TTS_PAGE_W / TTS_SVG_PX, TTS_PAGE_H / TTS_SVG_PX, TTS_PAGE_W / TTS_SVG_PX,
             TTS_PAGE_H / TTS_SVG_PX);
-    tts_svg_escape(out, last_component(name));
+    tts_svg_escape(out, tts_svgmap_name(name));
     fputs("</title>\n<defs>\n"
           "<pattern id=\"cut\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
           "patternTransform=\"rotate(45)\"><path fill=\"#dfe3e8\" d=\"M0 0h6v6h-6z\"/>"
@@ -334,9 +223,7 @@ void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out
 {
     const char *frame = "fill=\"none\" stroke=\"" COLOR_FRAME "\"";
     open_page(name, out);
-    draw_title(map, name, out);
-    draw_verdict(map, out);
-    draw_ending(map, draw_worst(map, 114, out), out);
+    tts_svgmap_draw_words(map, name, out);
     draw_map_legend(map, out);
     tts_svg_rect(out, map_box, "fill=\"" TTS_COLOR_FREE "\"");
     tts_svgmap_draw_map(map, out);
@@ -350,7 +237,7 @@ void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out
     tts_svg_rect(out, panel_box, "fill=\"#f6f8fa\"");
     tts_svgmap_draw_panel(map, out);
     tts_svg_rect(out, panel_box, frame);
-    fputs("<g font-size=\"11.5\" fill=\"" COLOR_SOFT "\">\n", out);
+    fputs("<g font-size=\"11.5\" fill=\"" TTS_COLOR_SOFT "\">\n", out);
     draw_address_axis(map, out);
     draw_size_axis(map, out);
     draw_operation_axis(map, out);

@@ -8,21 +8,38 @@ enum { MARK_R = 4 * TTS_SVG_PX };
 
 /* --- failed requests -------------------------------------------------------------------- */
 
-/* A bar for each column with failures: high where many of its operations failed. */
-static void draw_bars(const struct tts_addrmap *map, bool fragmented, FILE *out)
+enum bars_kind { BARS_BLOCKED, BARS_EXHAUSTED, BARS_FRAGMENTED };
+
+struct bars {
+    const char *color;
+    uint64_t failed; /* of this kind */
+    uint64_t shown;  /* and of the kinds drawn over it */
+};
+
+static struct bars bars_of(const struct tts_addrmap_column *column, enum bars_kind kind)
 {
-    fprintf(out, "<path fill=\"%s\" d=\"",
-            fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED);
+    uint64_t some = column->fragmented, more = some + column->exhausted;
+    if (kind == BARS_BLOCKED)
+        return (struct bars){TTS_COLOR_REFUSED, column->blocked, more + column->blocked};
+    if (kind == BARS_EXHAUSTED)
+        return (struct bars){TTS_COLOR_EXHAUSTED, column->exhausted, more};
+    return (struct bars){TTS_COLOR_FRAGMENTED, column->fragmented, some};
+}
+
+/* A bar for each column with failures: high where many of its operations failed. Kinds are
+ * stacked: each is drawn as high as it and those drawn after it. */
+static void draw_bars(const struct tts_addrmap *map, enum bars_kind kind, FILE *out)
+{
+    fprintf(out, "<path fill=\"%s\" d=\"", bars_of(&map->columns[0], kind).color);
     for (size_t i = 0; i < map->column_count; i++) {
-        const struct tts_addrmap_column *column = &map->columns[i];
-        uint64_t failed = column->fragmented + (fragmented ? 0 : column->exhausted);
+        struct bars bars = bars_of(&map->columns[i], kind);
         uint64_t of = tts_svgmap_column_end(map, i) - i * map->span;
-        if (fragmented ? column->fragmented == 0 : column->exhausted == 0)
+        if (bars.failed == 0)
             continue;
         int64_t left = tts_svgmap_x(map, i * map->span);
         int64_t width = tts_svgmap_x(map, tts_svgmap_column_end(map, i)) - left;
         int64_t height = 8 * TTS_SVG_PX;
-        height += (TTS_LANE_H - height) * (int64_t)failed / (int64_t)of;
+        height += (TTS_LANE_H - height) * (int64_t)bars.shown / (int64_t)of;
         fputc('M', out);
         tts_svg_length(out, left);
         fputc(' ', out);
@@ -41,10 +58,12 @@ static void draw_bars(const struct tts_addrmap *map, bool fragmented, FILE *out)
 void tts_svgmap_draw_lane(const struct tts_addrmap *map, FILE *out)
 {
     fputs("<g clip-path=\"url(#lane)\">\n", out);
+    if (map->counts.refused + map->counts.not_cut > 0)
+        draw_bars(map, BARS_BLOCKED, out);
     if (map->counts.exhausted > 0)
-        draw_bars(map, false, out);
+        draw_bars(map, BARS_EXHAUSTED, out);
     if (map->counts.fragmented > 0)
-        draw_bars(map, true, out);
+        draw_bars(map, BARS_FRAGMENTED, out);
     fputs("</g>\n", out);
 }
 
@@ -118,20 +137,38 @@ static void draw_size_runs(const struct tts_addrmap *map, bool fragmented, FILE 
     fputs("\"/>\n", out);
 }
 
+/* What is larger than the scale: at its top, pointing up. */
+static void put_triangle(int64_t x, FILE *out)
+{
+    fputs("<path d=\"M", out);
+    tts_svg_length(out, x);
+    fputc(' ', out);
+    tts_svg_length(out, TTS_PANEL_Y + TTS_SVG_PX);
+    fputs("l5 8h-10z", out);
+}
+
 static void draw_mark(const struct tts_addrmap *map, const struct tts_addrmap_mark *mark,
                       FILE *out)
 {
     char human[TTS_NUMBER_BYTES_MAX];
-    fputs("<circle cx=\"", out);
-    tts_svg_length(out, tts_svgmap_column_middle(map, (size_t)mark->seq - 1));
-    fputs("\" cy=\"", out);
-    tts_svg_length(out, panel_y(map, mark->size_bytes));
-    fputs("\" r=\"", out);
-    tts_svg_length(out, MARK_R);
+    int64_t x = tts_svgmap_column_middle(map, (size_t)mark->seq - 1);
+    bool beyond = mark->size_bytes > map->config.size_bytes;
+    if (beyond) {
+        put_triangle(x, out);
+    } else {
+        fputs("<circle cx=\"", out);
+        tts_svg_length(out, x);
+        fputs("\" cy=\"", out);
+        tts_svg_length(out, panel_y(map, mark->size_bytes));
+        fputs("\" r=\"", out);
+        tts_svg_length(out, MARK_R);
+    }
     fprintf(out,
-            "\" fill=\"%s\"><title>operation %" PRIu64 ": %s found no room</title></circle>\n",
+            "\" fill=\"%s\"><title>operation %" PRIu64 ", line %" PRIu64
+            ": %s found no room</title></%s>\n",
             mark->fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED, mark->seq,
-            tts_number_format_bytes(human, mark->size_bytes));
+            map->lines[mark->seq - 1], tts_number_format_bytes(human, mark->size_bytes),
+            beyond ? "path" : "circle");
 }
 
 static void draw_marks(const struct tts_addrmap *map, FILE *out)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 enum {
-    LINES_FEW = 72,               /* as many failed columns get a strong line, */
+    LINES_FEW = 72,               /* as many failed columns, or dots, are drawn strong, */
     LINES_MAX = 200,              /* and more than this would hide the map */
     BLOCK_H_MIN = 60,             /* a block is never thinner: it is there */
     OUTLINE_MIN = 3 * TTS_SVG_PX, /* smaller blocks have no outline */
@@ -145,12 +145,14 @@ static void draw_block(const struct tts_addrmap *map, const struct tts_addrmap_b
     tts_svg_length(out, box.width);
     fputs("\" height=\"", out);
     tts_svg_length(out, box.height);
-    fprintf(out, "\"%s%s><title>%" PRIu64 ": %s, from operation %" PRIu64,
+    fprintf(out, "\"%s%s><title>%" PRIu64 ": %s, from operation %" PRIu64 " (line %" PRIu64 ")",
             block->leaked ? " fill=\"" TTS_COLOR_LEAKED "\"" : "",
             outlined ? " stroke=\"#fff\"" : "", map->config.offset_bytes + block->start,
-            tts_number_format_bytes(human, block->size_bytes), block->first_seq);
+            tts_number_format_bytes(human, block->size_bytes), block->first_seq,
+            map->lines[block->first_seq - 1]);
     if (block->end_seq <= map->operations)
-        fprintf(out, " to %" PRIu64, block->end_seq);
+        fprintf(out, " to %" PRIu64 " (line %" PRIu64 ")", block->end_seq,
+                map->lines[block->end_seq - 1]);
     fputs("</title></rect>\n", out);
 }
 
@@ -181,15 +183,33 @@ static void draw_cut(const struct tts_addrmap *map, FILE *out)
     fputs("Z\"/>\n", out);
 }
 
-/* Where an exact range was asked for and not free: a dot at the address. */
-static void draw_refused(const struct tts_addrmap *map, FILE *out)
+static bool is_blocked(const struct tts_addrmap *map, size_t column, size_t row)
 {
-    fputs("<path stroke=\"" TTS_COLOR_REFUSED "\" stroke-width=\"5\" stroke-linecap=\"round\" "
-          "fill=\"none\" d=\"",
-          out);
+    return map->columns[column].blocked_rows[row / 64] >> (row % 64) & 1;
+}
+
+static size_t blocked_cells(const struct tts_addrmap *map)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < map->column_count; i++)
+        for (size_t row = 0; row < map->row_count; row++)
+            count += is_blocked(map, i, row);
+    return count;
+}
+
+/* Where an exact range was not free: a dot at the address. */
+static void draw_blocked(const struct tts_addrmap *map, FILE *out)
+{
+    size_t count = blocked_cells(map);
+    if (count > LINES_MAX)
+        return;
+    fprintf(out,
+            "<path stroke=\"" TTS_COLOR_REFUSED "\" stroke-width=\"5\" "
+            "stroke-linecap=\"round\" stroke-opacity=\"%s\" fill=\"none\" d=\"",
+            count > LINES_FEW ? ".4" : "1");
     for (size_t i = 0; i < map->column_count; i++) {
         for (size_t row = 0; row < map->row_count; row++) {
-            if (!(map->columns[i].refused_rows[row / 64] >> (row % 64) & 1))
+            if (!is_blocked(map, i, row))
                 continue;
             uint64_t start = row * map->row_bytes + tts_addrmap_row_size(map, row) / 2;
             fputc('M', out);
@@ -245,8 +265,8 @@ void tts_svgmap_draw_map(const struct tts_addrmap *map, FILE *out)
         draw_cells(map, out);
     if (tts_svgmap_has_cut(map))
         draw_cut(map, out);
-    if (map->counts.refused > 0)
-        draw_refused(map, out);
+    if (map->counts.refused + map->counts.not_cut > 0)
+        draw_blocked(map, out);
     if (map->counts.exhausted > 0)
         draw_failed_lines(map, false, out);
     if (map->counts.fragmented > 0)

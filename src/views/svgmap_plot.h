@@ -1,4 +1,4 @@
-/* svgmap_plot.h: where things stand on the page of svgmap.h, and the parts drawn from data.
+/* svgmap_plot.h: where things stand on the page of svgmap.h, and the parts it is made of.
  * For svgmap*.c only. Lengths as in svg.h. */
 #pragma once
 
@@ -34,6 +34,7 @@ extern const char *const tts_svgmap_colors[TTS_MAP_LEVELS];
 #define TTS_COLOR_LEAKED "#8e5bb5"
 #define TTS_COLOR_USABLE "#58a182"
 #define TTS_COLOR_PIECES "#f3cf8e"
+#define TTS_COLOR_SOFT "#5a6673" /* of text */
 #define TTS_COLOR_LINE "#8a5a00"
 
 /* The right edge of operation `seq`; 0 is the left edge of the plot. */
@@ -48,6 +49,15 @@ int64_t tts_svgmap_column_middle(const struct tts_addrmap *map, size_t column);
 /* Has any part been cut off at any time? */
 bool tts_svgmap_has_cut(const struct tts_addrmap *map);
 
+enum { TTS_COUNT_MAX = 28 };
+
+/* "1,234,567"; returns `out`. */
+const char *tts_svgmap_format_count(char out[TTS_COUNT_MAX], uint64_t count);
+
+/* What a sequence is called on the page: the last component of its path. */
+const char *tts_svgmap_name(const char *path);
+
+void tts_svgmap_draw_words(const struct tts_addrmap *map, const char *name, FILE *out);
 void tts_svgmap_draw_map(const struct tts_addrmap *map, FILE *out);
 void tts_svgmap_draw_end(const struct tts_addrmap *map, FILE *out);
 void tts_svgmap_draw_lane(const struct tts_addrmap *map, FILE *out);

@@ -2,7 +2,7 @@
 # Output that does not arrive is a failure, and a closed pipe ends the program quietly.
 . "$(dirname "$0")/lib.sh"
 
-said="ttscope: cannot write to standard output:"
+said="ttscope help: cannot write to standard output:"
 run sh -c '"$1" help ttscope >/dev/full' sh "$ttscope"
 expect_code 3
 expect_err "$said no space left on device"

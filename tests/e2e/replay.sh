@@ -34,7 +34,7 @@ printf '%s\n' '# first' "$pool" 'a 64 1 0 = 1024' '' 'd 1024' 'a 64 1 0 = 1025' 
     >"$work/wrong.txt"
 run "$ttscope" replay --check "$work/wrong.txt"
 expect_code 1
-expect_err "ttscope replay: $work/wrong.txt:6: expected 'a 64 1 0 = 1025', got 'a 64 1 0 = 1024'"
+expect_err "ttscope replay: $work/wrong.txt:6: expected 'a 64 1 0 = 1025', got 'a 64 1 0 = 1024'; stopped there"
 expect_out "3 operations, 2 match"
 run sh -c '"$1" replay -c - <"$2"' sh "$ttscope" "$work/wrong.txt"
 expect_code 1
@@ -69,15 +69,18 @@ statistics, per bank
   allocated               614400 B     600 KiB  in 17 blocks
   free                    779072 B     761 KiB  in 17 blocks
   largest free             65536 B    64.0 KiB
-  fragmentation             91.5 %  1 - largest free / free
+  fragmentation             91.6 %              1 - largest free / free
   peak allocated         1384448 B    1.32 MiB  at line 56
-  operations     107
-  takes          52 ok, 9 failed, 0 below the limit
-  takes at       2 ok, 1 failed
-  frees          37 ok, 0 ignored
-  cuts           0 ok, 0 refused; 0 undone
-  clears         0
-  queries        6
+  operations                 107
+  requests                    64    54 ok, 10 failed, 0 below the limit
+  failed                      10    9 by fragmentation, 1 range not free
+  takes                       61    52 ok, 9 failed, 0 below the limit
+  takes at                     3    2 ok, 1 failed
+  frees                       37    37 ok, 0 ignored
+  shrinks                      0    0 ok, 0 refused
+  unshrinks                    0
+  clears                       0
+  queries                      6
 END
 )"
 statistics=$out
@@ -87,24 +90,56 @@ run "$ttscope" replay -s --check "$source_dir/examples/fragmentation.txt"
 expect_out "$statistics"$'\n'"107 operations, 107 match"
 printf '%s\n' "$pool" 'x 1024 65536' >"$work/full.txt"
 run "$ttscope" replay -qs "$work/full.txt"
-expect_out_like "  fragmentation  unknown: nothing is free"
+expect_out_like "  fragmentation            unknown              nothing is free"
+expect_out_like "  failed                       0
+"
 run "$ttscope" replay --blocks --quiet "$work/full.txt"
 expect_code 0
 expect_out "$(
     cat <<'END'
-blocks, by address from 1024
-  class  0,      1024 to      2048:
-  class  1,      2048 to      4096:
-  class  2,      4096 to      8192:
-  class  3,      8192 to     16384:
-  class  4,     16384 to     32768:
-  class  5,     32768 to     65536:
-  class  6,     65536 to       inf:
+blocks, by id; Address is relative, add the pool offset 1024 for absolute
+  ids of the free blocks of each size class, by address:
+  class  0,        below      2048:
+  class  1,      2048 to      4095:
+  class  2,      4096 to      8191:
+  class  3,      8192 to     16383:
+  class  4,     16384 to     32767:
+  class  5,     32768 to     65535:
+  class  6,     65536 and above:
   unused ids:
        Block     Address        Size      PrevID      NextID   Allocated
            0           0       65536        none        none         yes
 END
 )"
+
+# Every reason for a failure is in the statistics, and what was taken below the limit is told.
+printf '%s\n' "$pool" 'x 33792 32' 'a 40000 1 0' 'a 70000 1 0' 'x 33792 32' 'x 0 1' \
+    'a 1 1 9999999' 'k 60000' >"$work/reasons.txt"
+run "$ttscope" replay -qs "$work/reasons.txt"
+expect_out_like "  requests                     6    1 ok, 4 failed, 1 below the limit
+  failed                       4    1 by fragmentation, 1 too little free, 2 range not free
+"
+expect_out_like "  shrinks                      1    0 ok, 1 refused
+"
+
+# A mark of the byte order, as some editors leave it, is no part of the first line.
+printf '\357\273\277%s\n%s\n' "$pool" 'a 64 1 0 = 1024' >"$work/marked.txt"
+run "$ttscope" replay "$work/marked.txt"
+expect_code 0
+expect_out "$pool"$'\n''a 64 1 0 = 1024'
+
+# The examples of the language's page do what they state.
+awk '/^```$/ { on = !on; n += on; next } on && n == 1' "$source_dir/docs/design/opseq.md" \
+    >"$work/page.txt"
+run "$ttscope" replay --check "$work/page.txt"
+expect_code 0
+expect_out "5 operations, 5 match"
+
+# The page fits a terminal, its examples also where man indents them.
+run "$ttscope" help replay
+[ "$(wc -L <"$work/out")" -le 80 ] || fail "wanted lines of 80 columns"
+awk '/^```$/ { on = !on; next } on && length > 70' "$source_dir/src/cli/replay.scd" >"$work/wide"
+[ ! -s "$work/wide" ] || fail "wanted narrower examples: $(cat "$work/wide")"
 
 # A pool alone is a sequence without operations.
 printf '%s' "$pool" >"$work/pool.txt"

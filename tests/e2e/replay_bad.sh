@@ -48,6 +48,13 @@ bad_lines "2: line is longer than 4096 bytes" "$pool" "#$(printf '%04096d' 0)"
 expect_bad "$input:1: no pool: expected a line 'P size=N offset=N min_allocation_size=N \
 alignment=N policy=FIRST|BEST'"
 
+bad_lines "2: expected 'a SIZE UP LIMIT', got 4 operands; '=' stands alone between blanks" \
+    "$pool" 'a 100 1 0 =5'
+bad_lines "2: expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got only 2 words" \
+    "$pool" 's = 1 2'
+bad_lines "2: unknown operation '???s', expected one of P a x d k r c s l q v m t" \
+    "$pool" '\0357\0273\0277s'
+
 # What was printed before the bad line is a sequence still.
 printf '%s\n' "$pool" 'a 1 1 0' 'oops' >"$input"
 run "$ttscope" replay "$input"
@@ -70,8 +77,37 @@ expect_err "ttscope replay: cannot write '$work/none/map.svg': no such file or d
 for options in '' '--json' '--stats -q' '--blocks -q' '--check' '--map -'; do
     run sh -c '"$1" replay "$2" $3 >/dev/full' sh "$ttscope" "$input" "$options"
     expect_code 3
-    expect_err_like "no space left on device"
+    expect_err_like "ttscope replay: cannot write to standard output: no space left on device"
 done
+
+# What cannot be read has no line, and a name shows nothing that a terminal would obey.
+run sh -c '"$1" replay - <&-' sh "$ttscope"
+expect_code 3
+expect_err "ttscope replay: cannot read standard input: bad file descriptor"
+run "$ttscope" replay "$work/"$'a\x1b[31m\xffb\xc2\x9bc\xc3\xa9.txt'
+expect_code 3
+expect_err "ttscope replay: cannot read '$work/a?[31m?b?c"$'\xc3\xa9'".txt': no such file or directory"
+
+# The map does not replace what it is a map of, under whatever name.
+cp "$input" "$work/kept"
+ln -s in.txt "$work/link"
+ln "$input" "$work/hard"
+for map in in.txt ./in.txt link hard; do
+    for source in in.txt link -; do
+        run sh -c 'cd "$1" && "$2" replay "$3" --map "$4" <in.txt' sh "$work" "$ttscope" \
+            "$source" "$map"
+        expect_code 2
+        expect_out ""
+        expect_err "ttscope replay: '$map' is the input, the map needs another file"
+        cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
+    done
+done
+run sh -c '"$1" replay "$2" --map - >>"$2"' sh "$ttscope" "$input"
+expect_code 2
+expect_err "ttscope replay: standard output is the input, the map needs another file"
+cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
+run sh -c '"$1" replay - --map /dev/null <"$2"' sh "$ttscope" "$input"
+expect_code 0
 
 # Usage.
 run "$ttscope" replay

@@ -40,6 +40,7 @@ expect_code 1
 expect_err_like ":2: expected 'a 100 1 0 = 1025', got 'a 100 1 0 = 1024'"
 expect_out_like '"operations": 1,'
 expect_out_like '"matched": 0,'
+expect_err_like "; stopped there"
 expect_out_like '"difference": {"line": 2, "expected": "a 100 1 0 = 1025", "got": "a 100 1 0 = 1024"}'
 
 # Any file name is a valid string; nothing free has no fragmentation.
@@ -56,7 +57,10 @@ if command -v jq >/dev/null; then
         run sh -c '"$1" replay -jbc "$2" 2>/dev/null | jq -e \
             ".operations.total == (.results | length) and .schema.version == 1 and
              (.blocks | map(.size_bytes) | add) == .statistics.total_allocatable_size_bytes and
-             ([.operations | del(.total) | .[]] | add) == .operations.total"' \
+             ([.operations | del(.total) | .[]] | add) == .operations.total and
+             .requests.total == (.requests | .ok + .failed + .below_limit) and
+             .requests.failed == (.requests | .fragmentation + .too_little_free + .range_not_free)
+             "' \
             sh "$ttscope" "$file"
         expect_out "true"
     done

@@ -9,8 +9,9 @@ expect_out ""
 expect_err ""
 run cat "$work/map.svg"
 expect_out_like ">Memory map of fragmentation.txt<"
-expect_out_like ">9 of 63 requests failed by fragmentation: enough was free, but in pieces.<"
-expect_out_like "asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
+expect_out_like ">10 of 64 requests failed: 9 by fragmentation (enough was free, but in pieces), 1 range not free.<"
+expect_out_like ">Operation 57, line 78, asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
+expect_out_like "so 91.6 % of the free memory"
 drawing=$out
 # The same on standard output, to a second file, and beside other answers.
 run "$ttscope" replay --map - "$example"
@@ -19,6 +20,15 @@ expect_out "$drawing"
 run "$ttscope" replay --check --json --stats "$example" -m "$work/second.svg"
 expect_code 0
 cmp -s "$work/map.svg" "$work/second.svg" || fail "wanted the same drawing"
+
+# Map and statistics count the same requests.
+for file in "$source_dir"/tests/golden/alloc/*.txt; do
+    run "$ttscope" replay -q --json --map "$work/count.svg" "$file"
+    total=$(sed -n '/"requests"/,/}/s/.*"total": \([0-9]*\).*/\1/p' <<<"$out")
+    failed=$(sed -n '/"requests"/,/}/s/.*"failed": \([0-9]*\).*/\1/p' <<<"$out")
+    run sh -c 'tr -d , <"$1" | grep -o ">[0-9]* of [0-9]* requests failed"' sh "$work/count.svg"
+    expect_out ">$failed of $total requests failed"
+done
 
 # A map ends where a check does.
 sed '20,$s/^a \(.*\) = .*/a \1 = 1/' "$example" >"$work/wrong.txt"

@@ -156,7 +156,14 @@ T_TEST(a_bad_number_is_shown_with_its_name)
     expect_error("a x 1 0", TTS_E_SYNTAX, 2, "expected a decimal number for SIZE, got 'x'");
     expect_error("a 1 1 -1", TTS_E_SYNTAX, 6, "expected a decimal number for LIMIT, got '-1'");
     expect_error("d 0x10", TTS_E_SYNTAX, 2, "expected a decimal number for ADDR, got '0x10'");
-    expect_error("k 1=ok", TTS_E_SYNTAX, 2, "expected a decimal number for BYTES, got '1=ok'");
+    expect_error("k 1=ok", TTS_E_SYNTAX, 2,
+                 "expected a decimal number for BYTES, got '1=ok'; '=' stands alone between "
+                 "blanks");
+    expect_error("a 1 1 0= 5", TTS_E_SYNTAX, 6,
+                 "expected a decimal number for LIMIT, got '0='; '=' stands alone between "
+                 "blanks");
+    expect_error("a 100 1 0 =5", TTS_E_SYNTAX, 10,
+                 "expected 'a SIZE UP LIMIT', got 4 operands; '=' stands alone between blanks");
     expect_error("d 18446744073709551616", TTS_E_RANGE, 2,
                  "ADDR '18446744073709551616' is past 64 bits, the most is "
                  "18446744073709551615");
@@ -169,18 +176,23 @@ T_TEST(a_bad_result_is_told_the_shape)
     expect_error("a 1 1 0 = f", TTS_E_SYNTAX, 10,
                  "expected 'ADDR', 'F' or 'T ADDR' after 'a ... =', got 'f'");
     expect_error("a 1 1 0 = T", TTS_E_SYNTAX, 11,
-                 "expected 'ADDR', 'F' or 'T ADDR' after 'a ... =', got nothing more");
+                 "expected 'ADDR', 'F' or 'T ADDR' after 'a ... =', got only 1 word");
     expect_error("x 1 1 = T 5", TTS_E_SYNTAX, 8,
                  "expected 'ADDR' or 'F' after 'x ... =', got 'T'");
-    expect_error("k 1 =", TTS_E_SYNTAX, 5,
-                 "expected 'ok' or 'E' after 'k ... =', got nothing more");
+    expect_error("k 1 =", TTS_E_SYNTAX, 5, "expected 'ok' or 'E' after 'k ... =', got nothing");
     expect_error("s = 1 2 3", TTS_E_SYNTAX, 9,
-                 "expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got nothing more");
+                 "expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got only 3 words");
+    expect_error("s = 1 2", TTS_E_SYNTAX, 7,
+                 "expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got only 2 words");
+    expect_error("s =", TTS_E_SYNTAX, 3,
+                 "expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got nothing");
+    expect_error("m = 1", TTS_E_SYNTAX, 5,
+                 "expected 'N HASH', 16 hex digits after 'm ... =', got only 1 word");
     expect_error("l = nobody", TTS_E_SYNTAX, 4,
                  "expected 'ADDR' or 'none' after 'l ... =', got 'nobody'");
     expect_error("q = 1", TTS_E_SYNTAX, 5,
                  "expected 'REPORTED TRUE', each an address or 'none' after 'q ... =', got "
-                 "nothing more");
+                 "only 1 word");
     expect_error("m = 1 12345", TTS_E_SYNTAX, 6,
                  "expected 'N HASH', 16 hex digits after 'm ... =', got '12345'");
     expect_error("m = 1 g000000000000000", TTS_E_SYNTAX, 6,

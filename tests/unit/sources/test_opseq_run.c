@@ -169,6 +169,22 @@ T_TEST(a_step_tells_which_block_it_moved)
     tts_opseq_run_release(&session->run);
 }
 
+T_TEST(a_take_that_fails_while_enough_is_free_is_fragmented)
+{
+    /* All 65536 bytes are free but for a block in the middle; sizes are rounded first. */
+    static const char *const lines[] = {POOL,          "x 33792 32",  "a 65504 1 0",
+                                        "a 65505 1 0", "a 40000 0 0", "x 33792 40000"};
+    static const uint64_t fragmented[] = {0, 0, 1, 1, 2, 2};
+    struct session *session = begin();
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        T_EQ(run_line(session, lines[i]), TTS_OK);
+        T_EQ(session->run.counts.takes_fragmented, fragmented[i]);
+    }
+    T_EQ(session->run.counts.takes_failed, 3);
+    T_EQ(session->run.counts.takes_at_failed, 1);
+    tts_opseq_run_release(&session->run);
+}
+
 T_TEST(what_happened_is_counted_once)
 {
     static const char *const lines[] = {"# from line 1",
@@ -196,6 +212,7 @@ T_TEST(what_happened_is_counted_once)
     T_EQ(counts->operations, 16);
     T_EQ(counts->takes, 3);
     T_EQ(counts->takes_failed, 1);
+    T_EQ(counts->takes_fragmented, 0); /* 1536 bytes were free */
     T_EQ(counts->takes_below_limit, 1);
     T_EQ(counts->takes_at, 1);
     T_EQ(counts->takes_at_failed, 1);

@@ -14,6 +14,7 @@ struct past {
     uint64_t free_bytes[OPS_MAX], largest[OPS_MAX], cut[OPS_MAX];
     uint64_t fragmented[OPS_MAX], exhausted[OPS_MAX]; /* size + 1 of the request, or 0 */
     uint64_t refused[OPS_MAX];                        /* row + 1, or 0 */
+    bool blocked[OPS_MAX];                            /* refused or not cut, also outside */
 };
 
 struct world {
@@ -39,7 +40,18 @@ static struct tts_space_stats stats_of(const struct world *world)
     return stats;
 }
 
-static void remember(struct world *world, const struct tts_addrmap_event *event)
+/* Where operation `at` stands in a file with three lines a statement. */
+static uint64_t line_of(size_t at)
+{
+    return 3 * at + 10;
+}
+
+static bool is_blocked(const struct tts_addrmap_event *event)
+{
+    return event->change == TTS_ADDRMAP_REFUSED || event->change == TTS_ADDRMAP_NOT_CUT;
+}
+
+static void remember(struct world *world, struct tts_addrmap_event *event)
 {
     struct past *past = world->past;
     size_t at = past->count++;
@@ -52,9 +64,10 @@ static void remember(struct world *world, const struct tts_addrmap_event *event)
     if (event->change == TTS_ADDRMAP_FAILED)
         (event->bytes <= after.free_bytes ? past->fragmented : past->exhausted)[at] =
             event->bytes + 1;
-    if (event->change == TTS_ADDRMAP_REFUSED && event->address >= OFFSET &&
-        event->address < OFFSET + SIZE)
+    past->blocked[at] = is_blocked(event);
+    if (is_blocked(event) && event->address >= OFFSET && event->address < OFFSET + SIZE)
         past->refused[at] = (event->address - OFFSET) / ROW_BYTES + 1;
+    event->line = line_of(at);
     tts_addrmap_add(world->map, event, &after);
 }
 
@@ -78,16 +91,17 @@ static void take(struct world *world)
 {
     uint64_t start = t_random(&world->rng) % SIZE, bytes = t_random(&world->rng) % 120;
     struct tts_range block = {start, start + bytes};
-    struct tts_addrmap_event event = {TTS_ADDRMAP_REFUSED, OFFSET + start, bytes};
+    struct tts_addrmap_event event = {TTS_ADDRMAP_REFUSED, OFFSET + start, bytes, 0};
     if (t_random(&world->rng) % 8 == 0) {
         event.address = t_random(&world->rng) % 3000; /* may be outside */
+        event.change = bytes % 3 ? TTS_ADDRMAP_REFUSED : TTS_ADDRMAP_NOT_CUT;
     } else if (world->block_count < BLOCKS_MAX && is_free(world, block)) {
         set(world, block, true);
         world->blocks[world->block_count++] = block;
         event.change = bytes % 5 ? TTS_ADDRMAP_TAKEN : TTS_ADDRMAP_LEAKED;
     } else {
         event = (struct tts_addrmap_event){TTS_ADDRMAP_FAILED, 0,
-                                           t_random(&world->rng) % (2 * SIZE)};
+                                           t_random(&world->rng) % (2 * SIZE), 0};
     }
     remember(world, &event);
 }
@@ -97,7 +111,7 @@ static void give(struct world *world)
     size_t i = t_random(&world->rng) % world->block_count;
     struct tts_range block = world->blocks[i];
     struct tts_addrmap_event event = {TTS_ADDRMAP_GIVEN, OFFSET + block.start,
-                                      block.end - block.start};
+                                      block.end - block.start, 0};
     set(world, block, false);
     world->blocks[i] = world->blocks[--world->block_count];
     remember(world, &event);
@@ -106,7 +120,7 @@ static void give(struct world *world)
 static void step(struct world *world)
 {
     uint64_t pick = t_random(&world->rng) % 100;
-    struct tts_addrmap_event event = {TTS_ADDRMAP_NOTHING, 0, 0};
+    struct tts_addrmap_event event = {TTS_ADDRMAP_NOTHING, 0, 0, 0};
     if (pick < 45) {
         take(world);
     } else if (pick < 85 && world->block_count > 0) {
@@ -185,19 +199,22 @@ static void check_failures(const struct world *world, size_t column, size_t firs
     const struct tts_addrmap_column *got = &world->map->columns[column];
     const struct past *past = world->past;
     uint64_t fragmented = 0, exhausted = 0, fragmented_sizes = 0, exhausted_sizes = 0;
+    uint64_t blocked = 0;
     uint64_t rows[TTS_ADDRMAP_ROW_WORDS] = {0};
     for (size_t i = first; i < end; i++) {
         fragmented += past->fragmented[i] > 0;
         exhausted += past->exhausted[i] > 0;
+        blocked += past->blocked[i];
         fragmented_sizes |= past->fragmented[i] ? step_bit(past->fragmented[i] - 1) : 0;
         exhausted_sizes |= past->exhausted[i] ? step_bit(past->exhausted[i] - 1) : 0;
         if (past->refused[i])
             rows[(past->refused[i] - 1) / 64] |= UINT64_C(1) << (past->refused[i] - 1) % 64;
     }
     T_TRUE(got->fragmented == fragmented && got->exhausted == exhausted);
+    T_EQ(got->blocked, blocked);
     T_TRUE(got->fragmented_sizes == fragmented_sizes);
     T_TRUE(got->exhausted_sizes == exhausted_sizes);
-    T_MEM_EQ(got->refused_rows, rows, sizeof rows);
+    T_MEM_EQ(got->blocked_rows, rows, sizeof rows);
 }
 
 static void check_columns(const struct world *world)
@@ -264,6 +281,8 @@ T_TEST(blocks_of_a_short_history_cover_exactly_what_was_taken)
             map->marks[i].fragmented ? world->past->fragmented : world->past->exhausted;
         T_EQ(kind[at], map->marks[i].size_bytes + 1);
     }
+    for (size_t at = 0; at < world->past->count; at++)
+        T_EQ(map->lines[at], line_of(at));
     T_EQ(map->mark_count, map->counts.fragmented + map->counts.exhausted);
     tts_addrmap_free(world->map);
 }
@@ -282,10 +301,24 @@ T_TEST(the_worst_failure_is_the_one_with_most_to_spare)
     }
     T_TRUE(worst < OPS_MAX);
     T_EQ(world->map->worst.seq, worst + 1);
+    T_EQ(world->map->worst.line, line_of(worst));
     T_EQ(world->map->worst.need_bytes, past->fragmented[worst] - 1);
     T_EQ(world->map->worst.free_bytes, past->free_bytes[worst]);
     T_EQ(world->map->worst.largest_bytes, past->largest[worst]);
     tts_addrmap_free(world->map);
+}
+
+T_TEST(a_cut_that_is_refused_is_no_request)
+{
+    struct tts_space_config config = {SIZE, OFFSET, 1, 1, TTS_POLICY_FIRST};
+    struct tts_space_stats after = {.total_bytes = SIZE, .free_bytes = SIZE};
+    struct tts_addrmap *map;
+    T_EQ(tts_addrmap_new(&config, NULL, &map), TTS_OK);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_REFUSED, 100, 1, 5}, &after);
+    T_TRUE(map->counts.refused == 1 && map->counts.not_cut == 0);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_NOT_CUT, 100, 0, 6}, &after);
+    T_TRUE(map->counts.refused == 1 && map->counts.not_cut == 1);
+    tts_addrmap_free(map);
 }
 
 T_TEST(in_the_largest_space_one_byte_still_shows)
@@ -296,11 +329,11 @@ T_TEST(in_the_largest_space_one_byte_still_shows)
     struct tts_space_stats after = {.total_bytes = TTS_SPACE_MAX_BYTES,
                                     .free_bytes = TTS_SPACE_MAX_BYTES - 1,
                                     .largest_free_bytes = TTS_SPACE_MAX_BYTES - 1};
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 5, 1}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 6, map->row_bytes},
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 5, 1, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 6, map->row_bytes, 0},
                     &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 0, 4}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 4, 1}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 0, 4, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 4, 1, 0}, &after);
     tts_addrmap_finish(map);
     T_EQ(map->columns[0].cover[0], 1);
     T_EQ(map->columns[2].cover[0], TTS_ADDRMAP_FULL - 1);
@@ -319,11 +352,11 @@ T_TEST(what_was_there_for_one_of_many_operations_still_shows)
     struct tts_space_stats after = {.total_bytes = TTS_SPACE_MAX_BYTES};
     uint64_t row = map->row_bytes;
     /* Row 1 lacks a byte for one operation, row 0 has one for another. */
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, row}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_GIVEN, row, 1}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, 1}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 0, 1}, &after);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_GIVEN, 0, 1}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, row, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_GIVEN, row, 1, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, 1, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 0, 1, 0}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_GIVEN, 0, 1, 0}, &after);
     for (int i = 0; i < 100000; i++)
         tts_addrmap_add(map, &(struct tts_addrmap_event){0}, &after);
     T_EQ(map->span, 256);
@@ -342,7 +375,7 @@ T_TEST(a_pool_smaller_than_the_rows_has_a_row_a_byte)
     T_EQ(tts_addrmap_new(&config, NULL, &map), TTS_OK);
     struct tts_space_stats after = {.total_bytes = 3, .free_bytes = 2, .largest_free_bytes = 2};
     T_EQ(map->row_count, 3);
-    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 12, 1}, &after);
+    tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, 12, 1, 0}, &after);
     T_EQ(map->columns[0].cover[2], TTS_ADDRMAP_FULL);
     T_EQ(map->columns[0].cover[1], 0);
     tts_addrmap_free(map);

@@ -28,9 +28,10 @@ static void expect(const struct tts_space *space, const char *wanted)
 T_TEST(an_empty_space_is_one_free_block)
 {
     struct tts_space *space = new_space(1000, 5);
-    expect(space, "blocks, by address from 5\n"
-                  "  class  0,      1024 to      2048: 0\n"
-                  "  class  1,      2048 to       inf:\n"
+    expect(space, "blocks, by id; Address is relative, add the pool offset 5 for absolute\n"
+                  "  ids of the free blocks of each size class, by address:\n"
+                  "  class  0,        below      2048: 0\n"
+                  "  class  1,      2048 and above:\n"
                   "  unused ids:\n"
                   "       Block     Address        Size      PrevID      NextID   Allocated\n"
                   "           0           0        1000        none        none          no\n");
@@ -44,12 +45,13 @@ T_TEST(free_blocks_stand_in_their_class_and_all_stand_by_id)
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         T_EQ(tts_space_take_at(space, taken[i], 512), TTS_OK);
     T_EQ(tts_space_give(space, 8192), TTS_OK); /* merges twice: two ids go */
-    expect(space, "blocks, by address from 1024\n"
-                  "  class  0,      1024 to      2048: 6\n"
-                  "  class  1,      2048 to      4096: 2\n"
-                  "  class  2,      4096 to      8192: 7 9\n"
-                  "  class  3,      8192 to     16384:\n"
-                  "  class  4,     16384 to       inf:\n"
+    expect(space, "blocks, by id; Address is relative, add the pool offset 1024 for absolute\n"
+                  "  ids of the free blocks of each size class, by address:\n"
+                  "  class  0,        below      2048: 6\n"
+                  "  class  1,      2048 to      4095: 2\n"
+                  "  class  2,      4096 to      8191: 7 9\n"
+                  "  class  3,      8192 to     16383:\n"
+                  "  class  4,     16384 and above:\n"
                   "  unused ids: 3 8\n"
                   "       Block     Address        Size      PrevID      NextID   Allocated\n"
                   "           0           0         512        none           2         yes\n"
@@ -62,12 +64,13 @@ T_TEST(free_blocks_stand_in_their_class_and_all_stand_by_id)
                   "           9        9728        6656           5        none          no\n");
     T_EQ(tts_space_give(space, 10240), TTS_OK);
     T_EQ(tts_space_give(space, 5120), TTS_OK);
-    expect(space, "blocks, by address from 1024\n"
-                  "  class  0,      1024 to      2048:\n"
-                  "  class  1,      2048 to      4096: 2\n"
-                  "  class  2,      4096 to      8192:\n"
-                  "  class  3,      8192 to     16384: 6\n"
-                  "  class  4,     16384 to       inf:\n"
+    expect(space, "blocks, by id; Address is relative, add the pool offset 1024 for absolute\n"
+                  "  ids of the free blocks of each size class, by address:\n"
+                  "  class  0,        below      2048:\n"
+                  "  class  1,      2048 to      4095: 2\n"
+                  "  class  2,      4096 to      8191:\n"
+                  "  class  3,      8192 to     16383: 6\n"
+                  "  class  4,     16384 and above:\n"
                   "  unused ids: 3-5 7-9\n"
                   "       Block     Address        Size      PrevID      NextID   Allocated\n"
                   "           0           0         512        none           2         yes\n"
@@ -86,7 +89,7 @@ T_TEST(a_large_space_has_wider_columns)
     T_EQ(tts_blocktable_write(space, NULL, out), TTS_OK);
     T_EQ(fclose(out), 0);
     T_TRUE(strstr(text, "             0             0 1000000000000          none") != NULL);
-    T_TRUE(strstr(text, "  class 17, 134217728 to       inf: 0\n") != NULL);
+    T_TRUE(strstr(text, "  class 17, 134217728 and above: 0\n") != NULL);
     T_TRUE(strstr(text, "class 18") == NULL);
     free(text);
     tts_space_free(space);

@@ -77,7 +77,9 @@ static void add(struct tts_addrmap *map, enum tts_addrmap_change change, uint64_
         after.free_bytes += bytes;
     after.taken_bytes = after.total_bytes - after.free_bytes;
     after.largest_free_bytes = after.free_bytes / 2;
-    tts_addrmap_add(map, &(struct tts_addrmap_event){change, address, bytes}, &after);
+    /* Operation 1 stands in line 11. */
+    struct tts_addrmap_event event = {change, address, bytes, map->operations + 11};
+    tts_addrmap_add(map, &event, &after);
 }
 
 /* The drawing, to be freed; the map is freed here. */
@@ -117,11 +119,13 @@ T_TEST(a_block_is_drawn_where_and_when_it_was)
         draw(map, "dir/short.txt"),
         (const char *const[]){"<rect x=\"330.5\" y=\"380\" width=\"465\" height=\"200\" "
                               "stroke=\"#fff\"><title>5000: "
-                              "500 B, from operation 2 to 4</title></rect>",
+                              "500 B, from operation 2 (line 12) to 4 (line 14)</title></rect>",
                               "<rect x=\"563\" y=\"180\" width=\"465\" height=\"100\" "
                               "stroke=\"#fff\"><title>5750: "
-                              "250 B, from operation 3</title></rect>",
+                              "250 B, from operation 3 (line 13)</title></rect>",
                               ">Memory map of short.txt<", ">No request failed (2 requests).<",
+                              "width=\"1120\" height=\"880\" viewBox=\"0 0 1120 880\" "
+                              "style=\"max-width:100%;height:auto\"",
                               "1000 B per bank (1000 bytes from address 5000)", "policy FIRST",
                               ">5000<", ">6000<", "4 operations<", NULL});
 }
@@ -134,20 +138,20 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
     add(map, TTS_ADDRMAP_FAILED, 0, 320);
     add(map, TTS_ADDRMAP_FAILED, 0, 601);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
-    expect_parts(draw(map, "x"),
-                 (const char *const[]){
-                     ">3 of 4 requests failed: 2 by fragmentation (enough was free, but in "
-                     "pieces), 1 as "
-                     "too little was free.<",
-                     ">Operation 3 asked for 320 B while 600 B were free, the largest piece "
-                     "being 300 B.<",
-                     ">At the end 60.0 % is free (600 B); its largest piece is 300 B, so 50.0 "
-                     "% of the free "
-                     "memory is beyond reach of a single request.<",
-                     "fill=\"#e0243c\"><title>operation 2: 600 B found no room</title>",
-                     "fill=\"#7a0f3c\"><title>operation 4: 601 B found no room</title>",
-                     ">range not free<", ">failed: too little free<",
-                     ">failed: enough, but in pieces<", NULL});
+    expect_parts(
+        draw(map, "x"),
+        (const char *const[]){
+            ">4 of 5 requests failed: 2 by fragmentation, 1 too little free, 1 range "
+            "not free.<",
+            ">Operation 3, line 13, asked for 320 B while 600 B were free, the largest piece "
+            "being 300 B.<",
+            ">At the end 60.0 % is free (600 B); its largest piece is 300 B, so 50.0 "
+            "% of the free "
+            "memory is beyond reach of a single request.<",
+            "fill=\"#e0243c\"><title>operation 2, line 12: 600 B found no room</title>",
+            "fill=\"#7a0f3c\"><title>operation 4, line 14: 601 B found no room</title>",
+            ">range not free<", ">failed: too little free<", ">failed: enough, but in pieces<",
+            NULL});
     map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_FAILED, 0, 1001);
     expect_parts(draw(map, "x"),
@@ -159,6 +163,121 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
         (const char *const[]){
             ">1 of 1 requests failed by fragmentation: enough was free, but in pieces.<",
             NULL});
+}
+
+static void expect_no_part(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' is in the drawing", part);
+}
+
+T_TEST(every_request_that_fails_is_in_the_headline)
+{
+    struct tts_addrmap *map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_TAKEN, 0, 400);
+    add(map, TTS_ADDRMAP_REFUSED, 100, 32);
+    add(map, TTS_ADDRMAP_NOT_CUT, 0, 0); /* no request */
+    expect_parts(
+        draw(map, "x"),
+        (const char *const[]){">1 of 2 requests failed: the exact range was not free.<", NULL});
+    map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_FAILED, 0, 900);
+    add(map, TTS_ADDRMAP_REFUSED, 100, 32);
+    expect_parts(draw(map, "x"),
+                 (const char *const[]){">2 of 2 requests failed: 1 by fragmentation (enough "
+                                       "was free, but in pieces), 1 range not free.<",
+                                       NULL});
+    map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_LEAKED, 0, 400);
+    expect_parts(draw(map, "x"),
+                 (const char *const[]){">No request failed (1 request), but 1 was taken below "
+                                       "the limit.<",
+                                       NULL});
+    map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_LEAKED, 0, 400);
+    add(map, TTS_ADDRMAP_FAILED, 0, 2000);
+    expect_parts(draw(map, "x"),
+                 (const char *const[]){">1 of 2 requests failed: too little was free; 1 taken "
+                                       "below the limit.<",
+                                       NULL});
+}
+
+/* Operation 2 of 4: the lane is 930 x 16 from (98, 588). */
+T_TEST(a_range_that_is_not_free_is_in_the_lane_of_failed_requests)
+{
+    for (int outside = 0; outside < 2; outside++) {
+        struct tts_addrmap *map = new_map(1000, 0);
+        add(map, TTS_ADDRMAP_TAKEN, 0, 400);
+        add(map, TTS_ADDRMAP_REFUSED, outside ? 5000 : 100, 32);
+        add(map, TTS_ADDRMAP_NOTHING, 0, 0);
+        add(map, TTS_ADDRMAP_NOTHING, 0, 0);
+        expect_parts(draw(map, "x"),
+                     (const char *const[]){
+                         "<path fill=\"#e08a00\" d=\"M330.5 604v-16h232.5v16z\"/>", NULL});
+    }
+}
+
+T_TEST(very_many_ranges_that_are_not_free_do_not_hide_the_map)
+{
+    static const struct {
+        int count;
+        const char *opacity; /* NULL: no dots at all */
+    } cases[] = {{72, "stroke-opacity=\"1\""}, {200, "stroke-opacity=\".4\""}, {201, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tts_addrmap *map = new_map(1000, 0);
+        for (int n = 0; n < cases[i].count; n++)
+            add(map, TTS_ADDRMAP_REFUSED, 100, 32);
+        char *text = draw(map, "x");
+        const char *dots = strstr(text, "stroke-linecap=\"round\"");
+        T_EQ(dots != NULL, cases[i].opacity != NULL);
+        T_TRUE(!dots || strstr(dots, cases[i].opacity) != NULL);
+        expect_parts(text, (const char *const[]){"<path fill=\"#e08a00\"", NULL});
+    }
+}
+
+T_TEST(the_legend_of_failed_requests_has_the_colors_that_occur)
+{
+    static const char sizes[] = ">failed requests, at the size they asked for<";
+    static const char red[] = "fill=\"#e0243c\"", dark[] = "fill=\"#7a0f3c\"";
+    struct tts_addrmap *map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_FAILED, 0, 1001);
+    char *text = draw(map, "x");
+    const char *legend = strstr(text, ">free in other pieces<");
+    T_TRUE(legend && strstr(legend, sizes) && strstr(legend, dark) < strstr(legend, sizes));
+    expect_no_part(legend, red);
+    free(text);
+    map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_REFUSED, 0, 10);
+    text = draw(map, "x");
+    expect_no_part(text, sizes);
+    free(text);
+}
+
+/* The panel is 180 high from y 638; both operations are 465 wide. */
+T_TEST(a_request_beyond_the_scale_points_up)
+{
+    struct tts_addrmap *map = new_map(1000, 0);
+    add(map, TTS_ADDRMAP_FAILED, 0, 1000);
+    add(map, TTS_ADDRMAP_FAILED, 0, 1001);
+    expect_parts(draw(map, "x"),
+                 (const char *const[]){"<circle cx=\"330.5\" cy=\"638\" r=\"4\"",
+                                       "<path d=\"M795.5 639l5 8h-10z\" fill=\"#7a0f3c\">"
+                                       "<title>operation 2, line 12: 1001 B found no room<",
+                                       NULL});
+}
+
+T_TEST(what_is_free_in_one_piece_is_within_reach)
+{
+    struct tts_addrmap *map = new_map(1000, 0);
+    struct tts_space_stats after = {
+        .total_bytes = 1000, .free_bytes = 600, .largest_free_bytes = 600};
+    struct tts_addrmap_event event = {TTS_ADDRMAP_TAKEN, 0, 400, 1};
+    tts_addrmap_add(map, &event, &after);
+    char *text = draw(map, "x");
+    expect_no_part(text, "beyond reach");
+    expect_parts(text,
+                 (const char *const[]){
+                     ">At the end 60.0 % is free (600 B), all of it in one piece.<", NULL});
 }
 
 T_TEST(nothing_is_a_picture_too)
@@ -229,7 +348,7 @@ static struct tts_addrmap *noise(uint64_t seed)
     map->span = map->operations / TTS_ADDRMAP_COLUMNS + 1;
     map->column_count = TTS_ADDRMAP_COLUMNS;
     map->has_detail = false;
-    map->counts = (struct tts_addrmap_counts){1, 1, UINT64_MAX / 4, UINT64_MAX / 4, 1};
+    map->counts = (struct tts_addrmap_counts){1, 1, UINT64_MAX / 4, UINT64_MAX / 4, 1, 1};
     for (size_t i = 0; i < TTS_ADDRMAP_COLUMNS; i++) {
         struct tts_addrmap_column *column = &map->columns[i];
         for (size_t row = 0; row < TTS_ADDRMAP_ROWS; row++)
