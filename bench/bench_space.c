@@ -271,7 +271,7 @@ static void measure_state(const struct stream_config *config, const struct strea
     struct tts_space_stats stats;
     double start = now_ns();
     for (int i = 0; i < STATS_CALLS; i++) {
-        tts_space_stats(space, &stats);
+        tts_space_get_stats(space, &stats);
         __asm__ volatile("" : : "r"(&stats) : "memory");
     }
     d->stats_ns = (now_ns() - start) / STATS_CALLS;

@@ -87,7 +87,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_unshrink(struct tts_space *space
 TTS_API void tts_space_clear(struct tts_space *space);
 
 /* Constant time, at any size. */
-TTS_API void tts_space_stats(const struct tts_space *space, struct tts_space_stats *out);
+TTS_API void tts_space_get_stats(const struct tts_space *space, struct tts_space_stats *out);
 
 /* The lowest taken address: as the runtime reports it (stale after a clear or a take below the
  * limit), and as it is. False: none; *address is then left alone. */
@@ -120,7 +120,7 @@ struct tts_space_cursor {
     uint32_t prev_id;
     uint32_t started;
     const void *leaf; /* where the next free block is kept */
-    uint32_t slot, reserved;
+    uint32_t slot;
 };
 TTS_API bool tts_space_next(const struct tts_space *space, struct tts_space_cursor *cursor,
                             struct tts_block *out);
@@ -131,7 +131,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_copy(const struct tts_space *spa
 /* Same configuration and state: every later call would have the same results in both. */
 TTS_API bool tts_space_equal(const struct tts_space *a, const struct tts_space *b);
 
-TTS_API void tts_space_config(const struct tts_space *space, struct tts_space_config *out);
+TTS_API void tts_space_get_config(const struct tts_space *space, struct tts_space_config *out);
 /* Bytes of memory the space holds now, itself included. */
 TTS_API size_t tts_space_memory(const struct tts_space *space);
 /* Checks every invariant: O(n). For tests, fuzzers and expensive assertions. */

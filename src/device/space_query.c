@@ -2,7 +2,7 @@
 
 /* ---- asking ---- */
 
-void tts_space_stats(const struct tts_space *s, struct tts_space_stats *out)
+void tts_space_get_stats(const struct tts_space *s, struct tts_space_stats *out)
 {
     uint64_t total = s->config.size_bytes - s->shrunk_bytes;
     uint32_t rows = s->tree.row_mask;
@@ -188,7 +188,7 @@ bool tts_space_equal(const struct tts_space *a, const struct tts_space *b)
     }
 }
 
-void tts_space_config(const struct tts_space *s, struct tts_space_config *out)
+void tts_space_get_config(const struct tts_space *s, struct tts_space_config *out)
 {
     *out = s->config;
 }

@@ -228,7 +228,7 @@ static enum tts_status run_pool(struct tts_opseq_run *run, const struct tts_opse
     if (status != TTS_OK)
         return status;
     run->pool = line->pool;
-    tts_space_stats(run->space, &run->stats);
+    tts_space_get_stats(run->space, &run->stats);
     return TTS_OK;
 }
 
@@ -270,7 +270,7 @@ static enum tts_status run_operation(struct tts_opseq_run *run, struct tts_opseq
 static void account(struct tts_opseq_run *run, uint64_t line_no, struct tts_opseq_step *step)
 {
     uint64_t before = run->stats.taken_bytes;
-    tts_space_stats(run->space, &run->stats);
+    tts_space_get_stats(run->space, &run->stats);
     uint64_t after = run->stats.taken_bytes;
     enum tts_opseq_kind kind = step->line.kind;
     if (kind == TTS_OPSEQ_GIVE)

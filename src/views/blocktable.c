@@ -89,7 +89,7 @@ enum tts_status tts_blocktable_write(const struct tts_space *space,
     if (!alloc)
         alloc = tts_alloc_libc();
     struct tts_space_config config;
-    tts_space_config(space, &config);
+    tts_space_get_config(space, &config);
     uint32_t limit = tts_space_id_limit(space);
     size_t bytes = (limit + (size_t)1) * sizeof(struct tts_block), count = 0;
     struct tts_block *blocks = alloc->alloc(alloc->ctx, bytes);

@@ -122,7 +122,7 @@ bool twin_step(struct twin *twin, const struct twin_op *op, struct twin_note *no
 static bool same_stats(const struct twin *twin, struct twin_note *note)
 {
     struct tts_space_stats seen, expected;
-    tts_space_stats(twin->space, &seen);
+    tts_space_get_stats(twin->space, &seen);
     model_stats(twin->model, &expected);
     return same_number(note, "total bytes", seen.total_bytes, expected.total_bytes) &&
            same_number(note, "taken bytes", seen.taken_bytes, expected.taken_bytes) &&
@@ -137,7 +137,7 @@ static bool same_config(const struct twin *twin, struct twin_note *note)
 {
     const struct tts_space_config *expected = &twin->model->config;
     struct tts_space_config seen;
-    tts_space_config(twin->space, &seen);
+    tts_space_get_config(twin->space, &seen);
     return same_number(note, "size", seen.size_bytes, expected->size_bytes) &&
            same_number(note, "offset", seen.offset_bytes, expected->offset_bytes) &&
            same_number(note, "minimum", seen.min_bytes, expected->min_bytes) &&

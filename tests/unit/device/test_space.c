@@ -110,7 +110,7 @@ static void taken_are(const struct tts_space *space, const struct tts_range *exp
 static struct tts_space_stats stats_of(const struct tts_space *space)
 {
     struct tts_space_stats stats;
-    tts_space_stats(space, &stats);
+    tts_space_get_stats(space, &stats);
     return stats;
 }
 

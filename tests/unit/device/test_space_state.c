@@ -55,7 +55,7 @@ static void give(struct tts_space *space, uint64_t address)
 static struct tts_space_stats stats_of(const struct tts_space *space)
 {
     struct tts_space_stats stats;
-    tts_space_stats(space, &stats);
+    tts_space_get_stats(space, &stats);
     return stats;
 }
 
@@ -130,7 +130,7 @@ T_TEST(a_space_tells_the_configuration_it_was_born_with)
     config.offset_bytes = 12345;
     struct tts_space *space = space_of(config);
     T_EQ(tts_space_shrink(space, K), TTS_OK);
-    tts_space_config(space, &told);
+    tts_space_get_config(space, &told);
     T_EQ(told.size_bytes, config.size_bytes);
     T_EQ(told.offset_bytes, config.offset_bytes);
     T_EQ(told.min_bytes, config.min_bytes);
@@ -148,7 +148,7 @@ static void never_fits(struct tts_space *space, uint64_t bytes)
     T_EQ(tts_space_take(space, bytes, TTS_DIRECTION_DOWN, 0, &address), TTS_E_FULL);
     T_EQ(address, 77);
     struct tts_space_config config;
-    tts_space_config(space, &config);
+    tts_space_get_config(space, &config);
     T_EQ(tts_space_take_at(space, config.offset_bytes, bytes), TTS_E_FULL);
     T_EQ(stats_of(space).taken_blocks, 0);
 }
