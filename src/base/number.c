@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The value of a digit in any base up to 16; 16 for another character. */
 static unsigned digit_value(char c)
@@ -83,4 +84,22 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%0*" PRIu64 " %ciB", whole,
                  (int)decimals, part, units[unit]);
     return out;
+}
+
+size_t tts_number_format(char out[TTS_NUMBER_MAX], uint64_t value)
+{
+    char digits[TTS_NUMBER_MAX];
+    size_t len = 0;
+    do {
+        digits[TTS_NUMBER_MAX - ++len] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(out, digits + TTS_NUMBER_MAX - len, len);
+    return len;
+}
+
+void tts_number_format_hex(char *out, uint64_t value, int digits)
+{
+    for (int i = 0; i < digits; i++)
+        out[i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 15];
 }

@@ -1,5 +1,6 @@
 #include "sources/opseq.h"
 
+#include "base/number.h"
 #include "sources/opseq_form.h"
 
 #include <assert.h>
@@ -61,17 +62,9 @@ static char *put_text(char *at, const char *text)
     return at + len;
 }
 
-/* By hand: a replay prints millions of lines, and printf would take most of its time. */
 static char *put_number(char *at, uint64_t value)
 {
-    char digits[20];
-    size_t len = 0;
-    do {
-        digits[sizeof digits - ++len] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(at, digits + sizeof digits - len, len);
-    return at + len;
+    return at + tts_number_format(at, value);
 }
 
 static char *put_operand(char *at, uint64_t value)
@@ -83,9 +76,8 @@ static char *put_operand(char *at, uint64_t value)
 static char *put_hash(char *at, uint64_t hash)
 {
     *at++ = ' ';
-    for (int shift = 60; shift >= 0; shift -= 4)
-        *at++ = "0123456789abcdef"[hash >> shift & 15];
-    return at;
+    tts_number_format_hex(at, hash, 16);
+    return at + 16;
 }
 
 static char *put_pool(char *at, const struct tts_space_config *pool)

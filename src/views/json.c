@@ -1,5 +1,6 @@
 #include "views/json.h"
 
+#include "base/number.h"
 #include "views/utf8.h"
 
 #include <assert.h>
@@ -44,20 +45,16 @@ static void put_literal(struct tts_json *json, const char *text)
 
 static void put_number(struct tts_json *json, uint64_t value)
 {
-    char digits[20];
-    size_t len = 0;
-    do {
-        digits[sizeof digits - ++len] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    put(json, digits + sizeof digits - len, len);
+    char digits[TTS_NUMBER_MAX];
+    put(json, digits, tts_number_format(digits, value));
 }
 
 /* The last `digits` hex digits. */
 static void put_hex(struct tts_json *json, uint64_t value, int digits)
 {
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
-        put_char(json, "0123456789abcdef"[value >> shift & 15]);
+    char text[16];
+    tts_number_format_hex(text, value, digits);
+    put(json, text, (size_t)digits);
 }
 
 static void put_string(struct tts_json *json, const char *text)

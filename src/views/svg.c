@@ -55,7 +55,7 @@ void tts_svg_escape(FILE *out, const char *text)
     }
 }
 
-void tts_svg_rect(FILE *out, struct tts_svg_box box, const char *style)
+void tts_svg_rect_begin(FILE *out, struct tts_svg_box box)
 {
     fputs("<rect x=\"", out);
     tts_svg_length(out, box.x);
@@ -65,7 +65,13 @@ void tts_svg_rect(FILE *out, struct tts_svg_box box, const char *style)
     tts_svg_length(out, box.width);
     fputs("\" height=\"", out);
     tts_svg_length(out, box.height);
-    fprintf(out, "\" %s/>\n", style);
+    fputs("\"", out);
+}
+
+void tts_svg_rect(FILE *out, struct tts_svg_box box, const char *style)
+{
+    tts_svg_rect_begin(out, box);
+    fprintf(out, " %s/>\n", style);
 }
 
 void tts_svg_text(FILE *out, struct tts_svg_point at, const char *style, const char *format,

@@ -24,7 +24,8 @@ void tts_svg_length(FILE *out, int64_t length);
 /* Foreign text as character data: markup is escaped, what XML cannot hold becomes U+FFFD. */
 void tts_svg_escape(FILE *out, const char *text);
 
-/* <rect ...>, closed; `style` is further attributes. */
+/* <rect with its box, not closed, and <rect ...>, closed; `style` is further attributes. */
+void tts_svg_rect_begin(FILE *out, struct tts_svg_box box);
 void tts_svg_rect(FILE *out, struct tts_svg_box box, const char *style);
 
 /* A text element with `style` as further attributes. The formatted text is escaped, and cut off

@@ -137,15 +137,8 @@ static void draw_block(const struct tts_addrmap *map, const struct tts_addrmap_b
     char human[TTS_NUMBER_BYTES_MAX];
     struct tts_svg_box box = block_box(map, block);
     bool outlined = box.height >= OUTLINE_MIN && box.width >= OUTLINE_MIN;
-    fputs("<rect x=\"", out);
-    tts_svg_length(out, box.x);
-    fputs("\" y=\"", out);
-    tts_svg_length(out, box.y);
-    fputs("\" width=\"", out);
-    tts_svg_length(out, box.width);
-    fputs("\" height=\"", out);
-    tts_svg_length(out, box.height);
-    fprintf(out, "\"%s%s><title>%" PRIu64 ": %s, from operation %" PRIu64 " (line %" PRIu64 ")",
+    tts_svg_rect_begin(out, box);
+    fprintf(out, "%s%s><title>%" PRIu64 ": %s, from operation %" PRIu64 " (line %" PRIu64 ")",
             block->leaked ? " fill=\"" TTS_COLOR_LEAKED "\"" : "",
             outlined ? " stroke=\"#fff\"" : "", map->config.offset_bytes + block->start,
             tts_number_format_bytes(human, block->size_bytes), block->first_seq,

@@ -123,3 +123,21 @@ T_TEST(bytes_agree_with_floating_point)
         T_TRUE(value >= wanted * 0.995 && value <= wanted * 1.005);
     }
 }
+
+T_TEST(digits_are_those_of_printf)
+{
+    uint64_t rng = 9, value = 0;
+    for (int i = 0; i < 10000; i++) {
+        char digits[TTS_NUMBER_MAX + 1], hex[17], expected[32];
+        size_t len = tts_number_format(digits, value);
+        digits[len] = 0;
+        snprintf(expected, sizeof expected, "%" PRIu64, value);
+        T_STR_EQ(digits, expected);
+        int count = 1 + i % 16;
+        tts_number_format_hex(hex, value, count);
+        hex[count] = 0;
+        snprintf(expected, sizeof expected, "%016" PRIx64, value);
+        T_STR_EQ(hex, expected + 16 - count);
+        value = i == 0 ? UINT64_MAX : t_random(&rng) >> t_random(&rng) % 64;
+    }
+}
