@@ -11,7 +11,7 @@
 TTS_NODISCARD enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out);
 TTS_NODISCARD enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out);
 
-enum { TTS_NUMBER_MAX = 20, TTS_NUMBER_BYTES_MAX = 24 };
+enum { TTS_NUMBER_MAX = 20, TTS_NUMBER_BYTES_MAX = 40 };
 
 /* Decimal digits, or the last `digits` lower case hex digits (1 to 16), without a terminator;
  * the first returns how many. By hand: printf would take most of the time of what prints

@@ -176,16 +176,12 @@ bool tts_space_equal(const struct tts_space *a, const struct tts_space *b)
         return false;
     struct tts_space_cursor ca = {0}, cb = {0};
     struct tts_block x, y;
-    for (;;) {
-        bool more = tts_space_next(a, &ca, &x);
-        if (more != tts_space_next(b, &cb, &y))
-            return false;
-        if (!more)
-            return true;
-        if (x.address != y.address || x.size_bytes != y.size_bytes || x.id != y.id ||
-            x.taken != y.taken)
+    while (tts_space_next(a, &ca, &x)) {
+        if (!tts_space_next(b, &cb, &y) || x.address != y.address ||
+            x.size_bytes != y.size_bytes || x.id != y.id || x.taken != y.taken)
             return false;
     }
+    return !tts_space_next(b, &cb, &y);
 }
 
 void tts_space_get_config(const struct tts_space *s, struct tts_space_config *out)
