@@ -10,9 +10,8 @@ enum {
 
 static void bucket_clear(struct tts_livemap_bucket *b)
 {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS; i++)
         b->slot[i] = (struct tts_pair){TTS_LIVEMAP_EMPTY, 0};
-    }
 }
 
 /* Nothing in it but perhaps a link. */
@@ -115,8 +114,7 @@ static void chain_insert(struct tts_livemap *map, struct tts_livemap_bucket *b,
     for (;;) {
         uint32_t vacant = tts_pairs_negative4(b->slot);
         if (vacant) {
-            uint32_t slot = (uint32_t)__builtin_ctz(vacant);
-            b->slot[slot] = block;
+            tts_pairs_store(&b->slot[__builtin_ctz(vacant)], block);
             return;
         }
         struct tts_livemap_bucket *next = tts_livemap_bucket_next(b);
@@ -131,12 +129,7 @@ static void chain_insert(struct tts_livemap *map, struct tts_livemap_bucket *b,
 
 void tts_livemap_insert_elsewhere(struct tts_livemap *map, struct tts_pair block)
 {
-    struct tts_livemap_bucket *b = tts_livemap_choice(map, tts_block_off(block), 1);
-    uint32_t vacant = tts_pairs_negative4(b->slot);
-    if (vacant)
-        tts_pairs_store(&b->slot[__builtin_ctz(vacant)], block);
-    else
-        chain_insert(map, b, block);
+    chain_insert(map, tts_livemap_choice(map, tts_block_off(block), 1), block);
 }
 
 /* Adds the bucket after the last and moves to it what now belongs there: each block stays with
