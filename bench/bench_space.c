@@ -1,7 +1,9 @@
 /* bench_space: what one operation of a space costs, beside the reference's way of doing it.
  *   bench_space [STREAM...]      every stream, or those whose name contains one of the words
+ *   bench_space --portable [STREAM...]   without what only this processor has
  *   bench_space --budget NAME    one hot operation in bench_measured(), for an instruction
- * count Both allocators replay the same recorded operations in the same process on one core,
+ * count
+ * Both allocators replay the same recorded operations in the same process on one core,
  * turn and turn about, best of three. Every take's address goes into a checksum that must be
  * the published one. Exit 1 when a checksum differs; missed aims are only marked, machines
  * being what they are. */
@@ -9,6 +11,7 @@
 #include "stream.h"
 
 #include "base/hash.h"
+#include "device/blocks.h"
 #include "ttscope/space.h"
 
 #include <sched.h>
@@ -415,6 +418,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++)
             printf("%s\n", budgets[i].name);
         return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "--portable") == 0) {
+        tts_blocks_set_portable(true);
+        argc--;
+        argv++;
     }
     bool ok = true;
     print_header();

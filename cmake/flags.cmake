@@ -18,6 +18,11 @@ if(TTS_FUZZ)
     target_compile_options(tts_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# For the few files that are compiled once more, for what tts_cpu_has_avx2() tells.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    set(TTS_AVX2_OPTIONS -mavx2 -mbmi -mbmi2 -mlzcnt)
+endif()
+
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)

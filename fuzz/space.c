@@ -1,5 +1,6 @@
 /* Bytes become a pool and a history; a space and the slow model live it side by side, and any
  * difference aborts. Every input means something. */
+#include "device/blocks.h"
 #include "oracle/twin.h"
 
 #include <stdlib.h>
@@ -52,7 +53,8 @@ static void stop(const char *what)
 static struct tts_space_config read_config(struct reader *in)
 {
     static const uint64_t alignments[] = {1, 3, 16, 32, 48, 64, 1024, 4096};
-    uint8_t first = next_byte(in), shift = next_byte(in) % 40;
+    uint8_t first = next_byte(in), second = next_byte(in), shift = second % 40;
+    tts_blocks_set_portable(second / 40 % 2);
     struct tts_space_config config = {
         .policy = first & 1 ? TTS_POLICY_BEST : TTS_POLICY_FIRST,
         .alignment_bytes = alignments[first >> 1 & 7],

@@ -116,11 +116,10 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_taken(const struct tts_space *sp
 /* Walk all blocks in address order: start from a zeroed cursor, stop at false. The cursor dies
  * with the next change to the space. */
 struct tts_space_cursor {
-    uint64_t next_off; /* relative address of the next block */
-    uint32_t prev_id;
-    uint32_t started;
-    const void *leaf; /* where the next free block is kept */
-    uint32_t slot;
+    uint64_t next_off;            /* relative address of the next block */
+    uint64_t free_off, free_size; /* the next free block; at the end: none, size 0 */
+    uint32_t free_id, prev_id;
+    bool started;
 };
 TTS_API bool tts_space_next(const struct tts_space *space, struct tts_space_cursor *cursor,
                             struct tts_block *out);

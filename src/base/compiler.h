@@ -5,7 +5,12 @@
 
 #define TTS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TTS_FORCE_INLINE inline __attribute__((always_inline))
+#define TTS_NOINLINE __attribute__((noinline))
 #define TTS_COLD __attribute__((cold, noinline))
+/* Makes a value one that the compiler knows nothing of: it will not turn the arithmetic that
+ * led to it into branches. */
+#define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
 /* Walks: on where TTS_EXPENSIVE_CHECKS is defined (the fuzz preset), else nothing. */

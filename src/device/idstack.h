@@ -3,43 +3,53 @@
  * one thread. */
 #pragma once
 
-#include "base/chunks.h"
 #include "base/compiler.h"
+#include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TTS_IDSTACK_CHUNK = 256 };
-
 struct tts_idstack {
-    struct tts_chunks chunks; /* of TTS_IDSTACK_CHUNK ids each */
-    uint32_t count;           /* retired ids */
-    uint32_t next;            /* never used yet: every id in use is below it */
+    uint32_t *retired; /* [capacity] */
+    uint32_t count;
+    uint32_t next; /* never used yet: every id in use is below it */
+    size_t capacity;
+    const struct tts_alloc *alloc;
 };
 
-void tts_idstack_init(struct tts_idstack *ids, const struct tts_alloc *alloc);
+TTS_NODISCARD enum tts_status tts_idstack_init(struct tts_idstack *ids,
+                                               const struct tts_alloc *alloc);
 void tts_idstack_release(struct tts_idstack *ids);
 void tts_idstack_clear(struct tts_idstack *ids);
 
+/* The rare half of tts_idstack_reserve(). */
+enum tts_status tts_idstack_reserve_more(struct tts_idstack *ids, size_t capacity);
+
 /* Makes sure that the next two pushes have the memory they need. */
-TTS_NODISCARD enum tts_status tts_idstack_reserve(struct tts_idstack *ids);
-
-static inline uint32_t *tts_idstack_slot(const struct tts_idstack *ids, uint32_t idx)
+static inline enum tts_status tts_idstack_reserve(struct tts_idstack *ids)
 {
-    unsigned char *chunk = ids->chunks.chunk[idx / TTS_IDSTACK_CHUNK];
-    return (uint32_t *)(void *)chunk + idx % TTS_IDSTACK_CHUNK;
+    size_t needed = ids->count + (size_t)2;
+    return TTS_LIKELY(needed <= ids->capacity) ? TTS_OK : tts_idstack_reserve_more(ids, needed);
 }
 
-/* After a reserve. */
-static inline void tts_idstack_push(struct tts_idstack *ids, uint32_t id)
+/* Retires an id, after a reserve; if `when` is 0, not. Without a branch, as is the next. */
+static inline void tts_idstack_push_if(struct tts_idstack *ids, uint32_t id, uint32_t when)
 {
-    *tts_idstack_slot(ids, ids->count++) = id;
+    ids->retired[ids->count] = id;
+    ids->count += when;
 }
 
-static inline uint32_t tts_idstack_pop(struct tts_idstack *ids)
+/* The id that a new block gets; if `when` is 0, it is still the next one's. */
+static inline uint32_t tts_idstack_pop_if(struct tts_idstack *ids, uint32_t when)
 {
-    return ids->count ? *tts_idstack_slot(ids, --ids->count) : ids->next++;
+    if (TTS_UNLIKELY(ids->count == 0)) {
+        ids->next += when;
+        return ids->next - when;
+    }
+    uint32_t id = ids->retired[ids->count - 1];
+    ids->count -= when;
+    return id;
 }
 
 /* `to` is an initialised stack; on TTS_E_NOMEM it is as it was. */

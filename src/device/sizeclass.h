@@ -17,7 +17,7 @@ static inline uint32_t tts_sizeclass_count(uint64_t space_bytes)
 
 static inline uint32_t tts_sizeclass_of(uint64_t bytes, uint32_t classes)
 {
-    uint32_t octave = bytes < 2048 ? 0 : 53 - (uint32_t)__builtin_clzll(bytes);
+    uint32_t octave = 53 - (uint32_t)__builtin_clzll(bytes | 1024); /* 0 below 2048 */
     return octave < classes ? octave : classes - 1;
 }
 

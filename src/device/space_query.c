@@ -4,16 +4,16 @@
 
 void tts_space_get_stats(const struct tts_space *s, struct tts_space_stats *out)
 {
+    const struct tts_blocks *b = s->blocks;
     uint64_t total = s->config.size_bytes - s->shrunk_bytes;
-    uint32_t rows = s->tree.row_mask;
+    uint64_t taken = b->taken_units << b->unit_shift;
     *out = (struct tts_space_stats){
         .total_bytes = total,
-        .taken_bytes = s->taken_bytes,
-        .free_bytes = total - s->taken_bytes,
-        .largest_free_bytes =
-            rows ? tts_freetree_row_max(&s->tree, 31 - (uint32_t)__builtin_clz(rows)) : 0,
-        .taken_blocks = s->map.count,
-        .free_blocks = s->tree.count,
+        .taken_bytes = taken,
+        .free_bytes = total - taken,
+        .largest_free_bytes = b->ops->largest_free(b) << b->unit_shift,
+        .taken_blocks = tts_blocks_taken_count(b),
+        .free_blocks = b->free_count,
     };
 }
 
@@ -25,11 +25,34 @@ bool tts_space_lowest_reported(const struct tts_space *s, uint64_t *address)
     return true;
 }
 
+/* The first free block at or behind an offset, in bytes. */
+static bool next_free(const struct tts_space *s, uint64_t off, struct tts_unit_block *out)
+{
+    const struct tts_blocks *b = s->blocks;
+    if (!b->ops->next_free(b, off >> b->unit_shift, out))
+        return false;
+    out->start <<= b->unit_shift;
+    out->size <<= b->unit_shift;
+    return true;
+}
+
+static bool find_taken(const struct tts_space *s, uint64_t off, struct tts_unit_block *out)
+{
+    const struct tts_blocks *b = s->blocks;
+    uint64_t start;
+    if (!tts_space_in_units(s, off, &start) || !b->ops->find_taken(b, start, out))
+        return false;
+    out->start = off;
+    out->size <<= b->unit_shift;
+    return true;
+}
+
 bool tts_space_lowest(const struct tts_space *s, uint64_t *address)
 {
-    struct tts_pair first = s->tree.first->slot[0];
-    bool starts_free = tts_block_off(first) == s->shrunk_bytes;
-    uint64_t off = starts_free ? tts_block_end(first) : s->shrunk_bytes;
+    struct tts_unit_block first;
+    uint64_t off = s->shrunk_bytes;
+    if (next_free(s, off, &first) && first.start == off)
+        off += first.size;
     if (off >= s->config.size_bytes)
         return false;
     *address = s->config.offset_bytes + off;
@@ -39,10 +62,10 @@ bool tts_space_lowest(const struct tts_space *s, uint64_t *address)
 enum tts_status tts_space_size_at(const struct tts_space *s, uint64_t address, uint64_t *bytes)
 {
     uint64_t off = address - s->config.offset_bytes;
-    struct tts_pair block;
-    if (off >= s->config.size_bytes || !tts_livemap_find(&s->map, off, &block))
+    struct tts_unit_block block;
+    if (off >= s->config.size_bytes || !find_taken(s, off, &block))
         return TTS_E_NOT_FOUND;
-    *bytes = tts_block_size(block);
+    *bytes = block.size;
     return TTS_OK;
 }
 
@@ -50,88 +73,87 @@ size_t tts_space_available(const struct tts_space *s, uint64_t bytes, struct tts
                            size_t capacity)
 {
     uint64_t need = tts_space_rounded(s, bytes);
+    uint32_t classes = s->blocks->classes;
     size_t place[TTS_SIZECLASS_MAX + 1] = {0};
+    struct tts_unit_block b = {0};
     /* A counting sort: how many of each class, then each block straight to its place. */
-    for (const struct tts_freetree_leaf *leaf = s->tree.first; leaf; leaf = leaf->next) {
-        for (uint32_t i = 0; i < leaf->count; i++) {
-            uint64_t size = tts_block_size(leaf->slot[i]);
-            place[tts_sizeclass_of(size, s->classes) + 1] += size >= need;
-        }
-    }
+    for (uint64_t off = 0; next_free(s, off, &b); off = b.start + b.size)
+        place[tts_sizeclass_of(b.size, classes) + 1] += b.size >= need;
     for (uint32_t c = 0; c < TTS_SIZECLASS_MAX; c++)
         place[c + 1] += place[c];
     size_t count = place[TTS_SIZECLASS_MAX];
-    for (const struct tts_freetree_leaf *leaf = s->tree.first; leaf; leaf = leaf->next) {
-        for (uint32_t i = 0; i < leaf->count; i++) {
-            struct tts_pair b = leaf->slot[i];
-            if (tts_block_size(b) < need)
-                continue;
-            size_t at = place[tts_sizeclass_of(tts_block_size(b), s->classes)]++;
-            if (at < capacity)
-                out[at] = (struct tts_range){s->config.offset_bytes + tts_block_off(b),
-                                             s->config.offset_bytes + tts_block_end(b)};
-        }
+    for (uint64_t off = 0; next_free(s, off, &b); off = b.start + b.size) {
+        if (b.size < need)
+            continue;
+        size_t at = place[tts_sizeclass_of(b.size, classes)]++;
+        if (at < capacity)
+            out[at] = (struct tts_range){s->config.offset_bytes + b.start,
+                                         s->config.offset_bytes + b.start + b.size};
     }
     return count;
 }
 
 /* ---- walking ---- */
 
+static void cursor_next_free(const struct tts_space *s, struct tts_space_cursor *cursor,
+                             uint64_t off)
+{
+    struct tts_unit_block b;
+    bool found = next_free(s, off, &b);
+    cursor->free_off = found ? b.start : s->config.size_bytes;
+    cursor->free_size = found ? b.size : 0;
+    cursor->free_id = found ? b.id : TTS_BLOCK_NONE;
+}
+
 bool tts_space_next(const struct tts_space *s, struct tts_space_cursor *cursor,
                     struct tts_block *out)
 {
     if (!cursor->started) {
-        *cursor = (struct tts_space_cursor){.next_off = s->shrunk_bytes,
-                                            .prev_id = TTS_BLOCK_NONE,
-                                            .started = 1,
-                                            .leaf = s->tree.first};
+        *cursor = (struct tts_space_cursor){
+            .next_off = s->shrunk_bytes, .prev_id = TTS_BLOCK_NONE, .started = true};
+        cursor_next_free(s, cursor, s->shrunk_bytes);
     }
     uint64_t off = cursor->next_off;
     if (off >= s->config.size_bytes)
         return false;
     /* Blocks tile the space: what starts here is the next free block, or it is taken. */
-    const struct tts_freetree_leaf *leaf = cursor->leaf;
-    struct tts_pair block = leaf->slot[cursor->slot];
-    bool taken = tts_block_off(block) != off;
+    struct tts_unit_block block = {off, cursor->free_size, cursor->free_id}, after;
+    bool taken = cursor->free_off != off;
     if (taken) {
-        bool found = tts_livemap_find(&s->map, off, &block);
+        bool found = find_taken(s, off, &block);
         assert(found);
         if (!found)
             return false;
-    } else if (++cursor->slot == leaf->count && leaf->next) {
-        cursor->leaf = leaf->next;
-        cursor->slot = 0;
+    } else {
+        cursor_next_free(s, cursor, off + block.size);
     }
     *out = (struct tts_block){.address = s->config.offset_bytes + off,
-                              .size_bytes = tts_block_size(block),
-                              .id = tts_block_id(block),
+                              .size_bytes = block.size,
+                              .id = block.id,
                               .prev_id = cursor->prev_id,
                               .next_id = TTS_BLOCK_NONE,
                               .taken = taken};
-    cursor->next_off = tts_block_end(block);
-    cursor->prev_id = out->id;
-    if (cursor->next_off < s->config.size_bytes) {
-        const struct tts_freetree_leaf *next = cursor->leaf;
-        struct tts_pair after = next->slot[cursor->slot];
-        if (tts_block_off(after) == cursor->next_off ||
-            tts_livemap_find(&s->map, cursor->next_off, &after))
-            out->next_id = tts_block_id(after);
-    }
+    cursor->next_off = off + block.size;
+    cursor->prev_id = block.id;
+    if (cursor->next_off == cursor->free_off)
+        out->next_id = cursor->free_id;
+    else if (find_taken(s, cursor->next_off, &after))
+        out->next_id = after.id;
     return true;
 }
 
 uint32_t tts_space_id_limit(const struct tts_space *s)
 {
-    return s->ids.next;
+    return s->blocks->ids.next;
 }
 
 /* Scatter by id, then close the gaps that retired ids and unwanted blocks leave. */
 static enum tts_status by_id(const struct tts_space *s, bool taken_only, struct tts_block *out,
                              size_t capacity, size_t *count)
 {
-    if (capacity < s->ids.next)
+    if (capacity < s->blocks->ids.next)
         return TTS_E_RANGE;
-    for (uint32_t id = 0; id < s->ids.next; id++)
+    for (uint32_t id = 0; id < s->blocks->ids.next; id++)
         out[id].size_bytes = 0;
     struct tts_space_cursor cursor = {0};
     struct tts_block block;
@@ -140,7 +162,7 @@ static enum tts_status by_id(const struct tts_space *s, bool taken_only, struct 
             out[block.id] = block;
     }
     size_t kept = 0;
-    for (uint32_t id = 0; id < s->ids.next; id++) {
+    for (uint32_t id = 0; id < s->blocks->ids.next; id++) {
         if (out[id].size_bytes)
             out[kept++] = out[id];
     }
@@ -172,7 +194,7 @@ static bool config_equal(const struct tts_space_config *a, const struct tts_spac
 bool tts_space_equal(const struct tts_space *a, const struct tts_space *b)
 {
     if (!config_equal(&a->config, &b->config) || a->shrunk_bytes != b->shrunk_bytes ||
-        a->lowest_off != b->lowest_off || !tts_idstack_equal(&a->ids, &b->ids))
+        a->lowest_off != b->lowest_off || !tts_idstack_equal(&a->blocks->ids, &b->blocks->ids))
         return false;
     struct tts_space_cursor ca = {0}, cb = {0};
     struct tts_block x, y;
@@ -191,8 +213,7 @@ void tts_space_get_config(const struct tts_space *s, struct tts_space_config *ou
 
 size_t tts_space_memory(const struct tts_space *s)
 {
-    return sizeof(*s) + tts_freetree_memory(&s->tree) + tts_livemap_memory(&s->map) +
-           tts_idstack_memory(&s->ids);
+    return sizeof(*s) + s->blocks->ops->memory(s->blocks);
 }
 
 /* Blocks tile the space, none free beside another, and the totals are theirs. */
@@ -204,7 +225,7 @@ static bool tiling_is_valid(const struct tts_space *s)
     bool after_free = false;
     while (tts_space_next(s, &cursor, &block)) {
         if (block.address != s->config.offset_bytes + end || block.size_bytes == 0 ||
-            block.id >= s->ids.next || (after_free && !block.taken))
+            block.id >= s->blocks->ids.next || (after_free && !block.taken))
             return false;
         end += block.size_bytes;
         after_free = !block.taken;
@@ -212,13 +233,13 @@ static bool tiling_is_valid(const struct tts_space *s)
         free_blocks += !block.taken;
         taken_bytes += block.taken ? block.size_bytes : 0;
     }
-    return end == s->config.size_bytes && taken == s->map.count &&
-           free_blocks == s->tree.count && taken_bytes == s->taken_bytes &&
-           taken + free_blocks + s->ids.count == s->ids.next;
+    const struct tts_blocks *b = s->blocks;
+    return end == s->config.size_bytes && taken == tts_blocks_taken_count(b) &&
+           free_blocks == b->free_count && taken_bytes == b->taken_units << b->unit_shift &&
+           taken + free_blocks + b->ids.count == b->ids.next;
 }
 
 bool tts_space_is_valid(const struct tts_space *s)
 {
-    return tts_freetree_is_valid(&s->tree) && tts_livemap_is_valid(&s->map) &&
-           tts_idstack_is_valid(&s->ids) && tiling_is_valid(s);
+    return s->blocks->ops->is_valid(s->blocks) && tiling_is_valid(s);
 }

@@ -2,40 +2,53 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "device/freetree.h"
-#include "device/idstack.h"
-#include "device/livemap.h"
-#include "device/sizeclass.h"
+#include "device/blocks.h"
 #include "ttscope/space.h"
 
 #define TTS_SPACE_NO_LOWEST UINT64_MAX
 
 /* Offsets are relative to the space's first byte throughout. */
 struct tts_space {
+    const struct tts_blocks_ops *ops; /* of the blocks */
+    struct tts_blocks *blocks;
+    bool align_is_odd;   /* not a power of two */
+    uint64_t lowest_off; /* as the reference reports it, TTS_SPACE_NO_LOWEST: none */
     struct tts_space_config config;
-    const struct tts_alloc *alloc;
-    uint64_t align_mask;   /* alignment - 1 when that is a power of two, else 0 */
     uint64_t shrunk_bytes; /* cut off the bottom: blocks tile [shrunk, size) */
-    uint64_t lowest_off;   /* as the reference reports it, TTS_SPACE_NO_LOWEST: none */
-    uint64_t taken_bytes;
-    uint32_t classes;
-    struct tts_freetree tree; /* the free blocks */
-    struct tts_livemap map;   /* the taken blocks */
-    struct tts_idstack ids;
+    const struct tts_alloc *alloc;
 };
 
 #define TTS_SPACE_CANNOT_FIT UINT64_MAX
 
 /* What a request takes: 0 only where the minimum is 0, TTS_SPACE_CANNOT_FIT where it is past
- * the space.
- */
+ * the space. */
 static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t bytes)
 {
     uint64_t need = bytes > s->config.min_bytes ? bytes : s->config.min_bytes;
+    uint64_t align = s->config.alignment_bytes;
     if (TTS_UNLIKELY(need > s->config.size_bytes))
         return TTS_SPACE_CANNOT_FIT;
-    uint64_t align = s->config.alignment_bytes;
-    if (TTS_LIKELY(s->align_mask || align == 1))
-        return (need + s->align_mask) & ~s->align_mask;
-    return (need + align - 1) / align * align;
+    if (TTS_UNLIKELY(s->align_is_odd))
+        need += align - 1 - (need + align - 1) % align;
+    else
+        need = (need + align - 1) & (0 - align);
+    return need;
 }
+
+/* An offset in units; false: no block can start or end there. */
+static inline bool tts_space_in_units(const struct tts_space *s, uint64_t off, uint64_t *units)
+{
+    uint32_t shift = s->blocks->unit_shift;
+    *units = off >> shift;
+    return *units << shift == off;
+}
+
+static inline void tts_space_lower_lowest(struct tts_space *s, uint64_t off)
+{
+    s->lowest_off = off < s->lowest_off ? off : s->lowest_off;
+}
+
+/* tts_space_take() of a request that needs a finer unit. */
+enum tts_status tts_space_take_finer(struct tts_space *s, uint64_t bytes,
+                                     enum tts_direction direction, uint64_t limit,
+                                     uint64_t *address);

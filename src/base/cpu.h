@@ -1,0 +1,8 @@
+/* cpu.h: what the processor we run on can do beyond the one we are compiled for. */
+#pragma once
+
+#include <stdbool.h>
+
+/* AVX2 with BMI 1 and 2 (and so LZCNT): what files compiled with -mavx2 -mbmi -mbmi2 -mlzcnt
+ * need. */
+bool tts_cpu_has_avx2(void);

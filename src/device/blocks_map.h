@@ -1,0 +1,263 @@
+/* blocks_map.h: the taken blocks of a space, by start; a part of blocks.c.
+ * Extendible hashing: the top bits of a start's hash choose a segment, others one of its
+ * buckets. A block is in that bucket or in the one behind it, where one comparison of two
+ * halves finds it; seldom, when both were full, elsewhere in the segment. A full segment is
+ * split in two: no operation ever rehashes more. Should the hashes of an unlikely set of starts
+ * agree in too many bits, further segments are chained to the full one. */
+#pragma once
+
+#include "base/chunks.h"
+#include "base/compiler.h"
+#include "base/row.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum {
+    BUCKETS = 14,
+    SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only "behind" */
+};
+
+/* A bucket is half a row of each. */
+struct segment {
+    tts_word start[SLOTS]; /* TTS_WORD_NONE: no block */
+    tts_word size[SLOTS], id[SLOTS];
+    struct segment *more; /* chained to this one */
+    uint32_t depth;       /* how many bits of the hash its blocks share */
+};
+
+struct map {
+    struct segment **dir; /* [1 << bits] */
+    uint32_t bits;        /* at least 1 */
+    const struct tts_alloc *alloc;
+    struct tts_chunks segments;
+    size_t used; /* segments */
+};
+
+/* A block's place in the map. */
+struct map_slot {
+    struct segment *segment;
+    uint32_t idx;
+};
+
+static inline uint64_t map_hash(tts_word start)
+{
+    return start * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline struct segment *map_segment(const struct map *map, uint64_t hash)
+{
+    return map->dir[hash >> (64 - map->bits)];
+}
+
+/* The first slot of the bucket for a hash. */
+static inline uint32_t map_home(uint64_t hash)
+{
+    return (uint32_t)((hash >> 16 & UINT32_MAX) * BUCKETS >> 32) * TTS_HALF;
+}
+
+/* Where a bucket or the next one has `start`, TTS_WORD_NONE meaning room. */
+static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
+                               struct map_slot *slot)
+{
+    uint32_t found =
+        tts_row_bits(tts_row_same(tts_row_load(&s->start[home]), tts_row_all(start)));
+    if (TTS_UNLIKELY(!found))
+        return false;
+    *slot = (struct map_slot){s, home + (uint32_t)__builtin_ctz(found)};
+    return true;
+}
+
+/* Anywhere in the segment, or in the ones chained to it. */
+static TTS_COLD bool map_find_beyond(struct segment *s, uint32_t home, tts_word start,
+                                     struct map_slot *slot)
+{
+    for (; s; s = s->more) {
+        for (uint32_t i = 0; i < BUCKETS; i += 2) {
+            if (bucket_find(s, (home + i * TTS_HALF) % (BUCKETS * TTS_HALF), start, slot))
+                return true;
+        }
+    }
+    return false;
+}
+
+static inline bool map_find(const struct map *map, tts_word start, struct map_slot *slot)
+{
+    uint64_t hash = map_hash(start);
+    struct segment *s = map_segment(map, hash);
+    uint32_t home = map_home(hash);
+    return TTS_LIKELY(bucket_find(s, home, start, slot)) ||
+           map_find_beyond(s, home, start, slot);
+}
+
+static void segment_clear(struct segment *s, uint32_t depth)
+{
+    for (uint32_t i = 0; i < SLOTS; i++)
+        s->start[i] = TTS_WORD_NONE;
+    s->more = NULL;
+    s->depth = depth;
+}
+
+static struct segment *segment_new(struct map *map, uint32_t depth)
+{
+    struct segment *s = map->used < map->segments.count
+                            ? (struct segment *)(void *)map->segments.chunk[map->used]
+                            : tts_chunks_add(&map->segments);
+    if (!s)
+        return NULL;
+    map->used++;
+    segment_clear(s, depth);
+    return s;
+}
+
+static enum tts_status map_init(struct map *map, const struct tts_alloc *alloc)
+{
+    size_t lines = (sizeof(struct segment) + TTS_CACHE_LINE_BYTES - 1) / TTS_CACHE_LINE_BYTES;
+    *map = (struct map){.alloc = alloc};
+    tts_chunks_init(&map->segments, alloc, lines * TTS_CACHE_LINE_BYTES);
+    map->bits = 1;
+    map->dir = alloc->alloc(alloc->ctx, sizeof(*map->dir) << map->bits);
+    struct segment *first = map->dir ? segment_new(map, 0) : NULL;
+    if (!first)
+        return TTS_E_NOMEM;
+    map->dir[0] = map->dir[1] = first;
+    return TTS_OK;
+}
+
+static void map_release(struct map *map)
+{
+    if (map->dir)
+        map->alloc->free(map->alloc->ctx, map->dir, sizeof(*map->dir) << map->bits);
+    tts_chunks_release(&map->segments);
+}
+
+/* Keeps the directory: all of it leads to one segment again. */
+static void map_clear(struct map *map)
+{
+    map->used = 0;
+    struct segment *first = segment_new(map, 0);
+    for (size_t i = 0; i < (size_t)1 << map->bits; i++)
+        map->dir[i] = first;
+}
+
+static bool map_double(struct map *map)
+{
+    size_t bytes = sizeof(*map->dir) << map->bits;
+    struct segment **dir = map->alloc->resize(map->alloc->ctx, map->dir, bytes, bytes * 2);
+    if (!dir)
+        return false;
+    for (size_t i = (size_t)1 << map->bits; i-- > 0;)
+        dir[2 * i] = dir[2 * i + 1] = dir[i];
+    map->dir = dir;
+    map->bits++;
+    return true;
+}
+
+/* Half of a segment's blocks go to a new one, each to the very place it had. */
+static void segment_split(struct map *map, struct segment *s, struct segment *sibling,
+                          uint64_t hash)
+{
+    uint32_t depth = ++s->depth;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        tts_word start = s->start[i];
+        if (start == TTS_WORD_NONE || !(map_hash(start) >> (64 - depth) & 1))
+            continue;
+        sibling->start[i] = start;
+        sibling->size[i] = s->size[i];
+        sibling->id[i] = s->id[i];
+        s->start[i] = TTS_WORD_NONE;
+    }
+    size_t span = (size_t)1 << (map->bits - depth);
+    size_t first = (size_t)(hash >> (64 - depth) | 1) * span;
+    for (size_t i = 0; i < span; i++)
+        map->dir[first + i] = sibling;
+}
+
+/* Makes room for a start: a split segment, or one more in the chain. */
+static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
+{
+    struct segment *s = map_segment(map, hash);
+    bool deepest = s->depth == map->bits;
+    bool sparse = (size_t)1 << map->bits > 8 * map->used; /* a directory of few segments */
+    struct segment *fresh = segment_new(map, s->depth + 1);
+    if (!fresh)
+        return TTS_E_NOMEM;
+    if (s->more || (deepest && sparse)) {
+        fresh->more = s->more;
+        s->more = fresh;
+        return TTS_OK;
+    }
+    if (deepest && !map_double(map)) {
+        map->used--;
+        return TTS_E_NOMEM;
+    }
+    segment_split(map, s, fresh, hash);
+    return TTS_OK;
+}
+
+/* A place for a new start. */
+static inline enum tts_status map_room(struct map *map, tts_word start, struct map_slot *slot)
+{
+    uint64_t hash = map_hash(start);
+    uint32_t home = map_home(hash);
+    for (;;) {
+        struct segment *s = map_segment(map, hash);
+        if (TTS_LIKELY(bucket_find(s, home, TTS_WORD_NONE, slot)) ||
+            map_find_beyond(s, home, TTS_WORD_NONE, slot))
+            return TTS_OK;
+        if (map_grow(map, hash) != TTS_OK)
+            return TTS_E_NOMEM;
+    }
+}
+
+static inline void map_set_start(struct map_slot slot, tts_word start)
+{
+    uint32_t bucket = slot.idx / TTS_HALF * TTS_HALF;
+    tts_half_put(&slot.segment->start[bucket], slot.idx - bucket, start);
+}
+
+static inline void map_put(struct map_slot slot, tts_word start, tts_word size, tts_word id)
+{
+    map_set_start(slot, start);
+    slot.segment->size[slot.idx] = size;
+    slot.segment->id[slot.idx] = id;
+}
+
+static inline void map_drop(struct map_slot slot)
+{
+    map_set_start(slot, TTS_WORD_NONE);
+}
+
+static size_t map_memory(const struct map *map)
+{
+    return (sizeof(*map->dir) << map->bits) + tts_chunks_memory(&map->segments);
+}
+
+/* Every block is where a search looks for it, and `count` of them are. */
+static bool map_is_valid(const struct map *map, uint64_t count)
+{
+    uint64_t seen = 0;
+    for (size_t d = 0; d < (size_t)1 << map->bits;) {
+        struct segment *first = map->dir[d];
+        if (first->depth > map->bits)
+            return false;
+        size_t span = (size_t)1 << (map->bits - first->depth);
+        for (size_t i = 0; i < span; i++) {
+            if (map->dir[d + i] != first)
+                return false;
+        }
+        for (struct segment *s = first; s; s = s->more) {
+            for (uint32_t i = 0; i < SLOTS; i++) {
+                struct map_slot slot;
+                if (s->start[i] == TTS_WORD_NONE)
+                    continue;
+                if (!map_find(map, s->start[i], &slot) || slot.segment != s || slot.idx != i)
+                    return false;
+                seen++;
+            }
+        }
+        d += span;
+    }
+    return seen == count;
+}

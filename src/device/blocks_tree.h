@@ -1,0 +1,654 @@
+/* blocks_tree.h: the free blocks of a space, by address; a part of blocks.c.
+ * A B+-tree. For each of its rows (ranges of sizes) a node keeps the largest size under each
+ * child, so "the first block, or the last, of this row that is large enough" is one descent.
+ * FIRST needs one row for all sizes; BEST has one for each size class. Where a block goes is
+ * found by the starts of the first blocks, which are exact: the free block before any place is
+ * in the leaf that a search for the place leads to. Blocks never touch; sizes are never 0. */
+#pragma once
+
+#include "base/chunks.h"
+#include "base/compiler.h"
+#include "base/row.h"
+#include "device/blocks.h"
+#include "device/sizeclass.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    FANOUT = 64,
+    NODE_ROWS = FANOUT / TTS_ROW > 0 ? FANOUT / TTS_ROW : 1,
+    MAX_HEIGHT = 16,
+    LEAF_THIN = TTS_ROW / 8,       /* a leaf of so few blocks joins another, */
+    LEAF_JOINED = TTS_ROW * 5 / 8, /* when both make no more than so many */
+    LEAVES_PER_CHUNK = 4,
+};
+
+/* Blocks by address; behind the last one, starts are TTS_WORD_NONE and sizes 0. */
+struct leaf {
+    tts_word start[TTS_ROW], size[TTS_ROW], id[TTS_ROW];
+};
+
+struct node {
+    tts_word key[FANOUT]; /* the first start under a child; unused: TTS_WORD_NONE */
+    void *child[FANOUT];
+    uint32_t count, reserved[15];
+    tts_word max[]; /* [rows][FANOUT]: the row's largest size under a child; unused: 0 */
+};
+
+struct tree {
+    void *root;
+    uint32_t height; /* levels of nodes: 0, the root is a leaf */
+    uint32_t rows;
+    uint32_t class_mask; /* rows that have a block; kept for BEST only */
+    uint32_t spare_leaves, spare_nodes;
+    void *spare_leaf, *spare_node; /* lists through the first word of each */
+    struct tts_chunks leaves, nodes;
+    tts_word low[TTS_SIZECLASS_MAX + 1]; /* where rows begin; behind the last, no size is */
+    uint64_t class_count[TTS_SIZECLASS_MAX];
+};
+
+/* A slot of a leaf and the way to it: node[1] is the leaf's parent, node[height] the root. */
+struct path {
+    struct leaf *leaf;
+    uint32_t slot;
+    uint32_t child[MAX_HEIGHT];
+    struct node *node[MAX_HEIGHT];
+};
+
+/* ---- rows of a node ---- */
+
+static inline uint64_t node_at_least(const struct node *n, const tts_word *row, tts_word x)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < n->count; i += TTS_ROW)
+        bits |= (uint64_t)tts_row_bits(tts_row_at_least(tts_row_load(row + i), tts_row_all(x)))
+                << i;
+    return bits;
+}
+
+static inline tts_word node_largest(const tts_word *row)
+{
+    tts_word largest = 0;
+    for (uint32_t i = 0; i < FANOUT; i += TTS_ROW) {
+        tts_word one = tts_row_largest(tts_row_load(row + i));
+        largest = one > largest ? one : largest;
+    }
+    return largest;
+}
+
+static inline void node_put(tts_word *row, uint32_t idx, tts_word x)
+{
+    tts_half_put(row + idx / TTS_HALF * TTS_HALF, idx % TTS_HALF, x);
+}
+
+/* The first or the last bit of a mask that has one. */
+static inline uint32_t pick(uint64_t mask, uint64_t first)
+{
+    return 63 ^ (uint32_t)__builtin_clzll(mask & ((0 - mask) | (first - 1)));
+}
+
+/* The first bit of a row's, TTS_ROW: none. */
+static inline uint32_t bits_first(uint32_t bits)
+{
+    return (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << TTS_ROW);
+}
+
+/* ---- leaves ---- */
+
+/* The slots of blocks of `low` up to, if it is less than none, `high`. */
+static inline uint32_t leaf_fits(const struct leaf *leaf, tts_word low, tts_word high)
+{
+    tts_row size = tts_row_load(leaf->size);
+    uint32_t fits = tts_row_bits(tts_row_at_least(size, tts_row_all(low)));
+    if (high != TTS_WORD_NONE)
+        fits &= ~tts_row_bits(tts_row_at_least(size, tts_row_all(high)));
+    return fits;
+}
+
+/* The largest size in [low, high), 0: none. */
+static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tts_word high)
+{
+    tts_row size = tts_row_load(leaf->size);
+    tts_row in = tts_row_but(tts_row_at_least(size, tts_row_all(low)),
+                             tts_row_at_least(size, tts_row_all(high)));
+    return tts_row_largest(tts_row_and(size, in));
+}
+
+/* Of the block in `slot`, `need` units are taken; the rest, `skip` units on, has a new id, or
+ * all of it is gone (`exact`). Like the next one without a branch, and nothing that was just
+ * stored is loaded but in whole rows: what comes next waits for both. */
+static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
+                             uint64_t exact, tts_word rest_id)
+{
+    tts_row start = tts_row_load(leaf->start), size = tts_row_load(leaf->size);
+    tts_row id = tts_row_load(leaf->id), none = tts_row_all(TTS_WORD_NONE);
+    const uint64_t count = TTS_ROW - slot;
+    tts_row close = tts_row_mask_last(count & (0 - exact));
+    tts_row spot = tts_row_mask_spot(count & (exact - 1));
+    tts_row off = tts_row_and(spot, tts_row_all(skip));
+    tts_row less = tts_row_and(spot, tts_row_all((tts_word)(0 - need)));
+    start = tts_row_mix(start, tts_row_down(start, none), close);
+    size = tts_row_mix(size, tts_row_down(size, tts_row_all(0)), close);
+    id = tts_row_mix(id, tts_row_down(id, tts_row_all(0)), close);
+    tts_row_store(leaf->start, tts_row_sum(start, off));
+    tts_row_store(leaf->size, tts_row_sum(size, less));
+    tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(rest_id), spot));
+}
+
+/* A block comes before `slot`, joined with the one there (`next`) and the one before it
+ * (`prev`), if those are 1: `whole` units then. */
+static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, uint64_t next,
+                             tts_word at, tts_word whole, tts_word new_id)
+{
+    tts_row start = tts_row_load(leaf->start), size = tts_row_load(leaf->size);
+    tts_row id = tts_row_load(leaf->id);
+    const uint64_t count = TTS_ROW - slot;
+    tts_row open = tts_row_mask_last(count & ((prev | next) - 1));
+    tts_row close = tts_row_mask_last(count & (0 - (prev & next)));
+    tts_row own = tts_row_mask_spot(count & (prev - 1)); /* its own start and id */
+    tts_row spot = tts_row_mask_spot(count + prev);
+    tts_row start_down = tts_row_down(start, tts_row_all(TTS_WORD_NONE));
+    tts_row size_down = tts_row_down(size, tts_row_all(0));
+    tts_row id_down = tts_row_down(id, tts_row_all(0));
+    start = tts_row_mix(tts_row_mix(start, tts_row_up(start), open), start_down, close);
+    size = tts_row_mix(tts_row_mix(size, tts_row_up(size), open), size_down, close);
+    id = tts_row_mix(tts_row_mix(id, tts_row_up(id), open), id_down, close);
+    tts_row_store(leaf->start, tts_row_mix(start, tts_row_all(at), own));
+    tts_row_store(leaf->size, tts_row_mix(size, tts_row_all(whole), spot));
+    tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(new_id), own));
+}
+
+/* ---- searching ---- */
+
+/* Where a block at `start` is or would be: behind all blocks of its leaf that start below. */
+static inline void tree_seek_in(const struct tree *t, uint32_t height, tts_word start,
+                                struct path *path)
+{
+    void *at = t->root;
+    for (uint32_t level = height; level > 0; level--) {
+        struct node *n = at;
+        /* The first key is not asked: whatever lies below it is in the first leaf too. */
+        uint64_t used = (UINT64_C(2) << (n->count - 1)) - 1;
+        uint64_t not_above = (~node_at_least(n, n->key, (tts_word)(start + 1)) & used) | 1;
+        uint32_t idx = 63 ^ (uint32_t)__builtin_clzll(not_above);
+        path->node[level] = n;
+        path->child[level] = idx;
+        at = n->child[idx];
+    }
+    path->leaf = at;
+    path->slot = bits_first(
+        tts_row_bits(tts_row_at_least(tts_row_load(path->leaf->start), tts_row_all(start))));
+}
+
+static inline void tree_seek(const struct tree *t, tts_word start, struct path *path)
+{
+    tree_seek_in(t, t->height, start, path);
+}
+
+/* The slot, nearest to the chosen end, of a block of `low` up to `high` in a row of the tree.
+ * False: none. */
+static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row, tts_word low,
+                            tts_word high, uint64_t first, struct path *path)
+{
+    void *at = t->root;
+    for (uint32_t level = height; level > 0; level--) {
+        struct node *n = at;
+        uint64_t fits = node_at_least(n, &n->max[row * FANOUT], low);
+        if (TTS_UNLIKELY(!fits))
+            return false;
+        uint32_t idx = pick(fits, first);
+        path->node[level] = n;
+        path->child[level] = idx;
+        at = n->child[idx];
+    }
+    path->leaf = at;
+    uint32_t fits = leaf_fits(path->leaf, low, high);
+    if (TTS_UNLIKELY(!fits))
+        return false;
+    path->slot = pick(fits, first);
+    return true;
+}
+
+/* ---- what nodes know ---- */
+
+/* What is known of a row under the path's node on `level` has changed. */
+static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *path,
+                                    uint32_t level, uint32_t row)
+{
+    while (++level <= t->height) {
+        tts_word max = node_largest(&path->node[level - 1]->max[row * FANOUT]);
+        tts_word *known = &path->node[level]->max[row * FANOUT];
+        if (known[path->child[level]] == max)
+            return;
+        node_put(known, path->child[level], max);
+    }
+}
+
+/* The leaf's largest size of a row is `max`. */
+static inline void tree_know_max(const struct tree *t, const struct path *path, uint32_t height,
+                                 uint32_t row, tts_word max)
+{
+    tts_word *known = &path->node[1]->max[row * FANOUT];
+    tts_word old = known[path->child[1]];
+    node_put(known, path->child[1], max);
+    if (height > 1) {
+        tts_word above = path->node[2]->max[row * FANOUT + path->child[2]];
+        uint32_t carries = (max > above) | ((old == above) & (max != old));
+        TTS_HIDE(carries);
+        if (TTS_UNLIKELY(carries))
+            tree_carry_max(t, path, 1, row);
+    }
+}
+
+/* A block of that size has come to a row of the leaf. */
+static inline void tree_know_more(const struct tree *t, const struct path *path,
+                                  uint32_t height, uint32_t row, tts_word size)
+{
+    tts_word known = path->node[1]->max[row * FANOUT + path->child[1]];
+    tree_know_max(t, path, height, row, size > known ? size : known);
+}
+
+/* The first block under the path's child on `level` starts at `start`. */
+static void tree_know_key(const struct tree *t, const struct path *path, uint32_t level,
+                          tts_word start)
+{
+    for (; level <= t->height; level++) {
+        node_put(path->node[level]->key, path->child[level], start);
+        if (path->child[level] > 0)
+            return;
+    }
+}
+
+/* The block in the path's `slot` was changed; if it is the first, it may start elsewhere. */
+static inline void tree_know_first(const struct tree *t, const struct path *path,
+                                   uint32_t height, uint32_t slot)
+{
+    tts_word start = path->leaf->start[0];
+    node_put(path->node[1]->key, path->child[1], start);
+    if (height > 1) {
+        uint32_t higher = (slot | path->child[1]) == 0;
+        TTS_HIDE(higher);
+        if (TTS_UNLIKELY(higher))
+            tree_know_key(t, path, 2, start);
+    }
+}
+
+static inline tts_word leaf_max(const struct tree *t, const struct leaf *leaf, uint32_t row)
+{
+    return t->rows == 1 ? tts_row_largest(tts_row_load(leaf->size))
+                        : leaf_largest_in(leaf, t->low[row], t->low[row + 1]);
+}
+
+/* The path's leaf was changed: make all that is known of it true again. */
+static void tree_settle(const struct tree *t, const struct path *path)
+{
+    if (t->height == 0)
+        return;
+    tree_know_key(t, path, 1, path->leaf->start[0]);
+    for (uint32_t row = 0; row < t->rows; row++)
+        tree_know_max(t, path, t->height, row, leaf_max(t, path->leaf, row));
+}
+
+/* ---- memory ---- */
+
+static size_t node_bytes(const struct tree *t)
+{
+    return sizeof(struct node) + sizeof(tts_word) * FANOUT * t->rows;
+}
+
+static void spare_push(void **list, uint32_t *count, void *memory)
+{
+    *(void **)memory = *list;
+    *list = memory;
+    ++*count;
+}
+
+static void *spare_pop(void **list, uint32_t *count)
+{
+    void *memory = *list;
+    assert(memory);
+    *list = *(void **)memory;
+    --*count;
+    return memory;
+}
+
+static void leaf_set(struct leaf *leaf, uint32_t slot, struct tts_unit_block block)
+{
+    leaf->start[slot] = (tts_word)block.start;
+    leaf->size[slot] = (tts_word)block.size;
+    leaf->id[slot] = (tts_word)block.id;
+}
+
+static struct tts_unit_block leaf_get(const struct leaf *leaf, uint32_t slot)
+{
+    return (struct tts_unit_block){leaf->start[slot], leaf->size[slot],
+                                   (uint32_t)leaf->id[slot]};
+}
+
+static void leaf_insert(struct leaf *leaf, uint32_t slot, struct tts_unit_block block)
+{
+    for (uint32_t i = TTS_ROW - 1; i > slot; i--)
+        leaf_set(leaf, i, leaf_get(leaf, i - 1));
+    leaf_set(leaf, slot, block);
+}
+
+static void leaf_remove(struct leaf *leaf, uint32_t slot)
+{
+    for (uint32_t i = slot; i + 1 < TTS_ROW; i++)
+        leaf_set(leaf, i, leaf_get(leaf, i + 1));
+    leaf_set(leaf, TTS_ROW - 1, (struct tts_unit_block){TTS_WORD_NONE, 0, 0});
+}
+
+static void leaf_empty(struct leaf *leaf, uint32_t from)
+{
+    for (uint32_t i = from; i < TTS_ROW; i++) {
+        leaf->start[i] = TTS_WORD_NONE;
+        leaf->size[i] = leaf->id[i] = 0;
+    }
+}
+
+static struct leaf *leaf_new(struct tree *t)
+{
+    struct leaf *leaf = spare_pop(&t->spare_leaf, &t->spare_leaves);
+    leaf_empty(leaf, 0);
+    return leaf;
+}
+
+static void node_empty(const struct tree *t, struct node *n, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        n->key[i] = TTS_WORD_NONE;
+        n->child[i] = NULL;
+        for (uint32_t row = 0; row < t->rows; row++)
+            n->max[row * FANOUT + i] = 0;
+    }
+    n->count = from;
+}
+
+static struct node *node_new(struct tree *t)
+{
+    struct node *n = spare_pop(&t->spare_node, &t->spare_nodes);
+    node_empty(t, n, 0, FANOUT);
+    return n;
+}
+
+static enum tts_status tree_add_leaves(struct tree *t)
+{
+    unsigned char *chunk = tts_chunks_add(&t->leaves);
+    if (!chunk)
+        return TTS_E_NOMEM;
+    for (size_t i = 0; i < LEAVES_PER_CHUNK; i++)
+        spare_push(&t->spare_leaf, &t->spare_leaves, chunk + i * sizeof(struct leaf));
+    return TTS_OK;
+}
+
+/* Makes sure of what one more block in the path's leaf may need: a leaf, a node on each level
+ * that is full, a root. */
+static enum tts_status tree_reserve(struct tree *t, const struct path *path)
+{
+    if (path->leaf->start[TTS_ROW - 1] == TTS_WORD_NONE)
+        return TTS_OK;
+    if (!t->spare_leaves && tree_add_leaves(t) != TTS_OK)
+        return TTS_E_NOMEM;
+    uint32_t level = 1;
+    while (level <= t->height && path->node[level]->count == FANOUT)
+        level++;
+    uint32_t nodes = level - 1 + (level > t->height);
+    while (t->spare_nodes < nodes) {
+        void *chunk = tts_chunks_add(&t->nodes);
+        if (!chunk)
+            return TTS_E_NOMEM;
+        spare_push(&t->spare_node, &t->spare_nodes, chunk);
+    }
+    return TTS_OK;
+}
+
+static enum tts_status tree_init(struct tree *t, const struct tts_alloc *alloc, uint32_t rows,
+                                 uint32_t unit_shift)
+{
+    *t = (struct tree){.rows = rows};
+    for (uint32_t row = 0; row < rows; row++) {
+        uint64_t low = tts_sizeclass_low(row), unit = UINT64_C(1) << unit_shift;
+        t->low[row] = (tts_word)((low + unit - 1) >> unit_shift);
+    }
+    t->low[rows] = TTS_WORD_NONE;
+    tts_chunks_init(&t->leaves, alloc, LEAVES_PER_CHUNK * sizeof(struct leaf));
+    tts_chunks_init(&t->nodes, alloc, node_bytes(t));
+    if (tree_add_leaves(t) != TTS_OK)
+        return TTS_E_NOMEM;
+    t->root = leaf_new(t);
+    return TTS_OK;
+}
+
+static void tree_release(struct tree *t)
+{
+    tts_chunks_release(&t->leaves);
+    tts_chunks_release(&t->nodes);
+}
+
+static void tree_clear(struct tree *t)
+{
+    t->spare_leaf = t->spare_node = NULL;
+    t->spare_leaves = t->spare_nodes = t->height = t->class_mask = 0;
+    for (size_t i = 0; i < t->leaves.count * LEAVES_PER_CHUNK; i++)
+        spare_push(&t->spare_leaf, &t->spare_leaves,
+                   t->leaves.chunk[i / LEAVES_PER_CHUNK] +
+                       i % LEAVES_PER_CHUNK * sizeof(struct leaf));
+    for (size_t i = 0; i < t->nodes.count; i++)
+        spare_push(&t->spare_node, &t->spare_nodes, t->nodes.chunk[i]);
+    for (uint32_t row = 0; row < TTS_SIZECLASS_MAX; row++)
+        t->class_count[row] = 0;
+    t->root = leaf_new(t);
+}
+
+/* ---- growing ---- */
+
+/* Children and all that is known of them, within a node or to another. */
+static void node_move(const struct tree *t, struct node *to, uint32_t to_idx,
+                      const struct node *from, uint32_t from_idx, uint32_t count)
+{
+    memmove(&to->key[to_idx], &from->key[from_idx], count * sizeof(to->key[0]));
+    memmove(&to->child[to_idx], &from->child[from_idx], count * sizeof(to->child[0]));
+    for (uint32_t row = 0; row < t->rows; row++)
+        memmove(&to->max[row * FANOUT + to_idx], &from->max[row * FANOUT + from_idx],
+                count * sizeof(to->max[0]));
+}
+
+static void node_insert(const struct tree *t, struct node *n, uint32_t idx, tts_word key,
+                        void *child)
+{
+    node_move(t, n, idx + 1, n, idx, n->count - idx);
+    n->key[idx] = key;
+    n->child[idx] = child;
+    n->count++;
+}
+
+/* What a node on `level` knows of its child, written anew. Level 1 has leaves. */
+static void node_learn(const struct tree *t, struct node *n, uint32_t level, uint32_t idx)
+{
+    for (uint32_t row = 0; row < t->rows; row++) {
+        const struct node *child = n->child[idx];
+        n->max[row * FANOUT + idx] = level == 1 ? leaf_max(t, n->child[idx], row)
+                                                : node_largest(&child->max[row * FANOUT]);
+    }
+}
+
+static struct node *node_split(struct tree *t, struct node *n)
+{
+    struct node *right = node_new(t);
+    node_move(t, right, 0, n, FANOUT / 2, FANOUT / 2);
+    right->count = FANOUT / 2;
+    node_empty(t, n, FANOUT / 2, FANOUT);
+    return right;
+}
+
+/* `right` is to stand behind the path's child on `level`, of which it was a part: so what is
+ * known above stays true. */
+static void tree_insert_child(struct tree *t, struct path *path, uint32_t level, tts_word key,
+                              void *right)
+{
+    if (level > t->height) { /* a new root over the old one */
+        struct node *root = node_new(t);
+        node_insert(t, root, 0, 0, t->root);
+        root->key[0] =
+            level == 1 ? ((struct leaf *)t->root)->start[0] : ((struct node *)t->root)->key[0];
+        t->root = path->node[level] = root;
+        path->child[level] = 0;
+        t->height++;
+    }
+    struct node *n = path->node[level];
+    uint32_t idx = path->child[level];
+    if (n->count == FANOUT) {
+        struct node *half = node_split(t, n);
+        tree_insert_child(t, path, level + 1, half->key[0], half);
+        if (idx >= FANOUT / 2) {
+            n = half;
+            idx -= FANOUT / 2;
+        }
+    }
+    node_insert(t, n, idx + 1, key, right);
+    node_learn(t, n, level, idx);
+    node_learn(t, n, level, idx + 1);
+}
+
+/* The path's full leaf becomes two. Needs a reserve; ends the path. */
+static TTS_COLD void tree_split(struct tree *t, struct path *path)
+{
+    struct leaf *left = path->leaf, *right = leaf_new(t);
+    enum { KEPT = TTS_ROW / 2 };
+    memcpy(right->start, &left->start[KEPT], sizeof(tts_word) * (TTS_ROW - KEPT));
+    memcpy(right->size, &left->size[KEPT], sizeof(tts_word) * (TTS_ROW - KEPT));
+    memcpy(right->id, &left->id[KEPT], sizeof(tts_word) * (TTS_ROW - KEPT));
+    leaf_empty(left, KEPT);
+    tree_insert_child(t, path, 1, right->start[0], right);
+}
+
+/* ---- shrinking ---- */
+
+static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level);
+
+/* The path's child on `level` is one no longer; there is another on that level. */
+static void node_remove(struct tree *t, const struct path *path, uint32_t level)
+{
+    struct node *n = path->node[level];
+    uint32_t idx = path->child[level];
+    node_move(t, n, idx, n, idx + 1, n->count - idx - 1);
+    node_empty(t, n, n->count - 1, n->count);
+    if (n->count == 0) {
+        spare_push(&t->spare_node, &t->spare_nodes, n);
+        tree_drop_child(t, path, level + 1);
+        return;
+    }
+    if (path->child[level] == 0)
+        tree_know_key(t, path, level + 1, n->key[0]);
+    for (uint32_t row = 0; row < t->rows; row++)
+        tree_carry_max(t, path, level, row);
+}
+
+static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level)
+{
+    node_remove(t, path, level);
+    while (t->height > 0 && ((struct node *)t->root)->count == 1) {
+        struct node *root = t->root;
+        t->root = root->child[0];
+        t->height--;
+        spare_push(&t->spare_node, &t->spare_nodes, root);
+    }
+}
+
+static uint32_t leaf_count(const struct leaf *leaf)
+{
+    return bits_first(
+        tts_row_bits(tts_row_same(tts_row_load(leaf->start), tts_row_all(TTS_WORD_NONE))));
+}
+
+/* Moves all blocks of the path's next leaf into the path's one, if they are few enough. */
+static bool tree_join_next(struct tree *t, struct path *path)
+{
+    struct node *n = path->node[1];
+    uint32_t idx = path->child[1];
+    struct leaf *left = n->child[idx], *right = n->child[idx + 1];
+    uint32_t kept = leaf_count(left), moved = leaf_count(right);
+    if (kept + moved > LEAF_JOINED)
+        return false;
+    memcpy(&left->start[kept], right->start, sizeof(tts_word) * moved);
+    memcpy(&left->size[kept], right->size, sizeof(tts_word) * moved);
+    memcpy(&left->id[kept], right->id, sizeof(tts_word) * moved);
+    node_learn(t, n, 1, idx);
+    spare_push(&t->spare_leaf, &t->spare_leaves, right);
+    path->child[1] = idx + 1;
+    tree_drop_child(t, path, 1);
+    return true;
+}
+
+/* The path's leaf has become thin or empty. Ends the path. */
+static TTS_COLD void tree_thin(struct tree *t, struct path *path)
+{
+    struct node *n = path->node[1];
+    if (path->leaf->start[0] == TTS_WORD_NONE) {
+        spare_push(&t->spare_leaf, &t->spare_leaves, path->leaf);
+        tree_drop_child(t, path, 1);
+        return;
+    }
+    if (path->child[1] + 1 < n->count && tree_join_next(t, path))
+        return;
+    if (path->child[1] > 0) {
+        path->child[1]--;
+        tree_join_next(t, path);
+    }
+}
+
+/* ---- checking ---- */
+
+/* Everything under a node on `level`: keys, maxima, order. `*end` is where the blocks so far
+ * end; counts the blocks. */
+static bool tree_part_is_valid(const struct tree *t, const void *at, uint32_t level,
+                               uint64_t *end, uint64_t *count)
+{
+    if (level == 0) {
+        const struct leaf *leaf = at;
+        uint32_t blocks = leaf_count(leaf);
+        for (uint32_t i = 0; i < TTS_ROW; i++) {
+            if (i >= blocks) {
+                if (leaf->start[i] != TTS_WORD_NONE || leaf->size[i] != 0)
+                    return false;
+                continue;
+            }
+            bool touches = *count > 0 && leaf->start[i] <= *end;
+            if (touches || leaf->size[i] == 0)
+                return false;
+            *end = (uint64_t)leaf->start[i] + leaf->size[i];
+            ++*count;
+        }
+        return blocks > 0 || t->height == 0;
+    }
+    const struct node *n = at;
+    bool is_root = level == t->height;
+    if (n->count < 1 + (uint32_t)is_root || n->count > FANOUT)
+        return false;
+    for (uint32_t i = 0; i < FANOUT; i++) {
+        if (i >= n->count) {
+            bool used = n->key[i] != TTS_WORD_NONE || n->child[i];
+            for (uint32_t row = 0; row < t->rows; row++)
+                used |= n->max[row * FANOUT + i] != 0;
+            if (used)
+                return false;
+            continue;
+        }
+        const struct leaf *leaf = n->child[i];
+        const struct node *node = n->child[i];
+        if (n->key[i] != (level == 1 ? leaf->start[0] : node->key[0]))
+            return false;
+        for (uint32_t row = 0; row < t->rows; row++) {
+            tts_word max =
+                level == 1 ? leaf_max(t, leaf, row) : node_largest(&node->max[row * FANOUT]);
+            if (n->max[row * FANOUT + i] != max)
+                return false;
+        }
+        if (!tree_part_is_valid(t, n->child[i], level - 1, end, count))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,163 @@
+/* What a space counts in is its own affair: no request, however odd, shows it. Every test runs
+ * with the processor's own vectors and without. */
+#include "device/blocks.h"
+#include "harness/t.h"
+#include "ttscope/space.h"
+
+#include <stdbool.h>
+
+static const uint64_t L1_BYTES = 1393472, TIB = UINT64_C(1) << 40;
+
+static struct tts_space *space_of(uint64_t size_bytes, uint64_t alignment_bytes, bool portable)
+{
+    struct tts_space_config config = {.size_bytes = size_bytes,
+                                      .min_bytes = alignment_bytes,
+                                      .alignment_bytes = alignment_bytes,
+                                      .policy = TTS_POLICY_FIRST};
+    struct tts_space *space = NULL;
+    tts_blocks_set_portable(portable);
+    T_EQ(tts_space_new(&config, NULL, &space, NULL), TTS_OK);
+    return space;
+}
+
+static void done(struct tts_space *space)
+{
+    T_TRUE(tts_space_is_valid(space));
+    tts_space_free(space);
+    tts_blocks_set_portable(false);
+}
+
+static uint64_t take(struct tts_space *space, uint64_t bytes, enum tts_direction direction)
+{
+    uint64_t address = 0;
+    T_EQ(tts_space_take(space, bytes, direction, 0, &address), TTS_OK);
+    T_TRUE(tts_space_is_valid(space));
+    return address;
+}
+
+static void both_ways(void (*test)(bool portable))
+{
+    test(false);
+    test(true);
+}
+
+static void place_odd(bool portable)
+{
+    struct tts_space *space = space_of(L1_BYTES, 32, portable), *copy;
+    for (uint64_t i = 0; i < 100; i++)
+        T_EQ(take(space, 2048, TTS_DIRECTION_UP), i * 2048);
+    T_EQ(tts_space_take_at(space, 500001, 32), TTS_OK);
+    T_TRUE(tts_space_is_valid(space));
+    T_EQ(take(space, 500001 - 100 * 2048 - 31, TTS_DIRECTION_UP), 100 * 2048);
+    T_EQ(take(space, 32, TTS_DIRECTION_UP), 500001 + 32);
+    T_EQ(take(space, 32, TTS_DIRECTION_DOWN), L1_BYTES - 32);
+    T_EQ(tts_space_copy(space, &copy), TTS_OK);
+    T_TRUE(tts_space_equal(space, copy));
+    T_EQ(tts_space_give(space, 500001), TTS_OK);
+    T_TRUE(!tts_space_equal(space, copy));
+    tts_space_free(copy);
+    for (uint64_t i = 0; i < 100; i++)
+        T_EQ(tts_space_give(space, i * 2048), TTS_OK);
+    done(space);
+}
+
+T_TEST(an_odd_address_leaves_all_others_where_they_are)
+{
+    both_ways(place_odd);
+}
+
+static void shrink_odd(bool portable)
+{
+    struct tts_space *space = space_of(L1_BYTES, 32, portable);
+    struct tts_space_stats stats;
+    T_EQ(take(space, 64, TTS_DIRECTION_DOWN), L1_BYTES - 64);
+    T_EQ(tts_space_shrink(space, 17), TTS_OK);
+    T_EQ(take(space, 32, TTS_DIRECTION_UP), 17);
+    tts_space_get_stats(space, &stats);
+    T_EQ(stats.total_bytes, L1_BYTES - 17);
+    T_EQ(stats.largest_free_bytes, L1_BYTES - 17 - 32 - 64);
+    T_EQ(tts_space_unshrink(space), TTS_OK);
+    T_EQ(tts_space_give(space, 17), TTS_OK);
+    T_EQ(take(space, L1_BYTES - 64, TTS_DIRECTION_UP), 0);
+    done(space);
+}
+
+T_TEST(a_shrink_need_not_be_aligned)
+{
+    both_ways(shrink_odd);
+}
+
+/* Counted in units of 1 KiB at first, and in bytes, with words of 64 bits, at last. */
+static void ask_for_less(bool portable)
+{
+    struct tts_space *space = space_of(TIB, 32, portable);
+    T_EQ(take(space, TIB / 2, TTS_DIRECTION_DOWN), TIB / 2);
+    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 0);
+    T_EQ(take(space, 33, TTS_DIRECTION_UP), 4096);
+    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 4096 + 64);
+    T_EQ(tts_space_take_at(space, 1000001, 1), TTS_OK);
+    T_EQ(tts_space_give(space, TIB / 2), TTS_OK);
+    T_EQ(tts_space_give(space, 1000001), TTS_OK);
+    T_EQ(tts_space_give(space, 1000001), TTS_E_NOT_FOUND);
+    T_EQ(take(space, TIB - 8192 - 64, TTS_DIRECTION_UP), 8192 + 64);
+    done(space);
+}
+
+T_TEST(a_large_space_takes_small_requests_later)
+{
+    both_ways(ask_for_less);
+}
+
+static void refuse_what_cannot_be(bool portable)
+{
+    struct tts_space *space = space_of(TIB, 32, portable);
+    uint64_t address, bytes;
+    T_EQ(tts_space_take(space, UINT64_MAX, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
+    T_EQ(tts_space_take(space, TIB + 1, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
+    T_EQ(tts_space_give(space, 7), TTS_E_NOT_FOUND);
+    T_EQ(tts_space_size_at(space, 7, &bytes), TTS_E_NOT_FOUND);
+    T_EQ(take(space, TIB, TTS_DIRECTION_UP), 0);
+    T_EQ(tts_space_take(space, 32, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
+    done(space);
+}
+
+T_TEST(what_no_unit_could_express_is_not_there)
+{
+    both_ways(refuse_what_cannot_be);
+}
+
+/* The map of taken blocks multiplies a start by this and goes by the top bits. */
+static bool is_alike(uint64_t start)
+{
+    return start * UINT64_C(0x9e3779b97f4a7c15) >> 52 == 0x5a5;
+}
+
+static void take_alike(bool portable)
+{
+    enum { MANY = 1500 };
+    struct tts_space *space = space_of(TIB, 1, portable);
+    T_EQ(tts_space_take_at(space, 1, 1), TTS_OK); /* from now on a unit is a byte */
+    uint64_t taken[MANY], start = 1000;
+    for (int i = 0; i < MANY; i++) {
+        while (!is_alike(++start))
+            ;
+        taken[i] = start;
+        T_EQ(tts_space_take_at(space, start, 1), TTS_OK);
+    }
+    T_TRUE(tts_space_is_valid(space));
+    for (int i = 0; i < MANY; i++) {
+        uint64_t bytes = 0;
+        T_EQ(tts_space_size_at(space, taken[i], &bytes), TTS_OK);
+        T_EQ(bytes, 1);
+    }
+    T_TRUE(tts_space_memory(space) < 2000 * MANY);
+    for (int i = MANY; i-- > 0;)
+        T_EQ(tts_space_give(space, taken[i]), TTS_OK);
+    T_EQ(tts_space_give(space, taken[0]), TTS_E_NOT_FOUND);
+    done(space);
+}
+
+T_TEST(starts_that_hash_alike_cost_time_but_neither_memory_nor_truth)
+{
+    both_ways(take_alike);
+}
