@@ -6,7 +6,6 @@
 #define TTS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TTS_FORCE_INLINE inline __attribute__((always_inline))
-#define TTS_NOINLINE __attribute__((noinline))
 #define TTS_COLD __attribute__((cold, noinline))
 /* Makes a value one that the compiler knows nothing of: it will not turn the arithmetic that
  * led to it into branches. */

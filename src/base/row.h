@@ -1,13 +1,13 @@
 /* row.h: asking and changing a whole row of words at once, without a branch.
  * A row is one cache line of equal words, TTS_WORD_BITS wide: 32 of 16 bits, 16 of 32 or 8 of
- * 64. The files that include this are compiled once for each width, and once more with AVX2,
- * where a row is two registers; elsewhere the compiler makes of it what it can.
+ * 64. The files that include this are compiled once for each width, and once more with AVX2:
+ * there a row is two registers, elsewhere four, of whatever kind the processor has.
  * Rows are stored in the pieces they are loaded in: a load that spans two younger stores would
  * wait for both. */
 #pragma once
 
 #include <stdint.h>
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -15,106 +15,160 @@
 #define TTS_WORD_BITS 32
 #endif
 
+/* A part is what one register holds; TTS_PARTS() makes a row of what it makes of each part. */
+#ifdef __AVX2__
+#define TTS_PART_BYTES 32
+#define TTS_PARTS(of) ((tts_row){of(a), of(b)})
+#else
+#define TTS_PART_BYTES 16
+#define TTS_PARTS(of) ((tts_row){of(a), of(b), of(c), of(d)})
+#endif
+
 enum {
     TTS_ROW = 512 / TTS_WORD_BITS, /* words of a row */
     TTS_HALF = TTS_ROW / 2,
+    TTS_PART = TTS_PART_BYTES * 8 / TTS_WORD_BITS,
 };
 
-/* The words as they are, and as they are compared; the places of a half's words when each moves
- * one place down, and up, out of two halves in a row. */
+/* The words as they are, and as they are compared. */
 #if TTS_WORD_BITS == 16
 typedef uint16_t tts_word, tts_rank;
-#define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
-#define TTS_UP 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
 #elif TTS_WORD_BITS == 32
 typedef uint32_t tts_word, tts_rank;
-#define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8
-#define TTS_UP 7, 8, 9, 10, 11, 12, 13, 14
 #else
 typedef uint64_t tts_word;
 typedef int64_t tts_rank; /* there is no other comparison; nothing reaches 2^63 */
-#define TTS_DOWN 1, 2, 3, 4
-#define TTS_UP 3, 4, 5, 6
 #endif
 
 /* Above every word that means something. */
 #define TTS_WORD_NONE ((tts_word)(UINT64_MAX >> (TTS_WORD_BITS == 64)))
 
-/* No half is passed to another file, so how it would be passed there does not matter. */
-#pragma GCC diagnostic ignored "-Wpsabi"
+/* No part is passed to another file: -Wno-psabi. */
+typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES)));
+typedef tts_rank tts_part_rank __attribute__((vector_size(TTS_PART_BYTES)));
 
-typedef tts_word tts_half __attribute__((vector_size(32)));
-typedef tts_rank tts_half_rank __attribute__((vector_size(32)));
-
+/* Much like a number, and used like one: hence a typedef. */
 typedef struct {
-    tts_half a, b;
+    tts_part a, b;
+#ifndef __AVX2__
+    tts_part c, d;
+#endif
 } tts_row;
 
+/* Part by part: the compiler would copy a row in other pieces. */
 static inline tts_row tts_row_load(const tts_word *w)
 {
-    const tts_half *half = (const tts_half *)(const void *)w;
-    return (tts_row){half[0], half[1]};
+    const tts_row *row = (const tts_row *)(const void *)w;
+#define OF(part) row->part
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 static inline void tts_row_store(tts_word *w, tts_row r)
 {
-    tts_half *half = (tts_half *)(void *)w;
-    half[0] = r.a;
-    half[1] = r.b;
+    tts_row *row = (tts_row *)(void *)w;
+    row->a = r.a;
+    row->b = r.b;
+#ifndef __AVX2__
+    row->c = r.c;
+    row->d = r.d;
+#endif
+}
+
+static inline tts_part tts_part_all(tts_word x)
+{
+    return (tts_part){0} + x;
 }
 
 static inline tts_row tts_row_all(tts_word x)
 {
-    return (tts_row){(tts_half){0} + x, (tts_half){0} + x};
+#define OF(part) tts_part_all(x)
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 static inline tts_row tts_row_sum(tts_row x, tts_row y)
 {
-    return (tts_row){x.a + y.a, x.b + y.b};
+#define OF(part) (x.part + y.part)
+    return TTS_PARTS(OF);
+#undef OF
 }
 
-/* Every word one place up; the first is 0. */
+/* Every word one place up, the first is 0; or down, the last is `fill`. */
+#if TTS_PART_BYTES * 8 / TTS_WORD_BITS == 16
+#define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+#define TTS_UP 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+#elif TTS_PART_BYTES * 8 / TTS_WORD_BITS == 8
+#define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8
+#define TTS_UP 7, 8, 9, 10, 11, 12, 13, 14
+#elif TTS_PART_BYTES * 8 / TTS_WORD_BITS == 4
+#define TTS_DOWN 1, 2, 3, 4
+#define TTS_UP 3, 4, 5, 6
+#else
+#define TTS_DOWN 1, 2
+#define TTS_UP 1, 2
+#endif
+
 static inline tts_row tts_row_up(tts_row r)
 {
-    return (tts_row){__builtin_shufflevector((tts_half){0}, r.a, TTS_UP),
-                     __builtin_shufflevector(r.a, r.b, TTS_UP)};
+    tts_row up = {.a = __builtin_shufflevector((tts_part){0}, r.a, TTS_UP),
+                  .b = __builtin_shufflevector(r.a, r.b, TTS_UP)};
+#ifndef __AVX2__
+    up.c = __builtin_shufflevector(r.b, r.c, TTS_UP);
+    up.d = __builtin_shufflevector(r.c, r.d, TTS_UP);
+#endif
+    return up;
 }
 
-/* Every word one place down; the last is `fill`'s first. */
-static inline tts_row tts_row_down(tts_row r, tts_row fill)
+static inline tts_row tts_row_down(tts_row r, tts_word fill)
 {
-    return (tts_row){__builtin_shufflevector(r.a, r.b, TTS_DOWN),
-                     __builtin_shufflevector(r.b, fill.a, TTS_DOWN)};
+    tts_part behind = tts_part_all(fill);
+    tts_row down = {.a = __builtin_shufflevector(r.a, r.b, TTS_DOWN)};
+#ifdef __AVX2__
+    down.b = __builtin_shufflevector(r.b, behind, TTS_DOWN);
+#else
+    down.b = __builtin_shufflevector(r.b, r.c, TTS_DOWN);
+    down.c = __builtin_shufflevector(r.c, r.d, TTS_DOWN);
+    down.d = __builtin_shufflevector(r.d, behind, TTS_DOWN);
+#endif
+    return down;
 }
 
 /* ---- masks: words of all ones, or 0 ---- */
 
 static inline tts_row tts_row_at_least(tts_row r, tts_row x)
 {
-    return (tts_row){(tts_half)((tts_half_rank)r.a >= (tts_half_rank)x.a),
-                     (tts_half)((tts_half_rank)r.b >= (tts_half_rank)x.b)};
+#define OF(part) ((tts_part)((tts_part_rank)r.part >= (tts_part_rank)x.part))
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 static inline tts_row tts_row_same(tts_row r, tts_row x)
 {
-    return (tts_row){(tts_half)(r.a == x.a), (tts_half)(r.b == x.b)};
+#define OF(part) ((tts_part)(r.part == x.part))
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 static inline tts_row tts_row_and(tts_row x, tts_row y)
 {
-    return (tts_row){x.a & y.a, x.b & y.b};
+#define OF(part) (x.part & y.part)
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 static inline tts_row tts_row_but(tts_row x, tts_row mask)
 {
-    return (tts_row){x.a & ~mask.a, x.b & ~mask.b};
+#define OF(part) (x.part & ~mask.part)
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 /* The words of `y` where the mask is, else those of `x`. */
-static inline tts_half tts_half_mix(tts_half x, tts_half y, tts_half mask)
+static inline tts_part tts_part_mix(tts_part x, tts_part y, tts_part mask)
 {
 #ifdef __AVX2__
-    return (tts_half)_mm256_blendv_epi8((__m256i)x, (__m256i)y, (__m256i)mask);
+    return (tts_part)_mm256_blendv_epi8((__m256i)x, (__m256i)y, (__m256i)mask);
 #else
     return (x & ~mask) | (y & mask);
 #endif
@@ -122,7 +176,9 @@ static inline tts_half tts_half_mix(tts_half x, tts_half y, tts_half mask)
 
 static inline tts_row tts_row_mix(tts_row x, tts_row y, tts_row mask)
 {
-    return (tts_row){tts_half_mix(x.a, y.a, mask.a), tts_half_mix(x.b, y.b, mask.b)};
+#define OF(part) tts_part_mix(x.part, y.part, mask.part)
+    return TTS_PARTS(OF);
+#undef OF
 }
 
 /* A window is slid over these to make a mask. */
@@ -132,34 +188,56 @@ static const tts_word tts_row_spot[2 * TTS_ROW] = {[TTS_ROW] = TTS_ONE};
 static const tts_word tts_row_last[2 * TTS_ROW + 24] = {
     [TTS_ROW] = TTS_ONES8, TTS_ONES8, TTS_ONES8, TTS_ONES8}; /* more than a narrow row needs */
 
-static inline tts_half tts_half_window(const tts_word *w)
+static inline tts_part tts_part_window(const tts_word *w)
 {
-    tts_half half;
-    __builtin_memcpy(&half, w, sizeof(half));
-    return half;
+    tts_part part;
+    __builtin_memcpy(&part, w, sizeof(part));
+    return part;
+}
+
+static inline tts_row tts_row_window(const tts_word *w)
+{
+    tts_row row = {.a = tts_part_window(w), .b = tts_part_window(w + TTS_PART)};
+#ifndef __AVX2__
+    row.c = tts_part_window(w + 2 * TTS_PART);
+    row.d = tts_part_window(w + 3 * TTS_PART);
+#endif
+    return row;
 }
 
 /* The last `count` words, or only the first of those; 0 is none. */
 static inline tts_row tts_row_mask_last(uint64_t count)
 {
-    const tts_word *w = &tts_row_last[count];
-    return (tts_row){tts_half_window(w), tts_half_window(w + TTS_HALF)};
+    return tts_row_window(&tts_row_last[count]);
 }
 
 static inline tts_row tts_row_mask_spot(uint64_t count)
 {
-    const tts_word *w = &tts_row_spot[count];
-    return (tts_row){tts_half_window(w), tts_half_window(w + TTS_HALF)};
+    return tts_row_window(&tts_row_spot[count]);
 }
 
 /* One bit for each word, the first lowest. */
 static inline uint32_t tts_row_bits(tts_row mask)
 {
-#if !defined(__AVX2__)
+#if !defined(__SSE2__)
+    const tts_word *w = (const tts_word *)(const void *)&mask;
     uint32_t bits = 0;
-    for (uint32_t i = 0; i < TTS_HALF; i++)
-        bits |= (uint32_t)(mask.a[i] & 1) << i | (uint32_t)(mask.b[i] & 1) << (i + TTS_HALF);
+    for (uint32_t i = 0; i < TTS_ROW; i++)
+        bits |= (uint32_t)(w[i] & 1) << i;
     return bits;
+#elif !defined(__AVX2__) && TTS_WORD_BITS == 16
+    __m128i low = _mm_packs_epi16((__m128i)mask.a, (__m128i)mask.b);
+    __m128i high = _mm_packs_epi16((__m128i)mask.c, (__m128i)mask.d);
+    return (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
+#elif !defined(__AVX2__) && TTS_WORD_BITS == 32
+    __m128i low = _mm_packs_epi32((__m128i)mask.a, (__m128i)mask.b);
+    __m128i high = _mm_packs_epi32((__m128i)mask.c, (__m128i)mask.d);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+#elif !defined(__AVX2__)
+    return (uint32_t)_mm_movemask_pd((__m128d)mask.a) |
+           (uint32_t)_mm_movemask_pd((__m128d)mask.b) << 2 |
+           (uint32_t)_mm_movemask_pd((__m128d)mask.c) << 4 |
+           (uint32_t)_mm_movemask_pd((__m128d)mask.d) << 6;
 #elif TTS_WORD_BITS == 16
     /* The quarters come as a, b, a, b; to put them right is quicker here than in the vector. */
     __m256i packed = _mm256_packs_epi16((__m256i)mask.a, (__m256i)mask.b);
@@ -176,27 +254,39 @@ static inline uint32_t tts_row_bits(tts_row mask)
 
 /* ---- single words ---- */
 
+static inline tts_part tts_part_larger(tts_part x, tts_part y)
+{
+    return tts_part_mix(x, y, (tts_part)((tts_part_rank)y > (tts_part_rank)x));
+}
+
 static inline tts_word tts_row_largest(tts_row r)
 {
-    tts_half larger =
-        tts_half_mix(r.a, r.b, (tts_half)((tts_half_rank)r.b > (tts_half_rank)r.a));
-#if defined(__AVX2__) && TTS_WORD_BITS == 32
-    __m128i m = _mm_max_epu32(_mm256_castsi256_si128((__m256i)larger),
-                              _mm256_extracti128_si256((__m256i)larger, 1));
-    m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
-    m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1));
-    return (tts_word)_mm_cvtsi128_si32(m);
+    tts_part m = tts_part_larger(r.a, r.b);
+#ifndef __AVX2__
+    m = tts_part_larger(m, tts_part_larger(r.c, r.d));
+#endif
+#if defined(__AVX2__) && TTS_WORD_BITS == 16
+    __m128i q = _mm_max_epu16(_mm256_castsi256_si128((__m256i)m),
+                              _mm256_extracti128_si256((__m256i)m, 1));
+    return (tts_word)~_mm_cvtsi128_si32(_mm_minpos_epu16(~q));
+#elif defined(__AVX2__) && TTS_WORD_BITS == 32
+    __m128i q = _mm_max_epu32(_mm256_castsi256_si128((__m256i)m),
+                              _mm256_extracti128_si256((__m256i)m, 1));
+    q = _mm_max_epu32(q, _mm_shuffle_epi32(q, 0x4e));
+    q = _mm_max_epu32(q, _mm_shuffle_epi32(q, 0xb1));
+    return (tts_word)_mm_cvtsi128_si32(q);
 #else
-    tts_word largest = larger[0];
-    for (uint32_t i = 1; i < TTS_HALF; i++)
-        largest = larger[i] > largest ? larger[i] : largest;
+    tts_word largest = m[0];
+    for (uint32_t i = 1; i < TTS_PART; i++)
+        largest = m[i] > largest ? m[i] : largest;
     return largest;
 #endif
 }
 
-/* Stores one word so that its aligned half can be loaded again at once. */
-static inline void tts_half_put(tts_word *half, uint32_t idx, tts_word x)
+/* Stores one word so that the part it is in, like all of the row, can be loaded at once. */
+static inline void tts_row_put(tts_word *row, uint32_t idx, tts_word x)
 {
-    tts_half *to = (tts_half *)(void *)half;
-    *to = tts_half_mix(*to, (tts_half){0} + x, tts_half_window(&tts_row_spot[TTS_ROW - idx]));
+    tts_part *to = (tts_part *)(void *)row + idx / TTS_PART;
+    tts_part spot = tts_part_window(&tts_row_spot[TTS_ROW - idx % TTS_PART]);
+    *to = tts_part_mix(*to, tts_part_all(x), spot);
 }

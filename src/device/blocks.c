@@ -490,6 +490,22 @@ static size_t memory(const struct tts_blocks *b)
            tts_idstack_memory(&b->ids);
 }
 
+/* Blocks by class are only counted for BEST. */
+static bool classes_are_valid(const struct blocks *b)
+{
+    uint64_t count[TTS_SIZECLASS_MAX] = {0};
+    struct tts_unit_block block = {0};
+    uint32_t mask = 0;
+    for (uint64_t at = 0; next_free(&b->common, at, &block); at = block.start + block.size)
+        count[row_of(b, (tts_word)block.size)]++;
+    for (uint32_t row = 0; row < TTS_SIZECLASS_MAX; row++) {
+        mask |= (uint32_t)(count[row] > 0) << row;
+        if (is_best(b) && count[row] != b->tree.class_count[row])
+            return false;
+    }
+    return !is_best(b) || mask == b->tree.class_mask;
+}
+
 static bool is_valid(const struct tts_blocks *b)
 {
     const struct blocks *own_b = own_const(b);
@@ -498,7 +514,7 @@ static bool is_valid(const struct tts_blocks *b)
                               &count) &&
            count == b->free_count && end <= b->units &&
            map_is_valid(&own_b->map, tts_blocks_taken_count(b)) &&
-           tts_idstack_is_valid(&b->ids);
+           tts_idstack_is_valid(&b->ids) && classes_are_valid(own_b);
 }
 
 #define OPS(policy)                                                                            \

@@ -17,6 +17,7 @@
 enum {
     BUCKETS = 14,
     SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only "behind" */
+    MAX_SEGMENTS = 1 << 23,           /* so few that all ids have 32 bits */
 };
 
 /* A bucket is half a row of each. */
@@ -87,6 +88,8 @@ static inline bool map_find(const struct map *map, tts_word start, struct map_sl
     uint64_t hash = map_hash(start);
     struct segment *s = map_segment(map, hash);
     uint32_t home = map_home(hash);
+    __builtin_prefetch(&s->size[home]);
+    __builtin_prefetch(&s->id[home]);
     return TTS_LIKELY(bucket_find(s, home, start, slot)) ||
            map_find_beyond(s, home, start, slot);
 }
@@ -180,7 +183,7 @@ static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
     struct segment *s = map_segment(map, hash);
     bool deepest = s->depth == map->bits;
     bool sparse = (size_t)1 << map->bits > 8 * map->used; /* a directory of few segments */
-    struct segment *fresh = segment_new(map, s->depth + 1);
+    struct segment *fresh = map->used < MAX_SEGMENTS ? segment_new(map, s->depth + 1) : NULL;
     if (!fresh)
         return TTS_E_NOMEM;
     if (s->more || (deepest && sparse)) {
@@ -213,8 +216,7 @@ static inline enum tts_status map_room(struct map *map, tts_word start, struct m
 
 static inline void map_set_start(struct map_slot slot, tts_word start)
 {
-    uint32_t bucket = slot.idx / TTS_HALF * TTS_HALF;
-    tts_half_put(&slot.segment->start[bucket], slot.idx - bucket, start);
+    tts_row_put(slot.segment->start, slot.idx, start);
 }
 
 static inline void map_put(struct map_slot slot, tts_word start, tts_word size, tts_word id)

@@ -18,7 +18,6 @@
 
 enum {
     FANOUT = 64,
-    NODE_ROWS = FANOUT / TTS_ROW > 0 ? FANOUT / TTS_ROW : 1,
     MAX_HEIGHT = 16,
     LEAF_THIN = TTS_ROW / 8,       /* a leaf of so few blocks joins another, */
     LEAF_JOINED = TTS_ROW * 5 / 8, /* when both make no more than so many */
@@ -80,7 +79,7 @@ static inline tts_word node_largest(const tts_word *row)
 
 static inline void node_put(tts_word *row, uint32_t idx, tts_word x)
 {
-    tts_half_put(row + idx / TTS_HALF * TTS_HALF, idx % TTS_HALF, x);
+    tts_row_put(row, idx, x);
 }
 
 /* The first or the last bit of a mask that has one. */
@@ -117,21 +116,20 @@ static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tt
 }
 
 /* Of the block in `slot`, `need` units are taken; the rest, `skip` units on, has a new id, or
- * all of it is gone (`exact`). Like the next one without a branch, and nothing that was just
- * stored is loaded but in whole rows: what comes next waits for both. */
+ * all of it is gone (`exact`). Like the next one without a branch, and in whole rows. */
 static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
                              uint64_t exact, tts_word rest_id)
 {
     tts_row start = tts_row_load(leaf->start), size = tts_row_load(leaf->size);
-    tts_row id = tts_row_load(leaf->id), none = tts_row_all(TTS_WORD_NONE);
+    tts_row id = tts_row_load(leaf->id);
     const uint64_t count = TTS_ROW - slot;
     tts_row close = tts_row_mask_last(count & (0 - exact));
     tts_row spot = tts_row_mask_spot(count & (exact - 1));
     tts_row off = tts_row_and(spot, tts_row_all(skip));
     tts_row less = tts_row_and(spot, tts_row_all((tts_word)(0 - need)));
-    start = tts_row_mix(start, tts_row_down(start, none), close);
-    size = tts_row_mix(size, tts_row_down(size, tts_row_all(0)), close);
-    id = tts_row_mix(id, tts_row_down(id, tts_row_all(0)), close);
+    start = tts_row_mix(start, tts_row_down(start, TTS_WORD_NONE), close);
+    size = tts_row_mix(size, tts_row_down(size, 0), close);
+    id = tts_row_mix(id, tts_row_down(id, 0), close);
     tts_row_store(leaf->start, tts_row_sum(start, off));
     tts_row_store(leaf->size, tts_row_sum(size, less));
     tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(rest_id), spot));
@@ -149,9 +147,9 @@ static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, ui
     tts_row close = tts_row_mask_last(count & (0 - (prev & next)));
     tts_row own = tts_row_mask_spot(count & (prev - 1)); /* its own start and id */
     tts_row spot = tts_row_mask_spot(count + prev);
-    tts_row start_down = tts_row_down(start, tts_row_all(TTS_WORD_NONE));
-    tts_row size_down = tts_row_down(size, tts_row_all(0));
-    tts_row id_down = tts_row_down(id, tts_row_all(0));
+    tts_row start_down = tts_row_down(start, TTS_WORD_NONE);
+    tts_row size_down = tts_row_down(size, 0);
+    tts_row id_down = tts_row_down(id, 0);
     start = tts_row_mix(tts_row_mix(start, tts_row_up(start), open), start_down, close);
     size = tts_row_mix(tts_row_mix(size, tts_row_up(size), open), size_down, close);
     id = tts_row_mix(tts_row_mix(id, tts_row_up(id), open), id_down, close);
@@ -178,6 +176,8 @@ static inline void tree_seek_in(const struct tree *t, uint32_t height, tts_word 
         at = n->child[idx];
     }
     path->leaf = at;
+    __builtin_prefetch(path->leaf->size);
+    __builtin_prefetch(path->leaf->id);
     path->slot = bits_first(
         tts_row_bits(tts_row_at_least(tts_row_load(path->leaf->start), tts_row_all(start))));
 }
@@ -204,6 +204,8 @@ static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row,
         at = n->child[idx];
     }
     path->leaf = at;
+    __builtin_prefetch(path->leaf->start);
+    __builtin_prefetch(path->leaf->id);
     uint32_t fits = leaf_fits(path->leaf, low, high);
     if (TTS_UNLIKELY(!fits))
         return false;

@@ -70,7 +70,7 @@ T_TEST(words_move_one_place)
         struct words row = draw_row();
         tts_word fill = draw();
         struct words up = stored(tts_row_up(tts_row_load(row.w)));
-        struct words down = stored(tts_row_down(tts_row_load(row.w), tts_row_all(fill)));
+        struct words down = stored(tts_row_down(tts_row_load(row.w), fill));
         for (uint32_t i = 0; i < TTS_ROW; i++) {
             T_EQ(up.w[i], i > 0 ? row.w[i - 1] : 0);
             T_EQ(down.w[i], i + 1 < TTS_ROW ? row.w[i + 1] : fill);
@@ -101,11 +101,11 @@ T_TEST(masks_choose_words)
 
 T_TEST(one_word_is_stored)
 {
-    for (uint32_t idx = 0; idx < TTS_HALF; idx++) {
+    for (uint32_t idx = 0; idx < TTS_ROW; idx++) {
         struct words row = draw_row(), before = row;
         tts_word x = draw();
-        tts_half_put(&row.w[TTS_HALF], idx, x);
-        before.w[TTS_HALF + idx] = x;
+        tts_row_put(row.w, idx, x);
+        before.w[idx] = x;
         T_MEM_EQ(row.w, before.w, sizeof(row.w));
     }
 }
