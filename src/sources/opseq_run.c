@@ -60,7 +60,7 @@ static enum tts_status run_take(struct tts_opseq_run *run, struct tts_opseq_step
         result->outcome = TTS_OPSEQ_FAILED;
         step->bytes = needed_bytes(&run->pool, line->bytes);
         run->counts.takes_failed++;
-        run->counts.takes_fragmented += step->bytes <= run->stats.free_bytes;
+        run->counts.takes_fragmented += step->bytes > 0 && step->bytes <= run->stats.free_bytes;
         return TTS_OK;
     }
     if (status == TTS_E_BELOW_LIMIT) {

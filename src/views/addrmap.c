@@ -283,7 +283,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
     if (map->column_count == TTS_ADDRMAP_COLUMNS)
         halve(map);
     /* A request that fails changes nothing, so what is free after it was free before. */
-    bool fragmented = event->bytes <= after->free_bytes;
+    bool fragmented = event->bytes > 0 && event->bytes <= after->free_bytes;
     map->operations++;
     if (map->has_detail)
         keep_detail(map, event, fragmented);

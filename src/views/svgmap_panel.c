@@ -26,8 +26,9 @@ static struct bars bars_of(const struct tts_addrmap_column *column, enum bars_ki
     return (struct bars){TTS_COLOR_FRAGMENTED, column->fragmented, some};
 }
 
-/* A bar for each column with failures: high where many of its operations failed. Kinds are
- * stacked: each is drawn as high as it and those drawn after it. */
+/* A bar for each column with failures: high where many of its operations failed, never too low
+ * to be seen. Kinds share it by their numbers and are stacked: each is drawn as high as it and
+ * those drawn after it. */
 static void draw_bars(const struct tts_addrmap *map, enum bars_kind kind, FILE *out)
 {
     fprintf(out, "<path fill=\"%s\" d=\"", bars_of(&map->columns[0], kind).color);
@@ -38,8 +39,10 @@ static void draw_bars(const struct tts_addrmap *map, enum bars_kind kind, FILE *
             continue;
         int64_t left = tts_svgmap_x(map, i * map->span);
         int64_t width = tts_svgmap_x(map, tts_svgmap_column_end(map, i)) - left;
-        int64_t height = 8 * TTS_SVG_PX;
-        height += (TTS_LANE_H - height) * (int64_t)bars.shown / (int64_t)of;
+        uint64_t all = bars_of(&map->columns[i], BARS_BLOCKED).shown;
+        int64_t bar = 8 * TTS_SVG_PX;
+        bar += (TTS_LANE_H - bar) * (int64_t)all / (int64_t)of;
+        int64_t height = bar * (int64_t)bars.shown / (int64_t)all;
         fputc('M', out);
         tts_svg_length(out, left);
         fputc(' ', out);
@@ -165,9 +168,10 @@ static void draw_mark(const struct tts_addrmap *map, const struct tts_addrmap_ma
     }
     fprintf(out,
             "\" fill=\"%s\"><title>operation %" PRIu64 ", line %" PRIu64
-            ": %s found no room</title></%s>\n",
+            ": %s found no room: %s</title></%s>\n",
             mark->fragmented ? TTS_COLOR_FRAGMENTED : TTS_COLOR_EXHAUSTED, mark->seq,
             map->lines[mark->seq - 1], tts_number_format_bytes(human, mark->size_bytes),
+            mark->fragmented ? "enough was free, but in pieces" : "too little was free",
             beyond ? "path" : "circle");
 }
 

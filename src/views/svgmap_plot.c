@@ -190,6 +190,23 @@ static size_t blocked_cells(const struct tts_addrmap *map)
     return count;
 }
 
+static void put_dot(const struct tts_addrmap *map, size_t column, size_t row, FILE *out)
+{
+    uint64_t start = row * map->row_bytes + tts_addrmap_row_size(map, row) / 2;
+    fputs("<path d=\"M", out);
+    tts_svg_length(out, tts_svgmap_column_middle(map, column));
+    fputc(' ', out);
+    tts_svg_length(out, TTS_MAP_Y + TTS_MAP_H - tts_svgmap_height(map, start, TTS_MAP_H));
+    fputs("h0\"", out);
+    if (!map->has_detail) {
+        fputs("/>\n", out);
+        return;
+    }
+    fprintf(out,
+            "><title>operation %zu, line %" PRIu64 ": the range was not free</title></path>\n",
+            column + 1, map->lines[column]);
+}
+
 /* Where an exact range was not free: a dot at the address. */
 static void draw_blocked(const struct tts_addrmap *map, FILE *out)
 {
@@ -197,23 +214,16 @@ static void draw_blocked(const struct tts_addrmap *map, FILE *out)
     if (count > LINES_MAX)
         return;
     fprintf(out,
-            "<path stroke=\"" TTS_COLOR_REFUSED "\" stroke-width=\"5\" "
-            "stroke-linecap=\"round\" stroke-opacity=\"%s\" fill=\"none\" d=\"",
+            "<g stroke=\"" TTS_COLOR_REFUSED "\" stroke-width=\"5\" "
+            "stroke-linecap=\"round\" stroke-opacity=\"%s\" fill=\"none\">\n",
             count > LINES_FEW ? ".4" : "1");
     for (size_t i = 0; i < map->column_count; i++) {
         for (size_t row = 0; row < map->row_count; row++) {
-            if (!is_blocked(map, i, row))
-                continue;
-            uint64_t start = row * map->row_bytes + tts_addrmap_row_size(map, row) / 2;
-            fputc('M', out);
-            tts_svg_length(out, tts_svgmap_column_middle(map, i));
-            fputc(' ', out);
-            tts_svg_length(out,
-                           TTS_MAP_Y + TTS_MAP_H - tts_svgmap_height(map, start, TTS_MAP_H));
-            fputs("h0", out);
+            if (is_blocked(map, i, row))
+                put_dot(map, i, row, out);
         }
     }
-    fputs("\"/>\n", out);
+    fputs("</g>\n", out);
 }
 
 static size_t failed_columns(const struct tts_addrmap *map)

@@ -149,7 +149,7 @@ static int draw_worst(const struct tts_addrmap *map, int y, FILE *out)
     if (map->worst.seq == 0)
         return y;
     tts_svg_text(out, px(24, y), "",
-                 "Operation %s, line %" PRIu64
+                 "At worst, operation %s, line %" PRIu64
                  ", asked for %s while %s were free, the largest piece being %s.",
                  tts_svgmap_format_count(seq, map->worst.seq), map->worst.line,
                  tts_number_format_bytes(need, map->worst.need_bytes),

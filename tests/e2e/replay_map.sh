@@ -10,7 +10,7 @@ expect_err ""
 run cat "$work/map.svg"
 expect_out_like ">Memory map of fragmentation.txt<"
 expect_out_like ">10 of 64 requests failed: 9 by fragmentation (enough was free, but in pieces), 1 range not free.<"
-expect_out_like ">Operation 57, line 78, asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
+expect_out_like ">At worst, operation 57, line 78, asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
 expect_out_like "so 91.6 % of the free memory"
 drawing=$out
 # The same on standard output, to a second file, and beside other answers.

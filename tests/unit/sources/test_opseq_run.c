@@ -185,6 +185,18 @@ T_TEST(a_take_that_fails_while_enough_is_free_is_fragmented)
     tts_opseq_run_release(&session->run);
 }
 
+T_TEST(a_take_of_nothing_is_not_fragmented)
+{
+    struct session *session = begin();
+    T_EQ(run_line(session,
+                  "P size=4096 offset=0 min_allocation_size=0 alignment=32 policy=FIRST"),
+         TTS_OK);
+    T_EQ(run_line(session, "a 0 1 0"), TTS_OK);
+    T_EQ(session->run.counts.takes_failed, 1);
+    T_EQ(session->run.counts.takes_fragmented, 0);
+    tts_opseq_run_release(&session->run);
+}
+
 T_TEST(what_happened_is_counted_once)
 {
     static const char *const lines[] = {"# from line 1",

@@ -61,9 +61,9 @@ static void remember(struct world *world, struct tts_addrmap_event *event)
     past->free_bytes[at] = after.free_bytes;
     past->largest[at] = after.largest_free_bytes;
     past->cut[at] = world->cut;
+    bool in_pieces = event->bytes > 0 && event->bytes <= after.free_bytes;
     if (event->change == TTS_ADDRMAP_FAILED)
-        (event->bytes <= after.free_bytes ? past->fragmented : past->exhausted)[at] =
-            event->bytes + 1;
+        (in_pieces ? past->fragmented : past->exhausted)[at] = event->bytes + 1;
     past->blocked[at] = is_blocked(event);
     if (is_blocked(event) && event->address >= OFFSET && event->address < OFFSET + SIZE)
         past->refused[at] = (event->address - OFFSET) / ROW_BYTES + 1;

@@ -138,20 +138,22 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
     add(map, TTS_ADDRMAP_FAILED, 0, 320);
     add(map, TTS_ADDRMAP_FAILED, 0, 601);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
-    expect_parts(
-        draw(map, "x"),
-        (const char *const[]){
-            ">4 of 5 requests failed: 2 by fragmentation, 1 too little free, 1 range "
-            "not free.<",
-            ">Operation 3, line 13, asked for 320 B while 600 B were free, the largest piece "
-            "being 300 B.<",
-            ">At the end 60.0 % is free (600 B); its largest piece is 300 B, so 50.0 "
-            "% of the free "
-            "memory is beyond reach of a single request.<",
-            "fill=\"#e0243c\"><title>operation 2, line 12: 600 B found no room</title>",
-            "fill=\"#7a0f3c\"><title>operation 4, line 14: 601 B found no room</title>",
-            ">range not free<", ">failed: too little free<", ">failed: enough, but in pieces<",
-            NULL});
+    expect_parts(draw(map, "x"),
+                 (const char *const[]){
+                     ">4 of 5 requests failed: 2 by fragmentation, 1 too little free, 1 range "
+                     "not free.<",
+                     ">At worst, operation 3, line 13, asked for 320 B while 600 B were free, "
+                     "the largest piece "
+                     "being 300 B.<",
+                     ">At the end 60.0 % is free (600 B); its largest piece is 300 B, so 50.0 "
+                     "% of the free "
+                     "memory is beyond reach of a single request.<",
+                     "fill=\"#e0243c\"><title>operation 2, line 12: 600 B found no room: "
+                     "enough was free, but in pieces</title>",
+                     "fill=\"#7a0f3c\"><title>operation 4, line 14: 601 B found no room: too "
+                     "little was free</title>",
+                     ">range not free<", ">failed: too little free<",
+                     ">failed: enough, but in pieces<", NULL});
     map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_FAILED, 0, 1001);
     expect_parts(draw(map, "x"),
@@ -231,6 +233,7 @@ T_TEST(very_many_ranges_that_are_not_free_do_not_hide_the_map)
         const char *dots = strstr(text, "stroke-linecap=\"round\"");
         T_EQ(dots != NULL, cases[i].opacity != NULL);
         T_TRUE(!dots || strstr(dots, cases[i].opacity) != NULL);
+        T_EQ(strstr(text, "line 11: the range was not free</title>") != NULL, dots != NULL);
         expect_parts(text, (const char *const[]){"<path fill=\"#e08a00\"", NULL});
     }
 }
@@ -260,10 +263,11 @@ T_TEST(a_request_beyond_the_scale_points_up)
     add(map, TTS_ADDRMAP_FAILED, 0, 1000);
     add(map, TTS_ADDRMAP_FAILED, 0, 1001);
     expect_parts(draw(map, "x"),
-                 (const char *const[]){"<circle cx=\"330.5\" cy=\"638\" r=\"4\"",
-                                       "<path d=\"M795.5 639l5 8h-10z\" fill=\"#7a0f3c\">"
-                                       "<title>operation 2, line 12: 1001 B found no room<",
-                                       NULL});
+                 (const char *const[]){
+                     "<circle cx=\"330.5\" cy=\"638\" r=\"4\"",
+                     "<path d=\"M795.5 639l5 8h-10z\" fill=\"#7a0f3c\">"
+                     "<title>operation 2, line 12: 1001 B found no room: too little was free<",
+                     NULL});
 }
 
 T_TEST(what_is_free_in_one_piece_is_within_reach)
