@@ -5,7 +5,7 @@
  * either end, rounding, block ids, and the reference's quirks) are in docs/design/space.md.
  *
  * A space owns its memory and belongs to one thread at a time; const functions may run at once.
- * It holds up to some 300 million taken blocks; one more is TTS_E_NOMEM.
+ * It holds at least some 300 million taken blocks; one too many is TTS_E_NOMEM.
  * Every call that fails leaves the space as it was, TTS_E_BELOW_LIMIT excepted. Addresses are
  * absolute (offset included) unless a field says otherwise. */
 #pragma once

@@ -3,6 +3,5 @@
 
 #include <stdbool.h>
 
-/* AVX2 with BMI 1 and 2 (and so LZCNT): what files compiled with -mavx2 -mbmi -mbmi2 -mlzcnt
- * need. */
+/* AVX2, BMI 1 and 2 and LZCNT: what files compiled with -mavx2 -mbmi -mbmi2 -mlzcnt need. */
 bool tts_cpu_has_avx2(void);

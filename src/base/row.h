@@ -44,16 +44,16 @@ typedef int64_t tts_rank; /* there is no other comparison; nothing reaches 2^63 
 #define TTS_WORD_NONE ((tts_word)(UINT64_MAX >> (TTS_WORD_BITS == 64)))
 
 /* No part is passed to another file: -Wno-psabi. */
-typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES)));
+typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES), may_alias));
 typedef tts_rank tts_part_rank __attribute__((vector_size(TTS_PART_BYTES)));
 
-/* Much like a number, and used like one: hence a typedef. */
+/* Much like a number, and used like one: hence a typedef. It lies over arrays of words. */
 typedef struct {
     tts_part a, b;
 #ifndef __AVX2__
     tts_part c, d;
 #endif
-} tts_row;
+} __attribute__((may_alias)) tts_row;
 
 /* Part by part: the compiler would copy a row in other pieces. */
 static inline tts_row tts_row_load(const tts_word *w)
@@ -181,12 +181,12 @@ static inline tts_row tts_row_mix(tts_row x, tts_row y, tts_row mask)
 #undef OF
 }
 
-/* A window is slid over these to make a mask. */
+/* A window is slid over these to make a mask; all widths have the 32 ones that 16 bits need. */
 #define TTS_ONE ((tts_word)UINT64_MAX)
 #define TTS_ONES8 TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE
 static const tts_word tts_row_spot[2 * TTS_ROW] = {[TTS_ROW] = TTS_ONE};
 static const tts_word tts_row_last[2 * TTS_ROW + 24] = {
-    [TTS_ROW] = TTS_ONES8, TTS_ONES8, TTS_ONES8, TTS_ONES8}; /* more than a narrow row needs */
+    [TTS_ROW] = TTS_ONES8, TTS_ONES8, TTS_ONES8, TTS_ONES8};
 
 static inline tts_part tts_part_window(const tts_word *w)
 {

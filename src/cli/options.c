@@ -144,8 +144,7 @@ int tts_options_bad_operands(const struct tts_options *options, const char *what
         tts_message(options->command, "missing operand '%s' (see 'ttscope help %s')", what,
                     options->command);
     else
-        tts_message(options->command,
-                    "too many operands, '%s' is the last (see 'ttscope help %s')",
+        tts_message(options->command, "one operand too many: '%s' (see 'ttscope help %s')",
                     options->operands[options->operand_count - 1], options->command);
     return TTS_EXIT_USAGE;
 }

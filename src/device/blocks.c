@@ -26,6 +26,7 @@ static inline const struct blocks *own_const(const struct tts_blocks *b)
 static enum tts_status init(struct blocks *b, bool best)
 {
     uint32_t rows = best ? b->common.classes : 1;
+    /* All three, whatever happens: they will be released. */
     enum tts_status status = tts_idstack_init(&b->common.ids, b->common.alloc);
     enum tts_status tree_status =
         tree_init(&b->tree, b->common.alloc, rows, b->common.unit_shift);
@@ -220,19 +221,35 @@ static void insert(struct blocks *b, struct tts_unit_block block)
     tree_settle(&b->tree, &path);
 }
 
+/* Leads to the free block that holds the range, if there is one. It starts at or below `start`;
+ * the path to the next place leads behind it, to the same leaf. */
+static bool seek_around(const struct blocks *b, uint64_t start, uint64_t need,
+                        struct path *path)
+{
+    tree_seek(&b->tree, (tts_word)(start + 1), path);
+    if (path->slot == 0)
+        return false;
+    path->slot--;
+    struct tts_unit_block block = leaf_get(path->leaf, path->slot);
+    uint64_t end = block.start + block.size;
+    return start < end && need <= end - start;
+}
+
+static bool is_free(const struct tts_blocks *b, uint64_t start, uint64_t need)
+{
+    struct path path;
+    return seek_around(own_const(b), start, need, &path);
+}
+
 static enum tts_status take_at(struct tts_blocks *common, uint64_t start, uint64_t need)
 {
     struct blocks *b = own(common);
     struct path path;
     struct map_slot room;
-    tree_seek(&b->tree, (tts_word)(start + 1), &path);
-    if (path.slot == 0)
+    if (!seek_around(b, start, need, &path))
         return TTS_E_FULL;
-    path.slot--;
     struct tts_unit_block block = leaf_get(path.leaf, path.slot);
     uint64_t end = block.start + block.size;
-    if (start >= end || need > end - start)
-        return TTS_E_FULL;
     if (tree_reserve(&b->tree, &path) != TTS_OK ||
         map_room(&b->map, (tts_word)start, &room) != TTS_OK)
         return TTS_E_NOMEM;
@@ -364,9 +381,7 @@ static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t addre
         enum tts_status status = give_apart(b, taken, block, &end);
         if (status != TTS_OK)
             return status;
-        b->common.taken_units -= size;
     } else {
-        b->common.taken_units -= size;
         map_drop(taken);
         const uint64_t next_part = next_size & (0 - next);
         const uint64_t whole = size + next_part + (prev_size & (0 - prev));
@@ -385,6 +400,7 @@ static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t addre
             give_know(b, &path, height, prev, next, (tts_word)prev_size, (tts_word)next_size,
                       (tts_word)whole, best);
     }
+    b->common.taken_units -= size;
     /* What follows the joined block is taken, or the end: free blocks never touch. */
     if (off <= s->lowest_off && s->lowest_off != TTS_SPACE_NO_LOWEST)
         s->lowest_off =
@@ -520,10 +536,10 @@ static bool is_valid(const struct tts_blocks *b)
 #define OPS(policy)                                                                            \
     {                                                                                          \
         .bytes = sizeof(struct blocks), .init = init_##policy, .release = release,             \
-        .clear = clear, .take = take_##policy, .take_at = take_at, .give = give_##policy,      \
-        .add_free = add_free, .add_taken = add_taken, .move_start = move_start,                \
-        .find_taken = find_taken, .next_free = next_free, .largest_free = largest_free,        \
-        .memory = memory, .is_valid = is_valid                                                 \
+        .clear = clear, .take = take_##policy, .is_free = is_free, .take_at = take_at,         \
+        .give = give_##policy, .add_free = add_free, .add_taken = add_taken,                   \
+        .move_start = move_start, .find_taken = find_taken, .next_free = next_free,            \
+        .largest_free = largest_free, .memory = memory, .is_valid = is_valid                   \
     }
 
 /* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */

@@ -1,13 +1,12 @@
 /* blocks.h: the blocks of a space, in units.
- * A unit is the largest power of two that divides everything the space was asked for so far, so
- * that starts and sizes are small numbers: 16 bits in an L1 bank, 32 in any real DRAM bank. The
- * same code (blocks.c) is compiled for words of 16, 32 and 64 bits, with AVX2 and without; this
- * is what all of them have in common. Starts are relative to the space. Caller's memory; one
- * thread. */
+ * A unit is a power of two of which everything in the space is a multiple
+ * (docs/design/space.md), so that starts and sizes are small numbers: 16 bits in an L1 bank, 32
+ * in any real DRAM bank. The same code (blocks.c) is compiled for words of 16, 32 and 64 bits,
+ * with AVX2 and without; this is what all of them have in common. Starts are relative to the
+ * space. Caller's memory; one thread. */
 #pragma once
 
 #include "device/idstack.h"
-#include "device/sizeclass.h"
 #include "ttscope/alloc.h"
 #include "ttscope/space.h"
 
@@ -48,6 +47,8 @@ struct tts_blocks_ops {
                             uint64_t limit, uint64_t *address);
     enum tts_status (*give)(struct tts_space *s, uint64_t address);
 
+    /* Whether [start, start + need) lies in one free block. */
+    bool (*is_free)(const struct tts_blocks *b, uint64_t start, uint64_t need);
     /* TTS_E_FULL, TTS_E_NOMEM. */
     enum tts_status (*take_at)(struct tts_blocks *b, uint64_t start, uint64_t need);
     /* A block as it is, behind all others of its kind. */
@@ -71,5 +72,6 @@ struct tts_blocks *tts_blocks_new(const struct tts_space_config *config, uint32_
                                   const struct tts_alloc *alloc);
 void tts_blocks_free(struct tts_blocks *b); /* NULL is fine */
 
-/* For tests and benchmarks: whether new blocks may use what only this processor has. */
+/* For tests and benchmarks, and for all threads: new blocks leave what only this processor has
+ * unused. */
 void tts_blocks_set_portable(bool portable);

@@ -2,7 +2,7 @@
  * Extendible hashing: the top bits of a start's hash choose a segment, others one of its
  * buckets. A block is in that bucket or in the one behind it, where one comparison of two
  * halves finds it; seldom, when both were full, elsewhere in the segment. A full segment is
- * split in two: no operation ever rehashes more. Should the hashes of an unlikely set of starts
+ * split in two, by itself. Should the hashes of an unlikely set of starts
  * agree in too many bits, further segments are chained to the full one. */
 #pragma once
 
@@ -12,7 +12,6 @@
 #include "ttscope/status.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 enum {
     BUCKETS = 14,
@@ -25,7 +24,7 @@ struct segment {
     tts_word start[SLOTS]; /* TTS_WORD_NONE: no block */
     tts_word size[SLOTS], id[SLOTS];
     struct segment *more; /* chained to this one */
-    uint32_t depth;       /* how many bits of the hash its blocks share */
+    uint32_t depth;       /* how many bits of the hash its blocks share; of the first only */
 };
 
 struct map {
@@ -70,7 +69,8 @@ static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
     return true;
 }
 
-/* Anywhere in the segment, or in the ones chained to it. */
+/* Two by two buckets from the first on, around the segment but for its one bucket that no such
+ * pair reaches; then in the ones chained to it. */
 static TTS_COLD bool map_find_beyond(struct segment *s, uint32_t home, tts_word start,
                                      struct map_slot *slot)
 {

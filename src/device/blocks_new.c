@@ -1,5 +1,6 @@
 #include "base/cpu.h"
 #include "device/blocks.h"
+#include "device/sizeclass.h"
 
 /* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
 extern const struct tts_blocks_ops tts_blocks16_plain[2], tts_blocks16_avx2[2];

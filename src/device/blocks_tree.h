@@ -18,8 +18,8 @@
 
 enum {
     FANOUT = 64,
-    MAX_HEIGHT = 16,
-    LEAF_THIN = TTS_ROW / 8,       /* a leaf of so few blocks joins another, */
+    MAX_HEIGHT = 12,         /* to split a node takes 32 splits below it: 32^11 operations */
+    LEAF_THIN = TTS_ROW / 8, /* a leaf of so few blocks joins another, */
     LEAF_JOINED = TTS_ROW * 5 / 8, /* when both make no more than so many */
     LEAVES_PER_CHUNK = 4,
 };
@@ -32,7 +32,7 @@ struct leaf {
 struct node {
     tts_word key[FANOUT]; /* the first start under a child; unused: TTS_WORD_NONE */
     void *child[FANOUT];
-    uint32_t count, reserved[15];
+    uint32_t count, padding[15];
     tts_word max[]; /* [rows][FANOUT]: the row's largest size under a child; unused: 0 */
 };
 
@@ -75,11 +75,6 @@ static inline tts_word node_largest(const tts_word *row)
         largest = one > largest ? one : largest;
     }
     return largest;
-}
-
-static inline void node_put(tts_word *row, uint32_t idx, tts_word x)
-{
-    tts_row_put(row, idx, x);
 }
 
 /* The first or the last bit of a mask that has one. */
@@ -224,7 +219,7 @@ static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *pat
         tts_word *known = &path->node[level]->max[row * FANOUT];
         if (known[path->child[level]] == max)
             return;
-        node_put(known, path->child[level], max);
+        tts_row_put(known, path->child[level], max);
     }
 }
 
@@ -234,7 +229,7 @@ static inline void tree_know_max(const struct tree *t, const struct path *path, 
 {
     tts_word *known = &path->node[1]->max[row * FANOUT];
     tts_word old = known[path->child[1]];
-    node_put(known, path->child[1], max);
+    tts_row_put(known, path->child[1], max);
     if (height > 1) {
         tts_word above = path->node[2]->max[row * FANOUT + path->child[2]];
         uint32_t carries = (max > above) | ((old == above) & (max != old));
@@ -257,7 +252,7 @@ static void tree_know_key(const struct tree *t, const struct path *path, uint32_
                           tts_word start)
 {
     for (; level <= t->height; level++) {
-        node_put(path->node[level]->key, path->child[level], start);
+        tts_row_put(path->node[level]->key, path->child[level], start);
         if (path->child[level] > 0)
             return;
     }
@@ -268,7 +263,7 @@ static inline void tree_know_first(const struct tree *t, const struct path *path
                                    uint32_t height, uint32_t slot)
 {
     tts_word start = path->leaf->start[0];
-    node_put(path->node[1]->key, path->child[1], start);
+    tts_row_put(path->node[1]->key, path->child[1], start);
     if (height > 1) {
         uint32_t higher = (slot | path->child[1]) == 0;
         TTS_HIDE(higher);
@@ -493,9 +488,10 @@ static void tree_insert_child(struct tree *t, struct path *path, uint32_t level,
 {
     if (level > t->height) { /* a new root over the old one */
         struct node *root = node_new(t);
-        node_insert(t, root, 0, 0, t->root);
-        root->key[0] =
+        tts_word first =
             level == 1 ? ((struct leaf *)t->root)->start[0] : ((struct node *)t->root)->key[0];
+        assert(t->height + 1 < MAX_HEIGHT);
+        node_insert(t, root, 0, first, t->root);
         t->root = path->node[level] = root;
         path->child[level] = 0;
         t->height++;

@@ -10,7 +10,6 @@ enum tts_status tts_idstack_init(struct tts_idstack *ids, const struct tts_alloc
     ids->retired = alloc->alloc(alloc->ctx, FIRST_CAPACITY * sizeof(*ids->retired));
     if (!ids->retired)
         return TTS_E_NOMEM;
-    ids->retired[0] = 0; /* a pop looks at it before it knows that there is none */
     ids->capacity = FIRST_CAPACITY;
     return TTS_OK;
 }

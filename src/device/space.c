@@ -33,8 +33,8 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
     return TTS_OK;
 }
 
-/* The largest unit in which the size and every aligned request can be counted. Only in a space
- * of more than 2^32 of those it is larger, as long as no request asks for less. */
+/* The largest unit in which the size and every aligned request can be counted. A space of too
+ * many for 32 bits starts with a larger one, if its size is a multiple of that. */
 static uint32_t first_unit_shift(const struct tts_space_config *c)
 {
     uint32_t shift = (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes),
@@ -44,11 +44,13 @@ static uint32_t first_unit_shift(const struct tts_space_config *c)
     return coarse <= (uint32_t)__builtin_ctzll(c->size_bytes) ? coarse : shift;
 }
 
-/* One free block over all; the blocks have room for it. */
-static enum tts_status start_whole(struct tts_blocks *b)
+/* One free block over all. There is room for it in the empty first leaf. */
+static void start_whole(struct tts_blocks *b)
 {
-    return b->ops->add_free(
-        b, (struct tts_unit_block){0, b->units, tts_idstack_pop_if(&b->ids, 1)});
+    struct tts_unit_block whole = {0, b->units, tts_idstack_pop_if(&b->ids, 1)};
+    enum tts_status status = b->ops->add_free(b, whole);
+    assert(status == TTS_OK);
+    (void)status;
 }
 
 enum tts_status tts_space_new(const struct tts_space_config *config,
@@ -66,14 +68,15 @@ enum tts_status tts_space_new(const struct tts_space_config *config,
     uint64_t align = config->alignment_bytes;
     *s = (struct tts_space){.config = *config,
                             .alloc = alloc,
-                            .align_is_odd = (align & (align - 1)) != 0,
+                            .align_is_uneven = (align & (align - 1)) != 0,
                             .lowest_off = TTS_SPACE_NO_LOWEST,
                             .blocks = tts_blocks_new(config, first_unit_shift(config), alloc)};
-    if (!s->blocks || start_whole(s->blocks) != TTS_OK) {
+    if (!s->blocks) {
         tts_space_free(s);
         return tts_error_set(err, TTS_E_NOMEM, "cannot create the space: out of memory");
     }
     s->ops = s->blocks->ops;
+    start_whole(s->blocks);
     *out = s;
     return TTS_OK;
 }
@@ -90,9 +93,7 @@ void tts_space_clear(struct tts_space *s)
 {
     s->blocks->ops->clear(s->blocks);
     s->shrunk_bytes = 0;
-    enum tts_status status = start_whole(s->blocks);
-    assert(status == TTS_OK); /* it had a block before */
-    (void)status;
+    start_whole(s->blocks);
 }
 
 /* ---- units ---- */
@@ -146,7 +147,9 @@ enum tts_status tts_space_take_finer(struct tts_space *s, uint64_t bytes,
                                      uint64_t *address)
 {
     uint64_t need = tts_space_rounded(s, bytes);
-    if (need > s->config.size_bytes)
+    struct tts_space_stats stats;
+    tts_space_get_stats(s, &stats);
+    if (need > stats.largest_free_bytes)
         return TTS_E_FULL;
     enum tts_status status = refine(s, need);
     return status == TTS_OK ? s->ops->take(s, bytes, direction, limit, address) : status;
@@ -159,13 +162,19 @@ enum tts_status tts_space_give(struct tts_space *s, uint64_t address)
 
 enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_t bytes)
 {
-    uint64_t need = tts_space_rounded(s, bytes), off = address - s->config.offset_bytes, start;
-    if (need - 1 >= s->config.size_bytes || address < s->config.offset_bytes ||
-        off >= s->config.size_bytes)
-        return TTS_E_FULL;
-    if (!tts_space_in_units(s, off | need, &start) && refine(s, off | need) != TTS_OK)
-        return TTS_E_NOMEM;
     struct tts_blocks *b = s->blocks;
+    uint64_t need = tts_space_rounded(s, bytes), off = address - s->config.offset_bytes;
+    if (need - 1 >= s->config.size_bytes || address < s->config.offset_bytes ||
+        off >= s->config.size_bytes || need > s->config.size_bytes - off)
+        return TTS_E_FULL;
+    /* Rounded outward to units, as all free blocks begin and end with one. */
+    uint64_t unit = UINT64_C(1) << b->unit_shift, start = off >> b->unit_shift;
+    uint64_t end = (off + need + unit - 1) >> b->unit_shift;
+    if (!b->ops->is_free(b, start, end - start))
+        return TTS_E_FULL;
+    if (((off | need) & (unit - 1)) != 0 && refine(s, off | need) != TTS_OK)
+        return TTS_E_NOMEM;
+    b = s->blocks;
     enum tts_status status = b->ops->take_at(b, off >> b->unit_shift, need >> b->unit_shift);
     if (status == TTS_OK)
         tts_space_lower_lowest(s, off);
@@ -175,19 +184,21 @@ enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_
 
 enum tts_status tts_space_shrink(struct tts_space *s, uint64_t bytes)
 {
-    uint64_t units;
+    struct tts_blocks *b = s->blocks;
     if (bytes > s->config.size_bytes - s->shrunk_bytes)
         return TTS_E_RANGE;
     if (bytes == 0)
         return TTS_OK;
-    if (!tts_space_in_units(s, bytes, &units) && refine(s, bytes) != TTS_OK)
-        return TTS_E_NOMEM;
-    struct tts_blocks *b = s->blocks;
-    uint64_t from = s->shrunk_bytes >> b->unit_shift, cut = bytes >> b->unit_shift;
     struct tts_unit_block first;
-    if (!b->ops->next_free(b, from, &first) || first.start != from || first.size < cut)
+    uint64_t from = s->shrunk_bytes >> b->unit_shift, cut;
+    if (!b->ops->next_free(b, from, &first) || first.start != from ||
+        first.size << b->unit_shift < bytes)
         return TTS_E_BUSY;
-    if (b->ops->move_start(b, from, from + cut) != TTS_OK)
+    if (!tts_space_in_units(s, bytes, &cut) && refine(s, bytes) != TTS_OK)
+        return TTS_E_NOMEM;
+    b = s->blocks;
+    from = s->shrunk_bytes >> b->unit_shift;
+    if (b->ops->move_start(b, from, from + (bytes >> b->unit_shift)) != TTS_OK)
         return TTS_E_NOMEM;
     s->shrunk_bytes += bytes;
     tts_assert_expensive(tts_space_is_valid(s));
@@ -227,6 +238,7 @@ enum tts_status tts_space_copy(const struct tts_space *space, struct tts_space *
         tts_space_free(s);
         return TTS_E_NOMEM;
     }
+    s->ops = s->blocks->ops;
     *out = s;
     return TTS_OK;
 }

@@ -1,3 +1,4 @@
+#include "device/sizeclass.h"
 #include "device/space_state.h"
 
 /* ---- asking ---- */

@@ -11,24 +11,22 @@
 struct tts_space {
     const struct tts_blocks_ops *ops; /* of the blocks */
     struct tts_blocks *blocks;
-    bool align_is_odd;   /* not a power of two */
-    uint64_t lowest_off; /* as the reference reports it, TTS_SPACE_NO_LOWEST: none */
+    bool align_is_uneven; /* not a power of two */
+    uint64_t lowest_off;  /* as the reference reports it, TTS_SPACE_NO_LOWEST: none */
     struct tts_space_config config;
     uint64_t shrunk_bytes; /* cut off the bottom: blocks tile [shrunk, size) */
     const struct tts_alloc *alloc;
 };
 
-#define TTS_SPACE_CANNOT_FIT UINT64_MAX
-
-/* What a request takes: 0 only where the minimum is 0, TTS_SPACE_CANNOT_FIT where it is past
- * the space. */
+/* What a request takes: 0 only where the minimum is 0; more than the space, if it could not
+ * even hold it empty. */
 static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t bytes)
 {
     uint64_t need = bytes > s->config.min_bytes ? bytes : s->config.min_bytes;
     uint64_t align = s->config.alignment_bytes;
     if (TTS_UNLIKELY(need > s->config.size_bytes))
-        return TTS_SPACE_CANNOT_FIT;
-    if (TTS_UNLIKELY(s->align_is_odd))
+        return UINT64_MAX;
+    if (TTS_UNLIKELY(s->align_is_uneven))
         need += align - 1 - (need + align - 1) % align;
     else
         need = (need + align - 1) & (0 - align);

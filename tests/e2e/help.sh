@@ -80,10 +80,10 @@ expect_code 2
 expect_err "ttscope version: option '--help' takes no value (see 'ttscope help version')"
 run "$ttscope" version now
 expect_code 2
-expect_err "ttscope version: too many operands, 'now' is the last (see 'ttscope help version')"
+expect_err "ttscope version: one operand too many: 'now' (see 'ttscope help version')"
 run "$ttscope" version -- --help
 expect_code 2
-expect_err "ttscope version: too many operands, '--help' is the last (see 'ttscope help version')"
+expect_err "ttscope version: one operand too many: '--help' (see 'ttscope help version')"
 
 # What cannot be shown safely is not shown.
 run "$ttscope" $'bad\e[31m\nname'

@@ -1,5 +1,6 @@
 #include "harness/t.h"
 
+#include <fnmatch.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,10 +55,15 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
+    size_t wanted = test_count;
+    if (argc > 1) {
         cmocka_set_test_filter(argv[1]);
+        wanted = 0;
+        for (size_t i = 0; i < test_count; i++)
+            wanted += fnmatch(argv[1], tests[i].name, 0) == 0;
+    }
     int failed = _cmocka_run_group_tests(argv[0], tests, test_count, NULL, NULL);
     if (scratch_dir[0])
         nftw(scratch_dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    return failed == 0 && test_count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failed == 0 && wanted > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

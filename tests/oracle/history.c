@@ -62,7 +62,11 @@ static bool chance(struct history *history, unsigned percent)
 
 static uint64_t draw_size(struct history *history)
 {
-    switch (history_below(history, 6)) {
+    /* Around the most that words of 16 and of 32 bits count. */
+    static const uint64_t edges[] = {
+        65533,          65534,          65535,      65536,
+        UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32};
+    switch (history_below(history, 7)) {
     case 0:
         return 1 + history_below(history, 200);
     case 1:
@@ -71,6 +75,8 @@ static uint64_t draw_size(struct history *history)
         return 1393472 - history_below(history, 3) * 7; /* an L1 bank */
     case 3:
         return TTS_SPACE_MAX_BYTES - history_below(history, 2) * history_below(history, 4096);
+    case 4:
+        return edges[history_below(history, sizeof edges / sizeof edges[0])];
     default:
         return 1 + (history_below(history, TTS_SPACE_MAX_BYTES) >> history_below(history, 30));
     }

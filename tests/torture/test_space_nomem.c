@@ -86,12 +86,23 @@ static void script_cut(struct script *script, struct model *model)
     add(script, model, (struct twin_op){.kind = TWIN_UNSHRINK});
 }
 
-static struct script *script_new(enum tts_policy policy)
+/* What no unit so far can count, when there are many blocks. */
+static void script_odd(struct script *script, struct model *model)
+{
+    uint64_t last = model->config.offset_bytes + model->config.size_bytes - 101;
+    add(script, model,
+        (struct twin_op){.kind = TWIN_TAKE_AT, .address = last - 32, .bytes = 64});
+    add(script, model, (struct twin_op){.kind = TWIN_SHRINK, .bytes = 16});
+    add(script, model, (struct twin_op){.kind = TWIN_TAKE_AT, .address = last, .bytes = 1});
+    script_place(script, model);
+}
+
+static struct script *script_new(enum tts_policy policy, uint64_t size_bytes)
 {
     struct script *script = allocate(sizeof *script);
     struct model *model = allocate(sizeof *model);
     script->count = 0;
-    script->config = (struct tts_space_config){.size_bytes = UINT64_C(1) << 24,
+    script->config = (struct tts_space_config){.size_bytes = size_bytes,
                                                .offset_bytes = 4096,
                                                .min_bytes = 32,
                                                .alignment_bytes = 64,
@@ -106,7 +117,7 @@ static struct script *script_new(enum tts_policy policy)
         script_drain(script, model, 1);
     script_cut(script, model);
     add(script, model, (struct twin_op){.kind = TWIN_CLEAR});
-    script_place(script, model);
+    script_odd(script, model);
     release(model, sizeof *model);
     return script;
 }
@@ -209,9 +220,13 @@ static bool replay(const struct script *script, struct sabotage sabotage)
 
 /* --- the sweeps ------------------------------------------------------------------------- */
 
-static void sweep(enum tts_policy policy, bool fail_after)
+/* In words of 16, 32 and 64 bits; the last begins in units of 16 KiB. */
+static const uint64_t narrow = UINT64_C(1) << 20, usual = UINT64_C(1) << 24,
+                      wide = UINT64_C(1) << 45;
+
+static void sweep(enum tts_policy policy, uint64_t size_bytes, bool fail_after)
 {
-    struct script *script = script_new(policy);
+    struct script *script = script_new(policy, size_bytes);
     uint64_t n = 1;
     while (replay(script, (struct sabotage){n, fail_after}))
         n++;
@@ -221,20 +236,30 @@ static void sweep(enum tts_policy policy, bool fail_after)
 
 T_TEST(first_survives_the_failure_of_any_one_allocation)
 {
-    sweep(TTS_POLICY_FIRST, false);
+    sweep(TTS_POLICY_FIRST, usual, false);
 }
 
 T_TEST(best_survives_the_failure_of_any_one_allocation)
 {
-    sweep(TTS_POLICY_BEST, false);
+    sweep(TTS_POLICY_BEST, usual, false);
+}
+
+T_TEST(narrow_words_survive_the_failure_of_any_one_allocation)
+{
+    sweep(TTS_POLICY_FIRST, narrow, false);
+}
+
+T_TEST(wide_words_survive_the_failure_of_any_one_allocation)
+{
+    sweep(TTS_POLICY_FIRST, wide, false);
 }
 
 T_TEST(first_survives_an_allocator_that_fails_from_some_call_on)
 {
-    sweep(TTS_POLICY_FIRST, true);
+    sweep(TTS_POLICY_FIRST, usual, true);
 }
 
 T_TEST(best_survives_an_allocator_that_fails_from_some_call_on)
 {
-    sweep(TTS_POLICY_BEST, true);
+    sweep(TTS_POLICY_BEST, usual, true);
 }

@@ -109,3 +109,28 @@ T_TEST(one_word_is_stored)
         T_MEM_EQ(row.w, before.w, sizeof(row.w));
     }
 }
+
+/* A row lies over words that are also used one by one. */
+__attribute__((noinline)) static tts_word word_after_row(struct words *words, uint32_t idx)
+{
+    words->w[idx] = 7;
+    tts_row_store(words->w, tts_row_all(11));
+    return words->w[idx];
+}
+
+__attribute__((noinline)) static uint32_t row_after_word(struct words *words, uint32_t idx)
+{
+    tts_row_store(words->w, tts_row_all(11));
+    words->w[idx] = 12;
+    return tts_row_bits(tts_row_same(tts_row_load(words->w), tts_row_all(11)));
+}
+
+T_TEST(rows_and_words_are_the_same_memory)
+{
+    struct words words = draw_row();
+    for (uint32_t idx = 0; idx < TTS_ROW; idx++) {
+        T_EQ(word_after_row(&words, idx), 11);
+        T_EQ(row_after_word(&words, idx),
+             (uint32_t)(UINT64_MAX >> (64 - TTS_ROW)) & ~(UINT32_C(1) << idx));
+    }
+}

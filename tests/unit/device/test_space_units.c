@@ -6,6 +6,29 @@
 
 #include <stdbool.h>
 
+/* What counts in words of one width less than in the next has half of its memory, or nearly. */
+static size_t memory_of(uint64_t size_bytes, uint64_t alignment_bytes)
+{
+    struct tts_space_config config = {.size_bytes = size_bytes,
+                                      .alignment_bytes = alignment_bytes,
+                                      .policy = TTS_POLICY_FIRST};
+    struct tts_space *space = NULL;
+    T_EQ(tts_space_new(&config, NULL, &space, NULL), TTS_OK);
+    size_t bytes = tts_space_memory(space);
+    tts_space_free(space);
+    return bytes;
+}
+
+T_TEST(words_are_as_narrow_as_a_space_allows)
+{
+    size_t narrow = memory_of(32, 1);
+    T_EQ(memory_of(65534, 1), narrow);
+    T_EQ(memory_of(65535, 1), memory_of(UINT32_MAX - 1, 1));
+    T_EQ(memory_of(UINT32_MAX, 1), memory_of((UINT64_C(1) << 45) + 1, 1));
+    T_EQ(memory_of(UINT64_C(32) * 65534, 32), narrow);
+    T_EQ(memory_of(UINT64_C(1) << 45, 32), memory_of(65535, 1)); /* in larger units */
+}
+
 static const uint64_t L1_BYTES = 1393472, TIB = UINT64_C(1) << 40;
 
 static struct tts_space *space_of(uint64_t size_bytes, uint64_t alignment_bytes, bool portable)
@@ -106,6 +129,31 @@ static void ask_for_less(bool portable)
 T_TEST(a_large_space_takes_small_requests_later)
 {
     both_ways(ask_for_less);
+}
+
+/* A call that fails leaves everything as it was, the unit and the memory with it. */
+static void fail_odd(bool portable)
+{
+    struct tts_space *space = space_of(L1_BYTES, 32, portable);
+    struct tts_space *large = space_of(TIB, 32, portable);
+    T_EQ(take(space, L1_BYTES, TTS_DIRECTION_UP), 0);
+    size_t before = tts_space_memory(space);
+    T_EQ(tts_space_take_at(space, 17, 1), TTS_E_FULL);
+    T_EQ(tts_space_take_at(space, L1_BYTES - 1, 32), TTS_E_FULL);
+    T_EQ(tts_space_shrink(space, 17), TTS_E_BUSY);
+    T_EQ(tts_space_memory(space), before);
+    T_EQ(take(large, TIB, TTS_DIRECTION_UP), 0);
+    before = tts_space_memory(large);
+    uint64_t address;
+    T_EQ(tts_space_take(large, 32, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
+    T_EQ(tts_space_memory(large), before);
+    tts_space_free(large);
+    done(space);
+}
+
+T_TEST(an_odd_request_that_fails_changes_nothing)
+{
+    both_ways(fail_odd);
 }
 
 static void refuse_what_cannot_be(bool portable)
