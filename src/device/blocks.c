@@ -328,6 +328,27 @@ static TTS_FORCE_INLINE void give_know(struct blocks *b, struct path *path, uint
         tree_thin(t, path);
 }
 
+/* The next free block may be the first of another leaf: if it touches, at `end`, what is given
+ * can be joined with it there, and the path goes there. 1: it is not as simple as that. */
+static TTS_FORCE_INLINE uint64_t go_across(struct path *path, uint32_t height, uint64_t end,
+                                           uint64_t prev)
+{
+    const struct node *parent = path->node[1];
+    uint32_t behind = path->child[1] + 1, last = behind == parent->count;
+    uint32_t full = path->slot == TTS_ROW;
+    uint64_t at_end = full | (path->leaf->start[path->slot - full] == TTS_WORD_NONE);
+    uint64_t across = at_end & (parent->key[behind - (behind == FANOUT)] == end);
+    uint64_t trouble = (across & prev) | (at_end & last & (height > 1));
+    across &= prev ^ 1;
+    TTS_HIDE(across);
+    if (TTS_UNLIKELY(across)) {
+        path->child[1] = behind;
+        path->leaf = parent->child[behind];
+        path->slot = 0;
+    }
+    return trouble;
+}
+
 static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t address, bool best)
 {
     struct blocks *b = own(s->blocks);
@@ -353,23 +374,8 @@ static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t addre
     uint64_t prev = leaf->start[before] + prev_size == start;
     TTS_HIDE(prev);
     end = start + size;
-    uint64_t trouble = 0;
-    if (height > 0) {
-        /* The next free block may be the first of another leaf: it can be joined there. */
-        const struct node *parent = path.node[1];
-        uint32_t behind = path.child[1] + 1, last = behind == parent->count;
-        uint32_t full = path.slot == TTS_ROW;
-        uint64_t at_end = full | (leaf->start[path.slot - full] == TTS_WORD_NONE);
-        uint64_t across = at_end & (parent->key[behind - (behind == FANOUT)] == end);
-        trouble = (across & prev) | (at_end & last & (height > 1));
-        across &= prev ^ 1;
-        TTS_HIDE(across);
-        if (TTS_UNLIKELY(across)) {
-            path.child[1] = behind;
-            path.leaf = leaf = parent->child[behind];
-            path.slot = 0;
-        }
-    }
+    uint64_t trouble = height > 0 ? go_across(&path, height, end, prev) : 0;
+    leaf = path.leaf;
     const uint32_t slot = path.slot, after = slot - (slot == TTS_ROW);
     const uint64_t next_size = leaf->size[after];
     uint64_t next = leaf->start[after] == end;

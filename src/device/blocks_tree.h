@@ -8,8 +8,7 @@
 
 #include "base/chunks.h"
 #include "base/compiler.h"
-#include "base/row.h"
-#include "device/blocks.h"
+#include "device/blocks_leaf.h"
 #include "device/sizeclass.h"
 #include "ttscope/status.h"
 
@@ -22,11 +21,6 @@ enum {
     LEAF_THIN = TTS_ROW / 8, /* a leaf of so few blocks joins another, */
     LEAF_JOINED = TTS_ROW * 5 / 8, /* when both make no more than so many */
     LEAVES_PER_CHUNK = 4,
-};
-
-/* Blocks by address; behind the last one, starts are TTS_WORD_NONE and sizes 0. */
-struct leaf {
-    tts_word start[TTS_ROW], size[TTS_ROW], id[TTS_ROW];
 };
 
 struct node {
@@ -77,83 +71,13 @@ static inline tts_word node_largest(const tts_word *row)
     return largest;
 }
 
+/* ---- searching ---- */
+
 /* The first or the last bit of a mask that has one. */
 static inline uint32_t pick(uint64_t mask, uint64_t first)
 {
     return 63 ^ (uint32_t)__builtin_clzll(mask & ((0 - mask) | (first - 1)));
 }
-
-/* The first bit of a row's, TTS_ROW: none. */
-static inline uint32_t bits_first(uint32_t bits)
-{
-    return (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << TTS_ROW);
-}
-
-/* ---- leaves ---- */
-
-/* The slots of blocks of `low` up to, if it is less than none, `high`. */
-static inline uint32_t leaf_fits(const struct leaf *leaf, tts_word low, tts_word high)
-{
-    tts_row size = tts_row_load(leaf->size);
-    uint32_t fits = tts_row_bits(tts_row_at_least(size, tts_row_all(low)));
-    if (high != TTS_WORD_NONE)
-        fits &= ~tts_row_bits(tts_row_at_least(size, tts_row_all(high)));
-    return fits;
-}
-
-/* The largest size in [low, high), 0: none. */
-static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tts_word high)
-{
-    tts_row size = tts_row_load(leaf->size);
-    tts_row in = tts_row_but(tts_row_at_least(size, tts_row_all(low)),
-                             tts_row_at_least(size, tts_row_all(high)));
-    return tts_row_largest(tts_row_and(size, in));
-}
-
-/* Of the block in `slot`, `need` units are taken; the rest, `skip` units on, has a new id, or
- * all of it is gone (`exact`). Like the next one without a branch, and in whole rows. */
-static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
-                             uint64_t exact, tts_word rest_id)
-{
-    tts_row start = tts_row_load(leaf->start), size = tts_row_load(leaf->size);
-    tts_row id = tts_row_load(leaf->id);
-    const uint64_t count = TTS_ROW - slot;
-    tts_row close = tts_row_mask_last(count & (0 - exact));
-    tts_row spot = tts_row_mask_spot(count & (exact - 1));
-    tts_row off = tts_row_and(spot, tts_row_all(skip));
-    tts_row less = tts_row_and(spot, tts_row_all((tts_word)(0 - need)));
-    start = tts_row_mix(start, tts_row_down(start, TTS_WORD_NONE), close);
-    size = tts_row_mix(size, tts_row_down(size, 0), close);
-    id = tts_row_mix(id, tts_row_down(id, 0), close);
-    tts_row_store(leaf->start, tts_row_sum(start, off));
-    tts_row_store(leaf->size, tts_row_sum(size, less));
-    tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(rest_id), spot));
-}
-
-/* A block comes before `slot`, joined with the one there (`next`) and the one before it
- * (`prev`), if those are 1: `whole` units then. */
-static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, uint64_t next,
-                             tts_word at, tts_word whole, tts_word new_id)
-{
-    tts_row start = tts_row_load(leaf->start), size = tts_row_load(leaf->size);
-    tts_row id = tts_row_load(leaf->id);
-    const uint64_t count = TTS_ROW - slot;
-    tts_row open = tts_row_mask_last(count & ((prev | next) - 1));
-    tts_row close = tts_row_mask_last(count & (0 - (prev & next)));
-    tts_row own = tts_row_mask_spot(count & (prev - 1)); /* its own start and id */
-    tts_row spot = tts_row_mask_spot(count + prev);
-    tts_row start_down = tts_row_down(start, TTS_WORD_NONE);
-    tts_row size_down = tts_row_down(size, 0);
-    tts_row id_down = tts_row_down(id, 0);
-    start = tts_row_mix(tts_row_mix(start, tts_row_up(start), open), start_down, close);
-    size = tts_row_mix(tts_row_mix(size, tts_row_up(size), open), size_down, close);
-    id = tts_row_mix(tts_row_mix(id, tts_row_up(id), open), id_down, close);
-    tts_row_store(leaf->start, tts_row_mix(start, tts_row_all(at), own));
-    tts_row_store(leaf->size, tts_row_mix(size, tts_row_all(whole), spot));
-    tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(new_id), own));
-}
-
-/* ---- searching ---- */
 
 /* Where a block at `start` is or would be: behind all blocks of its leaf that start below. */
 static inline void tree_seek_in(const struct tree *t, uint32_t height, tts_word start,
@@ -309,41 +233,6 @@ static void *spare_pop(void **list, uint32_t *count)
     *list = *(void **)memory;
     --*count;
     return memory;
-}
-
-static void leaf_set(struct leaf *leaf, uint32_t slot, struct tts_unit_block block)
-{
-    leaf->start[slot] = (tts_word)block.start;
-    leaf->size[slot] = (tts_word)block.size;
-    leaf->id[slot] = (tts_word)block.id;
-}
-
-static struct tts_unit_block leaf_get(const struct leaf *leaf, uint32_t slot)
-{
-    return (struct tts_unit_block){leaf->start[slot], leaf->size[slot],
-                                   (uint32_t)leaf->id[slot]};
-}
-
-static void leaf_insert(struct leaf *leaf, uint32_t slot, struct tts_unit_block block)
-{
-    for (uint32_t i = TTS_ROW - 1; i > slot; i--)
-        leaf_set(leaf, i, leaf_get(leaf, i - 1));
-    leaf_set(leaf, slot, block);
-}
-
-static void leaf_remove(struct leaf *leaf, uint32_t slot)
-{
-    for (uint32_t i = slot; i + 1 < TTS_ROW; i++)
-        leaf_set(leaf, i, leaf_get(leaf, i + 1));
-    leaf_set(leaf, TTS_ROW - 1, (struct tts_unit_block){TTS_WORD_NONE, 0, 0});
-}
-
-static void leaf_empty(struct leaf *leaf, uint32_t from)
-{
-    for (uint32_t i = from; i < TTS_ROW; i++) {
-        leaf->start[i] = TTS_WORD_NONE;
-        leaf->size[i] = leaf->id[i] = 0;
-    }
 }
 
 static struct leaf *leaf_new(struct tree *t)
@@ -554,12 +443,6 @@ static void tree_drop_child(struct tree *t, const struct path *path, uint32_t le
         t->height--;
         spare_push(&t->spare_node, &t->spare_nodes, root);
     }
-}
-
-static uint32_t leaf_count(const struct leaf *leaf)
-{
-    return bits_first(
-        tts_row_bits(tts_row_same(tts_row_load(leaf->start), tts_row_all(TTS_WORD_NONE))));
 }
 
 /* Moves all blocks of the path's next leaf into the path's one, if they are few enough. */
