@@ -1,5 +1,6 @@
 /* Bytes as a sequence of the operation language. What can be read is written and read back the
  * same; what can be run leaves a valid space, and its printed results hold when run again. */
+#include "harness/same_line.h"
 #include "sources/opseq_run.h"
 
 #include <stdio.h>
@@ -23,18 +24,6 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-static bool same(const struct tts_opseq_line *a, const struct tts_opseq_line *b)
-{
-    return a->kind == b->kind && a->direction == b->direction && a->bytes == b->bytes &&
-           a->address == b->address && a->limit == b->limit && a->has_result == b->has_result &&
-           tts_opseq_result_equal(&a->result, &b->result) &&
-           a->pool.size_bytes == b->pool.size_bytes &&
-           a->pool.offset_bytes == b->pool.offset_bytes &&
-           a->pool.min_bytes == b->pool.min_bytes &&
-           a->pool.alignment_bytes == b->pool.alignment_bytes &&
-           a->pool.policy == b->pool.policy;
-}
-
 /* Writes, reads, writes again. */
 static void check_round_trip(const struct tts_opseq_line *line)
 {
@@ -46,7 +35,7 @@ static void check_round_trip(const struct tts_opseq_line *line)
         stop("wrong length", text);
     if (tts_opseq_parse(text, len, &back, &err) != TTS_OK)
         stop("what was written cannot be read", text);
-    if (!same(line, &back))
+    if (!same_line(line, &back))
         stop("what was written reads differently", text);
     tts_opseq_format(&back, second);
     if (strcmp(text, second) != 0)

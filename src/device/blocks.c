@@ -23,25 +23,14 @@ static inline const struct blocks *own_const(const struct tts_blocks *b)
 
 /* ---- life ---- */
 
-static enum tts_status init(struct blocks *b, bool best)
+static enum tts_status init(struct tts_blocks *b, enum tts_policy policy)
 {
-    uint32_t rows = best ? b->common.classes : 1;
+    uint32_t rows = policy == TTS_POLICY_BEST ? b->classes : 1;
     /* All three, whatever happens: they will be released. */
-    enum tts_status status = tts_idstack_init(&b->common.ids, b->common.alloc);
-    enum tts_status tree_status =
-        tree_init(&b->tree, b->common.alloc, rows, b->common.unit_shift);
-    enum tts_status map_status = map_init(&b->map, b->common.alloc);
+    enum tts_status status = tts_idstack_init(&b->ids, b->alloc);
+    enum tts_status tree_status = tree_init(&own(b)->tree, b->alloc, rows, b->unit_shift);
+    enum tts_status map_status = map_init(&own(b)->map, b->alloc);
     return status != TTS_OK ? status : tree_status != TTS_OK ? tree_status : map_status;
-}
-
-static enum tts_status init_first(struct tts_blocks *b)
-{
-    return init(own(b), false);
-}
-
-static enum tts_status init_best(struct tts_blocks *b)
-{
-    return init(own(b), true);
 }
 
 static void release(struct tts_blocks *b)
@@ -313,8 +302,8 @@ static TTS_FORCE_INLINE void give_know(struct blocks *b, struct path *path, uint
     tree_know_first(t, path, height, path->slot);
     const uint32_t row = best ? row_of(b, whole) : 0;
     if (best) {
-        uint32_t lost = (uint32_t)prev << row_of(b, prev_size) | (uint32_t)next
-                                                                     << row_of(b, next_size);
+        uint32_t lost = (uint32_t)prev << row_of(b, prev_size);
+        lost |= (uint32_t)next << row_of(b, next_size);
         for (lost &= ~(UINT32_C(1) << row); lost; lost &= lost - 1) {
             uint32_t other = (uint32_t)__builtin_ctz(lost);
             tree_know_max(t, path, height, other,
@@ -512,9 +501,10 @@ static size_t memory(const struct tts_blocks *b)
            tts_idstack_memory(&b->ids);
 }
 
-/* Blocks by class are only counted for BEST. */
 static bool classes_are_valid(const struct blocks *b)
 {
+    if (!is_best(b))
+        return true; /* which has nothing to count them for */
     uint64_t count[TTS_SIZECLASS_MAX] = {0};
     struct tts_unit_block block = {0};
     uint32_t mask = 0;
@@ -522,10 +512,10 @@ static bool classes_are_valid(const struct blocks *b)
         count[row_of(b, (tts_word)block.size)]++;
     for (uint32_t row = 0; row < TTS_SIZECLASS_MAX; row++) {
         mask |= (uint32_t)(count[row] > 0) << row;
-        if (is_best(b) && count[row] != b->tree.class_count[row])
+        if (count[row] != b->tree.class_count[row])
             return false;
     }
-    return !is_best(b) || mask == b->tree.class_mask;
+    return mask == b->tree.class_mask;
 }
 
 static bool is_valid(const struct tts_blocks *b)
@@ -541,11 +531,11 @@ static bool is_valid(const struct tts_blocks *b)
 
 #define OPS(policy)                                                                            \
     {                                                                                          \
-        .bytes = sizeof(struct blocks), .init = init_##policy, .release = release,             \
-        .clear = clear, .take = take_##policy, .is_free = is_free, .take_at = take_at,         \
-        .give = give_##policy, .add_free = add_free, .add_taken = add_taken,                   \
-        .move_start = move_start, .find_taken = find_taken, .next_free = next_free,            \
-        .largest_free = largest_free, .memory = memory, .is_valid = is_valid                   \
+        .bytes = sizeof(struct blocks), .init = init, .release = release, .clear = clear,      \
+        .take = take_##policy, .is_free = is_free, .take_at = take_at, .give = give_##policy,  \
+        .add_free = add_free, .add_taken = add_taken, .move_start = move_start,                \
+        .find_taken = find_taken, .next_free = next_free, .largest_free = largest_free,        \
+        .memory = memory, .is_valid = is_valid                                                 \
     }
 
 /* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */

@@ -38,7 +38,7 @@ static inline uint64_t tts_blocks_taken_count(const struct tts_blocks *b)
 /* Where memory may run out, it does before anything has changed. */
 struct tts_blocks_ops {
     size_t bytes; /* of the struct that begins with a struct tts_blocks */
-    enum tts_status (*init)(struct tts_blocks *b);
+    enum tts_status (*init)(struct tts_blocks *b, enum tts_policy policy);
     void (*release)(struct tts_blocks *b);
     void (*clear)(struct tts_blocks *b); /* no blocks at all */
 

@@ -46,7 +46,7 @@ static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tt
 /* ---- changing: rows as a whole, without a branch ---- */
 
 /* Of the block in `slot`, `need` units are taken; the rest, `skip` units on, has a new id, or
- * all of it is gone (`exact`). Like the next one without a branch, and in whole rows. */
+ * all of it is gone (`exact`). */
 static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
                              uint64_t exact, tts_word rest_id)
 {

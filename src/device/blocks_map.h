@@ -2,8 +2,8 @@
  * Extendible hashing: the top bits of a start's hash choose a segment, others one of its
  * buckets. A block is in that bucket or in the one behind it, where one comparison of two
  * halves finds it; seldom, when both were full, elsewhere in the segment. A full segment is
- * split in two, by itself. Should the hashes of an unlikely set of starts
- * agree in too many bits, further segments are chained to the full one. */
+ * split in two, by itself. Should the hashes of an unlikely set of starts agree in too many
+ * bits, further segments are chained to the full one. */
 #pragma once
 
 #include "base/chunks.h"
@@ -214,21 +214,16 @@ static inline enum tts_status map_room(struct map *map, tts_word start, struct m
     }
 }
 
-static inline void map_set_start(struct map_slot slot, tts_word start)
-{
-    tts_row_put(slot.segment->start, slot.idx, start);
-}
-
 static inline void map_put(struct map_slot slot, tts_word start, tts_word size, tts_word id)
 {
-    map_set_start(slot, start);
+    tts_row_put(slot.segment->start, slot.idx, start);
     slot.segment->size[slot.idx] = size;
     slot.segment->id[slot.idx] = id;
 }
 
 static inline void map_drop(struct map_slot slot)
 {
-    map_set_start(slot, TTS_WORD_NONE);
+    tts_row_put(slot.segment->start, slot.idx, TTS_WORD_NONE);
 }
 
 static size_t map_memory(const struct map *map)

@@ -39,7 +39,7 @@ struct tts_blocks *tts_blocks_new(const struct tts_space_config *config, uint32_
                              .units = units,
                              .unit_shift = unit_shift,
                              .classes = tts_sizeclass_count(config->size_bytes)};
-    if (ops->init(b) != TTS_OK) {
+    if (ops->init(b, config->policy) != TTS_OK) {
         tts_blocks_free(b);
         return NULL;
     }

@@ -34,8 +34,7 @@ struct tree {
     void *root;
     uint32_t height; /* levels of nodes: 0, the root is a leaf */
     uint32_t rows;
-    uint32_t class_mask; /* rows that have a block; kept for BEST only */
-    uint32_t spare_leaves, spare_nodes;
+    uint32_t class_mask;           /* rows that have a block; kept for BEST only */
     void *spare_leaf, *spare_node; /* lists through the first word of each */
     struct tts_chunks leaves, nodes;
     tts_word low[TTS_SIZECLASS_MAX + 1]; /* where rows begin; behind the last, no size is */
@@ -219,25 +218,23 @@ static size_t node_bytes(const struct tree *t)
     return sizeof(struct node) + sizeof(tts_word) * FANOUT * t->rows;
 }
 
-static void spare_push(void **list, uint32_t *count, void *memory)
+static void spare_push(void **list, void *memory)
 {
     *(void **)memory = *list;
     *list = memory;
-    ++*count;
 }
 
-static void *spare_pop(void **list, uint32_t *count)
+static void *spare_pop(void **list)
 {
     void *memory = *list;
     assert(memory);
     *list = *(void **)memory;
-    --*count;
     return memory;
 }
 
 static struct leaf *leaf_new(struct tree *t)
 {
-    struct leaf *leaf = spare_pop(&t->spare_leaf, &t->spare_leaves);
+    struct leaf *leaf = spare_pop(&t->spare_leaf);
     leaf_empty(leaf, 0);
     return leaf;
 }
@@ -255,7 +252,7 @@ static void node_empty(const struct tree *t, struct node *n, uint32_t from, uint
 
 static struct node *node_new(struct tree *t)
 {
-    struct node *n = spare_pop(&t->spare_node, &t->spare_nodes);
+    struct node *n = spare_pop(&t->spare_node);
     node_empty(t, n, 0, FANOUT);
     return n;
 }
@@ -266,7 +263,7 @@ static enum tts_status tree_add_leaves(struct tree *t)
     if (!chunk)
         return TTS_E_NOMEM;
     for (size_t i = 0; i < LEAVES_PER_CHUNK; i++)
-        spare_push(&t->spare_leaf, &t->spare_leaves, chunk + i * sizeof(struct leaf));
+        spare_push(&t->spare_leaf, chunk + i * sizeof(struct leaf));
     return TTS_OK;
 }
 
@@ -276,17 +273,19 @@ static enum tts_status tree_reserve(struct tree *t, const struct path *path)
 {
     if (path->leaf->start[TTS_ROW - 1] == TTS_WORD_NONE)
         return TTS_OK;
-    if (!t->spare_leaves && tree_add_leaves(t) != TTS_OK)
+    if (!t->spare_leaf && tree_add_leaves(t) != TTS_OK)
         return TTS_E_NOMEM;
     uint32_t level = 1;
     while (level <= t->height && path->node[level]->count == FANOUT)
         level++;
-    uint32_t nodes = level - 1 + (level > t->height);
-    while (t->spare_nodes < nodes) {
+    uint32_t missing = level - 1 + (level > t->height);
+    for (void *spare = t->spare_node; spare && missing > 0; spare = *(void **)spare)
+        missing--;
+    for (; missing > 0; missing--) {
         void *chunk = tts_chunks_add(&t->nodes);
         if (!chunk)
             return TTS_E_NOMEM;
-        spare_push(&t->spare_node, &t->spare_nodes, chunk);
+        spare_push(&t->spare_node, chunk);
     }
     return TTS_OK;
 }
@@ -317,13 +316,12 @@ static void tree_release(struct tree *t)
 static void tree_clear(struct tree *t)
 {
     t->spare_leaf = t->spare_node = NULL;
-    t->spare_leaves = t->spare_nodes = t->height = t->class_mask = 0;
+    t->height = t->class_mask = 0;
     for (size_t i = 0; i < t->leaves.count * LEAVES_PER_CHUNK; i++)
-        spare_push(&t->spare_leaf, &t->spare_leaves,
-                   t->leaves.chunk[i / LEAVES_PER_CHUNK] +
-                       i % LEAVES_PER_CHUNK * sizeof(struct leaf));
+        spare_push(&t->spare_leaf, t->leaves.chunk[i / LEAVES_PER_CHUNK] +
+                                       i % LEAVES_PER_CHUNK * sizeof(struct leaf));
     for (size_t i = 0; i < t->nodes.count; i++)
-        spare_push(&t->spare_node, &t->spare_nodes, t->nodes.chunk[i]);
+        spare_push(&t->spare_node, t->nodes.chunk[i]);
     for (uint32_t row = 0; row < TTS_SIZECLASS_MAX; row++)
         t->class_count[row] = 0;
     t->root = leaf_new(t);
@@ -414,34 +412,28 @@ static TTS_COLD void tree_split(struct tree *t, struct path *path)
 
 /* ---- shrinking ---- */
 
-static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level);
-
-/* The path's child on `level` is one no longer; there is another on that level. */
-static void node_remove(struct tree *t, const struct path *path, uint32_t level)
+/* The path's child on `level` is one no longer; there is another on that level. A node that is
+ * left with none goes too, and a root with one. */
+static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level)
 {
     struct node *n = path->node[level];
     uint32_t idx = path->child[level];
     node_move(t, n, idx, n, idx + 1, n->count - idx - 1);
     node_empty(t, n, n->count - 1, n->count);
     if (n->count == 0) {
-        spare_push(&t->spare_node, &t->spare_nodes, n);
+        spare_push(&t->spare_node, n);
         tree_drop_child(t, path, level + 1);
         return;
     }
-    if (path->child[level] == 0)
+    if (idx == 0)
         tree_know_key(t, path, level + 1, n->key[0]);
     for (uint32_t row = 0; row < t->rows; row++)
         tree_carry_max(t, path, level, row);
-}
-
-static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level)
-{
-    node_remove(t, path, level);
     while (t->height > 0 && ((struct node *)t->root)->count == 1) {
         struct node *root = t->root;
         t->root = root->child[0];
         t->height--;
-        spare_push(&t->spare_node, &t->spare_nodes, root);
+        spare_push(&t->spare_node, root);
     }
 }
 
@@ -458,7 +450,7 @@ static bool tree_join_next(struct tree *t, struct path *path)
     memcpy(&left->size[kept], right->size, sizeof(tts_word) * moved);
     memcpy(&left->id[kept], right->id, sizeof(tts_word) * moved);
     node_learn(t, n, 1, idx);
-    spare_push(&t->spare_leaf, &t->spare_leaves, right);
+    spare_push(&t->spare_leaf, right);
     path->child[1] = idx + 1;
     tree_drop_child(t, path, 1);
     return true;
@@ -469,7 +461,7 @@ static TTS_COLD void tree_thin(struct tree *t, struct path *path)
 {
     struct node *n = path->node[1];
     if (path->leaf->start[0] == TTS_WORD_NONE) {
-        spare_push(&t->spare_leaf, &t->spare_leaves, path->leaf);
+        spare_push(&t->spare_leaf, path->leaf);
         tree_drop_child(t, path, 1);
         return;
     }

@@ -37,8 +37,8 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
  * many for 32 bits starts with a larger one, if its size is a multiple of that. */
 static uint32_t first_unit_shift(const struct tts_space_config *c)
 {
-    uint32_t shift = (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes),
-             coarse = shift;
+    uint32_t shift = (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes);
+    uint32_t coarse = shift;
     while (c->size_bytes >> coarse >= UINT32_MAX)
         coarse++;
     return coarse <= (uint32_t)__builtin_ctzll(c->size_bytes) ? coarse : shift;
@@ -120,6 +120,12 @@ static struct tts_blocks *blocks_copy(const struct tts_space *s, uint32_t unit_s
     return to;
 }
 
+static bool is_counted(const struct tts_space *s, uint64_t bytes)
+{
+    uint64_t units;
+    return tts_space_in_units(s, bytes, &units);
+}
+
 /* A request that is not a multiple of the unit makes the unit finer, once and for all: O(n). */
 static enum tts_status refine(struct tts_space *s, uint64_t bytes)
 {
@@ -165,16 +171,18 @@ enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_
     struct tts_blocks *b = s->blocks;
     uint64_t need = tts_space_rounded(s, bytes), off = address - s->config.offset_bytes;
     if (need - 1 >= s->config.size_bytes || address < s->config.offset_bytes ||
-        off >= s->config.size_bytes || need > s->config.size_bytes - off)
+        off >= s->config.size_bytes)
         return TTS_E_FULL;
-    /* Rounded outward to units, as all free blocks begin and end with one. */
-    uint64_t unit = UINT64_C(1) << b->unit_shift, start = off >> b->unit_shift;
-    uint64_t end = (off + need + unit - 1) >> b->unit_shift;
-    if (!b->ops->is_free(b, start, end - start))
-        return TTS_E_FULL;
-    if (((off | need) & (unit - 1)) != 0 && refine(s, off | need) != TTS_OK)
-        return TTS_E_NOMEM;
-    b = s->blocks;
+    if (!is_counted(s, off | need)) {
+        /* Rounded outward to units, as all free blocks begin and end with one. */
+        uint64_t unit = UINT64_C(1) << b->unit_shift, start = off >> b->unit_shift;
+        uint64_t end = (off + need + unit - 1) >> b->unit_shift;
+        if (!b->ops->is_free(b, start, end - start))
+            return TTS_E_FULL;
+        if (refine(s, off | need) != TTS_OK)
+            return TTS_E_NOMEM;
+        b = s->blocks;
+    }
     enum tts_status status = b->ops->take_at(b, off >> b->unit_shift, need >> b->unit_shift);
     if (status == TTS_OK)
         tts_space_lower_lowest(s, off);
@@ -190,11 +198,11 @@ enum tts_status tts_space_shrink(struct tts_space *s, uint64_t bytes)
     if (bytes == 0)
         return TTS_OK;
     struct tts_unit_block first;
-    uint64_t from = s->shrunk_bytes >> b->unit_shift, cut;
+    uint64_t from = s->shrunk_bytes >> b->unit_shift;
     if (!b->ops->next_free(b, from, &first) || first.start != from ||
         first.size << b->unit_shift < bytes)
         return TTS_E_BUSY;
-    if (!tts_space_in_units(s, bytes, &cut) && refine(s, bytes) != TTS_OK)
+    if (!is_counted(s, bytes) && refine(s, bytes) != TTS_OK)
         return TTS_E_NOMEM;
     b = s->blocks;
     from = s->shrunk_bytes >> b->unit_shift;

@@ -1,3 +1,4 @@
+#include "harness/same_line.h"
 #include "harness/t.h"
 #include "sources/opseq.h"
 
@@ -285,18 +286,6 @@ static struct tts_opseq_line any_line(uint64_t *rng)
     return line;
 }
 
-static bool same(const struct tts_opseq_line *a, const struct tts_opseq_line *b)
-{
-    return a->kind == b->kind && a->direction == b->direction && a->bytes == b->bytes &&
-           a->address == b->address && a->limit == b->limit && a->has_result == b->has_result &&
-           tts_opseq_result_equal(&a->result, &b->result) &&
-           a->pool.size_bytes == b->pool.size_bytes &&
-           a->pool.offset_bytes == b->pool.offset_bytes &&
-           a->pool.min_bytes == b->pool.min_bytes &&
-           a->pool.alignment_bytes == b->pool.alignment_bytes &&
-           a->pool.policy == b->pool.policy;
-}
-
 T_TEST(what_is_written_is_read_back_the_same)
 {
     uint64_t rng = 7;
@@ -306,7 +295,7 @@ T_TEST(what_is_written_is_read_back_the_same)
         struct tts_error err = {0};
         size_t len = tts_opseq_format(&line, text);
         T_TRUE(len < TTS_OPSEQ_TEXT_MAX && text[len] == '\0');
-        if (tts_opseq_parse(text, len, &back, &err) != TTS_OK || !same(&line, &back))
+        if (tts_opseq_parse(text, len, &back, &err) != TTS_OK || !same_line(&line, &back))
             fail_msg("%s: %s", text, err.text);
     }
 }
