@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/external.h"
 #include "cli/message.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/options.h"
 #include "cli/page.h"
 

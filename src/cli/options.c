@@ -2,7 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/page.h"
 
 #include <stddef.h>

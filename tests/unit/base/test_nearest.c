@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <string.h>
 
