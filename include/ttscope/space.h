@@ -113,6 +113,11 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_taken(const struct tts_space *sp
                                                       struct tts_block *out, size_t capacity,
                                                       size_t *count);
 
+/* Ids that are out of use, in the order they went; the last is the next to be used again.
+ * Returns how many there are and writes the first `capacity` of them. */
+TTS_API size_t tts_space_unused_ids(const struct tts_space *space, uint32_t *out,
+                                    size_t capacity);
+
 /* Walk all blocks in address order: start from a zeroed cursor, stop at false. The cursor dies
  * with the next change to the space. */
 struct tts_space_cursor {

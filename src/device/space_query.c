@@ -148,6 +148,14 @@ uint32_t tts_space_id_limit(const struct tts_space *s)
     return s->blocks->ids.next;
 }
 
+size_t tts_space_unused_ids(const struct tts_space *s, uint32_t *out, size_t capacity)
+{
+    const struct tts_idstack *ids = &s->blocks->ids;
+    for (size_t i = 0; i < ids->count && i < capacity; i++)
+        out[i] = ids->retired[i];
+    return ids->count;
+}
+
 /* Scatter by id, then close the gaps that retired ids and unwanted blocks leave. */
 static enum tts_status by_id(const struct tts_space *s, bool taken_only, struct tts_block *out,
                              size_t capacity, size_t *count)

@@ -368,6 +368,24 @@ T_TEST(the_taken_part_keeps_the_id_and_the_left_rest_is_named_first)
     done(space);
 }
 
+T_TEST(ids_out_of_use_are_told_in_the_order_they_went)
+{
+    uint32_t ids[3] = {77, 77, 77};
+    struct tts_space *space = space_of(small);
+    T_EQ(tts_space_unused_ids(space, ids, 3), 0);
+    for (int i = 0; i < 5; i++)
+        up(space, K);
+    give(space, 0);
+    give(space, 2 * K);
+    give(space, K);     /* 1 goes, then 2 */
+    give(space, 4 * K); /* 5 goes */
+    T_EQ(tts_space_unused_ids(space, ids, 2), 3);
+    T_TRUE(ids[0] == 1 && ids[1] == 2 && ids[2] == 77); /* no more than there is room for */
+    T_EQ(tts_space_unused_ids(space, ids, 3), 3);
+    T_EQ(ids[2], 5);
+    done(space);
+}
+
 T_TEST(the_id_retired_last_is_used_first)
 {
     struct tts_space *space = space_of(small);
