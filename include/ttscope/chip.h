@@ -1,0 +1,211 @@
+/* chip.h: what a chip is, in numbers: architecture, banks, bases, grid, and where each number
+ * comes from.
+ *
+ * A chip is a plain value. Begin with a preset, change what is different, then ask for its
+ * pools. Facts that follow from others (DERIVED) are worked out again after every change, until
+ * they are set themselves. The tables are in docs/design/chips.md. Nothing here allocates. */
+#pragma once
+
+#include "ttscope/space.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tts_arch { TTS_ARCH_GRAYSKULL, TTS_ARCH_WORMHOLE, TTS_ARCH_BLACKHOLE, TTS_ARCH_QUASAR };
+
+/* How a fact is known. */
+enum tts_origin {
+    TTS_ORIGIN_UNKNOWN,  /* not at all: the value means nothing */
+    TTS_ORIGIN_KNOWN,    /* stands in the runtime's sources, or was evaluated from them */
+    TTS_ORIGIN_INFERRED, /* concluded from comments, vendor pages or likeness */
+    TTS_ORIGIN_DERIVED,  /* follows from other facts by a rule of the runtime */
+    TTS_ORIGIN_SET,      /* by the user */
+};
+
+/* How the text of a value looks: 32768 (or 32KiB), 12, 13x10, row. */
+enum tts_unit { TTS_UNIT_BYTES, TTS_UNIT_COUNT, TTS_UNIT_GRID, TTS_UNIT_DISPATCH };
+
+/* Where the cores that dispatch work are taken from. */
+enum tts_dispatch {
+    TTS_DISPATCH_ROW,      /* a row of Tensix cores; the default on Wormhole */
+    TTS_DISPATCH_COLUMN,   /* a column of them; the default on Blackhole */
+    TTS_DISPATCH_ETHERNET, /* Ethernet cores */
+    TTS_DISPATCH_SLOW,     /* none: the host does it */
+    TTS_DISPATCHES
+};
+
+/* X(NAME, key, unit, meaning): all sizes are bytes, L1 addresses are those of one core. */
+#define TTS_FACT_MAP(X)                                                                        \
+    X(CHIPS, "chips", COUNT, "chips of the mesh, all alike")                                   \
+    X(DRAM_ALIGNMENT, "dram_alignment", BYTES, "alignment of DRAM pages and of all blocks")    \
+    X(L1_ALIGNMENT, "l1_alignment", BYTES, "alignment of L1 pages")                            \
+    X(PCIE_ALIGNMENT, "pcie_alignment", BYTES, "alignment of host transfers")                  \
+    X(DRAM_BANKS, "dram_banks", COUNT, "DRAM banks (views)")                                   \
+    X(DRAM_BANK_SIZE, "dram_bank_size", BYTES, "nominal size of a DRAM bank")                  \
+    X(DRAM_CHANNEL_BANKS, "dram_channel_banks", COUNT, "banks that share a channel")           \
+    X(PROFILER_RECORD, "profiler_record", BYTES, "profiler buffer, for a program on a RISC")   \
+    X(PROFILER_PROGRAMS, "profiler_programs", COUNT, "programs it holds; 0: compiled out")     \
+    X(PROFILER_RISCS, "profiler_riscs", COUNT, "RISCs of a core")                              \
+    X(PROFILER_CORES, "profiler_cores", COUNT, "cores whose records share a bank")             \
+    X(DRAM_PRINT, "dram_print", BYTES, "device print buffer in every DRAM bank")               \
+    X(DRAM_QUEUES, "dram_queues", BYTES, "command queues in every DRAM bank; 0: on the host")  \
+    X(DRAM_BASE, "dram_base", BYTES, "first byte of a DRAM bank that can be allocated")        \
+    X(TRACE_REGION, "trace_region", BYTES, "trace budget of the chip; 0: traces go to DRAM")   \
+    X(L1_SIZE, "l1_size", BYTES, "L1 of a core")                                               \
+    X(MAILBOX_BASE, "mailbox_base", BYTES, "first byte of the mailboxes")                      \
+    X(MAILBOX_SIZE, "mailbox_size", BYTES, "mailboxes")                                        \
+    X(ZEROS_BASE, "zeros_base", BYTES, "first byte of the region of zeros")                    \
+    X(ZEROS_SIZE, "zeros_size", BYTES, "region of zeros")                                      \
+    X(LLK_DEBUG_BASE, "llk_debug_base", BYTES,                                                 \
+      "first byte of the kernel library's debug area")                                         \
+    X(LLK_DEBUG_SIZE, "llk_debug_size", BYTES, "debug area of the kernel library")             \
+    X(FIRMWARE_BASE, "firmware_base", BYTES, "first byte of firmware")                         \
+    X(NOC_COUNTERS_BASE, "noc_counters_base", BYTES, "first byte of the NoC counters")         \
+    X(FABRIC_TABLE_BASE, "fabric_table_base", BYTES, "first byte of the fabric routing table") \
+    X(PACKET_POOL_BASE, "packet_pool_base", BYTES, "first byte of the packet header pool")     \
+    X(PACKET_POOL_SIZE, "packet_pool_size", BYTES, "packet header pool")                       \
+    X(L1_MAP_END, "l1_map_end", BYTES,                                                         \
+      "end of the reserved part; the kernel-config ring follows")                              \
+    X(KERNEL_CONFIG, "kernel_config", BYTES,                                                   \
+      "kernel-config ring: binaries, arguments, semaphores")                                   \
+    X(WORKER_L1, "worker_l1", BYTES, "L1 asked for when the device is opened; 0: the default") \
+    X(L1_BASE, "l1_base", BYTES, "first byte of L1 buffers and circular buffers")              \
+    X(L1_SMALL, "l1_small", BYTES, "L1_SMALL, at the top of L1")                               \
+    X(TENSIX_GRID, "tensix_grid", GRID, "Tensix cores that are not harvested")                 \
+    X(DISPATCH, "dispatch", DISPATCH, "row, column, ethernet or slow")                         \
+    X(GRID, "grid", GRID, "compute cores: one L1 bank each")                                   \
+    X(MAX_CBS, "max_cbs", COUNT, "circular buffer indices of a core")                          \
+    X(BRISC_PRIVATE, "brisc_private", BYTES, "private memory of BRISC (not L1)")               \
+    X(NCRISC_PRIVATE, "ncrisc_private", BYTES, "private memory of NCRISC (not L1)")            \
+    X(TRISC_PRIVATE, "trisc_private", BYTES, "private memory of a TRISC (not L1)")
+
+#define TTS_FACT_ENUM(name, key, unit, meaning) TTS_FACT_##name,
+enum tts_fact_key { TTS_FACT_MAP(TTS_FACT_ENUM) TTS_FACTS };
+#undef TTS_FACT_ENUM
+
+/* A grid as a value of a fact, and back. */
+#define TTS_GRID(columns, rows) ((uint64_t)(columns) << 32 | (uint64_t)(rows))
+#define TTS_GRID_COLUMNS(grid) ((uint32_t)((grid) >> 32))
+#define TTS_GRID_ROWS(grid) ((uint32_t)(grid))
+
+enum { TTS_CHIP_NAME_MAX = 32, TTS_GRID_SIDE_MAX = 64 };
+
+struct tts_fact {
+    uint64_t value;
+    enum tts_origin origin;
+    const char *source; /* constant text: where it is from, or the rule; "" when UNKNOWN */
+};
+
+struct tts_chip {
+    char name[TTS_CHIP_NAME_MAX];
+    enum tts_arch arch;
+    struct tts_fact fact[TTS_FACTS];
+    /* The compute grid under each kind of dispatch, 0 where there is none; UNKNOWN where
+     * nobody says. `grid` is taken from here unless it or tensix_grid was set. */
+    struct tts_fact grids[TTS_DISPATCHES];
+};
+
+struct tts_preset {
+    const char *name;
+    enum tts_arch arch;
+    const char *title;    /* "Wormhole n150: 1 chip, ..." */
+    const char *variants; /* of the board that exist besides, and how to ask; "" when none */
+};
+
+/* "wormhole", in lower case. */
+TTS_API const char *tts_arch_name(enum tts_arch arch);
+TTS_API const char *tts_origin_name(enum tts_origin origin);
+TTS_API const char *tts_dispatch_name(enum tts_dispatch dispatch);
+
+/* Key, unit and meaning of a fact. */
+TTS_API const char *tts_fact_name(enum tts_fact_key key);
+TTS_API enum tts_unit tts_fact_unit(enum tts_fact_key key);
+TTS_API const char *tts_fact_meaning(enum tts_fact_key key);
+
+/* NULL behind the last. */
+TTS_API const struct tts_preset *tts_preset_at(size_t idx);
+
+/* In any case of letters. TTS_E_NOT_FOUND: err names the nearest. */
+TTS_API TTS_NODISCARD enum tts_status tts_chip_preset(const char *name, struct tts_chip *out,
+                                                      struct tts_error *err);
+
+/* Sets one fact from text and works out the derived ones again. Dashes and underscores in `key`
+ * are the same. Bytes and counts are decimal; bytes may end in K, M or G (with or without iB)
+ * for powers of 1024. TTS_E_NOT_FOUND: no such key, err names the nearest. TTS_E_SYNTAX,
+ * TTS_E_RANGE: not a value of this fact. The chip as a whole is judged by tts_chip_check(). */
+TTS_API TTS_NODISCARD enum tts_status tts_chip_set(struct tts_chip *chip, const char *key,
+                                                   const char *value, struct tts_error *err);
+
+/* Can there be such a chip? Alignments are powers of two, regions do not cross, bank counts are
+ * those that the runtime takes. What is unknown is not judged. TTS_E_INVALID says what is
+ * wrong and which key to change. */
+TTS_API TTS_NODISCARD enum tts_status tts_chip_check(const struct tts_chip *chip,
+                                                     struct tts_error *err);
+
+enum { TTS_FACT_TEXT_MAX = 24 };
+
+/* The value as tts_chip_set() takes it ("13x10"); "unknown" when it is. Returns `out`. */
+TTS_API const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
+                                  char out[TTS_FACT_TEXT_MAX]);
+
+/* ---- pools ---- */
+
+enum tts_pool { TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1_SMALL, TTS_POOL_TRACE, TTS_POOLS };
+
+/* "DRAM", "L1", "L1_SMALL", "TRACE". */
+TTS_API const char *tts_pool_name(enum tts_pool pool);
+
+/* One pool of one chip. A pool of no bytes has no banks. */
+struct tts_pool_layout {
+    uint32_t banks;
+    uint64_t bank_bytes;            /* that can be allocated in a bank */
+    uint64_t offset_bytes;          /* absolute address of the first of them */
+    uint64_t nominal_bytes;         /* of a bank: all that is there, reserved parts included */
+    uint64_t page_alignment_bytes;  /* to which pages are rounded up */
+    uint64_t block_alignment_bytes; /* to which blocks are; also the smallest block */
+    uint64_t limit;                 /* address limit of interleaved buffers, 0: none */
+    enum tts_direction direction;   /* when the caller does not choose */
+};
+
+/* TTS_E_NOT_FOUND: a fact that it needs is unknown; err names it. TTS_E_INVALID: what
+ * tts_chip_check() says. */
+TTS_API TTS_NODISCARD enum tts_status tts_chip_pool(const struct tts_chip *chip,
+                                                    enum tts_pool pool,
+                                                    struct tts_pool_layout *out,
+                                                    struct tts_error *err);
+
+/* ---- the L1 of a core, bottom to top ---- */
+
+enum { TTS_L1_PARTS_MAX = 16 };
+
+struct tts_l1_part {
+    const char *name;
+    uint64_t start, end;
+    bool grows; /* what is in it depends on the program: buffers and circular buffers */
+};
+
+/* Parts that tile [0, l1_size), returns how many; 0 when facts are missing (err names one) or
+ * the chip does not pass tts_chip_check(). */
+TTS_API size_t tts_chip_l1_parts(const struct tts_chip *chip,
+                                 struct tts_l1_part out[TTS_L1_PARTS_MAX],
+                                 struct tts_error *err);
+
+/* ---- the L1 base over time ---- */
+
+struct tts_l1_base {
+    enum tts_arch arch;
+    const char *when; /* "2026-03", or where it was seen */
+    uint64_t base;
+    uint64_t tile_bytes; /* the tile size that goes into it, 0 when only listed */
+};
+
+/* Which of the known bases leaves whole tiles of 4096, 2048, 1088 or 576 bytes below
+ * `region_end`, the end of a circular-buffer region out of a message? The largest tile first,
+ * as it is the least likely to be met by chance, then the latest; returns how many there are
+ * (0: the base is not known) and writes the first `capacity`. */
+TTS_API size_t tts_l1_base_decode(enum tts_arch arch, uint64_t region_end,
+                                  struct tts_l1_base *out, size_t capacity);
+/* All known bases of an architecture, latest first; returns how many there are. */
+TTS_API size_t tts_l1_base_list(enum tts_arch arch, struct tts_l1_base *out, size_t capacity);

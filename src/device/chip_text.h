@@ -1,0 +1,8 @@
+/* chip_text.h: values of facts out of text. */
+#pragma once
+
+#include "ttscope/chip.h"
+
+/* TTS_E_SYNTAX, TTS_E_RANGE: `text` is not a value of this fact; err says what is. */
+TTS_NODISCARD enum tts_status tts_fact_parse(enum tts_fact_key key, const char *text,
+                                             uint64_t *out, struct tts_error *err);
