@@ -50,3 +50,12 @@ static inline void tts_space_lower_lowest(struct tts_space *s, uint64_t off)
 enum tts_status tts_space_take_finer(struct tts_space *s, uint64_t bytes,
                                      enum tts_direction direction, uint64_t limit,
                                      uint64_t *address);
+
+/* Each becomes the other, and stays where it is: for a change that is made to a copy first. */
+static inline void tts_space_swap(struct tts_space *a, struct tts_space *b)
+{
+    assert(a->alloc == b->alloc);
+    struct tts_space was = *a;
+    *a = *b;
+    *b = was;
+}
