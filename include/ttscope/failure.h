@@ -1,0 +1,46 @@
+/* failure.h: a request that the device refused, with all that the runtime would say about it.
+ * A plain value. */
+#pragma once
+
+#include "ttscope/buffer.h"
+#include "ttscope/chip.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum tts_failure_kind {
+    TTS_FAILURE_NONE,
+    TTS_FAILURE_SPACE,       /* no free block is large enough */
+    TTS_FAILURE_DEPENDENCY,  /* none is, after what other allocators hold */
+    TTS_FAILURE_BELOW_LIMIT, /* the block lies below the address limit */
+    TTS_FAILURE_CB_BEYOND,   /* circular buffers grow past the end of L1 */
+    TTS_FAILURE_CB_CLASH,    /* circular buffers grow into L1 buffers */
+    TTS_FAILURE_TRACE,       /* the trace region is too small */
+};
+
+/* Fields that the kind does not name are 0. */
+struct tts_failure {
+    enum tts_failure_kind kind;
+    enum tts_pool pool;
+    /* SPACE, DEPENDENCY: sizes are per bank, except what was requested. */
+    uint64_t requested_bytes, need_bytes, block_bytes;
+    uint32_t banks;
+    uint64_t bank_bytes, taken_bytes, free_bytes, largest_free_bytes;
+    /* BELOW_LIMIT */
+    uint64_t address, limit;
+    /* CB_BEYOND, CB_CLASH: addresses in L1. */
+    uint64_t program_id, region_end, l1_bytes, l1_address;
+    struct tts_core_range range;
+    /* TRACE: requested_bytes, and: */
+    uint64_t mesh_id, trace_bytes;
+};
+
+enum { TTS_FAILURE_TEXT_MAX = 320 };
+
+/* The sentence of the current runtime, word for word. Returns `out`. */
+TTS_API const char *tts_failure_text(const struct tts_failure *failure,
+                                     char out[TTS_FAILURE_TEXT_MAX]);
+
+/* How many bytes more would have done: in the largest free block of every bank, below the L1
+ * buffer or the end of L1, in the trace region, or above the limit. */
+TTS_API uint64_t tts_failure_deficit(const struct tts_failure *failure);

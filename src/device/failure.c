@@ -1,0 +1,122 @@
+#include "ttscope/failure.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Room for the longest sentence with the largest numbers; what follows a bank's size is the
+ * same in two of them. */
+#define BANK_FORMAT                                                                            \
+    "bank size is %" PRIu64 " B (allocated: %" PRIu64 " B, free: %" PRIu64                     \
+    " B, largest free block: %" PRIu64 " B)"
+
+static int space_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Out of Memory: Not enough space to allocate %" PRIu64
+                    " B %s buffer across %" PRIu32
+                    " banks, where each bank needs to store %" PRIu64 " B, but " BANK_FORMAT,
+                    f->requested_bytes, tts_pool_name(f->pool), f->banks, f->need_bytes,
+                    f->bank_bytes, f->taken_bytes, f->free_bytes, f->largest_free_bytes);
+}
+
+static int dependency_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Out of Memory: Not enough space after considering dependencies to "
+                    "allocate %" PRIu64 " B %s across %" PRIu32 " banks (%" PRIu64
+                    " B per bank), " BANK_FORMAT,
+                    f->requested_bytes, tts_pool_name(f->pool), f->banks, f->need_bytes,
+                    f->bank_bytes, f->taken_bytes, f->free_bytes, f->largest_free_bytes);
+}
+
+static int limit_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Out of Memory: Cannot allocate at an address below %" PRIu64
+                    ". Allocation at %" PRIu64,
+                    f->limit, f->address);
+}
+
+static int beyond_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Statically allocated circular buffers on core range [%u-%u - %u-%u] grow "
+                    "to %" PRIu64 " B which is beyond max L1 size of %" PRIu64 " B",
+                    f->range.x0, f->range.y0, f->range.x1, f->range.y1, f->region_end,
+                    f->l1_bytes);
+}
+
+static int clash_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Statically allocated circular buffers in program %" PRIu64
+                    " clash with L1 buffers on core range [%u-%u - %u-%u]. L1 buffer allocated "
+                    "at %" PRIu64 " and static circular buffer region ends at %" PRIu64,
+                    f->program_id, f->range.x0, f->range.y0, f->range.x1, f->range.y1,
+                    f->l1_address, f->region_end);
+}
+
+static int trace_text(const struct tts_failure *f, char *out)
+{
+    return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                    "Creating trace buffers of size %" PRIu64 "B on MeshDevice %" PRIu64
+                    ", but only %" PRIu64 "B is allocated for trace region.",
+                    f->requested_bytes, f->mesh_id, f->trace_bytes);
+}
+
+static int text_of(const struct tts_failure *f, char *out)
+{
+    switch (f->kind) {
+    case TTS_FAILURE_SPACE:
+        return space_text(f, out);
+    case TTS_FAILURE_DEPENDENCY:
+        return dependency_text(f, out);
+    case TTS_FAILURE_BELOW_LIMIT:
+        return limit_text(f, out);
+    case TTS_FAILURE_CB_BEYOND:
+        return beyond_text(f, out);
+    case TTS_FAILURE_CB_CLASH:
+        return clash_text(f, out);
+    case TTS_FAILURE_TRACE:
+        return trace_text(f, out);
+    case TTS_FAILURE_NONE:
+        break;
+    }
+    out[0] = '\0';
+    return 0;
+}
+
+const char *tts_failure_text(const struct tts_failure *failure, char out[TTS_FAILURE_TEXT_MAX])
+{
+    int length = text_of(failure, out);
+    assert(length >= 0 && length < TTS_FAILURE_TEXT_MAX);
+    (void)length;
+    return out;
+}
+
+static uint64_t above(uint64_t value, uint64_t bound)
+{
+    return value > bound ? value - bound : 0;
+}
+
+uint64_t tts_failure_deficit(const struct tts_failure *failure)
+{
+    const struct tts_failure *f = failure;
+    switch (f->kind) {
+    case TTS_FAILURE_SPACE:
+    case TTS_FAILURE_DEPENDENCY:
+        return above(f->block_bytes, f->largest_free_bytes);
+    case TTS_FAILURE_BELOW_LIMIT:
+        return above(f->limit, f->address);
+    case TTS_FAILURE_CB_BEYOND:
+        return above(f->region_end, f->l1_bytes);
+    case TTS_FAILURE_CB_CLASH:
+        return above(f->region_end, f->l1_address);
+    case TTS_FAILURE_TRACE:
+        return above(f->requested_bytes, f->trace_bytes);
+    case TTS_FAILURE_NONE:
+        break;
+    }
+    return 0;
+}
