@@ -1,10 +1,10 @@
 #include "cli/help.h"
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/external.h"
 #include "cli/message.h"
-#include "base/nearest.h"
 #include "cli/options.h"
 #include "cli/page.h"
 

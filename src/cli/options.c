@@ -1,8 +1,8 @@
 #include "cli/options.h"
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "base/nearest.h"
 #include "cli/page.h"
 
 #include <stddef.h>
