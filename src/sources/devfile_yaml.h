@@ -1,0 +1,58 @@
+/* devfile_yaml.h: a short YAML text as a row of plain tokens; the only place that knows
+ * libyaml. For devfile.c only. Caller's memory: open, next until TTS_YAML_END or an error,
+ * close.
+ *
+ * libyaml allocates on its own and cannot be told where from. What it takes is bounded by the
+ * length of the text and by how deep the caller goes into it. */
+#pragma once
+
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <yaml.h>
+
+enum { TTS_YAML_SCALAR_MAX = 63 };
+
+enum tts_yaml_kind {
+    TTS_YAML_DOCUMENT,
+    TTS_YAML_DOCUMENT_END,
+    TTS_YAML_MAP,
+    TTS_YAML_MAP_END,
+    TTS_YAML_LIST,
+    TTS_YAML_LIST_END,
+    TTS_YAML_SCALAR,
+    TTS_YAML_ALIAS,
+    TTS_YAML_END,
+};
+
+struct tts_yaml_token {
+    enum tts_yaml_kind kind;
+    uint32_t line;
+    bool dressed;     /* a map or a scalar that has an anchor or a tag */
+    bool too_long;    /* text is its beginning */
+    bool unprintable; /* in text, '?' stands for a byte that is no printable ASCII */
+    char text[TTS_YAML_SCALAR_MAX + 1];
+};
+
+struct tts_yaml {
+    yaml_parser_t parser;
+    const char *text; /* borrowed, behind a byte order mark */
+    size_t len;
+    uint32_t last_line;
+};
+
+/* UTF-8, with or without a byte order mark. TTS_E_SYNTAX: it holds a NUL byte. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_yaml_open(struct tts_yaml *yaml, const char *text, size_t len,
+                                            struct tts_error *err);
+/* TTS_E_SYNTAX: it is not YAML, err says where and why. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_yaml_next(struct tts_yaml *yaml, struct tts_yaml_token *out,
+                                            struct tts_error *err);
+void tts_yaml_close(struct tts_yaml *yaml);
+
+/* The line of a byte, from 1. */
+uint32_t tts_yaml_line_of(const char *text, size_t len, size_t offset);
+
+/* Adds where it was to an error that has been set; success passes. Returns `status`. */
+enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_status status);

@@ -1,0 +1,352 @@
+#include "sources/hostchips.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "sources/hostchips_card.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    ATTRIBUTE_BYTES = 4096, /* of a file of sysfs */
+    PATH_BYTES = 4096,
+    PIDS_BYTES = 16 * 1024,
+    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* a digit and the end of the line */
+};
+
+#define CLASS_DIR "/sys/class/tenstorrent"
+#define MODULE_DIR "/sys/module/tenstorrent"
+#define PROC_DIR "/proc/driver/tenstorrent"
+
+static const char node_prefix[] = "tenstorrent!";
+
+/* For one file of pids at a time. */
+struct pid_room {
+    char text[PIDS_BYTES];
+    uint32_t pids[PIDS_SEEN_MAX];
+};
+
+struct scan {
+    const char *root;
+    const struct tts_alloc *alloc;
+    struct tts_error *err;
+    DIR *class_dir;
+    int proc_fd;                        /* -1: the driver is too old to tell who */
+    uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest that there are, ascending */
+    size_t node_count, nodes_seen;
+};
+
+/* --- files ------------------------------------------------------------------------------ */
+
+/* The first `size` bytes of a file, how many there were, or -1. Only plain files are opened and
+ * no link is followed, so that no tree can lead to a device node. */
+static ssize_t read_file(int dir, const char *name, char *out, size_t size)
+{
+    struct stat info;
+    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+        return -1;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t len = 0;
+    ssize_t got = 1;
+    while (got != 0 && len < size) {
+        got = read(fd, out + len, size - len);
+        if (got < 0 && errno != EINTR)
+            break;
+        len += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    return got < 0 ? -1 : (ssize_t)len;
+}
+
+/* Foreign bytes as a text that can be shown. */
+static void clean(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
+{
+    while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
+        len--;
+    if (len > TTS_HOST_TEXT_MAX - 1)
+        len = TTS_HOST_TEXT_MAX - 1;
+    for (size_t i = 0; i < len; i++)
+        out[i] = raw[i] >= ' ' && raw[i] <= '~' ? raw[i] : '?';
+    out[len] = '\0';
+}
+
+/* "" when it is not there or cannot be read: in a reset the driver refuses to. */
+static void read_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
+{
+    char raw[ATTRIBUTE_BYTES];
+    ssize_t len = read_file(dir, name, raw, sizeof raw);
+    clean(raw, len > 0 ? (size_t)len : 0, out);
+}
+
+/* A directory to begin paths with: its descriptor, or -1 with errno set. */
+static int open_dir(int dir, const char *name)
+{
+    return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The same behind the root. */
+static int open_rooted(const char *root, const char *path)
+{
+    char full[PATH_BYTES];
+    int wanted = snprintf(full, sizeof full, "%s%s", root, path);
+    if (wanted < 0 || wanted >= PATH_BYTES) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open_dir(AT_FDCWD, full);
+}
+
+/* --- one chip --------------------------------------------------------------------------- */
+
+static void read_pci_address(int entry_fd, char out[TTS_HOST_TEXT_MAX])
+{
+    char target[PATH_BYTES];
+    ssize_t len = readlinkat(entry_fd, "device", target, sizeof target);
+    bool whole = len > 0 && len < PATH_BYTES;
+    size_t begin = whole ? (size_t)len : 0, end = begin;
+    while (begin > 0 && target[begin - 1] != '/')
+        begin--;
+    clean(target + begin, end - begin, out);
+}
+
+static void read_arch(int entry_fd, struct tts_hostchip *chip)
+{
+    char id[TTS_HOST_TEXT_MAX] = "";
+    int pci_fd = open_dir(entry_fd, "device");
+    if (pci_fd >= 0) {
+        read_attribute(pci_fd, "device", id);
+        close(pci_fd);
+    }
+    const struct tts_hostcard *card = tts_hostcard_of_type(chip->card_type);
+    chip->arch_known = tts_hostcard_arch(id, &chip->arch);
+    if (!chip->arch_known && card) {
+        chip->arch = card->arch;
+        chip->arch_known = true;
+    }
+    /* A card that cannot carry such a chip was misread: better no preset than a wrong one. */
+    chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
+}
+
+static void read_sysfs(int entry_fd, struct tts_hostchip *chip)
+{
+    read_attribute(entry_fd, "tt_serial", chip->serial);
+    read_attribute(entry_fd, "tt_asic_id", chip->asic_id);
+    read_attribute(entry_fd, "tt_card_type", chip->card_type);
+    read_attribute(entry_fd, "tt_fw_bundle_ver", chip->firmware);
+    read_pci_address(entry_fd, chip->pci_address);
+    const struct tts_hostcard *card = tts_hostcard_of_serial(chip->serial);
+    if (chip->card_type[0] == '\0' && card)
+        clean(card->type, strlen(card->type), chip->card_type);
+    read_arch(entry_fd, chip);
+}
+
+/* --- who has it open -------------------------------------------------------------------- */
+
+/* Keeps sorted[0..count) ascending and free of twins; returns the new count. */
+static size_t insert_once(uint32_t *sorted, size_t count, uint32_t value)
+{
+    size_t at = 0, end = count;
+    while (at < end) {
+        size_t middle = at + (end - at) / 2;
+        if (sorted[middle] < value)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    if (at < count && sorted[at] == value)
+        return count;
+    memmove(&sorted[at + 1], &sorted[at], (count - at) * sizeof sorted[0]);
+    sorted[at] = value;
+    return count + 1;
+}
+
+/* One number a line; what cannot be a pid is passed over. */
+static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_MAX])
+{
+    size_t count = 0;
+    for (size_t at = 0, end; at < len; at = end + 1) {
+        const char *newline = memchr(text + at, '\n', len - at);
+        if (!newline && len == PIDS_BYTES)
+            break; /* the file may go on, and with it the number */
+        end = newline ? (size_t)(newline - text) : len;
+        uint64_t pid;
+        if (tts_number_parse(text + at, end - at, &pid) != TTS_OK || pid > INT32_MAX)
+            continue;
+        assert(count < PIDS_SEEN_MAX);
+        count = insert_once(pids, count, (uint32_t)pid);
+    }
+    return count;
+}
+
+static void read_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
+{
+    char name[TTS_NUMBER_MAX + sizeof "/pids"];
+    snprintf(name, sizeof name, "%" PRIu32 "/pids", chip->node);
+    ssize_t len = read_file(proc_fd, name, room->text, sizeof room->text);
+    if (len < 0)
+        return;
+    chip->pids_known = true;
+    chip->pid_count = parse_pids(room->text, (size_t)len, room->pids);
+    size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
+    memcpy(chip->pids, room->pids, kept * sizeof chip->pids[0]);
+}
+
+/* --- all chips -------------------------------------------------------------------------- */
+
+static enum tts_status refuse(const struct scan *scan, int reason)
+{
+    enum tts_status status = reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
+    return tts_error_set_errno(
+        scan->err, status, reason,
+        "cannot list the chips in '%s" CLASS_DIR "', check that you may read it", scan->root);
+}
+
+/* "tenstorrent!0" is node 0. The driver gives no other names, not even "tenstorrent!00". */
+static bool parse_node(const char *name, uint32_t *out)
+{
+    const size_t prefix = sizeof node_prefix - 1;
+    uint64_t node;
+    if (strncmp(name, node_prefix, prefix) != 0)
+        return false;
+    const char *digits = name + prefix;
+    if (tts_number_parse(digits, strlen(digits), &node) != TTS_OK || node > UINT32_MAX ||
+        (digits[0] == '0' && digits[1] != '\0'))
+        return false;
+    *out = (uint32_t)node;
+    return true;
+}
+
+/* Directories come in any order: of too many chips the lowest are kept. */
+static void add_node(struct scan *scan, uint32_t node)
+{
+    scan->nodes_seen++;
+    if (scan->node_count == TTS_HOST_CHIPS_MAX) {
+        if (node > scan->nodes[TTS_HOST_CHIPS_MAX - 1])
+            return;
+        scan->node_count--;
+    }
+    scan->node_count = insert_once(scan->nodes, scan->node_count, node);
+    assert(scan->node_count <= TTS_HOST_CHIPS_MAX);
+}
+
+static enum tts_status list_nodes(struct scan *scan)
+{
+    struct dirent *entry;
+    errno = 0;
+    while ((entry = readdir(scan->class_dir))) {
+        uint32_t node;
+        if (parse_node(entry->d_name, &node))
+            add_node(scan, node);
+        errno = 0;
+    }
+    return errno == 0 ? TTS_OK : refuse(scan, errno);
+}
+
+/* A chip that has gone since the directory was listed is left out. */
+static enum tts_status add_chip(const struct scan *scan, uint32_t node, struct pid_room *room,
+                                struct tts_hostchips *found)
+{
+    char name[sizeof node_prefix + TTS_NUMBER_MAX];
+    snprintf(name, sizeof name, "%s%" PRIu32, node_prefix, node);
+    int entry_fd = open_dir(dirfd(scan->class_dir), name);
+    if (entry_fd < 0) {
+        bool gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENODEV;
+        return gone ? TTS_OK : refuse(scan, errno);
+    }
+    assert(found->count < TTS_HOST_CHIPS_MAX);
+    struct tts_hostchip *chip = &found->chips[found->count++];
+    *chip = (struct tts_hostchip){.node = node};
+    read_sysfs(entry_fd, chip);
+    close(entry_fd);
+    read_pids(scan->proc_fd, room, chip);
+    return TTS_OK;
+}
+
+static enum tts_status add_chips(struct scan *scan, struct tts_hostchips *found)
+{
+    enum tts_status status = list_nodes(scan);
+    if (status != TTS_OK || scan->node_count == 0)
+        return status;
+    const struct tts_alloc *alloc = scan->alloc;
+    struct pid_room *room = alloc->alloc(alloc->ctx, sizeof *room);
+    /* Room for all there can be: chips may go while we look, and it is freed by its size. */
+    if (room)
+        found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
+    if (!found->chips)
+        status = tts_error_set(scan->err, TTS_E_NOMEM, "out of memory for the list of chips");
+    for (size_t i = 0; status == TTS_OK && i < scan->node_count; i++)
+        status = add_chip(scan, scan->nodes[i], room, found);
+    if (room)
+        alloc->free(alloc->ctx, room, sizeof *room);
+    found->left_out = scan->nodes_seen - scan->node_count;
+    return status;
+}
+
+/* NULL with errno set. */
+static DIR *open_class(const char *root)
+{
+    int path_fd = open_rooted(root, CLASS_DIR);
+    if (path_fd < 0)
+        return NULL;
+    int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    int reason = errno;
+    if (fd >= 0 && !dir)
+        close(fd);
+    close(path_fd);
+    errno = reason;
+    return dir;
+}
+
+static void read_driver(const char *root, struct tts_hostchips *found)
+{
+    int fd = open_rooted(root, MODULE_DIR);
+    if (fd < 0)
+        return;
+    found->driver_loaded = true;
+    read_attribute(fd, "version", found->driver_version);
+    close(fd);
+}
+
+enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
+                                   const struct tts_alloc *alloc, struct tts_error *err)
+{
+    struct scan scan = {.root = root, .alloc = alloc ? alloc : tts_alloc_libc(), .err = err};
+    struct tts_hostchips found = {.alloc = scan.alloc};
+    enum tts_status status = TTS_OK;
+    read_driver(root, &found);
+    scan.class_dir = open_class(root);
+    if (scan.class_dir) {
+        found.driver_loaded = true; /* nothing else makes this class */
+        scan.proc_fd = open_rooted(root, PROC_DIR);
+        status = add_chips(&scan, &found);
+        if (scan.proc_fd >= 0)
+            close(scan.proc_fd);
+        closedir(scan.class_dir);
+    } else if (errno != ENOENT) {
+        status = refuse(&scan, errno);
+    }
+    if (status == TTS_OK)
+        *out = found;
+    else
+        tts_hostchips_release(&found);
+    return status;
+}
+
+void tts_hostchips_release(struct tts_hostchips *chips)
+{
+    if (chips->chips)
+        chips->alloc->free(chips->alloc->ctx, chips->chips,
+                           TTS_HOST_CHIPS_MAX * sizeof *chips->chips);
+    *chips = (struct tts_hostchips){0};
+}
