@@ -226,6 +226,8 @@ static size_t add_taken(const struct tts_space *space, struct tts_range *out)
 static size_t busy_gather(struct tts_banks *b, const struct tts_banks_take *take)
 {
     size_t count = 0;
+    if (!b->busy)
+        return 0; /* none was needed so far */
     for (uint32_t i = b->link_begin[take->allocator]; i < b->link_begin[take->allocator + 1];
          i++)
         count += add_taken(b->spaces[b->links[i]], &b->busy[count]);
