@@ -12,6 +12,12 @@
 #define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
+/* The upper half of a product. */
+static inline unsigned long long tts_mul_high(unsigned long long a, unsigned long long b)
+{
+    return (unsigned long long)(__extension__(unsigned __int128) a * b >> 64);
+}
+
 /* Walks: on where TTS_EXPENSIVE_CHECKS is defined (the fuzz preset), else nothing. */
 #ifdef TTS_EXPENSIVE_CHECKS
 #define tts_assert_expensive(x) assert(x)

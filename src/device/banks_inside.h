@@ -30,6 +30,13 @@ struct tts_banks {
     const struct tts_alloc *alloc;
 };
 
+/* The space in which to take and to give where that is all there is to it; else NULL. The limit
+ * must not be above the first address. */
+static inline struct tts_space *tts_banks_plain(const struct tts_banks *b)
+{
+    return b->is_plain ? b->first : NULL;
+}
+
 static inline bool tts_banks_is_alone(const struct tts_banks *b, uint32_t allocator)
 {
     assert(allocator < b->count);

@@ -1,0 +1,174 @@
+/* device.h: a chip (or a mesh of like chips in lockstep) with its pools and circular buffers:
+ * every buffer gets the address that the runtime would give it, or fails as it would.
+ *
+ * All sizes are those of one chip; a mesh behaves as one. A device keeps no list of buffers:
+ * what alloc gave is what release takes. Heap object, one thread at a time. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "ttscope/banks.h"
+#include "ttscope/buffer.h"
+#include "ttscope/cbs.h"
+#include "ttscope/chip.h"
+#include "ttscope/failure.h"
+#include "ttscope/status.h"
+
+enum tts_mode {
+    TTS_MODE_PLACE,       /* every buffer gets its address or fails */
+    TTS_MODE_NO_DISPATCH, /* nothing is placed and nothing fails; all is counted */
+    TTS_MODE_OVERCOMMIT,  /* placed while it fits; what does not is counted, not placed */
+};
+
+/* A buffer on a device. A plain value; release it once. */
+struct tts_buffer {
+    enum tts_pool pool;
+    bool placed;             /* it holds [address, address + block_bytes) of every bank */
+    uint32_t banks;          /* it is divided among */
+    uint64_t address;        /* 0 when there is none */
+    uint64_t size_bytes;     /* as asked for: logical */
+    uint64_t bytes_per_bank; /* before rounding */
+    uint64_t block_bytes;    /* that every bank gives up; 0: it takes none (size 0, or AT) */
+};
+
+/* ---- watching ---- */
+
+enum tts_device_event_kind {
+    TTS_DEVICE_ALLOC,
+    TTS_DEVICE_FREE,
+    TTS_DEVICE_PROGRAM, /* the circular buffers before are gone */
+    TTS_DEVICE_CB,
+    TTS_DEVICE_FAILURE,
+};
+
+/* Borrowed for the call; pointers that the kind does not name are NULL. */
+struct tts_device_event {
+    enum tts_device_event_kind kind;
+    const struct tts_buffer *buffer;   /* ALLOC, FREE */
+    const struct tts_cb_placed *cb;    /* CB */
+    const struct tts_failure *failure; /* FAILURE */
+    uint64_t program_id;               /* PROGRAM, CB */
+};
+
+/* Is called after the fact and must not call the device. */
+struct tts_observer {
+    void (*event)(void *ctx, const struct tts_device_event *event); /* NULL: nobody watches */
+    void *ctx;
+};
+
+/* ---- life ---- */
+
+struct tts_device_config {
+    enum tts_mode mode;
+    bool hybrid; /* L1 also has an allocator for each core: experimental in the runtime */
+    struct tts_observer observer;
+    uint64_t mesh_id; /* for messages */
+};
+
+struct tts_device;
+
+/* `config` NULL is all zero, `alloc` NULL the C library's. A pool whose facts are unknown does
+ * not exist; at least one must. TTS_E_INVALID, TTS_E_NOT_FOUND, TTS_E_RANGE, TTS_E_NOMEM. */
+TTS_API TTS_NODISCARD enum tts_status
+tts_device_new(const struct tts_chip *chip, const struct tts_device_config *config,
+               const struct tts_alloc *alloc, struct tts_device **out, struct tts_error *err);
+TTS_API void tts_device_free(struct tts_device *device); /* NULL is fine */
+
+TTS_API const struct tts_chip *tts_device_chip(const struct tts_device *device);
+/* NULL: the device has no such pool, or it has no bytes. Borrowed for life. */
+TTS_API const struct tts_banks *tts_device_pool(const struct tts_device *device,
+                                                enum tts_pool pool);
+TTS_API const struct tts_pool_layout *tts_device_layout(const struct tts_device *device,
+                                                        enum tts_pool pool);
+TTS_API const struct tts_banks_map *tts_device_map(const struct tts_device *device);
+
+/* ---- buffers ---- */
+
+/* TTS_E_FULL, TTS_E_BELOW_LIMIT: refused; tts_device_failure() has the circumstances.
+ * TTS_E_INVALID, TTS_E_RANGE: not a request the runtime would take; err says why.
+ * TTS_E_NOT_FOUND: no such pool. TTS_E_NOMEM. *out is written on success only. */
+TTS_API TTS_NODISCARD enum tts_status tts_device_alloc(struct tts_device *device,
+                                                       const struct tts_request *request,
+                                                       struct tts_buffer *out,
+                                                       struct tts_error *err);
+
+/* TTS_E_NOT_FOUND, harmless: nothing is there (any more). */
+TTS_API TTS_NODISCARD enum tts_status tts_device_release(struct tts_device *device,
+                                                         const struct tts_buffer *buffer);
+
+/* A kernel binary, as the runtime keeps it: DRAM, pages of 2048, from the top. */
+TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_kernel(struct tts_device *device,
+                                                              uint64_t bytes,
+                                                              struct tts_buffer *out,
+                                                              struct tts_error *err);
+
+/* From here on what DRAM buffers reach up to is noted, for the trace that comes next. */
+TTS_API void tts_device_trace_begin(struct tts_device *device);
+
+/* The end of a capture: a trace of `bytes`. With a trace region: in TRACE, and all of them must
+ * fit its budget. Without: DRAM, from the top. TTS_E_FULL: TTS_FAILURE_TRACE or
+ * TTS_FAILURE_SPACE. TTS_E_BELOW_LIMIT: in DRAM, below what was in use while this or a live
+ * trace was captured, which the runtime does not survive; nothing is taken, err says where. */
+TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_trace(struct tts_device *device,
+                                                             uint64_t bytes,
+                                                             struct tts_buffer *out,
+                                                             struct tts_error *err);
+/* The page that the runtime chooses for a trace of `bytes` on `banks` banks. */
+TTS_API uint64_t tts_trace_page(uint64_t bytes, uint32_t banks);
+
+/* HYBRID: one block in each core of a sharded L1 buffer, in their order; addresses[i] is that
+ * of the i-th core. TTS_E_FULL leaves nothing taken. */
+TTS_API TTS_NODISCARD enum tts_status
+tts_device_alloc_per_core(struct tts_device *device, const struct tts_request *request,
+                          uint64_t *addresses, size_t capacity, struct tts_buffer *out,
+                          struct tts_error *err);
+TTS_API TTS_NODISCARD enum tts_status
+tts_device_release_per_core(struct tts_device *device, const struct tts_request *request,
+                            const uint64_t *addresses, const struct tts_buffer *buffer);
+
+/* ---- circular buffers ---- */
+
+/* The program under way; NULL: the grid or a fact of L1 is unknown. Borrowed for life. */
+TTS_API const struct tts_cbs *tts_device_cbs(const struct tts_device *device);
+TTS_API void tts_device_program(struct tts_device *device, uint64_t program_id);
+TTS_API TTS_NODISCARD enum tts_status tts_device_add_cb(struct tts_device *device,
+                                                        const struct tts_cb *cb,
+                                                        uint64_t *address,
+                                                        struct tts_error *err);
+/* What the runtime checks at every enqueue. TTS_E_FULL: they clash, or grow beyond L1. */
+TTS_API TTS_NODISCARD enum tts_status tts_device_run_program(struct tts_device *device,
+                                                             struct tts_error *err);
+/* Where its L1 buffers begin, by core in HYBRID mode. Borrowed until the next change. */
+TTS_API struct tts_cbs_floor tts_device_floor(struct tts_device *device);
+
+/* ---- what there is ---- */
+
+/* Of one bank, but for the counts. */
+struct tts_pool_stats {
+    struct tts_space_stats space; /* what is placed */
+    uint64_t unplaced_bytes;      /* counted, not placed; blocks rounded */
+    uint64_t buffers, unplaced_buffers;
+    uint64_t peak_bytes; /* of placed and counted together */
+    uint64_t failures;
+};
+/* False: there is no such pool. */
+TTS_API bool tts_device_stats(const struct tts_device *device, enum tts_pool pool,
+                              struct tts_pool_stats *out);
+
+/* How many requests and programs were refused; the last and the first of them, NULL: none. */
+TTS_API uint64_t tts_device_failures(const struct tts_device *device);
+TTS_API const struct tts_failure *tts_device_failure(const struct tts_device *device);
+TTS_API const struct tts_failure *tts_device_first_failure(const struct tts_device *device);
+
+/* ---- meshes ---- */
+
+/* A part of a mesh: the same chip and configuration, and nothing in it, whatever the parent or
+ * its other parts hold. */
+TTS_API TTS_NODISCARD enum tts_status tts_device_submesh(const struct tts_device *device,
+                                                         uint32_t chips,
+                                                         struct tts_device **out,
+                                                         struct tts_error *err);
+
+/* Makes every pool of `device` hold what the others hold together, and nothing else. */
+TTS_API TTS_NODISCARD enum tts_status
+tts_device_synchronize(struct tts_device *device, const struct tts_device *const *others,
+                       size_t count, struct tts_error *err);

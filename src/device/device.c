@@ -1,0 +1,500 @@
+#include "ttscope/device.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "device/banks_inside.h"
+#include "device/device_inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* --- life ------------------------------------------------------------------------------- */
+
+/* HYBRID: allocator 0 is for all cores, the others are for one each and depend on it. */
+static enum tts_status new_hybrid(struct tts_device *d, struct tts_banks_config *config,
+                                  struct tts_error *err)
+{
+    struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
+    size_t cores = pool->layout.banks, bytes = cores * sizeof(uint32_t);
+    uint32_t *on = d->alloc->alloc(d->alloc->ctx, bytes);
+    d->floor = d->alloc->alloc(d->alloc->ctx, cores * sizeof *d->floor);
+    if (!on || !d->floor) {
+        if (on)
+            d->alloc->free(d->alloc->ctx, on, bytes);
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    }
+    for (uint32_t i = 0; i < cores; i++)
+        on[i] = i + 1;
+    struct tts_dependency star = {.of = 0, .on = on, .count = cores};
+    config->dependencies = &star;
+    config->dependency_count = 1;
+    enum tts_status status = tts_banks_new(config, d->alloc, &pool->banks, err);
+    d->alloc->free(d->alloc->ctx, on, bytes);
+    return status;
+}
+
+static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct tts_error *err)
+{
+    struct tts_device_pool *pool = &d->pools[kind];
+    enum tts_status status = tts_chip_pool(&d->chip, kind, &pool->layout, err);
+    if (status != TTS_OK)
+        return status;
+    if (pool->layout.bank_bytes == 0)
+        return TTS_OK;
+    bool hybrid = d->config.hybrid && kind == TTS_POOL_L1;
+    if (hybrid)
+        pool->layout.page_alignment_bytes = pool->layout.block_alignment_bytes;
+    pool->need = tts_need_pool(&pool->layout);
+    pool->is_quick = d->mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL;
+    pool->uneven = hybrid;
+    struct tts_banks_config config = {
+        .size_bytes = pool->layout.bank_bytes,
+        .offset_bytes = pool->layout.offset_bytes,
+        .page_alignment_bytes = pool->layout.page_alignment_bytes,
+        .block_alignment_bytes = pool->layout.block_alignment_bytes,
+        .banks = pool->layout.banks,
+        .limit = pool->layout.limit,
+    };
+    return hybrid ? new_hybrid(d, &config, err)
+                  : tts_banks_new(&config, d->alloc, &pool->banks, err);
+}
+
+static enum tts_status new_pools(struct tts_device *d, struct tts_error *err)
+{
+    bool any = false;
+    struct tts_error why = {0}; /* in the end, what the last one lacks */
+    enum tts_status status = TTS_OK;
+    for (int kind = 0; kind < TTS_POOLS; kind++) {
+        status = new_pool(d, (enum tts_pool)kind, &why);
+        if (status != TTS_OK && status != TTS_E_NOT_FOUND)
+            break;
+        any = any || d->pools[kind].banks;
+        status = any ? TTS_OK : TTS_E_NOT_FOUND;
+    }
+    if (status != TTS_OK && err)
+        *err = why;
+    return status;
+}
+
+static enum tts_status new_cbs(struct tts_device *d, struct tts_error *err)
+{
+    static const enum tts_fact_key needed[] = {TTS_FACT_GRID, TTS_FACT_L1_BASE,
+                                               TTS_FACT_L1_SIZE, TTS_FACT_DRAM_ALIGNMENT,
+                                               TTS_FACT_MAX_CBS};
+    const struct tts_fact *fact = d->chip.fact;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (fact[needed[i]].origin == TTS_ORIGIN_UNKNOWN)
+            return TTS_OK;
+    struct tts_cbs_config config = {
+        .base = fact[TTS_FACT_L1_BASE].value,
+        .l1_bytes = fact[TTS_FACT_L1_SIZE].value,
+        .l1_small_bytes = d->pools[TTS_POOL_L1_SMALL].layout.bank_bytes,
+        .alignment_bytes = fact[TTS_FACT_DRAM_ALIGNMENT].value,
+        .columns = TTS_GRID_COLUMNS(d->grid),
+        .rows = TTS_GRID_ROWS(d->grid),
+        .max_indices = (uint32_t)fact[TTS_FACT_MAX_CBS].value,
+    };
+    return tts_cbs_new(&config, d->alloc, &d->cbs, err);
+}
+
+static enum tts_status new_map(struct tts_device *d, struct tts_error *err)
+{
+    struct tts_banks_map *map = d->alloc->alloc(d->alloc->ctx, sizeof *map);
+    if (!map)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    if (tts_banks_map_init(map, &d->chip, NULL) == TTS_OK)
+        d->map = map;
+    else
+        d->alloc->free(d->alloc->ctx, map, sizeof *map);
+    return TTS_OK;
+}
+
+enum tts_status tts_device_new(const struct tts_chip *chip,
+                               const struct tts_device_config *config,
+                               const struct tts_alloc *alloc, struct tts_device **out,
+                               struct tts_error *err)
+{
+    enum tts_status status = tts_chip_check(chip, err);
+    if (status != TTS_OK)
+        return status;
+    if (config && (unsigned)config->mode > TTS_MODE_OVERCOMMIT)
+        return tts_error_set(err, TTS_E_INVALID, "unknown mode %d", (int)config->mode);
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_device *d = alloc->alloc(alloc->ctx, sizeof *d);
+    if (!d)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    memset(d, 0, sizeof *d);
+    d->alloc = alloc;
+    d->chip = *chip;
+    if (config)
+        d->config = *config;
+    d->mode = d->config.mode;
+    d->observer = d->config.observer;
+    if (chip->fact[TTS_FACT_GRID].origin != TTS_ORIGIN_UNKNOWN)
+        d->grid = chip->fact[TTS_FACT_GRID].value;
+    status = new_pools(d, err);
+    if (status == TTS_OK)
+        status = new_cbs(d, err);
+    if (status == TTS_OK)
+        status = new_map(d, err);
+    if (status != TTS_OK) {
+        tts_device_free(d);
+        return status;
+    }
+    *out = d;
+    return TTS_OK;
+}
+
+void tts_device_free(struct tts_device *d)
+{
+    if (!d)
+        return;
+    const struct tts_alloc *alloc = d->alloc;
+    size_t cores = d->pools[TTS_POOL_L1].layout.banks;
+    for (int kind = 0; kind < TTS_POOLS; kind++)
+        tts_banks_free(d->pools[kind].banks);
+    tts_cbs_free(d->cbs);
+    if (d->map)
+        alloc->free(alloc->ctx, d->map, sizeof *d->map);
+    if (d->floor)
+        alloc->free(alloc->ctx, d->floor, cores * sizeof *d->floor);
+    if (d->traces)
+        alloc->free(alloc->ctx, d->traces, d->trace_capacity * sizeof *d->traces);
+    alloc->free(alloc->ctx, d, sizeof *d);
+}
+
+/* --- refusals --------------------------------------------------------------------------- */
+
+TTS_COLD void tts_device_tell(struct tts_device *d, const struct tts_device_event *event)
+{
+    d->observer.event(d->observer.ctx, event);
+}
+
+TTS_COLD void tts_device_refuse(struct tts_device *d, const struct tts_failure *failure)
+{
+    d->last = *failure;
+    d->failures++;
+    if (d->first.kind == TTS_FAILURE_NONE)
+        d->first = *failure;
+    d->pools[failure->pool].failures++;
+    if (tts_device_watched(d))
+        tts_device_tell(
+            d, &(struct tts_device_event){.kind = TTS_DEVICE_FAILURE, .failure = &d->last});
+}
+
+TTS_COLD struct tts_failure tts_device_circumstances(const struct tts_device *d,
+                                                     enum tts_pool pool,
+                                                     const struct tts_need *need,
+                                                     uint32_t allocator)
+{
+    struct tts_space_stats stats;
+    size_t neighbours;
+    const struct tts_banks *banks = d->pools[pool].banks;
+    tts_space_get_stats(tts_banks_space(banks, allocator), &stats);
+    tts_banks_neighbours(banks, allocator, &neighbours);
+    return (struct tts_failure){
+        .kind = neighbours > 0 ? TTS_FAILURE_DEPENDENCY : TTS_FAILURE_SPACE,
+        .pool = pool,
+        .requested_bytes = need->total_bytes,
+        .need_bytes = need->bytes_per_bank,
+        .block_bytes = need->block_bytes,
+        .banks = need->banks,
+        .bank_bytes = stats.total_bytes,
+        .taken_bytes = stats.taken_bytes,
+        .free_bytes = stats.free_bytes,
+        .largest_free_bytes = stats.largest_free_bytes,
+    };
+}
+
+/* --- buffers ---------------------------------------------------------------------------- */
+
+static void told_of_buffer(struct tts_device *d, enum tts_device_event_kind kind,
+                           const struct tts_buffer *buffer)
+{
+    if (tts_device_watched(d))
+        tts_device_tell(d, &(struct tts_device_event){.kind = kind, .buffer = buffer});
+}
+
+TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_pool pool,
+                                               struct tts_error *err)
+{
+    if (status == TTS_E_INVALID)
+        return tts_error_set(err, status,
+                             "the place in %s is not aligned, which the runtime does not take",
+                             tts_pool_name(pool));
+    if (status == TTS_E_NOMEM)
+        return tts_error_set(err, status, "out of memory");
+    return status;
+}
+
+TTS_COLD enum tts_status tts_device_countable(const struct tts_device_pool *pool,
+                                              uint64_t bytes, struct tts_error *err)
+{
+    /* Half of the range is more than what can be placed beside it. */
+    if (bytes > UINT64_MAX / 2 - pool->unplaced_bytes)
+        return tts_error_set(err, TTS_E_RANGE, "the buffers together are past 64 bits");
+    return TTS_OK;
+}
+
+/* A refused take: noted, and in OVERCOMMIT mode counted instead. */
+static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct tts_need *need,
+                                            enum tts_status status, struct tts_buffer *buffer,
+                                            struct tts_error *err)
+{
+    const struct tts_device_pool *pool = &d->pools[buffer->pool];
+    if (status != TTS_E_FULL && status != TTS_E_BELOW_LIMIT)
+        return tts_device_take_error(status, buffer->pool, err);
+    bool counted = d->mode == TTS_MODE_OVERCOMMIT;
+    if (counted && tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
+        return TTS_E_RANGE;
+    struct tts_failure failure = {.kind = TTS_FAILURE_BELOW_LIMIT,
+                                  .pool = buffer->pool,
+                                  .address = buffer->address,
+                                  .limit = pool->layout.limit};
+    if (status == TTS_E_FULL)
+        failure = tts_device_circumstances(d, buffer->pool, need, 0);
+    tts_device_refuse(d, &failure);
+    if (!counted)
+        return status;
+    buffer->address = 0;
+    buffer->placed = false;
+    return TTS_OK;
+}
+
+static TTS_COLD enum tts_status no_pool(const struct tts_device *d, enum tts_pool pool,
+                                        struct tts_error *err)
+{
+    struct tts_pool_layout layout;
+    if ((unsigned)pool >= TTS_POOLS)
+        return tts_error_set(err, TTS_E_NOT_FOUND, "no such pool");
+    enum tts_status status = tts_chip_pool(&d->chip, pool, &layout, err);
+    if (status != TTS_OK)
+        return status;
+    return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' has no %s, set '%s' to more than 0",
+                         d->chip.name, tts_pool_name(pool),
+                         pool == TTS_POOL_TRACE ? "trace_region" : "l1_small");
+}
+
+static inline enum tts_direction direction_of(const struct tts_request *request,
+                                              const struct tts_pool_layout *layout)
+{
+    if (request->placement == TTS_PLACE_DEFAULT)
+        return layout->direction;
+    return request->placement == TTS_PLACE_UP ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN;
+}
+
+static inline enum tts_status take_block(struct tts_device *d,
+                                         const struct tts_request *request,
+                                         const struct tts_need *need, struct tts_buffer *buffer,
+                                         struct tts_error *err)
+{
+    const struct tts_device_pool *pool = &d->pools[request->pool];
+    bool interleaved = !request->shard && !request->distribution;
+    struct tts_banks_take take = {.direction = direction_of(request, &pool->layout),
+                                  .bytes = need->bytes_per_bank,
+                                  .limit = interleaved ? pool->layout.limit : 0};
+    enum tts_status status = tts_banks_take(pool->banks, &take, &buffer->address);
+    buffer->placed = true;
+    if (TTS_UNLIKELY(status != TTS_OK))
+        status = take_failed(d, need, status, buffer, err);
+    return status;
+}
+
+enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_request *request,
+                                    bool place, struct tts_buffer *out, struct tts_error *err)
+{
+    if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS || !d->pools[request->pool].banks))
+        return no_pool(d, request->pool, err);
+    struct tts_device_pool *pool = &d->pools[request->pool];
+    struct tts_need need;
+    enum tts_status status = tts_request_need(request, &pool->layout, d->grid, &need, err);
+    if (TTS_UNLIKELY(status != TTS_OK))
+        return status;
+    struct tts_buffer buffer = {
+        .pool = request->pool,
+        .banks = need.banks,
+        .size_bytes = request->size_bytes,
+        .bytes_per_bank = need.bytes_per_bank,
+        .block_bytes = need.block_bytes,
+    };
+    if (TTS_UNLIKELY(request->placement == TTS_PLACE_AT)) {
+        buffer.address = request->address;
+        buffer.block_bytes = 0;
+    } else if (TTS_LIKELY(need.block_bytes > 0)) {
+        status = TTS_LIKELY(place) ? take_block(d, request, &need, &buffer, err)
+                                   : tts_device_countable(pool, need.block_bytes, err);
+        if (TTS_UNLIKELY(status != TTS_OK))
+            return status;
+        tts_device_count(pool, need.block_bytes, buffer.placed);
+    }
+    *out = buffer;
+    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    return TTS_OK;
+}
+
+/* Where to place an interleaved buffer of an ordinary size; NULL: the long way. A limit above
+ * the first address could leave a block behind; no chip has one. */
+static inline struct tts_space *quick_space(const struct tts_device *d,
+                                            const struct tts_request *request, uint64_t *bytes)
+{
+    if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS))
+        return NULL;
+    const struct tts_device_pool *pool = &d->pools[request->pool];
+    bool quick =
+        pool->is_quick && !request->shard && !request->distribution &&
+        request->placement != TTS_PLACE_AT && pool->layout.limit <= pool->layout.offset_bytes &&
+        tts_need_interleaved(&pool->need, request->size_bytes, request->page_bytes, bytes);
+    return quick ? tts_banks_plain(pool->banks) : NULL;
+}
+
+enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request *request,
+                                 struct tts_buffer *out, struct tts_error *err)
+{
+    uint64_t bytes, address;
+    struct tts_space *space = quick_space(d, request, &bytes);
+    if (!space)
+        return tts_device_alloc_as(d, request, d->mode != TTS_MODE_NO_DISPATCH, out, err);
+    struct tts_device_pool *pool = &d->pools[request->pool];
+    enum tts_direction direction = direction_of(request, &pool->layout);
+    if (TTS_UNLIKELY(tts_space_take(space, bytes, direction, 0, &address) != TTS_OK))
+        return tts_device_alloc_as(d, request, true, out, err); /* fails again, and says why */
+    uint64_t block = (bytes + pool->need.block_mask) & ~pool->need.block_mask;
+    out->pool = request->pool;
+    out->placed = true;
+    out->banks = (uint32_t)pool->need.banks;
+    out->address = address;
+    out->size_bytes = request->size_bytes;
+    out->bytes_per_bank = bytes;
+    out->block_bytes = block;
+    tts_device_count(pool, block, true);
+    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    return TTS_OK;
+}
+
+/* Traces that are gone no longer hold others up. */
+static TTS_COLD void forget_trace(struct tts_device *d, uint64_t address)
+{
+    for (size_t i = 0; i < d->trace_count; i++)
+        if (d->traces[i].address == address) {
+            d->traces[i] = d->traces[--d->trace_count];
+            return;
+        }
+}
+
+/* What the fullest bank holds. */
+static uint64_t fullest(const struct tts_device_pool *pool)
+{
+    struct tts_space_stats stats;
+    uint64_t most = 0, allocators = tts_banks_allocators(pool->banks);
+    for (uint32_t i = 1; i < allocators; i++) {
+        tts_space_get_stats(tts_banks_space(pool->banks, i), &stats);
+        most = stats.taken_bytes > most ? stats.taken_bytes : most;
+    }
+    tts_space_get_stats(tts_banks_space(pool->banks, 0), &stats);
+    return stats.taken_bytes + most;
+}
+
+TTS_COLD void tts_device_recount(struct tts_device_pool *pool)
+{
+    struct tts_space_stats stats;
+    assert(pool->uneven);
+    tts_space_get_stats(tts_banks_space(pool->banks, 0), &stats);
+    pool->placed_bytes = fullest(pool);
+    if (pool->fused)
+        pool->buffers = stats.taken_blocks + pool->own_buffers + pool->unplaced_buffers;
+    uint64_t now = pool->placed_bytes + pool->unplaced_bytes;
+    pool->peak_bytes = now > pool->peak_bytes ? now : pool->peak_bytes;
+}
+
+static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *pool,
+                                 const struct tts_buffer *buffer)
+{
+    enum tts_status status = tts_banks_give(pool->banks, 0, buffer->address);
+    /* An override takes a trace's block away and leaves the trace. */
+    if (TTS_UNLIKELY(d->trace_count > 0) && buffer->pool == tts_device_trace_pool(d) &&
+        (status == TTS_OK || (status == TTS_E_NOT_FOUND && pool->fused)))
+        forget_trace(d, buffer->address);
+    if (TTS_UNLIKELY(status != TTS_OK))
+        return status;
+    assert(pool->buffers > 0);
+    pool->buffers--;
+    if (TTS_UNLIKELY(pool->uneven))
+        tts_device_recount(pool);
+    else
+        pool->placed_bytes -= buffer->block_bytes;
+    return TTS_OK;
+}
+
+enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer *buffer)
+{
+    if (TTS_UNLIKELY((unsigned)buffer->pool >= TTS_POOLS || !d->pools[buffer->pool].banks))
+        return TTS_E_NOT_FOUND;
+    struct tts_device_pool *pool = &d->pools[buffer->pool];
+    if (TTS_LIKELY(buffer->placed)) {
+        enum tts_status status = give_back(d, pool, buffer);
+        if (TTS_UNLIKELY(status != TTS_OK))
+            return status;
+    } else if (buffer->block_bytes > 0) {
+        if (pool->unplaced_buffers == 0 || pool->unplaced_bytes < buffer->block_bytes)
+            return TTS_E_NOT_FOUND;
+        pool->unplaced_bytes -= buffer->block_bytes;
+        pool->unplaced_buffers--;
+        pool->buffers--;
+    }
+    told_of_buffer(d, TTS_DEVICE_FREE, buffer);
+    return TTS_OK;
+}
+
+/* --- what there is ---------------------------------------------------------------------- */
+
+const struct tts_chip *tts_device_chip(const struct tts_device *d)
+{
+    return &d->chip;
+}
+
+const struct tts_banks *tts_device_pool(const struct tts_device *d, enum tts_pool pool)
+{
+    return (unsigned)pool < TTS_POOLS ? d->pools[pool].banks : NULL;
+}
+
+const struct tts_pool_layout *tts_device_layout(const struct tts_device *d, enum tts_pool pool)
+{
+    return tts_device_pool(d, pool) ? &d->pools[pool].layout : NULL;
+}
+
+const struct tts_banks_map *tts_device_map(const struct tts_device *d)
+{
+    return d->map;
+}
+
+bool tts_device_stats(const struct tts_device *d, enum tts_pool kind,
+                      struct tts_pool_stats *out)
+{
+    if (!tts_device_pool(d, kind))
+        return false;
+    const struct tts_device_pool *pool = &d->pools[kind];
+    *out = (struct tts_pool_stats){
+        .unplaced_bytes = pool->unplaced_bytes,
+        .buffers = pool->buffers,
+        .unplaced_buffers = pool->unplaced_buffers,
+        .peak_bytes = pool->peak_bytes,
+        .failures = pool->failures,
+    };
+    tts_space_get_stats(tts_banks_space(pool->banks, 0), &out->space);
+    return true;
+}
+
+uint64_t tts_device_failures(const struct tts_device *d)
+{
+    return d->failures;
+}
+
+const struct tts_failure *tts_device_failure(const struct tts_device *d)
+{
+    return d->last.kind == TTS_FAILURE_NONE ? NULL : &d->last;
+}
+
+const struct tts_failure *tts_device_first_failure(const struct tts_device *d)
+{
+    return d->first.kind == TTS_FAILURE_NONE ? NULL : &d->first;
+}

@@ -1,0 +1,100 @@
+/* device_mesh.c: parts of a mesh, and bringing their allocators in step. */
+#include "base/error.h"
+#include "device/banks_inside.h"
+#include "device/device_inside.h"
+#include "device/space_state.h"
+
+enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,
+                                   struct tts_device **out, struct tts_error *err)
+{
+    struct tts_chip chip = d->chip;
+    if (chips < 1 || chips > chip.fact[TTS_FACT_CHIPS].value)
+        return tts_error_set(err, TTS_E_RANGE, "a part of %u chips, the mesh has %u", chips,
+                             (unsigned)chip.fact[TTS_FACT_CHIPS].value);
+    chip.fact[TTS_FACT_CHIPS] = (struct tts_fact){chips, TTS_ORIGIN_SET, "part of a mesh"};
+    return tts_device_new(&chip, &d->config, d->alloc, out, err);
+}
+
+/* What the pools of this kind hold together. */
+static enum tts_status gather(const struct tts_device *const *others, size_t count,
+                              enum tts_pool kind, struct tts_banks_state *all)
+{
+    struct tts_banks_state one = {0};
+    enum tts_status status = TTS_OK;
+    for (size_t i = 0; i < count && status == TTS_OK; i++) {
+        const struct tts_banks *banks = others[i]->pools[kind].banks;
+        if (!banks)
+            status = TTS_E_INVALID;
+        else if (i == 0)
+            status = tts_banks_extract(banks, all);
+        else if ((status = tts_banks_extract(banks, &one)) == TTS_OK)
+            status = tts_banks_state_merge(all, &one);
+    }
+    tts_banks_state_release(&one);
+    return status;
+}
+
+/* What a pool is to hold, and its space as it was before. */
+struct change {
+    struct tts_banks_state all;
+    struct tts_space *before; /* NULL: it is not changed */
+};
+
+static enum tts_status change_pool(struct tts_banks *banks, struct change *change)
+{
+    struct tts_space *before = NULL;
+    enum tts_status status = tts_space_copy(banks->first, &before);
+    if (status == TTS_OK)
+        status = tts_banks_override(banks, &change->all);
+    if (status == TTS_OK)
+        change->before = before;
+    else
+        tts_space_free(before);
+    return status;
+}
+
+static void undo_pool(struct tts_banks *banks, struct change *change)
+{
+    if (change->before)
+        tts_space_swap(banks->first, change->before);
+}
+
+/* All pools or none. *kind is the one at hand. */
+static enum tts_status change_all(struct tts_device *d, const struct tts_device *const *others,
+                                  size_t count, struct change changes[TTS_POOLS], int *kind)
+{
+    enum tts_status status = TTS_OK;
+    for (int i = 0; i < TTS_POOLS && status == TTS_OK; i++)
+        if (d->pools[i].banks)
+            status = gather(others, count, (enum tts_pool)(*kind = i), &changes[i].all);
+    for (int i = 0; i < TTS_POOLS && status == TTS_OK; i++)
+        if (d->pools[i].banks)
+            status = change_pool(d->pools[ *kind = i].banks, &changes[i]);
+    for (int i = 0; i < TTS_POOLS && status != TTS_OK; i++)
+        undo_pool(d->pools[i].banks, &changes[i]);
+    return status;
+}
+
+enum tts_status tts_device_synchronize(struct tts_device *d,
+                                       const struct tts_device *const *others, size_t count,
+                                       struct tts_error *err)
+{
+    struct change changes[TTS_POOLS] = {0};
+    int kind = 0;
+    if (count == 0)
+        return tts_error_set(err, TTS_E_INVALID, "no device to take the state from");
+    enum tts_status status = change_all(d, others, count, changes, &kind);
+    for (int i = 0; i < TTS_POOLS; i++) {
+        struct tts_device_pool *pool = &d->pools[i];
+        tts_banks_state_release(&changes[i].all);
+        tts_space_free(changes[i].before);
+        if (!pool->banks || status != TTS_OK)
+            continue;
+        pool->fused = pool->uneven = true;
+        tts_device_recount(pool);
+    }
+    if (status != TTS_OK)
+        return tts_error_set(err, status, "cannot take over the %s of the others: %s",
+                             tts_pool_name((enum tts_pool)kind), tts_status_text(status));
+    return TTS_OK;
+}
