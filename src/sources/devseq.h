@@ -1,0 +1,102 @@
+/* devseq.h: one line of the device language (docs/design/devseq.md), as text and as data.
+ * Plain values and pure functions: nothing is allocated, kept or printed. A sequence is run by
+ * devseq_run.h. */
+#pragma once
+
+#include "ttscope/buffer.h"
+#include "ttscope/cbs.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tts_devseq_kind {
+    TTS_DEVSEQ_BLANK, /* nothing, or a comment; its text is not kept */
+    TTS_DEVSEQ_BUFFER,
+    TTS_DEVSEQ_SHARD,
+    TTS_DEVSEQ_CB,
+    TTS_DEVSEQ_FREE,
+    TTS_DEVSEQ_PROGRAM,
+    TTS_DEVSEQ_RUN,
+    TTS_DEVSEQ_KERNEL,
+    TTS_DEVSEQ_CAPTURE,
+    TTS_DEVSEQ_TRACE,
+    TTS_DEVSEQ_STATS,
+    TTS_DEVSEQ_ROOM,
+    TTS_DEVSEQ_PAGE,
+    TTS_DEVSEQ_KINDS,
+};
+
+enum tts_devseq_sharding { TTS_DEVSEQ_CLASSIC, TTS_DEVSEQ_ND, TTS_DEVSEQ_GRID };
+
+enum tts_devseq_outcome {
+    TTS_DEVSEQ_DONE,
+    TTS_DEVSEQ_FAILED,      /* F */
+    TTS_DEVSEQ_BELOW_LIMIT, /* T */
+    TTS_DEVSEQ_NOT_PLACED,  /* - */
+};
+
+/* value[] holds the numbers of the result from left to right; what is not named is 0. */
+struct tts_devseq_result {
+    enum tts_devseq_outcome outcome;
+    uint64_t value[4];
+    bool has_core; /* page, in L1 */
+    struct tts_core core;
+};
+
+enum { TTS_DEVSEQ_NAME_MAX = 48 };
+
+struct tts_devseq_name {
+    char text[TTS_DEVSEQ_NAME_MAX]; /* "" : none */
+};
+
+/* Operands and options that the line does not have are 0. */
+struct tts_devseq_line {
+    enum tts_devseq_kind kind;
+    enum tts_pool pool;          /* buffer, shard, stats, free by address */
+    struct tts_devseq_name name; /* as, on; of free and page */
+    bool has_address;            /* at; free by address */
+    uint64_t address;
+    uint64_t bytes;               /* SIZE */
+    uint64_t page_bytes;          /* PAGE, page */
+    uint64_t number;              /* ID, INDEX, offset */
+    enum tts_placement placement; /* from, at */
+    enum tts_devseq_sharding sharding;
+    uint32_t rank;
+    uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX];
+    bool has_tensor, column_major;
+    struct tts_core core; /* room */
+    size_t range_count, index_count;
+    struct tts_core_range ranges[TTS_RANGES_MAX];
+    uint8_t indices[TTS_CB_INDICES_MAX];
+    bool has_result;
+    struct tts_devseq_result result;
+};
+
+/* One line without its end. TTS_E_SYNTAX, TTS_E_RANGE (a number past its bounds): err says what
+ * was expected and err->offset is the byte of the line where it was. */
+TTS_NODISCARD enum tts_status tts_devseq_parse(const char *text, size_t len,
+                                               struct tts_devseq_line *out,
+                                               struct tts_error *err);
+
+enum { TTS_DEVSEQ_TEXT_MAX = 4096 };
+
+/* The canonical text, terminated, without a line end; returns its length. Blank is "". */
+size_t tts_devseq_format(const struct tts_devseq_line *line, char out[TTS_DEVSEQ_TEXT_MAX]);
+
+/* The verb of a kind, "" for a blank line. */
+const char *tts_devseq_verb(enum tts_devseq_kind kind);
+
+/* Can a statement of this kind state a result? */
+bool tts_devseq_kind_has_result(enum tts_devseq_kind kind);
+
+/* Do two results of one statement say the same? */
+bool tts_devseq_result_equal(const struct tts_devseq_result *a,
+                             const struct tts_devseq_result *b);
+
+/* The request of a buffer or shard line; `shard` and `distribution` are its memory, and the
+ * ranges stay those of the line. */
+struct tts_request tts_devseq_request(const struct tts_devseq_line *line,
+                                      struct tts_shard *shard,
+                                      struct tts_distribution *distribution);
