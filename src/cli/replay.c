@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/replay_device.h"
 #include "cli/replay_parts.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
@@ -23,6 +24,7 @@ struct replay {
     /* what was asked for */
     const char *path, *map_path;
     bool check, stats, blocks, json, quiet;
+    struct tts_replay_device on_device; /* device.name NULL: on one pool */
     /* what is under way */
     struct tts_lines lines;
     struct tts_opseq_run run;
@@ -34,29 +36,69 @@ struct replay {
 
 /* --- options ---------------------------------------------------------------------------- */
 
-enum { OPTION_CHECK, OPTION_STATS, OPTION_BLOCKS, OPTION_JSON, OPTION_MAP, OPTION_QUIET };
-
-static const struct tts_option options_table[] = {
-    [OPTION_CHECK] = {"check", 'c', false},
-    [OPTION_STATS] = {"stats", 's', false},
-    [OPTION_BLOCKS] = {"blocks", 'b', false},
-    [OPTION_JSON] = {"json", 'j', false},
-    [OPTION_MAP] = {"map", 'm', true},
-    [OPTION_QUIET] = {"quiet", 'q', false},
-    {0},
+enum {
+    OPTION_CHECK,
+    OPTION_STATS,
+    OPTION_BLOCKS,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_MAP,
+    OPTION_DEVICE,
+    OPTION_SET,
+    OPTION_MODE,
+    OPTION_CSV,
+    OPTION_POOL,
 };
 
-static void set_option(struct replay *replay, int option, const char *value)
+static const struct tts_option options_table[] = {
+    [OPTION_CHECK] = {"check", 'c', false},   [OPTION_STATS] = {"stats", 's', false},
+    [OPTION_BLOCKS] = {"blocks", 'b', false}, [OPTION_JSON] = {"json", 'j', false},
+    [OPTION_QUIET] = {"quiet", 'q', false},   [OPTION_MAP] = {"map", 'm', true},
+    [OPTION_DEVICE] = {"device", 'd', true},  [OPTION_SET] = {"set", 0, true},
+    [OPTION_MODE] = {"mode", 0, true},        [OPTION_CSV] = {"csv", 0, true},
+    [OPTION_POOL] = {"pool", 0, true},        {0},
+};
+
+/* False: said what is wrong. */
+static bool set_option(struct replay *replay, int option, const char *value)
 {
     bool *const flags[] = {[OPTION_CHECK] = &replay->check,
                            [OPTION_STATS] = &replay->stats,
                            [OPTION_BLOCKS] = &replay->blocks,
                            [OPTION_JSON] = &replay->json,
                            [OPTION_QUIET] = &replay->quiet};
-    if (option == OPTION_MAP)
-        replay->map_path = value;
-    else
+    const char **const values[] = {[OPTION_MAP] = &replay->map_path,
+                                   [OPTION_DEVICE] = &replay->on_device.device.name,
+                                   [OPTION_MODE] = &replay->on_device.mode,
+                                   [OPTION_CSV] = &replay->on_device.csv_dir,
+                                   [OPTION_POOL] = &replay->on_device.map_pool};
+    if (option == OPTION_SET)
+        return tts_device_arg_set(&replay->on_device.device, command, value);
+    if (option <= OPTION_QUIET)
         *flags[option] = true;
+    else
+        *values[option] = value;
+    return true;
+}
+
+/* Options that only mean something with another. */
+static bool check_device_options(const struct replay *replay)
+{
+    const struct tts_replay_device *on = &replay->on_device;
+    const char *alone = on->device.set_count > 0 ? "--set"
+                        : on->mode               ? "--mode"
+                        : on->csv_dir            ? "--csv"
+                        : on->map_pool           ? "--pool"
+                                                 : NULL;
+    if (!on->device.name && alone) {
+        tts_message(command, "'%s' needs '--device NAME' (see 'ttscope help replay')", alone);
+        return false;
+    }
+    if (on->map_pool && !replay->map_path) {
+        tts_message(command, "'--pool' says which pool '--map' draws, and needs it");
+        return false;
+    }
+    return true;
 }
 
 static bool map_is_stdout(const struct replay *replay)
@@ -69,9 +111,12 @@ static int read_options(struct replay *replay, char **argv, int *exit_code)
 {
     struct tts_options options = tts_options_begin(command, options_table, argv);
     int option;
+    *exit_code = TTS_EXIT_USAGE;
     while ((option = tts_options_next(&options)) >= 0)
-        set_option(replay, option, options.value);
-    *exit_code = options.exit_code;
+        if (!set_option(replay, option, options.value))
+            return TTS_OPTIONS_STOP;
+    if (option == TTS_OPTIONS_STOP)
+        *exit_code = options.exit_code;
     if (option == TTS_OPTIONS_STOP)
         return option;
     if (options.operand_count != 1) {
@@ -79,11 +124,12 @@ static int read_options(struct replay *replay, char **argv, int *exit_code)
         return TTS_OPTIONS_STOP;
     }
     replay->path = options.operands[0];
+    if (!check_device_options(replay))
+        return TTS_OPTIONS_STOP;
     bool prints = replay->check || replay->stats || replay->blocks || replay->json;
     if (map_is_stdout(replay) && prints) {
         tts_message(command, "'--map -' needs standard output for itself, give the map a file "
                              "or leave out --check, --stats, --blocks and --json");
-        *exit_code = TTS_EXIT_USAGE;
         return TTS_OPTIONS_STOP;
     }
     return TTS_OPTIONS_END;
@@ -354,6 +400,19 @@ static int run_replay(struct replay *replay)
     return replay->check ? print_check(replay) : TTS_EXIT_DONE;
 }
 
+static int run_on_device(const struct replay *replay)
+{
+    struct tts_replay_device options = replay->on_device;
+    options.path = replay->path;
+    options.map_path = replay->map_path;
+    options.check = replay->check;
+    options.stats = replay->stats;
+    options.blocks = replay->blocks;
+    options.json = replay->json;
+    options.quiet = replay->quiet;
+    return tts_replay_device(&options);
+}
+
 int tts_cmd_replay(int argc, char **argv)
 {
     (void)argc;
@@ -365,6 +424,8 @@ int tts_cmd_replay(int argc, char **argv)
         refuse_map(&replay);
         return TTS_EXIT_USAGE;
     }
+    if (replay.on_device.device.name)
+        return run_on_device(&replay);
     tts_opseq_run_init(&replay.run, NULL);
     exit_code = run_replay(&replay);
     tts_outfile_abandon(&replay.json_file);

@@ -327,6 +327,15 @@ static enum tts_opseq_kind kind_of(struct tts_word word)
     return kind < TTS_OPSEQ_KINDS ? kind : TTS_OPSEQ_BLANK;
 }
 
+/* Does it look like a word of the language for a whole device, "buffer", "cb"? */
+static bool is_statement(struct tts_word word)
+{
+    bool lower = word.len > 1;
+    for (size_t i = 0; i < word.len && lower; i++)
+        lower = word.text[i] >= 'a' && word.text[i] <= 'z';
+    return lower;
+}
+
 enum tts_status tts_opseq_parse(const char *text, size_t len, struct tts_opseq_line *out,
                                 struct tts_error *err)
 {
@@ -340,8 +349,9 @@ enum tts_status tts_opseq_parse(const char *text, size_t len, struct tts_opseq_l
     line.kind = kind_of(word);
     if (line.kind == TTS_OPSEQ_BLANK) {
         tts_error_set(err, TTS_E_SYNTAX,
-                      "unknown operation '%s', expected one of P a x d k r c s l q v m t",
-                      tts_word_quote(word).text);
+                      "unknown operation '%s', expected one of P a x d k r c s l q v m t%s",
+                      tts_word_quote(word).text,
+                      is_statement(word) ? "; for a whole device add --device NAME" : "");
         return tts_scan_at(&scan, word, TTS_E_SYNTAX);
     }
     enum tts_status status =

@@ -126,17 +126,20 @@ static void expect_error(const char *text, enum tts_status status, uint64_t offs
 T_TEST(an_unknown_operation_is_told_the_known_ones)
 {
     static const char known[] = ", expected one of P a x d k r c s l q v m t";
-    static const char *const words[] = {"z", "A", "aa", "p", "=", "\xff\x1b[2J", "0"};
-    static const char *const shown[] = {"z", "A", "aa", "p", "=", "??[2J", "0"};
+    static const char *const words[] = {"z", "A", "aA", "p", "=", "\xff\x1b[2J", "0"};
+    static const char *const shown[] = {"z", "A", "aA", "p", "=", "??[2J", "0"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char message[160];
         snprintf(message, sizeof message, "unknown operation '%s'%s", shown[i], known);
         expect_error(words[i], TTS_E_SYNTAX, 0, message);
     }
     expect_error(
-        "  abcdefghijklmnopqrstuvwxyz 1", TTS_E_SYNTAX, 2,
-        "unknown operation 'abcdefghijklmnopqrstuvwx...', expected one of P a x d k r c "
+        "  Abcdefghijklmnopqrstuvwxyz 1", TTS_E_SYNTAX, 2,
+        "unknown operation 'Abcdefghijklmnopqrstuvwx...', expected one of P a x d k r c "
         "s l q v m t");
+    expect_error("buffer dram", TTS_E_SYNTAX, 0,
+                 "unknown operation 'buffer', expected one of P a x d k r c s l q v m t; for a "
+                 "whole device add --device NAME");
 }
 
 T_TEST(too_few_and_too_many_operands_are_counted)

@@ -1,0 +1,84 @@
+#include "cli/device_arg.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "sources/devfile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text)
+{
+    if (arg->set_count == TTS_DEVICE_SETS_MAX) {
+        tts_message(command, "more than %d times '--set', use a device file",
+                    TTS_DEVICE_SETS_MAX);
+        return false;
+    }
+    arg->sets[arg->set_count++] = text;
+    return true;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static bool is_file(const char *name)
+{
+    return strcmp(name, "-") == 0 || strchr(name, '/') || ends_in(name, ".yaml") ||
+           ends_in(name, ".yml");
+}
+
+static int begin_chip(const char *name, const char *command, struct tts_chip *out)
+{
+    struct tts_error err = {0};
+    if (is_file(name)) {
+        if (tts_devfile_load(name, out, &err) == TTS_OK)
+            return TTS_EXIT_DONE;
+        tts_message_error(command, strcmp(name, "-") == 0 ? "<stdin>" : name, &err);
+        return TTS_EXIT_INPUT;
+    }
+    if (tts_chip_preset(name, out, &err) == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_message(command, "%s (see 'ttscope devices')", err.text);
+    return TTS_EXIT_USAGE;
+}
+
+/* "key=value" */
+static int change_chip(const char *text, const char *command, struct tts_chip *chip)
+{
+    char key[64];
+    struct tts_error err = {0};
+    const char *equals = strchr(text, '=');
+    size_t len = equals ? (size_t)(equals - text) : 0;
+    if (!equals || len == 0 || len >= sizeof key) {
+        tts_message(command, "expected '--set KEY=VALUE', got '%.80s'", text);
+        return TTS_EXIT_USAGE;
+    }
+    memcpy(key, text, len);
+    key[len] = '\0';
+    if (tts_chip_set(chip, key, equals + 1, &err) == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_message(command, "--set: %s", err.text);
+    return TTS_EXIT_USAGE;
+}
+
+int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command,
+                           struct tts_chip *out)
+{
+    struct tts_chip chip;
+    struct tts_error err = {0};
+    int code = begin_chip(arg->name, command, &chip);
+    for (size_t i = 0; i < arg->set_count && code == TTS_EXIT_DONE; i++)
+        code = change_chip(arg->sets[i], command, &chip);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (tts_chip_check(&chip, &err) != TTS_OK) {
+        tts_message(command, "there is no such chip: %s", err.text);
+        return TTS_EXIT_USAGE;
+    }
+    *out = chip;
+    return TTS_EXIT_DONE;
+}

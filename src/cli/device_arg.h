@@ -1,0 +1,23 @@
+/* device_arg.h: the chip that `--device NAME` and `--set KEY=VALUE` ask for. */
+#pragma once
+
+#include "ttscope/chip.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TTS_DEVICE_SETS_MAX = 64 };
+
+/* Strings are borrowed from argv. */
+struct tts_device_arg {
+    const char *name; /* a preset, or a device file: "-", has a '/', ends in .yaml or .yml */
+    const char *sets[TTS_DEVICE_SETS_MAX];
+    size_t set_count;
+};
+
+/* Keeps one `--set`. False, said on stderr: there are too many. */
+bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text);
+
+/* TTS_EXIT_DONE and *out, or the exit code; what is wrong has then been said on stderr. */
+int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command,
+                           struct tts_chip *out);

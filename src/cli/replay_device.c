@@ -1,0 +1,393 @@
+/* replay_device.c: runs a device sequence on a modelled device and shows what it did. */
+#include "cli/replay_device.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/lines.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "views/addrmap.h"
+#include "views/blocktable.h"
+#include "views/memreport.h"
+#include "views/svgmap.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const char command[] = "replay";
+enum { PATH_MAX_BYTES = 4096 };
+
+const char *const tts_mode_names[] = {[TTS_MODE_PLACE] = "place",
+                                      [TTS_MODE_NO_DISPATCH] = "no-dispatch",
+                                      [TTS_MODE_OVERCOMMIT] = "overcommit"};
+
+struct replay {
+    const struct tts_replay_device *options;
+    struct tts_lines lines;
+    struct tts_device *device;
+    struct tts_devseq_run run;
+    struct tts_outfile json_file;
+    struct tts_json document;
+    struct tts_replay_device_check checked;
+    struct tts_outfile map_file;
+    struct tts_addrmap *map; /* NULL: none was asked for */
+    enum tts_pool map_pool;
+};
+
+static const char *shown_path(const struct replay *replay)
+{
+    return strcmp(replay->options->path, "-") == 0 ? "<stdin>" : replay->options->path;
+}
+
+/* --- the device ------------------------------------------------------------------------- */
+
+static bool find_mode(const char *name, enum tts_mode *out)
+{
+    for (int mode = 0; mode <= TTS_MODE_OVERCOMMIT; mode++)
+        if (strcmp(name, tts_mode_names[mode]) == 0) {
+            *out = (enum tts_mode)mode;
+            return true;
+        }
+    tts_message(command, "unknown mode '%.40s', expected place, no-dispatch or overcommit",
+                name);
+    return false;
+}
+
+static int make_device(struct replay *replay)
+{
+    struct tts_chip chip;
+    struct tts_error err = {0};
+    struct tts_device_config config = {.mode = TTS_MODE_PLACE};
+    if (replay->options->mode && !find_mode(replay->options->mode, &config.mode))
+        return TTS_EXIT_USAGE;
+    int code = tts_device_arg_resolve(&replay->options->device, command, &chip);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (tts_device_new(&chip, &config, NULL, &replay->device, &err) != TTS_OK) {
+        tts_message(command, "no sequence can run on '%s': %s", chip.name, err.text);
+        return TTS_EXIT_USAGE;
+    }
+    tts_devseq_run_init(&replay->run, replay->device, NULL);
+    return TTS_EXIT_DONE;
+}
+
+/* --- the map ---------------------------------------------------------------------------- */
+
+static bool find_pool(const char *name, enum tts_pool *out)
+{
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        if (strcasecmp(name, tts_pool_name((enum tts_pool)pool)) == 0) {
+            *out = (enum tts_pool)pool;
+            return true;
+        }
+    tts_message(command, "unknown pool '%.40s', expected dram, l1, l1_small or trace", name);
+    return false;
+}
+
+static int begin_map(struct replay *replay)
+{
+    const struct tts_replay_device *options = replay->options;
+    struct tts_space_config config;
+    if (!options->map_path)
+        return TTS_EXIT_DONE;
+    if (options->map_pool && !find_pool(options->map_pool, &replay->map_pool))
+        return TTS_EXIT_USAGE;
+    const struct tts_banks *banks = tts_device_pool(replay->device, replay->map_pool);
+    if (!banks) {
+        tts_message(command, "'%s' has no %s to draw", tts_device_chip(replay->device)->name,
+                    tts_pool_name(replay->map_pool));
+        return TTS_EXIT_USAGE;
+    }
+    tts_space_get_config(tts_banks_space(banks, 0), &config);
+    if (tts_addrmap_new(&config, NULL, &replay->map) == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_message(command, "cannot draw a map: out of memory");
+    return TTS_EXIT_INPUT;
+}
+
+/* Statements that do nothing to the pool are not operations of the map. */
+static void add_to_map(struct replay *replay, const struct tts_devseq_step *step)
+{
+    struct tts_addrmap_event event = {.line = replay->lines.line};
+    const struct tts_failure *failure = step->failed ? &step->failure : NULL;
+    const struct tts_buffer *buffer = &step->buffer;
+    struct tts_pool_stats stats;
+    if (step->has_buffer && buffer->placed && buffer->pool == replay->map_pool) {
+        bool given = step->line.kind == TTS_DEVSEQ_FREE;
+        event.change = given ? TTS_ADDRMAP_GIVEN : TTS_ADDRMAP_TAKEN;
+        event.address = buffer->address;
+        event.bytes = buffer->block_bytes;
+    } else if (failure && failure->kind == TTS_FAILURE_SPACE &&
+               failure->pool == replay->map_pool) {
+        event.change = TTS_ADDRMAP_FAILED;
+        event.bytes = failure->block_bytes;
+    } else {
+        return;
+    }
+    if (tts_device_stats(replay->device, replay->map_pool, &stats))
+        tts_addrmap_add(replay->map, &event, &stats.space);
+}
+
+static enum tts_status write_map(struct replay *replay, struct tts_error *err)
+{
+    if (!replay->map)
+        return TTS_OK;
+    char title[PATH_MAX_BYTES];
+    snprintf(title, sizeof title, "%s, %s of %s", shown_path(replay),
+             tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
+    tts_addrmap_finish(replay->map);
+    tts_svgmap_write(replay->map, title, replay->map_file.stream);
+    return tts_outfile_commit(&replay->map_file, err);
+}
+
+/* --- one line --------------------------------------------------------------------------- */
+
+/* Compares with what the line states. False: they differ. */
+static bool compare(struct tts_replay_device_check *checked,
+                    const struct tts_devseq_line *stated, const struct tts_devseq_step *step,
+                    uint64_t line_no)
+{
+    if (!step->line.has_result) {
+        checked->matched++;
+    } else if (!stated->has_result) {
+        checked->not_compared++;
+    } else if (tts_devseq_result_equal(&stated->result, &step->line.result)) {
+        checked->matched++;
+    } else {
+        checked->line = line_no;
+        tts_devseq_format(stated, checked->expected);
+        tts_devseq_format(&step->line, checked->got);
+        return false;
+    }
+    return true;
+}
+
+/* A line of results, and under it what the runtime would say of a failure. False: standard
+ * output does not take it. */
+static bool print_step(const struct tts_devseq_step *step)
+{
+    char text[TTS_DEVSEQ_TEXT_MAX + 1], failure[TTS_FAILURE_TEXT_MAX];
+    size_t len = tts_devseq_format(&step->line, text);
+    text[len++] = '\n';
+    if (fwrite(text, 1, len, stdout) != len)
+        return false;
+    return !step->failed ||
+           printf("# %s\n# missing: %" PRIu64 " B\n", tts_failure_text(&step->failure, failure),
+                  tts_failure_deficit(&step->failure)) > 0;
+}
+
+/* Shows one line that was run to all who asked. False: stop here. */
+static bool show_step(struct replay *replay, const struct tts_devseq_line *line,
+                      const struct tts_devseq_step *step)
+{
+    const struct tts_replay_device *options = replay->options;
+    bool prints = !options->quiet && !options->json && !options->check &&
+                  !(options->map_path && strcmp(options->map_path, "-") == 0);
+    if (prints && !print_step(step))
+        return false;
+    if (replay->map)
+        add_to_map(replay, step);
+    if (options->json && !options->quiet)
+        tts_replay_device_json_result(&replay->document, step, replay->lines.line);
+    return !options->check || compare(&replay->checked, line, step, replay->lines.line);
+}
+
+/* --- the whole of it -------------------------------------------------------------------- */
+
+static enum tts_status next_line(struct replay *replay, const char **text, size_t *len,
+                                 struct tts_error *err)
+{
+    enum tts_status status = tts_lines_next(&replay->lines, text, len, err);
+    if (status == TTS_E_IO)
+        return tts_error_set_errno(err, status, err->sys_errno, "cannot read '%s'",
+                                   shown_path(replay));
+    if (status == TTS_OK && replay->lines.line == 1 && *len >= 3 &&
+        memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
+        *text += 3;
+        *len -= 3;
+    }
+    return status;
+}
+
+/* Reads and runs to the end, or to the first difference. */
+static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
+{
+    for (;;) {
+        const char *text;
+        size_t len;
+        struct tts_devseq_line line;
+        struct tts_devseq_step step;
+        enum tts_status status = next_line(replay, &text, &len, err);
+        if (status == TTS_E_NOT_FOUND)
+            return TTS_OK;
+        if (status == TTS_OK)
+            status = tts_devseq_parse(text, len, &line, err);
+        if (status == TTS_OK && line.kind == TTS_DEVSEQ_BLANK)
+            continue;
+        if (status == TTS_OK)
+            status = tts_devseq_run_line(&replay->run, &line, replay->lines.line, &step, err);
+        if (status != TTS_OK)
+            return status;
+        if (!show_step(replay, &line, &step))
+            return TTS_OK;
+    }
+}
+
+static int print_check(const struct replay *replay)
+{
+    const struct tts_replay_device_check *checked = &replay->checked;
+    if (checked->line > 0)
+        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
+                    shown_path(replay), checked->line, checked->expected, checked->got);
+    if (checked->not_compared > 0)
+        tts_message(command, "note: %" PRIu64 " without a stated result, not compared",
+                    checked->not_compared);
+    if (!replay->options->json)
+        printf("%" PRIu64 " operations, %" PRIu64 " match\n", replay->run.counts.operations,
+               checked->matched);
+    return checked->line > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
+}
+
+static enum tts_status print_blocks(struct replay *replay, struct tts_error *err)
+{
+    for (int pool = 0; pool < TTS_POOLS; pool++) {
+        const struct tts_banks *banks = tts_device_pool(replay->device, (enum tts_pool)pool);
+        if (!banks)
+            continue;
+        printf("%s\n", tts_pool_name((enum tts_pool)pool));
+        enum tts_status status = tts_blocktable_write(tts_banks_space(banks, 0), NULL, stdout);
+        if (status != TTS_OK)
+            return tts_error_set(err, status, "cannot list the blocks: %s",
+                                 tts_status_text(status));
+    }
+    return TTS_OK;
+}
+
+/* What stands behind the results. */
+static enum tts_status print_end(struct replay *replay, struct tts_error *err)
+{
+    const struct tts_replay_device *options = replay->options;
+    if (options->json) {
+        tts_replay_device_json_end(&replay->document, options, &replay->run,
+                                   options->check ? &replay->checked : NULL);
+        return tts_outfile_commit(&replay->json_file, err);
+    }
+    if (options->stats)
+        tts_replay_device_stats(&replay->run, stdout);
+    return options->blocks ? print_blocks(replay, err) : TTS_OK;
+}
+
+/* --- reports ---------------------------------------------------------------------------- */
+
+enum { REPORTS = 3 };
+
+static const char *const report_names[REPORTS] = {
+    "memory_usage_summary.csv", "l1_usage_summary.csv", "detailed_memory_usage.csv"};
+
+static enum tts_status write_report(const struct replay *replay, int report, FILE *out)
+{
+    if (report == 0)
+        tts_memreport_summary(replay->device, out);
+    else if (report == 1)
+        tts_memreport_l1(replay->device, out);
+    else
+        return tts_memreport_detail(replay->device, NULL, out);
+    return TTS_OK;
+}
+
+static enum tts_status write_reports(const struct replay *replay, struct tts_error *err)
+{
+    const char *dir = replay->options->csv_dir;
+    char path[PATH_MAX_BYTES];
+    if (!dir)
+        return TTS_OK;
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make the directory '%.80s'",
+                                   dir);
+    for (int report = 0; report < REPORTS; report++) {
+        struct tts_outfile file = {0};
+        int len = snprintf(path, sizeof path, "%s/%s", dir, report_names[report]);
+        if (len < 0 || (size_t)len >= sizeof path)
+            return tts_error_set(err, TTS_E_IO, "the directory '%.40s...' is too long", dir);
+        enum tts_status status = tts_outfile_open(&file, path, err);
+        if (status == TTS_OK)
+            status = write_report(replay, report, file.stream);
+        if (status == TTS_OK)
+            status = tts_outfile_commit(&file, err);
+        tts_outfile_abandon(&file);
+        if (status != TTS_OK)
+            return status == TTS_E_NOMEM ? tts_error_set(err, status, "out of memory") : status;
+    }
+    return TTS_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- */
+
+static enum tts_status open_files(struct replay *replay, struct tts_error *err)
+{
+    enum tts_status status =
+        tts_lines_open(&replay->lines, replay->options->path, tts_alloc_libc(), err);
+    if (status == TTS_OK && replay->map)
+        status = tts_outfile_open(&replay->map_file, replay->options->map_path, err);
+    if (status != TTS_OK || !replay->options->json)
+        return status;
+    status = tts_outfile_open(&replay->json_file, "-", err);
+    if (status == TTS_OK) {
+        tts_json_init(&replay->document, replay->json_file.stream);
+        tts_replay_device_json_begin(&replay->document, replay->options, replay->device);
+    }
+    return status;
+}
+
+static void locate(const struct replay *replay, struct tts_error *err)
+{
+    uint64_t line = replay->lines.line > 0 ? replay->lines.line : 1;
+    if (err->line == 0 && err->status != TTS_E_IO)
+        err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+}
+
+static int run_replay(struct replay *replay)
+{
+    struct tts_error err = {0};
+    enum tts_status status = open_files(replay, &err);
+    if (status == TTS_OK) {
+        status = run_lines(replay, &err);
+        if (status != TTS_OK)
+            locate(replay, &err);
+    }
+    if (ferror(stdout))
+        return TTS_EXIT_INPUT; /* main says so */
+    if (status == TTS_OK)
+        status = write_map(replay, &err);
+    if (status == TTS_OK)
+        status = write_reports(replay, &err);
+    if (status == TTS_OK)
+        status = print_end(replay, &err);
+    if (status != TTS_OK) {
+        tts_message_error(command, shown_path(replay), &err);
+        return TTS_EXIT_INPUT;
+    }
+    return replay->options->check ? print_check(replay) : TTS_EXIT_DONE;
+}
+
+int tts_replay_device(const struct tts_replay_device *options)
+{
+    struct replay replay = {.options = options};
+    int code = make_device(&replay);
+    if (code == TTS_EXIT_DONE)
+        code = begin_map(&replay);
+    if (code == TTS_EXIT_DONE)
+        code = run_replay(&replay);
+    tts_outfile_abandon(&replay.json_file);
+    tts_outfile_abandon(&replay.map_file);
+    tts_addrmap_free(replay.map);
+    if (replay.device)
+        tts_devseq_run_release(&replay.run);
+    tts_device_free(replay.device);
+    tts_lines_close(&replay.lines);
+    return code;
+}

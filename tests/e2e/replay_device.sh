@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# `ttscope replay --device` as users run it.
+. "$(dirname "$0")/lib.sh"
+example=$source_dir/examples/device.txt
+input=$work/in.txt
+
+# What is printed is a sequence again, and --check accepts it; on another chip it differs.
+run "$ttscope" replay --device n150 "$example"
+expect_code 0
+expect_out_like 'buffer dram interleaved 8388608 2048 as=wq = 2968640'
+expect_out_like 'run = F
+# Statically allocated circular buffers in program 2 clash with L1 buffers on core range [[]0-0 - 3-0]. L1 buffer allocated at 1302528 and static circular buffer region ends at 1350848
+# missing: 48320 B'
+expect_out_like '# Out of Memory: Not enough space to allocate 89128960 B L1 buffer across 64 banks, where each bank needs to store 1392640 B, but bank size is 1393472 B (allocated: 65536 B, free: 1327936 B, largest free block: 1327936 B)'
+cp "$work/out" "$work/kept.txt"
+run "$ttscope" replay --device n150 --check "$work/kept.txt"
+expect_code 0
+expect_out '26 operations, 26 match'
+run "$ttscope" replay --device p150 --check "$work/kept.txt"
+expect_code 1
+expect_err_like "expected 'kernel 126976 as=kernels = 1073729536', got 'kernel 126976 as=kernels = 4278173696'; stopped there"
+
+# The example of the language's page has the results it states.
+awk '/^```$/ { inside = !inside; n++; next } inside && n == 1' "$source_dir/docs/design/devseq.md" >"$input"
+run "$ttscope" replay --device n150 --check "$input"
+expect_code 0
+expect_out '11 operations, 11 match'
+
+# Facts can be changed: L1_SMALL moves the top of L1 down, a device file names its own chip.
+run "$ttscope" replay --device n150 --set l1_small=32768 --quiet --stats "$example"
+expect_code 0
+expect_out_like 'L1_SMALL, 64 banks; per bank
+  total                    32768 B    32.0 KiB'
+expect_out_like 'L1, 64 banks; per bank
+  total                  1360704 B    1.30 MiB'
+printf 'preset: n150\ndevice: mine\ngrid: 8x7\n' >"$work/mine.yaml"
+run "$ttscope" replay --device "$work/mine.yaml" --json --quiet /dev/null
+expect_code 0
+cp "$work/out" "$work/mine.json"
+run jq -c '[.device, (.pools[] | [.pool, .banks])]' "$work/mine.json"
+expect_out '["mine",["DRAM",12],["L1",56]]'
+
+# Modes: nothing fails, or what fails is counted.
+run "$ttscope" replay --device n150 --mode no-dispatch --quiet --stats "$example"
+expect_code 0
+expect_out_like '0 failed (0 by fragmentation), 0 below the limit, 7 not placed'
+run "$ttscope" replay --device n150 --mode overcommit --quiet --stats "$example"
+expect_out_like '  not placed             1392640 B    1.33 MiB  in 1 buffer, counted only'
+expect_out_like 'first failure, at line 32'
+run "$ttscope" replay --device n150 --mode other "$example"
+expect_code 2
+expect_err "ttscope replay: unknown mode 'other', expected place, no-dispatch or overcommit"
+
+# JSON has the statistics under the runtime's names.
+run "$ttscope" replay --device n150 --json --blocks "$example"
+cp "$work/out" "$work/all.json"
+run jq -c '.schema, (.pools[] | select(.pool == "L1") | .statistics, .memory_view, (.blocks | length)), .device_report.cb_limit, .first_failure_line' "$work/all.json"
+expect_out '{"name":"ttscope.replay.device","version":1}
+{"total_allocatable_size_bytes":1393472,"total_allocated_bytes":65536,"total_free_bytes":1327936,"largest_free_block_bytes":1327936,"fragmentation_ratio":0}
+{"num_banks":64,"total_bytes_per_bank":1393472,"total_bytes_allocated_per_bank":65536,"total_bytes_free_per_bank":1327936,"largest_contiguous_bytes_free_per_bank":1327936}
+2
+1393472
+32'
+run jq -r '.results[] | select(.failure) | .failure | "\(.kind) \(.deficit_bytes)"' "$work/all.json"
+expect_out 'clash 48320
+space 64704'
+
+# The three reports, in the runtime's layout, and nothing else in the directory.
+run "$ttscope" replay --device n150 --set l1_small=4096 --quiet --csv "$work/csv" "$input"
+expect_code 0
+run ls "$work/csv"
+expect_out 'detailed_memory_usage.csv
+l1_usage_summary.csv
+memory_usage_summary.csv'
+run cat "$work/csv/memory_usage_summary.csv"
+expect_out ', Total Allocatable Size (B), Total Allocated (B), Total Free (B), Largest Free Block (B)
+,1070773184,0,1070773184,1070773184
+,1389376,6144,1383232,1383232
+,4096,0,4096,4096'
+run cat "$work/csv/l1_usage_summary.csv"
+expect_out 'This report indicates available space for interleaving L1 buffers
+, Largest Contiguous Free Block (B), Total Free L1 Space (B)
+,1383232,88526848'
+run grep -c 'FreeListOpt allocator info:' "$work/csv/detailed_memory_usage.csv"
+expect_out 3
+run "$ttscope" replay --device n150 --quiet --csv "$work/no/such" "$input"
+expect_code 3
+expect_err_like 'cannot make the directory'
+
+# What is wrong is said with its place, and nothing is printed in JSON.
+bad_line() { # message, line
+    printf 'buffer l1 interleaved 4096 2048 as=a\n%s\n' "$2" >"$input"
+    run "$ttscope" replay --device n150 --json "$input"
+    expect_code 3
+    expect_out ''
+    expect_err "ttscope replay: $input:2: $1"
+}
+bad_line "unknown statement 'bufer', did you mean 'buffer'?" 'bufer l1 interleaved 1 1'
+bad_line "'a' is of the language for one pool, leave out --device" 'a 1 1 0'
+bad_line "a page of 1000 B does not divide the size of 4096 B" 'buffer dram interleaved 4096 1000'
+bad_line "the name 'a' is in use, free it first" 'buffer l1 interleaved 4096 2048 as=a'
+bad_line "no buffer is called 'b' here" 'free b'
+bad_line "'n150' has no TRACE, set 'trace_region' to more than 0" 'buffer trace interleaved 2048 2048'
+bad_line "core range 0-0..8-0 is outside the grid of 8x8" \
+    'shard l1 classic 2048 2048 shard=1x1 cores=0-0..8-0'
+printf 'buffer dram interleaved 2048 2048\n' >"$input"
+run "$ttscope" replay "$input"
+expect_code 3
+expect_err_like "add --device"
+
+# The device: unknown names and keys, and options that need one.
+run "$ttscope" replay --device n15 "$input"
+expect_code 2
+expect_err_like "'n150'"
+run "$ttscope" replay --device n150 --set l1_smal=1 "$input"
+expect_code 2
+expect_err_like "did you mean 'l1_small'"
+run "$ttscope" replay --device n150 --set grid=9x9 "$input"
+expect_code 2
+expect_err_like "there is no such chip: "
+run "$ttscope" replay --device grayskull "$input"
+expect_code 2
+expect_err_like "no sequence can run on 'grayskull'"
+run "$ttscope" replay --device "$work/none.yaml" "$input"
+expect_code 3
+expect_err_like "cannot read '$work/none.yaml'"
+for option in '--set grid=8x8' '--mode place' "--csv $work/x"; do
+    # shellcheck disable=SC2086 # several words
+    run "$ttscope" replay $option "$input"
+    expect_code 2
+    expect_err_like "needs '--device NAME'"
+done
+
+# A picture of one of its pools.
+run "$ttscope" replay --device n150 --quiet --map "$work/map.svg" --pool l1 "$example"
+expect_code 0
+run xmllint --noout "$work/map.svg"
+expect_code 0
+run grep -c '1 of 3 requests failed' "$work/map.svg"
+expect_out 1
+run "$ttscope" replay --device n150 --map - "$example"
+expect_out_like '<svg '
+run "$ttscope" replay --device n150 --map "$work/map.svg" --pool trace "$example"
+expect_code 2
+expect_err "ttscope replay: 'n150' has no TRACE to draw"
+run "$ttscope" replay --device n150 --map "$work/map.svg" --pool l2 "$example"
+expect_code 2
+expect_err "ttscope replay: unknown pool 'l2', expected dram, l1, l1_small or trace"
+run "$ttscope" replay --device n150 --pool l1 "$example"
+expect_code 2
+run "$ttscope" replay --pool l1 --map "$work/map.svg" "$example"
+expect_code 2
+expect_err_like "'--pool' needs '--device NAME'"
+cp "$example" "$work/self.txt"
+run "$ttscope" replay --device n150 --map "$work/self.txt" "$work/self.txt"
+expect_code 2
