@@ -1,0 +1,161 @@
+/* devices_text.c: the presets as a table, and the layout of L1. */
+#include "cli/devices_parts.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+const char *tts_devices_units(char out[TTS_DEVICES_NUMBER_MAX], uint64_t bytes, unsigned shift)
+{
+    uint64_t whole = bytes >> shift, rest = bytes - (whole << shift);
+    assert(shift > 0 && shift <= 40);
+    uint64_t part = (rest * 100 + (UINT64_C(1) << (shift - 1))) >> shift;
+    snprintf(out, TTS_DEVICES_NUMBER_MAX, "%" PRIu64 ".%02" PRIu64, whole + part / 100,
+             part % 100);
+    return out;
+}
+
+/* --- presets ---------------------------------------------------------------------------- */
+
+enum { CELL_MAX = 40 };
+
+struct cells {
+    char grid[CELL_MAX], banks[CELL_MAX], allocatable[CELL_MAX], nominal[CELL_MAX],
+        l1[CELL_MAX];
+};
+
+static const char *mark_of(const struct tts_fact *fact)
+{
+    return fact->origin == TTS_ORIGIN_INFERRED ? "~" : "";
+}
+
+static void put_cell(char out[CELL_MAX], const char *mark, const char *text)
+{
+    snprintf(out, CELL_MAX, "%s%s", mark, text);
+}
+
+static void fill_dram(const struct tts_chip *chip, struct cells *cells)
+{
+    char text[TTS_DEVICES_NUMBER_MAX];
+    struct tts_pool_layout dram;
+    struct tts_error err;
+    if (tts_chip_pool(chip, TTS_POOL_DRAM, &dram, &err) != TTS_OK) {
+        put_cell(cells->banks, "", "unknown");
+        put_cell(cells->allocatable, "", "unknown");
+        put_cell(cells->nominal, "", "unknown");
+        return;
+    }
+    const char *mark = mark_of(&chip->fact[TTS_FACT_DRAM_BANKS]);
+    snprintf(cells->banks, CELL_MAX, "%s%" PRIu32, mark, dram.banks);
+    put_cell(cells->allocatable, mark,
+             tts_devices_units(text, dram.banks * dram.bank_bytes, 30));
+    put_cell(cells->nominal, mark,
+             tts_devices_units(text, dram.banks * dram.nominal_bytes, 30));
+}
+
+static void print_preset(const struct tts_preset *preset, FILE *out)
+{
+    struct tts_chip chip;
+    struct tts_error err;
+    struct cells cells;
+    char text[TTS_DEVICES_NUMBER_MAX];
+    const struct tts_fact *grid = &chip.fact[TTS_FACT_GRID];
+    if (tts_chip_preset(preset->name, &chip, &err) != TTS_OK) {
+        assert(!"a preset of the list can be had");
+        return;
+    }
+    put_cell(cells.grid, mark_of(grid), tts_fact_text(TTS_FACT_GRID, grid, text));
+    fill_dram(&chip, &cells);
+    uint64_t l1_bytes = tts_devices_l1_bytes(&chip);
+    put_cell(cells.l1, "", l1_bytes > 0 ? tts_devices_units(text, l1_bytes, 10) : "unknown");
+    fprintf(out, "%-16s  %-9s  %5" PRIu64 "  %8s  %7s  %11s  %7s  %17s\n", preset->name,
+            tts_arch_name(preset->arch), chip.fact[TTS_FACT_CHIPS].value, cells.grid,
+            cells.banks, cells.allocatable, cells.nominal, cells.l1);
+}
+
+void tts_devices_text_list(FILE *out)
+{
+    const struct tts_preset *preset;
+    fprintf(out, "%34s  %8s  %29s  %17s\n", "", "compute", "DRAM of a chip, GiB",
+            "L1 of a core, KiB");
+    fprintf(out, "%-16s  %-9s  %5s  %8s  %7s  %11s  %7s  %17s\n", "name", "arch", "chips",
+            "grid", "banks", "allocatable", "nominal", "allocatable");
+    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++)
+        print_preset(preset, out);
+    fputs("~ is inferred from comments, vendor pages or likeness; the rest stands in the "
+          "runtime's sources.\n'ttscope devices NAME' shows all about one, with sources.\n",
+          out);
+}
+
+/* --- L1 --------------------------------------------------------------------------------- */
+
+enum { BAR_CELLS = 36 };
+
+struct glyphs {
+    const char *empty, *filled, *up, *down;
+};
+
+static const struct glyphs ascii = {".", "#", ">", "<"};
+static const struct glyphs utf8_glyphs = {"·", "█", "→", "←"};
+
+/* Which part of the bar a part of L1 has: never none, and never beyond the end. */
+static void bar_range(const struct tts_l1_part *part, uint64_t size, uint64_t *from,
+                      uint64_t *to)
+{
+    assert(part->start < part->end && part->end <= size && size < UINT64_MAX / BAR_CELLS);
+    *from = (part->start * BAR_CELLS + size / 2) / size;
+    *to = (part->end * BAR_CELLS + size / 2) / size;
+    if (*from == *to && *to < BAR_CELLS)
+        ++*to;
+    else if (*from == *to)
+        --*from;
+}
+
+static void print_bar(const struct tts_l1_part *part, uint64_t size,
+                      const struct glyphs *glyphs, FILE *out)
+{
+    uint64_t from, to;
+    bar_range(part, size, &from, &to);
+    for (uint64_t cell = 0; cell < BAR_CELLS; cell++) {
+        bool inside = cell >= from && cell < to;
+        const char *fill = !part->grows                    ? glyphs->filled
+                           : cell < from + (to - from) / 2 ? glyphs->up
+                                                           : glyphs->down;
+        fputs(inside ? fill : glyphs->empty, out);
+    }
+}
+
+static void print_part(const struct tts_l1_part *part, uint64_t size,
+                       const struct glyphs *glyphs, FILE *out)
+{
+    char kib[TTS_DEVICES_NUMBER_MAX];
+    fprintf(out, "  %10" PRIu64 "  %10" PRIu64 "  %9s  ", part->start, part->end,
+            tts_devices_units(kib, part->end - part->start, 10));
+    print_bar(part, size, glyphs, out);
+    fprintf(out, "  %s\n", part->name);
+}
+
+void tts_devices_text_layout(const struct tts_devices_one *one, bool utf8, FILE *out)
+{
+    char kib[TTS_DEVICES_NUMBER_MAX];
+    const struct glyphs *glyphs = utf8 ? &utf8_glyphs : &ascii;
+    assert(one->part_count > 0);
+    uint64_t size = one->parts[one->part_count - 1].end;
+    fprintf(out, "L1 of a core of %s (%s): %" PRIu64 " bytes, %s KiB, from bottom to top\n",
+            one->chip.name, tts_arch_name(one->chip.arch), size,
+            tts_devices_units(kib, size, 10));
+    fprintf(out, "  %10s  %10s  %9s  %-*s  part\n", "start", "end", "KiB", BAR_CELLS,
+            "to scale, at least one cell each");
+    for (size_t i = 0; i < one->part_count; i++)
+        print_part(&one->parts[i], size, glyphs, out);
+    for (size_t i = 0; i < one->part_count; i++) {
+        const struct tts_l1_part *part = &one->parts[i];
+        if (part->grows)
+            fprintf(out,
+                    "Circular buffers grow up from %" PRIu64
+                    " (%s), L1 buffers grow down from %" PRIu64
+                    " (%s);\nboth share %s KiB, and a program in which they meet fails.\n",
+                    part->start, glyphs->up, part->end, glyphs->down,
+                    tts_devices_units(kib, part->end - part->start, 10));
+    }
+}
