@@ -28,3 +28,10 @@ run "$ttscope" replay --quiet --stats "$example"
 shown=$(awk '/^\$ ttscope replay --quiet --stats/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$source_dir/README.md")
 [ "$out" = "$shown" ] || fail "README.md shows other statistics"
+
+# What it shows of a device is part of what the program says.
+run "$ttscope" replay --device n150 "$source_dir/examples/device.txt"
+shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows nothing of a device"
+[[ $out == *"$shown"* ]] || fail "README.md shows another device run"
