@@ -1,0 +1,180 @@
+/* device_percore.c: HYBRID mode, buffers that have a block of their own in each core. */
+#include "base/error.h"
+#include "device/banks_inside.h"
+#include "device/device_inside.h"
+#include "device/shards.h"
+#include "device/space_state.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The cores with a shard, in their order; a grid of shards is in a corner of its range. */
+static struct tts_shard_cores cores_of(const struct tts_request *request,
+                                       struct tts_core_range *corner)
+{
+    const struct tts_distribution *spread = request->distribution;
+    if (!spread)
+        return request->shard->cores;
+    if (!spread->grid)
+        return spread->cores;
+    uint64_t down = (spread->tensor[0] - 1) / spread->shard[0];
+    uint64_t across = (spread->tensor[1] - 1) / spread->shard[1];
+    bool column_major = spread->cores.column_major;
+    *corner = spread->cores.ranges[0];
+    corner->x1 = (uint16_t)(corner->x0 + (column_major ? down : across));
+    corner->y1 = (uint16_t)(corner->y0 + (column_major ? across : down));
+    return (struct tts_shard_cores){.ranges = corner, .count = 1, .column_major = column_major};
+}
+
+/* The allocator of the idx-th core of a sharding: banks have their own from 1 on. */
+static uint32_t allocator_at(const struct tts_device *d, const struct tts_request *request,
+                             uint32_t idx)
+{
+    struct tts_core_range corner;
+    struct tts_shard_cores cores = cores_of(request, &corner);
+    struct tts_core core = tts_shard_core(&cores, idx);
+    return 1 + (uint32_t)d->map->bank_of_core[core.y * d->map->columns + core.x];
+}
+
+static enum tts_status check_per_core(const struct tts_device *d,
+                                      const struct tts_request *request, struct tts_need *need,
+                                      struct tts_error *err)
+{
+    if (!d->floor || !d->map)
+        return tts_error_set(err, TTS_E_INVALID, "buffers of one core need the HYBRID mode%s",
+                             d->floor ? ", and the facts of DRAM" : "");
+    if (request->pool != TTS_POOL_L1 || (!request->shard && !request->distribution))
+        return tts_error_set(err, TTS_E_INVALID, "buffers of one core are sharded, in L1");
+    if (request->placement == TTS_PLACE_AT || request->size_bytes == 0)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffers of one core have a size and no place");
+    return tts_request_need(request, &d->pools[TTS_POOL_L1].layout, d->grid, need, err);
+}
+
+/* Of the first `count` cores. */
+static void give_cores(struct tts_device *d, const struct tts_request *request, uint32_t count)
+{
+    struct tts_banks *banks = d->pools[TTS_POOL_L1].banks;
+    for (uint32_t i = 0; i < count; i++) {
+        enum tts_status status =
+            tts_banks_give(banks, allocator_at(d, request, i), d->floor[i]);
+        assert(status == TTS_OK); /* it was just taken, and has room for its id */
+        (void)status;
+    }
+}
+
+/* One block in each core, their addresses in d->floor; TTS_E_FULL: *failed cannot. */
+static enum tts_status take_cores(struct tts_device *d, const struct tts_request *request,
+                                  const struct tts_need *need, uint32_t *failed)
+{
+    struct tts_banks *banks = d->pools[TTS_POOL_L1].banks;
+    for (uint32_t i = 0; i < need->banks; i++) {
+        struct tts_banks_take take = {.allocator = allocator_at(d, request, i),
+                                      .direction = request->placement == TTS_PLACE_UP
+                                                       ? TTS_DIRECTION_UP
+                                                       : TTS_DIRECTION_DOWN,
+                                      .bytes = need->bytes_per_bank};
+        /* To give a block back takes room for ids that retire: have it first. */
+        enum tts_status status =
+            tts_idstack_reserve(&banks->spaces[take.allocator]->blocks->ids);
+        if (status == TTS_OK)
+            status = tts_banks_take(banks, &take, &d->floor[i]);
+        if (status == TTS_OK)
+            continue;
+        give_cores(d, request, i);
+        *failed = take.allocator;
+        return status;
+    }
+    return TTS_OK;
+}
+
+/* As tts_device_alloc() does with one block: *placed says whether there are any. */
+static enum tts_status place_cores(struct tts_device *d, const struct tts_request *request,
+                                   const struct tts_need *need, bool *placed,
+                                   struct tts_error *err)
+{
+    const struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
+    uint32_t failed = 0;
+    *placed = false;
+    if (d->mode == TTS_MODE_NO_DISPATCH)
+        return tts_device_countable(pool, need->block_bytes, err);
+    enum tts_status status = take_cores(d, request, need, &failed);
+    if (status == TTS_OK)
+        *placed = true;
+    if (status != TTS_E_FULL)
+        return tts_device_take_error(status, TTS_POOL_L1, err);
+    if (d->mode == TTS_MODE_OVERCOMMIT &&
+        tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
+        return TTS_E_RANGE;
+    struct tts_failure failure = tts_device_circumstances(d, TTS_POOL_L1, need, failed);
+    tts_device_refuse(d, &failure);
+    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+}
+
+enum tts_status tts_device_alloc_per_core(struct tts_device *d,
+                                          const struct tts_request *request,
+                                          uint64_t *addresses, size_t capacity,
+                                          struct tts_buffer *out, struct tts_error *err)
+{
+    struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
+    struct tts_need need;
+    bool placed;
+    enum tts_status status = check_per_core(d, request, &need, err);
+    if (status != TTS_OK)
+        return status;
+    if (capacity < need.banks)
+        return tts_error_set(err, TTS_E_RANGE, "%u cores, room for %zu addresses", need.banks,
+                             capacity);
+    status = place_cores(d, request, &need, &placed, err);
+    if (status != TTS_OK)
+        return status;
+    if (placed)
+        memcpy(addresses, d->floor, need.banks * sizeof addresses[0]);
+    else
+        memset(addresses, 0, need.banks * sizeof addresses[0]);
+    *out = (struct tts_buffer){.pool = TTS_POOL_L1,
+                               .placed = placed,
+                               .banks = need.banks,
+                               .address = addresses[0],
+                               .size_bytes = request->size_bytes,
+                               .bytes_per_bank = need.bytes_per_bank,
+                               .block_bytes = need.block_bytes};
+    pool->own_buffers += placed;
+    tts_device_count(pool, need.block_bytes, placed);
+    if (tts_device_watched(d))
+        tts_device_tell(d, &(struct tts_device_event){.kind = TTS_DEVICE_ALLOC, .buffer = out});
+    return TTS_OK;
+}
+
+/* What is gone already is passed over, so that one that ran out of memory can go on. */
+enum tts_status tts_device_release_per_core(struct tts_device *d,
+                                            const struct tts_request *request,
+                                            const uint64_t *addresses,
+                                            const struct tts_buffer *buffer)
+{
+    if (!buffer->placed)
+        return tts_device_release(d, buffer);
+    struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
+    struct tts_need need;
+    if (check_per_core(d, request, &need, NULL) != TTS_OK || need.banks != buffer->banks)
+        return TTS_E_INVALID;
+    enum tts_status found = TTS_E_NOT_FOUND;
+    for (uint32_t i = 0; i < buffer->banks; i++) {
+        enum tts_status status =
+            tts_banks_give(pool->banks, allocator_at(d, request, i), addresses[i]);
+        if (status == TTS_OK)
+            found = TTS_OK;
+        else if (status != TTS_E_NOT_FOUND)
+            return status;
+    }
+    if (found != TTS_OK)
+        return found;
+    assert(pool->buffers > 0 && pool->own_buffers > 0);
+    pool->buffers--;
+    pool->own_buffers--;
+    tts_device_recount(pool);
+    if (tts_device_watched(d))
+        tts_device_tell(d,
+                        &(struct tts_device_event){.kind = TTS_DEVICE_FREE, .buffer = buffer});
+    return TTS_OK;
+}

@@ -1,0 +1,164 @@
+/* device_trace.c: what the runtime allocates on its own: kernel binaries and traces. */
+#include "base/error.h"
+#include "device/device_inside.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum { KERNEL_PAGE = 2048, TRACE_PAGE_MIN = 1024, TRACE_PAGE_MAX = 8192 };
+
+/* False: past 64 bits. */
+static bool pad(uint64_t bytes, uint64_t to, uint64_t *out)
+{
+    uint64_t over = bytes % to;
+    *out = bytes + (over ? to - over : 0);
+    return *out >= bytes;
+}
+
+enum tts_status tts_device_alloc_kernel(struct tts_device *d, uint64_t bytes,
+                                        struct tts_buffer *out, struct tts_error *err)
+{
+    struct tts_request request = {
+        .pool = TTS_POOL_DRAM, .page_bytes = KERNEL_PAGE, .placement = TTS_PLACE_DOWN};
+    if (!pad(bytes, KERNEL_PAGE, &request.size_bytes))
+        return tts_error_set(err, TTS_E_RANGE, "the kernel binary is past 64 bits");
+    return tts_device_alloc(d, &request, out, err);
+}
+
+/* --- traces ----------------------------------------------------------------------------- */
+
+uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
+{
+    uint64_t page = TRACE_PAGE_MIN, least = UINT64_MAX;
+    assert(banks > 0);
+    for (uint64_t candidate = TRACE_PAGE_MIN; candidate <= TRACE_PAGE_MAX; candidate *= 2) {
+        uint64_t row = candidate * banks, waste = (row - bytes % row) % row;
+        if (waste > least && bytes / row < 2)
+            continue;
+        page = candidate;
+        least = waste < least ? waste : least;
+    }
+    return page;
+}
+
+void tts_device_trace_begin(struct tts_device *d)
+{
+    if (d->pools[TTS_POOL_DRAM].banks) {
+        tts_banks_water_begin(d->pools[TTS_POOL_DRAM].banks);
+        d->capturing = true;
+    }
+}
+
+/* The end of the capture: how far DRAM was in use; 0 when there was none. */
+static uint64_t end_capture(struct tts_device *d)
+{
+    if (!d->capturing)
+        return 0;
+    d->capturing = false;
+    struct tts_water water = tts_banks_water_end(d->pools[TTS_POOL_DRAM].banks);
+    return water.taken_end > water.given_end ? water.taken_end : water.given_end;
+}
+
+static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err)
+{
+    if (d->trace_count < d->trace_capacity)
+        return TTS_OK;
+    size_t capacity = d->trace_capacity ? 2 * d->trace_capacity : 8;
+    size_t old_bytes = d->trace_capacity * sizeof *d->traces;
+    const struct tts_alloc *alloc = d->alloc;
+    void *grown = d->traces ? alloc->resize(alloc->ctx, d->traces, old_bytes,
+                                            capacity * sizeof *d->traces)
+                            : alloc->alloc(alloc->ctx, capacity * sizeof *d->traces);
+    if (!grown)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    d->traces = grown;
+    d->trace_capacity = capacity;
+    return TTS_OK;
+}
+
+/* All traces must fit the budget of the region. In OVERCOMMIT mode *place says so instead. */
+static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *place,
+                                    struct tts_error *err)
+{
+    uint64_t budget, sum = 0;
+    const struct tts_fact *fact = d->chip.fact;
+    if (!pad(fact[TTS_FACT_TRACE_REGION].value, fact[TTS_FACT_DRAM_ALIGNMENT].value, &budget))
+        return tts_error_set(err, TTS_E_RANGE, "the trace region is past 64 bits");
+    for (size_t i = 0; i < d->trace_count; i++)
+        sum += d->traces[i].bytes;
+    assert(sum <= budget);
+    if (bytes <= budget - sum)
+        return TTS_OK;
+    if (__builtin_add_overflow(sum, bytes, &sum))
+        return tts_error_set(err, TTS_E_RANGE, "the traces are past 64 bits");
+    tts_device_refuse(d, &(struct tts_failure){.kind = TTS_FAILURE_TRACE,
+                                               .pool = TTS_POOL_TRACE,
+                                               .requested_bytes = sum,
+                                               .mesh_id = d->config.mesh_id,
+                                               .trace_bytes = budget});
+    *place = false;
+    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+}
+
+/* Where a block of `bytes` goes from the top; false: nowhere. */
+static bool top_place(const struct tts_space *space, uint64_t bytes, uint64_t *address)
+{
+    struct tts_space_cursor cursor = {0};
+    struct tts_block block;
+    bool found = false;
+    while (tts_space_next(space, &cursor, &block)) {
+        if (block.taken || block.size_bytes < bytes)
+            continue;
+        *address = block.address + block.size_bytes - bytes;
+        found = true;
+    }
+    return found;
+}
+
+/* A trace in DRAM must not lie below what this or a live one was captured with. */
+static enum tts_status check_water(const struct tts_device *d,
+                                   const struct tts_request *request, uint64_t water,
+                                   struct tts_error *err)
+{
+    const struct tts_device_pool *pool = &d->pools[TTS_POOL_DRAM];
+    struct tts_need need;
+    enum tts_status status = tts_request_need(request, &pool->layout, d->grid, &need, err);
+    if (status != TTS_OK || need.block_bytes == 0)
+        return status;
+    for (size_t i = 0; i < d->trace_count; i++)
+        water = d->traces[i].water > water ? d->traces[i].water : water;
+    uint64_t address;
+    if (!top_place(tts_banks_space(pool->banks, 0), need.block_bytes, &address) ||
+        address >= water)
+        return TTS_OK;
+    return tts_error_set(err, TTS_E_BELOW_LIMIT,
+                         "a trace buffer at %" PRIu64 " would lie below %" PRIu64
+                         ", used during a capture: set 'trace_region'",
+                         address, water);
+}
+
+enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
+                                       struct tts_buffer *out, struct tts_error *err)
+{
+    enum tts_pool kind = tts_device_trace_pool(d);
+    const struct tts_device_pool *pool = &d->pools[kind];
+    bool in_region = kind == TTS_POOL_TRACE, place = d->mode != TTS_MODE_NO_DISPATCH;
+    struct tts_request request = {.pool = kind,
+                                  .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
+    uint64_t water = end_capture(d);
+    if (!pool->banks)
+        return tts_device_alloc(d, &request, out, err); /* says what is missing */
+    request.page_bytes = tts_trace_page(bytes, pool->layout.banks);
+    if (!pad(bytes, request.page_bytes, &request.size_bytes))
+        return tts_error_set(err, TTS_E_RANGE, "the trace is past 64 bits");
+    enum tts_status status = reserve_trace(d, err);
+    if (status == TTS_OK && place)
+        status = in_region ? check_budget(d, request.size_bytes, &place, err)
+                           : check_water(d, &request, water, err);
+    if (status == TTS_OK)
+        status = tts_device_alloc_as(d, &request, place, out, err);
+    if (status == TTS_OK && out->placed)
+        d->traces[d->trace_count++] = (struct tts_device_trace){
+            .address = out->address, .bytes = request.size_bytes, .water = water};
+    return status;
+}
