@@ -262,31 +262,6 @@ struct tts_replay_requests tts_replay_requests(const struct tts_opseq_counts *co
 
 /* --- the whole of it -------------------------------------------------------------------- */
 
-static const char *shown_path(const struct replay *replay)
-{
-    return strcmp(replay->path, "-") == 0 ? "<stdin>" : replay->path;
-}
-
-/* The next line, without the mark of the byte order that some editors put before the first. */
-static enum tts_status next_line(struct replay *replay, const char **text, size_t *len,
-                                 struct tts_error *err)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t mark_len = sizeof mark - 1;
-    enum tts_status status = tts_lines_next(&replay->lines, text, len, err);
-    if (status == TTS_E_IO && strcmp(replay->path, "-") == 0)
-        return tts_error_set_errno(err, status, err->sys_errno, "cannot read standard input");
-    if (status == TTS_E_IO)
-        return tts_error_set_errno(err, status, err->sys_errno, "cannot read '%s'",
-                                   replay->path);
-    if (status == TTS_OK && replay->lines.line == 1 && *len >= mark_len &&
-        memcmp(*text, mark, mark_len) == 0) {
-        *text += mark_len;
-        *len -= mark_len;
-    }
-    return status;
-}
-
 /* Reads and runs to the end, or to the first difference. */
 static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
 {
@@ -295,7 +270,8 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         size_t len;
         struct tts_opseq_line line;
         struct tts_opseq_step step;
-        enum tts_status status = next_line(replay, &text, &len, err);
+        enum tts_status status =
+            tts_replay_next_line(&replay->lines, replay->path, &text, &len, err);
         if (status == TTS_E_NOT_FOUND)
             return tts_opseq_run_finish(&replay->run, err);
         if (status == TTS_OK)
@@ -313,25 +289,10 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
     }
 }
 
-static int print_check(const struct replay *replay)
-{
-    const struct tts_replay_check *checked = &replay->checked;
-    bool one = checked->not_compared == 1;
-    if (checked->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
-                    shown_path(replay), checked->line, checked->expected, checked->got);
-    if (checked->not_compared > 0)
-        tts_message(command, "note: %" PRIu64 " operation%s no result and %s not compared",
-                    checked->not_compared, one ? " states" : "s state", one ? "was" : "were");
-    if (!replay->json)
-        printf("%" PRIu64 " operations, %" PRIu64 " match\n", replay->run.counts.operations,
-               checked->matched);
-    return checked->line > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
-}
-
 /* What stands behind the results. */
 static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 {
+    replay->checked.operations = replay->run.counts.operations;
     if (replay->json) {
         tts_replay_json_end(&replay->document, &replay->run,
                             replay->check ? &replay->checked : NULL, !replay->quiet,
@@ -370,14 +331,6 @@ static enum tts_status open_files(struct replay *replay, struct tts_error *err)
     return status;
 }
 
-/* What is wrong with the text has its line, also where the file ended too early. */
-static void locate(const struct replay *replay, struct tts_error *err)
-{
-    uint64_t line = replay->lines.line > 0 ? replay->lines.line : 1;
-    if (err->line == 0 && err->status != TTS_E_IO)
-        err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
-}
-
 static int run_replay(struct replay *replay)
 {
     struct tts_error err = {0};
@@ -385,7 +338,7 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK) {
         status = run_lines(replay, &err);
         if (status != TTS_OK)
-            locate(replay, &err);
+            tts_replay_locate(&replay->lines, &err);
     }
     if (ferror(stdout))
         return TTS_EXIT_INPUT; /* main says so; a map of a part would mislead */
@@ -394,10 +347,11 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK)
         status = print_end(replay, &err);
     if (status != TTS_OK) {
-        tts_message_error(command, shown_path(replay), &err);
+        tts_message_error(command, tts_replay_shown(replay->path), &err);
         return TTS_EXIT_INPUT;
     }
-    return replay->check ? print_check(replay) : TTS_EXIT_DONE;
+    return replay->check ? tts_replay_check_end(&replay->checked, replay->path, replay->json)
+                         : TTS_EXIT_DONE;
 }
 
 static int run_on_device(const struct replay *replay)

@@ -32,16 +32,11 @@ struct replay {
     struct tts_devseq_run run;
     struct tts_outfile json_file;
     struct tts_json document;
-    struct tts_replay_device_check checked;
+    struct tts_replay_check checked;
     struct tts_outfile map_file;
     struct tts_addrmap *map; /* NULL: none was asked for */
     enum tts_pool map_pool;
 };
-
-static const char *shown_path(const struct replay *replay)
-{
-    return strcmp(replay->options->path, "-") == 0 ? "<stdin>" : replay->options->path;
-}
 
 /* --- the device ------------------------------------------------------------------------- */
 
@@ -137,7 +132,7 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     if (!replay->map)
         return TTS_OK;
     char title[PATH_MAX_BYTES];
-    snprintf(title, sizeof title, "%s, %s of %s", shown_path(replay),
+    snprintf(title, sizeof title, "%s, %s of %s", tts_replay_shown(replay->options->path),
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
     tts_addrmap_finish(replay->map);
     tts_svgmap_write(replay->map, title, replay->map_file.stream);
@@ -147,9 +142,8 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
 /* --- one line --------------------------------------------------------------------------- */
 
 /* Compares with what the line states. False: they differ. */
-static bool compare(struct tts_replay_device_check *checked,
-                    const struct tts_devseq_line *stated, const struct tts_devseq_step *step,
-                    uint64_t line_no)
+static bool compare(struct tts_replay_check *checked, const struct tts_devseq_line *stated,
+                    const struct tts_devseq_step *step, uint64_t line_no)
 {
     if (!step->line.has_result) {
         checked->matched++;
@@ -198,21 +192,6 @@ static bool show_step(struct replay *replay, const struct tts_devseq_line *line,
 
 /* --- the whole of it -------------------------------------------------------------------- */
 
-static enum tts_status next_line(struct replay *replay, const char **text, size_t *len,
-                                 struct tts_error *err)
-{
-    enum tts_status status = tts_lines_next(&replay->lines, text, len, err);
-    if (status == TTS_E_IO)
-        return tts_error_set_errno(err, status, err->sys_errno, "cannot read '%s'",
-                                   shown_path(replay));
-    if (status == TTS_OK && replay->lines.line == 1 && *len >= 3 &&
-        memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
-        *text += 3;
-        *len -= 3;
-    }
-    return status;
-}
-
 /* Reads and runs to the end, or to the first difference. */
 static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
 {
@@ -221,7 +200,8 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         size_t len;
         struct tts_devseq_line line;
         struct tts_devseq_step step;
-        enum tts_status status = next_line(replay, &text, &len, err);
+        enum tts_status status =
+            tts_replay_next_line(&replay->lines, replay->options->path, &text, &len, err);
         if (status == TTS_E_NOT_FOUND)
             return TTS_OK;
         if (status == TTS_OK)
@@ -235,21 +215,6 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         if (!show_step(replay, &line, &step))
             return TTS_OK;
     }
-}
-
-static int print_check(const struct replay *replay)
-{
-    const struct tts_replay_device_check *checked = &replay->checked;
-    if (checked->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
-                    shown_path(replay), checked->line, checked->expected, checked->got);
-    if (checked->not_compared > 0)
-        tts_message(command, "note: %" PRIu64 " without a stated result, not compared",
-                    checked->not_compared);
-    if (!replay->options->json)
-        printf("%" PRIu64 " operations, %" PRIu64 " match\n", replay->run.counts.operations,
-               checked->matched);
-    return checked->line > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
 }
 
 static enum tts_status print_blocks(struct replay *replay, struct tts_error *err)
@@ -271,6 +236,7 @@ static enum tts_status print_blocks(struct replay *replay, struct tts_error *err
 static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 {
     const struct tts_replay_device *options = replay->options;
+    replay->checked.operations = replay->run.counts.operations;
     if (options->json) {
         tts_replay_device_json_end(&replay->document, options, &replay->run,
                                    options->check ? &replay->checked : NULL);
@@ -343,13 +309,6 @@ static enum tts_status open_files(struct replay *replay, struct tts_error *err)
     return status;
 }
 
-static void locate(const struct replay *replay, struct tts_error *err)
-{
-    uint64_t line = replay->lines.line > 0 ? replay->lines.line : 1;
-    if (err->line == 0 && err->status != TTS_E_IO)
-        err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
-}
-
 static int run_replay(struct replay *replay)
 {
     struct tts_error err = {0};
@@ -357,7 +316,7 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK) {
         status = run_lines(replay, &err);
         if (status != TTS_OK)
-            locate(replay, &err);
+            tts_replay_locate(&replay->lines, &err);
     }
     if (ferror(stdout))
         return TTS_EXIT_INPUT; /* main says so */
@@ -368,10 +327,12 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK)
         status = print_end(replay, &err);
     if (status != TTS_OK) {
-        tts_message_error(command, shown_path(replay), &err);
+        tts_message_error(command, tts_replay_shown(replay->options->path), &err);
         return TTS_EXIT_INPUT;
     }
-    return replay->options->check ? print_check(replay) : TTS_EXIT_DONE;
+    const struct tts_replay_device *options = replay->options;
+    return options->check ? tts_replay_check_end(&replay->checked, options->path, options->json)
+                          : TTS_EXIT_DONE;
 }
 
 int tts_replay_device(const struct tts_replay_device *options)

@@ -21,13 +21,6 @@ struct tts_replay_device {
 /* Runs it all and returns the exit code. */
 int tts_replay_device(const struct tts_replay_device *options);
 
-/* How far a comparison with the stated results came. */
-struct tts_replay_device_check {
-    uint64_t matched, not_compared;
-    uint64_t line; /* of the first difference, 0: none */
-    char expected[TTS_DEVSEQ_TEXT_MAX], got[TTS_DEVSEQ_TEXT_MAX];
-};
-
 /* --- text (replay_device_text.c) --- */
 
 void tts_replay_device_stats(const struct tts_devseq_run *run, FILE *out);
@@ -42,7 +35,7 @@ void tts_replay_device_json_result(struct tts_json *json, const struct tts_devse
 /* `check` NULL: none was asked for. */
 void tts_replay_device_json_end(struct tts_json *json, const struct tts_replay_device *options,
                                 struct tts_devseq_run *run,
-                                const struct tts_replay_device_check *check);
+                                const struct tts_replay_check *check);
 
 /* "place", "no-dispatch", "overcommit". */
 extern const char *const tts_mode_names[TTS_MODE_OVERCOMMIT + 1];

@@ -197,24 +197,6 @@ void tts_replay_device_json_result(struct tts_json *json, const struct tts_devse
 
 /* --- the end ---------------------------------------------------------------------------- */
 
-static void put_blocks(struct tts_json *json, const struct tts_space *space)
-{
-    struct tts_space_cursor cursor = {0};
-    struct tts_block block;
-    tts_json_array(json, "blocks");
-    while (tts_space_next(space, &cursor, &block)) {
-        tts_json_object(json, NULL);
-        tts_json_number(json, "id", block.id);
-        tts_json_number(json, "address", block.address);
-        tts_json_number(json, "size_bytes", block.size_bytes);
-        put_number(json, "prev_id", block.prev_id != TTS_BLOCK_NONE, block.prev_id);
-        put_number(json, "next_id", block.next_id != TTS_BLOCK_NONE, block.next_id);
-        tts_json_bool(json, "allocated", block.taken);
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
-}
-
 static void put_statistics(struct tts_json *json, const struct tts_pool_stats *stats)
 {
     const struct tts_space_stats *space = &stats->space;
@@ -263,7 +245,7 @@ static void put_pool(struct tts_json *json, const struct tts_devseq_run *run,
     put_number(json, "peak_line", run->counts.peak_line[pool] > 0, run->counts.peak_line[pool]);
     tts_json_number(json, "failures", stats.failures);
     if (blocks)
-        put_blocks(json, tts_banks_space(tts_device_pool(run->device, pool), 0));
+        tts_replay_json_blocks(json, tts_banks_space(tts_device_pool(run->device, pool), 0));
     tts_json_object_end(json);
 }
 
@@ -309,32 +291,9 @@ static void put_counts(struct tts_json *json, const struct tts_devseq_counts *co
     tts_json_object_end(json);
 }
 
-static void put_check(struct tts_json *json, const struct tts_devseq_run *run,
-                      const struct tts_replay_device_check *check)
-{
-    if (!check) {
-        tts_json_null(json, "check");
-        return;
-    }
-    tts_json_object(json, "check");
-    tts_json_number(json, "operations", run->counts.operations);
-    tts_json_number(json, "matched", check->matched);
-    tts_json_number(json, "not_compared", check->not_compared);
-    if (check->line > 0) {
-        tts_json_object(json, "difference");
-        tts_json_number(json, "line", check->line);
-        tts_json_text(json, "expected", check->expected);
-        tts_json_text(json, "got", check->got);
-        tts_json_object_end(json);
-    } else {
-        tts_json_null(json, "difference");
-    }
-    tts_json_object_end(json);
-}
-
 void tts_replay_device_json_end(struct tts_json *json, const struct tts_replay_device *options,
                                 struct tts_devseq_run *run,
-                                const struct tts_replay_device_check *check)
+                                const struct tts_replay_check *check)
 {
     const struct tts_failure *first = tts_device_first_failure(run->device);
     if (!options->quiet)
@@ -350,6 +309,6 @@ void tts_replay_device_json_end(struct tts_json *json, const struct tts_replay_d
     else
         tts_json_null(json, "first_failure");
     put_number(json, "first_failure_line", first, run->counts.first_failure_line);
-    put_check(json, run, check);
+    tts_replay_json_check(json, check);
     tts_json_object_end(json);
 }

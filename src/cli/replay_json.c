@@ -169,41 +169,6 @@ static void put_statistics(struct tts_json *json, const struct tts_opseq_run *ru
     tts_json_object_end(json);
 }
 
-static void put_check(struct tts_json *json, const struct tts_opseq_run *run,
-                      const struct tts_replay_check *check)
-{
-    if (!check) {
-        tts_json_null(json, "check");
-        return;
-    }
-    tts_json_object(json, "check");
-    tts_json_number(json, "operations", run->counts.operations);
-    tts_json_number(json, "matched", check->matched);
-    tts_json_number(json, "not_compared", check->not_compared);
-    if (check->line > 0) {
-        tts_json_object(json, "difference");
-        tts_json_number(json, "line", check->line);
-        tts_json_text(json, "expected", check->expected);
-        tts_json_text(json, "got", check->got);
-        tts_json_object_end(json);
-    } else {
-        tts_json_null(json, "difference");
-    }
-    tts_json_object_end(json);
-}
-
-static void put_block(struct tts_json *json, const struct tts_block *block)
-{
-    tts_json_object(json, NULL);
-    tts_json_number(json, "id", block->id);
-    tts_json_number(json, "address", block->address);
-    tts_json_number(json, "size_bytes", block->size_bytes);
-    put_address(json, "prev_id", block->prev_id == TTS_BLOCK_NONE, block->prev_id);
-    put_address(json, "next_id", block->next_id == TTS_BLOCK_NONE, block->next_id);
-    tts_json_bool(json, "allocated", block->taken);
-    tts_json_object_end(json);
-}
-
 void tts_replay_json_end(struct tts_json *json, const struct tts_opseq_run *run,
                          const struct tts_replay_check *check, bool results, bool blocks)
 {
@@ -212,14 +177,8 @@ void tts_replay_json_end(struct tts_json *json, const struct tts_opseq_run *run,
     put_counts(json, &run->counts);
     put_requests(json, &run->counts);
     put_statistics(json, run);
-    put_check(json, run, check);
-    if (blocks) {
-        struct tts_space_cursor cursor = {0};
-        struct tts_block block;
-        tts_json_array(json, "blocks");
-        while (tts_space_next(run->space, &cursor, &block))
-            put_block(json, &block);
-        tts_json_array_end(json);
-    }
+    tts_replay_json_check(json, check);
+    if (blocks)
+        tts_replay_json_blocks(json, run->space);
     tts_json_object_end(json);
 }
