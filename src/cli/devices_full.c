@@ -89,6 +89,14 @@ static void print_facts(const struct tts_chip *chip, struct notes *notes, FILE *
 
 /* --- the page --------------------------------------------------------------------------- */
 
+static bool is_changed(const struct tts_chip *chip)
+{
+    bool changed = false;
+    for (size_t i = 0; i < TTS_FACTS; i++)
+        changed = changed || chip->fact[i].origin == TTS_ORIGIN_SET;
+    return changed;
+}
+
 static void print_changes(const struct tts_chip *chip, FILE *out)
 {
     char text[TTS_FACT_TEXT_MAX];
@@ -116,8 +124,11 @@ void tts_devices_text_one(const struct tts_devices_one *one, FILE *out)
 {
     struct notes notes = {0};
     const struct tts_preset *preset = one->preset;
-    if (preset)
-        fprintf(out, "%s: %s\n", preset->name, preset->title);
+    if (preset) /* the numbers of its title are those of the preset as it is */
+        fprintf(
+            out, "%s: %.*s\n", preset->name,
+            (int)(is_changed(&one->chip) ? strcspn(preset->title, ":") : strlen(preset->title)),
+            preset->title);
     else
         fprintf(out, "%s: %s, from a device file\n", one->chip.name,
                 tts_arch_name(one->chip.arch));

@@ -99,6 +99,14 @@ static void put_facts(struct tts_json *json, const struct tts_chip *chip)
 
 /* --- presets ---------------------------------------------------------------------------- */
 
+static void put_grid(struct tts_json *json, const struct tts_fact *grid)
+{
+    char text[TTS_FACT_TEXT_MAX];
+    bool known = grid->origin != TTS_ORIGIN_UNKNOWN;
+    put_text(json, "grid", known ? tts_fact_text(TTS_FACT_GRID, grid, text) : NULL);
+    tts_json_text(json, "grid_origin", tts_origin_name(grid->origin));
+}
+
 static void put_chip(struct tts_json *json, const struct tts_chip *chip,
                      const struct tts_preset *preset, bool facts)
 {
@@ -107,6 +115,7 @@ static void put_chip(struct tts_json *json, const struct tts_chip *chip,
     tts_json_text(json, "name", chip->name);
     tts_json_text(json, "arch", tts_arch_name(chip->arch));
     tts_json_number(json, "chips", chips->value);
+    put_grid(json, &chip->fact[TTS_FACT_GRID]);
     put_text(json, "title", preset ? preset->title : NULL);
     put_text(json, "variants", preset ? preset->variants : NULL);
     put_pools(json, chip);

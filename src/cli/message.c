@@ -37,6 +37,7 @@ void tts_message(const char *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     make_safe(text);
+    fflush(stdout); /* what came before is seen before; main asks for its errors */
     fprintf(stderr, "ttscope%s%s: %s\n", command ? " " : "", command ? command : "", text);
 }
 

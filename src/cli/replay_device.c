@@ -134,6 +134,10 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     char title[PATH_MAX_BYTES];
     snprintf(title, sizeof title, "%s, %s of %s", tts_replay_shown(replay->options->path),
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
+    if (replay->map->operations == 0)
+        tts_message(command,
+                    "note: nothing happened in %s, another '--pool' may have more to show",
+                    tts_pool_name(replay->map_pool));
     tts_addrmap_finish(replay->map);
     tts_svgmap_write(replay->map, title, replay->map_file.stream);
     return tts_outfile_commit(&replay->map_file, err);
@@ -160,18 +164,39 @@ static bool compare(struct tts_replay_check *checked, const struct tts_devseq_li
     return true;
 }
 
-/* A line of results, and under it what the runtime would say of a failure. False: standard
- * output does not take it. */
+/* What there is to say of a line besides its result, as comments. */
+static bool print_remarks(const struct tts_devseq_step *step)
+{
+    char failure[TTS_FAILURE_TEXT_MAX];
+    if (step->failed)
+        return printf("# %s\n# missing: %" PRIu64 " B\n",
+                      tts_failure_text(&step->failure, failure),
+                      tts_failure_deficit(&step->failure)) > 0;
+    if (step->overlaps > 0)
+        return printf(
+                   "# lies over %zu earlier circular buffer%s on some core, which the runtime "
+                   "does not notice\n",
+                   step->overlaps, step->overlaps == 1 ? "" : "s") > 0;
+    if (step->line.kind == TTS_DEVSEQ_FREE && !step->has_buffer)
+        return puts("# ignored: nothing is there") >= 0;
+    return true;
+}
+
+/* A line of results, and under it its remarks. False: standard output does not take it. */
 static bool print_step(const struct tts_devseq_step *step)
 {
-    char text[TTS_DEVSEQ_TEXT_MAX + 1], failure[TTS_FAILURE_TEXT_MAX];
+    char text[TTS_DEVSEQ_TEXT_MAX + 1];
     size_t len = tts_devseq_format(&step->line, text);
     text[len++] = '\n';
-    if (fwrite(text, 1, len, stdout) != len)
-        return false;
-    return !step->failed ||
-           printf("# %s\n# missing: %" PRIu64 " B\n", tts_failure_text(&step->failure, failure),
-                  tts_failure_deficit(&step->failure)) > 0;
+    return fwrite(text, 1, len, stdout) == len && print_remarks(step);
+}
+
+/* Are the single results printed? */
+static bool prints(const struct replay *replay)
+{
+    const struct tts_replay_device *options = replay->options;
+    return !options->quiet && !options->json && !options->check &&
+           !(options->map_path && strcmp(options->map_path, "-") == 0);
 }
 
 /* Shows one line that was run to all who asked. False: stop here. */
@@ -179,9 +204,7 @@ static bool show_step(struct replay *replay, const struct tts_devseq_line *line,
                       const struct tts_devseq_step *step)
 {
     const struct tts_replay_device *options = replay->options;
-    bool prints = !options->quiet && !options->json && !options->check &&
-                  !(options->map_path && strcmp(options->map_path, "-") == 0);
-    if (prints && !print_step(step))
+    if (prints(replay) && !print_step(step))
         return false;
     if (replay->map)
         add_to_map(replay, step);
@@ -195,6 +218,8 @@ static bool show_step(struct replay *replay, const struct tts_devseq_line *line,
 /* Reads and runs to the end, or to the first difference. */
 static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
 {
+    if (prints(replay))
+        printf("# on %s\n", tts_device_chip(replay->device)->name);
     for (;;) {
         const char *text;
         size_t len;
@@ -203,7 +228,7 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         enum tts_status status =
             tts_replay_next_line(&replay->lines, replay->options->path, &text, &len, err);
         if (status == TTS_E_NOT_FOUND)
-            return TTS_OK;
+            return tts_devseq_run_finish(&replay->run, err);
         if (status == TTS_OK)
             status = tts_devseq_parse(text, len, &line, err);
         if (status == TTS_OK && line.kind == TTS_DEVSEQ_BLANK)

@@ -105,14 +105,17 @@ static void put_buffer(struct tts_json *json, const struct tts_devseq_step *step
                                            [TTS_DEVSEQ_BELOW_LIMIT] = "below_limit",
                                            [TTS_DEVSEQ_NOT_PLACED] = "not_placed"};
     const struct tts_devseq_result *result = &step->line.result;
-    bool has = step->has_buffer;
+    const struct tts_failure *failure = &step->failure;
+    bool has = step->has_buffer, sized = step->failed && failure->banks > 0;
     bool somewhere =
         result->outcome == TTS_DEVSEQ_DONE || result->outcome == TTS_DEVSEQ_BELOW_LIMIT;
     tts_json_text(json, "result", outcomes[result->outcome]);
     put_number(json, "address", somewhere, result->value[0]);
-    put_number(json, "bytes_per_bank", has, step->buffer.bytes_per_bank);
-    put_number(json, "block_bytes", has, step->buffer.block_bytes);
-    put_number(json, "banks", has, step->buffer.banks);
+    put_number(json, "bytes_per_bank", has || sized,
+               has ? step->buffer.bytes_per_bank : failure->need_bytes);
+    put_number(json, "block_bytes", has || sized,
+               has ? step->buffer.block_bytes : failure->block_bytes);
+    put_number(json, "banks", has || sized, has ? step->buffer.banks : failure->banks);
 }
 
 static void put_page(struct tts_json *json, const struct tts_devseq_result *result)
@@ -154,6 +157,7 @@ static void put_result(struct tts_json *json, const struct tts_devseq_step *step
         return;
     case TTS_DEVSEQ_CB:
         tts_json_number(json, "address", result->value[0]);
+        tts_json_number(json, "overlaps", step->overlaps);
         return;
     case TTS_DEVSEQ_RUN:
         tts_json_text(json, "result", result->outcome == TTS_DEVSEQ_DONE ? "ok" : "failed");
@@ -249,26 +253,51 @@ static void put_pool(struct tts_json *json, const struct tts_devseq_run *run,
     tts_json_object_end(json);
 }
 
-static void put_cores(struct tts_json *json, struct tts_device *device)
+static void put_tight(struct tts_json *json, const struct tts_devseq_tight *tight)
 {
-    struct tts_core_room room;
-    const struct tts_cbs *cbs = tts_device_cbs(device);
-    if (!cbs) {
+    if (tight->line == 0) {
         tts_json_null(json, "tightest_core");
         return;
     }
-    struct tts_cbs_floor floor = tts_device_floor(device);
-    struct tts_core core = tts_cbs_tightest(cbs, &floor, &room);
     tts_json_object(json, "tightest_core");
-    tts_json_number(json, "x", core.x);
-    tts_json_number(json, "y", core.y);
-    tts_json_number(json, "program", tts_cbs_program(cbs));
-    tts_json_number(json, "cb_bytes", room.cb_bytes);
-    tts_json_number(json, "region_end", room.region_end);
-    tts_json_number(json, "ceiling", room.ceiling);
-    tts_json_number(json, "free_bytes", room.free_bytes);
-    tts_json_number(json, "excess_bytes", room.excess_bytes);
+    tts_json_number(json, "line", tight->line);
+    tts_json_number(json, "program", tight->program_id);
+    tts_json_number(json, "x", tight->core.x);
+    tts_json_number(json, "y", tight->core.y);
+    tts_json_number(json, "cb_bytes", tight->room.cb_bytes);
+    tts_json_number(json, "region_end", tight->room.region_end);
+    tts_json_number(json, "ceiling", tight->room.ceiling);
+    tts_json_number(json, "free_bytes", tight->room.free_bytes);
+    tts_json_number(json, "excess_bytes", tight->room.excess_bytes);
     tts_json_object_end(json);
+}
+
+/* Who holds what at the end: the fields of the runtime's buffer report, and the name. */
+static void put_held(struct tts_json *json, const struct tts_devseq_held *held)
+{
+    static const char *const layouts[] = {
+        [TTS_DEVSEQ_CLASSIC] = "classic", [TTS_DEVSEQ_ND] = "nd", [TTS_DEVSEQ_GRID] = "grid"};
+    const struct tts_buffer *buffer = &held->buffer;
+    tts_json_object(json, NULL);
+    tts_json_text(json, "name", held->name.text);
+    tts_json_text(json, "buffer_type", tts_pool_name(buffer->pool));
+    tts_json_text(json, "buffer_layout",
+                  held->sharding ? layouts[held->sharding->sharding] : "interleaved");
+    put_number(json, "address", held->has_address, buffer->address);
+    tts_json_number(json, "size_bytes", buffer->size_bytes);
+    put_number(json, "page_bytes", held->page_bytes > 0, held->page_bytes);
+    tts_json_number(json, "bytes_per_bank", buffer->bytes_per_bank);
+    tts_json_number(json, "block_bytes", buffer->block_bytes);
+    tts_json_object_end(json);
+}
+
+static void put_buffers(struct tts_json *json, const struct tts_devseq_names *names)
+{
+    tts_json_array(json, "buffers");
+    for (size_t i = 0; i < names->count; i++)
+        if (names->held[i].live)
+            put_held(json, &names->held[i]);
+    tts_json_array_end(json);
 }
 
 static void put_counts(struct tts_json *json, const struct tts_devseq_counts *counts)
@@ -303,7 +332,8 @@ void tts_replay_device_json_end(struct tts_json *json, const struct tts_replay_d
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_pool(json, run, (enum tts_pool)pool, options->blocks);
     tts_json_array_end(json);
-    put_cores(json, run->device);
+    put_buffers(json, &run->names);
+    put_tight(json, &run->tight);
     if (first)
         put_failure(json, "first_failure", first);
     else

@@ -14,6 +14,8 @@ static void print_pool(const struct tts_devseq_run *run, enum tts_pool pool, FIL
     tts_replay_text_bytes(out, "allocated", stats.space.taken_bytes);
     fprintf(out, "  in %" PRIu64 " buffer%s\n", stats.buffers - stats.unplaced_buffers,
             stats.buffers - stats.unplaced_buffers == 1 ? "" : "s");
+    tts_replay_text_bytes(out, "of all banks", stats.space.taken_bytes * layout->banks);
+    fputs("  allocated\n", out);
     if (stats.unplaced_buffers > 0) {
         tts_replay_text_bytes(out, "not placed", stats.unplaced_bytes);
         fprintf(out, "  in %" PRIu64 " buffer%s, counted only\n", stats.unplaced_buffers,
@@ -30,29 +32,25 @@ static void print_pool(const struct tts_devseq_run *run, enum tts_pool pool, FIL
     fputc('\n', out);
 }
 
-/* The program that is laid out last. */
-static void print_cores(const struct tts_devseq_run *run, FILE *out)
+/* Where circular buffers and L1 buffers came nearest to each other. */
+static void print_tight(const struct tts_devseq_tight *tight, FILE *out)
 {
-    struct tts_core_room room;
-    const struct tts_cbs *cbs = tts_device_cbs(run->device);
-    if (!cbs)
+    if (tight->line == 0)
         return;
-    struct tts_cbs_floor floor = tts_device_floor(run->device);
-    struct tts_core core = tts_cbs_tightest(cbs, &floor, &room);
     fprintf(out,
-            "circular buffers of program %" PRIu64 " on the core with the least room, %u-%u\n",
-            tts_cbs_program(cbs), core.x, core.y);
-    tts_replay_text_bytes(out, "in use", room.cb_bytes);
-    fputc('\n', out);
-    tts_replay_text_bytes(out, "region end", room.region_end);
+            "least room of a core at a run: line %" PRIu64 ", program %" PRIu64
+            ", core %u-%u\n",
+            tight->line, tight->program_id, tight->core.x, tight->core.y);
+    tts_replay_text_bytes(out, "in use", tight->room.cb_bytes);
+    fputs("  circular buffers\n", out);
+    tts_replay_text_bytes(out, "region end", tight->room.region_end);
     fputs("  address in L1\n", out);
-    tts_replay_text_bytes(out, "ceiling", room.ceiling);
-    fprintf(out, "  %s\n",
-            floor.known ? "lowest L1 buffer" : "no L1 buffer below the end of L1");
-    if (room.excess_bytes > 0)
-        tts_replay_text_bytes(out, "missing", room.excess_bytes);
+    tts_replay_text_bytes(out, "ceiling", tight->room.ceiling);
+    fputs("  lowest L1 buffer, L1_SMALL or end of L1\n", out);
+    if (tight->room.excess_bytes > 0)
+        tts_replay_text_bytes(out, "missing", tight->room.excess_bytes);
     else
-        tts_replay_text_bytes(out, "really free", room.free_bytes);
+        tts_replay_text_bytes(out, "free between", tight->room.free_bytes);
     fputc('\n', out);
 }
 
@@ -85,8 +83,8 @@ void tts_replay_device_stats(const struct tts_devseq_run *run, FILE *out)
     const struct tts_failure *first = tts_device_first_failure(run->device);
     for (int pool = 0; pool < TTS_POOLS; pool++)
         print_pool(run, (enum tts_pool)pool, out);
-    print_cores(run, out);
-    fputs("run\n", out);
+    print_tight(&run->tight, out);
+    fprintf(out, "run on %s\n", tts_device_chip(run->device)->name);
     print_counts(&run->counts, out);
     if (first)
         fprintf(out, "first failure, at line %" PRIu64 "\n  %s\n  missing: %" PRIu64 " B\n",

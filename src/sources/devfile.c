@@ -46,7 +46,7 @@ static enum tts_status refuse(const struct reader *r, const struct tts_yaml_toke
     else if (token->kind == TTS_YAML_MAP)
         is = "a map";
     else if (token->kind == TTS_YAML_SCALAR)
-        is = "a single word";
+        is = "plain text";
     tts_error_set(r->err, TTS_E_SYNTAX, "%s is %s: write 'key: value' lines, values plain",
                   what, is);
     return tts_yaml_at_line(r->err, token->line, TTS_E_SYNTAX);

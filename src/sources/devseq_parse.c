@@ -302,6 +302,10 @@ static enum tts_status parse_options(struct tts_scan *scan, struct tts_devseq_li
         tts_error_set(scan->err, TTS_E_SYNTAX, "'from=' and 'at=' exclude each other");
         return tts_scan_at(scan, word, TTS_E_SYNTAX);
     }
+    if ((seen & 1u << TTS_DEVSEQ_PAGE_SIZE) && !(seen & 1u << TTS_DEVSEQ_INDEX)) {
+        tts_error_set(scan->err, TTS_E_SYNTAX, "'page=' is that of an index, add 'index='");
+        return tts_scan_at(scan, word, TTS_E_SYNTAX);
+    }
     return TTS_OK;
 }
 

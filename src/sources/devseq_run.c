@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/nearest.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -44,8 +45,12 @@ static enum tts_status find_name(struct tts_devseq_run *run, const struct tts_de
     *out = tts_devseq_names_find(&run->names, &line->name);
     if (*out)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_NOT_FOUND, "no buffer is called '%s' here",
-                         line->name.text);
+    struct tts_nearest nearest = {.word = line->name.text};
+    for (size_t i = 0; i < run->names.count; i++)
+        tts_nearest_offer(&nearest, run->names.held[i].name.text);
+    return tts_error_set(err, TTS_E_NOT_FOUND, "no buffer is called '%s' here%s%s%s",
+                         line->name.text, nearest.best ? ", did you mean '" : "",
+                         nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
 /* Makes room for the buffer of a line before it is allocated. */
@@ -276,8 +281,29 @@ static enum tts_status run_cb(struct tts_devseq_run *run, struct tts_devseq_step
         cb.global ? global_address(run, line, &cb.global_address, err) : TTS_OK;
     if (status == TTS_OK)
         status = tts_device_add_cb(run->device, &cb, &step->line.result.value[0], err);
-    run->counts.cbs += status == TTS_OK;
+    if (status != TTS_OK)
+        return status;
+    const struct tts_cbs *cbs = tts_device_cbs(run->device);
+    step->overlaps = tts_cbs_at(cbs, tts_cbs_count(cbs) - 1)->overlaps;
+    run->counts.cbs++;
     return status;
+}
+
+/* The room of a core, less what it is over; larger for more room. */
+static int64_t spare(const struct tts_core_room *room)
+{
+    return (int64_t)room->free_bytes - (int64_t)room->excess_bytes;
+}
+
+static void note_room(struct tts_devseq_run *run, uint64_t line_no)
+{
+    struct tts_core_room room;
+    const struct tts_cbs *cbs = tts_device_cbs(run->device);
+    struct tts_cbs_floor floor = tts_device_floor(run->device);
+    struct tts_core core = tts_cbs_tightest(cbs, &floor, &room);
+    if (run->tight.line > 0 && spare(&room) >= spare(&run->tight.room))
+        return;
+    run->tight = (struct tts_devseq_tight){line_no, tts_cbs_program(cbs), core, room};
 }
 
 static enum tts_status run_program(struct tts_devseq_run *run, struct tts_devseq_step *step,
@@ -285,6 +311,8 @@ static enum tts_status run_program(struct tts_devseq_run *run, struct tts_devseq
 {
     uint64_t failures = tts_device_failures(run->device);
     enum tts_status status = tts_device_run_program(run->device, err);
+    if (status == TTS_OK || status == TTS_E_FULL)
+        note_room(run, line_no);
     if (tts_device_failures(run->device) > failures) {
         note_failure(run, step, line_no);
         step->line.result.outcome = TTS_DEVSEQ_FAILED;
@@ -376,7 +404,9 @@ static enum tts_status run_page(struct tts_devseq_run *run, struct tts_devseq_st
     }
     status = page_of(run, held, step->line.number, &page);
     if (status == TTS_E_RANGE)
-        return tts_error_set(err, status, "'%s' has no such page", step->line.name.text);
+        return tts_error_set(err, status, "'%s' has %" PRIu64 " pages, no page %" PRIu64,
+                             step->line.name.text, held->buffer.size_bytes / held->page_bytes,
+                             step->line.number);
     if (status != TTS_OK)
         return tts_error_set(err, status, "the pages of '%s' cannot be told, give it 'tensor='",
                              step->line.name.text);
@@ -436,4 +466,13 @@ enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
     }
     assert(false); /* the caller has seen to these */
     return TTS_E_INVALID;
+}
+
+enum tts_status tts_devseq_run_finish(const struct tts_devseq_run *run, struct tts_error *err)
+{
+    if (run->counts.operations > 0)
+        return TTS_OK;
+    return tts_error_set(
+        err, TTS_E_SYNTAX,
+        "no statement: expected lines like 'buffer dram interleaved SIZE PAGE'");
 }

@@ -22,10 +22,19 @@ struct tts_devseq_counts {
     uint64_t peak_bytes[TTS_POOLS];
 };
 
+/* The least room that any core had when a program was run. */
+struct tts_devseq_tight {
+    uint64_t line; /* 0: no program was run */
+    uint64_t program_id;
+    struct tts_core core;
+    struct tts_core_room room;
+};
+
 struct tts_devseq_run {
     struct tts_device *device;
     struct tts_devseq_names names;
     struct tts_devseq_counts counts;
+    struct tts_devseq_tight tight;
 };
 
 /* One line, run. */
@@ -35,12 +44,18 @@ struct tts_devseq_step {
     struct tts_buffer buffer; /* that was placed, counted or given back */
     bool failed;
     struct tts_failure failure;
+    size_t
+        overlaps; /* of a circular buffer: how many earlier ones it lies over, on some core */
 };
 
 /* `alloc` NULL means the C library's. */
 void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
                          const struct tts_alloc *alloc);
 void tts_devseq_run_release(struct tts_devseq_run *run);
+
+/* To be asked after the last line. TTS_E_SYNTAX: there was no statement. */
+TTS_NODISCARD enum tts_status tts_devseq_run_finish(const struct tts_devseq_run *run,
+                                                    struct tts_error *err);
 
 /* Runs one line that is not blank; `line_no` is where it stands. Any status but TTS_OK is the
  * file's fault (or TTS_E_NOMEM), said in err; the run can then only be released. */

@@ -33,12 +33,21 @@ expect_out_like 'L1_SMALL, 64 banks; per bank
   total                    32768 B    32.0 KiB'
 expect_out_like 'L1, 64 banks; per bank
   total                  1360704 B    1.30 MiB'
+printf 'buffer dram interleaved 2048 2048\n' >"$work/one.txt"
 printf 'preset: n150\ndevice: mine\ngrid: 8x7\n' >"$work/mine.yaml"
-run "$ttscope" replay --device "$work/mine.yaml" --json --quiet /dev/null
+run "$ttscope" replay --device "$work/mine.yaml" --json --quiet "$work/one.txt"
 expect_code 0
 cp "$work/out" "$work/mine.json"
 run jq -c '[.device, (.pools[] | [.pool, .banks])]' "$work/mine.json"
 expect_out '["mine",["DRAM",12],["L1",56]]'
+
+# The least room at any run is told, not that of the end.
+run "$ttscope" replay --device n150 --quiet --stats "$example"
+expect_out_like 'least room of a core at a run: line 32, program 2, core 0-0'
+expect_out_like '  missing                  48320 B    47.2 KiB'
+expect_out_like '  of all banks           4194304 B    4.00 MiB  allocated'
+run "$ttscope" replay --device p150 --quiet --stats "$example"
+expect_out_like '  free between             46080 B    45.0 KiB'
 
 # Modes: nothing fails, or what fails is counted.
 run "$ttscope" replay --device n150 --mode no-dispatch --quiet --stats "$example"
@@ -64,6 +73,11 @@ expect_out '{"name":"ttscope.replay.device","version":1}
 run jq -r '.results[] | select(.failure) | .failure | "\(.kind) \(.deficit_bytes)"' "$work/all.json"
 expect_out 'clash 48320
 space 64704'
+run jq -c '.tightest_core, (.buffers[] | select(.name == "hidden"))' "$work/all.json"
+expect_out '{"line":32,"program":2,"x":0,"y":0,"cb_bytes":1245184,"region_end":1350848,"ceiling":1302528,"free_bytes":0,"excess_bytes":48320}
+{"name":"hidden","buffer_type":"L1","buffer_layout":"interleaved","address":1433600,"size_bytes":4194304,"page_bytes":2048,"bytes_per_bank":65536,"block_bytes":65536}'
+run jq -c '.results[] | select(.result == "failed" and .op == "buffer") | [.bytes_per_bank, .banks, .address]' "$work/all.json"
+expect_out '[1392640,64,null]'
 
 # The three reports, in the runtime's layout, and nothing else in the directory.
 run "$ttscope" replay --device n150 --set l1_small=4096 --quiet --csv "$work/csv" "$input"
@@ -107,6 +121,31 @@ printf 'buffer dram interleaved 2048 2048\n' >"$input"
 run "$ttscope" replay "$input"
 expect_code 3
 expect_err_like "add --device"
+
+: >"$input"
+run "$ttscope" replay --device n150 "$input"
+expect_code 3
+expect_err "ttscope replay: $input:1: no statement: expected lines like 'buffer dram interleaved SIZE PAGE'"
+printf 'buffer l1 interleaved 2048 2048 as=weight\nfree wieght\n' >"$input"
+run "$ttscope" replay --device n150 "$input"
+expect_err_like "no buffer is called 'wieght' here, did you mean 'weight'?"
+
+# What there is to say besides results stands in comments: the chip, overlaps, frees of nothing.
+printf '%s\n' 'cb 4096 cores=2-0..3-0' 'cb 8192 cores=0-0..1-0' 'cb 2048 cores=1-0..2-0' \
+    'free dram 5' >"$input"
+run "$ttscope" replay --device n150 "$input"
+expect_code 0
+expect_out '# on n150
+cb 4096 cores=2-0..3-0 = 105664
+cb 8192 cores=0-0..1-0 = 105664
+cb 2048 cores=1-0..2-0 = 109760
+# lies over 1 earlier circular buffer on some core, which the runtime does not notice
+free dram 5
+# ignored: nothing is there'
+run "$ttscope" replay --device n150 --json "$input"
+cp "$work/out" "$work/cbs.json"
+run jq -c '[.results[].overlaps]' "$work/cbs.json"
+expect_out '[0,0,1,null]'
 
 # The device: unknown names and keys, and options that need one.
 run "$ttscope" replay --device n15 "$input"

@@ -280,11 +280,11 @@ T_TEST(nested_values_are_refused)
 T_TEST(a_document_that_is_no_map_is_refused)
 {
     refused("n150\n", TTS_E_SYNTAX, 1,
-            "the document is a single word: write 'key: value' lines, values plain");
+            "the document is plain text: write 'key: value' lines, values plain");
     refused("\n- preset: n150\n", TTS_E_SYNTAX, 2,
             "the document is a list: write 'key: value' lines, values plain");
     refused("--- |\n  preset: n150\n", TTS_E_SYNTAX, 1,
-            "the document is a single word: write 'key: value' lines, values plain");
+            "the document is plain text: write 'key: value' lines, values plain");
 }
 
 T_TEST(anchors_aliases_and_tags_are_refused)
@@ -511,7 +511,7 @@ T_TEST(the_example_is_a_p150_with_13_compute_columns)
     struct tts_chip chip, preset;
     struct tts_error err = {0};
     T_EQ(tts_devfile_load(TTS_EXAMPLE, &chip, &err), TTS_OK);
-    T_STR_EQ(chip.name, "p150-13");
+    T_STR_EQ(chip.name, "my-p150");
     T_EQ(tts_chip_preset("p150-13", &preset, NULL), TTS_OK);
     T_EQ(chip.fact[TTS_FACT_GRID].value, preset.fact[TTS_FACT_GRID].value);
     T_EQ(chip.fact[TTS_FACT_GRID].value, TTS_GRID(13, 10));

@@ -89,7 +89,7 @@ T_TEST(there_is_one_way_to_write_what_can_be_said_in_many)
         {"program 007", "program 7"},
         {"room 007-00", "room 7-0"},
         {"cb 1 cores=0-0..0-0", "cb 1 cores=0-0"},
-        {"cb 1 page=0 offset=0 cores=01-02..3-4", "cb 1 cores=1-2..3-4"},
+        {"cb 1 page=0 offset=0 index=1 cores=01-02..3-4", "cb 1 cores=1-2..3-4 index=1"},
         {"cb 1 offset=2 on=x page=3 index=4 cores=5-6",
          "cb 1 cores=5-6 index=4 page=3 on=x offset=2"},
         {"shard l1 nd 1 1 as=a from=bottom order=row cores=0-0 shard=1 tensor=1",
@@ -256,9 +256,9 @@ static void any_buffer(uint64_t *rng, struct tts_devseq_line *line)
 static void any_cb(uint64_t *rng, struct tts_devseq_line *line)
 {
     any_ranges(rng, line);
-    line->page_bytes = any_number(rng);
     line->number = any_number(rng);
     line->index_count = below(rng, TTS_CB_INDICES_MAX + 1);
+    line->page_bytes = line->index_count > 0 ? any_number(rng) : 0;
     for (size_t i = 0; i < line->index_count; i++)
         line->indices[i] = (uint8_t)below(rng, 64);
 }

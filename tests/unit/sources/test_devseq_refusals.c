@@ -231,6 +231,12 @@ T_TEST(each_option_stands_once)
                  "'from=' and 'at=' exclude each other");
 }
 
+T_TEST(a_page_is_that_of_an_index)
+{
+    expect_error("cb 2048 cores=0-0 page=2048", TTS_E_SYNTAX, 27,
+                 "'page=' is that of an index, add 'index='");
+}
+
 T_TEST(a_missing_option_is_named)
 {
     expect_error("cb 1", TTS_E_SYNTAX, 4,

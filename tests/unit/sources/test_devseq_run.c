@@ -264,7 +264,7 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
 {
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 8192 2048 as=a = 1497088");
-    expect_refusal(rig, "page a 4", TTS_E_RANGE, "'a' has no such page");
+    expect_refusal(rig, "page a 4", TTS_E_RANGE, "'a' has 4 pages, no page 4");
     expect(rig, "kernel 2048 as=k = 1073739776");
     expect_refusal(rig, "page k 0", TTS_E_INVALID, "'k' has no pages of its own");
     expect(rig, "shard l1 classic 8192 2048 shard=4x1 cores=0-0 as=s = 1488896");
