@@ -78,7 +78,8 @@ struct tts_need {
     uint32_t banks;          /* among which it is divided: all, or cores with a shard */
 };
 
-/* TTS_E_INVALID (err says why): the page does not divide the size, a sharding that cannot be,
+/* TTS_E_NOT_FOUND: the pool has no bytes, or the grid (0) is not known to a sharding.
+ * TTS_E_INVALID (err says why): the page does not divide the size, a sharding that cannot be,
  * interleaved in L1_SMALL, more shards than compute cores. TTS_E_RANGE: past 64 bits. */
 TTS_API TTS_NODISCARD enum tts_status tts_request_need(const struct tts_request *request,
                                                        const struct tts_pool_layout *pool,
@@ -87,7 +88,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_request_need(const struct tts_request 
 
 /* ---- pages ---- */
 
-/* Which core has which bank, and where banks begin. Made from a chip once; 64 KiB or so. */
+/* Which core has which bank, and where banks begin. Made from a chip once; some 16 KiB. */
 struct tts_banks_map {
     uint32_t columns, rows, dram_banks, dram_channel_banks;
     uint64_t dram_bank_size;
@@ -95,7 +96,7 @@ struct tts_banks_map {
     uint16_t core_of_bank[TTS_CORES_MAX];
 };
 
-/* TTS_E_NOT_FOUND: the grid, or a fact of DRAM, is unknown. */
+/* TTS_E_NOT_FOUND: the grid, or a fact of DRAM, is unknown. TTS_E_INVALID: no such chip. */
 TTS_API TTS_NODISCARD enum tts_status tts_banks_map_init(struct tts_banks_map *map,
                                                          const struct tts_chip *chip,
                                                          struct tts_error *err);

@@ -35,7 +35,8 @@ struct tts_cb_index {
 };
 
 struct tts_cb {
-    const struct tts_core_range *ranges; /* 1 .. TTS_CB_RANGES_MAX, none overlaps another */
+    const struct tts_core_range *ranges; /* 1 .. TTS_CB_RANGES_MAX, none overlaps another; as
+                                          * the runtime has merged them, if it did */
     size_t range_count;
     uint64_t total_bytes;
     const struct tts_cb_index *indices; /* several share the bytes (aliasing); may be none */

@@ -160,13 +160,14 @@ TTS_API const char *tts_pool_name(enum tts_pool pool);
 /* One pool of one chip. A pool of no bytes has no banks. */
 struct tts_pool_layout {
     uint32_t banks;
-    uint64_t bank_bytes;            /* that can be allocated in a bank */
-    uint64_t offset_bytes;          /* absolute address of the first of them */
-    uint64_t nominal_bytes;         /* of a bank: all that is there, reserved parts included */
-    uint64_t page_alignment_bytes;  /* to which pages are rounded up */
-    uint64_t block_alignment_bytes; /* to which blocks are; also the smallest block */
-    uint64_t limit;                 /* address limit of interleaved buffers, 0: none */
-    enum tts_direction direction;   /* when the caller does not choose */
+    uint64_t bank_bytes;           /* that can be allocated in a bank */
+    uint64_t offset_bytes;         /* absolute address of the first of them */
+    uint64_t nominal_bytes;        /* of a bank: all that is there, reserved parts included */
+    uint64_t page_alignment_bytes; /* to which pages are rounded up */
+    uint64_t bank_page_alignment_bytes; /* to which a bank rounds them further: HYBRID L1 */
+    uint64_t block_alignment_bytes;     /* to which blocks are; also the smallest block */
+    uint64_t limit;                     /* address limit of interleaved buffers, 0: none */
+    enum tts_direction direction;       /* when the caller does not choose */
 };
 
 /* TTS_E_NOT_FOUND: a fact that it needs is unknown; err names it. TTS_E_INVALID: what

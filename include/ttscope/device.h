@@ -2,7 +2,8 @@
  * every buffer gets the address that the runtime would give it, or fails as it would.
  *
  * All sizes are those of one chip; a mesh behaves as one. A device keeps no list of buffers:
- * what alloc gave is what release takes. Heap object, one thread at a time. */
+ * what alloc gave is what release takes. The rules are in docs/design/device.md. Heap object,
+ * one thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -22,10 +23,11 @@ enum tts_mode {
 /* A buffer on a device. A plain value; release it once. */
 struct tts_buffer {
     enum tts_pool pool;
-    bool placed;             /* it holds [address, address + block_bytes) of every bank */
-    uint32_t banks;          /* it is divided among */
-    uint64_t address;        /* 0 when there is none */
-    uint64_t size_bytes;     /* as asked for: logical */
+    bool placed;         /* it holds [address, address + block_bytes) of every bank; of single
+                          * cores: a block in each, wherever it is */
+    uint32_t banks;      /* it is divided among */
+    uint64_t address;    /* 0 when there is none */
+    uint64_t size_bytes; /* as asked for: logical */
     uint64_t bytes_per_bank; /* before rounding */
     uint64_t block_bytes;    /* that every bank gives up; 0: it takes none (size 0, or AT) */
 };
@@ -85,7 +87,8 @@ TTS_API const struct tts_banks_map *tts_device_map(const struct tts_device *devi
 
 /* TTS_E_FULL, TTS_E_BELOW_LIMIT: refused; tts_device_failure() has the circumstances.
  * TTS_E_INVALID, TTS_E_RANGE: not a request the runtime would take; err says why.
- * TTS_E_NOT_FOUND: no such pool. TTS_E_NOMEM. *out is written on success only. */
+ * TTS_E_NOT_FOUND: no such pool (in L1_SMALL of no bytes nothing fits, and that is
+ * TTS_E_FULL). TTS_E_NOMEM. *out is written on success only; err not for TTS_E_FULL. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_alloc(struct tts_device *device,
                                                        const struct tts_request *request,
                                                        struct tts_buffer *out,
@@ -105,9 +108,10 @@ TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_kernel(struct tts_device 
 TTS_API void tts_device_trace_begin(struct tts_device *device);
 
 /* The end of a capture: a trace of `bytes`. With a trace region: in TRACE, and all of them must
- * fit its budget. Without: DRAM, from the top. TTS_E_FULL: TTS_FAILURE_TRACE or
- * TTS_FAILURE_SPACE. TTS_E_BELOW_LIMIT: in DRAM, below what was in use while this or a live
- * trace was captured, which the runtime does not survive; nothing is taken, err says where. */
+ * fit its budget. Without: DRAM, from the top, above what was in use while this or a live trace
+ * was captured. TTS_E_FULL: TTS_FAILURE_TRACE, TTS_FAILURE_TRACE_OVERLAP or TTS_FAILURE_SPACE;
+ * nothing is taken then, and nothing counted (the runtime does not survive the second, and
+ * counts a trace that the first refused). After another failure the capture goes on. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_trace(struct tts_device *device,
                                                              uint64_t bytes,
                                                              struct tts_buffer *out,
@@ -115,8 +119,10 @@ TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_trace(struct tts_device *
 /* The page that the runtime chooses for a trace of `bytes` on `banks` banks. */
 TTS_API uint64_t tts_trace_page(uint64_t bytes, uint32_t banks);
 
-/* HYBRID: one block in each core of a sharded L1 buffer, in their order; addresses[i] is that
- * of the i-th core. TTS_E_FULL leaves nothing taken. */
+/* HYBRID: one block in each core of a classic sharding of L1, in their order; addresses[i] is
+ * that of the i-th core, 0 when it is only counted. TTS_E_FULL leaves nothing taken (the
+ * runtime keeps what the cores before had got). TTS_E_INVALID, TTS_E_RANGE (too few addresses,
+ * or past 64 bits), TTS_E_NOMEM: err says why. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_device_alloc_per_core(struct tts_device *device, const struct tts_request *request,
                           uint64_t *addresses, size_t capacity, struct tts_buffer *out,
@@ -144,10 +150,10 @@ TTS_API struct tts_cbs_floor tts_device_floor(struct tts_device *device);
 
 /* Of one bank, but for the counts. */
 struct tts_pool_stats {
-    struct tts_space_stats space; /* what is placed */
+    struct tts_space_stats space; /* what is placed in lockstep; not blocks of single cores */
     uint64_t unplaced_bytes;      /* counted, not placed; blocks rounded */
     uint64_t buffers, unplaced_buffers;
-    uint64_t peak_bytes; /* of placed and counted together */
+    uint64_t peak_bytes; /* of placed and counted together, in the fullest bank */
     uint64_t failures;
 };
 /* False: there is no such pool. */
@@ -168,7 +174,9 @@ TTS_API TTS_NODISCARD enum tts_status tts_device_submesh(const struct tts_device
                                                          struct tts_device **out,
                                                          struct tts_error *err);
 
-/* Makes every pool of `device` hold what the others hold together, and nothing else. */
+/* Makes every pool of `device` hold what the others hold together, and nothing else; what is
+ * only counted, and the list of traces, stay, and the observer is not told. All or none.
+ * TTS_E_INVALID: other chips, or one has buffers of single cores. TTS_E_FULL, TTS_E_NOMEM. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_device_synchronize(struct tts_device *device, const struct tts_device *const *others,
                        size_t count, struct tts_error *err);

@@ -5,17 +5,19 @@
 #include "ttscope/buffer.h"
 #include "ttscope/chip.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum tts_failure_kind {
     TTS_FAILURE_NONE,
-    TTS_FAILURE_SPACE,       /* no free block is large enough */
-    TTS_FAILURE_DEPENDENCY,  /* none is, after what other allocators hold */
-    TTS_FAILURE_BELOW_LIMIT, /* the block lies below the address limit */
-    TTS_FAILURE_CB_BEYOND,   /* circular buffers grow past the end of L1 */
-    TTS_FAILURE_CB_CLASH,    /* circular buffers grow into L1 buffers */
-    TTS_FAILURE_TRACE,       /* the trace region is too small */
+    TTS_FAILURE_SPACE,         /* no free block is large enough */
+    TTS_FAILURE_DEPENDENCY,    /* none is, after what other allocators hold */
+    TTS_FAILURE_BELOW_LIMIT,   /* the block lies below the address limit */
+    TTS_FAILURE_CB_BEYOND,     /* circular buffers grow past the end of L1 */
+    TTS_FAILURE_CB_CLASH,      /* circular buffers grow into L1 buffers */
+    TTS_FAILURE_TRACE,         /* the trace region is too small */
+    TTS_FAILURE_TRACE_OVERLAP, /* a trace in DRAM, below what was in use during a capture */
 };
 
 /* Fields that the kind does not name are 0. */
@@ -33,6 +35,9 @@ struct tts_failure {
     struct tts_core_range range;
     /* TRACE: requested_bytes, and: */
     uint64_t mesh_id, trace_bytes;
+    /* TRACE_OVERLAP: address, limit (the highest mark of a live trace), and those of its own:
+     */
+    uint64_t taken_end, given_end;
 };
 
 enum { TTS_FAILURE_TEXT_MAX = 320 };
@@ -42,5 +47,8 @@ TTS_API const char *tts_failure_text(const struct tts_failure *failure,
                                      char out[TTS_FAILURE_TEXT_MAX]);
 
 /* How many bytes more would have done: in the largest free block of every bank, below the L1
- * buffer or the end of L1, in the trace region, or above the limit. */
+ * buffer or the end of L1, in the trace region, or above the limit. 0 where that is not known.
+ */
 TTS_API uint64_t tts_failure_deficit(const struct tts_failure *failure);
+/* Not with dependencies: what else is free says nothing about the others' blocks. */
+TTS_API bool tts_failure_deficit_is_known(const struct tts_failure *failure);

@@ -169,9 +169,9 @@ static bool print_remarks(const struct tts_devseq_step *step)
 {
     char failure[TTS_FAILURE_TEXT_MAX];
     if (step->failed)
-        return printf("# %s\n# missing: %" PRIu64 " B\n",
-                      tts_failure_text(&step->failure, failure),
-                      tts_failure_deficit(&step->failure)) > 0;
+        return printf("# %s\n", tts_failure_text(&step->failure, failure)) > 0 &&
+               (!tts_failure_deficit_is_known(&step->failure) ||
+                printf("# missing: %" PRIu64 " B\n", tts_failure_deficit(&step->failure)) > 0);
     if (step->overlaps > 0)
         return printf(
                    "# lies over %zu earlier circular buffer%s on some core, which the runtime "

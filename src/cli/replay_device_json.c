@@ -73,7 +73,8 @@ static const char *kind_name(enum tts_failure_kind kind)
                                         [TTS_FAILURE_BELOW_LIMIT] = "below_limit",
                                         [TTS_FAILURE_CB_BEYOND] = "beyond_l1",
                                         [TTS_FAILURE_CB_CLASH] = "clash",
-                                        [TTS_FAILURE_TRACE] = "trace_region"};
+                                        [TTS_FAILURE_TRACE] = "trace_region",
+                                        [TTS_FAILURE_TRACE_OVERLAP] = "trace_overlap"};
     return names[kind];
 }
 
@@ -86,7 +87,8 @@ static void put_failure(struct tts_json *json, const char *key,
     tts_json_text(json, "kind", kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "text", tts_failure_text(failure, text));
-    tts_json_number(json, "deficit_bytes", tts_failure_deficit(failure));
+    put_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+               tts_failure_deficit(failure));
     put_number(json, "requested_bytes", space || failure->kind == TTS_FAILURE_TRACE,
                failure->requested_bytes);
     put_number(json, "need_bytes_per_bank", space, failure->need_bytes);

@@ -87,7 +87,8 @@ void tts_replay_device_stats(const struct tts_devseq_run *run, FILE *out)
     fprintf(out, "run on %s\n", tts_device_chip(run->device)->name);
     print_counts(&run->counts, out);
     if (first)
-        fprintf(out, "first failure, at line %" PRIu64 "\n  %s\n  missing: %" PRIu64 " B\n",
-                run->counts.first_failure_line, tts_failure_text(first, text),
-                tts_failure_deficit(first));
+        fprintf(out, "first failure, at line %" PRIu64 "\n  %s\n",
+                run->counts.first_failure_line, tts_failure_text(first, text));
+    if (first && tts_failure_deficit_is_known(first))
+        fprintf(out, "  missing: %" PRIu64 " B\n", tts_failure_deficit(first));
 }

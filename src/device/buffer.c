@@ -33,12 +33,15 @@ static enum tts_status need_sharded(const struct tts_request *request,
 {
     struct tts_shards_size size;
     struct tts_shards_place place = {pool->banks, grid};
+    uint64_t bank_page;
+    if (!round_up(need->page_bytes, pool->bank_page_alignment_bytes, &bank_page))
+        return too_large(err);
     enum tts_status status = tts_shards_measure(request, need->pages, &place, &size, err);
     if (status != TTS_OK)
         return status;
     need->banks = size.cores_used;
     if (__builtin_mul_overflow(size.pages_per_core, (uint64_t)need->banks, &need->pages) ||
-        __builtin_mul_overflow(size.pages_per_core, need->page_bytes, &need->bytes_per_bank))
+        __builtin_mul_overflow(size.pages_per_core, bank_page, &need->bytes_per_bank))
         return too_large(err);
     return TTS_OK;
 }
@@ -47,7 +50,9 @@ enum tts_status tts_request_need(const struct tts_request *request,
                                  const struct tts_pool_layout *pool, uint64_t grid,
                                  struct tts_need *out, struct tts_error *err)
 {
-    assert(pool->banks > 0 && pool->page_alignment_bytes > 0);
+    assert(pool->page_alignment_bytes > 0 && pool->bank_page_alignment_bytes > 0);
+    if (TTS_UNLIKELY(pool->banks == 0))
+        return tts_error_set(err, TTS_E_NOT_FOUND, "the pool has no bytes");
     if (TTS_UNLIKELY(request->size_bytes == 0)) {
         *out = (struct tts_need){.banks = pool->banks};
         return TTS_OK;
@@ -67,9 +72,10 @@ enum tts_status tts_request_need(const struct tts_request *request,
         if (TTS_UNLIKELY(request->pool == TTS_POOL_L1_SMALL))
             return tts_error_set(err, TTS_E_INVALID,
                                  "L1_SMALL takes only sharded buffers, shard it");
-        uint64_t of_bank = (pages - 1) / pool->banks + 1;
+        uint64_t of_bank = (pages - 1) / pool->banks + 1, bank_page;
         if (TTS_UNLIKELY(
-                __builtin_mul_overflow(of_bank, need.page_bytes, &need.bytes_per_bank)))
+                !round_up(need.page_bytes, pool->bank_page_alignment_bytes, &bank_page) ||
+                __builtin_mul_overflow(of_bank, bank_page, &need.bytes_per_bank)))
             return too_large(err);
     }
     if (TTS_UNLIKELY(

@@ -58,7 +58,7 @@ static enum tts_status check_counts(const struct tts_chip *chip, struct tts_erro
         uint64_t min, max;
     } counts[] = {{TTS_FACT_CHIPS, 1, UINT32_MAX},
                   {TTS_FACT_DRAM_CHANNEL_BANKS, 1, UINT32_MAX},
-                  {TTS_FACT_MAX_CBS, 0, 64}};
+                  {TTS_FACT_MAX_CBS, 1, 64}};
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         if (!tts_chip_knows(chip, counts[i].key))
             continue;

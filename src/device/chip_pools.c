@@ -123,6 +123,7 @@ enum tts_status tts_chip_pool(const struct tts_chip *chip, enum tts_pool pool,
     struct tts_pool_layout layout = {.page_alignment_bytes = alignment,
                                      .block_alignment_bytes = alignment};
     pools[pool].layout(chip, &layout);
+    layout.bank_page_alignment_bytes = layout.page_alignment_bytes;
     assert((layout.banks == 0) == (layout.bank_bytes == 0));
     assert(layout.bank_bytes <= layout.nominal_bytes);
     *out = layout;

@@ -104,18 +104,59 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     return TTS_OK;
 }
 
-static TTS_COLD enum tts_status no_pool(const struct tts_device *d, enum tts_pool pool,
+/* L1_SMALL of no bytes: the runtime has an allocator for it, in which nothing fits. */
+static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_request *request,
+                                        bool place, struct tts_buffer *out,
                                         struct tts_error *err)
 {
-    struct tts_pool_layout layout;
-    if ((unsigned)pool >= TTS_POOLS)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "no such pool");
-    enum tts_status status = tts_chip_pool(&d->chip, pool, &layout, err);
+    struct tts_device_pool *pool = &d->pools[request->pool];
+    struct tts_pool_layout layout = pool->layout;
+    struct tts_need need;
+    layout.banks = TTS_GRID_COLUMNS(d->grid) * TTS_GRID_ROWS(d->grid);
+    enum tts_status status = tts_request_need(request, &layout, d->grid, &need, err);
     if (status != TTS_OK)
         return status;
-    return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' has no %s, set '%s' to more than 0",
-                         d->chip.name, tts_pool_name(pool),
-                         pool == TTS_POOL_TRACE ? "trace_region" : "l1_small");
+    struct tts_buffer buffer = {.pool = request->pool,
+                                .banks = need.banks,
+                                .size_bytes = request->size_bytes,
+                                .bytes_per_bank = need.bytes_per_bank};
+    if (request->placement == TTS_PLACE_AT) {
+        buffer.address = request->address;
+    } else if (need.block_bytes > 0) {
+        if (tts_device_countable(pool, need.block_bytes, err) != TTS_OK)
+            return TTS_E_RANGE;
+        if (place)
+            tts_device_refuse(d, &(struct tts_failure){.kind = TTS_FAILURE_SPACE,
+                                                       .pool = request->pool,
+                                                       .requested_bytes = need.total_bytes,
+                                                       .need_bytes = need.bytes_per_bank,
+                                                       .block_bytes = need.block_bytes,
+                                                       .banks = need.banks});
+        if (d->mode == TTS_MODE_PLACE)
+            return TTS_E_FULL;
+        buffer.block_bytes = need.block_bytes;
+        tts_device_count(pool, need.block_bytes, false);
+    }
+    *out = buffer;
+    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    return TTS_OK;
+}
+
+static TTS_COLD enum tts_status alloc_nowhere(struct tts_device *d,
+                                              const struct tts_request *request, bool place,
+                                              struct tts_buffer *out, struct tts_error *err)
+{
+    struct tts_pool_layout layout;
+    if ((unsigned)request->pool >= TTS_POOLS)
+        return tts_error_set(err, TTS_E_NOT_FOUND, "no such pool");
+    enum tts_status status = tts_chip_pool(&d->chip, request->pool, &layout, err);
+    if (status != TTS_OK)
+        return status;
+    if (request->pool == TTS_POOL_L1_SMALL)
+        return alloc_in_nothing(d, request, place, out, err);
+    return tts_error_set(err, TTS_E_NOT_FOUND,
+                         "'%.31s' has no %s, set 'trace_region' to more than 0", d->chip.name,
+                         tts_pool_name(request->pool));
 }
 
 static inline enum tts_direction direction_of(const struct tts_request *request,
@@ -147,7 +188,7 @@ enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_reque
                                     bool place, struct tts_buffer *out, struct tts_error *err)
 {
     if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS || !d->pools[request->pool].banks))
-        return no_pool(d, request->pool, err);
+        return alloc_nowhere(d, request, place, out, err);
     struct tts_device_pool *pool = &d->pools[request->pool];
     struct tts_need need;
     enum tts_status status = tts_request_need(request, &pool->layout, d->grid, &need, err);
@@ -270,9 +311,11 @@ static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *p
 
 enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer *buffer)
 {
-    if (TTS_UNLIKELY((unsigned)buffer->pool >= TTS_POOLS || !d->pools[buffer->pool].banks))
+    if (TTS_UNLIKELY((unsigned)buffer->pool >= TTS_POOLS))
         return TTS_E_NOT_FOUND;
     struct tts_device_pool *pool = &d->pools[buffer->pool];
+    if (TTS_UNLIKELY(buffer->placed && !pool->banks))
+        return TTS_E_NOT_FOUND;
     if (TTS_LIKELY(buffer->placed)) {
         enum tts_status status = give_back(d, pool, buffer);
         if (TTS_UNLIKELY(status != TTS_OK))

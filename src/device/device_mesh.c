@@ -75,6 +75,12 @@ static enum tts_status change_all(struct tts_device *d, const struct tts_device 
     return status;
 }
 
+/* The runtime takes no state out, and puts none in, beside blocks of single cores. */
+static bool has_own_buffers(const struct tts_device *d)
+{
+    return d->pools[TTS_POOL_L1].own_buffers > 0;
+}
+
 enum tts_status tts_device_synchronize(struct tts_device *d,
                                        const struct tts_device *const *others, size_t count,
                                        struct tts_error *err)
@@ -83,6 +89,11 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
     int kind = 0;
     if (count == 0)
         return tts_error_set(err, TTS_E_INVALID, "no device to take the state from");
+    bool own = has_own_buffers(d);
+    for (size_t i = 0; i < count; i++)
+        own = own || has_own_buffers(others[i]);
+    if (own)
+        return tts_error_set(err, TTS_E_INVALID, "there are buffers of single cores");
     enum tts_status status = change_all(d, others, count, changes, &kind);
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_device_pool *pool = &d->pools[i];

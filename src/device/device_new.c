@@ -39,14 +39,16 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
         return TTS_OK;
     bool hybrid = d->config.hybrid && kind == TTS_POOL_L1;
     if (hybrid)
-        pool->layout.page_alignment_bytes = pool->layout.block_alignment_bytes;
+        pool->layout.bank_page_alignment_bytes = pool->layout.block_alignment_bytes;
     pool->need = tts_need_pool(&pool->layout);
-    pool->is_quick = d->mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL;
+    pool->is_quick = d->mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL &&
+                     pool->layout.block_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX &&
+                     pool->layout.bank_page_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX;
     pool->uneven = hybrid;
     struct tts_banks_config config = {
         .size_bytes = pool->layout.bank_bytes,
         .offset_bytes = pool->layout.offset_bytes,
-        .page_alignment_bytes = pool->layout.page_alignment_bytes,
+        .page_alignment_bytes = pool->layout.bank_page_alignment_bytes,
         .block_alignment_bytes = pool->layout.block_alignment_bytes,
         .banks = pool->layout.banks,
         .limit = pool->layout.limit,
@@ -58,18 +60,21 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
 static enum tts_status new_pools(struct tts_device *d, struct tts_error *err)
 {
     bool any = false;
-    struct tts_error why = {0}; /* in the end, what the last one lacks */
-    enum tts_status status = TTS_OK;
+    struct tts_error why, first = {0}; /* what the first one lacks */
     for (int kind = 0; kind < TTS_POOLS; kind++) {
-        status = new_pool(d, (enum tts_pool)kind, &why);
-        if (status != TTS_OK && status != TTS_E_NOT_FOUND)
-            break;
+        enum tts_status status = new_pool(d, (enum tts_pool)kind, &why);
+        if (status != TTS_OK && status != TTS_E_NOT_FOUND) {
+            if (err)
+                *err = why;
+            return status;
+        }
+        if (status != TTS_OK && first.status == TTS_OK)
+            first = why;
         any = any || d->pools[kind].banks;
-        status = any ? TTS_OK : TTS_E_NOT_FOUND;
     }
-    if (status != TTS_OK && err)
-        *err = why;
-    return status;
+    if (!any && err)
+        *err = first;
+    return any ? TTS_OK : TTS_E_NOT_FOUND;
 }
 
 static enum tts_status new_cbs(struct tts_device *d, struct tts_error *err)

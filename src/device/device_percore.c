@@ -8,31 +8,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* The cores with a shard, in their order; a grid of shards is in a corner of its range. */
-static struct tts_shard_cores cores_of(const struct tts_request *request,
-                                       struct tts_core_range *corner)
-{
-    const struct tts_distribution *spread = request->distribution;
-    if (!spread)
-        return request->shard->cores;
-    if (!spread->grid)
-        return spread->cores;
-    uint64_t down = (spread->tensor[0] - 1) / spread->shard[0];
-    uint64_t across = (spread->tensor[1] - 1) / spread->shard[1];
-    bool column_major = spread->cores.column_major;
-    *corner = spread->cores.ranges[0];
-    corner->x1 = (uint16_t)(corner->x0 + (column_major ? down : across));
-    corner->y1 = (uint16_t)(corner->y0 + (column_major ? across : down));
-    return (struct tts_shard_cores){.ranges = corner, .count = 1, .column_major = column_major};
-}
-
 /* The allocator of the idx-th core of a sharding: banks have their own from 1 on. */
 static uint32_t allocator_at(const struct tts_device *d, const struct tts_request *request,
                              uint32_t idx)
 {
-    struct tts_core_range corner;
-    struct tts_shard_cores cores = cores_of(request, &corner);
-    struct tts_core core = tts_shard_core(&cores, idx);
+    struct tts_core core = tts_shard_core(&request->shard->cores, idx);
     return 1 + (uint32_t)d->map->bank_of_core[core.y * d->map->columns + core.x];
 }
 
@@ -43,12 +23,16 @@ static enum tts_status check_per_core(const struct tts_device *d,
     if (!d->floor || !d->map)
         return tts_error_set(err, TTS_E_INVALID, "buffers of one core need the HYBRID mode%s",
                              d->floor ? ", and the facts of DRAM" : "");
-    if (request->pool != TTS_POOL_L1 || (!request->shard && !request->distribution))
-        return tts_error_set(err, TTS_E_INVALID, "buffers of one core are sharded, in L1");
+    if (request->pool != TTS_POOL_L1 || !request->shard)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffers of one core are in L1 and have a classic sharding");
     if (request->placement == TTS_PLACE_AT || request->size_bytes == 0)
         return tts_error_set(err, TTS_E_INVALID,
                              "buffers of one core have a size and no place");
-    return tts_request_need(request, &d->pools[TTS_POOL_L1].layout, d->grid, need, err);
+    struct tts_request classic =
+        *request; /* all its cores, whatever else deals pages to them */
+    classic.distribution = NULL;
+    return tts_request_need(&classic, &d->pools[TTS_POOL_L1].layout, d->grid, need, err);
 }
 
 /* Of the first `count` cores. */
@@ -107,6 +91,8 @@ static enum tts_status place_cores(struct tts_device *d, const struct tts_reques
         tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = tts_device_circumstances(d, TTS_POOL_L1, need, failed);
+    failure.requested_bytes = need->bytes_per_bank; /* each core asks for itself */
+    failure.banks = 1;
     tts_device_refuse(d, &failure);
     return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }

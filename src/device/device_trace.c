@@ -1,5 +1,6 @@
 /* device_trace.c: what the runtime allocates on its own: kernel binaries and traces. */
 #include "base/error.h"
+#include "device/banks_inside.h"
 #include "device/device_inside.h"
 
 #include <assert.h>
@@ -36,7 +37,7 @@ uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
         if (waste > least && bytes / row < 2)
             continue;
         page = candidate;
-        least = waste < least ? waste : least;
+        least = waste; /* also of a pick that only the second rule made */
     }
     return page;
 }
@@ -49,14 +50,17 @@ void tts_device_trace_begin(struct tts_device *d)
     }
 }
 
-/* The end of the capture: how far DRAM was in use; 0 when there was none. */
-static uint64_t end_capture(struct tts_device *d)
+/* How far DRAM was in use during the capture; zeros when there is none. */
+static struct tts_water capture_water(const struct tts_device *d)
 {
-    if (!d->capturing)
-        return 0;
+    return d->capturing ? d->pools[TTS_POOL_DRAM].banks->water : (struct tts_water){0};
+}
+
+static void end_capture(struct tts_device *d)
+{
+    if (d->capturing)
+        tts_banks_water_end(d->pools[TTS_POOL_DRAM].banks);
     d->capturing = false;
-    struct tts_water water = tts_banks_water_end(d->pools[TTS_POOL_DRAM].banks);
-    return water.taken_end > water.given_end ? water.taken_end : water.given_end;
 }
 
 static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err)
@@ -115,26 +119,33 @@ static bool top_place(const struct tts_space *space, uint64_t bytes, uint64_t *a
     return found;
 }
 
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* A trace in DRAM must not lie below what this or a live one was captured with. */
-static enum tts_status check_water(const struct tts_device *d,
-                                   const struct tts_request *request, uint64_t water,
-                                   struct tts_error *err)
+static enum tts_status check_water(struct tts_device *d, const struct tts_request *request,
+                                   struct tts_water water, bool *place, struct tts_error *err)
 {
     const struct tts_device_pool *pool = &d->pools[TTS_POOL_DRAM];
+    struct tts_failure failure = {.kind = TTS_FAILURE_TRACE_OVERLAP,
+                                  .pool = TTS_POOL_DRAM,
+                                  .taken_end = water.taken_end,
+                                  .given_end = water.given_end};
     struct tts_need need;
     enum tts_status status = tts_request_need(request, &pool->layout, d->grid, &need, err);
     if (status != TTS_OK || need.block_bytes == 0)
         return status;
     for (size_t i = 0; i < d->trace_count; i++)
-        water = d->traces[i].water > water ? d->traces[i].water : water;
-    uint64_t address;
-    if (!top_place(tts_banks_space(pool->banks, 0), need.block_bytes, &address) ||
-        address >= water)
+        failure.limit = higher(failure.limit, d->traces[i].water);
+    uint64_t mark = higher(failure.limit, higher(water.taken_end, water.given_end));
+    if (!top_place(tts_banks_space(pool->banks, 0), need.block_bytes, &failure.address) ||
+        failure.address >= mark)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_BELOW_LIMIT,
-                         "a trace buffer at %" PRIu64 " would lie below %" PRIu64
-                         ", used during a capture: set 'trace_region'",
-                         address, water);
+    tts_device_refuse(d, &failure);
+    *place = false;
+    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
 enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
@@ -145,7 +156,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
     bool in_region = kind == TTS_POOL_TRACE, place = d->mode != TTS_MODE_NO_DISPATCH;
     struct tts_request request = {.pool = kind,
                                   .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
-    uint64_t water = end_capture(d);
+    struct tts_water water = capture_water(d);
     if (!pool->banks)
         return tts_device_alloc(d, &request, out, err); /* says what is missing */
     request.page_bytes = tts_trace_page(bytes, pool->layout.banks);
@@ -154,11 +165,15 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
     enum tts_status status = reserve_trace(d, err);
     if (status == TTS_OK && place)
         status = in_region ? check_budget(d, request.size_bytes, &place, err)
-                           : check_water(d, &request, water, err);
+                           : check_water(d, &request, water, &place, err);
     if (status == TTS_OK)
         status = tts_device_alloc_as(d, &request, place, out, err);
+    if (status == TTS_OK || status == TTS_E_FULL)
+        end_capture(d); /* after any other failure it can be tried again */
     if (status == TTS_OK && out->placed)
-        d->traces[d->trace_count++] = (struct tts_device_trace){
-            .address = out->address, .bytes = request.size_bytes, .water = water};
+        d->traces[d->trace_count++] =
+            (struct tts_device_trace){.address = out->address,
+                                      .bytes = request.size_bytes,
+                                      .water = higher(water.taken_end, water.given_end)};
     return status;
 }

@@ -65,6 +65,40 @@ static int trace_text(const struct tts_failure *f, char *out)
                     f->requested_bytes, f->mesh_id, f->trace_bytes);
 }
 
+static bool is_below(uint64_t address, uint64_t mark)
+{
+    return mark > 0 && address < mark;
+}
+
+static int overlap_text(const struct tts_failure *f, char *out)
+{
+    bool taken = is_below(f->address, f->taken_end), given = is_below(f->address, f->given_end);
+    static const char less[] = "Reduce allocations during trace capture";
+    if (taken && given)
+        return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                        "Trace buffer at address %" PRIu64
+                        " overlaps with DRAM activity during trace capture. Allocation high "
+                        "water mark: %" PRIu64 ", Deletion high water mark: %" PRIu64
+                        ". %s or set a non-zero trace_region_size.",
+                        f->address, f->taken_end, f->given_end, less);
+    if (!taken && !given)
+        return snprintf(out, TTS_FAILURE_TEXT_MAX,
+                        "Trace buffer at address %" PRIu64
+                        " overlaps with DRAM activity captured by another live trace (maximum "
+                        "live trace high water mark: %" PRIu64
+                        "). Release the existing trace before capturing this trace or set a "
+                        "non-zero trace_region_size.",
+                        f->address, f->limit);
+    return snprintf(
+        out, TTS_FAILURE_TEXT_MAX,
+        "Trace buffer at address %" PRIu64
+        " overlaps with buffers %s during trace capture (%s high water mark: %" PRIu64
+        "). %s or set a non-zero trace_region_size.",
+        f->address, taken ? "allocated" : "deallocated", taken ? "allocation" : "deletion",
+        taken ? f->taken_end : f->given_end,
+        taken ? less : "Avoid deallocating DRAM buffers during trace capture");
+}
+
 static int text_of(const struct tts_failure *f, char *out)
 {
     switch (f->kind) {
@@ -80,6 +114,8 @@ static int text_of(const struct tts_failure *f, char *out)
         return clash_text(f, out);
     case TTS_FAILURE_TRACE:
         return trace_text(f, out);
+    case TTS_FAILURE_TRACE_OVERLAP:
+        return overlap_text(f, out);
     case TTS_FAILURE_NONE:
         break;
     }
@@ -100,12 +136,16 @@ static uint64_t above(uint64_t value, uint64_t bound)
     return value > bound ? value - bound : 0;
 }
 
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 uint64_t tts_failure_deficit(const struct tts_failure *failure)
 {
     const struct tts_failure *f = failure;
     switch (f->kind) {
     case TTS_FAILURE_SPACE:
-    case TTS_FAILURE_DEPENDENCY:
         return above(f->block_bytes, f->largest_free_bytes);
     case TTS_FAILURE_BELOW_LIMIT:
         return above(f->limit, f->address);
@@ -115,8 +155,16 @@ uint64_t tts_failure_deficit(const struct tts_failure *failure)
         return above(f->region_end, f->l1_address);
     case TTS_FAILURE_TRACE:
         return above(f->requested_bytes, f->trace_bytes);
+    case TTS_FAILURE_TRACE_OVERLAP:
+        return above(higher(f->limit, higher(f->taken_end, f->given_end)), f->address);
+    case TTS_FAILURE_DEPENDENCY:
     case TTS_FAILURE_NONE:
         break;
     }
     return 0;
+}
+
+bool tts_failure_deficit_is_known(const struct tts_failure *failure)
+{
+    return failure->kind != TTS_FAILURE_NONE && failure->kind != TTS_FAILURE_DEPENDENCY;
 }

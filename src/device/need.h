@@ -5,7 +5,9 @@
 #include "base/compiler.h"
 #include "ttscope/buffer.h"
 
-/* A pool as the arithmetic wants it. */
+/* A pool as the arithmetic wants it; only for alignments up to TTS_NEED_ALIGNMENT_MAX. */
+enum { TTS_NEED_ALIGNMENT_MAX = 1 << 20 };
+
 struct tts_need_pool {
     uint64_t page_mask, block_mask; /* alignments, less 1 */
     uint64_t banks;
@@ -14,7 +16,7 @@ struct tts_need_pool {
 
 static inline struct tts_need_pool tts_need_pool(const struct tts_pool_layout *layout)
 {
-    return (struct tts_need_pool){.page_mask = layout->page_alignment_bytes - 1,
+    return (struct tts_need_pool){.page_mask = layout->bank_page_alignment_bytes - 1,
                                   .block_mask = layout->block_alignment_bytes - 1,
                                   .banks = layout->banks,
                                   .banks_inverse = UINT64_MAX / layout->banks + 1};
@@ -26,7 +28,7 @@ static TTS_FORCE_INLINE bool tts_need_interleaved(const struct tts_need_pool *po
                                                   uint64_t size_bytes, uint64_t page_bytes,
                                                   uint64_t *bytes_per_bank)
 {
-    /* One test: pages below 2^32 bytes each, and below 2^40 of them, cannot wrap anything. */
+    /* A size of up to 2^40, and so at most 2^40 pages, each rounded up by less than 2^20. */
     if (TTS_UNLIKELY(page_bytes - 1 >= UINT32_MAX || size_bytes - 1 >= UINT64_C(1) << 40))
         return false;
     uint64_t pages = size_bytes <= UINT32_MAX

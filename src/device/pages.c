@@ -11,9 +11,12 @@ enum tts_status tts_banks_map_init(struct tts_banks_map *map, const struct tts_c
     static const enum tts_fact_key needed[] = {TTS_FACT_GRID, TTS_FACT_DRAM_BANKS,
                                                TTS_FACT_DRAM_CHANNEL_BANKS,
                                                TTS_FACT_DRAM_BANK_SIZE};
+    enum tts_status status = tts_chip_check(chip, err);
+    if (status != TTS_OK)
+        return status;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (chip->fact[needed[i]].origin == TTS_ORIGIN_UNKNOWN)
-            return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' of '%s' is not known, set it",
+            return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' of '%.31s' is not known, set it",
                                  tts_fact_name(needed[i]), chip->name);
     uint64_t grid = chip->fact[TTS_FACT_GRID].value;
     map->columns = TTS_GRID_COLUMNS(grid);

@@ -257,6 +257,8 @@ enum tts_status tts_shards_measure(const struct tts_request *request, uint64_t p
     if (status != TTS_OK)
         return status;
     uint32_t compute = TTS_GRID_COLUMNS(place->grid) * TTS_GRID_ROWS(place->grid);
+    if (compute == 0)
+        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is not known, set it");
     if (size.cores_used > compute)
         return tts_error_set(err, TTS_E_INVALID,
                              "%" PRIu32 " shards, but the compute grid has %" PRIu32

@@ -16,19 +16,20 @@ static void same(struct tts_pool_layout a, struct tts_pool_layout b)
     T_EQ(a.offset_bytes, b.offset_bytes);
     T_EQ(a.nominal_bytes, b.nominal_bytes);
     T_EQ(a.page_alignment_bytes, b.page_alignment_bytes);
+    T_EQ(a.bank_page_alignment_bytes, b.bank_page_alignment_bytes);
     T_EQ(a.block_alignment_bytes, b.block_alignment_bytes);
     T_EQ(a.limit, b.limit);
     T_EQ(a.direction, b.direction);
 }
 
 /* banks, bank bytes, offset, nominal, page and block alignment, limit, direction */
-static const struct tts_pool_layout wormhole_dram = {12, 1070773184, 2968640, 1073741824,
-                                                     32, 32,         0,       TTS_DIRECTION_UP};
-static const struct tts_pool_layout wormhole_l1 = {64, 1393472, 105664, 1499136,
+static const struct tts_pool_layout wormhole_dram = {
+    12, 1070773184, 2968640, 1073741824, 32, 32, 32, 0, TTS_DIRECTION_UP};
+static const struct tts_pool_layout wormhole_l1 = {64, 1393472, 105664, 1499136,           16,
                                                    16, 32,      105664, TTS_DIRECTION_DOWN};
 static const struct tts_pool_layout blackhole_dram = {
-    8, 4272341376, 5848704, 4278190080, 64, 64, 0, TTS_DIRECTION_UP};
-static const struct tts_pool_layout blackhole_l1 = {130, 1461248, 111616, 1572864,
+    8, 4272341376, 5848704, 4278190080, 64, 64, 64, 0, TTS_DIRECTION_UP};
+static const struct tts_pool_layout blackhole_l1 = {130, 1461248, 111616, 1572864,           16,
                                                     16,  64,      111616, TTS_DIRECTION_DOWN};
 
 T_TEST(every_preset_has_the_pools_of_its_architecture)
@@ -73,9 +74,9 @@ T_TEST(a_pool_of_no_bytes_has_no_banks)
 {
     struct tts_chip chip = chip_of("n150");
     same(pool_of(&chip, TTS_POOL_TRACE),
-         (struct tts_pool_layout){0, 0, 1073741824, 0, 32, 32, 0, TTS_DIRECTION_UP});
+         (struct tts_pool_layout){0, 0, 1073741824, 0, 32, 32, 32, 0, TTS_DIRECTION_UP});
     same(pool_of(&chip, TTS_POOL_L1_SMALL),
-         (struct tts_pool_layout){0, 0, 1499136, 0, 16, 32, 0, TTS_DIRECTION_DOWN});
+         (struct tts_pool_layout){0, 0, 1499136, 0, 16, 16, 32, 0, TTS_DIRECTION_DOWN});
 }
 
 T_TEST(a_trace_region_is_taken_off_the_top_of_every_dram_bank)
@@ -86,7 +87,7 @@ T_TEST(a_trace_region_is_taken_off_the_top_of_every_dram_bank)
     dram.bank_bytes = 1062794176;
     same(pool_of(&chip, TTS_POOL_DRAM), dram);
     same(pool_of(&chip, TTS_POOL_TRACE),
-         (struct tts_pool_layout){12, 7979008, 1073741824 - 7979008, 7979008, 32, 32, 0,
+         (struct tts_pool_layout){12, 7979008, 1073741824 - 7979008, 7979008, 32, 32, 32, 0,
                                   TTS_DIRECTION_UP});
     T_EQ(chip.fact[TTS_FACT_TRACE_REGION].value, 95693824);
 }
@@ -137,7 +138,7 @@ T_TEST(l1_small_is_at_the_top_of_l1_and_rounded_to_the_dram_alignment)
     set(&chip, "l1_small", "30800");
     T_EQ(chip.fact[TTS_FACT_L1_SMALL].value, 30800);
     same(pool_of(&chip, TTS_POOL_L1_SMALL),
-         (struct tts_pool_layout){64, 30816, 1499136 - 30816, 30816, 16, 32, 0,
+         (struct tts_pool_layout){64, 30816, 1499136 - 30816, 30816, 16, 16, 32, 0,
                                   TTS_DIRECTION_DOWN});
     struct tts_pool_layout l1 = wormhole_l1;
     l1.bank_bytes -= 30816;

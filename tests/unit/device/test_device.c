@@ -224,16 +224,53 @@ T_TEST(what_is_given_back_can_be_taken_again_and_twice_is_harmless)
 
 /* --- refusals --------------------------------------------------------------------------- */
 
+T_TEST(in_l1_small_of_no_bytes_nothing_fits)
+{
+    struct tts_shard shard;
+    struct tts_request request = sharded_in(TTS_POOL_L1_SMALL, 1, 33792, &all, &shard);
+    char text[TTS_FAILURE_TEXT_MAX];
+    for (enum tts_mode mode = TTS_MODE_PLACE; mode <= TTS_MODE_OVERCOMMIT; mode++) {
+        struct tts_device *device = device_in(mode, chip_of("n150"));
+        struct tts_buffer buffer;
+        enum tts_status status = tts_device_alloc(device, &request, &buffer, NULL);
+        T_EQ(status, mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK);
+        T_EQ(tts_device_failures(device), mode == TTS_MODE_NO_DISPATCH ? 0 : 1);
+        if (mode != TTS_MODE_NO_DISPATCH)
+            T_STR_EQ(
+                tts_failure_text(tts_device_failure(device), text),
+                "Out of Memory: Not enough space to allocate 2162688 B L1_SMALL buffer "
+                "across 64 banks, where each bank needs to store 33792 B, but bank size is "
+                "0 B (allocated: 0 B, free: 0 B, largest free block: 0 B)");
+        if (status == TTS_OK) {
+            T_TRUE(!buffer.placed && buffer.block_bytes == 33792);
+            T_EQ(tts_device_release(device, &buffer), TTS_OK);
+            T_EQ(tts_device_release(device, &buffer), TTS_E_NOT_FOUND);
+        }
+        tts_device_free(device);
+    }
+}
+
+T_TEST(an_odd_alignment_goes_the_long_way)
+{
+    struct tts_chip chip = chip_of("n150");
+    set(&chip, "dram_alignment", "16M");
+    set(&chip, "l1_size", "1G");
+    set(&chip, "dram_banks", "1");
+    struct tts_device *device = device_in(TTS_MODE_PLACE, chip);
+    struct tts_request request = {
+        .pool = TTS_POOL_DRAM, .size_bytes = UINT64_C(1) << 40, .page_bytes = 1};
+    struct tts_buffer buffer;
+    T_EQ(tts_device_alloc(device, &request, &buffer, NULL), TTS_E_RANGE);
+    tts_device_free(device);
+}
+
 T_TEST(requests_that_cannot_be_are_refused_and_said_why)
 {
     struct tts_device *device = device_of("n150");
     struct tts_buffer buffer;
     struct tts_error err = {0};
-    struct tts_request request = pages_in(TTS_POOL_L1_SMALL, 64, TILE);
+    struct tts_request request = pages_in(TTS_POOL_TRACE, 64, TILE);
     struct snapshot was = snapshot_of(device);
-    T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "'n150' has no L1_SMALL, set 'l1_small' to more than 0");
-    request.pool = TTS_POOL_TRACE;
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_NOT_FOUND);
     T_STR_EQ(err.text, "'n150' has no TRACE, set 'trace_region' to more than 0");
     request.pool = TTS_POOLS;

@@ -203,34 +203,27 @@ T_TEST(pools_are_changed_all_or_none)
     tts_device_free((struct tts_device *)other);
 }
 
-T_TEST(buffers_of_single_cores_outlive_it)
+T_TEST(beside_buffers_of_single_cores_there_is_none)
 {
-    struct tts_device_config config = {.hybrid = true, .mode = TTS_MODE_OVERCOMMIT};
+    struct tts_device_config config = {.hybrid = true};
     struct tts_device *device = device_on(chip_of("n150"), config, NULL);
     struct tts_device *other = device_on(chip_of("n150"), config, NULL);
+    const struct tts_device *others[] = {other}, *itself[] = {device};
     struct tts_shard shard;
     struct tts_request request = sharded_in(TTS_POOL_L1, 1, 4096, &first, &shard);
     struct tts_buffer own;
+    struct tts_error err = {0};
     uint64_t at;
     T_EQ(tts_device_alloc_per_core(device, &request, &at, 1, &own, NULL), TTS_OK);
-    taken(device, pages_in(TTS_POOL_L1, 64, TILE));
     taken(other, pages_in(TTS_POOL_L1, 64, 64));
-    struct tts_shard whole_shard;
-    struct tts_request whole = sharded_in(TTS_POOL_L1, 1, L1_BYTES, &first, &whole_shard);
-    struct tts_buffer counted;
-    uint64_t nowhere;
-    T_EQ(tts_device_alloc_per_core(device, &whole, &nowhere, 1, &counted, NULL), TTS_OK);
-    synchronized(device, other, NULL);
-    T_EQ(stats_of(device, TTS_POOL_L1).buffers, 3);
-    given(device, counted);
-    T_EQ(stats_of(device, TTS_POOL_L1).buffers, 2);
+    struct snapshot was = snapshot_of(device);
+    T_EQ(tts_device_synchronize(device, others, 1, &err), TTS_E_INVALID);
+    T_STR_EQ(err.text, "there are buffers of single cores");
+    is_as_it_was(device, &was);
+    T_EQ(tts_device_synchronize(other, itself, 1, NULL), TTS_E_INVALID);
     T_EQ(tts_device_release_per_core(device, &request, &at, &own), TTS_OK);
+    synchronized(device, other, NULL);
     T_EQ(stats_of(device, TTS_POOL_L1).buffers, 1);
-    T_EQ(stats_of(device, TTS_POOL_L1).peak_bytes, 4096 + TILE + L1_BYTES);
-    struct tts_device *plain = device_of("n150");
-    const struct tts_device *others[] = {plain};
-    T_EQ(tts_device_synchronize(device, others, 1, NULL), TTS_E_INVALID);
-    tts_device_free(plain);
     tts_device_free(device);
     tts_device_free(other);
 }

@@ -62,7 +62,7 @@ struct history {
     struct heap heap;
     struct tts_device *device;
     const struct tts_device *other;
-    uint64_t rng;
+    uint64_t rng, op;
     struct held held[LIVE_MAX];
     size_t count;
     uint64_t nomem;
@@ -85,7 +85,7 @@ static enum tts_status take(struct history *h, uint64_t what, uint64_t bytes, st
         status = tts_device_alloc_kernel(h->device, bytes, &held->buffer, &err);
     else if (what == 1)
         status = tts_device_alloc_trace(h->device, bytes, &held->buffer, &err);
-    else if (what == 2) {
+    else if (what == 2 && h->op > OPS / 2) { /* beside them no state is put in */
         held->own = true;
         request = own_request(32 + bytes % 3000, &shard);
         status =
@@ -124,6 +124,7 @@ static struct result step(struct history *h, uint64_t op)
     uint64_t bytes = t_random(&h->rng) % 5000, what = t_random(&h->rng) % 10;
     size_t idx = t_random(&h->rng) % (LIVE_MAX + LIVE_MAX / 4);
     struct result result = {.status = TTS_E_NOMEM};
+    h->op = op;
     struct held *held = &h->held[h->count];
     for (int tries = 0; result.status == TTS_E_NOMEM; tries++) {
         struct tts_pool_stats was[TTS_POOLS];

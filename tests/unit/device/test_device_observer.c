@@ -149,8 +149,9 @@ T_TEST(a_refused_buffer_is_told_as_a_failure_alone)
     struct tts_buffer b;
     T_EQ(tts_device_alloc_kernel(device, 5, &b, NULL), TTS_OK);
     w.count = 0;
-    T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_E_BELOW_LIMIT);
-    T_EQ(w.count, 0);
+    T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_E_FULL);
+    seen = only(&w, TTS_DEVICE_FAILURE);
+    T_EQ(seen->failure.kind, TTS_FAILURE_TRACE_OVERLAP);
     tts_device_free(device);
 }
 

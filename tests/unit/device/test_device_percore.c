@@ -58,13 +58,20 @@ static struct tts_space_stats core_stats(const struct tts_device *device, uint32
     return stats;
 }
 
-T_TEST(hybrid_l1_has_an_allocator_for_each_core_and_aligns_pages_like_dram)
+T_TEST(hybrid_l1_has_an_allocator_for_each_core_and_banks_that_round_like_dram)
 {
     struct tts_device *device = hybrid_in(TTS_MODE_PLACE);
     T_EQ(tts_banks_allocators(tts_device_pool(device, TTS_POOL_L1)), 1 + CORES);
     T_EQ(tts_banks_allocators(tts_device_pool(device, TTS_POOL_DRAM)), 1);
-    T_EQ(tts_device_layout(device, TTS_POOL_L1)->page_alignment_bytes, 32);
-    T_EQ(taken(device, pages_in(TTS_POOL_L1, 128, 100)).bytes_per_bank, 256);
+    const struct tts_pool_layout *layout = tts_device_layout(device, TTS_POOL_L1);
+    T_EQ(layout->page_alignment_bytes, 16);
+    T_EQ(layout->bank_page_alignment_bytes, 32);
+    struct tts_request request = pages_in(TTS_POOL_L1, 128, 100);
+    struct tts_need need;
+    T_EQ(taken(device, request).bytes_per_bank, 256);
+    T_EQ(tts_request_need(&request, layout, TTS_GRID(8, 8), &need, NULL), TTS_OK);
+    T_TRUE(need.page_bytes == 112 && need.total_bytes == UINT64_C(128) * 112);
+    T_EQ(need.bytes_per_bank, 256);
     size_t count;
     const uint32_t *on = tts_banks_neighbours(tts_device_pool(device, TTS_POOL_L1), 7, &count);
     T_TRUE(count == 1 && on[0] == 0);
@@ -134,32 +141,22 @@ T_TEST(cores_are_in_the_order_of_the_sharding)
     tts_device_free(device);
 }
 
-T_TEST(a_grid_of_shards_is_in_the_corner_of_its_range)
+T_TEST(all_cores_of_the_classic_sharding_have_a_block_whatever_else_deals)
 {
-    static const struct tts_core_range range = {1, 2, 6, 7};
-    for (int column_major = 0; column_major < 2; column_major++) {
-        struct tts_device *device = hybrid_in(TTS_MODE_PLACE);
-        struct tts_distribution spread = {.rank = 2,
-                                          .tensor = {5, 6},
-                                          .shard = {2, 3}, /* 3 down, 2 across */
-                                          .grid = true,
-                                          .cores = {&range, 1, column_major}};
-        struct tts_request request = pages_in(TTS_POOL_L1, 30, 64);
-        request.distribution = &spread;
-        struct tts_buffer buffer;
-        uint64_t at[CORES];
-        T_EQ(tts_device_alloc_per_core(device, &request, at, CORES, &buffer, NULL), TTS_OK);
-        T_TRUE(buffer.banks == 6 && buffer.block_bytes == UINT64_C(6) * 64);
-        uint32_t columns = column_major ? 3 : 2, rows = 5 - columns;
-        for (uint32_t i = 0; i < CORES; i++) {
-            uint32_t x = i % 8, y = i / 8;
-            bool in = x >= 1 && x < 1 + columns && y >= 2 && y < 2 + rows;
-            takes_of_core(device, x, y, in ? 6 * 64 : 0);
-        }
-        T_EQ(tts_device_release_per_core(device, &request, at, &buffer), TTS_OK);
-        takes_of_core(device, 1, 2, 0);
-        tts_device_free(device);
-    }
+    struct tts_device *device = hybrid_in(TTS_MODE_PLACE);
+    struct own a;
+    own_init(&a, &row, K, TTS_PLACE_DEFAULT);
+    struct tts_distribution spread = {.rank = 1,
+                                      .tensor = {a.request.size_bytes / a.request.page_bytes},
+                                      .shard = {a.request.size_bytes / a.request.page_bytes},
+                                      .cores = a.request.shard->cores};
+    uint32_t cores = own_try(device, &a) == TTS_OK ? a.buffer.banks : 0;
+    T_EQ(own_give(device, &a), TTS_OK);
+    a.request.distribution = &spread; /* one shard, one core */
+    T_EQ(own_try(device, &a), TTS_OK);
+    T_TRUE(cores > 1 && a.buffer.banks == cores);
+    T_EQ(own_give(device, &a), TTS_OK);
+    tts_device_free(device);
 }
 
 T_TEST(a_core_that_is_full_refuses_for_all_and_leaves_nothing_taken)
@@ -181,11 +178,11 @@ T_TEST(a_core_that_is_full_refuses_for_all_and_leaves_nothing_taken)
     was.stats[TTS_POOL_L1].failures++;
     is_as_it_was(device, &was);
     const struct tts_failure *failure = tts_device_failure(device);
-    T_TRUE(failure->kind == TTS_FAILURE_DEPENDENCY && failure->banks == 4);
+    T_TRUE(failure->kind == TTS_FAILURE_DEPENDENCY && failure->banks == 1);
     T_EQ(failure->taken_bytes, L1_BYTES - 1000 * K);
     T_STR_EQ(tts_failure_text(failure, text),
              "Out of Memory: Not enough space after considering dependencies to allocate "
-             "4096000 B L1 across 4 banks (1024000 B per bank), bank size is 1393472 B "
+             "1024000 B L1 across 1 banks (1024000 B per bank), bank size is 1393472 B "
              "(allocated: 369472 B, free: 1024000 B, largest free block: 1024000 B)");
     refused(device, pages_in(TTS_POOL_L1, 64, 1000 * K), TTS_E_FULL);
     failure = tts_device_failure(device); /* of the lockstep allocator */
@@ -300,10 +297,10 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
     tts_device_free(device);
     device = hybrid_in(TTS_MODE_PLACE);
     struct tts_request request = pages_in(TTS_POOL_L1, 64, K);
-    invalid(device, &request, "buffers of one core are sharded, in L1");
+    invalid(device, &request, "buffers of one core are in L1 and have a classic sharding");
     request = a.request;
     request.pool = TTS_POOL_DRAM;
-    invalid(device, &request, "buffers of one core are sharded, in L1");
+    invalid(device, &request, "buffers of one core are in L1 and have a classic sharding");
     request = a.request;
     request.size_bytes = 0;
     invalid(device, &request, "buffers of one core have a size and no place");

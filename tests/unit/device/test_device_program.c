@@ -46,11 +46,10 @@ static uint64_t naive_page(uint64_t bytes, uint64_t banks)
         while ((whole_rows + 1) * row <= bytes)
             whole_rows++;
         uint64_t waste = padded - bytes;
-        bool better = i == 0 || waste <= best;
-        if (better || whole_rows >= 2)
+        if (i == 0 || waste <= best || whole_rows >= 2) {
             pick = candidates[i];
-        if (better)
-            best = waste;
+            best = waste; /* also where it is more */
+        }
     }
     return pick;
 }
@@ -214,8 +213,9 @@ T_TEST(a_trace_over_the_budget_is_counted_once_where_nothing_is_refused)
     device = with_region(TTS_MODE_NO_DISPATCH, "102400");
     for (int i = 0; i < 3; i++)
         T_TRUE(!trace(device, 51200).placed);
-    T_EQ(tts_device_failures(device), 0);
     T_EQ(stats_of(device, TTS_POOL_TRACE).unplaced_bytes, UINT64_C(3) * 6144);
+    T_TRUE(!trace(device, 10 << 20).placed); /* more than the budget */
+    T_EQ(tts_device_failures(device), 0);
     tts_device_free(device);
 }
 
@@ -250,11 +250,14 @@ T_TEST(a_trace_without_a_region_is_in_dram_from_the_top)
 static void below(struct tts_device *device, uint64_t bytes, const char *sentence)
 {
     struct tts_buffer buffer = {.address = 7};
-    struct tts_error err;
+    char text[TTS_FAILURE_TEXT_MAX];
     struct snapshot was = snapshot_of(device);
-    T_EQ(tts_device_alloc_trace(device, bytes, &buffer, &err), TTS_E_BELOW_LIMIT);
-    T_STR_EQ(err.text, sentence);
+    T_EQ(tts_device_alloc_trace(device, bytes, &buffer, NULL), TTS_E_FULL);
+    T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE_OVERLAP);
+    T_STR_EQ(tts_failure_text(tts_device_failure(device), text), sentence);
     T_EQ(buffer.address, 7);
+    was.failures++;
+    was.stats[TTS_POOL_DRAM].failures++;
     is_as_it_was(device, &was);
 }
 
@@ -264,8 +267,9 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
     tts_device_trace_begin(device);
     struct tts_buffer top = kernel(device, 12 * 2048 - 2000); /* taken up to the top */
     below(device, 1,
-          "a trace buffer at 1073738752 would lie below 1073741824, used during a "
-          "capture: set 'trace_region'");
+          "Trace buffer at address 1073738752 overlaps with buffers allocated during trace "
+          "capture (allocation high water mark: 1073741824). Reduce allocations during trace "
+          "capture or set a non-zero trace_region_size.");
     /* The capture is over: what comes now is not of one. */
     struct tts_buffer after = trace(device, 1);
     T_EQ(after.address, DRAM_TOP - 2048 - 1024);
@@ -273,8 +277,10 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
     tts_device_trace_begin(device);
     given(device, top); /* given back up to the top */
     below(device, 1,
-          "a trace buffer at 1073740800 would lie below 1073741824, used during a "
-          "capture: set 'trace_region'");
+          "Trace buffer at address 1073740800 overlaps with buffers deallocated during trace "
+          "capture (deletion high water mark: 1073741824). Avoid deallocating DRAM buffers "
+          "during "
+          "trace capture or set a non-zero trace_region_size.");
     tts_device_trace_begin(device);
     given(device, taken(device, pages_in(TTS_POOL_DRAM, 12, TILE)));
     T_EQ(trace(device, 1).address, DRAM_TOP - 1024);
@@ -299,13 +305,19 @@ T_TEST(a_trace_must_not_lie_below_what_live_traces_were_captured_with)
     given(device, low);
     taken(device, all_but(65536 + 2048));
     /* Room for it ends at base + 65536, where the first was captured up to. */
-    below(device, 4096 * 12,
-          "a trace buffer at 3030080 would lie below 3034176, used during a "
-          "capture: set 'trace_region'");
+    below(
+        device, 4096 * 12,
+        "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
+        "trace (maximum live trace high water mark: 3034176). Release the existing trace "
+        "before "
+        "capturing this trace or set a non-zero trace_region_size.");
     given(device, second); /* was captured with nothing */
-    below(device, 4096 * 12,
-          "a trace buffer at 3030080 would lie below 3034176, used during a "
-          "capture: set 'trace_region'");
+    below(
+        device, 4096 * 12,
+        "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
+        "trace (maximum live trace high water mark: 3034176). Release the existing trace "
+        "before "
+        "capturing this trace or set a non-zero trace_region_size.");
     given(device, first);
     T_EQ(trace(device, 4096 * 12).address, 3030080);
     tts_device_free(device);
@@ -324,8 +336,33 @@ T_TEST(a_trace_exactly_above_what_was_used_is_taken)
     tts_device_trace_begin(device);
     given(device, taken(device, pages_in(TTS_POOL_DRAM, 12, 65536)));
     below(device, 1,
-          "a trace buffer at 3034144 would lie below 3034176, used during a "
-          "capture: set 'trace_region'");
+          "Trace buffer at address 3034144 overlaps with DRAM activity during trace capture. "
+          "Allocation high water mark: 3034176, Deletion high water mark: 3034176. Reduce "
+          "allocations during trace capture or set a non-zero trace_region_size.");
+    tts_device_free(device);
+}
+
+T_TEST(a_trace_below_the_mark_is_counted_where_nothing_is_refused)
+{
+    struct tts_device *device = device_in(TTS_MODE_OVERCOMMIT, chip_of("n150"));
+    tts_device_trace_begin(device);
+    kernel(device, 12 * 2048);
+    struct tts_buffer refused = trace(device, 1);
+    T_TRUE(!refused.placed && refused.block_bytes == 1024);
+    T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE_OVERLAP);
+    T_EQ(stats_of(device, TTS_POOL_DRAM).unplaced_buffers, 1);
+    tts_device_free(device);
+}
+
+T_TEST(a_capture_goes_on_when_its_trace_cannot_be)
+{
+    struct tts_device *device = device_of("n150");
+    struct tts_buffer buffer;
+    tts_device_trace_begin(device);
+    kernel(device, 12 * 2048);
+    T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &buffer, NULL), TTS_E_RANGE);
+    T_EQ(tts_device_alloc_trace(device, 1, &buffer, NULL), TTS_E_FULL); /* still below it */
+    T_TRUE(trace(device, 1).placed);                                    /* that was its end */
     tts_device_free(device);
 }
 
@@ -336,8 +373,9 @@ T_TEST(a_place_that_fits_exactly_is_looked_at_too)
     tts_device_trace_begin(device);
     given(device, taken(device, pages_in(TTS_POOL_DRAM, 12, 1024)));
     below(device, 1,
-          "a trace buffer at 2968640 would lie below 2969664, used during a "
-          "capture: set 'trace_region'");
+          "Trace buffer at address 2968640 overlaps with DRAM activity during trace capture. "
+          "Allocation high water mark: 2969664, Deletion high water mark: 2969664. Reduce "
+          "allocations during trace capture or set a non-zero trace_region_size.");
     tts_device_free(device);
 }
 
@@ -358,9 +396,12 @@ T_TEST(a_buffer_at_the_address_of_a_trace_in_another_pool_is_another_one)
                                       .placed = true,
                                       .address = L1_BASE,
                                       .block_bytes = L1_BYTES - 4096});
-    below(device, 1,
-          "a trace buffer at 1494016 would lie below 1495040, used during a "
-          "capture: set 'trace_region'");
+    below(
+        device, 1,
+        "Trace buffer at address 1494016 overlaps with DRAM activity captured by another live "
+        "trace (maximum live trace high water mark: 1495040). Release the existing trace "
+        "before "
+        "capturing this trace or set a non-zero trace_region_size.");
     given(device, gap);
     tts_device_free(device);
 }
