@@ -25,16 +25,19 @@ static bool ends_in(const char *text, const char *end)
     return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-static bool is_file(const char *name)
+bool tts_device_arg_is_file(const struct tts_device_arg *arg)
 {
+    const char *name = arg->name;
     return strcmp(name, "-") == 0 || strchr(name, '/') || ends_in(name, ".yaml") ||
            ends_in(name, ".yml");
 }
 
-static int begin_chip(const char *name, const char *command, struct tts_chip *out)
+static int begin_chip(const struct tts_device_arg *arg, const char *command,
+                      struct tts_chip *out)
 {
+    const char *name = arg->name;
     struct tts_error err = {0};
-    if (is_file(name)) {
+    if (tts_device_arg_is_file(arg)) {
         if (tts_devfile_load(name, out, &err) == TTS_OK)
             return TTS_EXIT_DONE;
         tts_message_error(command, strcmp(name, "-") == 0 ? "<stdin>" : name, &err);
@@ -70,7 +73,7 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
 {
     struct tts_chip chip;
     struct tts_error err = {0};
-    int code = begin_chip(arg->name, command, &chip);
+    int code = begin_chip(arg, command, &chip);
     for (size_t i = 0; i < arg->set_count && code == TTS_EXIT_DONE; i++)
         code = change_chip(arg->sets[i], command, &chip);
     if (code != TTS_EXIT_DONE)

@@ -15,6 +15,9 @@ struct tts_device_arg {
     size_t set_count;
 };
 
+/* Is it a device file, rather than a preset? `name` is there. */
+bool tts_device_arg_is_file(const struct tts_device_arg *arg);
+
 /* Keeps one `--set`. False, said on stderr: there are too many. */
 bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text);
 

@@ -8,12 +8,14 @@
 #include "cli/devices_parts.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/same_file.h"
 #include "views/l1map.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static const char command[] = "devices";
 
@@ -55,13 +57,11 @@ static bool svg_is_stdout(const struct devices *devices)
     return devices->svg_path && strcmp(devices->svg_path, "-") == 0;
 }
 
-/* Would the drawing replace the device file? The same file may have several names. */
+/* Would the drawing replace the device file? */
 static bool svg_is_input(const struct devices *devices)
 {
-    struct stat input, svg;
-    return devices->svg_path && stat(devices->arg.name, &input) == 0 &&
-           stat(devices->svg_path, &svg) == 0 && S_ISREG(input.st_mode) &&
-           input.st_dev == svg.st_dev && input.st_ino == svg.st_ino;
+    return devices->svg_path && tts_device_arg_is_file(&devices->arg) &&
+           tts_same_file(devices->arg.name, devices->svg_path);
 }
 
 /* What the options do not go together with, NULL when they do. */
@@ -148,7 +148,13 @@ static int list_all(bool as_json)
     struct tts_error err = {0};
     struct tts_devices_host host = {0};
     int code = TTS_EXIT_DONE;
-    if (tts_hostchips_scan(&host.found, root ? root : "", NULL, &err) != TTS_OK) {
+    enum tts_status status = TTS_OK;
+    if (root && root[0] && access(root, F_OK) != 0)
+        status = tts_error_set_errno(&err, TTS_E_IO, errno,
+                                     "cannot look at TTSCOPE_ROOT '%.80s'", root);
+    if (status == TTS_OK)
+        status = tts_hostchips_scan(&host.found, root ? root : "", NULL, &err);
+    if (status != TTS_OK) {
         host.reason = err.text;
         code = err.status == TTS_E_IO ? TTS_EXIT_DEVICE : TTS_EXIT_INPUT;
         tts_message(command, "%s", err.text);

@@ -94,9 +94,10 @@ void tts_devices_text_host(const struct tts_devices_host *host, FILE *out)
         fputs("no chip, the driver (tt-kmd) is not loaded\n", out);
         return;
     }
-    assert(found->count > 0 || found->left_out == 0);
     const char *space = version[0] ? " " : "";
-    if (found->count == 0)
+    if (found->count == 0 && found->left_out > 0)
+        fprintf(out, "%zu or more entries, and none could be looked at\n", found->left_out);
+    else if (found->count == 0)
         fprintf(out, "no chip, though the driver (tt-kmd%s%s) is loaded\n", space, version);
     else
         fprintf(out, "%zu chip%s, driver (tt-kmd%s%s)\n", found->count + found->left_out,

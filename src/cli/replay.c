@@ -9,14 +9,13 @@
 #include "cli/options.h"
 #include "cli/replay_device.h"
 #include "cli/replay_parts.h"
+#include "cli/same_file.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
 #include "views/svgmap.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char command[] = "replay";
 
@@ -94,6 +93,11 @@ static bool check_device_options(const struct replay *replay)
         tts_message(command, "'%s' needs '--device NAME' (see 'ttscope help replay')", alone);
         return false;
     }
+    if (on->device.name && strcmp(on->device.name, "-") == 0 &&
+        strcmp(replay->path, "-") == 0) {
+        tts_message(command, "standard input cannot be both the device file and the sequence");
+        return false;
+    }
     if (on->map_pool && !replay->map_path) {
         tts_message(command, "'--pool' says which pool '--map' draws, and needs it");
         return false;
@@ -135,18 +139,13 @@ static int read_options(struct replay *replay, char **argv, int *exit_code)
     return TTS_OPTIONS_END;
 }
 
-static bool stat_operand(const char *path, int standard_fd, struct stat *out)
-{
-    return (strcmp(path, "-") == 0 ? fstat(standard_fd, out) : stat(path, out)) == 0;
-}
-
-/* Would the map replace what it is a map of? The same file may have several names. */
+/* Would the map replace what it is a map of, or of which chip? */
 static bool map_is_input(const struct replay *replay)
 {
-    struct stat input, map;
-    return replay->map_path && stat_operand(replay->path, STDIN_FILENO, &input) &&
-           stat_operand(replay->map_path, STDOUT_FILENO, &map) && S_ISREG(input.st_mode) &&
-           input.st_dev == map.st_dev && input.st_ino == map.st_ino;
+    const struct tts_device_arg *device = &replay->on_device.device;
+    return replay->map_path && (tts_same_file(replay->path, replay->map_path) ||
+                                (device->name && tts_device_arg_is_file(device) &&
+                                 tts_same_file(device->name, replay->map_path)));
 }
 
 static void refuse_map(const struct replay *replay)

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 static const char command[] = "replay";
-enum { PATH_MAX_BYTES = 4096 };
+enum { PATH_MAX_BYTES = 4096, REPORTS = 3 };
 
 const char *const tts_mode_names[] = {[TTS_MODE_PLACE] = "place",
                                       [TTS_MODE_NO_DISPATCH] = "no-dispatch",
@@ -36,6 +36,8 @@ struct replay {
     struct tts_outfile map_file;
     struct tts_addrmap *map; /* NULL: none was asked for */
     enum tts_pool map_pool;
+    struct tts_outfile reports[REPORTS];
+    char report_paths[REPORTS][PATH_MAX_BYTES];
 };
 
 /* --- the device ------------------------------------------------------------------------- */
@@ -63,8 +65,10 @@ static int make_device(struct replay *replay)
     if (code != TTS_EXIT_DONE)
         return code;
     if (tts_device_new(&chip, &config, NULL, &replay->device, &err) != TTS_OK) {
+        bool ours =
+            tts_device_arg_is_file(&replay->options->device) || err.status == TTS_E_NOMEM;
         tts_message(command, "no sequence can run on '%s': %s", chip.name, err.text);
-        return TTS_EXIT_USAGE;
+        return ours ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
     }
     tts_devseq_run_init(&replay->run, replay->device, NULL);
     return TTS_EXIT_DONE;
@@ -116,10 +120,12 @@ static void add_to_map(struct replay *replay, const struct tts_devseq_step *step
         event.change = given ? TTS_ADDRMAP_GIVEN : TTS_ADDRMAP_TAKEN;
         event.address = buffer->address;
         event.bytes = buffer->block_bytes;
-    } else if (failure && failure->kind == TTS_FAILURE_SPACE &&
+    } else if (failure && step->line.kind != TTS_DEVSEQ_RUN &&
                failure->pool == replay->map_pool) {
-        event.change = TTS_ADDRMAP_FAILED;
-        event.bytes = failure->block_bytes;
+        uint32_t banks = tts_device_layout(replay->device, replay->map_pool)->banks;
+        event.change = TTS_ADDRMAP_FAILED; /* the budget of traces knows no blocks */
+        event.bytes = failure->block_bytes ? failure->block_bytes
+                                           : (step->line.bytes + banks - 1) / banks;
     } else {
         return;
     }
@@ -132,7 +138,8 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     if (!replay->map)
         return TTS_OK;
     char title[PATH_MAX_BYTES];
-    snprintf(title, sizeof title, "%s, %s of %s", tts_replay_shown(replay->options->path),
+    const char *path = tts_replay_shown(replay->options->path), *slash = strrchr(path, '/');
+    snprintf(title, sizeof title, "%s, %s of %s", slash ? slash + 1 : path,
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
     if (replay->map->operations == 0)
         tts_message(command,
@@ -274,46 +281,44 @@ static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 
 /* --- reports ---------------------------------------------------------------------------- */
 
-enum { REPORTS = 3 };
-
 static const char *const report_names[REPORTS] = {
     "memory_usage_summary.csv", "l1_usage_summary.csv", "detailed_memory_usage.csv"};
 
-static enum tts_status write_report(const struct replay *replay, int report, FILE *out)
-{
-    if (report == 0)
-        tts_memreport_summary(replay->device, out);
-    else if (report == 1)
-        tts_memreport_l1(replay->device, out);
-    else
-        return tts_memreport_detail(replay->device, NULL, out);
-    return TTS_OK;
-}
-
-static enum tts_status write_reports(const struct replay *replay, struct tts_error *err)
+static enum tts_status open_reports(struct replay *replay, struct tts_error *err)
 {
     const char *dir = replay->options->csv_dir;
-    char path[PATH_MAX_BYTES];
     if (!dir)
         return TTS_OK;
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make the directory '%.80s'",
                                    dir);
     for (int report = 0; report < REPORTS; report++) {
-        struct tts_outfile file = {0};
-        int len = snprintf(path, sizeof path, "%s/%s", dir, report_names[report]);
-        if (len < 0 || (size_t)len >= sizeof path)
+        char *path = replay->report_paths[report];
+        int len = snprintf(path, PATH_MAX_BYTES, "%s/%s", dir, report_names[report]);
+        if (len < 0 || len >= PATH_MAX_BYTES)
             return tts_error_set(err, TTS_E_IO, "the directory '%.40s...' is too long", dir);
-        enum tts_status status = tts_outfile_open(&file, path, err);
-        if (status == TTS_OK)
-            status = write_report(replay, report, file.stream);
-        if (status == TTS_OK)
-            status = tts_outfile_commit(&file, err);
-        tts_outfile_abandon(&file);
+        enum tts_status status = tts_outfile_open(&replay->reports[report], path, err);
         if (status != TTS_OK)
-            return status == TTS_E_NOMEM ? tts_error_set(err, status, "out of memory") : status;
+            return status;
     }
     return TTS_OK;
+}
+
+/* All are written before the first is put in place. */
+static enum tts_status write_reports(struct replay *replay, struct tts_error *err)
+{
+    if (!replay->options->csv_dir)
+        return TTS_OK;
+    tts_memreport_summary(replay->device, replay->reports[0].stream);
+    tts_memreport_l1(replay->device, replay->reports[1].stream);
+    enum tts_status status =
+        tts_memreport_detail(replay->device, NULL, replay->reports[2].stream);
+    if (status != TTS_OK)
+        return tts_error_set(err, status, "cannot write the reports: %s",
+                             tts_status_text(status));
+    for (int report = 0; report < REPORTS && status == TTS_OK; report++)
+        status = tts_outfile_commit(&replay->reports[report], err);
+    return status;
 }
 
 /* ---------------------------------------------------------------------------------------- */
@@ -324,6 +329,8 @@ static enum tts_status open_files(struct replay *replay, struct tts_error *err)
         tts_lines_open(&replay->lines, replay->options->path, tts_alloc_libc(), err);
     if (status == TTS_OK && replay->map)
         status = tts_outfile_open(&replay->map_file, replay->options->map_path, err);
+    if (status == TTS_OK)
+        status = open_reports(replay, err);
     if (status != TTS_OK || !replay->options->json)
         return status;
     status = tts_outfile_open(&replay->json_file, "-", err);
@@ -344,10 +351,11 @@ static int run_replay(struct replay *replay)
             tts_replay_locate(&replay->lines, &err);
     }
     if (ferror(stdout))
-        return TTS_EXIT_INPUT; /* main says so */
-    if (status == TTS_OK)
+        return TTS_EXIT_INPUT;               /* main says so */
+    bool stopped = replay->checked.line > 0; /* pictures are of the end, not of a difference */
+    if (status == TTS_OK && !stopped)
         status = write_map(replay, &err);
-    if (status == TTS_OK)
+    if (status == TTS_OK && !stopped)
         status = write_reports(replay, &err);
     if (status == TTS_OK)
         status = print_end(replay, &err);
@@ -370,6 +378,8 @@ int tts_replay_device(const struct tts_replay_device *options)
         code = run_replay(&replay);
     tts_outfile_abandon(&replay.json_file);
     tts_outfile_abandon(&replay.map_file);
+    for (int report = 0; report < REPORTS; report++)
+        tts_outfile_abandon(&replay.reports[report]);
     tts_addrmap_free(replay.map);
     if (replay.device)
         tts_devseq_run_release(&replay.run);

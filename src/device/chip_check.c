@@ -119,6 +119,14 @@ static enum tts_status check_banks(const struct tts_chip *chip, struct tts_error
     if (tts_chip_knows(chip, TTS_FACT_DRAM_BANKS))
         status =
             check_bank_count("'dram_banks' is", tts_chip_value(chip, TTS_FACT_DRAM_BANKS), err);
+    if (status == TTS_OK && tts_chip_knows(chip, TTS_FACT_DRAM_BANKS) &&
+        tts_chip_knows(chip, TTS_FACT_DRAM_BANK_SIZE)) {
+        uint64_t all;
+        if (__builtin_mul_overflow(tts_chip_value(chip, TTS_FACT_DRAM_BANKS),
+                                   tts_chip_value(chip, TTS_FACT_DRAM_BANK_SIZE), &all))
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "'dram_banks' times 'dram_bank_size' is past 64 bits");
+    }
     if (status != TTS_OK || !tts_chip_knows(chip, TTS_FACT_GRID))
         return status;
     uint64_t grid = tts_chip_value(chip, TTS_FACT_GRID);

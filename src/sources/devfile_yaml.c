@@ -53,6 +53,19 @@ static enum tts_status fail(const struct tts_yaml *yaml, struct tts_error *err)
     return tts_yaml_at_line(err, line_of_problem(yaml), TTS_E_SYNTAX);
 }
 
+/* Where libyaml ends a line and no editor shows it: NEL, LS, PS. NULL: nowhere. */
+static const char *find_hidden_end(const char *text, size_t len)
+{
+    static const char *const ends[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const char *at = memmem(text, len, ends[i], strlen(ends[i]));
+        if (at && (!first || at < first))
+            first = at;
+    }
+    return first;
+}
+
 enum tts_status tts_yaml_open(struct tts_yaml *yaml, const char *text, size_t len,
                               struct tts_error *err)
 {
@@ -61,6 +74,13 @@ enum tts_status tts_yaml_open(struct tts_yaml *yaml, const char *text, size_t le
     if (nul) {
         tts_error_set(err, TTS_E_SYNTAX, "not a text file: it holds a NUL byte");
         uint32_t line = tts_yaml_line_of(text, len, (size_t)(nul - text));
+        return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
+    }
+    const char *hidden = len > 0 ? find_hidden_end(text, len) : NULL;
+    if (hidden) {
+        tts_error_set(err, TTS_E_SYNTAX,
+                      "a line end that no editor shows (U+0085, U+2028 or U+2029), delete it");
+        uint32_t line = tts_yaml_line_of(text, len, (size_t)(hidden - text));
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }
     *yaml = (struct tts_yaml){.text = len > 0 ? text : "", .len = len};

@@ -24,7 +24,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 static size_t home_of(const struct tts_devseq_names *names, enum key key,
                       const struct tts_devseq_held *held)
 {
-    uint64_t hash = TTS_FNV1A64_INIT;
+    uint64_t hash = TTS_FNV1A64_INIT ^ names->seed;
     if (key == BY_PLACE)
         hash = mix(mix(hash, held->buffer.pool), held->buffer.address);
     for (size_t i = 0; key == BY_NAME && i < sizeof held->name.text; i += sizeof(uint64_t)) {

@@ -20,6 +20,7 @@ struct tts_devseq_held {
 
 struct tts_devseq_names {
     const struct tts_alloc *alloc;
+    uint64_t seed; /* of the hash: that no file can choose names that all collide */
     struct tts_devseq_held *held; /* [capacity], the first `count` are in use */
     uint32_t *slots; /* [2 * capacity] by name, then as many by place: index + 1, 0: empty */
     size_t count, capacity; /* a power of two */

@@ -7,12 +7,16 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
                          const struct tts_alloc *alloc)
 {
     *run = (struct tts_devseq_run){.device = device,
                                    .names.alloc = alloc ? alloc : tts_alloc_libc()};
+    const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes from the kernel */
+    if (random)
+        memcpy(&run->names.seed, random, sizeof run->names.seed);
 }
 
 void tts_devseq_run_release(struct tts_devseq_run *run)

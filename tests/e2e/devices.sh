@@ -110,7 +110,7 @@ expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid', set it"
 [[ $out != *totals* ]] || fail "wanted no totals"
 run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=64T
 expect_code 2
-run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=32768G
+run "$ttscope" devices n150 --set dram_banks=131072 --set dram_bank_size=65536G --set chips=1000
 expect_code 0
 expect_out_like "past 64 bits"
 
@@ -279,3 +279,21 @@ if [ -c /dev/full ]; then
     expect_code 3
     expect_err_like "cannot write to"
 fi
+
+# A root that is not there is not "no driver"; entries that are no chips are no reason to end.
+TTSCOPE_ROOT=$work/nowhere run "$ttscope" devices
+expect_code 4
+expect_err "ttscope devices: cannot look at TTSCOPE_ROOT '$work/nowhere': no such file or directory"
+mkdir -p "$work/odd/sys/class/tenstorrent"
+for n in $(seq 0 260); do : >"$work/odd/sys/class/tenstorrent/tenstorrent!$n"; done
+TTSCOPE_ROOT=$work/odd run "$ttscope" devices
+expect_code 0
+expect_out_like 'none could be looked at'
+
+# The device file is never replaced, whatever it is called.
+printf 'preset: n150\n' >"$work/kept.yaml"
+cp "$work/kept.yaml" "$work/given.yaml"
+# shellcheck disable=SC2094 # that is the point
+"$ttscope" devices - --layout --svg "$work/given.yaml" <"$work/given.yaml" >/dev/null 2>&1
+run cmp "$work/kept.yaml" "$work/given.yaml"
+expect_code 0

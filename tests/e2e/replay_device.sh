@@ -193,3 +193,41 @@ expect_err_like "'--pool' needs '--device NAME'"
 cp "$example" "$work/self.txt"
 run "$ttscope" replay --device n150 --map "$work/self.txt" "$work/self.txt"
 expect_code 2
+cp "$work/mine.yaml" "$work/chip.yaml"
+run "$ttscope" replay --device "$work/chip.yaml" --quiet --map "$work/chip.yaml" "$example"
+expect_code 2
+cmp -s "$work/mine.yaml" "$work/chip.yaml" || fail "the device file was replaced"
+run "$ttscope" replay --device - -
+expect_code 2
+expect_err 'ttscope replay: standard input cannot be both the device file and the sequence'
+
+# A budget that refuses traces is a failure of the map, too.
+printf 'trace 500000\ntrace 600000\ntrace 600000\n' >"$input"
+run "$ttscope" replay --device n150 --set trace_region=1M --quiet --map "$work/map.svg" --pool trace "$input"
+run grep -c '2 of 3 requests failed' "$work/map.svg"
+expect_out 1
+
+# Reports appear together, and what is in their way is said before anything is run.
+mkdir -p "$work/blocked/l1_usage_summary.csv"
+run "$ttscope" replay --device n150 --csv "$work/blocked" "$example"
+expect_code 3
+expect_out ''
+run ls "$work/blocked"
+expect_out 'l1_usage_summary.csv'
+
+# After a difference there is neither map nor report.
+rm -rf "$work/csv" "$work/map.svg"
+run "$ttscope" replay --device p150 --check --csv "$work/csv" --map "$work/map.svg" "$work/kept.txt"
+expect_code 1
+run ls "$work/csv"
+expect_out ''
+[ ! -e "$work/map.svg" ] || fail "a map of a part"
+
+# All that text and JSON say of a sequence with every statement and every kind of failure.
+golden=$source_dir/tests/golden/replay
+run "$ttscope" replay --device n150 --set l1_small=4096 --stats --blocks "$golden/device.txt"
+expect_code 0
+[ "$out" = "$(cat "$golden/device.out")" ] || fail "the text is not that of device.out"
+(cd "$golden" && "$ttscope" replay --device n150 --set l1_small=4096 --json --blocks device.txt) \
+    >"$work/device.json"
+cmp -s "$work/device.json" "$golden/device.json" || fail "the JSON is not that of device.json"

@@ -122,3 +122,16 @@ T_TEST(a_chip_filled_by_others_is_judged_without_harm)
         }
     }
 }
+
+T_TEST(all_of_dram_can_be_counted)
+{
+    struct tts_chip chip;
+    struct tts_error err = {0};
+    T_EQ(tts_chip_preset("n150", &chip, NULL), TTS_OK);
+    T_EQ(tts_chip_set(&chip, "dram_bank_size", "70368744177664", NULL), TTS_OK); /* 2^46 */
+    T_EQ(tts_chip_set(&chip, "dram_banks", "131072", NULL), TTS_OK);
+    T_EQ(tts_chip_check(&chip, NULL), TTS_OK); /* 2^63 */
+    T_EQ(tts_chip_set(&chip, "dram_banks", "262144", NULL), TTS_OK);
+    T_EQ(tts_chip_check(&chip, &err), TTS_E_INVALID);
+    T_STR_EQ(err.text, "'dram_banks' times 'dram_bank_size' is past 64 bits");
+}

@@ -347,6 +347,21 @@ T_TEST(what_is_not_yaml_is_refused_with_its_line)
     not_yaml("%YAML 9.9\n---\npreset: n150\n", 1);
 }
 
+T_TEST(line_ends_that_no_editor_shows_are_refused)
+{
+    static const char *const ends[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[80];
+        int len =
+            snprintf(text, sizeof text, "preset: n150\n# harmless%sl1_small: 1\n", ends[i]);
+        refused_bytes(text, (size_t)len,
+                      (struct tts_error){.status = TTS_E_SYNTAX,
+                                         .line = 2,
+                                         .text = "a line end that no editor shows (U+0085, "
+                                                 "U+2028 or U+2029), delete it"});
+    }
+}
+
 T_TEST(nul_bytes_and_utf_16_are_refused_with_their_line)
 {
     static const char nul[] = "preset: n150\ngrid: \0 8x8\n", utf16[] = "\xff\xfep\0r\0e\0";

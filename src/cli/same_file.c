@@ -1,0 +1,17 @@
+#include "cli/same_file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool look(const char *path, int standard_fd, struct stat *out)
+{
+    return (strcmp(path, "-") == 0 ? fstat(standard_fd, out) : stat(path, out)) == 0;
+}
+
+bool tts_same_file(const char *input, const char *output)
+{
+    struct stat in, out;
+    return look(input, STDIN_FILENO, &in) && look(output, STDOUT_FILENO, &out) &&
+           S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
