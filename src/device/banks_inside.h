@@ -34,7 +34,7 @@ struct tts_banks {
  * must not be above the first address. */
 static inline struct tts_space *tts_banks_plain(const struct tts_banks *b)
 {
-    return b->is_plain ? b->first : NULL;
+    return TTS_LIKELY(b->is_plain) ? b->first : NULL;
 }
 
 static inline bool tts_banks_is_alone(const struct tts_banks *b, uint32_t allocator)

@@ -224,11 +224,14 @@ static inline struct tts_space *quick_space(const struct tts_device *d,
     if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS))
         return NULL;
     const struct tts_device_pool *pool = &d->pools[request->pool];
-    bool quick =
-        pool->is_quick && !request->shard && !request->distribution &&
-        request->placement != TTS_PLACE_AT && pool->layout.limit <= pool->layout.offset_bytes &&
-        tts_need_interleaved(&pool->need, request->size_bytes, request->page_bytes, bytes);
-    return quick ? tts_banks_plain(pool->banks) : NULL;
+    /* Each is said to be likely: of six coin tosses the compiler would put all this away. */
+    if (TTS_LIKELY(pool->is_quick) && TTS_LIKELY(!request->shard) &&
+        TTS_LIKELY(!request->distribution) && TTS_LIKELY(request->placement != TTS_PLACE_AT) &&
+        TTS_LIKELY(pool->layout.limit <= pool->layout.offset_bytes) &&
+        TTS_LIKELY(
+            tts_need_interleaved(&pool->need, request->size_bytes, request->page_bytes, bytes)))
+        return tts_banks_plain(pool->banks);
+    return NULL;
 }
 
 enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request *request,
@@ -236,7 +239,7 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
 {
     uint64_t bytes, address;
     struct tts_space *space = quick_space(d, request, &bytes);
-    if (!space)
+    if (TTS_UNLIKELY(!space))
         return tts_device_alloc_as(d, request, d->mode != TTS_MODE_NO_DISPATCH, out, err);
     struct tts_device_pool *pool = &d->pools[request->pool];
     enum tts_direction direction = direction_of(request, &pool->layout);
@@ -293,20 +296,45 @@ TTS_COLD void tts_device_recount(struct tts_device_pool *pool)
 static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *pool,
                                  const struct tts_buffer *buffer)
 {
+    if (!pool->banks)
+        return TTS_E_NOT_FOUND;
     enum tts_status status = tts_banks_give(pool->banks, 0, buffer->address);
     /* An override takes a trace's block away and leaves the trace. */
-    if (TTS_UNLIKELY(d->trace_count > 0) && buffer->pool == tts_device_trace_pool(d) &&
+    if (d->trace_count > 0 && buffer->pool == tts_device_trace_pool(d) &&
         (status == TTS_OK || (status == TTS_E_NOT_FOUND && pool->fused)))
         forget_trace(d, buffer->address);
-    if (TTS_UNLIKELY(status != TTS_OK))
+    if (status != TTS_OK)
         return status;
     assert(pool->buffers > 0);
     pool->buffers--;
-    if (TTS_UNLIKELY(pool->uneven))
+    if (pool->uneven)
         tts_device_recount(pool);
     else
         pool->placed_bytes -= buffer->block_bytes;
     return TTS_OK;
+}
+
+static enum tts_status uncount(struct tts_device_pool *pool, const struct tts_buffer *buffer)
+{
+    if (buffer->block_bytes == 0)
+        return TTS_OK;
+    if (pool->unplaced_buffers == 0 || pool->unplaced_bytes < buffer->block_bytes)
+        return TTS_E_NOT_FOUND;
+    pool->unplaced_bytes -= buffer->block_bytes;
+    pool->unplaced_buffers--;
+    pool->buffers--;
+    return TTS_OK;
+}
+
+/* Where a block is all that there is to give back; NULL: the long way. */
+static inline struct tts_space *plain_space(const struct tts_device *d,
+                                            const struct tts_buffer *buffer)
+{
+    const struct tts_device_pool *pool = &d->pools[buffer->pool];
+    if (TTS_LIKELY(buffer->placed) && TTS_LIKELY(pool->banks != NULL) &&
+        TTS_LIKELY(!pool->uneven) && TTS_LIKELY(d->trace_count == 0))
+        return tts_banks_plain(pool->banks);
+    return NULL;
 }
 
 enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer *buffer)
@@ -314,21 +342,18 @@ enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer
     if (TTS_UNLIKELY((unsigned)buffer->pool >= TTS_POOLS))
         return TTS_E_NOT_FOUND;
     struct tts_device_pool *pool = &d->pools[buffer->pool];
-    if (TTS_UNLIKELY(buffer->placed && !pool->banks))
-        return TTS_E_NOT_FOUND;
-    if (TTS_LIKELY(buffer->placed)) {
-        enum tts_status status = give_back(d, pool, buffer);
-        if (TTS_UNLIKELY(status != TTS_OK))
-            return status;
-    } else if (buffer->block_bytes > 0) {
-        if (pool->unplaced_buffers == 0 || pool->unplaced_bytes < buffer->block_bytes)
-            return TTS_E_NOT_FOUND;
-        pool->unplaced_bytes -= buffer->block_bytes;
-        pool->unplaced_buffers--;
-        pool->buffers--;
+    struct tts_space *space = plain_space(d, buffer);
+    enum tts_status status;
+    if (TTS_LIKELY(space != NULL)) {
+        status = tts_space_give(space, buffer->address);
+        pool->buffers -= status == TTS_OK;
+        pool->placed_bytes -= status == TTS_OK ? buffer->block_bytes : 0;
+    } else {
+        status = buffer->placed ? give_back(d, pool, buffer) : uncount(pool, buffer);
     }
-    told_of_buffer(d, TTS_DEVICE_FREE, buffer);
-    return TTS_OK;
+    if (TTS_LIKELY(status == TTS_OK))
+        told_of_buffer(d, TTS_DEVICE_FREE, buffer);
+    return status;
 }
 
 /* --- what there is ---------------------------------------------------------------------- */

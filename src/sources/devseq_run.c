@@ -67,6 +67,9 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
     struct tts_devseq_held *held = tts_devseq_names_find(&run->names, &line->name);
     if (!held)
         held = tts_devseq_names_add(&run->names, &line->name);
+    if (!held && run->names.count == TTS_DEVSEQ_NAMES_MAX)
+        return tts_error_set(err, TTS_E_RANGE, "more than %d names at once",
+                             TTS_DEVSEQ_NAMES_MAX);
     if (!held)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for names");
     if (line->kind != TTS_DEVSEQ_SHARD) {
