@@ -1,7 +1,10 @@
 #include "base/alloc.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+enum { FIRST_ITEMS = 16 };
 
 static void *libc_alloc(void *ctx, size_t bytes)
 {
@@ -29,4 +32,23 @@ const struct tts_alloc *tts_alloc_libc(void)
 {
     static const struct tts_alloc libc = {libc_alloc, libc_resize, libc_free, NULL};
     return &libc;
+}
+
+void *tts_alloc_grow(const struct tts_alloc *alloc, void *items, size_t *capacity,
+                     size_t needed, size_t item_bytes)
+{
+    assert(items || *capacity == 0);
+    if (items && needed <= *capacity)
+        return items;
+    size_t grown = *capacity + *capacity / 2;
+    grown = grown < FIRST_ITEMS ? FIRST_ITEMS : grown;
+    grown = grown < needed ? needed : grown;
+    if (grown > SIZE_MAX / item_bytes)
+        return NULL;
+    void *more =
+        items ? alloc->resize(alloc->ctx, items, *capacity * item_bytes, grown * item_bytes)
+              : alloc->alloc(alloc->ctx, grown * item_bytes);
+    if (more)
+        *capacity = grown;
+    return more;
 }

@@ -7,25 +7,6 @@
 
 #include <string.h>
 
-enum { FIRST_ITEMS = 16 };
-
-void *tts_banks_grown(const struct tts_alloc *alloc, void *items, size_t *capacity,
-                      size_t needed, size_t item_bytes)
-{
-    assert(needed > *capacity && (items || *capacity == 0));
-    size_t grown = *capacity + *capacity / 2;
-    grown = grown < FIRST_ITEMS ? FIRST_ITEMS : grown;
-    grown = grown < needed ? needed : grown;
-    if (grown > SIZE_MAX / item_bytes)
-        return NULL;
-    void *more =
-        items ? alloc->resize(alloc->ctx, items, *capacity * item_bytes, grown * item_bytes)
-              : alloc->alloc(alloc->ctx, grown * item_bytes);
-    if (more)
-        *capacity = grown;
-    return more;
-}
-
 static void release_items(const struct tts_alloc *alloc, void *items, size_t bytes)
 {
     if (items)
@@ -140,8 +121,8 @@ static enum tts_status left_reserve(struct tts_banks *b)
 {
     if (b->left_count < b->left_capacity)
         return TTS_OK;
-    void *left = tts_banks_grown(b->alloc, b->left, &b->left_capacity, b->left_count + 1,
-                                 sizeof(*b->left));
+    void *left = tts_alloc_grow(b->alloc, b->left, &b->left_capacity, b->left_count + 1,
+                                sizeof(*b->left));
     if (!left)
         return TTS_E_NOMEM;
     b->left = left;

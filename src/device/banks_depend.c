@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/space_state.h"
@@ -196,8 +197,7 @@ static enum tts_status busy_reserve(struct tts_banks *b, const struct tts_banks_
     }
     if (needed <= b->busy_capacity)
         return TTS_OK;
-    void *busy =
-        tts_banks_grown(b->alloc, b->busy, &b->busy_capacity, needed, sizeof(*b->busy));
+    void *busy = tts_alloc_grow(b->alloc, b->busy, &b->busy_capacity, needed, sizeof(*b->busy));
     if (!busy)
         return TTS_E_NOMEM;
     b->busy = busy;

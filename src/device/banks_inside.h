@@ -43,11 +43,6 @@ static inline bool tts_banks_is_alone(const struct tts_banks *b, uint32_t alloca
     return b->link_begin[allocator] == b->link_begin[allocator + 1];
 }
 
-/* An array for `needed` items or more, with what was in the old one, which may be NULL and is
- * gone; *capacity follows. NULL: out of memory, and all is as it was. */
-void *tts_banks_grown(const struct tts_alloc *alloc, void *items, size_t *capacity,
-                      size_t needed, size_t item_bytes);
-
 /* Fills count, links and link_begin from `config`; `b` is zeroed but for its alloc, and is to
  * be freed whatever happens. */
 enum tts_status tts_banks_link(struct tts_banks *b, const struct tts_banks_config *config,

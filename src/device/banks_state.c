@@ -22,7 +22,7 @@ static enum tts_status reserve(struct tts_banks_state *s, const struct tts_alloc
 {
     if (needed <= s->capacity)
         return TTS_OK;
-    void *ranges = tts_banks_grown(alloc, s->ranges, &s->capacity, needed, sizeof(*s->ranges));
+    void *ranges = tts_alloc_grow(alloc, s->ranges, &s->capacity, needed, sizeof(*s->ranges));
     if (!ranges)
         return TTS_E_NOMEM;
     s->ranges = ranges;

@@ -82,41 +82,23 @@ void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id)
     tts_assert_expensive(tts_cbs_is_valid(cbs));
 }
 
-/* The items, where `need` of them have room. NULL: out of memory, and nothing is changed. */
-static void *with_room(const struct tts_alloc *alloc, void *items, size_t *capacity,
-                       size_t need, size_t item_bytes)
-{
-    if (need <= *capacity)
-        return items;
-    assert(need <= (size_t)TTS_CBS_MAX * TTS_CB_RANGES_MAX && (items || *capacity == 0));
-    size_t more = *capacity ? *capacity : 16;
-    while (more < need)
-        more *= 2;
-    void *moved =
-        items ? alloc->resize(alloc->ctx, items, *capacity * item_bytes, more * item_bytes)
-              : alloc->alloc(alloc->ctx, more * item_bytes);
-    if (moved)
-        *capacity = more;
-    return moved;
-}
-
 /* All that one more circular buffer takes. */
 static bool reserve(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {
     size_t ranges = add->cb->range_count;
     size_t regions_new = ranges - (size_t)__builtin_popcountll(add->known);
-    void *placed = with_room(cbs->alloc, cbs->placed, &cbs->capacity, cbs->count + 1,
-                             sizeof(cbs->placed[0]));
+    void *placed = tts_alloc_grow(cbs->alloc, cbs->placed, &cbs->capacity, cbs->count + 1,
+                                  sizeof(cbs->placed[0]));
     if (!placed)
         return false;
     cbs->placed = placed;
-    void *all = with_room(cbs->alloc, cbs->ranges, &cbs->range_capacity,
-                          cbs->range_count + ranges, sizeof(cbs->ranges[0]));
+    void *all = tts_alloc_grow(cbs->alloc, cbs->ranges, &cbs->range_capacity,
+                               cbs->range_count + ranges, sizeof(cbs->ranges[0]));
     if (!all)
         return false;
     cbs->ranges = all;
-    void *regions = with_room(cbs->alloc, cbs->regions, &cbs->region_capacity,
-                              cbs->region_count + regions_new, sizeof(cbs->regions[0]));
+    void *regions = tts_alloc_grow(cbs->alloc, cbs->regions, &cbs->region_capacity,
+                                   cbs->region_count + regions_new, sizeof(cbs->regions[0]));
     if (!regions)
         return false;
     cbs->regions = regions;

@@ -1,4 +1,5 @@
 /* device_trace.c: what the runtime allocates on its own: kernel binaries and traces. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
@@ -65,18 +66,11 @@ static void end_capture(struct tts_device *d)
 
 static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err)
 {
-    if (d->trace_count < d->trace_capacity)
-        return TTS_OK;
-    size_t capacity = d->trace_capacity ? 2 * d->trace_capacity : 8;
-    size_t old_bytes = d->trace_capacity * sizeof *d->traces;
-    const struct tts_alloc *alloc = d->alloc;
-    void *grown = d->traces ? alloc->resize(alloc->ctx, d->traces, old_bytes,
-                                            capacity * sizeof *d->traces)
-                            : alloc->alloc(alloc->ctx, capacity * sizeof *d->traces);
+    void *grown = tts_alloc_grow(d->alloc, d->traces, &d->trace_capacity, d->trace_count + 1,
+                                 sizeof *d->traces);
     if (!grown)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     d->traces = grown;
-    d->trace_capacity = capacity;
     return TTS_OK;
 }
 

@@ -26,3 +26,24 @@ T_TEST(free_takes_null)
     const struct tts_alloc *alloc = tts_alloc_libc();
     alloc->free(alloc->ctx, NULL, 0);
 }
+
+T_TEST(an_array_grows_by_half_at_least_and_keeps_its_items)
+{
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    size_t capacity = 0;
+    uint32_t *items = tts_alloc_grow(alloc, NULL, &capacity, 1, sizeof *items);
+    T_TRUE(items && capacity >= 1);
+    for (uint32_t i = 0; i < 10000; i++) {
+        size_t before = capacity;
+        items = tts_alloc_grow(alloc, items, &capacity, i + 1, sizeof *items);
+        T_TRUE(items && capacity > i &&
+               (capacity == before || capacity >= before + before / 2));
+        items[i] = i;
+    }
+    for (uint32_t i = 0; i < 10000; i++)
+        T_EQ(items[i], i);
+    size_t same = capacity;
+    T_TRUE(tts_alloc_grow(alloc, items, &capacity, SIZE_MAX / 2, sizeof *items) == NULL);
+    T_EQ(capacity, same); /* too much for any memory */
+    alloc->free(alloc->ctx, items, capacity * sizeof *items);
+}
