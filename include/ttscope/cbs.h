@@ -27,7 +27,7 @@ struct tts_cbs_config {
     uint32_t max_indices;     /* of a core: at most 64 */
 };
 
-enum { TTS_CB_INDICES_MAX = 64, TTS_CB_RANGES_MAX = 64, TTS_CBS_MAX = 4096 };
+enum { TTS_CB_INDICES_MAX = 64, TTS_CBS_MAX = 4096 };
 
 struct tts_cb_index {
     uint32_t index;
@@ -35,7 +35,7 @@ struct tts_cb_index {
 };
 
 struct tts_cb {
-    const struct tts_core_range *ranges; /* 1 .. TTS_CB_RANGES_MAX, none overlaps another; as
+    const struct tts_core_range *ranges; /* 1 .. TTS_RANGES_MAX, none overlaps another; as
                                           * the runtime has merged them, if it did */
     size_t range_count;
     uint64_t total_bytes;

@@ -19,8 +19,6 @@
 
 static const char command[] = "devices";
 
-const char tts_devices_no_source[] = "nothing that we know of states it, set it";
-
 struct devices {
     struct tts_device_arg arg; /* .name NULL: all of them */
     const char *svg_path;

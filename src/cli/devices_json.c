@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+static const char no_source[] = "nothing that we know of states it, set it";
+
 static void put_text(struct tts_json *json, const char *key, const char *text)
 {
     if (text && text[0])
@@ -90,7 +92,7 @@ static void put_facts(struct tts_json *json, const struct tts_chip *chip)
         tts_json_text(json, "origin", tts_origin_name(fact->origin));
         put_text(json, "source", fact->source);
         if (fact->origin == TTS_ORIGIN_UNKNOWN)
-            tts_json_text(json, "reason", tts_devices_no_source);
+            tts_json_text(json, "reason", no_source);
         tts_json_text(json, "meaning", tts_fact_meaning(key));
         tts_json_object_end(json);
     }

@@ -23,9 +23,6 @@ struct tts_devices_host {
     const char *reason; /* why nothing can be told, NULL: found is complete */
 };
 
-/* Why a fact that is not known has no value. */
-extern const char tts_devices_no_source[];
-
 /* What circular buffers and L1 buffers of a core share; 0 when facts are missing. */
 uint64_t tts_devices_l1_bytes(const struct tts_chip *chip);
 

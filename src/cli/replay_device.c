@@ -156,19 +156,13 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
 static bool compare(struct tts_replay_check *checked, const struct tts_devseq_line *stated,
                     const struct tts_devseq_step *step, uint64_t line_no)
 {
-    if (!step->line.has_result) {
-        checked->matched++;
-    } else if (!stated->has_result) {
-        checked->not_compared++;
-    } else if (tts_devseq_result_equal(&stated->result, &step->line.result)) {
-        checked->matched++;
-    } else {
-        checked->line = line_no;
-        tts_devseq_format(stated, checked->expected);
-        tts_devseq_format(&step->line, checked->got);
-        return false;
-    }
-    return true;
+    bool same = tts_devseq_result_equal(&stated->result, &step->line.result);
+    if (tts_replay_check_step(checked, step->line.has_result, stated->has_result, same,
+                              line_no))
+        return true;
+    tts_devseq_format(stated, checked->expected);
+    tts_devseq_format(&step->line, checked->got);
+    return false;
 }
 
 /* What there is to say of a line besides its result, as comments. */

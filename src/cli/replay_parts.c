@@ -43,6 +43,18 @@ void tts_replay_locate(const struct tts_lines *lines, struct tts_error *err)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
+bool tts_replay_check_step(struct tts_replay_check *check, bool can, bool stated, bool same,
+                           uint64_t line_no)
+{
+    if (can && !stated)
+        check->not_compared++;
+    else if (!can || same)
+        check->matched++;
+    else
+        check->line = line_no;
+    return check->line == 0;
+}
+
 int tts_replay_check_end(const struct tts_replay_check *check, const char *path, bool json)
 {
     bool one = check->not_compared == 1;

@@ -32,6 +32,11 @@ TTS_NODISCARD enum tts_status tts_replay_next_line(struct tts_lines *lines, cons
 /* What is wrong with the text has its line, also where the file ended too early. */
 void tts_replay_locate(const struct tts_lines *lines, struct tts_error *err);
 
+/* Counts one operation: can it have a result, did the file state one, are they the same? False:
+ * they differ at `line_no`, and expected and got are the caller's to write. */
+bool tts_replay_check_step(struct tts_replay_check *check, bool can, bool stated, bool same,
+                           uint64_t line_no);
+
 /* Says how a comparison went, the count on standard output unless that has JSON; the exit code.
  */
 int tts_replay_check_end(const struct tts_replay_check *check, const char *path, bool json);

@@ -45,9 +45,14 @@ static enum tts_status spaces_new(struct tts_banks *b, struct tts_error *err)
     return TTS_OK;
 }
 
+static bool could_be_plain(const struct tts_banks *b)
+{
+    return tts_banks_is_alone(b, 0) && b->left_count == 0 && !b->is_watched;
+}
+
 static void know_if_plain(struct tts_banks *b)
 {
-    b->is_plain = tts_banks_is_alone(b, 0) && b->left_count == 0 && !b->is_watched;
+    b->is_plain = could_be_plain(b);
 }
 
 enum tts_status tts_banks_new(const struct tts_banks_config *config,
@@ -357,7 +362,6 @@ bool tts_banks_is_valid(const struct tts_banks *b)
         if (!tts_space_is_valid(b->spaces[i]))
             return false;
     }
-    bool is_plain = tts_banks_is_alone(b, 0) && b->left_count == 0 && !b->is_watched;
-    return b->first == b->spaces[0] && b->is_plain == is_plain && left_is_valid(b) &&
+    return b->first == b->spaces[0] && b->is_plain == could_be_plain(b) && left_is_valid(b) &&
            tts_banks_links_are_valid(b);
 }

@@ -69,10 +69,10 @@ enum tts_status tts_cb_adding_check(const struct tts_cbs *cbs, struct tts_cb_add
     if (cbs->count == TTS_CBS_MAX)
         return tts_error_set(err, TTS_E_RANGE,
                              "program has %d circular buffers, that is the most", TTS_CBS_MAX);
-    if (cb->range_count == 0 || cb->range_count > TTS_CB_RANGES_MAX)
+    if (cb->range_count == 0 || cb->range_count > TTS_RANGES_MAX)
         return tts_error_set(err, TTS_E_INVALID,
                              "circular buffer has %zu core ranges, expected 1 to %d",
-                             cb->range_count, TTS_CB_RANGES_MAX);
+                             cb->range_count, TTS_RANGES_MAX);
     assert(cb->ranges && (cb->indices || cb->index_count == 0));
     for (size_t i = 0; i < cb->index_count; i++) {
         enum tts_status status = index_check(cbs, add, &cb->indices[i], err);

@@ -65,7 +65,7 @@ struct tts_cb_adding {
     uint64_t indices;                    /* a bit for each */
     uint64_t rows[TTS_GRID_SIDE_MAX];    /* its cores: bit x of row y */
     uint64_t corners[TTS_GRID_SIDE_MAX]; /* the first core of each range */
-    uint64_t ends[TTS_CB_RANGES_MAX];    /* of the regions of its ranges, before it */
+    uint64_t ends[TTS_RANGES_MAX];       /* of the regions of its ranges, before it */
     uint64_t known;                      /* a bit for each range that has a region already */
     uint64_t start, end;
     size_t overlaps;

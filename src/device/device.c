@@ -10,7 +10,7 @@
 
 TTS_COLD void tts_device_tell(struct tts_device *d, const struct tts_device_event *event)
 {
-    d->observer.event(d->observer.ctx, event);
+    d->config.observer.event(d->config.observer.ctx, event);
 }
 
 TTS_COLD void tts_device_refuse(struct tts_device *d, const struct tts_failure *failure)
@@ -87,7 +87,7 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     const struct tts_device_pool *pool = &d->pools[buffer->pool];
     if (status != TTS_E_FULL && status != TTS_E_BELOW_LIMIT)
         return tts_device_take_error(status, buffer->pool, err);
-    bool counted = d->mode == TTS_MODE_OVERCOMMIT;
+    bool counted = d->config.mode == TTS_MODE_OVERCOMMIT;
     if (counted && tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = {.kind = TTS_FAILURE_BELOW_LIMIT,
@@ -132,7 +132,7 @@ static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_r
                                                        .need_bytes = need.bytes_per_bank,
                                                        .block_bytes = need.block_bytes,
                                                        .banks = need.banks});
-        if (d->mode == TTS_MODE_PLACE)
+        if (d->config.mode == TTS_MODE_PLACE)
             return TTS_E_FULL;
         buffer.block_bytes = need.block_bytes;
         tts_device_count(pool, need.block_bytes, false);
@@ -240,7 +240,8 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     uint64_t bytes, address;
     struct tts_space *space = quick_space(d, request, &bytes);
     if (TTS_UNLIKELY(!space))
-        return tts_device_alloc_as(d, request, d->mode != TTS_MODE_NO_DISPATCH, out, err);
+        return tts_device_alloc_as(d, request, d->config.mode != TTS_MODE_NO_DISPATCH, out,
+                                   err);
     struct tts_device_pool *pool = &d->pools[request->pool];
     enum tts_direction direction = direction_of(request, &pool->layout);
     if (TTS_UNLIKELY(tts_space_take(space, bytes, direction, 0, &address) != TTS_OK))

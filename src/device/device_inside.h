@@ -26,9 +26,7 @@ struct tts_device_trace {
 
 struct tts_device {
     struct tts_device_pool pools[TTS_POOLS];
-    enum tts_mode mode;
-    uint64_t grid;
-    struct tts_observer observer;
+    uint64_t grid; /* 0: not known */
     struct tts_device_config config;
     const struct tts_alloc *alloc;
     struct tts_chip chip;
@@ -91,5 +89,5 @@ static inline void tts_device_count(struct tts_device_pool *pool, uint64_t bytes
 
 static inline bool tts_device_watched(const struct tts_device *device)
 {
-    return TTS_UNLIKELY(device->observer.event != NULL);
+    return TTS_UNLIKELY(device->config.observer.event != NULL);
 }

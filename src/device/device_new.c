@@ -41,7 +41,7 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
     if (hybrid)
         pool->layout.bank_page_alignment_bytes = pool->layout.block_alignment_bytes;
     pool->need = tts_need_pool(&pool->layout);
-    pool->is_quick = d->mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL &&
+    pool->is_quick = d->config.mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL &&
                      pool->layout.block_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX &&
                      pool->layout.bank_page_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX;
     pool->uneven = hybrid;
@@ -129,8 +129,6 @@ enum tts_status tts_device_new(const struct tts_chip *chip,
     d->chip = *chip;
     if (config)
         d->config = *config;
-    d->mode = d->config.mode;
-    d->observer = d->config.observer;
     if (chip->fact[TTS_FACT_GRID].origin != TTS_ORIGIN_UNKNOWN)
         d->grid = chip->fact[TTS_FACT_GRID].value;
     status = new_pools(d, err);

@@ -80,21 +80,21 @@ static enum tts_status place_cores(struct tts_device *d, const struct tts_reques
     const struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
     uint32_t failed = 0;
     *placed = false;
-    if (d->mode == TTS_MODE_NO_DISPATCH)
+    if (d->config.mode == TTS_MODE_NO_DISPATCH)
         return tts_device_countable(pool, need->block_bytes, err);
     enum tts_status status = take_cores(d, request, need, &failed);
     if (status == TTS_OK)
         *placed = true;
     if (status != TTS_E_FULL)
         return tts_device_take_error(status, TTS_POOL_L1, err);
-    if (d->mode == TTS_MODE_OVERCOMMIT &&
+    if (d->config.mode == TTS_MODE_OVERCOMMIT &&
         tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = tts_device_circumstances(d, TTS_POOL_L1, need, failed);
     failure.requested_bytes = need->bytes_per_bank; /* each core asks for itself */
     failure.banks = 1;
     tts_device_refuse(d, &failure);
-    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+    return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
 enum tts_status tts_device_alloc_per_core(struct tts_device *d,

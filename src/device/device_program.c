@@ -69,13 +69,12 @@ enum tts_status tts_device_run_program(struct tts_device *d, struct tts_error *e
 {
     if (!d->cbs)
         return no_cbs(d, err);
-    if (d->mode == TTS_MODE_NO_DISPATCH)
+    if (d->config.mode == TTS_MODE_NO_DISPATCH)
         return TTS_OK;
     struct tts_cbs_floor floor = tts_device_floor(d);
     struct tts_failure failure;
     if (tts_cbs_check(d->cbs, &floor, &failure) == TTS_OK)
         return TTS_OK;
-    failure.pool = TTS_POOL_L1;
     tts_device_refuse(d, &failure);
-    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+    return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }

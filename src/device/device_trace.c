@@ -95,7 +95,7 @@ static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *
                                                .mesh_id = d->config.mesh_id,
                                                .trace_bytes = budget});
     *place = false;
-    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+    return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
 /* Where a block of `bytes` goes from the top; false: nowhere. */
@@ -139,7 +139,7 @@ static enum tts_status check_water(struct tts_device *d, const struct tts_reques
         return TTS_OK;
     tts_device_refuse(d, &failure);
     *place = false;
-    return d->mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+    return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
 enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
@@ -147,7 +147,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
 {
     enum tts_pool kind = tts_device_trace_pool(d);
     const struct tts_device_pool *pool = &d->pools[kind];
-    bool in_region = kind == TTS_POOL_TRACE, place = d->mode != TTS_MODE_NO_DISPATCH;
+    bool in_region = kind == TTS_POOL_TRACE, place = d->config.mode != TTS_MODE_NO_DISPATCH;
     struct tts_request request = {.pool = kind,
                                   .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
     struct tts_water water = capture_water(d);

@@ -56,7 +56,7 @@ struct tts_devseq_line {
     enum tts_devseq_kind kind;
     enum tts_pool pool;          /* buffer, shard, stats, free by address */
     struct tts_devseq_name name; /* as, on; of free and page */
-    bool has_address;            /* at; free by address */
+    bool has_address;            /* free by address */
     uint64_t address;
     uint64_t bytes;               /* SIZE */
     uint64_t page_bytes;          /* PAGE, page */

@@ -239,7 +239,6 @@ static enum tts_status parse_value(struct tts_scan *scan, enum tts_devseq_option
         return parse_from(scan, value, out);
     case TTS_DEVSEQ_AT:
         out->placement = TTS_PLACE_AT;
-        out->has_address = true;
         return tts_scan_number(scan, value, "at", &out->address);
     case TTS_DEVSEQ_ON:
     case TTS_DEVSEQ_AS:

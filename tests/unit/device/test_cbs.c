@@ -223,7 +223,7 @@ T_TEST(ranges_that_cannot_be_are_refused)
     }
     refused(cbs, (struct tts_cb){.total_bytes = 32}, TTS_E_INVALID,
             "circular buffer has 0 core ranges, expected 1 to 64");
-    struct tts_core_range many[TTS_CB_RANGES_MAX + 1] = {0};
+    struct tts_core_range many[TTS_RANGES_MAX + 1] = {0};
     refused(cbs, (struct tts_cb){.ranges = many, .range_count = COUNT(many)}, TTS_E_INVALID,
             "circular buffer has 65 core ranges, expected 1 to 64");
     T_TRUE(tts_cbs_at(cbs, 0) == NULL);
@@ -419,7 +419,7 @@ T_TEST(the_largest_grid_has_its_last_core_and_64_ranges)
     struct tts_cbs_config config = wormhole;
     config.columns = config.rows = config.max_indices = 64;
     struct tts_cbs *cbs = cbs_of(config);
-    struct tts_core_range columns[TTS_CB_RANGES_MAX];
+    struct tts_core_range columns[TTS_RANGES_MAX];
     for (uint16_t x = 0; x < 64; x++)
         columns[x] = (struct tts_core_range){x, 0, x, 63};
     struct tts_cb_index last = {63, 0};

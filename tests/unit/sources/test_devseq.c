@@ -133,7 +133,7 @@ T_TEST(the_parts_of_a_line_land_where_they_are_looked_for)
     T_TRUE(line.number == 5 && line.result.value[0] == 1 && line.result.value[1] == 4);
     T_TRUE(line.result.has_core && line.result.core.x == 2 && line.result.core.y == 3);
     line = parsed("buffer l1 interleaved 1 1 at=7");
-    T_TRUE(line.placement == TTS_PLACE_AT && line.has_address && line.address == 7);
+    T_TRUE(line.placement == TTS_PLACE_AT && line.address == 7);
     T_EQ(parsed("buffer l1 interleaved 1 1 from=top").placement, TTS_PLACE_DOWN);
     T_EQ(parsed("buffer l1 interleaved 1 1").placement, TTS_PLACE_DEFAULT);
 }
@@ -247,8 +247,7 @@ static void any_buffer(uint64_t *rng, struct tts_devseq_line *line)
     line->pool = (enum tts_pool)below(rng, TTS_POOLS);
     line->page_bytes = any_number(rng);
     line->placement = (enum tts_placement)below(rng, TTS_PLACE_AT + 1);
-    line->has_address = line->placement == TTS_PLACE_AT;
-    line->address = line->has_address ? any_number(rng) : 0;
+    line->address = line->placement == TTS_PLACE_AT ? any_number(rng) : 0;
     if (line->kind == TTS_DEVSEQ_SHARD)
         any_sharding(rng, line);
 }
