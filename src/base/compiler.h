@@ -7,10 +7,20 @@
 #define TTS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TTS_FORCE_INLINE inline __attribute__((always_inline))
 #define TTS_COLD __attribute__((cold, noinline))
+#define TTS_NOINLINE __attribute__((noinline))
 /* Makes a value one that the compiler knows nothing of: it will not turn the arithmetic that
  * led to it into branches. */
 #define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
+
+/* Tells the processor that this thread only waits. */
+#if defined(__x86_64__) || defined(__i386__)
+#define TTS_PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define TTS_PAUSE() __asm__ volatile("yield" ::: "memory")
+#else
+#define TTS_PAUSE() __asm__ volatile("" ::: "memory")
+#endif
 
 /* The upper half of a product. */
 static inline unsigned long long tts_mul_high(unsigned long long a, unsigned long long b)

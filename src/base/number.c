@@ -103,3 +103,18 @@ void tts_number_format_hex(char *out, uint64_t value, int digits)
     for (int i = 0; i < digits; i++)
         out[i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 15];
 }
+
+const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, bool plus)
+{
+    const uint64_t mb = UINT64_C(1) << 20;
+    uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    uint64_t whole = size / mb, scaled = size % mb * 100;
+    uint64_t hundredths = scaled / mb, rest = scaled % mb;
+    /* Whether the digit before is odd decides a tie: `whole` does not change that, as 100 is
+     * even. */
+    if (rest > mb / 2 || (rest == mb / 2 && hundredths % 2 == 1))
+        hundredths++;
+    snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,
+             bytes < 0 ? "-" : (plus ? "+" : ""), whole + hundredths / 100, hundredths % 100);
+    return out;
+}

@@ -141,3 +141,40 @@ T_TEST(digits_are_those_of_printf)
         value = i == 0 ? UINT64_MAX : t_random(&rng) >> t_random(&rng) % 64;
     }
 }
+
+static void is_mb(int64_t bytes, bool plus, const char *want)
+{
+    char text[TTS_NUMBER_MB_MAX];
+    T_STR_EQ(tts_number_format_mb(text, bytes, plus), want);
+}
+
+T_TEST(mebibytes_are_rounded_half_to_even)
+{
+    is_mb(0, false, "0.00");
+    is_mb(0, true, "+0.00");
+    is_mb(131072, false, "0.12"); /* 0.125 */
+    is_mb(393216, false, "0.38"); /* 0.375 */
+    is_mb(-131072, false, "-0.12");
+    is_mb(-1, false, "-0.00");
+    is_mb(-1, true, "-0.00");
+    is_mb(5242, true, "+0.00");
+    is_mb(5243, true, "+0.01");
+    is_mb(1048575, false, "1.00");
+    is_mb(INT64_MAX, false, "8796093022208.00");
+    is_mb(INT64_MIN, true, "-8796093022208.00");
+}
+
+T_TEST(mebibytes_are_as_printf_has_them)
+{
+    uint64_t seed = 5;
+    for (int i = 0; i < 200000; i++) {
+        char want[64];
+        int64_t bytes = (int64_t)(t_random(&seed) >> (11 + t_random(&seed) % 50));
+        if (i % 3 == 0)
+            bytes = bytes / 2621 * 2621; /* ties and near them */
+        if (i % 2)
+            bytes = -bytes;
+        snprintf(want, sizeof want, i % 5 ? "%.2f" : "%+.2f", (double)bytes / 1048576);
+        is_mb(bytes, i % 5 == 0, want[0] == '-' && bytes == 0 ? want + 1 : want);
+    }
+}
