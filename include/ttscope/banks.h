@@ -60,7 +60,7 @@ TTS_API const struct tts_space *tts_banks_space(const struct tts_banks *banks,
  * TTS_E_BELOW_LIMIT (*address is written, the block stays taken). TTS_E_INVALID: no such
  * allocator, or (with neighbours) the address that came out is not aligned to a page, or the
  * rounded block does not fit there, which the runtime does not survive. TTS_E_NOMEM. */
-struct tts_banks_take {
+struct tts_banks_wish {
     uint32_t allocator;
     enum tts_direction direction;
     uint64_t bytes, limit;
@@ -68,7 +68,7 @@ struct tts_banks_take {
     size_t taken_count;
 };
 TTS_API TTS_NODISCARD enum tts_status
-tts_banks_take(struct tts_banks *banks, const struct tts_banks_take *take, uint64_t *address);
+tts_banks_take(struct tts_banks *banks, const struct tts_banks_wish *take, uint64_t *address);
 
 /* Exactly there. TTS_E_FULL when it is not wholly free in this allocator; neighbours are not
  * asked. TTS_E_INVALID: no such allocator. TTS_E_NOMEM. */

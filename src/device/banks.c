@@ -162,7 +162,7 @@ static void raise_to(uint64_t *mark, uint64_t end)
     *mark = end > *mark ? end : *mark;
 }
 
-static enum tts_status take_alone(struct tts_banks *b, const struct tts_banks_take *take,
+static enum tts_status take_alone(struct tts_banks *b, const struct tts_banks_wish *take,
                                   uint64_t *address)
 {
     if (take->limit > b->config.offset_bytes && left_reserve(b) != TTS_OK)
@@ -176,7 +176,7 @@ static enum tts_status take_alone(struct tts_banks *b, const struct tts_banks_ta
 }
 
 static TTS_COLD enum tts_status
-take_otherwise(struct tts_banks *b, const struct tts_banks_take *take, uint64_t *address)
+take_otherwise(struct tts_banks *b, const struct tts_banks_wish *take, uint64_t *address)
 {
     if (take->allocator >= b->count)
         return TTS_E_INVALID;
@@ -189,7 +189,7 @@ take_otherwise(struct tts_banks *b, const struct tts_banks_take *take, uint64_t 
     return status;
 }
 
-enum tts_status tts_banks_take(struct tts_banks *b, const struct tts_banks_take *take,
+enum tts_status tts_banks_take(struct tts_banks *b, const struct tts_banks_wish *take,
                                uint64_t *address)
 {
     /* A limit that no block can be below is none. */

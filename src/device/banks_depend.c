@@ -185,7 +185,7 @@ static void sort(struct tts_range *ranges, size_t count)
     assert(is_sorted(ranges, count));
 }
 
-static enum tts_status busy_reserve(struct tts_banks *b, const struct tts_banks_take *take)
+static enum tts_status busy_reserve(struct tts_banks *b, const struct tts_banks_wish *take)
 {
     size_t needed = take->taken_count;
     for (uint32_t i = b->link_begin[take->allocator]; i < b->link_begin[take->allocator + 1];
@@ -223,7 +223,7 @@ static size_t add_taken(const struct tts_space *space, struct tts_range *out)
 }
 
 /* What neighbours hold and what the caller says, sorted and fused, after a reserve. */
-static size_t busy_gather(struct tts_banks *b, const struct tts_banks_take *take)
+static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take)
 {
     size_t count = 0;
     if (!b->busy)
@@ -243,7 +243,7 @@ static size_t busy_gather(struct tts_banks *b, const struct tts_banks_take *take
 /* ---- what is left ---- */
 
 struct search {
-    const struct tts_banks_take *take;
+    const struct tts_banks_wish *take;
     const struct tts_range *busy; /* sorted and fused */
     size_t busy_count, busy_idx;  /* those before end below all that is still to come */
     bool found;
@@ -291,7 +291,7 @@ static void try_all(struct search *s, const struct tts_space *space)
     }
 }
 
-enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_banks_take *take,
+enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_banks_wish *take,
                                        uint64_t *address)
 {
     assert(!tts_banks_is_alone(b, take->allocator));

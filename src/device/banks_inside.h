@@ -51,7 +51,7 @@ enum tts_status tts_banks_link(struct tts_banks *b, const struct tts_banks_confi
 bool tts_banks_links_are_valid(const struct tts_banks *b);
 
 /* tts_banks_take() for an allocator that has neighbours. */
-enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_banks_take *take,
+enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_banks_wish *take,
                                        uint64_t *address);
 
 /* A copy of the allocator's space in which every block that the runtime knows is given. */

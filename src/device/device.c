@@ -174,7 +174,7 @@ static inline enum tts_status take_block(struct tts_device *d,
 {
     const struct tts_device_pool *pool = &d->pools[request->pool];
     bool interleaved = !request->shard && !request->distribution;
-    struct tts_banks_take take = {.direction = direction_of(request, &pool->layout),
+    struct tts_banks_wish take = {.direction = direction_of(request, &pool->layout),
                                   .bytes = need->bytes_per_bank,
                                   .limit = interleaved ? pool->layout.limit : 0};
     enum tts_status status = tts_banks_take(pool->banks, &take, &buffer->address);

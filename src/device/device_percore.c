@@ -53,7 +53,7 @@ static enum tts_status take_cores(struct tts_device *d, const struct tts_request
 {
     struct tts_banks *banks = d->pools[TTS_POOL_L1].banks;
     for (uint32_t i = 0; i < need->banks; i++) {
-        struct tts_banks_take take = {.allocator = allocator_at(d, request, i),
+        struct tts_banks_wish take = {.allocator = allocator_at(d, request, i),
                                       .direction = request->placement == TTS_PLACE_UP
                                                        ? TTS_DIRECTION_UP
                                                        : TTS_DIRECTION_DOWN,

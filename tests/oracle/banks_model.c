@@ -73,7 +73,7 @@ static bool is_alone(const struct banks_model *m, uint32_t allocator)
 }
 
 /* The lowest, or the highest, place where the rounded bytes are free. */
-static enum tts_status take_alone(struct banks_model *m, const struct tts_banks_take *take,
+static enum tts_status take_alone(struct banks_model *m, const struct tts_banks_wish *take,
                                   uint64_t *address)
 {
     uint64_t need = rounded(m, take->bytes), found = UINT64_MAX;
@@ -91,7 +91,7 @@ static enum tts_status take_alone(struct banks_model *m, const struct tts_banks_
 }
 
 /* Which bytes may be taken at all. */
-static void allow(const struct banks_model *m, const struct tts_banks_take *take, bool *allowed)
+static void allow(const struct banks_model *m, const struct tts_banks_wish *take, bool *allowed)
 {
     const uint32_t own = take->allocator;
     for (uint64_t i = 0; i < size_of(m); i++) {
@@ -115,7 +115,7 @@ static void allow(const struct banks_model *m, const struct tts_banks_take *take
 }
 
 /* Every run of allowed bytes in turn. */
-static enum tts_status take_between(struct banks_model *m, const struct tts_banks_take *take,
+static enum tts_status take_between(struct banks_model *m, const struct tts_banks_wish *take,
                                     uint64_t *address)
 {
     bool allowed[BANKS_MODEL_BYTES + 1] = {false};
@@ -142,7 +142,7 @@ static enum tts_status take_between(struct banks_model *m, const struct tts_bank
     return TTS_OK;
 }
 
-enum tts_status banks_model_take(struct banks_model *m, const struct tts_banks_take *take,
+enum tts_status banks_model_take(struct banks_model *m, const struct tts_banks_wish *take,
                                  uint64_t *address)
 {
     if (take->allocator >= m->count)

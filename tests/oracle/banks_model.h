@@ -32,7 +32,7 @@ struct banks_model {
 
 /* A zeroed model with config, count and is_linked set is one of banks that were just made. */
 
-enum tts_status banks_model_take(struct banks_model *model, const struct tts_banks_take *take,
+enum tts_status banks_model_take(struct banks_model *model, const struct tts_banks_wish *take,
                                  uint64_t *address);
 enum tts_status banks_model_take_at(struct banks_model *model, uint32_t allocator,
                                     uint64_t address, uint64_t bytes);

@@ -250,7 +250,7 @@ static uint64_t draw_address(struct rig *rig)
     return below(rig, 40) ? address : draw(rig);
 }
 
-static void draw_taken(struct rig *rig, struct tts_banks_take *take)
+static void draw_taken(struct rig *rig, struct tts_banks_wish *take)
 {
     take->taken = rig->taken;
     take->taken_count = below(rig, 4) ? 0 : below(rig, BANKS_MODEL_RANGES / 8);
@@ -262,7 +262,7 @@ static void draw_taken(struct rig *rig, struct tts_banks_take *take)
 
 static bool do_take(struct rig *rig)
 {
-    struct tts_banks_take take = {.allocator = draw_allocator(rig),
+    struct tts_banks_wish take = {.allocator = draw_allocator(rig),
                                   .direction =
                                       below(rig, 2) ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN,
                                   .bytes = draw_bytes(rig),

@@ -30,7 +30,7 @@ static void done(struct tts_banks *banks)
     tts_banks_free(banks);
 }
 
-static enum tts_status try_take(struct tts_banks *banks, struct tts_banks_take take,
+static enum tts_status try_take(struct tts_banks *banks, struct tts_banks_wish take,
                                 uint64_t *address)
 {
     *address = 77;
@@ -39,28 +39,28 @@ static enum tts_status try_take(struct tts_banks *banks, struct tts_banks_take t
     return status;
 }
 
-static uint64_t take(struct tts_banks *banks, struct tts_banks_take take)
+static uint64_t take(struct tts_banks *banks, struct tts_banks_wish take)
 {
     uint64_t address;
     T_EQ(try_take(banks, take, &address), TTS_OK);
     return address;
 }
 
-static void refused(struct tts_banks *banks, struct tts_banks_take take, enum tts_status status)
+static void refused(struct tts_banks *banks, struct tts_banks_wish take, enum tts_status status)
 {
     uint64_t address;
     T_EQ(try_take(banks, take, &address), status);
 }
 
-static struct tts_banks_take upward(uint32_t allocator, uint64_t bytes)
+static struct tts_banks_wish upward(uint32_t allocator, uint64_t bytes)
 {
-    return (struct tts_banks_take){
+    return (struct tts_banks_wish){
         .allocator = allocator, .direction = TTS_DIRECTION_UP, .bytes = bytes};
 }
 
-static struct tts_banks_take downward(uint32_t allocator, uint64_t bytes)
+static struct tts_banks_wish downward(uint32_t allocator, uint64_t bytes)
 {
-    return (struct tts_banks_take){
+    return (struct tts_banks_wish){
         .allocator = allocator, .direction = TTS_DIRECTION_DOWN, .bytes = bytes};
 }
 
@@ -233,7 +233,7 @@ T_TEST(both_ends_can_be_taken_from)
     with_both(linked(pool), both_sides);
 }
 
-static struct tts_banks_take above(struct tts_banks_take take, uint64_t limit)
+static struct tts_banks_wish above(struct tts_banks_wish take, uint64_t limit)
 {
     take.limit = limit;
     return take;
@@ -501,7 +501,7 @@ T_TEST(ranges_of_others_are_left_out_in_any_order)
     const struct tts_range taken[] = {
         {8 * K, 9 * K},      {K, 3 * K},         {5 * K, 5 * K},         {0, 2 * K},
         {T - K, UINT64_MAX}, {T + K, T + 2 * K}, {4 * K + 1, 4 * K + 2}, {7 * K, 6 * K}};
-    struct tts_banks_take request = upward(0, K);
+    struct tts_banks_wish request = upward(0, K);
     request.taken = taken;
     request.taken_count = sizeof taken / sizeof taken[0];
     T_EQ(take(banks, request), 3 * K);
@@ -519,7 +519,7 @@ T_TEST(an_allocator_that_is_alone_does_not_look_at_ranges_of_others)
 {
     struct tts_banks *banks = banks_of(pool);
     const struct tts_range all = {0, UINT64_MAX};
-    struct tts_banks_take request = upward(0, K);
+    struct tts_banks_wish request = upward(0, K);
     request.taken = &all;
     request.taken_count = 1;
     T_EQ(take(banks, request), 0);

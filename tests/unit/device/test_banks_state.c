@@ -37,7 +37,7 @@ static void done(struct tts_banks *banks)
 static enum tts_status take_up(struct tts_banks *banks, uint32_t allocator, uint64_t bytes,
                                uint64_t limit, uint64_t *address)
 {
-    struct tts_banks_take take = {
+    struct tts_banks_wish take = {
         .allocator = allocator, .direction = TTS_DIRECTION_UP, .bytes = bytes, .limit = limit};
     return tts_banks_take(banks, &take, address);
 }
@@ -516,7 +516,7 @@ struct sweep {
 static void sweep_take(struct sweep *s, uint32_t allocator, uint64_t limit, uint64_t expected)
 {
     const struct tts_range other = {3, 4};
-    struct tts_banks_take take = {.allocator = allocator,
+    struct tts_banks_wish take = {.allocator = allocator,
                                   .direction = TTS_DIRECTION_UP,
                                   .bytes = 32,
                                   .limit = limit,
