@@ -22,6 +22,7 @@ enum tts_mode {
 
 /* A buffer on a device. A plain value; release it once. */
 struct tts_buffer {
+    uint64_t id; /* counts the buffers of the device, from 1; those it got, of any size */
     enum tts_pool pool;
     bool placed;         /* it holds [address, address + block_bytes) of every bank; of single
                           * cores: a block in each, wherever it is */
@@ -40,13 +41,18 @@ enum tts_device_event_kind {
     TTS_DEVICE_PROGRAM, /* the circular buffers before are gone */
     TTS_DEVICE_CB,
     TTS_DEVICE_FAILURE,
+    TTS_DEVICE_TRACE_BEGIN, /* a capture; one begun inside another ends that first */
+    TTS_DEVICE_TRACE_END,   /* of one that began: behind the ALLOC or FAILURE of its trace */
 };
 
 /* Borrowed for the call; pointers that the kind does not name are NULL. */
 struct tts_device_event {
     enum tts_device_event_kind kind;
-    const struct tts_buffer *buffer;   /* ALLOC, FREE */
-    const struct tts_cb_placed *cb;    /* CB */
+    const struct tts_buffer *buffer; /* ALLOC, FREE */
+    const struct tts_cb_placed *cb;  /* CB */
+    /* CB: its cores. ALLOC, FREE of a buffer of single cores: theirs; of others none. */
+    const struct tts_core_range *ranges;
+    size_t range_count;
     const struct tts_failure *failure; /* FAILURE */
     uint64_t program_id;               /* PROGRAM, CB */
 };
@@ -74,6 +80,16 @@ TTS_API TTS_NODISCARD enum tts_status
 tts_device_new(const struct tts_chip *chip, const struct tts_device_config *config,
                const struct tts_alloc *alloc, struct tts_device **out, struct tts_error *err);
 TTS_API void tts_device_free(struct tts_device *device); /* NULL is fine */
+
+/* Puts a watcher in the place of the one there is; NULL: nobody. Between calls only. Parts of
+ * the mesh that are made later have none then. */
+TTS_API void tts_device_observe(struct tts_device *device, const struct tts_observer *observer);
+TTS_API bool tts_device_is_observed(const struct tts_device *device);
+
+/* While held, a device does as in TTS_MODE_NO_DISPATCH, whatever its mode: nothing more is
+ * placed, checked or refused, and what was placed can be released. From any thread; goes for
+ * requests that begin later. */
+TTS_API void tts_device_hold(struct tts_device *device, bool held);
 
 TTS_API const struct tts_chip *tts_device_chip(const struct tts_device *device);
 /* NULL: the device has no such pool, or it has no bytes. Borrowed for life. */

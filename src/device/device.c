@@ -10,7 +10,7 @@
 
 TTS_COLD void tts_device_tell(struct tts_device *d, const struct tts_device_event *event)
 {
-    d->config.observer.event(d->config.observer.ctx, event);
+    d->observer.event(d->observer.ctx, event);
 }
 
 TTS_COLD void tts_device_refuse(struct tts_device *d, const struct tts_failure *failure)
@@ -87,7 +87,7 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     const struct tts_device_pool *pool = &d->pools[buffer->pool];
     if (status != TTS_E_FULL && status != TTS_E_BELOW_LIMIT)
         return tts_device_take_error(status, buffer->pool, err);
-    bool counted = d->config.mode == TTS_MODE_OVERCOMMIT;
+    bool counted = d->config.mode == TTS_MODE_OVERCOMMIT; /* it was to be placed: not held */
     if (counted && tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = {.kind = TTS_FAILURE_BELOW_LIMIT,
@@ -132,11 +132,12 @@ static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_r
                                                        .need_bytes = need.bytes_per_bank,
                                                        .block_bytes = need.block_bytes,
                                                        .banks = need.banks});
-        if (d->config.mode == TTS_MODE_PLACE)
+        if (place && d->config.mode == TTS_MODE_PLACE)
             return TTS_E_FULL;
         buffer.block_bytes = need.block_bytes;
         tts_device_count(pool, need.block_bytes, false);
     }
+    buffer.id = ++d->last_id;
     *out = buffer;
     told_of_buffer(d, TTS_DEVICE_ALLOC, out);
     return TTS_OK;
@@ -211,6 +212,7 @@ enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_reque
             return status;
         tts_device_count(pool, need.block_bytes, buffer.placed);
     }
+    buffer.id = ++d->last_id;
     *out = buffer;
     told_of_buffer(d, TTS_DEVICE_ALLOC, out);
     return TTS_OK;
@@ -240,18 +242,23 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     uint64_t bytes, address;
     struct tts_space *space = quick_space(d, request, &bytes);
     if (TTS_UNLIKELY(!space))
-        return tts_device_alloc_as(d, request, d->config.mode != TTS_MODE_NO_DISPATCH, out,
-                                   err);
-    struct tts_device_pool *pool = &d->pools[request->pool];
+        return tts_device_alloc_as(d, request, tts_device_is_placing(d), out, err);
+    /* Before the atomic: behind one a compiler forgets what it knows of the request. */
+    enum tts_pool kind = request->pool;
+    uint64_t size_bytes = request->size_bytes;
+    struct tts_device_pool *pool = &d->pools[kind];
     enum tts_direction direction = direction_of(request, &pool->layout);
+    if (TTS_UNLIKELY(!tts_device_is_placing(d)))
+        return tts_device_alloc_as(d, request, false, out, err);
     if (TTS_UNLIKELY(tts_space_take(space, bytes, direction, 0, &address) != TTS_OK))
         return tts_device_alloc_as(d, request, true, out, err); /* fails again, and says why */
     uint64_t block = (bytes + pool->need.block_mask) & ~pool->need.block_mask;
-    out->pool = request->pool;
+    out->id = ++d->last_id;
+    out->pool = kind;
     out->placed = true;
     out->banks = (uint32_t)pool->need.banks;
     out->address = address;
-    out->size_bytes = request->size_bytes;
+    out->size_bytes = size_bytes;
     out->bytes_per_bank = bytes;
     out->block_bytes = block;
     tts_device_count(pool, block, true);
@@ -315,7 +322,8 @@ static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *p
     return TTS_OK;
 }
 
-static enum tts_status uncount(struct tts_device_pool *pool, const struct tts_buffer *buffer)
+enum tts_status tts_device_uncount(struct tts_device_pool *pool,
+                                   const struct tts_buffer *buffer)
 {
     if (buffer->block_bytes == 0)
         return TTS_OK;
@@ -350,7 +358,7 @@ enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer
         pool->buffers -= status == TTS_OK;
         pool->placed_bytes -= status == TTS_OK ? buffer->block_bytes : 0;
     } else {
-        status = buffer->placed ? give_back(d, pool, buffer) : uncount(pool, buffer);
+        status = buffer->placed ? give_back(d, pool, buffer) : tts_device_uncount(pool, buffer);
     }
     if (TTS_LIKELY(status == TTS_OK))
         told_of_buffer(d, TTS_DEVICE_FREE, buffer);

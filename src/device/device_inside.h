@@ -7,7 +7,7 @@
 
 struct tts_device_pool {
     struct tts_banks *banks; /* NULL: there is none */
-    bool is_quick;           /* interleaved buffers are placed: the common case */
+    bool is_quick;           /* interleaved buffers are placed the short way, while any are */
     struct tts_need_pool need;
     struct tts_pool_layout layout;
     uint64_t placed_bytes, unplaced_bytes, peak_bytes; /* of a bank */
@@ -26,7 +26,11 @@ struct tts_device_trace {
 
 struct tts_device {
     struct tts_device_pool pools[TTS_POOLS];
-    uint64_t grid; /* 0: not known */
+    uint64_t grid;    /* 0: not known */
+    uint64_t last_id; /* of the buffers so far */
+    struct tts_observer observer;
+    bool is_placing; /* tts_device_is_placing() */
+    /* Its observer goes on to the parts of the mesh, until another takes its place. */
     struct tts_device_config config;
     const struct tts_alloc *alloc;
     struct tts_chip chip;
@@ -44,6 +48,13 @@ struct tts_device {
 static inline enum tts_pool tts_device_trace_pool(const struct tts_device *device)
 {
     return device->pools[TTS_POOL_TRACE].banks ? TTS_POOL_TRACE : TTS_POOL_DRAM;
+}
+
+/* To be asked once a request, when it begins: any thread may change the answer. While it is yes
+ * the mode is PLACE or OVERCOMMIT, as config.mode says. */
+static inline bool tts_device_is_placing(const struct tts_device *device)
+{
+    return __atomic_load_n(&device->is_placing, __ATOMIC_RELAXED);
 }
 
 void tts_device_tell(struct tts_device *device, const struct tts_device_event *event);
@@ -87,7 +98,11 @@ static inline void tts_device_count(struct tts_device_pool *pool, uint64_t bytes
     pool->peak_bytes = now > pool->peak_bytes ? now : pool->peak_bytes;
 }
 
+/* The same backwards, for one that was not placed. TTS_E_NOT_FOUND: it cannot be there. */
+TTS_NODISCARD enum tts_status tts_device_uncount(struct tts_device_pool *pool,
+                                                 const struct tts_buffer *buffer);
+
 static inline bool tts_device_watched(const struct tts_device *device)
 {
-    return TTS_UNLIKELY(device->config.observer.event != NULL);
+    return TTS_UNLIKELY(device->observer.event != NULL);
 }

@@ -1,4 +1,4 @@
-/* device_new.c: how a device comes to be and ends. */
+/* device_new.c: how a device comes to be and ends, and who watches or holds it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/device_inside.h"
@@ -41,7 +41,7 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
     if (hybrid)
         pool->layout.bank_page_alignment_bytes = pool->layout.block_alignment_bytes;
     pool->need = tts_need_pool(&pool->layout);
-    pool->is_quick = d->config.mode != TTS_MODE_NO_DISPATCH && kind != TTS_POOL_L1_SMALL &&
+    pool->is_quick = kind != TTS_POOL_L1_SMALL &&
                      pool->layout.block_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX &&
                      pool->layout.bank_page_alignment_bytes <= TTS_NEED_ALIGNMENT_MAX;
     pool->uneven = hybrid;
@@ -129,6 +129,8 @@ enum tts_status tts_device_new(const struct tts_chip *chip,
     d->chip = *chip;
     if (config)
         d->config = *config;
+    d->observer = d->config.observer;
+    tts_device_hold(d, false);
     if (chip->fact[TTS_FACT_GRID].origin != TTS_ORIGIN_UNKNOWN)
         d->grid = chip->fact[TTS_FACT_GRID].value;
     status = new_pools(d, err);
@@ -160,4 +162,25 @@ void tts_device_free(struct tts_device *d)
     if (d->traces)
         alloc->free(alloc->ctx, d->traces, d->trace_capacity * sizeof *d->traces);
     alloc->free(alloc->ctx, d, sizeof *d);
+}
+
+/* --- while it lives --------------------------------------------------------------------- */
+
+void tts_device_observe(struct tts_device *d, const struct tts_observer *observer)
+{
+    d->observer = observer ? *observer : (struct tts_observer){0};
+    d->config.observer = (struct tts_observer){0};
+}
+
+bool tts_device_is_observed(const struct tts_device *d)
+{
+    return tts_device_watched(d);
+}
+
+/* One flag for all pools, so that two threads cannot leave it half said. Nothing else is handed
+ * over by it: relaxed. */
+void tts_device_hold(struct tts_device *d, bool held)
+{
+    bool places = !held && d->config.mode != TTS_MODE_NO_DISPATCH;
+    __atomic_store_n(&d->is_placing, places, __ATOMIC_RELAXED);
 }

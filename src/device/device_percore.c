@@ -80,7 +80,7 @@ static enum tts_status place_cores(struct tts_device *d, const struct tts_reques
     const struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
     uint32_t failed = 0;
     *placed = false;
-    if (d->config.mode == TTS_MODE_NO_DISPATCH)
+    if (!tts_device_is_placing(d))
         return tts_device_countable(pool, need->block_bytes, err);
     enum tts_status status = take_cores(d, request, need, &failed);
     if (status == TTS_OK)
@@ -95,6 +95,19 @@ static enum tts_status place_cores(struct tts_device *d, const struct tts_reques
     failure.banks = 1;
     tts_device_refuse(d, &failure);
     return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
+}
+
+/* The ranges of a classic sharding are its cores: each of them has a block. */
+static void told_of_cores(struct tts_device *d, enum tts_device_event_kind kind,
+                          const struct tts_request *request, const struct tts_buffer *buffer)
+{
+    const struct tts_shard_cores *cores = &request->shard->cores;
+    assert(buffer->banks == tts_shard_core_count(cores) && cores->count <= TTS_RANGES_MAX);
+    if (tts_device_watched(d))
+        tts_device_tell(d, &(struct tts_device_event){.kind = kind,
+                                                      .buffer = buffer,
+                                                      .ranges = cores->ranges,
+                                                      .range_count = cores->count});
 }
 
 enum tts_status tts_device_alloc_per_core(struct tts_device *d,
@@ -118,7 +131,8 @@ enum tts_status tts_device_alloc_per_core(struct tts_device *d,
         memcpy(addresses, d->floor, need.banks * sizeof addresses[0]);
     else
         memset(addresses, 0, need.banks * sizeof addresses[0]);
-    *out = (struct tts_buffer){.pool = TTS_POOL_L1,
+    *out = (struct tts_buffer){.id = ++d->last_id,
+                               .pool = TTS_POOL_L1,
                                .placed = placed,
                                .banks = need.banks,
                                .address = addresses[0],
@@ -127,25 +141,17 @@ enum tts_status tts_device_alloc_per_core(struct tts_device *d,
                                .block_bytes = need.block_bytes};
     pool->own_buffers += placed;
     tts_device_count(pool, need.block_bytes, placed);
-    if (tts_device_watched(d))
-        tts_device_tell(d, &(struct tts_device_event){.kind = TTS_DEVICE_ALLOC, .buffer = out});
+    told_of_cores(d, TTS_DEVICE_ALLOC, request, out);
     return TTS_OK;
 }
 
 /* What is gone already is passed over, so that one that ran out of memory can go on. */
-enum tts_status tts_device_release_per_core(struct tts_device *d,
-                                            const struct tts_request *request,
-                                            const uint64_t *addresses,
-                                            const struct tts_buffer *buffer)
+static enum tts_status give_all(struct tts_device *d, const struct tts_request *request,
+                                const uint64_t *addresses, uint32_t count)
 {
-    if (!buffer->placed)
-        return tts_device_release(d, buffer);
     struct tts_device_pool *pool = &d->pools[TTS_POOL_L1];
-    struct tts_need need;
-    if (check_per_core(d, request, &need, NULL) != TTS_OK || need.banks != buffer->banks)
-        return TTS_E_INVALID;
     enum tts_status found = TTS_E_NOT_FOUND;
-    for (uint32_t i = 0; i < buffer->banks; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         enum tts_status status =
             tts_banks_give(pool->banks, allocator_at(d, request, i), addresses[i]);
         if (status == TTS_OK)
@@ -159,8 +165,22 @@ enum tts_status tts_device_release_per_core(struct tts_device *d,
     pool->buffers--;
     pool->own_buffers--;
     tts_device_recount(pool);
-    if (tts_device_watched(d))
-        tts_device_tell(d,
-                        &(struct tts_device_event){.kind = TTS_DEVICE_FREE, .buffer = buffer});
     return TTS_OK;
+}
+
+enum tts_status tts_device_release_per_core(struct tts_device *d,
+                                            const struct tts_request *request,
+                                            const uint64_t *addresses,
+                                            const struct tts_buffer *buffer)
+{
+    struct tts_need need;
+    if (check_per_core(d, request, &need, NULL) != TTS_OK || need.banks != buffer->banks ||
+        buffer->pool != TTS_POOL_L1)
+        return TTS_E_INVALID;
+    enum tts_status status = buffer->placed
+                                 ? give_all(d, request, addresses, buffer->banks)
+                                 : tts_device_uncount(&d->pools[TTS_POOL_L1], buffer);
+    if (status == TTS_OK)
+        told_of_cores(d, TTS_DEVICE_FREE, request, buffer);
+    return status;
 }

@@ -33,6 +33,8 @@ enum tts_status tts_device_add_cb(struct tts_device *d, const struct tts_cb *cb,
     const struct tts_cb_placed *placed = tts_cbs_at(d->cbs, tts_cbs_count(d->cbs) - 1);
     tts_device_tell(d, &(struct tts_device_event){.kind = TTS_DEVICE_CB,
                                                   .cb = placed,
+                                                  .ranges = cb->ranges,
+                                                  .range_count = cb->range_count,
                                                   .program_id = tts_cbs_program(d->cbs)});
     return TTS_OK;
 }
@@ -69,7 +71,7 @@ enum tts_status tts_device_run_program(struct tts_device *d, struct tts_error *e
 {
     if (!d->cbs)
         return no_cbs(d, err);
-    if (d->config.mode == TTS_MODE_NO_DISPATCH)
+    if (!tts_device_is_placing(d))
         return TTS_OK;
     struct tts_cbs_floor floor = tts_device_floor(d);
     struct tts_failure failure;

@@ -43,11 +43,20 @@ uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
     return page;
 }
 
+static void told_of_capture(struct tts_device *d, enum tts_device_event_kind kind)
+{
+    if (tts_device_watched(d))
+        tts_device_tell(d, &(struct tts_device_event){.kind = kind});
+}
+
 void tts_device_trace_begin(struct tts_device *d)
 {
     if (d->pools[TTS_POOL_DRAM].banks) {
+        if (d->capturing)
+            told_of_capture(d, TTS_DEVICE_TRACE_END); /* the next takes its place */
         tts_banks_water_begin(d->pools[TTS_POOL_DRAM].banks);
         d->capturing = true;
+        told_of_capture(d, TTS_DEVICE_TRACE_BEGIN);
     }
 }
 
@@ -59,9 +68,11 @@ static struct tts_water capture_water(const struct tts_device *d)
 
 static void end_capture(struct tts_device *d)
 {
-    if (d->capturing)
-        tts_banks_water_end(d->pools[TTS_POOL_DRAM].banks);
+    if (!d->capturing)
+        return;
+    tts_banks_water_end(d->pools[TTS_POOL_DRAM].banks);
     d->capturing = false;
+    told_of_capture(d, TTS_DEVICE_TRACE_END);
 }
 
 static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err)
@@ -147,7 +158,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
 {
     enum tts_pool kind = tts_device_trace_pool(d);
     const struct tts_device_pool *pool = &d->pools[kind];
-    bool in_region = kind == TTS_POOL_TRACE, place = d->config.mode != TTS_MODE_NO_DISPATCH;
+    bool in_region = kind == TTS_POOL_TRACE, place = tts_device_is_placing(d);
     struct tts_request request = {.pool = kind,
                                   .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
     struct tts_water water = capture_water(d);
@@ -162,12 +173,12 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
                            : check_water(d, &request, water, &place, err);
     if (status == TTS_OK)
         status = tts_device_alloc_as(d, &request, place, out, err);
-    if (status == TTS_OK || status == TTS_E_FULL)
-        end_capture(d); /* after any other failure it can be tried again */
     if (status == TTS_OK && out->placed)
         d->traces[d->trace_count++] =
             (struct tts_device_trace){.address = out->address,
                                       .bytes = request.size_bytes,
                                       .water = higher(water.taken_end, water.given_end)};
+    if (status == TTS_OK || status == TTS_E_FULL)
+        end_capture(d); /* after any other failure it can be tried again */
     return status;
 }

@@ -15,7 +15,7 @@ static uint32_t range_cores(const struct tts_core_range *range)
     return (uint32_t)(range->x1 - range->x0 + 1) * (uint32_t)(range->y1 - range->y0 + 1);
 }
 
-static uint32_t count_cores(const struct tts_shard_cores *cores)
+uint32_t tts_shard_core_count(const struct tts_shard_cores *cores)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < cores->count; i++)
@@ -73,7 +73,7 @@ static void classic_shape(struct tts_shards *out, const struct tts_shard *shard)
         out->across[i] = ceil_div(out->tensor[i], out->shard[i]);
     out->volume = out->shard[0] * out->shard[1];
     out->pages_per_core = out->dealt_per_core = out->volume;
-    out->core_count = out->cores_used = count_cores(&shard->cores);
+    out->core_count = out->cores_used = tts_shard_core_count(&shard->cores);
 }
 
 /* What the tensor says must fit what the shards hold. */
@@ -107,7 +107,7 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
     uint64_t width = shard->shard_width / shard->page_width;
     if (height == 0 || width == 0)
         return tts_error_set(err, TTS_E_INVALID, "the shard is smaller than a page");
-    out->cores_used = count_cores(&shard->cores);
+    out->cores_used = tts_shard_core_count(&shard->cores);
     if (__builtin_mul_overflow(height, width, &out->pages_per_core) ||
         __builtin_mul_overflow(out->pages_per_core, (uint64_t)out->cores_used, &held))
         return tts_error_set(err, TTS_E_RANGE, "the shards are past 64 bits");
@@ -142,7 +142,7 @@ static void distribution_shape(struct tts_shards *out, const struct tts_distribu
         out->volume *= spread->shard[i];
     }
     uint64_t shards = shard_count(out);
-    out->core_count = count_cores(&spread->cores);
+    out->core_count = tts_shard_core_count(&spread->cores);
     out->cores_used = shards < out->core_count ? (uint32_t)shards : out->core_count;
     out->dealt_per_core = ceil_div(shards, out->core_count) * out->volume;
     out->pages_per_core = out->dealt_per_core;

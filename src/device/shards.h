@@ -39,5 +39,8 @@ TTS_NODISCARD enum tts_status tts_shards_measure(const struct tts_request *reque
 /* The sharding of a request that tts_shards_measure() took. */
 void tts_shards_again(struct tts_shards *out, const struct tts_request *request);
 
+/* Of all ranges. */
+uint32_t tts_shard_core_count(const struct tts_shard_cores *cores);
+
 /* The idx-th core of a sharding, in its order; there are more than idx. */
 struct tts_core tts_shard_core(const struct tts_shard_cores *cores, uint32_t idx);

@@ -73,6 +73,7 @@ static inline struct tts_request sharded_in(enum tts_pool pool, uint64_t pages,
 /* By fields: padding may be anything. */
 static inline void same_buffer(const struct tts_buffer *a, const struct tts_buffer *b)
 {
+    T_EQ(a->id, b->id);
     T_TRUE(a->pool == b->pool && a->placed == b->placed && a->banks == b->banks);
     T_TRUE(a->address == b->address && a->size_bytes == b->size_bytes);
     T_TRUE(a->bytes_per_bank == b->bytes_per_bank && a->block_bytes == b->block_bytes);

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-enum { TILE = 2048, EVENTS_MAX = 64, LIVE_MAX = 200 };
+enum { TILE = 2048, EVENTS_MAX = 64, LIVE_MAX = 200, HISTORY = 4000, RANGES_MAX = 4 };
 
-static const struct tts_core_range all = {0, 0, 7, 7}, row = {0, 0, 3, 0};
+static const struct tts_core_range all = {0, 0, 7, 7}, row = {0, 0, 3, 0},
+                                   two[] = {{2, 1, 3, 2}, {6, 6, 6, 6}};
 
 /* What was seen, copied: it is borrowed for the call. */
 struct seen {
@@ -12,6 +13,8 @@ struct seen {
     struct tts_buffer buffer;
     struct tts_cb_placed cb;
     struct tts_failure failure;
+    struct tts_core_range ranges[RANGES_MAX];
+    size_t range_count;
     uint64_t program_id;
 };
 
@@ -19,6 +22,8 @@ struct watcher {
     size_t count;
     struct seen seen[EVENTS_MAX];
     uint64_t live_bytes[TTS_POOLS], live_buffers[TTS_POOLS], failures;
+    uint64_t last_id;
+    bool is_live[HISTORY + 1]; /* by id */
 };
 
 static void watch(void *ctx, const struct tts_device_event *event)
@@ -28,11 +33,23 @@ static void watch(void *ctx, const struct tts_device_event *event)
     T_EQ(event->buffer != NULL, of_buffer);
     T_EQ(event->cb != NULL, event->kind == TTS_DEVICE_CB);
     T_EQ(event->failure != NULL, event->kind == TTS_DEVICE_FAILURE);
-    struct seen seen = {.kind = event->kind, .program_id = event->program_id};
+    T_EQ(event->ranges != NULL, event->range_count > 0);
+    T_TRUE(event->range_count == 0 || of_buffer || event->kind == TTS_DEVICE_CB);
+    T_TRUE(event->range_count <= RANGES_MAX);
+    struct seen seen = {.kind = event->kind,
+                        .range_count = event->range_count,
+                        .program_id = event->program_id};
+    if (event->ranges)
+        memcpy(seen.ranges, event->ranges, event->range_count * sizeof seen.ranges[0]);
     if (of_buffer) {
         const struct tts_buffer *b = event->buffer;
         bool alloc = event->kind == TTS_DEVICE_ALLOC;
         seen.buffer = *b;
+        T_EQ(b->id <= w->last_id, !alloc);
+        T_TRUE(b->id <= HISTORY && w->is_live[b->id] == !alloc);
+        w->is_live[b->id] = alloc;
+        w->last_id += alloc;
+        T_TRUE(b->id <= w->last_id);
         w->live_bytes[b->pool] += alloc ? b->block_bytes : 0 - b->block_bytes;
         w->live_buffers[b->pool] += b->block_bytes == 0 ? 0 : alloc ? 1 : UINT64_MAX;
     }
@@ -68,7 +85,22 @@ static void only_buffer(struct watcher *w, enum tts_device_event_kind kind,
 {
     const struct seen *seen = only(w, kind);
     same_buffer(&seen->buffer, &want);
-    T_EQ(seen->program_id, 0);
+    T_TRUE(seen->program_id == 0 && seen->range_count == 0);
+}
+
+static void has_ranges(const struct seen *seen, const struct tts_core_range *want, size_t count)
+{
+    T_EQ(seen->range_count, count);
+    T_MEM_EQ(seen->ranges, want, count * sizeof want[0]);
+}
+
+/* The events that were not looked at yet. */
+static void kinds_are(struct watcher *w, const enum tts_device_event_kind *kinds, size_t count)
+{
+    T_EQ(w->count, count);
+    for (size_t i = 0; i < count; i++)
+        T_EQ(w->seen[i].kind, kinds[i]);
+    w->count = 0;
 }
 
 T_TEST(buffers_of_every_kind_are_told_when_they_come_and_go)
@@ -87,21 +119,41 @@ T_TEST(buffers_of_every_kind_are_told_when_they_come_and_go)
     only_buffer(&w, TTS_DEVICE_FREE, b);
     T_EQ(tts_device_alloc_kernel(device, 5, &b, NULL), TTS_OK);
     only_buffer(&w, TTS_DEVICE_ALLOC, b);
-    tts_device_trace_begin(device);
     T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
     T_EQ(b.pool, TTS_POOL_TRACE);
-    only_buffer(&w, TTS_DEVICE_ALLOC, b);
+    only_buffer(&w, TTS_DEVICE_ALLOC, b); /* there was no capture to end */
     given(device, b);
-    only_buffer(&w, TTS_DEVICE_FREE, b);
-    struct tts_shard shard;
-    struct tts_request request = sharded_in(TTS_POOL_L1, 1, 64, &row, &shard);
-    uint64_t at[4];
-    T_EQ(tts_device_alloc_per_core(device, &request, at, 4, &b, NULL), TTS_OK);
-    only_buffer(&w, TTS_DEVICE_ALLOC, b);
-    T_EQ(tts_device_release_per_core(device, &request, at, &b), TTS_OK);
     only_buffer(&w, TTS_DEVICE_FREE, b);
     tts_device_free(device);
     T_EQ(w.count, 0);
+}
+
+T_TEST(buffers_of_single_cores_are_told_with_their_cores_placed_or_not)
+{
+    for (int held = 0; held < 2; held++) {
+        struct watcher w;
+        struct tts_device *device =
+            watched(&w, chip_of("n150"), (struct tts_device_config){.hybrid = true});
+        struct tts_shard shard;
+        struct tts_request request = sharded_in(TTS_POOL_L1, 1, 64, &two[0], &shard);
+        shard.cores = (struct tts_shard_cores){two, 2, false};
+        request.size_bytes = UINT64_C(3) * 64; /* shards for three cores; all have a block */
+        uint64_t at[5];
+        struct tts_buffer b;
+        tts_device_hold(device, held);
+        T_EQ(tts_device_alloc_per_core(device, &request, at, 5, &b, NULL), TTS_OK);
+        T_TRUE(b.banks == 5 && b.placed == !held);
+        const struct seen *seen = only(&w, TTS_DEVICE_ALLOC);
+        same_buffer(&seen->buffer, &b);
+        has_ranges(seen, two, 2);
+        T_EQ(tts_device_release_per_core(device, &request, at, &b), TTS_OK);
+        seen = only(&w, TTS_DEVICE_FREE);
+        same_buffer(&seen->buffer, &b);
+        has_ranges(seen, two, 2);
+        T_EQ(tts_device_release_per_core(device, &request, at, &b), TTS_E_NOT_FOUND);
+        tts_device_free(device);
+        T_EQ(w.count, 0);
+    }
 }
 
 T_TEST(programs_circular_buffers_and_their_failures_are_told)
@@ -117,6 +169,9 @@ T_TEST(programs_circular_buffers_and_their_failures_are_told)
         const struct seen *seen = only(&w, TTS_DEVICE_CB);
         T_EQ(seen->program_id, 41);
         T_TRUE(seen->cb.address == L1_BASE + i * TILE && seen->cb.total_bytes == TILE);
+        has_ranges(seen, i == 0 ? &all : two, i == 0 ? 1 : 2);
+        cb.ranges = two;
+        cb.range_count = 2;
     }
     cb.range_count = 0;
     T_EQ(tts_device_add_cb(device, &cb, &address, NULL), TTS_E_INVALID);
@@ -145,14 +200,65 @@ T_TEST(a_refused_buffer_is_told_as_a_failure_alone)
     refused(device, pages_in(TTS_POOL_TRACE, 1, 64), TTS_E_NOT_FOUND);
     refused(device, pages_in(TTS_POOL_L1, 1, UINT64_MAX), TTS_E_RANGE);
     T_EQ(w.count, 0);
-    tts_device_trace_begin(device);
-    struct tts_buffer b;
-    T_EQ(tts_device_alloc_kernel(device, 5, &b, NULL), TTS_OK);
-    w.count = 0;
-    T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_E_FULL);
-    seen = only(&w, TTS_DEVICE_FAILURE);
-    T_EQ(seen->failure.kind, TTS_FAILURE_TRACE_OVERLAP);
     tts_device_free(device);
+}
+
+#define KINDS_ARE(w, ...)                                                                      \
+    kinds_are(w, (const enum tts_device_event_kind[]){__VA_ARGS__},                            \
+              sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+
+T_TEST(a_capture_is_told_when_it_begins_and_behind_its_trace)
+{
+    struct watcher w;
+    struct tts_buffer b;
+    static const char *const regions[] = {"0", "1M"};
+    for (int i = 0; i < 4; i++) {
+        struct tts_device *device =
+            watched(&w, chip_with("n150", "0", regions[i % 2]), (struct tts_device_config){0});
+        tts_device_hold(device, i >= 2);
+        tts_device_trace_begin(device);
+        KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN);
+        T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &b, NULL), TTS_E_RANGE);
+        T_EQ(w.count, 0); /* it goes on */
+        T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
+        same_buffer(&w.seen[0].buffer, &b);
+        T_EQ(b.placed, i < 2);
+        KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
+        tts_device_trace_begin(device);
+        tts_device_trace_begin(device); /* begins anew */
+        KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN, TTS_DEVICE_TRACE_END, TTS_DEVICE_TRACE_BEGIN);
+        T_EQ(tts_device_alloc_trace(device, 0, &b, NULL), TTS_OK);
+        KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
+        tts_device_free(device);
+    }
+    struct tts_chip chip = chip_of("grayskull"); /* of DRAM too little is known */
+    set(&chip, "grid", "8x8");
+    struct tts_device *device = watched(&w, chip, (struct tts_device_config){0});
+    tts_device_trace_begin(device);
+    T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_E_NOT_FOUND);
+    T_EQ(w.count, 0);
+    tts_device_free(device);
+}
+
+T_TEST(a_capture_whose_trace_is_refused_ends_behind_the_failure)
+{
+    struct watcher w;
+    struct tts_buffer b;
+    for (int mode = TTS_MODE_PLACE; mode <= TTS_MODE_OVERCOMMIT; mode += 2) {
+        struct tts_device *device = watched(
+            &w, chip_of("n150"), (struct tts_device_config){.mode = (enum tts_mode)mode});
+        bool is_refused = mode == TTS_MODE_PLACE;
+        tts_device_trace_begin(device);
+        T_EQ(tts_device_alloc_kernel(device, 5, &b, NULL), TTS_OK);
+        w.count = 0;
+        T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), is_refused ? TTS_E_FULL : TTS_OK);
+        T_EQ(w.seen[0].failure.kind, TTS_FAILURE_TRACE_OVERLAP);
+        if (is_refused)
+            KINDS_ARE(&w, TTS_DEVICE_FAILURE, TTS_DEVICE_TRACE_END);
+        else
+            KINDS_ARE(&w, TTS_DEVICE_FAILURE, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
+        tts_device_free(device);
+    }
 }
 
 T_TEST(a_buffer_that_is_counted_only_is_told_after_its_failure)
@@ -189,6 +295,77 @@ T_TEST(a_part_of_a_mesh_is_watched_too_and_to_synchronize_is_no_event)
     tts_device_free(mesh);
 }
 
+T_TEST(a_watcher_can_be_put_in_and_taken_out_and_parts_do_not_have_it)
+{
+    struct watcher w = {0}, other;
+    struct tts_observer observer = {watch, &w}, nobody = {NULL, &w};
+    struct tts_device *mesh = device_of("n300"), *part = NULL;
+    T_TRUE(!tts_device_is_observed(mesh));
+    tts_device_observe(mesh, &observer);
+    T_TRUE(tts_device_is_observed(mesh));
+    only_buffer(&w, TTS_DEVICE_ALLOC, taken(mesh, pages_in(TTS_POOL_L1, 1, 64)));
+    T_EQ(tts_device_submesh(mesh, 1, &part, NULL), TTS_OK);
+    T_TRUE(!tts_device_is_observed(part));
+    tts_device_free(part);
+    tts_device_observe(mesh, &nobody);
+    T_TRUE(!tts_device_is_observed(mesh));
+    taken(mesh, pages_in(TTS_POOL_L1, 1, 64));
+    tts_device_free(mesh);
+    T_EQ(w.count, 0);
+    memset(&w, 0, sizeof w); /* of another device: ids begin again */
+    mesh = watched(&other, chip_of("n300"), (struct tts_device_config){0});
+    T_TRUE(tts_device_is_observed(mesh));
+    tts_device_observe(mesh, &observer); /* in its place, also for parts to come */
+    only_buffer(&w, TTS_DEVICE_ALLOC, taken(mesh, pages_in(TTS_POOL_L1, 1, 64)));
+    T_EQ(tts_device_submesh(mesh, 1, &part, NULL), TTS_OK);
+    taken(part, pages_in(TTS_POOL_L1, 1, 64));
+    tts_device_observe(mesh, NULL);
+    T_TRUE(!tts_device_is_observed(mesh));
+    taken(mesh, pages_in(TTS_POOL_L1, 1, 64));
+    tts_device_free(part);
+    tts_device_free(mesh);
+    T_TRUE(w.count == 0 && other.count == 0);
+}
+
+/* --- ids -------------------------------------------------------------------------------- */
+
+T_TEST(buffers_of_every_kind_are_counted_from_one_and_refused_ones_are_not)
+{
+    struct tts_device *device = device_on(chip_with("n150", "32768", "1M"),
+                                          (struct tts_device_config){.hybrid = true}, NULL);
+    struct tts_shard shard;
+    struct tts_request own = sharded_in(TTS_POOL_L1, 1, 64, &row, &shard),
+                       at = pages_in(TTS_POOL_L1, 1, 64);
+    uint64_t cores[4];
+    struct tts_buffer b;
+    at.placement = TTS_PLACE_AT;
+    T_EQ(taken(device, pages_in(TTS_POOL_DRAM, 1, 64)).id, 1);
+    T_EQ(taken(device, own).id, 2);
+    refused(device, pages_in(TTS_POOL_L1, 1, L1_BYTES), TTS_E_FULL);
+    refused(device, pages_in(TTS_POOL_L1_SMALL, 1, 64), TTS_E_INVALID);
+    T_EQ(taken(device, pages_in(TTS_POOL_L1, 0, 64)).id, 3);
+    T_EQ(taken(device, at).id, 4);
+    T_EQ(tts_device_alloc_kernel(device, 5, &b, NULL), TTS_OK);
+    T_EQ(b.id, 5);
+    given(device, b);
+    T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
+    T_EQ(b.id, 6);
+    T_EQ(tts_device_alloc_per_core(device, &own, cores, 4, &b, NULL), TTS_OK);
+    T_EQ(b.id, 7);
+    own = sharded_in(TTS_POOL_L1, 1, L1_BYTES, &row, &shard);
+    T_EQ(tts_device_alloc_per_core(device, &own, cores, 4, &b, NULL), TTS_E_FULL);
+    tts_device_hold(device, true);
+    T_EQ(tts_device_alloc_per_core(device, &own, cores, 4, &b, NULL), TTS_OK);
+    T_EQ(b.id, 8);
+    T_EQ(taken(device, pages_in(TTS_POOL_L1, 1, L1_BYTES)).id, 9);
+    tts_device_free(device);
+    device = device_in(TTS_MODE_NO_DISPATCH, chip_of("n150")); /* L1_SMALL of no bytes */
+    own = sharded_in(TTS_POOL_L1_SMALL, 1, 64, &row, &shard);
+    T_EQ(taken(device, own).id, 1);
+    T_EQ(taken(device, own).id, 2);
+    tts_device_free(device);
+}
+
 /* --- balance ---------------------------------------------------------------------------- */
 
 static void balanced(const struct tts_device *device, const struct watcher *w)
@@ -223,11 +400,12 @@ T_TEST(what_came_less_what_went_is_what_is_there_in_every_mode)
         static struct tts_buffer live[LIVE_MAX];
         uint64_t rng = 11 + (uint64_t)mode;
         size_t count = 0;
-        for (int i = 0; i < 4000; i++) {
+        for (int i = 0; i < HISTORY; i++) {
             struct tts_shard shard;
             struct tts_request request = some_request(&rng, &shard);
             size_t idx = t_random(&rng) % LIVE_MAX;
             enum tts_status status = TTS_E_FULL;
+            tts_device_hold(device, t_random(&rng) % 4 == 0);
             if (idx < count) {
                 given(device, live[idx]);
                 live[idx] = live[--count];

@@ -321,6 +321,27 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
     tts_device_free(device);
 }
 
+T_TEST(a_release_that_does_not_fit_the_buffer_leaves_it_placed_or_not)
+{
+    for (int mode = TTS_MODE_PLACE; mode <= TTS_MODE_NO_DISPATCH; mode++) {
+        struct tts_device *device = hybrid_in((enum tts_mode)mode);
+        struct own a, other;
+        own_take(device, &a, &row, K, TTS_PLACE_DEFAULT);
+        own_init(&other, &first, K, TTS_PLACE_DEFAULT);
+        struct snapshot was = snapshot_of(device);
+        T_EQ(tts_device_release_per_core(device, &other.request, a.at, &a.buffer),
+             TTS_E_INVALID);
+        struct own elsewhere = a;
+        elsewhere.request.shard = &elsewhere.shard;
+        elsewhere.buffer.pool = TTS_POOL_DRAM;
+        T_EQ(own_give(device, &elsewhere), TTS_E_INVALID);
+        is_as_it_was(device, &was);
+        T_EQ(own_give(device, &a), TTS_OK);
+        T_EQ(own_give(device, &a), TTS_E_NOT_FOUND);
+        tts_device_free(device);
+    }
+}
+
 T_TEST(a_place_that_is_not_aligned_is_said_to_be)
 {
     struct tts_chip chip = chip_of("n150");
