@@ -1,0 +1,52 @@
+/* event.h: one thing that happened to the memory of a device, whoever tells of it.
+ * A plain value; what it points to is borrowed for the call that takes it. */
+#pragma once
+
+#include "ttscope/buffer.h"
+#include "ttscope/chip.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tts_event_kind {
+    TTS_EVENT_ALLOC,
+    TTS_EVENT_FREE,
+    TTS_EVENT_PROGRAM, /* the three below, of the device's program before, are gone together */
+    TTS_EVENT_CB,
+    TTS_EVENT_DFB,
+    TTS_EVENT_SCRATCHPAD,
+    TTS_EVENT_OP_BEGIN, /* operations nest, for each thread on its own */
+    TTS_EVENT_OP_END,
+    TTS_EVENT_TRACE_BEGIN,
+    TTS_EVENT_TRACE_END,
+};
+enum { TTS_EVENT_KINDS = TTS_EVENT_TRACE_END + 1 };
+
+/* Fields that the kind does not name are not read. All sizes are of one chip. */
+struct tts_event {
+    enum tts_event_kind kind;
+    uint32_t device;    /* all but OP_*; any number */
+    enum tts_pool pool; /* ALLOC, FREE */
+    bool borrowed;      /* CB, DFB: lies on a buffer (global, a view) and takes nothing */
+    uint64_t id;        /* ALLOC, FREE: names the buffer on its device while it lives */
+    uint64_t
+        size_bytes; /* ALLOC: as asked for, 0 is passed over, at most 2^52; CB, DFB, SCRATCHPAD:
+                     * on each of its cores. FREE: of a buffer that was allocated unseen; 0: it
+                     * is not known. What was seen is freed as it was allocated. */
+    /* ALLOC, FREE in L1 and L1_SMALL: what its fullest bank holds, pages aligned; and what
+     * every bank gives up, 0: the same. Elsewhere they may be 0. */
+    uint64_t bytes_per_bank, block_bytes;
+    /* CB, DFB, SCRATCHPAD: its cores, 1 .. TTS_RANGES_MAX ranges that do not overlap. ALLOC in
+     * L1: none, for a buffer in lockstep, which takes its block of every core; or the cores
+     * that alone have a block of it. */
+    const struct tts_core_range *ranges;
+    size_t range_count;
+    const char *name; /* OP_BEGIN: its first TTS_OP_NAME_MAX bytes are kept */
+    size_t name_len;
+};
+
+enum { TTS_OP_NAME_MAX = 63 };
+
+/* "alloc", "free", "program", "cb", "dfb", "scratchpad", ...; "unknown" for no such kind. */
+TTS_API const char *tts_event_kind_name(enum tts_event_kind kind);

@@ -1,0 +1,412 @@
+#include "model/ledger.h"
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+/* RUN ids in a row share one best place and lie side by side: a cache line. */
+enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10 };
+static const uint32_t LIVE_LIMIT = UINT32_C(1) << 26;
+/* Up to this width the tables are mostly in the caches, and a quarter full at most: a probe
+ * that goes on is a branch that nobody can foresee. Wider ones are half full. */
+static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
+
+static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* of 2^64 */
+static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* bits of the step */
+static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* far apart */
+
+struct slot {
+    uint64_t id;
+    uint64_t word; /* 0: empty; size, device, 1 + pool, from the top */
+};
+
+/* What is told of the buffer in the slot of the same place: seq and op; or, when IN_L1 is set,
+ * the index of its part in L1, which has them. */
+#define IN_L1 (UINT64_C(1) << 63)
+
+enum { POOL_BITS = 3, DEVICE_BITS = 8, OP_BITS = 16 };
+_Static_assert(sizeof(struct slot) * RUN == LINE_BYTES, "a run is a cache line");
+_Static_assert(TTS_POOLS < 1 << POOL_BITS && TTS_LEDGER_DEVICES == 1 << DEVICE_BITS, "fits");
+_Static_assert(TTS_LEDGER_SIZE_MAX == UINT64_MAX >> (POOL_BITS + DEVICE_BITS), "fits");
+
+/* Tables of growing width lie one behind the other. */
+struct tts_ledger {
+    struct slot *slots;
+    uint64_t *notes;
+    uint32_t mask, shift; /* of the width; from a hash to a place */
+    uint32_t count, full; /* at `full` it is widened */
+    uint32_t live_max;
+    uint32_t l1_head, l1_free, l1_used; /* l1_used: parts that ever were */
+    uint64_t step;                      /* of the hash */
+    struct tts_l1_entry *l1;
+    struct slot *first_slots;
+    uint64_t *first_notes;
+    void *slot_memory; /* not aligned */
+    const struct tts_alloc *alloc;
+};
+
+/* ---- words ---- */
+
+static inline uint64_t word_of(struct tts_entry entry)
+{
+    assert(entry.size_bytes <= TTS_LEDGER_SIZE_MAX && entry.pool < TTS_POOLS);
+    return entry.size_bytes << (DEVICE_BITS + POOL_BITS) | (uint64_t)entry.device << POOL_BITS |
+           (entry.pool + 1u);
+}
+
+static inline uint8_t device_in(uint64_t word)
+{
+    return (uint8_t)(word >> POOL_BITS);
+}
+
+/* ---- birth and death ---- */
+
+static uint32_t full_at(uint64_t width)
+{
+    return (uint32_t)(width <= ROOMY_WIDTH ? width / 4 : width / 2);
+}
+
+static uint64_t last_width(uint32_t live_max)
+{
+    uint64_t width = UINT64_C(1) << FIRST_BITS;
+    while (full_at(width) < live_max)
+        width *= 2;
+    return width;
+}
+
+/* Of all widths from the first to the last; live_max is limited, nothing can overflow. */
+static size_t all_slots(uint32_t live_max)
+{
+    return (size_t)(2 * last_width(live_max) - (UINT64_C(1) << FIRST_BITS));
+}
+
+static size_t slot_bytes(uint32_t live_max)
+{
+    return all_slots(live_max) * sizeof(struct slot) + LINE_BYTES - 1;
+}
+
+static size_t note_bytes(uint32_t live_max)
+{
+    return all_slots(live_max) * sizeof(uint64_t);
+}
+
+static size_t l1_bytes(uint32_t live_max)
+{
+    return (size_t)live_max * sizeof(struct tts_l1_entry);
+}
+
+static uint64_t mixed(uint64_t seed)
+{
+    seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return seed ^ seed >> 31;
+}
+
+enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tts_alloc *alloc,
+                               struct tts_ledger **out)
+{
+    if (live_max == 0 || live_max > LIVE_LIMIT)
+        return TTS_E_INVALID;
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_ledger *ledger = alloc->alloc(alloc->ctx, sizeof(*ledger));
+    if (!ledger)
+        return TTS_E_NOMEM;
+    *ledger = (struct tts_ledger){.live_max = live_max, .alloc = alloc};
+    ledger->slot_memory = alloc->alloc(alloc->ctx, slot_bytes(live_max));
+    ledger->first_notes = alloc->alloc(alloc->ctx, note_bytes(live_max));
+    ledger->l1 = alloc->alloc(alloc->ctx, l1_bytes(live_max));
+    if (!ledger->slot_memory || !ledger->first_notes || !ledger->l1) {
+        tts_ledger_free(ledger);
+        return TTS_E_NOMEM;
+    }
+    size_t astray = (uintptr_t)ledger->slot_memory % LINE_BYTES;
+    char *first = (char *)ledger->slot_memory + (astray ? LINE_BYTES - astray : 0);
+    ledger->first_slots = (struct slot *)(void *)first;
+    ledger->step = (GOLDEN & ~SECRET) | (mixed(seed) & SECRET) | 1;
+    tts_ledger_reset(ledger);
+    *out = ledger;
+    return TTS_OK;
+}
+
+void tts_ledger_free(struct tts_ledger *ledger)
+{
+    if (!ledger)
+        return;
+    const struct tts_alloc *alloc = ledger->alloc;
+    if (ledger->slot_memory)
+        alloc->free(alloc->ctx, ledger->slot_memory, slot_bytes(ledger->live_max));
+    if (ledger->first_notes)
+        alloc->free(alloc->ctx, ledger->first_notes, note_bytes(ledger->live_max));
+    if (ledger->l1)
+        alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->live_max));
+    alloc->free(alloc->ctx, ledger, sizeof(*ledger));
+}
+
+static void set_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
+{
+    assert(bits >= FIRST_BITS && bits < 32);
+    ledger->slots = ledger->first_slots + first;
+    ledger->notes = ledger->first_notes + first;
+    ledger->mask = (UINT32_C(1) << bits) - 1;
+    ledger->shift = 64 - bits;
+    ledger->full = full_at(UINT64_C(1) << bits);
+    memset(ledger->slots, 0, sizeof(*ledger->slots) << bits);
+}
+
+void tts_ledger_reset(struct tts_ledger *ledger)
+{
+    set_table(ledger, 0, FIRST_BITS);
+    ledger->count = ledger->l1_used = 0;
+    ledger->l1_head = ledger->l1_free = TTS_LEDGER_NONE;
+}
+
+/* ---- the table ---- */
+
+/* Ids are mostly counted: a step of about the golden section spreads those evenly. The lower
+ * bits of the step are a secret, against ids that were made to meet. */
+static TTS_FORCE_INLINE uint32_t best_place(const struct tts_ledger *ledger, uint8_t device,
+                                            uint64_t id)
+{
+    uint64_t hash = (id / RUN + device * DEVICE_STEP) * ledger->step;
+    return ((uint32_t)(hash >> ledger->shift) & ~(uint32_t)(RUN - 1)) | (uint32_t)(id % RUN);
+}
+
+/* Where the key is, or the empty slot where it would go. */
+static TTS_FORCE_INLINE uint32_t look(const struct tts_ledger *ledger, uint8_t device,
+                                      uint64_t id)
+{
+    for (uint32_t i = best_place(ledger, device, id);; i = (i + 1) & ledger->mask) {
+        const struct slot *slot = &ledger->slots[i];
+        if (!slot->word || (slot->id == id && device_in(slot->word) == device))
+            return i;
+    }
+}
+
+TTS_COLD static void widen(struct tts_ledger *ledger)
+{
+    const struct slot *slots = ledger->slots;
+    const uint64_t *notes = ledger->notes;
+    uint32_t width = ledger->mask + 1;
+    assert(width < last_width(ledger->live_max));
+    set_table(ledger, (size_t)(slots - ledger->first_slots) + width, 64 + 1 - ledger->shift);
+    for (uint32_t i = 0; i < width; i++) {
+        if (!slots[i].word)
+            continue;
+        uint32_t place = look(ledger, device_in(slots[i].word), slots[i].id);
+        ledger->slots[place] = slots[i];
+        ledger->notes[place] = notes[i];
+    }
+    tts_assert_expensive(tts_ledger_is_valid(ledger));
+}
+
+uint32_t tts_ledger_find(const struct tts_ledger *ledger, uint8_t device, uint64_t id)
+{
+    uint32_t place = look(ledger, device, id);
+    return ledger->slots[place].word ? place : TTS_LEDGER_NONE;
+}
+
+static TTS_FORCE_INLINE void write_entry(struct tts_ledger *ledger, uint32_t place,
+                                         struct tts_entry entry)
+{
+    ledger->slots[place] = (struct slot){.id = entry.id, .word = word_of(entry)};
+    assert(entry.seq < IN_L1 >> OP_BITS);
+    ledger->notes[place] = entry.seq << OP_BITS | entry.op;
+}
+
+uint32_t tts_ledger_enter(struct tts_ledger *ledger, struct tts_entry entry, bool *is_new)
+{
+    uint32_t place = look(ledger, entry.device, entry.id);
+    *is_new = !ledger->slots[place].word;
+    if (TTS_UNLIKELY(!*is_new))
+        return place;
+    if (TTS_UNLIKELY(ledger->count == ledger->full)) {
+        if (ledger->count >= ledger->live_max)
+            return TTS_LEDGER_NONE;
+        widen(ledger);
+        place = look(ledger, entry.device, entry.id);
+    }
+    if (TTS_UNLIKELY(ledger->count == ledger->live_max))
+        return TTS_LEDGER_NONE;
+    ledger->count++;
+    write_entry(ledger, place, entry);
+    return place;
+}
+
+void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_entry entry)
+{
+    assert(ledger->slots[place].id == entry.id && !tts_ledger_l1(ledger, place));
+    write_entry(ledger, place, entry);
+}
+
+/* Everything up to the next empty slot moves back, unless it would come before its best
+ * place. */
+static TTS_FORCE_INLINE void close_gap(struct tts_ledger *ledger, uint32_t gap)
+{
+    struct slot *slots = ledger->slots;
+    uint32_t mask = ledger->mask;
+    for (uint32_t i = (gap + 1) & mask; slots[i].word; i = (i + 1) & mask) {
+        uint32_t best = best_place(ledger, device_in(slots[i].word), slots[i].id);
+        if (((i - best) & mask) < ((i - gap) & mask))
+            continue;
+        slots[gap] = slots[i];
+        ledger->notes[gap] = ledger->notes[i];
+        gap = i;
+    }
+    slots[gap].word = 0;
+}
+
+void tts_ledger_remove(struct tts_ledger *ledger, uint32_t place)
+{
+    assert(place <= ledger->mask && ledger->slots[place].word && ledger->count > 0);
+    enum tts_pool pool = tts_ledger_pool(ledger, place);
+    if (TTS_UNLIKELY(pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL))
+        tts_ledger_drop_l1(ledger, place);
+    ledger->count--;
+    close_gap(ledger, place);
+}
+
+struct tts_entry tts_ledger_read(const struct tts_ledger *ledger, uint32_t place)
+{
+    const struct slot *slot = &ledger->slots[place];
+    const struct tts_l1_entry *part = tts_ledger_l1(ledger, place);
+    uint64_t note = ledger->notes[place];
+    assert(place <= ledger->mask && slot->word);
+    return (struct tts_entry){.id = slot->id,
+                              .size_bytes = tts_ledger_size(ledger, place),
+                              .seq = part ? part->seq : note >> OP_BITS,
+                              .op = part ? part->op : (uint16_t)note,
+                              .device = device_in(slot->word),
+                              .pool = (uint8_t)tts_ledger_pool(ledger, place)};
+}
+
+enum tts_pool tts_ledger_pool(const struct tts_ledger *ledger, uint32_t place)
+{
+    return (enum tts_pool)((ledger->slots[place].word & ((1u << POOL_BITS) - 1)) - 1);
+}
+
+uint64_t tts_ledger_size(const struct tts_ledger *ledger, uint32_t place)
+{
+    return ledger->slots[place].word >> (DEVICE_BITS + POOL_BITS);
+}
+
+uint32_t tts_ledger_count(const struct tts_ledger *ledger)
+{
+    return ledger->count;
+}
+
+uint32_t tts_ledger_next(const struct tts_ledger *ledger, uint32_t *cursor)
+{
+    while (*cursor <= ledger->mask) {
+        uint32_t place = (*cursor)++;
+        if (ledger->slots[place].word)
+            return place;
+    }
+    return TTS_LEDGER_NONE;
+}
+
+/* ---- parts in L1 ---- */
+
+/* What was dropped last is the likeliest to be in a cache. */
+static uint32_t unused_l1(struct tts_ledger *ledger)
+{
+    uint32_t idx = ledger->l1_free;
+    if (idx == TTS_LEDGER_NONE)
+        return ledger->l1_used++;
+    ledger->l1_free = ledger->l1[idx].next;
+    return idx;
+}
+
+struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place)
+{
+    struct tts_entry entry = tts_ledger_read(ledger, place);
+    assert(!tts_ledger_l1(ledger, place));
+    assert(entry.pool == TTS_POOL_L1 || entry.pool == TTS_POOL_L1_SMALL);
+    uint32_t idx = unused_l1(ledger);
+    assert(idx < ledger->live_max); /* no more than entries */
+    struct tts_l1_entry *part = &ledger->l1[idx];
+    *part = (struct tts_l1_entry){.id = entry.id,
+                                  .seq = entry.seq,
+                                  .next = ledger->l1_head,
+                                  .prev = TTS_LEDGER_NONE,
+                                  .op = entry.op,
+                                  .device = entry.device,
+                                  .pool = entry.pool};
+    if (part->next != TTS_LEDGER_NONE)
+        ledger->l1[part->next].prev = idx;
+    ledger->l1_head = idx;
+    ledger->notes[place] = IN_L1 | idx;
+    return part;
+}
+
+struct tts_l1_entry *tts_ledger_l1(const struct tts_ledger *ledger, uint32_t place)
+{
+    uint64_t note = ledger->notes[place];
+    assert(ledger->slots[place].word && (!(note & IN_L1) || (uint32_t)note < ledger->l1_used));
+    return note & IN_L1 ? &ledger->l1[(uint32_t)note] : NULL;
+}
+
+void tts_ledger_drop_l1(struct tts_ledger *ledger, uint32_t place)
+{
+    struct tts_l1_entry *part = tts_ledger_l1(ledger, place);
+    if (!part)
+        return;
+    if (part->prev != TTS_LEDGER_NONE)
+        ledger->l1[part->prev].next = part->next;
+    else
+        ledger->l1_head = part->next;
+    if (part->next != TTS_LEDGER_NONE)
+        ledger->l1[part->next].prev = part->prev;
+    part->next = ledger->l1_free;
+    ledger->l1_free = (uint32_t)(part - ledger->l1);
+    ledger->notes[place] = part->seq << OP_BITS | part->op;
+}
+
+uint32_t tts_ledger_l1_head(const struct tts_ledger *ledger)
+{
+    return ledger->l1_head;
+}
+
+const struct tts_l1_entry *tts_ledger_l1_next(const struct tts_ledger *ledger, uint32_t *cursor)
+{
+    if (*cursor == TTS_LEDGER_NONE)
+        return NULL;
+    assert(*cursor < ledger->l1_used);
+    const struct tts_l1_entry *part = &ledger->l1[*cursor];
+    *cursor = part->next;
+    return part;
+}
+
+/* ---- the whole ---- */
+
+static bool is_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
+                          uint32_t before)
+{
+    uint32_t place = tts_ledger_find(ledger, part->device, part->id);
+    if (place == TTS_LEDGER_NONE || tts_ledger_l1(ledger, place) != part ||
+        part->prev != before)
+        return false;
+    struct tts_entry entry = tts_ledger_read(ledger, place);
+    return entry.seq == part->seq && entry.op == part->op && entry.pool == part->pool;
+}
+
+bool tts_ledger_is_valid(const struct tts_ledger *ledger)
+{
+    uint32_t cursor = 0, count = 0, parts = 0, listed = 0, before = TTS_LEDGER_NONE;
+    for (uint32_t at; (at = tts_ledger_next(ledger, &cursor)) != TTS_LEDGER_NONE; count++) {
+        if (look(ledger, device_in(ledger->slots[at].word), ledger->slots[at].id) != at)
+            return false;
+        parts += (ledger->notes[at] & IN_L1) != 0;
+    }
+    for (cursor = ledger->l1_head; cursor != TTS_LEDGER_NONE;) {
+        uint32_t at = cursor;
+        if (listed++ == parts || !is_part_valid(ledger, &ledger->l1[at], before))
+            return false;
+        cursor = ledger->l1[at].next;
+        before = at;
+    }
+    return count == ledger->count && count <= ledger->live_max && count <= ledger->full &&
+           listed == parts;
+}

@@ -1,0 +1,140 @@
+#include "model/opnames.h"
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { FIRST_NAME = TTS_OPNAMES_OTHER + 1 };
+
+struct name {
+    uint64_t hash;
+    char text[TTS_OP_NAME_MAX + 1];
+};
+
+/* The table has indices of names, 0 where there is none, at the lower bits of their hashes. */
+struct tts_opnames {
+    uint64_t last_hash; /* what was found last: operations allocate several times */
+    uint32_t last_idx;
+    uint32_t mask, count, max;
+    uint32_t *table;
+    struct name *names;
+    const struct tts_alloc *alloc;
+};
+
+static size_t table_width(uint32_t max)
+{
+    size_t width = 1;
+    while (width < 2 * (size_t)max)
+        width *= 2;
+    return width;
+}
+
+enum tts_status tts_opnames_new(uint32_t max, const struct tts_alloc *alloc,
+                                struct tts_opnames **out)
+{
+    if (max == 0 || max > UINT32_C(1) << 24)
+        return TTS_E_INVALID;
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_opnames *names = alloc->alloc(alloc->ctx, sizeof(*names));
+    if (!names)
+        return TTS_E_NOMEM;
+    *names = (struct tts_opnames){.max = max, .alloc = alloc};
+    size_t width = table_width(max);
+    names->table = alloc->alloc(alloc->ctx, width * sizeof(*names->table));
+    names->names = alloc->alloc(alloc->ctx, max * sizeof(*names->names));
+    if (!names->table || !names->names) {
+        tts_opnames_free(names);
+        return TTS_E_NOMEM;
+    }
+    memset(names->table, 0, width * sizeof(*names->table));
+    names->mask = (uint32_t)width - 1;
+    *out = names;
+    return TTS_OK;
+}
+
+void tts_opnames_free(struct tts_opnames *names)
+{
+    if (!names)
+        return;
+    const struct tts_alloc *alloc = names->alloc;
+    size_t width = table_width(names->max);
+    if (names->table)
+        alloc->free(alloc->ctx, names->table, width * sizeof(*names->table));
+    if (names->names)
+        alloc->free(alloc->ctx, names->names, names->max * sizeof(*names->names));
+    alloc->free(alloc->ctx, names, sizeof(*names));
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    uint64_t a = hash ^ word, b = UINT64_C(0xa0761d6478bd642f);
+    return (a * b ^ tts_mul_high(a, b)) + UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t tts_opnames_hash(const char *name, size_t len)
+{
+    assert(name || len == 0);
+    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
+    uint64_t hash = UINT64_C(0xe7037ed1a0b428db), word;
+    size_t i = 0;
+    for (; len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, name + i, sizeof(word));
+        hash = mix(hash, word);
+    }
+    for (word = 0; i < len; i++)
+        word = word << 8 | (unsigned char)name[i];
+    hash = mix(mix(hash, word), len);
+    return hash ? hash : 1;
+}
+
+/* The slot of a hash, or the empty one where it would be. */
+static uint32_t *slot_of(const struct tts_opnames *names, uint64_t hash)
+{
+    assert(names->count <= names->mask); /* or it would not end */
+    uint32_t i = (uint32_t)hash & names->mask;
+    while (names->table[i] && names->names[names->table[i] - FIRST_NAME].hash != hash)
+        i = (i + 1) & names->mask;
+    return &names->table[i];
+}
+
+void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name, size_t len)
+{
+    assert(hash != 0 && (name || len == 0));
+    uint32_t *slot = slot_of(names, hash);
+    if (*slot || names->count == names->max)
+        return;
+    struct name *kept = &names->names[names->count];
+    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
+    kept->hash = hash;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)name[i];
+        kept->text[i] = c < ' ' || c == 0x7f ? '?' : name[i];
+    }
+    kept->text[len] = '\0';
+    *slot = FIRST_NAME + names->count++;
+    names->last_hash = 0;
+}
+
+uint32_t tts_opnames_find(struct tts_opnames *names, uint64_t hash)
+{
+    if (hash == 0)
+        return TTS_OPNAMES_NONE;
+    if (hash != names->last_hash) {
+        uint32_t idx = *slot_of(names, hash);
+        names->last_hash = hash;
+        names->last_idx = idx ? idx : TTS_OPNAMES_OTHER;
+    }
+    return names->last_idx;
+}
+
+const char *tts_opnames_text(const struct tts_opnames *names, uint32_t idx)
+{
+    if (idx == TTS_OPNAMES_NONE)
+        return NULL;
+    if (idx == TTS_OPNAMES_OTHER)
+        return "(other)";
+    assert(idx - FIRST_NAME < names->count);
+    return names->names[idx - FIRST_NAME].text;
+}

@@ -1,0 +1,29 @@
+/* opnames.h: the names of operations, each kept once and told apart by a hash.
+ * All memory is taken at birth. When it is full, further ones are all TTS_OPNAMES_OTHER, which
+ * reads "(other)". One thread at a time; the texts stay until it is freed. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "ttscope/event.h"
+#include "ttscope/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TTS_OPNAMES_NONE = 0, TTS_OPNAMES_OTHER = 1 };
+
+struct tts_opnames;
+
+TTS_NODISCARD enum tts_status tts_opnames_new(uint32_t max, const struct tts_alloc *alloc,
+                                              struct tts_opnames **out);
+void tts_opnames_free(struct tts_opnames *names); /* NULL is fine */
+
+/* Never 0; of the first TTS_OP_NAME_MAX bytes. */
+uint64_t tts_opnames_hash(const char *name, size_t len);
+
+/* Keeps a name under its hash; control characters become '?'. */
+void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name, size_t len);
+/* Hash 0 is TTS_OPNAMES_NONE, one that is not there TTS_OPNAMES_OTHER. */
+uint32_t tts_opnames_find(struct tts_opnames *names, uint64_t hash);
+/* NULL for TTS_OPNAMES_NONE. */
+const char *tts_opnames_text(const struct tts_opnames *names, uint32_t idx);
