@@ -23,7 +23,8 @@
     X(E_NOT_FOUND, -6, "not found")                                                            \
     X(E_BUSY, -7, "in use")                                                                    \
     X(E_SYNTAX, -8, "malformed input")                                                         \
-    X(E_IO, -9, "input or output failed")
+    X(E_IO, -9, "input or output failed")                                                      \
+    X(E_AMBIGUOUS, -10, "more than one has this name")
 
 #define TTS_STATUS_ENUM(name, value, text) TTS_##name = value,
 enum tts_status { TTS_STATUS_MAP(TTS_STATUS_ENUM) };

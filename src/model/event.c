@@ -1,0 +1,182 @@
+#include "ttscope/event.h"
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "model/fold.h"
+
+#include <inttypes.h>
+
+const char *tts_event_kind_name(enum tts_event_kind kind)
+{
+    switch (kind) {
+    case TTS_EVENT_ALLOC:
+        return "alloc";
+    case TTS_EVENT_FREE:
+        return "free";
+    case TTS_EVENT_PROGRAM:
+        return "program";
+    case TTS_EVENT_CB:
+        return "cb";
+    case TTS_EVENT_DFB:
+        return "dfb";
+    case TTS_EVENT_SCRATCHPAD:
+        return "scratchpad";
+    case TTS_EVENT_OP_BEGIN:
+        return "op_begin";
+    case TTS_EVENT_OP_END:
+        return "op_end";
+    case TTS_EVENT_TRACE_BEGIN:
+        return "trace_begin";
+    case TTS_EVENT_TRACE_END:
+        return "trace_end";
+    }
+    return "unknown";
+}
+
+/* ---- ranges ---- */
+
+static enum tts_status check_range(struct tts_core_range r, struct tts_error *err)
+{
+    if (TTS_LIKELY(r.x0 <= r.x1 && r.y0 <= r.y1 && r.x1 < TTS_GRID_SIDE_MAX &&
+                   r.y1 < TTS_GRID_SIDE_MAX))
+        return TTS_OK;
+    if (r.x0 > r.x1 || r.y0 > r.y1)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "core range [%u-%u - %u-%u] is backwards: give the smaller "
+                             "corner first",
+                             r.x0, r.y0, r.x1, r.y1);
+    return tts_error_set(err, TTS_E_INVALID,
+                         "core range [%u-%u - %u-%u] is off the largest grid: coordinates are "
+                         "0 to %d",
+                         r.x0, r.y0, r.x1, r.y1, TTS_GRID_SIDE_MAX - 1);
+}
+
+static bool overlap(struct tts_core_range a, struct tts_core_range b)
+{
+    return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;
+}
+
+static enum tts_status check_overlaps(const struct tts_event *event, struct tts_error *err)
+{
+    const struct tts_core_range *r = event->ranges;
+    for (size_t i = 1; i < event->range_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (overlap(r[i], r[k]))
+                return tts_error_set(err, TTS_E_INVALID,
+                                     "core ranges [%u-%u - %u-%u] and [%u-%u - %u-%u] overlap: "
+                                     "name every core once",
+                                     r[k].x0, r[k].y0, r[k].x1, r[k].y1, r[i].x0, r[i].y0,
+                                     r[i].x1, r[i].y1);
+        }
+    }
+    return TTS_OK;
+}
+
+static enum tts_status check_ranges(const struct tts_event *event, struct tts_error *err)
+{
+    if (!event->ranges)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'%s' has %zu core ranges at NULL: give the ranges",
+                             tts_event_kind_name(event->kind), event->range_count);
+    if (event->range_count > TTS_RANGES_MAX)
+        return tts_error_set(
+            err, TTS_E_INVALID, "'%s' has %zu core ranges: give at most %d, join neighbours",
+            tts_event_kind_name(event->kind), event->range_count, TTS_RANGES_MAX);
+    for (size_t i = 0; i < event->range_count; i++) {
+        enum tts_status status = check_range(event->ranges[i], err);
+        if (status != TTS_OK)
+            return status;
+    }
+    return event->range_count > 1 ? check_overlaps(event, err) : TTS_OK;
+}
+
+/* ---- kinds ---- */
+
+TTS_COLD static enum tts_status too_large(const struct tts_event *event, struct tts_error *err)
+{
+    bool is_size = event->kind <= TTS_EVENT_FREE && event->size_bytes > TTS_EVENT_SIZE_MAX;
+    return tts_error_set(
+        err, TTS_E_RANGE, "'%s' has %s above 2^%d bytes, which nothing has: check it",
+        tts_event_kind_name(event->kind), is_size ? "a size" : "bytes", is_size ? 52 : 62);
+}
+
+static bool is_in_l1(enum tts_pool pool)
+{
+    return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
+}
+
+static enum tts_status check_sizes(const struct tts_event *event, struct tts_error *err)
+{
+    if (TTS_UNLIKELY(event->size_bytes > TTS_EVENT_SIZE_MAX ||
+                     event->bytes_per_bank > TTS_EVENT_BYTES_MAX ||
+                     event->block_bytes > TTS_EVENT_BYTES_MAX))
+        return too_large(event, err);
+    if (TTS_UNLIKELY(event->block_bytes != 0 && event->block_bytes < event->bytes_per_bank))
+        return tts_error_set(err, TTS_E_INVALID,
+                             "block of %" PRIu64 " bytes is less than the %" PRIu64
+                             " of its fullest bank: give 0 or more than that",
+                             event->block_bytes, event->bytes_per_bank);
+    if (TTS_UNLIKELY(is_in_l1(event->pool) && event->size_bytes > 0 &&
+                     event->bytes_per_bank == 0))
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'%s' in %s of buffer %" PRIu64
+                             " has no bytes_per_bank: give what its fullest bank holds",
+                             tts_event_kind_name(event->kind),
+                             event->pool == TTS_POOL_L1 ? "L1" : "L1_SMALL", event->id);
+    return TTS_OK;
+}
+
+static enum tts_status check_buffer(const struct tts_event *event, struct tts_error *err)
+{
+    if (TTS_UNLIKELY((unsigned)event->pool >= TTS_POOLS))
+        return tts_error_set(err, TTS_E_INVALID, "unknown pool %u: give one of enum tts_pool",
+                             (unsigned)event->pool);
+    enum tts_status status = check_sizes(event, err);
+    if (status != TTS_OK || event->kind == TTS_EVENT_FREE ||
+        TTS_LIKELY(event->range_count == 0))
+        return status;
+    if (!is_in_l1(event->pool))
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffer %" PRIu64 " has cores but is not in L1: give no ranges",
+                             event->id);
+    return check_ranges(event, err);
+}
+
+static enum tts_status check_cb(const struct tts_event *event, struct tts_error *err)
+{
+    if (event->size_bytes > TTS_EVENT_BYTES_MAX)
+        return too_large(event, err);
+    if (event->range_count == 0)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'%s' has no core ranges: give the cores it is on",
+                             tts_event_kind_name(event->kind));
+    return check_ranges(event, err);
+}
+
+enum tts_status tts_event_check(const struct tts_event *event, struct tts_error *err)
+{
+    switch (event->kind) {
+    case TTS_EVENT_ALLOC:
+    case TTS_EVENT_FREE:
+        return check_buffer(event, err);
+    case TTS_EVENT_CB:
+    case TTS_EVENT_DFB:
+    case TTS_EVENT_SCRATCHPAD:
+        return check_cb(event, err);
+    case TTS_EVENT_OP_BEGIN:
+        if (!event->name && event->name_len > 0)
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "operation has a name of %zu bytes at NULL: give the name, or "
+                                 "a length of 0",
+                                 event->name_len);
+        return TTS_OK;
+    case TTS_EVENT_PROGRAM:
+    case TTS_EVENT_OP_END:
+    case TTS_EVENT_TRACE_BEGIN:
+    case TTS_EVENT_TRACE_END:
+        return TTS_OK;
+    }
+    return tts_error_set(err, TTS_E_INVALID,
+                         "unknown kind of event %u: give one of enum tts_event_kind",
+                         (unsigned)event->kind);
+}

@@ -1,0 +1,367 @@
+#include "model/fold.h"
+
+#include "base/compiler.h"
+#include "model/fold_inside.h"
+
+#include <assert.h>
+
+/* ---- devices ---- */
+
+TTS_COLD static struct tts_fold_device *enter(struct tts_fold *fold, uint32_t id)
+{
+    uint16_t idx = fold->device_count;
+    if (idx == fold->limits.devices_max)
+        return NULL;
+    struct tts_fold_device *device = &fold->devices[idx];
+    *device = (struct tts_fold_device){.id = id,
+                                       .idx = idx,
+                                       .mesh = TTS_FOLD_NO_DEVICE,
+                                       .first_chip = TTS_FOLD_NO_DEVICE,
+                                       .last_chip = TTS_FOLD_NO_DEVICE,
+                                       .next_chip = TTS_FOLD_NO_DEVICE};
+    tts_cores_init(&device->cores, &fold->grids[idx]);
+    fold->ids[idx] = id;
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+        tts_watch_settle(watch, fold);
+    fold->device_count++;
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+        tts_watch_enter(watch, fold);
+    return device;
+}
+
+TTS_COLD static struct tts_fold_device *search(struct tts_fold *fold, uint32_t id)
+{
+    uint16_t idx = 0;
+    while (idx < fold->device_count && fold->ids[idx] != id)
+        idx++;
+    struct tts_fold_device *device =
+        idx < fold->device_count ? &fold->devices[idx] : enter(fold, id);
+    if (device) {
+        fold->last_id = id;
+        fold->last_idx = device->idx;
+    }
+    return device;
+}
+
+struct tts_fold_device *tts_fold_device(struct tts_fold *fold, uint32_t id)
+{
+    if (TTS_LIKELY(fold->last_id == id && fold->last_idx < fold->device_count))
+        return &fold->devices[fold->last_idx];
+    return search(fold, id);
+}
+
+TTS_COLD void tts_fold_lose(struct tts_fold *fold, struct tts_fold_device *device)
+{
+    fold->is_lost = true;
+    for (struct tts_fold_device *at = device; at; at = tts_fold_next(fold, device, at))
+        at->cores.is_lost = true;
+}
+
+TTS_COLD void tts_fold_miss(struct tts_fold *fold)
+{
+    fold->is_lost = true;
+    for (uint16_t i = 0; i < fold->device_count; i++)
+        fold->devices[i].cores.is_lost = true;
+}
+
+bool tts_fold_know(struct tts_fold *fold, uint32_t device)
+{
+    return tts_fold_device(fold, device) != NULL;
+}
+
+/* ---- buffers ---- */
+
+static TTS_FORCE_INLINE void count_alloc(struct tts_fold *fold,
+                                         const struct tts_fold_device *device,
+                                         enum tts_pool pool, uint64_t bytes)
+{
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
+        if (TTS_UNLIKELY(fold->device_count > 1))
+            tts_pool_run_alloc(&watch->whole.pools[pool], bytes);
+        for (const struct tts_fold_device *at = device; at;
+             at = tts_fold_next(fold, device, at))
+            tts_pool_run_alloc(&tts_watch_touch(watch, at)->run.pools[pool], bytes);
+    }
+}
+
+static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
+                                        const struct tts_fold_device *device,
+                                        enum tts_pool pool, uint64_t bytes)
+{
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
+        if (TTS_UNLIKELY(fold->device_count > 1))
+            tts_pool_run_free(&watch->whole.pools[pool], bytes);
+        for (const struct tts_fold_device *at = device; at;
+             at = tts_fold_next(fold, device, at))
+            tts_pool_run_free(&tts_watch_touch(watch, at)->run.pools[pool], bytes);
+    }
+}
+
+TTS_COLD static void count_traced(struct tts_fold *fold, const struct tts_fold_device *device,
+                                  uint64_t bytes)
+{
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
+        if (device->trace_depth > 0)
+            watch->whole.traced_bytes += bytes;
+        for (const struct tts_fold_device *at = device; at;
+             at = tts_fold_next(fold, device, at))
+            if (at->trace_depth > 0)
+                tts_watch_touch(watch, at)->run.traced_bytes += bytes;
+    }
+}
+
+/* Of a buffer in L1 that is freed; its part stays in the ledger. */
+static void release_l1(struct tts_fold *fold, struct tts_fold_device *device, uint32_t place)
+{
+    const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
+    assert(part && part->device == device->idx);
+    count_free(fold, device, (enum tts_pool)part->pool, part->bytes_per_bank);
+    tts_fold_displace(fold, device, part);
+}
+
+static TTS_FORCE_INLINE void release(struct tts_fold *fold, struct tts_fold_device *device,
+                                     uint32_t place)
+{
+    enum tts_pool pool = tts_ledger_pool(fold->ledger, place);
+    if (TTS_UNLIKELY(tts_pool_is_l1(pool)))
+        release_l1(fold, device, place);
+    else
+        count_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
+}
+
+TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *device,
+                             uint32_t place, struct tts_entry entry)
+{
+    fold->health.doubled++;
+    release(fold, device, place);
+    tts_ledger_drop_l1(fold->ledger, place);
+    tts_ledger_replace(fold->ledger, place, entry);
+}
+
+/* Its place; TTS_LEDGER_NONE: the ledger is full. */
+static TTS_FORCE_INLINE uint32_t record(struct tts_fold *fold, struct tts_fold_device *device,
+                                        struct tts_entry entry)
+{
+    bool is_new;
+    entry.device = (uint8_t)device->idx;
+    entry.seq = fold->seq;
+    uint32_t place = tts_ledger_enter(fold->ledger, entry, &is_new);
+    if (TTS_UNLIKELY(place == TTS_LEDGER_NONE))
+        fold->health.unlisted++;
+    else if (TTS_UNLIKELY(!is_new))
+        replace(fold, device, place, entry);
+    return place;
+}
+
+static TTS_FORCE_INLINE uint32_t op_of(struct tts_fold *fold, uint64_t op_hash)
+{
+    return op_hash ? tts_opnames_find(fold->names, op_hash) : TTS_OPNAMES_NONE;
+}
+
+static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_device *device,
+                                         struct tts_entry entry)
+{
+    enum tts_pool pool = (enum tts_pool)entry.pool;
+    assert(entry.size_bytes > 0 && !tts_pool_is_l1(pool));
+    record(fold, device, entry);
+    count_alloc(fold, device, pool, entry.size_bytes);
+    if (TTS_UNLIKELY(fold->trace_depth > 0) && pool == TTS_POOL_DRAM)
+        count_traced(fold, device, entry.size_bytes);
+}
+
+static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
+                     const struct tts_event *event, uint64_t op_hash)
+{
+    assert(event->size_bytes > 0 && tts_pool_is_l1(event->pool));
+    uint32_t op = op_of(fold, op_hash);
+    uint32_t place = record(fold, device,
+                            (struct tts_entry){.id = event->id,
+                                               .size_bytes = event->size_bytes,
+                                               .op = (uint16_t)op,
+                                               .pool = (uint8_t)event->pool});
+    struct tts_l1_entry *part =
+        place == TTS_LEDGER_NONE ? NULL : tts_ledger_add_l1(fold->ledger, place);
+    count_alloc(fold, device, event->pool, event->bytes_per_bank);
+    tts_fold_place(fold, device, event, part, op);
+    if (fold->trace_depth > 0 && event->pool == TTS_POOL_L1)
+        count_traced(fold, device, event->bytes_per_bank);
+}
+
+/* It changes nothing, but the device had an event. */
+static void touch(struct tts_fold *fold, const struct tts_fold_device *device)
+{
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+        for (const struct tts_fold_device *at = device; at;
+             at = tts_fold_next(fold, device, at))
+            tts_watch_touch(watch, at);
+}
+
+TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_device *device,
+                                  enum tts_pool pool, uint64_t bytes)
+{
+    if (bytes == 0) {
+        fold->health.unknown_frees++;
+        touch(fold, device);
+        return;
+    }
+    fold->health.unseen_frees++;
+    count_free(fold, device, pool, bytes);
+}
+
+/* `bytes` are by the measure of the pool, for a buffer that was not seen. */
+static TTS_FORCE_INLINE void free_buffer(struct tts_fold *fold, struct tts_fold_device *device,
+                                         uint64_t id, enum tts_pool pool, uint64_t bytes)
+{
+    uint32_t place = tts_ledger_find(fold->ledger, (uint8_t)device->idx, id);
+    if (TTS_UNLIKELY(place == TTS_LEDGER_NONE)) {
+        free_unknown(fold, device, pool, bytes);
+        return;
+    }
+    release(fold, device, place);
+    tts_ledger_remove(fold->ledger, place);
+}
+
+/* ---- operations and traces ---- */
+
+static void begin_op(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+{
+    tts_opnames_add(fold->names, op_hash, event->name, event->name_len);
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+        watch->ops++;
+}
+
+static void begin_trace(struct tts_fold *fold, struct tts_fold_device *device)
+{
+    for (struct tts_fold_device *at = device; at; at = tts_fold_next(fold, device, at)) {
+        at->trace_depth++;
+        fold->trace_depth++;
+    }
+}
+
+static void count_trace(struct tts_fold *fold, const struct tts_fold_device *device)
+{
+    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+        tts_watch_touch(watch, device)->run.traces++;
+}
+
+static void end_trace(struct tts_fold *fold, struct tts_fold_device *device)
+{
+    if (device->trace_depth > 0)
+        for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
+            watch->whole.traces++;
+    for (struct tts_fold_device *at = device; at; at = tts_fold_next(fold, device, at)) {
+        if (at->trace_depth == 0)
+            continue;
+        count_trace(fold, at);
+        at->trace_depth--;
+        assert(fold->trace_depth > 0);
+        fold->trace_depth--;
+    }
+}
+
+/* ---- events ---- */
+
+static void fold_rare(struct tts_fold *fold, struct tts_fold_device *device,
+                      const struct tts_event *event, uint64_t op_hash)
+{
+    touch(fold, device);
+    switch (event->kind) {
+    case TTS_EVENT_PROGRAM:
+        tts_fold_program(fold, device);
+        break;
+    case TTS_EVENT_CB:
+    case TTS_EVENT_DFB:
+    case TTS_EVENT_SCRATCHPAD:
+        tts_fold_program_part(fold, device, event, tts_opnames_find(fold->names, op_hash));
+        break;
+    case TTS_EVENT_TRACE_BEGIN:
+        begin_trace(fold, device);
+        break;
+    case TTS_EVENT_TRACE_END:
+        end_trace(fold, device);
+        break;
+    case TTS_EVENT_ALLOC:
+    case TTS_EVENT_FREE:
+    case TTS_EVENT_OP_BEGIN:
+    case TTS_EVENT_OP_END:
+        assert(!"not of a device, or not rare");
+    }
+}
+
+/* NULL: it is dropped. */
+TTS_COLD static struct tts_fold_device *no_device(struct tts_fold *fold)
+{
+    fold->health.dropped++;
+    fold->is_lost = true;
+    return NULL;
+}
+
+static TTS_FORCE_INLINE struct tts_fold_device *begin(struct tts_fold *fold, uint32_t id)
+{
+    struct tts_fold_device *device = tts_fold_device(fold, id);
+    if (TTS_UNLIKELY(!device))
+        return no_device(fold);
+    fold->seq++;
+    return device;
+}
+
+void tts_fold_alloc(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool, uint64_t id,
+                    uint64_t size_bytes, uint64_t op_hash)
+{
+    struct tts_fold_device *device = begin(fold, device_id);
+    if (TTS_LIKELY(device))
+        alloc_plain(fold, device,
+                    (struct tts_entry){.id = id,
+                                       .size_bytes = size_bytes,
+                                       .op = (uint16_t)op_of(fold, op_hash),
+                                       .pool = (uint8_t)pool});
+    tts_assert_expensive(tts_fold_is_valid(fold));
+}
+
+void tts_fold_free_buffer(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool,
+                          uint64_t id, uint64_t size_bytes)
+{
+    assert(!tts_pool_is_l1(pool));
+    struct tts_fold_device *device = begin(fold, device_id);
+    if (TTS_LIKELY(device))
+        free_buffer(fold, device, id, pool, size_bytes);
+    tts_assert_expensive(tts_fold_is_valid(fold));
+}
+
+static void fold_l1(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+{
+    struct tts_fold_device *device = begin(fold, event->device);
+    if (device && event->kind == TTS_EVENT_ALLOC)
+        alloc_l1(fold, device, event, op_hash);
+    else if (device)
+        free_buffer(fold, device, event->id, event->pool,
+                    event->size_bytes ? event->bytes_per_bank : 0);
+}
+
+static void fold_other(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+{
+    struct tts_fold_device *device;
+    if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END) {
+        fold->seq++;
+        if (event->kind == TTS_EVENT_OP_BEGIN)
+            begin_op(fold, event, op_hash);
+    } else if ((device = begin(fold, event->device))) {
+        fold_rare(fold, device, event, op_hash);
+    }
+}
+
+void tts_fold_event(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+{
+    tts_assert_expensive(tts_event_check(event, NULL) == TTS_OK);
+    if (event->kind > TTS_EVENT_FREE)
+        fold_other(fold, event, op_hash);
+    else if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0)
+        fold->seq++; /* it takes nothing */
+    else if (tts_pool_is_l1(event->pool))
+        fold_l1(fold, event, op_hash);
+    else if (event->kind == TTS_EVENT_ALLOC)
+        tts_fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes, op_hash);
+    else
+        tts_fold_free_buffer(fold, event->device, event->pool, event->id, event->size_bytes);
+    tts_assert_expensive(tts_fold_is_valid(fold));
+}

@@ -1,0 +1,89 @@
+/* fold.h: events in one order, folded into the ledger of live buffers, the bytes in use on
+ * every core, and the figures of the phases that watch.
+ *
+ * What is live and what is on the cores is one for all (the fold's); what a phase did is each
+ * watch's own. All memory is taken by new; an event allocates nothing and takes time for the
+ * cores it names, the watches there are and the chips of its mesh. The relations are in
+ * docs/design/phases.md. One thread at a time. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "ttscope/capture.h"
+#include "ttscope/event.h"
+#include "ttscope/status.h"
+#include "ttscope/usage.h"
+
+struct tts_fold;
+
+/* The limits are those of struct tts_tracker_config, none is 0. TTS_E_INVALID, TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_fold_new(const struct tts_tracker_config *limits,
+                                           const struct tts_alloc *alloc,
+                                           struct tts_fold **out);
+void tts_fold_free(struct tts_fold *fold); /* NULL is fine; watches first */
+/* Nothing is live, on a core or counted. Devices, meshes and names of operations stay. No watch
+ * may be attached. */
+void tts_fold_reset(struct tts_fold *fold);
+
+/* Sums of sizes are signed; with no more than this many bytes at once one has to lose count of
+ * time to overflow them. */
+#define TTS_EVENT_BYTES_MAX (UINT64_C(1) << 62)
+#define TTS_EVENT_SIZE_MAX (UINT64_C(1) << 52) /* of buffers */
+
+/* TTS_OK, or TTS_E_INVALID, TTS_E_RANGE and why: what cannot be. Pure. */
+TTS_NODISCARD enum tts_status tts_event_check(const struct tts_event *event,
+                                              struct tts_error *err);
+
+/* Folds an event that tts_event_check() passes; `op_hash` (opnames.h) is that of the operation
+ * under way where it happened, 0: none; for OP_BEGIN that of the operation itself. */
+void tts_fold_event(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash);
+
+/* The same for the common case, without the event: a buffer in DRAM or TRACE of at most
+ * TTS_EVENT_SIZE_MAX, with a size if it is allocated. */
+void tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
+                    uint64_t size_bytes, uint64_t op_hash);
+void tts_fold_free_buffer(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
+                          uint64_t id, uint64_t size_bytes);
+
+/* As tts_tracker_chip(). */
+TTS_NODISCARD enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mesh,
+                                            struct tts_error *err);
+
+/* `dropped` is what the fold itself dropped; `refused` is 0. */
+void tts_fold_health(const struct tts_fold *fold, struct tts_tracker_health *out);
+/* As tts_tracker_live(); collect leaves the oldest in no order, for sort. */
+size_t tts_fold_live(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
+size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
+void tts_fold_sort(struct tts_live *live, size_t count);
+
+/* Events were dropped before they came here: what is on the cores is no longer all known. */
+void tts_fold_miss(struct tts_fold *fold);
+/* Makes a device known. False: devices_max are. */
+TTS_NODISCARD bool tts_fold_know(struct tts_fold *fold, uint32_t device);
+
+bool tts_fold_is_valid(const struct tts_fold *fold); /* walks everything */
+
+/* ---- phases ---- */
+
+struct tts_watch;
+
+TTS_NODISCARD enum tts_status tts_watch_new(const struct tts_fold *fold,
+                                            const struct tts_alloc *alloc,
+                                            struct tts_watch **out);
+void tts_watch_free(struct tts_watch *watch); /* NULL is fine; detached */
+
+/* A phase starts now; cumulative figures go on. */
+void tts_watch_attach(struct tts_fold *fold, struct tts_watch *watch);
+void tts_watch_detach(struct tts_fold *fold, struct tts_watch *watch);
+/* Also forgets the cumulative figures. */
+void tts_watch_reset(struct tts_watch *watch);
+
+/* What a phase that ends now needs: how many devices and parts of cores. */
+struct tts_watch_size {
+    size_t devices, parts;
+};
+struct tts_watch_size tts_watch_measure(const struct tts_fold *fold,
+                                        const struct tts_watch *watch);
+/* Ends the phase into *out (its name apart) and starts the next. `devices` and `parts` have the
+ * room that measure told, with no event in between; *out points into them. */
+void tts_watch_cut(struct tts_fold *fold, struct tts_watch *watch, struct tts_phase *out,
+                   struct tts_device_usage *devices, struct tts_core_part *parts);

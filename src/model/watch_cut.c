@@ -1,0 +1,268 @@
+/* The end of a phase: running figures become usages. */
+#include "model/fold_inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+static size_t listed_parts(uint64_t parts)
+{
+    return parts < TTS_CORE_PARTS_MAX ? (size_t)parts : TTS_CORE_PARTS_MAX;
+}
+
+/* The peak of a device in the phase that ends: what it has now, if nothing happened to it. */
+static void peak_sum(const struct tts_fold *fold, const struct tts_watch *watch, uint16_t idx,
+                     struct tts_core_sum *out)
+{
+    const struct tts_watch_device *seen = &watch->devices[idx];
+    if (seen->phase == watch->phase)
+        *out = seen->peak.sum;
+    else
+        tts_cores_sum(&fold->devices[idx].cores, out);
+}
+
+/* The device with the fullest core: among equals the first that is listed, then the first of
+ * the fold. */
+static uint16_t fullest(const struct tts_fold *fold, const struct tts_watch *watch)
+{
+    uint16_t best = TTS_FOLD_NO_DEVICE;
+    uint64_t most = 0;
+    for (int i = 0; i < watch->listed_count + fold->device_count; i++) {
+        bool by_list = i < watch->listed_count;
+        uint16_t idx = by_list ? watch->listed[i] : (uint16_t)(i - watch->listed_count);
+        struct tts_core_sum sum;
+        peak_sum(fold, watch, idx, &sum);
+        if (sum.bytes > most) {
+            most = sum.bytes;
+            best = idx;
+        }
+    }
+    return best;
+}
+
+struct tts_watch_size tts_watch_measure(const struct tts_fold *fold,
+                                        const struct tts_watch *watch)
+{
+    assert(watch->is_attached);
+    struct tts_watch_size size = {watch->listed_count, 0};
+    struct tts_core_sum sum;
+    for (uint16_t i = 0; i < watch->listed_count; i++) {
+        peak_sum(fold, watch, watch->listed[i], &sum);
+        size.parts += listed_parts(sum.parts);
+    }
+    uint16_t best = fullest(fold, watch);
+    if (best != TTS_FOLD_NO_DEVICE && !watch->devices[best].is_listed) {
+        peak_sum(fold, watch, best, &sum);
+        size.parts += listed_parts(sum.parts);
+    }
+    return size;
+}
+
+/* ---- what was there at the peaks ---- */
+
+static void keep(const struct tts_fold *fold, struct tts_corepeak *peak, uint32_t set,
+                 const struct tts_part *part)
+{
+    if (tts_corepeak_had(peak, part->seq) && tts_coresets_have(fold->sets, set, peak->sum.core))
+        tts_corepeak_keep(peak, part);
+}
+
+static void keep_buffers(const struct tts_fold *fold, struct tts_watch *watch)
+{
+    uint32_t cursor = tts_ledger_l1_head(fold->ledger);
+    for (const struct tts_l1_entry *entry;
+         (entry = tts_ledger_l1_next(fold->ledger, &cursor));) {
+        struct tts_part part = {entry->block_bytes, entry->seq,      entry->id,
+                                entry->op,          TTS_EVENT_ALLOC, entry->pool};
+        const struct tts_fold_device *first = &fold->devices[entry->device], *at = first;
+        for (; at; at = tts_fold_next(fold, first, at))
+            keep(fold, &watch->devices[at->idx].peak, entry->cores, &part);
+    }
+}
+
+static void keep_program(const struct tts_fold *fold, struct tts_watch *watch, uint16_t idx)
+{
+    const struct tts_cores *cores = &fold->devices[idx].cores;
+    for (uint32_t i = 0; i < cores->program_count; i++) {
+        struct tts_part part = tts_program_part_of(&cores->grid->program[i]);
+        keep(fold, &watch->devices[idx].peak, cores->grid->program[i].set, &part);
+    }
+}
+
+/* All peaks are of this phase, and have kept their parts in order. */
+static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
+{
+    for (uint16_t idx = 0; idx < fold->device_count; idx++) {
+        const struct tts_fold_device *device = &fold->devices[idx];
+        struct tts_watch_device *seen = &watch->devices[idx];
+        if (seen->is_listed)
+            tts_watch_touch(watch, device);
+        else
+            tts_corepeak_start(&seen->peak, &device->cores, watch->start_seq);
+        keep_program(fold, watch, idx);
+    }
+    keep_buffers(fold, watch);
+    for (uint16_t idx = 0; idx < fold->device_count; idx++)
+        tts_corepeak_sort(&watch->devices[idx].peak);
+}
+
+/* ---- usages ---- */
+
+static void fill_parts(const struct tts_fold *fold, const struct tts_corepeak *peak,
+                       struct tts_core_peak *out, struct tts_core_part *parts)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < peak->count; i++) {
+        const struct tts_part *part = &peak->part[i];
+        parts[i] = (struct tts_core_part){(enum tts_event_kind)part->kind,
+                                          (enum tts_pool)part->pool, part->id, part->bytes,
+                                          tts_opnames_text(fold->names, part->op)};
+        bytes += part->bytes;
+    }
+    assert(peak->count <= listed_parts(peak->sum.parts) && bytes <= peak->sum.bytes);
+    out->parts = parts;
+    out->part_count = peak->count;
+    out->unlisted = peak->sum.parts - peak->count;
+    out->unlisted_bytes = peak->sum.bytes - bytes;
+}
+
+static void fill_core(const struct tts_fold *fold, const struct tts_watch *watch, uint16_t idx,
+                      struct tts_core_peak *out, struct tts_core_part *parts)
+{
+    const struct tts_corepeak *peak = &watch->devices[idx].peak;
+    const struct tts_core_sum *sum = &peak->sum;
+    *out = (struct tts_core_peak){.known = sum->bytes > 0,
+                                  .at_least = fold->devices[idx].cores.is_lost,
+                                  .device = fold->ids[idx],
+                                  .core = tts_core_at(sum->core),
+                                  .bytes = sum->bytes,
+                                  .cb_bytes = sum->by[TTS_CORE_CB],
+                                  .dfb_bytes = sum->by[TTS_CORE_DFB],
+                                  .scratchpad_bytes = sum->by[TTS_CORE_SCRATCHPAD],
+                                  .l1_bytes = sum->by[TTS_CORE_L1],
+                                  .l1_small_bytes = sum->by[TTS_CORE_L1_SMALL],
+                                  .seq = peak->seq,
+                                  .op = tts_opnames_text(fold->names, peak->op)};
+    assert(out->cb_bytes + out->dfb_bytes + out->scratchpad_bytes + out->l1_bytes +
+               out->l1_small_bytes ==
+           out->bytes);
+    fill_parts(fold, peak, out, parts);
+}
+
+static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_run *run,
+                      struct tts_pool_total *total)
+{
+    int64_t reached = (int64_t)(total->current_bytes + (uint64_t)run->peak_bytes);
+    total->peak_bytes = reached > total->peak_bytes ? reached : total->peak_bytes;
+    total->current_bytes += (uint64_t)tts_pool_run_change(run);
+    *out = (struct tts_pool_usage){.peak_bytes = run->peak_bytes,
+                                   .allocated_bytes = (int64_t)run->allocated_bytes,
+                                   .freed_bytes = (int64_t)run->freed_bytes,
+                                   .cumulative_peak_bytes = total->peak_bytes,
+                                   .cumulative_current_bytes = (int64_t)total->current_bytes,
+                                   .allocations = run->allocations,
+                                   .frees = run->frees};
+}
+
+static void fill_run(struct tts_usage *out, const struct tts_run *run,
+                     struct tts_pool_total *totals)
+{
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        fill_pool(&out->pools[pool], &run->pools[pool], &totals[pool]);
+    out->peak_cb_bytes = run->program_peak_bytes[TTS_CORE_CB];
+    out->peak_dfb_bytes = run->program_peak_bytes[TTS_CORE_DFB];
+    out->peak_scratchpad_bytes = run->program_peak_bytes[TTS_CORE_SCRATCHPAD];
+    out->peak_total_bytes = run->total_peak_bytes;
+    out->programs = run->programs;
+    out->traces = run->traces;
+    out->traced_bytes = run->traced_bytes;
+}
+
+static bool is_more(const struct tts_pool_usage *a, const struct tts_pool_usage *b)
+{
+    if (a->peak_bytes != b->peak_bytes)
+        return a->peak_bytes > b->peak_bytes;
+    if (a->allocated_bytes != b->allocated_bytes)
+        return a->allocated_bytes > b->allocated_bytes;
+    return a->freed_bytes > b->freed_bytes;
+}
+
+/* The phase's own figures are those of one device, the cumulative ones those of one, too. */
+static void fill_most(struct tts_pool_usage *out, const struct tts_phase *phase,
+                      enum tts_pool pool)
+{
+    *out = (struct tts_pool_usage){0};
+    const struct tts_pool_usage *most = out, *total = out;
+    for (size_t i = 0; i < phase->device_count; i++) {
+        const struct tts_pool_usage *usage = &phase->devices[i].usage.pools[pool];
+        if (i == 0 || is_more(usage, most))
+            most = usage;
+        if (i == 0 || usage->cumulative_peak_bytes > total->cumulative_peak_bytes)
+            total = usage;
+    }
+    struct tts_pool_usage result = *most;
+    result.cumulative_peak_bytes = total->cumulative_peak_bytes;
+    result.cumulative_current_bytes = total->cumulative_current_bytes;
+    *out = result;
+}
+
+static int64_t max_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void fill_whole(struct tts_watch *watch, struct tts_phase *phase)
+{
+    struct tts_usage *whole = &phase->usage;
+    fill_run(whole, &watch->whole, watch->totals);
+    whole->ops = watch->ops;
+    fill_most(&whole->pools[TTS_POOL_L1], phase, TTS_POOL_L1);
+    fill_most(&whole->pools[TTS_POOL_L1_SMALL], phase, TTS_POOL_L1_SMALL);
+    for (size_t i = 0; i < phase->device_count; i++) {
+        const struct tts_usage *usage = &phase->devices[i].usage;
+        whole->peak_cb_bytes = max_of(whole->peak_cb_bytes, usage->peak_cb_bytes);
+        whole->peak_dfb_bytes = max_of(whole->peak_dfb_bytes, usage->peak_dfb_bytes);
+        whole->peak_scratchpad_bytes =
+            max_of(whole->peak_scratchpad_bytes, usage->peak_scratchpad_bytes);
+        whole->peak_total_bytes = max_of(whole->peak_total_bytes, usage->peak_total_bytes);
+    }
+}
+
+/* The peak of the fullest device; with its parts where that has them, if it is listed. */
+static void fill_whole_core(const struct tts_fold *fold, const struct tts_watch *watch,
+                            struct tts_phase *phase, struct tts_core_part *parts)
+{
+    struct tts_core_peak *core = &phase->usage.core;
+    *core = (struct tts_core_peak){.seq = watch->start_seq, .parts = parts};
+    uint16_t best = fullest(fold, watch);
+    for (uint16_t i = 0; i < watch->listed_count; i++)
+        if (watch->listed[i] == best)
+            *core = phase->devices[i].usage.core;
+    if (best != TTS_FOLD_NO_DEVICE && !watch->devices[best].is_listed)
+        fill_core(fold, watch, best, core, parts);
+    core->at_least = fold->is_lost;
+}
+
+void tts_watch_cut(struct tts_fold *fold, struct tts_watch *watch, struct tts_phase *out,
+                   struct tts_device_usage *devices, struct tts_core_part *parts)
+{
+    assert(watch->is_attached && watch->known_count == fold->device_count);
+    assert(fold->seq >= watch->start_seq);
+    finish_peaks(fold, watch);
+    memset(out, 0, sizeof *out);
+    out->events = fold->seq - watch->start_seq;
+    out->devices = devices;
+    out->device_count = watch->listed_count;
+    for (uint16_t i = 0; i < watch->listed_count; i++) {
+        uint16_t idx = watch->listed[i];
+        struct tts_watch_device *seen = &watch->devices[idx];
+        memset(&devices[i], 0, sizeof devices[i]);
+        devices[i].device = fold->ids[idx];
+        fill_run(&devices[i].usage, &seen->run, seen->totals);
+        fill_core(fold, watch, idx, &devices[i].usage.core, parts);
+        parts += devices[i].usage.core.part_count;
+    }
+    tts_watch_settle(watch, fold);
+    fill_whole(watch, out);
+    fill_whole_core(fold, watch, out, parts);
+    tts_watch_begin(watch, fold);
+}

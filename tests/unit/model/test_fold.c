@@ -1,0 +1,300 @@
+/* Events in, health and live buffers out. */
+#include "harness/fold_rig.h"
+#include "torture/heap.h"
+
+/* --- health ----------------------------------------------------------------------------- */
+
+T_TEST(an_allocation_of_nothing_is_an_event_and_nothing_else)
+{
+    struct rig rig = rig_with((struct tts_tracker_config){4, 1, 1});
+    struct cut phase;
+    dram(&rig, 0, 1, 100);
+    dram(&rig, 0, 1, 0);
+    dram(&rig, 5, 2, 0); /* there is no room for another device */
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(phase.phase.events, 3);
+    T_EQ(phase.phase.device_count, 1);
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocations, 1);
+    T_EQ(usage->pools[TTS_POOL_DRAM].frees, 0);
+    T_EQ(health(&rig).events, 3);
+    T_EQ(health(&rig).dropped + health(&rig).doubled, 0);
+    rig_done(&rig);
+}
+
+T_TEST(an_id_that_lives_is_freed_before_it_is_allocated_again)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    dram(&rig, 0, 7, 1000);
+    dram(&rig, 0, 7, 300);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_DRAM].peak_bytes, 1000);
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, 1300);
+    T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 1000);
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocations, 2);
+    T_EQ(usage->pools[TTS_POOL_DRAM].frees, 1);
+    T_EQ(health(&rig).doubled, 1);
+    T_EQ(tts_fold_live(rig.fold, NULL, 0), 1);
+    rig_done(&rig);
+}
+
+T_TEST(a_doubled_id_may_change_its_pool)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    l1(&rig, 0, 7, 1000);
+    dram(&rig, 0, 7, 300);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_L1].freed_bytes, 1000);
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, 300);
+    T_EQ(usage->core.bytes, 1000);
+    cut(&rig, &phase);
+    T_TRUE(!phase.phase.usage.core.known);
+    rig_done(&rig);
+}
+
+T_TEST(the_ledger_knows_better_than_a_free_what_is_freed)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    dram(&rig, 0, 7, 1000);
+    drop_sized(&rig, 0, TTS_POOL_L1, 7, 5);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 1000);
+    T_EQ(usage->pools[TTS_POOL_L1].frees, 0);
+    T_EQ(health(&rig).unseen_frees, 0);
+    rig_done(&rig);
+}
+
+T_TEST(frees_of_what_was_not_seen_count_when_they_have_a_size)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    drop_sized(&rig, 0, TTS_POOL_DRAM, 1, 500);
+    drop_sized(&rig, 0, TTS_POOL_L1, 2, 30);
+    drop(&rig, 0, 3);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 500);
+    T_EQ(usage->pools[TTS_POOL_DRAM].cumulative_current_bytes, -500);
+    T_EQ(usage->pools[TTS_POOL_DRAM].cumulative_peak_bytes, 0);
+    T_EQ(usage->pools[TTS_POOL_L1].freed_bytes, 30);
+    T_EQ(usage->pools[TTS_POOL_L1].frees, 1);
+    T_TRUE(!usage->core.known && !usage->core.at_least);
+    T_EQ(health(&rig).unseen_frees, 2);
+    T_EQ(health(&rig).unknown_frees, 1);
+    T_EQ(phase.phase.events, 3);
+    rig_done(&rig);
+}
+
+T_TEST(one_id_on_two_devices_is_two_buffers)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    dram(&rig, 0, 7, 1000);
+    dram(&rig, 1, 7, 10);
+    drop(&rig, 0, 7);
+    cut(&rig, &phase);
+    T_EQ(usage_of(&phase, 0)->pools[TTS_POOL_DRAM].freed_bytes, 1000);
+    T_EQ(usage_of(&phase, 1)->pools[TTS_POOL_DRAM].freed_bytes, 0);
+    T_EQ(health(&rig).doubled, 0);
+    rig_done(&rig);
+}
+
+T_TEST(a_full_ledger_loses_no_sums)
+{
+    struct rig rig = rig_with((struct tts_tracker_config){2, 2, 1});
+    struct cut phase;
+    dram(&rig, 0, 1, 100);
+    dram(&rig, 0, 2, 200);
+    dram(&rig, 0, 3, 400);
+    drop_sized(&rig, 0, TTS_POOL_DRAM, 3, 400);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_DRAM].peak_bytes, 700);
+    T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 400);
+    T_EQ(health(&rig).unlisted, 1);
+    T_EQ(health(&rig).unseen_frees, 1);
+    T_TRUE(!usage->core.at_least); /* nothing of L1 is missing */
+    l1(&rig, 0, 4, 64);
+    usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 64);
+    T_TRUE(usage->core.at_least && !usage->core.known);
+    T_TRUE(usage_of(&phase, 0)->core.at_least);
+    rig_done(&rig);
+}
+
+T_TEST(one_device_too_many_is_dropped_and_said)
+{
+    struct rig rig = rig_with((struct tts_tracker_config){8, 2, 1});
+    struct cut phase;
+    dram(&rig, 10, 1, 100);
+    dram(&rig, 11, 1, 100);
+    dram(&rig, 12, 1, 100);
+    program(&rig, 12);
+    dram(&rig, 10, 2, 100);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->pools[TTS_POOL_DRAM].peak_bytes, 300);
+    T_EQ(phase.phase.events, 3);
+    T_EQ(phase.phase.device_count, 2);
+    T_EQ(health(&rig).dropped, 2);
+    T_EQ(health(&rig).events, 3);
+    T_TRUE(usage->core.at_least && !usage_of(&phase, 10)->core.at_least);
+    rig_done(&rig);
+}
+
+T_TEST(reset_forgets_what_lived_and_what_was_counted)
+{
+    struct rig rig = rig_with((struct tts_tracker_config){2, 2, 4});
+    struct cut phase;
+    T_EQ(tts_fold_chip(rig.fold, 0, 1, NULL), TTS_OK);
+    l1(&rig, 1, 1, 100);
+    cb(&rig, 0, 50);
+    trace(&rig, 0, true);
+    l1(&rig, 1, 2, 100);
+    l1(&rig, 1, 3, 100);
+    T_EQ(health(&rig).unlisted, 1);
+    tts_watch_detach(rig.fold, rig.watch);
+    tts_watch_reset(rig.watch);
+    tts_fold_reset(rig.fold);
+    tts_watch_attach(rig.fold, rig.watch);
+    T_EQ(health(&rig).events + health(&rig).unlisted, 0);
+    T_EQ(tts_fold_live(rig.fold, NULL, 0), 0);
+    cut(&rig, &phase);
+    T_EQ(phase.phase.device_count, 0);
+    T_TRUE(!phase.phase.usage.core.known && !phase.phase.usage.core.at_least);
+    dram(&rig, 1, 1, 100); /* the mesh is still one, and no trace is under way */
+    cb(&rig, 0, 7);
+    const struct tts_usage *usage = cut(&rig, &phase);
+    T_EQ(usage->traced_bytes, 0);
+    T_EQ(usage->core.bytes, 7);
+    T_EQ(usage_of(&phase, 0)->pools[TTS_POOL_DRAM].peak_bytes, 100);
+    rig_done(&rig);
+}
+
+/* --- live buffers ----------------------------------------------------------------------- */
+
+T_TEST(live_buffers_are_told_oldest_first_as_many_as_there_is_room_for)
+{
+    enum { COUNT = 200 };
+    struct rig rig = rig_new();
+    uint64_t rng = 3;
+    struct tts_live live[COUNT + 1];
+    T_EQ(tts_fold_live(rig.fold, live, COUNT), 0);
+    for (uint64_t id = 0; id < COUNT; id++)
+        dram(&rig, (uint32_t)(id % 3), id, id + 1);
+    for (int i = 0; i < 100; i++) { /* old slots are used again by young buffers */
+        uint64_t id = t_random(&rng) % COUNT;
+        drop(&rig, (uint32_t)(id % 3), id);
+        dram(&rig, (uint32_t)(id % 3), id, id + 1);
+    }
+    memset(live, 0x5a, sizeof live);
+    T_EQ(tts_fold_live(rig.fold, live, COUNT + 1), COUNT);
+    struct tts_live few[COUNT];
+    for (size_t capacity = 0; capacity < COUNT; capacity += 13) {
+        T_EQ(tts_fold_live(rig.fold, few, capacity), COUNT);
+        for (size_t i = 0; i < capacity; i++)
+            T_MEM_EQ(&few[i], &live[i], sizeof few[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        T_TRUE(i == 0 || live[i].seq > live[i - 1].seq);
+        T_EQ(live[i].size_bytes, live[i].id + 1);
+        T_EQ(live[i].device, live[i].id % 3);
+    }
+    T_EQ(live[COUNT].seq, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    rig_done(&rig);
+}
+
+T_TEST(a_live_buffer_is_told_with_all_that_is_known_of_it)
+{
+    struct rig rig = rig_new();
+    struct tts_live live[2];
+    op_begin(&rig, "matmul");
+    post(&rig, (struct tts_event){.kind = TTS_EVENT_ALLOC,
+                                  .device = 4,
+                                  .pool = TTS_POOL_L1_SMALL,
+                                  .id = 77,
+                                  .size_bytes = 1000,
+                                  .bytes_per_bank = 100,
+                                  .block_bytes = 128});
+    op_end(&rig);
+    l1(&rig, 9, 1, 64);
+    T_EQ(tts_fold_live(rig.fold, live, 2), 2);
+    T_EQ(live[0].id, 77);
+    T_EQ(live[0].size_bytes, 1000);
+    T_EQ(live[0].bytes_per_bank, 100);
+    T_EQ(live[0].block_bytes, 128);
+    T_EQ(live[0].seq, 2);
+    T_EQ(live[0].device, 4);
+    T_EQ(live[0].pool, TTS_POOL_L1_SMALL);
+    T_STR_EQ(live[0].op, "matmul");
+    T_EQ(live[1].block_bytes, 64); /* the same, when it was not told */
+    T_TRUE(live[1].op == NULL);
+    rig_done(&rig);
+}
+
+/* --- memory ----------------------------------------------------------------------------- */
+
+T_TEST(limits_that_cannot_be_are_invalid)
+{
+    static const struct tts_tracker_config bad[] = {
+        {0, 1, 1},   {1, 0, 1},    {1, 1, 0}, {(UINT32_C(1) << 26) + 1, 1, 1},
+        {1, 257, 1}, {1, 1, 65001}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tts_fold *fold = NULL;
+        T_EQ(tts_fold_new(&bad[i], NULL, &fold), TTS_E_INVALID);
+        T_TRUE(fold == NULL);
+    }
+    tts_fold_free(NULL);
+    tts_watch_free(NULL);
+}
+
+T_TEST(every_allocation_may_fail_and_nothing_is_left)
+{
+    struct heap heap;
+    heap_init(&heap);
+    const struct tts_tracker_config limits = {16, 4, 4};
+    bool fold_made = false, watch_made = false;
+    for (uint64_t n = 1; !watch_made; n++) {
+        T_TRUE(n < 50);
+        struct tts_fold *fold = NULL;
+        struct tts_watch *watch = NULL;
+        heap.calls = heap.failed = 0;
+        heap.fail_at = n;
+        enum tts_status status = tts_fold_new(&limits, &heap.alloc, &fold);
+        if (status == TTS_OK) {
+            fold_made = true;
+            status = tts_watch_new(fold, &heap.alloc, &watch);
+        }
+        T_EQ(status, heap.failed > 0 ? TTS_E_NOMEM : TTS_OK);
+        T_TRUE((status == TTS_OK) == (watch != NULL));
+        watch_made = status == TTS_OK;
+        tts_watch_free(watch);
+        tts_fold_free(fold);
+        T_TRUE(heap_is_settled(&heap));
+    }
+    T_TRUE(fold_made);
+}
+
+T_TEST(no_event_and_no_cut_allocates)
+{
+    struct heap heap;
+    heap_init(&heap);
+    struct rig rig = {0};
+    T_EQ(tts_fold_new(&(struct tts_tracker_config){64, 4, 4}, &heap.alloc, &rig.fold), TTS_OK);
+    T_EQ(tts_watch_new(rig.fold, &heap.alloc, &rig.watch), TTS_OK);
+    tts_watch_attach(rig.fold, rig.watch);
+    uint64_t calls = heap.calls;
+    struct cut phase;
+    T_EQ(tts_fold_chip(rig.fold, 0, 1, NULL), TTS_OK);
+    for (uint64_t i = 0; i < 100; i++) {
+        op_begin(&rig, i % 2 ? "add" : "relu");
+        dram(&rig, 1, i, 32);
+        l1(&rig, 1, i + 1000, 32);
+        program(&rig, 1);
+        cb(&rig, 1, i + 1);
+        op_end(&rig);
+    }
+    cut(&rig, &phase);
+    T_EQ(heap.calls, calls);
+    rig_done(&rig);
+    T_TRUE(heap_is_settled(&heap));
+}
