@@ -1,0 +1,140 @@
+/* attach.c: devices of the model as sources of events. */
+#include "base/error.h"
+#include "capture/tracker_inside.h"
+
+#include <assert.h>
+
+/* What is dropped or refused is counted by the tracker; a device has nobody to tell. */
+static void post(const struct tts_attached *at, struct tts_event event)
+{
+    event.device = at->id;
+    enum tts_status status = tts_tracker_post(at->tracker, &event, NULL);
+    assert(status == TTS_OK || status == TTS_E_FULL || status == TTS_E_RANGE);
+    (void)status;
+}
+
+static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
+                        const struct tts_device_event *event)
+{
+    const struct tts_buffer *buffer = event->buffer;
+    if (buffer->block_bytes == 0)
+        return; /* it takes nothing: the runtime does not tell of such */
+    post(at, (struct tts_event){.kind = kind,
+                                .pool = buffer->pool,
+                                .id = buffer->id,
+                                .size_bytes = buffer->size_bytes,
+                                .bytes_per_bank = buffer->bytes_per_bank,
+                                .block_bytes = buffer->block_bytes,
+                                .ranges = event->ranges,
+                                .range_count = event->range_count});
+}
+
+static void on_event(void *ctx, const struct tts_device_event *event)
+{
+    const struct tts_attached *at = ctx;
+    if (!tts_tracker_is_on(at->tracker))
+        return;
+    switch (event->kind) {
+    case TTS_DEVICE_ALLOC:
+        post_buffer(at, TTS_EVENT_ALLOC, event);
+        break;
+    case TTS_DEVICE_FREE:
+        post_buffer(at, TTS_EVENT_FREE, event);
+        break;
+    case TTS_DEVICE_PROGRAM:
+        post(at, (struct tts_event){.kind = TTS_EVENT_PROGRAM});
+        break;
+    case TTS_DEVICE_CB:
+        post(at, (struct tts_event){.kind = TTS_EVENT_CB,
+                                    .borrowed = event->cb->global,
+                                    .size_bytes = event->cb->total_bytes,
+                                    .ranges = event->ranges,
+                                    .range_count = event->range_count});
+        break;
+    case TTS_DEVICE_TRACE_BEGIN:
+        post(at, (struct tts_event){.kind = TTS_EVENT_TRACE_BEGIN});
+        break;
+    case TTS_DEVICE_TRACE_END:
+        post(at, (struct tts_event){.kind = TTS_EVENT_TRACE_END});
+        break;
+    case TTS_DEVICE_FAILURE:
+        break; /* nothing was taken */
+    }
+}
+
+static enum tts_status check(struct tts_tracker *t, const struct tts_device *device,
+                             uint32_t id, struct tts_error *err)
+{
+    if (tts_device_is_observed(device))
+        return tts_error_set(err, TTS_E_BUSY, "the device is watched already, detach it there");
+    for (const struct tts_attached *at = t->attached; at; at = at->next)
+        if (at->id == id)
+            return tts_error_set(err, TTS_E_BUSY, "a device is attached as %u, give another id",
+                                 id);
+    if (!tts_fold_know(t->fold, id))
+        return tts_error_set(err, TTS_E_RANGE,
+                             "%u devices are or were known, raise devices_max or give the id "
+                             "of one that is gone",
+                             t->limits.devices_max);
+    return TTS_OK;
+}
+
+enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *device,
+                                   uint32_t id, struct tts_error *err)
+{
+    if (!t || !device)
+        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "device" : "tracker");
+    tts_tracker_enter(t);
+    struct tts_attached *at = NULL;
+    enum tts_status status = check(t, device, id, err);
+    if (status == TTS_OK) {
+        at = t->alloc->alloc(t->alloc->ctx, sizeof *at);
+        if (!at)
+            status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    }
+    if (at) {
+        *at = (struct tts_attached){
+            .tracker = t, .device = device, .id = id, .next = t->attached};
+        t->attached = at;
+        tts_device_observe(device, &(struct tts_observer){.event = on_event, .ctx = at});
+        if (t->holds > 0)
+            tts_device_hold(device, true);
+    }
+    tts_tracker_leave(t);
+    return status;
+}
+
+/* The first of the list at *link lets its device go. */
+static void detach(struct tts_tracker *t, struct tts_attached **link)
+{
+    struct tts_attached *at = *link;
+    tts_device_observe(at->device, NULL);
+    if (t->holds > 0)
+        tts_device_hold(at->device, false);
+    *link = at->next;
+    t->alloc->free(t->alloc->ctx, at, sizeof *at);
+}
+
+enum tts_status tts_tracker_detach(struct tts_tracker *t, struct tts_device *device,
+                                   struct tts_error *err)
+{
+    if (!t || !device)
+        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "device" : "tracker");
+    tts_tracker_enter(t);
+    struct tts_attached **link = &t->attached;
+    while (*link && (*link)->device != device)
+        link = &(*link)->next;
+    enum tts_status status = TTS_OK;
+    if (*link)
+        detach(t, link);
+    else
+        status = tts_error_set(err, TTS_E_NOT_FOUND, "the device is not attached here");
+    tts_tracker_leave(t);
+    return status;
+}
+
+void tts_tracker_detach_all(struct tts_tracker *t)
+{
+    while (t->attached)
+        detach(t, &t->attached);
+}

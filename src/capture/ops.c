@@ -1,0 +1,49 @@
+#include "capture/ops.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct frame {
+    uint64_t session, hash;
+};
+
+static _Thread_local struct {
+    uint32_t depth;
+    struct frame frames[TTS_OPS_DEPTH];
+} ops;
+
+/* How many frames there are up to the innermost of the session; 0: it has none. */
+static uint32_t depth_of(uint64_t session)
+{
+    uint32_t depth = ops.depth;
+    while (depth > 0 && ops.frames[depth - 1].session != session)
+        depth--;
+    return depth;
+}
+
+static void remove_frame(uint32_t idx)
+{
+    assert(idx < ops.depth);
+    ops.depth--;
+    memmove(&ops.frames[idx], &ops.frames[idx + 1], (ops.depth - idx) * sizeof ops.frames[0]);
+}
+
+void tts_ops_push(uint64_t session, uint64_t hash)
+{
+    if (ops.depth == TTS_OPS_DEPTH)
+        remove_frame(0);
+    ops.frames[ops.depth++] = (struct frame){.session = session, .hash = hash};
+}
+
+void tts_ops_pop(uint64_t session)
+{
+    uint32_t depth = depth_of(session);
+    if (depth > 0)
+        remove_frame(depth - 1);
+}
+
+uint64_t tts_ops_top(uint64_t session)
+{
+    uint32_t depth = depth_of(session);
+    return depth > 0 ? ops.frames[depth - 1].hash : 0;
+}

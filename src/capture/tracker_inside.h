@@ -1,0 +1,51 @@
+/* tracker_inside.h: what a tracker is made of. For the capture room only.
+ *
+ * `folding` is taken by the thread that folds, or that begins, cuts or ends a phase; everything
+ * not atomic belongs to it. An event tries to take it once, and goes to the inbox when it
+ * cannot: whoever has it next folds what lies there first. */
+#pragma once
+
+#include "capture/inbox.h"
+#include "model/fold.h"
+#include "ttscope/capture.h"
+
+/* A device that tells of its events: the context of its observer. */
+struct tts_attached {
+    struct tts_tracker *tracker;
+    struct tts_device *device;
+    uint32_t id;
+    struct tts_attached *next;
+};
+
+struct tts_tracker {
+    struct tts_tracker_head head; /* read by every event, written at begin and end */
+    _Atomic uint64_t session;     /* counts the times that a first capture began, over all */
+    atomic_bool has_ops;          /* some thread named an operation in this session */
+    char apart[64];
+    atomic_bool folding;
+    struct tts_fold *fold;
+    uint32_t holds; /* active captures without dispatch */
+    struct tts_attached *attached;
+    struct tts_capture *captures; /* active or not */
+    uint64_t known_dropped;       /* of `dropped`: what the fold was told of */
+    struct tts_inbox inbox;
+    char apart_too[64];
+    atomic_bool is_stuck; /* an event waited in vain; until somebody folds again */
+    _Atomic uint64_t dropped, refused;
+    struct tts_tracker_config limits;
+    const struct tts_alloc *alloc;
+};
+
+/* Takes `folding`, waiting for it, and folds all that was posted before. */
+void tts_tracker_enter(struct tts_tracker *tracker);
+void tts_tracker_leave(struct tts_tracker *tracker);
+
+/* One more capture listens, or one less. Between enter and leave. */
+void tts_tracker_listen(struct tts_tracker *tracker, struct tts_watch *watch, bool hold);
+void tts_tracker_unlisten(struct tts_tracker *tracker, struct tts_watch *watch, bool hold);
+
+/* Ends all captures, which are then without a tracker. Between enter and leave. */
+void tts_tracker_orphan_all(struct tts_tracker *tracker);
+
+/* Lets all devices go. Between enter and leave. */
+void tts_tracker_detach_all(struct tts_tracker *tracker);

@@ -1,0 +1,301 @@
+/* What a capture promises: phases, names, nesting, and the traps that are not here. */
+#include "harness/capture_rig.h"
+
+/* --- phases ----------------------------------------------------------------------------- */
+
+T_TEST(each_phase_has_what_it_took)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    alloc_dram(tracker, 1, 100);
+    alloc_dram(tracker, 2, 50);
+    free_dram(tracker, 1);
+    snapshot(capture, "one");
+    free_dram(tracker, 2);
+    alloc_dram(tracker, 3, 70);
+    end(capture, "two");
+    T_EQ(tts_capture_count(capture), 2);
+    T_STR_EQ(phase(capture, 0)->name, "one");
+    is_dram(capture, 0, 150, 150, 100);
+    T_STR_EQ(phase(capture, 1)->name, "two");
+    is_dram(capture, 1, 20, 70, 50); /* -50, then +20 above its start */
+    T_EQ(dram(capture, 1)->cumulative_peak_bytes, 150);
+    T_EQ(dram(capture, 1)->cumulative_current_bytes, 70);
+    T_TRUE(tts_capture_at(capture, 2) == NULL);
+    done(capture, tracker);
+}
+
+T_TEST(an_empty_capture_is_all_zero)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    end(capture, NULL);
+    T_STR_EQ(phase(capture, 0)->name, "END_TRACE");
+    is_dram(capture, 0, 0, 0, 0);
+    T_TRUE(!phase(capture, 0)->usage.core.known);
+    T_EQ(phase(capture, 0)->events, 0);
+    done(capture, tracker);
+}
+
+T_TEST(nothing_is_counted_while_no_capture_is_active)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = capture_of(tracker);
+    alloc_dram(tracker, 1, 100);
+    T_TRUE(!tts_tracker_is_on(tracker));
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    T_TRUE(tts_tracker_is_on(tracker) && tts_capture_is_active(capture));
+    end(capture, NULL);
+    alloc_dram(tracker, 2, 100);
+    T_TRUE(!tts_tracker_is_on(tracker) && !tts_capture_is_active(capture));
+    is_dram(capture, 0, 0, 0, 0);
+    T_EQ(health_of(tracker).events, 0);
+    done(capture, tracker);
+}
+
+T_TEST(a_second_end_and_one_without_begin_do_nothing)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = capture_of(tracker);
+    end(capture, "x");
+    T_EQ(tts_capture_count(capture), 0);
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    end(capture, "x");
+    end(capture, "x");
+    T_EQ(tts_capture_count(capture), 1);
+    done(capture, tracker);
+}
+
+T_TEST(a_begin_after_an_end_goes_on_in_the_same_list)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    alloc_dram(tracker, 1, 100);
+    end(capture, NULL);
+    alloc_dram(tracker, 2, 1000); /* in the gap: not seen */
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    alloc_dram(tracker, 3, 10);
+    end(capture, NULL);
+    T_EQ(dram(capture, 1)->cumulative_current_bytes, 110);
+    T_EQ(dram(capture, 1)->cumulative_peak_bytes, 110);
+    const struct tts_phase *found;
+    T_EQ(tts_capture_get(capture, NULL, &found, NULL), TTS_E_AMBIGUOUS);
+    done(capture, tracker);
+}
+
+T_TEST(names_are_found_missed_or_ambiguous)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    struct tts_error err;
+    const struct tts_phase *found = NULL;
+    snapshot(capture, "repeated");
+    snapshot(capture, "repeated");
+    end(capture, "unique");
+    T_EQ(tts_capture_get(capture, "repeated", &found, &err), TTS_E_AMBIGUOUS);
+    T_STR_EQ(err.text, "2 phases are called 'repeated', take them by index");
+    T_EQ(tts_capture_get(capture, "no_such_trace", &found, &err), TTS_E_NOT_FOUND);
+    T_STR_EQ(err.text, "no phase 'no_such_trace' among the 3 that ended");
+    T_TRUE(found == NULL);
+    T_EQ(tts_capture_get(capture, "unique", &found, &err), TTS_OK);
+    T_TRUE(found == phase(capture, 2));
+    done(capture, tracker);
+}
+
+/* --- several captures ------------------------------------------------------------------- */
+
+T_TEST(captures_nest_and_overlap_each_with_phases_of_its_own)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *outer = begun(tracker);
+    alloc_dram(tracker, 1, 100);
+    struct tts_capture *inner = begun(tracker);
+    alloc_dram(tracker, 2, 10);
+    free_dram(tracker, 1);
+    snapshot(outer, "a");
+    end(inner, "x");
+    alloc_dram(tracker, 3, 1);
+    end(outer, "b");
+    is_dram(outer, 0, 110, 110, 100);
+    is_dram(outer, 1, 1, 1, 0);
+    is_dram(inner, 0, 10, 10, 100); /* what was there before is relative to its begin */
+    T_EQ(tts_capture_count(inner), 1);
+    tts_capture_free(inner);
+    done(outer, tracker);
+}
+
+T_TEST(an_outer_capture_may_end_first)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *first = begun(tracker);
+    struct tts_capture *second = begun(tracker);
+    alloc_dram(tracker, 1, 100);
+    end(first, NULL);
+    T_TRUE(tts_tracker_is_on(tracker));
+    alloc_dram(tracker, 2, 100);
+    end(second, NULL);
+    is_dram(first, 0, 100, 100, 0);
+    is_dram(second, 0, 200, 200, 0);
+    tts_capture_free(first);
+    done(second, tracker);
+}
+
+T_TEST(the_ledger_begins_anew_with_the_first_of_the_active)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    alloc_dram(tracker, 1, 100);
+    alloc_l1(tracker, 2, 10);
+    T_EQ(tts_tracker_live(tracker, NULL, 0), 2);
+    end(capture, NULL);
+    T_EQ(tts_tracker_live(tracker, NULL, 0), 2); /* still to be asked for */
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    T_EQ(tts_tracker_live(tracker, NULL, 0), 0);
+    alloc_dram(tracker, 1, 7); /* the same id is a new buffer */
+    T_EQ(health_of(tracker).doubled, 0);
+    done(capture, tracker);
+}
+
+T_TEST(what_lives_is_told_with_its_operation)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    struct tts_live live[3];
+    op_begin(tracker, "matmul");
+    alloc_dram(tracker, 5, 100);
+    op_end(tracker);
+    alloc_l1(tracker, 6, 10);
+    T_EQ(tts_tracker_live(tracker, live, 3), 2);
+    T_TRUE(live[0].id == 5 && live[0].size_bytes == 100 && live[0].pool == TTS_POOL_DRAM);
+    T_STR_EQ(live[0].op, "matmul");
+    T_TRUE(live[1].id == 6 && live[1].bytes_per_bank == 10 && live[1].pool == TTS_POOL_L1);
+    T_TRUE(live[1].op == NULL && live[1].seq > live[0].seq);
+    T_EQ(tts_tracker_live(tracker, live, 1), 2);
+    T_EQ(live[0].id, 5);
+    done(capture, tracker);
+}
+
+/* --- the traps that are not here -------------------------------------------------------- */
+
+T_TEST(clear_while_active_ends_the_capture)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    snapshot(capture, "one");
+    tts_capture_clear(capture);
+    T_TRUE(!tts_capture_is_active(capture) && !tts_tracker_is_on(tracker));
+    T_EQ(tts_capture_count(capture), 0);
+    alloc_dram(tracker, 1, 100);
+    T_EQ(health_of(tracker).events, 0); /* nobody listens any more */
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    alloc_dram(tracker, 2, 10);
+    end(capture, NULL);
+    is_dram(capture, 0, 10, 10, 0);
+    T_EQ(dram(capture, 0)->cumulative_current_bytes, 10); /* from zero again */
+    done(capture, tracker);
+}
+
+T_TEST(phases_of_the_same_name_are_all_kept)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    char text[2048];
+    alloc_dram(tracker, 1, 1 << 20);
+    snapshot(capture, "FORWARD_PASS");
+    alloc_dram(tracker, 2, 2 << 20);
+    snapshot(capture, "FORWARD_PASS");
+    end(capture, NULL);
+    is_dram(capture, 0, 1 << 20, 1 << 20, 0);
+    is_dram(capture, 1, 2 << 20, 2 << 20, 0);
+    tts_capture_text(capture, text, sizeof text);
+    const char *first = strstr(text, "--- FORWARD_PASS ---\n  DRAM: Segment Peak 1.00 MB");
+    T_TRUE(first != NULL);
+    T_TRUE(strstr(first, "--- FORWARD_PASS ---\n  DRAM: Segment Peak 2.00 MB") != NULL);
+    done(capture, tracker);
+}
+
+T_TEST(frees_of_what_was_there_before_never_underflow)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    alloc_l1(tracker, 1, 4096);
+    snapshot(capture, "before");
+    free_l1(tracker, 1); /* seen in an earlier phase; the next two never */
+    T_EQ(tts_track_free(tracker, 0, TTS_POOL_L1, 99, 8192, 128, NULL), TTS_OK);
+    T_EQ(tts_track_free(tracker, 0, TTS_POOL_DRAM, 98, 500, 0, NULL), TTS_OK);
+    alloc_l1(tracker, 2, 1000);
+    end(capture, "after");
+    const struct tts_usage *usage = &phase(capture, 1)->usage;
+    T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 0);
+    T_EQ(usage->peak_total_bytes, 0);
+    T_EQ(usage->pools[TTS_POOL_L1].freed_bytes, 4096 + 128);
+    is_dram(capture, 1, 0, 0, 500);
+    T_EQ(dram(capture, 1)->cumulative_current_bytes, -500);
+    T_EQ(usage->core.bytes, 4096); /* at the start; what was never seen takes nothing away */
+    T_EQ(health_of(tracker).unseen_frees, 2);
+    done(capture, tracker);
+}
+
+T_TEST(an_operation_belongs_to_the_session_it_began_in)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    op_begin(tracker, "never ended");
+    end(capture, NULL);
+    op_end(tracker); /* nobody listens */
+    T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    op_end(tracker); /* begun before anybody listened: passed over */
+    op_begin(tracker, "outer");
+    op_begin(tracker, "inner");
+    op_end(tracker);
+    alloc_l1(tracker, 1, 10);
+    op_end(tracker);
+    end(capture, "x");
+    T_STR_EQ(phase(capture, 1)->usage.core.op, "outer");
+    T_EQ(phase(capture, 1)->usage.ops, 2);
+    done(capture, tracker);
+}
+
+T_TEST(two_trackers_do_not_share_operations)
+{
+    struct tts_tracker *a = tracker_on(NULL), *b = tracker_on(NULL);
+    struct tts_capture *on_a = begun(a), *on_b = begun(b);
+    op_begin(a, "of a");
+    op_begin(b, "of b");
+    alloc_l1(a, 1, 10);
+    op_end(a);
+    alloc_l1(b, 1, 10);
+    end(on_a, NULL);
+    end(on_b, NULL);
+    T_STR_EQ(phase(on_a, 0)->usage.core.op, "of a");
+    T_STR_EQ(phase(on_b, 0)->usage.core.op, "of b");
+    done(on_a, a);
+    done(on_b, b);
+}
+
+T_TEST(of_operations_too_deep_the_innermost_is_known)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    for (int i = 0; i < 100; i++)
+        op_begin(tracker, i < 99 ? "outer" : "inner");
+    alloc_l1(tracker, 1, 10);
+    for (int i = 0; i < 110; i++)
+        op_end(tracker);
+    alloc_l1(tracker, 2, 10);
+    snapshot(capture, "x");
+    alloc_l1(tracker, 3, 10);
+    end(capture, "y");
+    T_STR_EQ(phase(capture, 0)->usage.core.parts[0].op, "inner");
+    T_TRUE(phase(capture, 1)->usage.core.op == NULL);
+    done(capture, tracker);
+}
+
+/* --- the process ------------------------------------------------------------------------ */
+
+T_TEST(a_process_has_one_tracker)
+{
+    struct tts_tracker *tracker = tts_tracker_process();
+    T_TRUE(tracker != NULL && tracker == tts_tracker_process());
+    T_TRUE(!tts_tracker_is_on(tracker));
+}
