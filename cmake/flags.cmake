@@ -4,7 +4,8 @@ target_compile_features(tts_flags INTERFACE c_std_17)
 target_compile_definitions(tts_flags INTERFACE _GNU_SOURCE
     $<$<BOOL:${TTS_EXPENSIVE_CHECKS}>:TTS_EXPENSIVE_CHECKS>)
 target_compile_options(tts_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>
     -Wswitch-enum -Wvla -Wundef -Wformat=2 -Wcast-align -Wwrite-strings -Wno-psabi
     $<$<BOOL:${TTS_WERROR}>:-Werror>
     -fno-semantic-interposition)

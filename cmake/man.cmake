@@ -1,4 +1,5 @@
-# tts_man_page(source name): a man page, made by scdoc in the build tree's man/ and installed.
+# tts_man_page(source name): a man page, made by scdoc in the build tree's man/ and installed; its
+# section is the last character of the name.
 if(TTS_MAN)
     find_program(TTS_SCDOC scdoc)
 endif()
@@ -13,5 +14,6 @@ function(tts_man_page source name)
         COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
         COMMAND ${TTS_SCDOC} < ${input} > ${output})
     add_custom_target(man_${name} ALL DEPENDS ${output})
-    install(FILES ${output} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    string(REGEX MATCH "[0-9]$" section ${name})
+    install(FILES ${output} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endfunction()

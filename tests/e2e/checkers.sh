@@ -125,3 +125,18 @@ expect_code 1
 expect_out_like 'base/needs.h: does not compile alone (gcc -std=c17 -x c)'
 expect_out_like 'ttscope/c.h: does not compile alone (g++ -std=c++17 -x c++)'
 [[ $out != *'ttscope/c.h: does not compile alone (gcc'* ]] || fail "it is good C"
+fresh
+put bindings/cpp/ttscope/ttscope.hpp '#pragma once' '#include <string>' 'std::string f();'
+put bindings/cpp/ttscope/metal.hpp '#pragma once' '#include <tt-metalium/graph_tracking.hpp>'
+for runtime in v1 head; do
+    put tests/cpp/standin_$runtime/tt-metalium/graph_tracking.hpp '#include <span>' 'std::span<int> g();'
+done
+run "$script/check-headers" "$tree"
+expect_code 0
+put bindings/cpp/ttscope/ttscope.hpp '#pragma once' 'std::string f();'
+put tests/cpp/standin_v1/tt-metalium/graph_tracking.hpp 'std::span<int> g();'
+run "$script/check-headers" "$tree"
+expect_code 1
+expect_out_like 'ttscope/ttscope.hpp: does not compile alone (g++ -std=c++17 '
+expect_out_like 'ttscope/metal.hpp: does not compile alone (g++ -std=c++20 '
+[[ $out != *'standin_head)'* ]] || fail "that one compiles"

@@ -1,0 +1,862 @@
+// metal.hpp: watches tt-metal. Two lines in a program, and its memory is told to a tracker:
+//
+//     #include "ttscope/metal.hpp"
+//     auto watching = ttscope::metal::watch();
+//
+// C++20, over ttscope/capture.h and the runtime's own headers. It fits every generation of the
+// runtime's observer interface: what a virtual takes, and whether it is there, is asked of the
+// interface itself.
+//
+// A newer runtime tells a thread's observers only of that thread, so each thread that allocates
+// or runs programs says watch(), and keeps the result as a local. An older one has one list for
+// all threads: the second watch() joins the first, and nothing is counted twice; as that list
+// has no lock, watch before other threads use the runtime. Nothing is ever thrown into the
+// runtime: an event that cannot be read is counted by lost().
+//
+// With or without dispatch is the runtime's business: this only looks. A program that is held
+// back by a capture of the runtime's own is told with the circular buffers it would have had.
+// NO_DISPATCH of a ttscope capture holds modelled devices that are attached, and no others: in
+// a program of tt-metal open the runtime's own capture for that.
+//
+// Chips have the runtime's ids, meshes theirs with kMesh, as the runtime counts both from 0. A
+// runtime whose devices do not know their mesh has plain ids: there a device with buffers and
+// no circular buffers is taken for the mesh of the chips, and is so for good.
+//
+// Of a buffer that has an address for each core only its cores are told, where the runtime can
+// be asked; freed without having been seen allocated it counts as one in lockstep. What a
+// program had on cores ends when the next begins or when it is destroyed, and the tracker has
+// one event for both: usage.programs counts both.
+#pragma once
+
+#include "ttscope/capture.h"
+
+#if __has_include(<tt-metalium/graph_tracking.hpp>)
+#include <tt-metalium/graph_tracking.hpp>
+#else
+#error "ttscope/metal.hpp needs tt-metal's headers: add the directory of tt-metalium/ with -I"
+#endif
+#if __has_include(<tt-metalium/device.hpp>)
+#include <tt-metalium/device.hpp>
+#endif
+#if __has_include(<tt-metalium/mesh_device.hpp>)
+#include <tt-metalium/mesh_device.hpp>
+#endif
+#if __has_include(<tt-metalium/program.hpp>)
+#include <tt-metalium/program.hpp>
+#endif
+#if __has_include(<tt-metalium/circular_buffer.hpp>)
+#include <tt-metalium/circular_buffer.hpp>
+#endif
+#if __has_include(<tt-metalium/experimental/per_core_allocation/buffer.hpp>)
+#include <tt-metalium/experimental/per_core_allocation/buffer.hpp>
+#define TTSCOPE_METAL_HAS_PER_CORE 1
+#else
+#define TTSCOPE_METAL_HAS_PER_CORE 0
+#endif
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ttscope::metal
+{
+
+// Mesh n is device kMesh | n of the tracker.
+inline constexpr std::uint32_t kMesh = UINT32_C(0x80000000);
+
+namespace detail
+{
+
+using Runtime = tt::tt_metal::GraphTracker;
+using Processor = tt::tt_metal::IGraphProcessor;
+using Buffer = tt::tt_metal::Buffer;
+
+// ---- what the interface is made of ----
+
+template <class> struct CbCall;
+template <class P, class C, class D>
+struct CbCall<void (P::*)(const C &, std::uint64_t, std::uint64_t, bool, const D *)> {
+    using Cores = C;
+    using Device = D;
+};
+using Cores = CbCall<decltype(&Processor::track_allocate_cb)>::Cores;
+using Device = CbCall<decltype(&Processor::track_allocate_cb)>::Device;
+
+template <class> struct ProgramCall;
+template <class P, class G, class D> struct ProgramCall<void (P::*)(G *, const D *)> {
+    using Program = G;
+};
+using Program = ProgramCall<decltype(&Processor::track_program)>::Program;
+
+template <class> struct FunctionCall;
+template <class P, class A> struct FunctionCall<void (P::*)(std::string_view, A)> {
+    using Arguments = A;
+};
+using Arguments = FunctionCall<decltype(&Processor::track_function_start)>::Arguments;
+
+template <class P>
+concept has_dataflow_buffers = requires
+{
+    static_cast<void (P::*)(const Cores &, std::uint64_t, std::uint64_t, bool, const Device *)>(
+        &P::track_allocate_dataflow_buffer);
+};
+template <class P>
+concept has_scratchpads = requires
+{
+    static_cast<void (P::*)(const Cores &, std::uint64_t, std::uint64_t, const Device *)>(
+        &P::track_allocate_scratchpad);
+};
+template <class P>
+concept has_capture_question = requires
+{
+    static_cast<bool (P::*)() const>(&P::is_capture_processor);
+};
+template <class R>
+concept has_list = requires(R &runtime)
+{
+    runtime.get_processors().size();
+};
+template <class D>
+concept knows_mesh = requires(D &device)
+{
+    device.get_mesh_device()->id();
+    static_cast<const D *>(device.get_mesh_device().get());
+};
+
+template <class B> bool is_per_core([[maybe_unused]] const B &buffer)
+{
+#if TTSCOPE_METAL_HAS_PER_CORE
+    return tt::tt_metal::experimental::per_core_allocation::is_per_core_allocation(buffer);
+#else
+    return false;
+#endif
+}
+#undef TTSCOPE_METAL_HAS_PER_CORE
+
+// ---- cores ----
+
+inline constexpr std::size_t kSide = TTS_GRID_SIDE_MAX;
+using Ranges = std::array<tts_core_range, TTS_RANGES_MAX>;
+using Rows = std::array<std::uint64_t, kSide>; // a bit for each core
+static_assert(kSide == 64 && TTS_RANGES_MAX >= kSide, "a row is a word and fits a range");
+
+inline std::uint16_t narrow(std::uint64_t coordinate) noexcept
+{
+    return static_cast<std::uint16_t>(std::min<std::uint64_t>(coordinate, UINT16_MAX));
+}
+
+inline tts_core_range range(std::size_t x0, std::size_t y0, std::size_t x1,
+                            std::size_t y1) noexcept
+{
+    return {narrow(x0), narrow(y0), narrow(x1), narrow(y1)};
+}
+
+// Cores as few rectangles; 0: there would be more than fit.
+inline std::size_t rectangles(Rows rows, Ranges &out) noexcept
+{
+    std::size_t count = 0;
+    for (std::size_t y = 0; y < kSide; y++) {
+        while (rows[y] != 0) {
+            if (count == out.size())
+                return 0;
+            auto x = static_cast<unsigned>(std::countr_zero(rows[y]));
+            auto width = static_cast<unsigned>(std::countr_one(rows[y] >> x));
+            std::uint64_t run = (UINT64_MAX >> (kSide - width)) << x;
+            std::size_t end = y;
+            for (; end < kSide && (rows[end] & run) == run; end++)
+                rows[end] &= ~run;
+            out[count++] = range(x, y, x + width - 1, end - 1);
+        }
+    }
+    return count;
+}
+
+// One range for each row, from its first core to its last.
+inline std::size_t spans(const Rows &rows, Ranges &out) noexcept
+{
+    std::size_t count = 0;
+    for (std::size_t y = 0; y < kSide; y++) {
+        if (rows[y] == 0)
+            continue;
+        auto first = static_cast<unsigned>(std::countr_zero(rows[y]));
+        auto behind = kSide - static_cast<unsigned>(std::countl_zero(rows[y]));
+        out[count++] = range(first, y, behind - 1, y);
+    }
+    return count;
+}
+
+inline bool mark(Rows &rows, std::uint64_t x0, std::uint64_t y0, std::uint64_t x1,
+                 std::uint64_t y1) noexcept
+{
+    if (x0 > x1 || x1 >= kSide || y0 > y1 || y1 >= kSide)
+        return false;
+    std::uint64_t run = (UINT64_MAX >> (kSide - 1 - (x1 - x0))) << x0;
+    for (std::uint64_t y = y0; y <= y1; y++)
+        rows[y] |= run;
+    return true;
+}
+
+// ---- what all threads of a tracker share ----
+
+// Events of the runtime become events of a tracker. All of it may be called from any thread; no
+// lock is taken but when a device is met or its mesh is another than before.
+class Recorder
+{
+  public:
+    explicit Recorder(tts_tracker *tracker) noexcept : tracker_(tracker)
+    {
+    }
+    tts_tracker *tracker() const noexcept
+    {
+        return tracker_;
+    }
+    std::uint64_t lost() const noexcept
+    {
+        return lost_.load(std::memory_order_relaxed);
+    }
+    std::uint64_t widened() const noexcept
+    {
+        return widened_.load(std::memory_order_relaxed);
+    }
+
+    // Does something that may throw, and counts it when it does.
+    template <class Work> void safely(Work work) noexcept
+    {
+        try {
+            work();
+        } catch (...) {
+            lose();
+        }
+    }
+
+    template <class B> void buffer(tts_event_kind kind, const B &buffer)
+    {
+        tts_pool pool;
+        if (!pool_of(static_cast<int>(buffer.buffer_type()), pool))
+            return;
+        const auto *device = buffer.device();
+        const bool is_on = tts_tracker_is_on(tracker_);
+        constexpr bool is_noted = !knows_mesh<std::remove_cvref_t<decltype(*device)>>;
+        if (!is_on && !is_noted)
+            return;
+        const Place place = place_of(device);
+        if (is_noted)
+            note_buffer(place.id);
+        if (!is_on)
+            return;
+        Ranges ranges;
+        tts_event event{};
+        event.kind = kind;
+        event.device = place.id;
+        event.pool = pool;
+        event.id = static_cast<std::uint64_t>(buffer.unique_id());
+        event.size_bytes = static_cast<std::uint64_t>(buffer.size());
+        if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
+            event.bytes_per_bank = static_cast<std::uint64_t>(buffer.aligned_size_per_bank());
+        if (kind == TTS_EVENT_ALLOC && pool == TTS_POOL_L1 && detail::is_per_core(buffer)) {
+            event.ranges = ranges.data();
+            event.range_count = gather_shards(buffer, ranges);
+        }
+        post(event);
+    }
+
+    template <class C, class D>
+    void on_cores(tts_event_kind kind, const C &cores, std::uint64_t size, bool borrowed,
+                  const D *device)
+    {
+        const Place place = place_of(device);
+        if (!place.is_mesh)
+            meet(place);
+        if (!tts_tracker_is_on(tracker_))
+            return;
+        Ranges ranges;
+        tts_event event{};
+        event.kind = kind;
+        event.device = place.id;
+        event.borrowed = borrowed;
+        event.size_bytes = size;
+        event.ranges = ranges.data();
+        event.range_count = gather(cores, ranges);
+        if (event.range_count == 0)
+            lose();
+        else
+            post(event);
+    }
+
+    // A program is about to run: what the one before had on the cores is gone. The runtime says
+    // so of the mesh, and tells of circular buffers by chip.
+    template <class G, class D> void program(G *program, const D *device)
+    {
+        const Place place = place_of(device);
+        if (place.mesh != kNone)
+            settle(find(place.id), place.id, place.mesh);
+        if (!tts_tracker_is_on(tracker_))
+            return;
+        post_program(place.id);
+        if (refusals_.load(std::memory_order_relaxed) > 0)
+            post_program_of_strays(place.id);
+        if (program)
+            held_back(Runtime::instance(), *program, device);
+    }
+
+    // A program is gone, with all it had on the cores of a chip.
+    template <class D> void release(const D *device)
+    {
+        const Place place = place_of(device);
+        const Known *known = place.is_mesh ? nullptr : look(place.id);
+        bool may_have_cbs = known ? known->has_cbs.load(std::memory_order_acquire)
+                                  : place.is_mesh || has_forgotten();
+        if (may_have_cbs)
+            post_program(place.id);
+    }
+
+    void op_begin(std::string_view name) noexcept
+    {
+        note(tts_track_op_begin(tracker_, name.data(), name.size(), nullptr));
+    }
+    void op_end() noexcept
+    {
+        note(tts_track_op_end(tracker_, nullptr));
+    }
+
+  private:
+    static constexpr std::uint64_t kNone = UINT64_MAX;
+
+    // Where the runtime says that a device is.
+    struct Place {
+        std::uint32_t id = 0;       // for the tracker
+        std::uint64_t mesh = kNone; // that it is a chip of, for the tracker
+        bool is_mesh = false, knows_mesh = false;
+    };
+
+    // A device that had an event. A slot may be given to another device at any time; what is
+    // written by one that has just lost it must do no harm, so a home names its chip, too.
+    struct Known {
+        std::atomic<std::uint64_t> id{kNone};
+        std::atomic<std::uint64_t> home{kNone};    // the mesh that the tracker has it in
+        std::atomic<std::uint64_t> refused{kNone}; // the one that it should be in
+        std::atomic<bool> has_buffers{false}, has_cbs{false};
+    };
+    static std::uint64_t home_of(std::uint32_t chip, std::uint64_t mesh) noexcept
+    {
+        return std::uint64_t{chip} << 32 | mesh;
+    }
+
+    // What is dropped the tracker counts itself.
+    void note(tts_status status) noexcept
+    {
+        if (status != TTS_OK && status != TTS_E_FULL)
+            lose();
+    }
+    void post(const tts_event &event) noexcept
+    {
+        note(tts_tracker_post(tracker_, &event, nullptr));
+    }
+    void post_program(std::uint32_t device) noexcept
+    {
+        note(tts_track_program(tracker_, device, nullptr));
+    }
+    void lose() noexcept
+    {
+        lost_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    // Host memory is no memory of a device.
+    static bool pool_of(int buffer_type, tts_pool &pool) noexcept
+    {
+        constexpr int kSystemMemory = 2;
+        constexpr std::array<tts_pool, 5> pools = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1,
+                                                   TTS_POOL_L1_SMALL, TTS_POOL_TRACE};
+        if (buffer_type < 0 || buffer_type > 4 || buffer_type == kSystemMemory)
+            return false;
+        pool = pools[static_cast<std::size_t>(buffer_type)];
+        return true;
+    }
+    template <class D> static std::uint32_t id_of(const D &device)
+    {
+        return static_cast<std::uint32_t>(device.id());
+    }
+
+    template <class D> static Place place_of(const D *device)
+    {
+        Place place;
+        place.knows_mesh = knows_mesh<D>;
+        if (!device)
+            return place;
+        place.id = id_of(*device);
+        if constexpr (knows_mesh<D>) {
+            try {
+                auto mesh = const_cast<D *>(device)->get_mesh_device();
+                place.is_mesh = mesh && static_cast<const D *>(mesh.get()) == device;
+                if (mesh && !place.is_mesh)
+                    place.mesh = kMesh | id_of(*mesh);
+            } catch (const std::bad_weak_ptr &) { // only a mesh gives itself, until it goes
+                place.is_mesh = true;
+            } catch (...) { // then it has none
+            }
+            if (place.is_mesh)
+                place.id |= kMesh;
+        }
+        return place;
+    }
+
+    template <class C> std::size_t gather(const C &cores, Ranges &out)
+    {
+        const auto &list = cores.ranges();
+        if (list.size() <= out.size()) {
+            std::size_t count = 0;
+            for (const auto &r : list)
+                out[count++] =
+                    range(r.start_coord.x, r.start_coord.y, r.end_coord.x, r.end_coord.y);
+            return count;
+        }
+        Rows rows{};
+        for (const auto &r : list)
+            if (!mark(rows, r.start_coord.x, r.start_coord.y, r.end_coord.x, r.end_coord.y))
+                return 0;
+        std::size_t count = rectangles(rows, out);
+        if (count > 0)
+            return count;
+        widened_.fetch_add(1, std::memory_order_relaxed);
+        return spans(rows, out);
+    }
+
+    // The cores that have a shard; 0: they cannot be told, and it counts as one in lockstep.
+    template <class B> std::size_t gather_shards(const B &buffer, Ranges &out)
+    {
+        if constexpr (requires { buffer.shard_spec().tensor_shard_spec.grid.ranges(); }) {
+            const auto spec = buffer.shard_spec();
+            return gather(spec.tensor_shard_spec.grid, out);
+        }
+        return 0;
+    }
+
+    // The circular buffers of a program that will not run: nobody else tells of them.
+    template <class R, class G, class D> void held_back(R &runtime, G &program, const D *device)
+    {
+        if constexpr (requires {
+                          runtime.hook_program(&program);
+                          (*program.circular_buffers().begin())->core_ranges().ranges();
+                      }) {
+            if (!runtime.hook_program(&program))
+                return;
+            for (const auto &cb : program.circular_buffers())
+                on_cores(TTS_EVENT_CB, cb->core_ranges(), cb->size(), cb->globally_allocated(),
+                         device);
+        }
+    }
+
+    // ---- devices that are known ----
+
+    // NULL: it has had no event, or is forgotten.
+    Known *look(std::uint32_t id) noexcept
+    {
+        for (Known &known : known_)
+            if (known.id.load(std::memory_order_acquire) == id)
+                return &known;
+        return nullptr;
+    }
+    bool has_forgotten() const noexcept
+    {
+        return met_.load(std::memory_order_relaxed) > known_.size();
+    }
+
+    // The oldest makes room.
+    Known &find(std::uint32_t id)
+    {
+        if (Known *known = look(id))
+            return *known;
+        std::lock_guard<std::mutex> lock(meeting_);
+        if (Known *known = look(id))
+            return *known;
+        Known &known = known_[met_.fetch_add(1, std::memory_order_relaxed) % known_.size()];
+        known.id.store(kNone, std::memory_order_release);
+        known.home.store(kNone, std::memory_order_relaxed);
+        known.refused.store(kNone, std::memory_order_relaxed);
+        known.has_buffers.store(false, std::memory_order_relaxed);
+        known.has_cbs.store(false, std::memory_order_relaxed);
+        known.id.store(id, std::memory_order_release);
+        return known;
+    }
+
+    void note_buffer(std::uint32_t id)
+    {
+        Known &known = find(id);
+        if (!known.has_buffers.load(std::memory_order_relaxed))
+            known.has_buffers.store(true, std::memory_order_relaxed);
+        if (last_buffer_.load(std::memory_order_relaxed) != id)
+            last_buffer_.store(id, std::memory_order_relaxed);
+    }
+
+    // Before a circular buffer of a chip is told, its mesh is.
+    void meet(const Place &place)
+    {
+        Known &known = find(place.id);
+        bool is_first = !known.has_cbs.load(std::memory_order_acquire);
+        std::uint64_t mesh = place.mesh;
+        if (is_first && !place.knows_mesh)
+            mesh = guess(known);
+        if (mesh != kNone)
+            settle(known, place.id, mesh);
+        if (is_first)
+            known.has_cbs.store(true, std::memory_order_release);
+    }
+
+    // The chip goes to its mesh, if it is not there. What it had on its cores it had in the one
+    // before, and no program of the new one ends it.
+    void settle(Known &chip, std::uint32_t id, std::uint64_t mesh)
+    {
+        const std::uint64_t home = home_of(id, mesh);
+        if (chip.home.load(std::memory_order_acquire) == home)
+            return;
+        std::lock_guard<std::mutex> lock(meeting_);
+        if (chip.home.load(std::memory_order_relaxed) == home)
+            return;
+        const bool is_again = chip.refused.load(std::memory_order_relaxed) == home;
+        if (!is_again && chip.has_cbs.load(std::memory_order_relaxed))
+            post_program(id);
+        if (tts_tracker_chip(tracker_, id, static_cast<std::uint32_t>(mesh), nullptr) ==
+            TTS_OK) {
+            chip.refused.store(kNone, std::memory_order_relaxed);
+            chip.home.store(home, std::memory_order_release);
+        } else if (!is_again) {
+            refuse(chip, home);
+        }
+    }
+
+    // Counted once; it is tried again with each event, as the old mesh may let the chip go.
+    void refuse(Known &chip, std::uint64_t home) noexcept
+    {
+        chip.refused.store(home, std::memory_order_relaxed);
+        refusals_.fetch_add(1, std::memory_order_relaxed);
+        lose();
+    }
+
+    // The chips of a mesh that the tracker does not have in it: its programs are theirs.
+    void post_program_of_strays(std::uint32_t mesh) noexcept
+    {
+        for (const Known &known : known_) {
+            const std::uint64_t wanted = known.refused.load(std::memory_order_relaxed);
+            const auto chip = static_cast<std::uint32_t>(wanted >> 32);
+            if (wanted == home_of(chip, mesh))
+                post_program(chip);
+        }
+    }
+
+    // For devices that do not know: one that has buffers and never a circular buffer is a mesh,
+    // and a chip without buffers of its own is in it. Of several, the one that had the last
+    // buffer.
+    std::uint64_t guess(const Known &chip) noexcept
+    {
+        std::uint64_t last = last_buffer_.load(std::memory_order_relaxed);
+        if (last == kNone || chip.has_buffers.load(std::memory_order_relaxed))
+            return kNone;
+        const Known *mesh = look(static_cast<std::uint32_t>(last));
+        bool is_mesh = mesh && mesh != &chip && !mesh->has_cbs.load(std::memory_order_relaxed);
+        return is_mesh ? last : kNone;
+    }
+
+    tts_tracker *const tracker_;
+    std::atomic<std::uint64_t> lost_{0}, widened_{0}, refusals_{0};
+    std::atomic<std::uint64_t> last_buffer_{kNone};
+    std::array<Known, 64> known_;
+    std::atomic<std::size_t> met_{0}; // devices that got a slot, those that got one again too
+    std::mutex meeting_;
+};
+
+// ---- the observer, in layers: one for each thing a runtime may have ----
+
+template <class Base> class Common : public Base
+{
+  public:
+    explicit Common(std::shared_ptr<Recorder> recorder) noexcept
+        : recorder_(std::move(recorder))
+    {
+    }
+    Recorder &recorder() const noexcept
+    {
+        return *recorder_;
+    }
+
+    void track_allocate(const Buffer *buffer) noexcept override
+    {
+        with([&](Recorder &r) {
+            if (buffer)
+                r.buffer(TTS_EVENT_ALLOC, *buffer);
+        });
+    }
+    void track_deallocate(Buffer *buffer) noexcept override
+    {
+        with([&](Recorder &r) {
+            if (buffer)
+                r.buffer(TTS_EVENT_FREE, *buffer);
+        });
+    }
+    void track_allocate_cb(const Cores &cores, std::uint64_t, std::uint64_t size,
+                           bool is_globally_allocated, const Device *device) noexcept override
+    {
+        with([&](Recorder &r) {
+            r.on_cores(TTS_EVENT_CB, cores, size, is_globally_allocated, device);
+        });
+    }
+    void track_deallocate_cb(const Device *device) noexcept override
+    {
+        with([&](Recorder &r) { r.release(device); });
+    }
+    void track_program(Program *program, const Device *device) noexcept override
+    {
+        with([&](Recorder &r) { r.program(program, device); });
+    }
+    void track_function_start(std::string_view name, Arguments) noexcept override
+    {
+        with([&](Recorder &r) { r.op_begin(name); });
+    }
+    void track_function_end() noexcept override
+    {
+        with([&](Recorder &r) { r.op_end(); });
+    }
+    void track_function_end(const std::any &) noexcept override
+    {
+        with([&](Recorder &r) { r.op_end(); });
+    }
+
+    // Mute it does nothing, wherever it is still on a list.
+    void set_mute(bool is_mute) noexcept
+    {
+        is_mute_.store(is_mute, std::memory_order_relaxed);
+    }
+
+    std::size_t users = 0; // guarded by lists()
+
+  protected:
+    template <class Work> void with(Work work) noexcept
+    {
+        if (!is_mute_.load(std::memory_order_relaxed))
+            recorder_->safely([&] { work(*recorder_); });
+    }
+
+  private:
+    std::shared_ptr<Recorder> recorder_;
+    std::atomic<bool> is_mute_{false};
+};
+
+template <class Base> class WithDataflowBuffers : public Base
+{
+  public:
+    using Base::Base;
+};
+template <has_dataflow_buffers Base> class WithDataflowBuffers<Base> : public Base
+{
+  public:
+    using Base::Base;
+    void track_allocate_dataflow_buffer(const Cores &cores, std::uint64_t, std::uint64_t size,
+                                        bool borrows_memory,
+                                        const Device *device) noexcept override
+    {
+        this->with([&](Recorder &r) {
+            r.on_cores(TTS_EVENT_DFB, cores, size, borrows_memory, device);
+        });
+    }
+};
+
+template <class Base> class WithScratchpads : public Base
+{
+  public:
+    using Base::Base;
+};
+template <has_scratchpads Base> class WithScratchpads<Base> : public Base
+{
+  public:
+    using Base::Base;
+    void track_allocate_scratchpad(const Cores &cores, std::uint64_t, std::uint64_t size,
+                                   const Device *device) noexcept override
+    {
+        this->with(
+            [&](Recorder &r) { r.on_cores(TTS_EVENT_SCRATCHPAD, cores, size, false, device); });
+    }
+};
+
+// The runtime does more for captures of its own, and need not for this.
+template <class Base> class InBackground : public Base
+{
+  public:
+    using Base::Base;
+};
+template <has_capture_question Base> class InBackground<Base> : public Base
+{
+  public:
+    using Base::Base;
+    bool is_capture_processor() const noexcept override
+    {
+        return false;
+    }
+};
+
+using Observer = InBackground<WithScratchpads<WithDataflowBuffers<Common<Processor>>>>;
+
+// ---- on the runtime's list ----
+
+// What is static is visible, so that the shared objects of a process have one of each.
+
+// Held while a list is looked at or changed by us.
+[[gnu::visibility("default")]] inline std::mutex &lists()
+{
+    static std::mutex mutex;
+    return mutex;
+}
+
+// The recorder of a tracker, for all threads. Under lists().
+[[gnu::visibility("default")]] inline std::shared_ptr<Recorder>
+recorder_of(tts_tracker *tracker)
+{
+    static std::vector<std::weak_ptr<Recorder>> recorders;
+    std::erase_if(recorders, [](const auto &weak) { return weak.expired(); });
+    for (const auto &weak : recorders)
+        if (auto recorder = weak.lock(); recorder && recorder->tracker() == tracker)
+            return recorder;
+    auto recorder = std::make_shared<Recorder>(tracker);
+    recorders.push_back(recorder);
+    return recorder;
+}
+
+// For a runtime that does not show its list: ours on it, in their order. It is believed to have
+// a list for each thread when it has the question that came with that. Under lists().
+[[gnu::visibility("default")]] inline std::vector<std::weak_ptr<Observer>> &pushed()
+{
+    static std::vector<std::weak_ptr<Observer>> of_all;
+    thread_local std::vector<std::weak_ptr<Observer>> of_thread;
+    if constexpr (has_capture_question<Processor>)
+        return of_thread;
+    else
+        return of_all;
+}
+
+// Ours, on the list that this thread's events go to.
+template <class R> std::shared_ptr<Observer> listed(R &runtime, const tts_tracker *tracker)
+{
+    auto is_ours = [&](const std::shared_ptr<Observer> &observer) {
+        return observer && observer->recorder().tracker() == tracker;
+    };
+    if constexpr (has_list<R>) {
+        for (const auto &processor : runtime.get_processors())
+            if (auto observer = std::dynamic_pointer_cast<Observer>(processor);
+                is_ours(observer))
+                return observer;
+    } else {
+        for (const auto &weak : pushed())
+            if (auto observer = weak.lock(); is_ours(observer))
+                return observer;
+    }
+    return nullptr;
+}
+
+// At the bottom: the runtime ends its own captures by taking the last, whenever they began.
+// Where it does not show its list ours can only go on top, so that a capture of the runtime's
+// that is open then must not end before the watch does.
+template <class R> void enlist(R &runtime, const std::shared_ptr<Observer> &observer)
+{
+    if constexpr (has_list<R>) {
+        const auto &list = runtime.get_processors();
+        const std::vector<std::shared_ptr<Processor>> others(list.begin(), list.end());
+        runtime.push_processor(observer); // it has room for all now: nothing below can fail
+        for (std::size_t i = 0; i <= others.size(); i++)
+            runtime.pop_processor();
+        runtime.push_processor(observer);
+        for (const auto &processor : others)
+            runtime.push_processor(processor);
+    } else {
+        pushed().push_back(observer);
+        runtime.push_processor(observer);
+    }
+}
+
+// Takes one off the list, wherever it is: the runtime itself can only take the last.
+template <class R> void unlist(R &runtime, const std::shared_ptr<Observer> &observer)
+{
+    if constexpr (has_list<R>) {
+        const auto &list = runtime.get_processors();
+        auto at = std::find(list.begin(), list.end(), observer);
+        if (at == list.end())
+            return;
+        std::vector<std::shared_ptr<Processor>> above(at + 1, list.end());
+        for (std::size_t i = 0; i <= above.size(); i++)
+            runtime.pop_processor();
+        for (const auto &processor : above)
+            runtime.push_processor(processor);
+    } else if (auto &ours = pushed(); !ours.empty() && ours.back().lock() == observer) {
+        ours.pop_back();
+        runtime.pop_processor();
+    }
+}
+
+} // namespace detail
+
+// While one lives, what the runtime does on this thread is told. It stays on its thread, and is
+// a local or a member of one: at the end of the program the runtime's list goes before what is
+// static, and a static Watch would look for itself on it.
+class [[nodiscard]] Watch
+{
+  public:
+    // std::bad_alloc: no memory, or no tracker.
+    explicit Watch(tts_tracker *tracker)
+    {
+        if (!tracker)
+            throw std::bad_alloc();
+        std::lock_guard<std::mutex> lock(detail::lists());
+        auto &runtime = detail::Runtime::instance();
+        observer_ = detail::listed(runtime, tracker);
+        if (!observer_) {
+            observer_ = std::make_shared<detail::Observer>(detail::recorder_of(tracker));
+            detail::enlist(runtime, observer_);
+        }
+        observer_->set_mute(false);
+        observer_->users++;
+    }
+    Watch(const Watch &) = delete;
+    Watch &operator=(const Watch &) = delete;
+    ~Watch()
+    {
+        try {
+            std::lock_guard<std::mutex> lock(detail::lists());
+            if (--observer_->users > 0)
+                return;
+            observer_->set_mute(true);
+            detail::unlist(detail::Runtime::instance(), observer_);
+        } catch (...) { // it stays on the list, and is mute
+        }
+    }
+
+    // Events that are not counted: the runtime threw when asked, or they cannot be. And chips
+    // that the tracker could not move to the mesh they are in now: the buffers of that one are
+    // not on them.
+    std::uint64_t lost() const noexcept
+    {
+        return observer_->recorder().lost();
+    }
+    // Sets of cores that are more than 64 rectangles: their gaps in a row count as theirs.
+    std::uint64_t widened() const noexcept
+    {
+        return observer_->recorder().widened();
+    }
+
+  private:
+    std::shared_ptr<detail::Observer> observer_;
+};
+
+[[nodiscard]] inline Watch watch(tts_tracker *tracker = tts_tracker_process())
+{
+    return Watch(tracker);
+}
+
+} // namespace ttscope::metal

@@ -1,0 +1,637 @@
+// ttscope.hpp: the tracker for C++17: what each phase of a program took. One header over
+// ttscope/capture.h, which says what the figures are.
+//
+// Everything here that can fail throws Error, but for events: they are noexcept and return a
+// status that may be ignored, as the tracker counts what it drops or refuses (health()). Owners
+// are move-only. A Capture and the MemoryUsageTracker may be called from any thread, one call
+// at a time runs.
+//
+// MemoryUsageTracker has the names, the results and the messages of tt-train's, and stands in
+// ttml::utils too, so that code that calls that one by its name needs no change but the
+// include. A program that includes both defines TTSCOPE_NO_TTML first and takes this one from
+// ttscope.
+#pragma once
+
+#include "ttscope/capture.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ttscope
+{
+
+// The text says what to do.
+class Error : public std::runtime_error
+{
+  public:
+    Error(tts_status status, const std::string &text)
+        : std::runtime_error(text), status_(status)
+    {
+    }
+    tts_status status() const noexcept
+    {
+        return status_;
+    }
+
+  private:
+    tts_status status_;
+};
+
+// NO_DISPATCH holds the modelled devices that are attached to the tracker, and nothing else: in
+// a program of tt-metal open the runtime's own NO_DISPATCH capture, which metal.hpp looks at.
+enum class Mode { NORMAL = TTS_CAPTURE_NORMAL, NO_DISPATCH = TTS_CAPTURE_NO_DISPATCH };
+
+namespace detail
+{
+
+inline void check(tts_status status, const tts_error &error)
+{
+    if (status != TTS_OK)
+        throw Error(status, error.text[0] ? error.text : tts_status_text(status));
+}
+
+// Ours, or an enum of somebody else's that has an enumerator NO_DISPATCH.
+template <class RunMode, class = decltype(RunMode::NO_DISPATCH)>
+using if_mode = std::enable_if_t<std::is_enum_v<RunMode>>;
+
+template <class RunMode> tts_capture_mode mode_of(RunMode mode)
+{
+    if (mode == RunMode::NO_DISPATCH)
+        return TTS_CAPTURE_NO_DISPATCH;
+    if constexpr (std::is_same_v<RunMode, Mode>)
+        if (mode != Mode::NORMAL)
+            throw Error(TTS_E_INVALID, "unknown mode, give Mode::NORMAL or Mode::NO_DISPATCH");
+    return TTS_CAPTURE_NORMAL;
+}
+
+struct FreeTracker {
+    bool is_owner;
+    void operator()(tts_tracker *tracker) const noexcept
+    {
+        if (is_owner)
+            tts_tracker_free(tracker);
+    }
+};
+
+struct FreeCapture {
+    void operator()(tts_capture *capture) const noexcept
+    {
+        tts_capture_free(capture);
+    }
+};
+
+// What a capture and its guards share. `begins` counts them: it names a session.
+struct Shared {
+    std::mutex mutex;
+    std::unique_ptr<tts_capture, FreeCapture> capture;
+    std::uint64_t begins = 0;
+};
+
+// Ends and clears one session, unless it is gone or another one began since.
+struct Finish {
+    std::weak_ptr<Shared> shared;
+    std::uint64_t session = 0;
+    void operator()() const noexcept
+    {
+        std::shared_ptr<Shared> held = shared.lock();
+        if (!held)
+            return;
+        try {
+            std::lock_guard<std::mutex> lock(held->mutex);
+            if (held->begins == session)
+                tts_capture_clear(held->capture.get());
+        } catch (...) { // the lock: then nothing can be done
+        }
+    }
+};
+
+} // namespace detail
+
+// Ends and clears the session of a capture that it was made for, and no other.
+class Guard
+{
+  public:
+    Guard() noexcept = default;
+    explicit Guard(detail::Finish finish) noexcept : finish_(std::move(finish))
+    {
+    }
+    Guard(Guard &&other) noexcept = default;
+    Guard &operator=(Guard &&other) noexcept
+    {
+        if (this != &other) {
+            finish_();
+            finish_ = std::move(other.finish_);
+        }
+        return *this;
+    }
+    ~Guard()
+    {
+        finish_();
+    }
+    // Afterwards it does nothing.
+    void release() noexcept
+    {
+        finish_.shared.reset();
+    }
+
+  private:
+    detail::Finish finish_;
+};
+
+// Where events go in. What is made of it must not outlive it.
+class Tracker
+{
+  public:
+    explicit Tracker(const tts_tracker_config &config = {}) : tracker_(nullptr, {true})
+    {
+        tts_tracker *tracker = nullptr;
+        tts_error error{};
+        detail::check(tts_tracker_new(&config, nullptr, &tracker, &error), error);
+        tracker_.reset(tracker);
+    }
+    // The one that the bindings of this process share; it is not owned.
+    static Tracker process()
+    {
+        tts_tracker *tracker = tts_tracker_process();
+        if (!tracker)
+            throw Error(TTS_E_NOMEM, tts_status_text(TTS_E_NOMEM));
+        return Tracker(tracker);
+    }
+    tts_tracker *get() const noexcept
+    {
+        return tracker_.get();
+    }
+    bool is_on() const noexcept
+    {
+        return tts_tracker_is_on(get());
+    }
+
+    void attach(tts_device *device, std::uint32_t id)
+    {
+        tts_error error{};
+        detail::check(tts_tracker_attach(get(), device, id, &error), error);
+    }
+    void detach(tts_device *device)
+    {
+        tts_error error{};
+        detail::check(tts_tracker_detach(get(), device, &error), error);
+    }
+    void chip(std::uint32_t chip, std::uint32_t mesh)
+    {
+        tts_error error{};
+        detail::check(tts_tracker_chip(get(), chip, mesh, &error), error);
+    }
+
+    tts_tracker_health health() const noexcept
+    {
+        tts_tracker_health health{};
+        tts_tracker_get_health(get(), &health);
+        return health;
+    }
+    // The oldest first. Those that come while it is read may be left out.
+    std::vector<tts_live> live() const
+    {
+        std::vector<tts_live> live(tts_tracker_live(get(), nullptr, 0));
+        std::size_t count = tts_tracker_live(get(), live.data(), live.size());
+        if (count < live.size())
+            live.resize(count);
+        return live;
+    }
+
+    // ---- events ----
+
+    tts_status post(const tts_event &event) noexcept
+    {
+        return is_on() ? tts_tracker_post(get(), &event, nullptr) : TTS_OK;
+    }
+    tts_status alloc(std::uint32_t device, tts_pool pool, std::uint64_t id, std::uint64_t size,
+                     std::uint64_t bytes_per_bank = 0) noexcept
+    {
+        return tts_track_alloc(get(), device, pool, id, size, bytes_per_bank, nullptr);
+    }
+    // The sizes are for a buffer that may have been allocated before anybody listened.
+    tts_status free(std::uint32_t device, tts_pool pool, std::uint64_t id,
+                    std::uint64_t size = 0, std::uint64_t bytes_per_bank = 0) noexcept
+    {
+        return tts_track_free(get(), device, pool, id, size, bytes_per_bank, nullptr);
+    }
+    tts_status program(std::uint32_t device) noexcept
+    {
+        return tts_track_program(get(), device, nullptr);
+    }
+    // `ranges` has std::data() and std::size(): an array, a vector, a list.
+    template <class Ranges>
+    tts_status cb(std::uint32_t device, const Ranges &ranges, std::uint64_t size) noexcept
+    {
+        return on_cores(TTS_EVENT_CB, device, ranges, size);
+    }
+    template <class Ranges>
+    tts_status dataflow_buffer(std::uint32_t device, const Ranges &ranges,
+                               std::uint64_t size) noexcept
+    {
+        return on_cores(TTS_EVENT_DFB, device, ranges, size);
+    }
+    template <class Ranges>
+    tts_status scratchpad(std::uint32_t device, const Ranges &ranges,
+                          std::uint64_t size) noexcept
+    {
+        return on_cores(TTS_EVENT_SCRATCHPAD, device, ranges, size);
+    }
+    tts_status op_begin(std::string_view name) noexcept
+    {
+        return tts_track_op_begin(get(), name.data(), name.size(), nullptr);
+    }
+    tts_status op_end() noexcept
+    {
+        return tts_track_op_end(get(), nullptr);
+    }
+    tts_status trace_begin(std::uint32_t device) noexcept
+    {
+        return tts_track_trace_begin(get(), device, nullptr);
+    }
+    tts_status trace_end(std::uint32_t device) noexcept
+    {
+        return tts_track_trace_end(get(), device, nullptr);
+    }
+
+  private:
+    explicit Tracker(tts_tracker *process) noexcept : tracker_(process, {false})
+    {
+    }
+    template <class Ranges>
+    tts_status on_cores(tts_event_kind kind, std::uint32_t device, const Ranges &ranges,
+                        std::uint64_t size) noexcept
+    {
+        return tts_track_cb(get(), device, kind, std::data(ranges), std::size(ranges), size,
+                            nullptr);
+    }
+
+    std::unique_ptr<tts_tracker, detail::FreeTracker> tracker_;
+};
+
+// An operation that ends with its scope.
+class Op
+{
+  public:
+    Op(Tracker &tracker, std::string_view name) noexcept : tracker_(tracker)
+    {
+        tracker_.op_begin(name);
+    }
+    Op(const Op &) = delete;
+    Op &operator=(const Op &) = delete;
+    ~Op()
+    {
+        tracker_.op_end();
+    }
+
+  private:
+    Tracker &tracker_;
+};
+
+// Phases of a program, in their order. Ends when it goes.
+class Capture
+{
+  public:
+    explicit Capture(const Tracker &tracker) : shared_(std::make_shared<detail::Shared>())
+    {
+        tts_capture *capture = nullptr;
+        tts_error error{};
+        detail::check(tts_capture_new(tracker.get(), &capture, &error), error);
+        shared_->capture.reset(capture);
+    }
+    Capture(Capture &&other) noexcept = default;
+    Capture &operator=(Capture &&other) noexcept = default;
+
+    void begin()
+    {
+        start(TTS_CAPTURE_NORMAL);
+    }
+    template <class RunMode, class = detail::if_mode<RunMode>> void begin(RunMode mode)
+    {
+        start(detail::mode_of(mode));
+    }
+    [[nodiscard]] Guard begin_guarded()
+    {
+        return Guard(start(TTS_CAPTURE_NORMAL));
+    }
+    template <class RunMode, class = detail::if_mode<RunMode>>
+    [[nodiscard]] Guard begin_guarded(RunMode mode)
+    {
+        return Guard(start(detail::mode_of(mode)));
+    }
+
+    void snapshot(const std::string &name)
+    {
+        tts_error error{};
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        detail::check(tts_capture_snapshot(get(), name.c_str(), &error), error);
+    }
+    // When it is not active nothing happens.
+    void end(const std::string &name = TTS_PHASE_END)
+    {
+        tts_error error{};
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        detail::check(tts_capture_end(get(), name.c_str(), &error), error);
+    }
+    // Ends it if it is active, and drops all phases.
+    void clear()
+    {
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        tts_capture_clear(get());
+    }
+    bool is_active() const
+    {
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        return tts_capture_is_active(get());
+    }
+
+    // Of each finished phase, under the lock; `look` must not call the capture.
+    template <class Look> void each(Look look) const
+    {
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        for (std::size_t i = 0; i < tts_capture_count(get()); i++)
+            look(*tts_capture_at(get(), i));
+    }
+    // Borrowed until clear, or until the capture goes.
+    std::vector<const tts_phase *> phases() const
+    {
+        std::vector<const tts_phase *> phases;
+        each([&](const tts_phase &phase) { phases.push_back(&phase); });
+        return phases;
+    }
+    const tts_phase &find(const std::string &name = TTS_PHASE_END) const
+    {
+        tts_error error{};
+        const tts_phase *phase = nullptr;
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        detail::check(tts_capture_get(get(), name.c_str(), &phase, &error), error);
+        return *phase;
+    }
+
+    // The summary, and the true peak of each core.
+    std::string text() const
+    {
+        return text_of(tts_capture_text);
+    }
+    std::string cores_text() const
+    {
+        return text_of(tts_capture_cores_text);
+    }
+    void print(std::FILE *out = stdout) const
+    {
+        tts_error error{};
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        detail::check(tts_capture_print(get(), out, &error), error);
+    }
+
+  private:
+    detail::Shared &shared() const
+    {
+        if (!shared_)
+            throw Error(TTS_E_INVALID, "the capture was moved away, use the one it went to");
+        return *shared_;
+    }
+    tts_capture *get() const noexcept
+    {
+        return shared_->capture.get();
+    }
+    detail::Finish start(tts_capture_mode mode)
+    {
+        tts_error error{};
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        detail::check(tts_capture_begin(get(), mode, &error), error);
+        return {shared_, ++shared_->begins};
+    }
+    template <class Write> std::string text_of(Write write) const
+    {
+        std::lock_guard<std::mutex> lock(shared().mutex);
+        std::string text(write(get(), nullptr, 0), '\0');
+        write(get(), text.data(), text.size() + 1); // std::string has room for the terminator
+        return text;
+    }
+
+    std::shared_ptr<detail::Shared> shared_;
+
+    friend class MemoryUsageTracker;
+};
+
+// ---- with the published names ----
+
+struct DRAMUsage {
+    long long peak = 0;
+    long long total_allocations = 0;
+    long long total_deallocations = 0;
+};
+
+// Bytes of one core. Never negative.
+struct L1UsagePerCore {
+    std::size_t peak_cb = 0;
+    std::size_t peak_l1 = 0;
+    std::size_t peak_dataflow_buffer = 0;
+    std::size_t peak_scratchpad = 0;
+    std::size_t peak_total = 0;
+};
+
+// One capture of the process's tracker, for all C++ of the process; ttscope.compat in Python
+// has one of its own, of the same tracker. All errors are std::runtime_error.
+//
+// A class, where tt-train has a namespace: `using namespace` and aliases of that one do not
+// compile, write `using` with the class. begin_capture(NO_DISPATCH) is Mode::NO_DISPATCH.
+class MemoryUsageTracker
+{
+  public:
+    static constexpr const char *kDefaultTraceName = TTS_PHASE_END;
+
+    // The capture ends with the guard, and its phases go: keep it, and print before.
+    [[nodiscard]] static Guard begin_capture()
+    {
+        return Guard(start(TTS_CAPTURE_NORMAL));
+    }
+    template <class RunMode, class = detail::if_mode<RunMode>>
+    [[nodiscard]] static Guard begin_capture(RunMode mode)
+    {
+        return Guard(start(detail::mode_of(mode)));
+    }
+    static void snapshot(const std::string &name)
+    {
+        translate(TTS_E_INVALID, "Cannot snapshot - capture is not active",
+                  [&] { capture().snapshot(name); });
+    }
+    static void end_capture(const std::string &name = kDefaultTraceName)
+    {
+        translate(TTS_OK, "", [&] { capture().end(name); });
+    }
+    static DRAMUsage get_dram_usage(const std::string &name = kDefaultTraceName)
+    {
+        return only(get_dram_usage_all(), name);
+    }
+    static L1UsagePerCore get_l1_usage(const std::string &name = kDefaultTraceName)
+    {
+        return only(get_l1_usage_all(), name);
+    }
+    static std::vector<std::pair<std::string, DRAMUsage>> get_dram_usage_all()
+    {
+        return all<DRAMUsage>(dram_of);
+    }
+    static std::vector<std::pair<std::string, L1UsagePerCore>> get_l1_usage_all()
+    {
+        return all<L1UsagePerCore>(l1_of);
+    }
+    static std::vector<std::string> get_trace_names()
+    {
+        std::vector<std::string> names;
+        capture().each([&](const tts_phase &phase) { names.emplace_back(phase.name); });
+        return names;
+    }
+    static void print_memory_usage()
+    {
+        capture().print(stdout);
+    }
+    static void clear()
+    {
+        capture().clear();
+    }
+
+  protected:
+    static detail::Finish start(tts_capture_mode mode)
+    {
+        detail::Finish finish;
+        translate(TTS_E_BUSY, "Capture already active",
+                  [&] { finish = capture().start(mode); });
+        return finish;
+    }
+
+  private:
+    // Never destroyed: static objects of a program may still use it when they go. Visible, so
+    // that shared objects have the same one, however they are compiled; those that are opened
+    // with RTLD_LOCAL by a program that does not export it may have another.
+    [[gnu::visibility("default")]] static Capture &capture()
+    {
+        static Capture &only_one = *new Capture(Tracker::process());
+        return only_one;
+    }
+    template <class Call>
+    static void translate(tts_status known, const char *published, Call call)
+    {
+        try {
+            call();
+        } catch (const Error &error) {
+            const char *text = error.status() == known ? published : error.what();
+            throw Error(error.status(), std::string("MemoryUsageTracker: ") + text);
+        }
+    }
+    static std::size_t positive(std::int64_t bytes) noexcept
+    {
+        return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+    }
+    static DRAMUsage dram_of(const tts_phase &phase) noexcept
+    {
+        const tts_pool_usage &dram = phase.usage.pools[TTS_POOL_DRAM];
+        return {dram.peak_bytes, dram.allocated_bytes, dram.freed_bytes};
+    }
+    static L1UsagePerCore l1_of(const tts_phase &phase) noexcept
+    {
+        const tts_usage &usage = phase.usage;
+        return {positive(usage.peak_cb_bytes), positive(usage.pools[TTS_POOL_L1].peak_bytes),
+                positive(usage.peak_dfb_bytes), positive(usage.peak_scratchpad_bytes),
+                positive(usage.peak_total_bytes)};
+    }
+    template <class Usage, class Of>
+    static std::vector<std::pair<std::string, Usage>> all(Of usage_of)
+    {
+        std::vector<std::pair<std::string, Usage>> all;
+        capture().each(
+            [&](const tts_phase &phase) { all.emplace_back(phase.name, usage_of(phase)); });
+        return all;
+    }
+    template <class Usage>
+    static Usage only(const std::vector<std::pair<std::string, Usage>> &all,
+                      const std::string &name)
+    {
+        const Usage *found = nullptr;
+        std::size_t matches = 0;
+        for (const auto &[key, usage] : all) {
+            if (key != name)
+                continue;
+            found = &usage;
+            matches++;
+        }
+        std::string trace = "MemoryUsageTracker: Trace '" + name + "' ";
+        if (matches == 0)
+            throw Error(TTS_E_NOT_FOUND, trace + "not found");
+        if (matches > 1)
+            throw Error(TTS_E_AMBIGUOUS, trace + "is ambiguous (" + std::to_string(matches) +
+                                             " segments share this name); use "
+                                             "get_dram_usage_all()/get_l1_usage_all() instead");
+        return *found;
+    }
+};
+
+} // namespace ttscope
+
+// ---- under the published namespaces ----
+
+#ifndef TTSCOPE_NO_TTML
+// tt-train's guard is a ttnn::ScopeGuard, and its users write that name. Where ttnn is, it is
+// theirs; elsewhere it is another name of ours.
+#if __has_include(<ttnn/common/guard.hpp>)
+#include <ttnn/common/guard.hpp>
+
+namespace ttscope::compat
+{
+
+class MemoryUsageTracker : public ttscope::MemoryUsageTracker
+{
+  public:
+    [[nodiscard]] static ttnn::ScopeGuard begin_capture()
+    {
+        return ttnn::ScopeGuard(begun(TTS_CAPTURE_NORMAL));
+    }
+    template <class RunMode, class = detail::if_mode<RunMode>>
+    [[nodiscard]] static ttnn::ScopeGuard begin_capture(RunMode mode)
+    {
+        return ttnn::ScopeGuard(begun(detail::mode_of(mode)));
+    }
+
+  private:
+    // The function may find no memory: until it is there a guard of ours has the capture.
+    static std::function<void()> begun(tts_capture_mode mode)
+    {
+        detail::Finish finish = start(mode);
+        Guard guard(finish);
+        std::function<void()> close(std::move(finish));
+        guard.release();
+        return close;
+    }
+};
+
+} // namespace ttscope::compat
+#else
+namespace ttnn
+{
+using ScopeGuard = ttscope::Guard;
+}
+namespace ttscope::compat
+{
+using ttscope::MemoryUsageTracker;
+}
+#endif
+
+namespace ttml::utils
+{
+using ttscope::DRAMUsage;
+using ttscope::L1UsagePerCore;
+using ttscope::compat::MemoryUsageTracker;
+} // namespace ttml::utils
+#endif

@@ -1,0 +1,199 @@
+// types.hpp: what both generations of the runtime show an observer, as far as one looks.
+// STANDIN_BARE leaves out what an observer can do without.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace nlohmann
+{
+class json
+{
+  public:
+    json(std::nullptr_t = nullptr)
+    {
+    }
+};
+} // namespace nlohmann
+
+namespace tt::tt_metal
+{
+
+struct CoreCoord {
+    std::size_t x, y;
+};
+
+struct CoreRange {
+    CoreCoord start_coord, end_coord;
+};
+
+class CoreRangeSet
+{
+  public:
+    explicit CoreRangeSet(std::vector<CoreRange> ranges) : ranges_(std::move(ranges))
+    {
+    }
+    const std::vector<CoreRange> &ranges() const
+    {
+        return ranges_;
+    }
+
+  private:
+    std::vector<CoreRange> ranges_;
+};
+
+enum class BufferType { DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE };
+
+namespace distributed
+{
+class MeshDevice;
+}
+
+class IDevice
+{
+  public:
+    explicit IDevice(int id) : id_(id)
+    {
+    }
+    virtual ~IDevice() = default;
+    int id() const
+    {
+        return id_;
+    }
+#ifndef STANDIN_BARE
+    virtual std::shared_ptr<distributed::MeshDevice> get_mesh_device()
+    {
+        if (asking_throws)
+            throw std::runtime_error("no mesh");
+        return mesh.lock();
+    }
+    std::weak_ptr<distributed::MeshDevice> mesh;
+    bool asking_throws = false;
+#endif
+
+  private:
+    int id_;
+};
+
+namespace distributed
+{
+// The ids of meshes are counted from 0, as those of chips are.
+class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevice>
+{
+  public:
+    using IDevice::IDevice;
+    ~MeshDevice() override
+    {
+        if (on_close)
+            on_close();
+    }
+#ifndef STANDIN_BARE
+    std::shared_ptr<MeshDevice> get_mesh_device() override
+    {
+        return shared_from_this(); // throws while it goes
+    }
+#endif
+    std::function<void()> on_close;
+};
+} // namespace distributed
+
+struct ShardSpec {
+    CoreRangeSet grid;
+};
+
+struct ShardSpecBuffer {
+    ShardSpec tensor_shard_spec;
+};
+
+class Buffer
+{
+  public:
+    Buffer(IDevice *device, BufferType type, std::uint64_t size, std::uint64_t per_bank)
+        : device_(device), type_(type), size_(size), per_bank_(per_bank), id_(next_id()++)
+    {
+    }
+    IDevice *device() const
+    {
+        return device_;
+    }
+    BufferType buffer_type() const
+    {
+        return type_;
+    }
+    std::uint64_t size() const
+    {
+        return size_;
+    }
+    std::uint64_t aligned_size_per_bank() const
+    {
+        if (per_bank_ == 0)
+            throw std::runtime_error("no banks");
+        return per_bank_;
+    }
+    std::size_t unique_id() const
+    {
+        return id_;
+    }
+    ShardSpecBuffer shard_spec() const
+    {
+        if (shards.ranges().empty())
+            throw std::runtime_error("not sharded");
+        return {{shards}};
+    }
+    CoreRangeSet shards{{}};
+    bool is_per_core = false;
+
+  private:
+    static std::size_t &next_id()
+    {
+        static thread_local std::size_t id = reinterpret_cast<std::size_t>(&id);
+        return id;
+    }
+    IDevice *device_;
+    BufferType type_;
+    std::uint64_t size_, per_bank_;
+    std::size_t id_;
+};
+
+class CircularBuffer
+{
+  public:
+    CircularBuffer(CoreRangeSet cores, std::size_t size, bool is_global)
+        : cores_(std::move(cores)), size_(size), is_global_(is_global)
+    {
+    }
+    const CoreRangeSet &core_ranges() const
+    {
+        return cores_;
+    }
+    std::size_t size() const
+    {
+        return size_;
+    }
+    bool globally_allocated() const
+    {
+        return is_global_;
+    }
+
+  private:
+    CoreRangeSet cores_;
+    std::size_t size_;
+    bool is_global_;
+};
+
+class Program
+{
+  public:
+    std::vector<std::shared_ptr<CircularBuffer>> circular_buffers() const
+    {
+        return cbs;
+    }
+    std::vector<std::shared_ptr<CircularBuffer>> cbs;
+};
+
+} // namespace tt::tt_metal

@@ -1,0 +1,106 @@
+// graph_tracking.hpp: a stand-in for the observer interface of January 2026: one list for the
+// process, arguments as std::any.
+#pragma once
+
+#include "standin/types.hpp"
+
+#include <any>
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tt::tt_metal
+{
+
+class IGraphProcessor
+{
+  public:
+    enum class RunMode { NORMAL, NO_DISPATCH };
+
+    virtual ~IGraphProcessor() = default;
+    virtual void track_allocate(const Buffer *)
+    {
+    }
+    virtual void track_deallocate(Buffer *)
+    {
+    }
+    virtual void track_allocate_cb(const CoreRangeSet &, uint64_t, uint64_t, bool,
+                                   const IDevice *)
+    {
+    }
+    virtual void track_deallocate_cb(const IDevice *)
+    {
+    }
+    virtual void track_program(Program *, const IDevice *)
+    {
+    }
+    virtual void track_function_start(std::string_view, std::span<std::any>)
+    {
+    }
+    virtual void track_function_end()
+    {
+    }
+    virtual void track_function_end(const std::any &)
+    {
+    }
+    virtual void begin_capture(RunMode)
+    {
+    }
+    virtual nlohmann::json end_capture()
+    {
+        return nullptr;
+    }
+};
+
+class GraphTracker
+{
+  public:
+    static constexpr bool kListPerThread = false;
+
+    static GraphTracker &instance()
+    {
+        static GraphTracker tracker;
+        return tracker;
+    }
+    bool is_enabled() const
+    {
+        return !list_.empty();
+    }
+    void push_processor(const std::shared_ptr<IGraphProcessor> &processor)
+    {
+        list_.push_back(processor);
+    }
+    void pop_processor()
+    {
+        list_.pop_back();
+    }
+#ifndef STANDIN_BARE
+    const std::vector<std::shared_ptr<IGraphProcessor>> &get_processors() const
+    {
+        return list_;
+    }
+    bool hook_program(Program *) const
+    {
+        return is_blocking;
+    }
+#endif
+    template <class Tell> void tell(Tell tell)
+    {
+        for (auto &processor : list_)
+            tell(*processor);
+    }
+    template <class... Args> void track_function_start(std::string_view name, Args &&...args)
+    {
+        std::array<std::any, sizeof...(Args)> all{std::any(std::ref(args))...};
+        tell([&](IGraphProcessor &p) { p.track_function_start(name, all); });
+    }
+    bool is_blocking = false;
+
+  private:
+    std::vector<std::shared_ptr<IGraphProcessor>> list_;
+};
+
+} // namespace tt::tt_metal

@@ -1,0 +1,46 @@
+// t.hpp: the harness for tests in C++.
+#pragma once
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+extern "C" {
+#include "harness/t.h"
+}
+#undef fail // a name of streams
+
+#define T_TEXT_EQ(a, b) assert_string_equal(std::string(a).c_str(), std::string(b).c_str())
+
+// What is thrown by `work`, of type E or one derived from it; "(nothing)" if nothing is.
+template <class E, class Work> std::string thrown(Work work)
+{
+    try {
+        work();
+    } catch (const E &error) {
+        return error.what();
+    }
+    return "(nothing)";
+}
+
+// What `work` writes to standard output.
+template <class Work> std::string printed(Work work)
+{
+    const std::string path = t_scratch("stdout");
+    std::fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    T_TRUE(std::freopen(path.c_str(), "w", stdout) != nullptr);
+    work();
+    std::fflush(stdout);
+    T_TRUE(dup2(saved, STDOUT_FILENO) == STDOUT_FILENO);
+    close(saved);
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}

@@ -1,0 +1,190 @@
+// A training loop as tt-train's guide has it: nothing is changed but the include.
+#include "cpp/t.hpp"
+#include "ttscope/ttscope.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+
+// How many more succeed; less than 0: all. Inlined, they look like a mismatch to compilers.
+static long allocations_left = -1;
+
+[[gnu::noinline]] void *operator new(std::size_t size)
+{
+    void *memory = allocations_left == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
+    if (!memory)
+        throw std::bad_alloc();
+    if (allocations_left > 0)
+        allocations_left--;
+    return memory;
+}
+
+[[gnu::noinline]] void operator delete(void *memory) noexcept
+{
+    std::free(memory);
+}
+
+[[gnu::noinline]] void operator delete(void *memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+
+namespace tt::tt_metal
+{
+struct IGraphProcessor {
+    enum class RunMode { NORMAL, NO_DISPATCH };
+};
+} // namespace tt::tt_metal
+
+// The runtime of this program.
+static void allocate(std::uint64_t id, std::uint64_t bytes)
+{
+    T_EQ(ttscope::Tracker::process().alloc(0, TTS_POOL_DRAM, id, bytes), TTS_OK);
+}
+
+static void deallocate(std::uint64_t id)
+{
+    T_EQ(ttscope::Tracker::process().free(0, TTS_POOL_DRAM, id), TTS_OK);
+}
+
+static const std::uint64_t mb = 1 << 20;
+
+static void train_one_step()
+{
+    allocate(1, 8 * mb);
+    ttml::utils::MemoryUsageTracker::snapshot("MODEL_CREATION");
+    allocate(2, 16 * mb);
+    ttml::utils::MemoryUsageTracker::snapshot("OPTIMIZER_CREATION");
+    allocate(3, 4 * mb);
+    ttml::utils::MemoryUsageTracker::snapshot("FORWARD_PASS");
+    allocate(4, 8 * mb);
+    deallocate(3);
+    ttml::utils::MemoryUsageTracker::snapshot("BACKWARD_PASS");
+    for (std::uint64_t id : {UINT64_C(1), UINT64_C(2), UINT64_C(4)})
+        deallocate(id);
+    ttml::utils::MemoryUsageTracker::end_capture("ITERATION_COMPLETE");
+}
+
+static const char *summary =
+    "=== Memory Usage Summary ===\n\n"
+    "--- MODEL_CREATION ---\n"
+    "  DRAM: Segment Peak 8.00 MB, Allocations 8.00 MB, Deallocations 0.00 MB, "
+    "Segment Change +8.00 MB\n"
+    "  DRAM: Cumulative Peak 8.00 MB, Cumulative Current 8.00 MB\n"
+    "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+    "--- OPTIMIZER_CREATION ---\n"
+    "  DRAM: Segment Peak 16.00 MB, Allocations 16.00 MB, Deallocations 0.00 MB, "
+    "Segment Change +16.00 MB\n"
+    "  DRAM: Cumulative Peak 24.00 MB, Cumulative Current 24.00 MB\n"
+    "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+    "--- FORWARD_PASS ---\n"
+    "  DRAM: Segment Peak 4.00 MB, Allocations 4.00 MB, Deallocations 0.00 MB, "
+    "Segment Change +4.00 MB\n"
+    "  DRAM: Cumulative Peak 28.00 MB, Cumulative Current 28.00 MB\n"
+    "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+    "--- BACKWARD_PASS ---\n"
+    "  DRAM: Segment Peak 8.00 MB, Allocations 8.00 MB, Deallocations 4.00 MB, "
+    "Segment Change +4.00 MB\n"
+    "  DRAM: Cumulative Peak 36.00 MB, Cumulative Current 32.00 MB\n"
+    "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+    "--- ITERATION_COMPLETE ---\n"
+    "  DRAM: Segment Peak 0.00 MB, Allocations 0.00 MB, Deallocations 32.00 MB, "
+    "Segment Change -32.00 MB\n"
+    "  DRAM: Cumulative Peak 36.00 MB, Cumulative Current 0.00 MB\n"
+    "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+    "\n=== Final Totals ===\n"
+    "Overall DRAM Peak: 36.00 MB, Final DRAM Usage: 0.00 MB\n\n";
+
+T_TEST(the_loop_of_the_guide_prints_its_summary)
+{
+    ttnn::ScopeGuard guard = ttml::utils::MemoryUsageTracker::begin_capture();
+    train_one_step();
+    T_TEXT_EQ(printed([] { ttml::utils::MemoryUsageTracker::print_memory_usage(); }), summary);
+    ttml::utils::MemoryUsageTracker::clear();
+}
+
+T_TEST(without_dispatch_it_prints_the_same)
+{
+    ttnn::ScopeGuard guard = ttml::utils::MemoryUsageTracker::begin_capture(
+        tt::tt_metal::IGraphProcessor::RunMode::NO_DISPATCH);
+    train_one_step();
+    T_TEXT_EQ(printed([] { ttml::utils::MemoryUsageTracker::print_memory_usage(); }), summary);
+}
+
+T_TEST(a_guard_may_be_kept_as_the_example_keeps_it)
+{
+    std::unique_ptr<ttnn::ScopeGuard> memory_usage_guard;
+    memory_usage_guard.reset(
+        new ttnn::ScopeGuard(ttml::utils::MemoryUsageTracker::begin_capture()));
+    ttml::utils::MemoryUsageTracker::snapshot("MODEL_CREATION");
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 1);
+    memory_usage_guard.reset();
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 0);
+    T_TRUE(!ttscope::Tracker::process().is_on());
+}
+
+T_TEST(a_released_guard_forgets)
+{
+    {
+        auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+        guard.release();
+        guard.release();
+    }
+    T_TRUE(ttscope::Tracker::process().is_on());
+    ttml::utils::MemoryUsageTracker::clear();
+}
+
+T_TEST(a_guard_that_cannot_be_made_leaves_nothing_active)
+{
+    bool is_made = false;
+    for (long left = 0; !is_made; left++) {
+        try {
+            allocations_left = left;
+            auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+            allocations_left = -1;
+            is_made = true;
+        } catch (const std::bad_alloc &) {
+            allocations_left = -1;
+        }
+        T_TRUE(!ttscope::Tracker::process().is_on());
+    }
+}
+
+T_TEST(a_stale_guard_of_this_kind_is_harmless_too)
+{
+    std::unique_ptr<ttnn::ScopeGuard> stale(
+        new ttnn::ScopeGuard(ttml::utils::MemoryUsageTracker::begin_capture()));
+    ttml::utils::MemoryUsageTracker::end_capture();
+    auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+    stale.reset();
+    T_TRUE(ttscope::Tracker::process().is_on());
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 1);
+}
+
+T_TEST(usage_is_asked_for_by_name_and_in_order)
+{
+    auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+    train_one_step();
+    ttml::utils::DRAMUsage dram =
+        ttml::utils::MemoryUsageTracker::get_dram_usage("BACKWARD_PASS");
+    T_EQ(dram.peak, 8 * mb);
+    T_EQ(dram.total_allocations - dram.total_deallocations, 4 * mb);
+    ttml::utils::L1UsagePerCore l1 =
+        ttml::utils::MemoryUsageTracker::get_l1_usage("BACKWARD_PASS");
+    T_EQ(l1.peak_l1, 0);
+    auto names = ttml::utils::MemoryUsageTracker::get_trace_names();
+    auto all = ttml::utils::MemoryUsageTracker::get_dram_usage_all();
+    auto all_l1 = ttml::utils::MemoryUsageTracker::get_l1_usage_all();
+    T_EQ(all.size(), 5);
+    for (std::size_t i = 0; i < all.size(); i++) {
+        T_TEXT_EQ(all[i].first, names[i]);
+        T_TEXT_EQ(all_l1[i].first, names[i]);
+    }
+    T_STR_EQ(ttml::utils::MemoryUsageTracker::kDefaultTraceName, "END_TRACE");
+    T_TEXT_EQ(
+        thrown<std::runtime_error>([] { ttml::utils::MemoryUsageTracker::get_dram_usage(); }),
+        "MemoryUsageTracker: Trace 'END_TRACE' not found");
+    T_TEXT_EQ(
+        thrown<std::runtime_error>([] { ttml::utils::MemoryUsageTracker::snapshot("late"); }),
+        "MemoryUsageTracker: Cannot snapshot - capture is not active");
+}
