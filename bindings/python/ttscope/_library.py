@@ -1,0 +1,119 @@
+"""Finds libttscope.so and loads it."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from pathlib import Path
+from typing import Iterator, List, Optional, Tuple
+
+ENVIRONMENT = "TTSCOPE_LIBRARY"
+SONAME = "libttscope.so.0"
+FILE_NAMES = ("libttscope.so", SONAME)
+
+# A library built with one of these ends the whole process when it is loaded without them.
+_RUNTIMES = ((b"libasan.so", "__asan_init"), (b"libtsan.so", "__tsan_init"))
+
+
+class LibraryNotFoundError(ImportError):
+    """No usable libttscope.so; the text says where it was looked for and what to do."""
+
+
+def load() -> Tuple[ctypes.CDLL, str]:
+    """The library, and the name by which it was found."""
+    named = os.environ.get(ENVIRONMENT)
+    refusals: List[str] = []
+    for path in [named] if named else _candidates():
+        path = _in_folder(path)
+        reason = _missing_runtime(path)
+        if reason is None:
+            try:
+                return ctypes.CDLL(path, use_errno=False), path
+            except OSError as error:
+                reason = str(error)
+        refusals.append(_line(path, reason))
+    if named:
+        raise LibraryNotFoundError(
+            f"cannot load the library that {ENVIRONMENT} names:\n{refusals[0]}\n"
+            f"set {ENVIRONMENT} to the path of libttscope.so, or unset it to have it looked for"
+        )
+    raise LibraryNotFoundError(
+        "cannot find libttscope.so; looked for:\n" + "\n".join(refusals) + "\n"
+        f"set {ENVIRONMENT} to its path (in a source tree that is built, build/release/lib),"
+        " install it, or build it (cmake --preset release && cmake --build --preset release)"
+    )
+
+
+def load_present() -> Optional[Tuple[ctypes.CDLL, str]]:
+    """The library that the process has loaded already, so that both share one tracker."""
+    if os.environ.get(ENVIRONMENT):
+        return None
+    try:
+        return ctypes.CDLL(SONAME, mode=os.RTLD_NOW | os.RTLD_NOLOAD), SONAME
+    except OSError:
+        return None
+
+
+def _candidates() -> Iterator[str]:
+    package = Path(__file__).resolve().parent
+    for name in FILE_NAMES:
+        if (package / name).exists():
+            yield str(package / name)
+            break
+    else:
+        yield str(package / FILE_NAMES[0])
+    yield from _build_trees(package)
+    home = Path.home() / ".local" / "lib"
+    yield from (str(home / name) for name in FILE_NAMES if (home / name).exists())
+    yield SONAME
+    yield FILE_NAMES[0]
+
+
+def _build_trees(package: Path) -> Iterator[str]:
+    """The libraries of a checkout: the release first, then the newest."""
+    if len(package.parents) < 3 or not (package.parents[2] / "include" / "ttscope").is_dir():
+        return
+    build = package.parents[2] / "build"
+    found = [p for p in build.glob("*/lib/" + FILE_NAMES[0]) if p.is_file()]
+    if not found:
+        yield str(build / "*" / "lib" / FILE_NAMES[0])
+    for path in sorted(found, key=lambda p: (p.parts[-3] != "release", -p.stat().st_mtime)):
+        yield str(path)
+
+
+def _in_folder(path: str) -> str:
+    if os.path.isdir(path):
+        return os.path.join(path, FILE_NAMES[0])
+    return path
+
+
+def _missing_runtime(path: str) -> Optional[str]:
+    if os.sep not in path:
+        return None
+    try:
+        with open(path, "rb") as file, mmap.mmap(
+            file.fileno(), 0, access=mmap.ACCESS_READ
+        ) as image:
+            needed = [pair for pair in _RUNTIMES if image.find(pair[0]) >= 0]
+    except FileNotFoundError:
+        return "no such file"
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    process = ctypes.CDLL(None)
+    for name, symbol in needed:
+        if not hasattr(process, symbol):
+            runtime = name.decode()
+            return (
+                "built with a sanitizer, whose runtime has to be there first: "
+                f"LD_PRELOAD=$(gcc -print-file-name={runtime})"
+            )
+    return None
+
+
+def _line(path: str, reason: str) -> str:
+    if reason.startswith(path):
+        reason = reason[len(path):].lstrip(": ")
+    if os.sep not in path:
+        path += " (by the system's loader)"
+    return f"  {path}: {reason}"

@@ -1,0 +1,32 @@
+"""Modes of a capture."""
+
+from __future__ import annotations
+
+import enum
+
+
+class RunMode(enum.Enum):
+    """NORMAL: what runs is counted. NO_DISPATCH: while it is active nothing is placed or run on
+    attached devices, so sizes may exceed them; the figures are the same."""
+
+    NORMAL = 0
+    NO_DISPATCH = 1
+
+
+NORMAL = RunMode.NORMAL
+NO_DISPATCH = RunMode.NO_DISPATCH
+
+ACCEPTED = ("ttscope.NORMAL, ttscope.NO_DISPATCH, or an enum member of that name, "
+            "such as ttnn.graph.RunMode.NO_DISPATCH")
+
+
+def run_mode(mode: object) -> RunMode:
+    """Ours for any object whose `name` is that of one."""
+    if isinstance(mode, RunMode):
+        return mode
+    name = getattr(mode, "name", None)
+    if not isinstance(name, str):
+        raise TypeError(f"mode {mode!r} is no mode: it must be {ACCEPTED}")
+    if name not in RunMode.__members__:
+        raise ValueError(f"mode {name!r} is not known: it must be {ACCEPTED}")
+    return RunMode[name]

@@ -1,0 +1,190 @@
+"""The library as ctypes sees it: structs, prototypes, statuses.
+
+The structs are those of include/ttscope/{status,buffer,event,usage,capture}.h, field by field.
+That both sides mean the same by them is checked by _selfcheck.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int, c_int64, c_size_t
+from ctypes import c_uint16, c_uint32, c_uint64, c_void_p
+from typing import Any, List, Optional, Tuple
+
+from . import _library
+
+RELEASE = "0.1.0"
+
+OK, E_NOMEM, E_INVALID, E_RANGE, E_FULL = 0, -1, -2, -3, -4
+E_NOT_FOUND, E_BUSY, E_IO, E_AMBIGUOUS = -6, -7, -9, -10
+
+POOLS = ("DRAM", "L1", "L1_SMALL", "TRACE")
+POOL_NUMBERS = {name: number for number, name in enumerate(POOLS)}
+DRAM, L1, L1_SMALL, TRACE = range(4)
+
+EVENT_ALLOC, EVENT_FREE, EVENT_PROGRAM, EVENT_CB, EVENT_DFB, EVENT_SCRATCHPAD = range(6)
+EVENT_OP_BEGIN, EVENT_OP_END, EVENT_TRACE_BEGIN, EVENT_TRACE_END = range(6, 10)
+PART_KINDS = {EVENT_ALLOC: "buffer", EVENT_CB: "cb", EVENT_DFB: "dfb",
+              EVENT_SCRATCHPAD: "scratchpad"}
+
+PHASE_END = "END_TRACE"
+
+
+class Error(ctypes.Structure):
+    _fields_ = [("status", c_int), ("sys_errno", c_int), ("offset", c_uint64),
+                ("line", c_uint32), ("text", c_char * 160)]
+
+
+class CoreRange(ctypes.Structure):
+    _fields_ = [("x0", c_uint16), ("y0", c_uint16), ("x1", c_uint16), ("y1", c_uint16)]
+
+
+class Core(ctypes.Structure):
+    _fields_ = [("x", c_uint16), ("y", c_uint16)]
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("device", c_uint32), ("pool", c_int), ("borrowed", c_bool),
+                ("id", c_uint64), ("size_bytes", c_uint64), ("bytes_per_bank", c_uint64),
+                ("block_bytes", c_uint64), ("ranges", POINTER(CoreRange)),
+                ("range_count", c_size_t), ("name", c_char_p), ("name_len", c_size_t)]
+
+
+class PoolUsage(ctypes.Structure):
+    _fields_ = [("peak_bytes", c_int64), ("allocated_bytes", c_int64), ("freed_bytes", c_int64),
+                ("cumulative_peak_bytes", c_int64), ("cumulative_current_bytes", c_int64),
+                ("allocations", c_uint64), ("frees", c_uint64)]
+
+
+class CorePart(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("pool", c_int), ("id", c_uint64), ("bytes", c_uint64),
+                ("op", c_char_p)]
+
+
+class CorePeak(ctypes.Structure):
+    _fields_ = [("known", c_bool), ("at_least", c_bool), ("device", c_uint32), ("core", Core),
+                ("bytes", c_uint64), ("cb_bytes", c_uint64), ("dfb_bytes", c_uint64),
+                ("scratchpad_bytes", c_uint64), ("l1_bytes", c_uint64),
+                ("l1_small_bytes", c_uint64), ("seq", c_uint64), ("op", c_char_p),
+                ("parts", POINTER(CorePart)), ("part_count", c_size_t),
+                ("unlisted", c_uint64), ("unlisted_bytes", c_uint64)]
+
+
+class Usage(ctypes.Structure):
+    _fields_ = [("pools", PoolUsage * len(POOLS)), ("peak_cb_bytes", c_int64),
+                ("peak_dfb_bytes", c_int64), ("peak_scratchpad_bytes", c_int64),
+                ("peak_total_bytes", c_int64), ("programs", c_uint64), ("ops", c_uint64),
+                ("traces", c_uint64), ("traced_bytes", c_uint64), ("core", CorePeak)]
+
+
+class DeviceUsage(ctypes.Structure):
+    _fields_ = [("device", c_uint32), ("usage", Usage)]
+
+
+class Phase(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("events", c_uint64), ("usage", Usage),
+                ("devices", POINTER(DeviceUsage)), ("device_count", c_size_t)]
+
+
+class TrackerConfig(ctypes.Structure):
+    _fields_ = [("live_max", c_uint32), ("devices_max", c_uint32), ("ops_max", c_uint32)]
+
+
+class Health(ctypes.Structure):
+    _fields_ = [("events", c_uint64), ("dropped", c_uint64), ("unlisted", c_uint64),
+                ("unseen_frees", c_uint64), ("unknown_frees", c_uint64), ("doubled", c_uint64),
+                ("refused", c_uint64)]
+
+
+class Live(ctypes.Structure):
+    _fields_ = [("id", c_uint64), ("size_bytes", c_uint64), ("bytes_per_bank", c_uint64),
+                ("block_bytes", c_uint64), ("seq", c_uint64), ("device", c_uint32),
+                ("pool", c_int), ("op", c_char_p)]
+
+
+# Name, result, arguments. c_void_p stands for the opaque objects.
+_PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
+    ("tts_version", c_char_p, []),
+    ("tts_status_text", c_char_p, [c_int]),
+    ("tts_tracker_new", c_int,
+     [POINTER(TrackerConfig), c_void_p, POINTER(c_void_p), POINTER(Error)]),
+    ("tts_tracker_free", None, [c_void_p]),
+    ("tts_tracker_process", c_void_p, []),
+    ("tts_tracker_chip", c_int, [c_void_p, c_uint32, c_uint32, POINTER(Error)]),
+    ("tts_tracker_post", c_int, [c_void_p, POINTER(Event), POINTER(Error)]),
+    ("tts_tracker_get_health", None, [c_void_p, POINTER(Health)]),
+    ("tts_tracker_live", c_size_t, [c_void_p, POINTER(Live), c_size_t]),
+    ("tts_capture_new", c_int, [c_void_p, POINTER(c_void_p), POINTER(Error)]),
+    ("tts_capture_free", None, [c_void_p]),
+    ("tts_capture_begin", c_int, [c_void_p, c_int, POINTER(Error)]),
+    ("tts_capture_snapshot", c_int, [c_void_p, c_char_p, POINTER(Error)]),
+    ("tts_capture_end", c_int, [c_void_p, c_char_p, POINTER(Error)]),
+    ("tts_capture_clear", None, [c_void_p]),
+    ("tts_capture_is_active", c_bool, [c_void_p]),
+    ("tts_capture_count", c_size_t, [c_void_p]),
+    ("tts_capture_at", POINTER(Phase), [c_void_p, c_size_t]),
+    ("tts_capture_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
+    ("tts_capture_cores_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
+]
+
+_EXCEPTIONS = {E_NOMEM: MemoryError, E_INVALID: ValueError, E_RANGE: ValueError,
+               E_NOT_FOUND: LookupError, E_AMBIGUOUS: LookupError, E_IO: OSError}
+
+
+def check(status: int, error: Error) -> None:
+    """Raises what `status` comes to, with the library's own text."""
+    if status == OK:
+        return
+    text = error.text or lib.tts_status_text(status) or b"failed"
+    raise _EXCEPTIONS.get(status, RuntimeError)(decode(text))
+
+
+def decode(text: Optional[bytes]) -> str:
+    return (text or b"").decode("utf-8", "replace")
+
+
+def decode_or_none(text: Optional[bytes]) -> Optional[str]:
+    return None if text is None else decode(text)
+
+
+def encode_name(name: object, what: str = "name") -> bytes:
+    """A name as C takes it. Half a surrogate pair becomes '?', as it has no bytes."""
+    if not isinstance(name, str):
+        raise TypeError(f"{what} must be a str, not {type(name).__name__}")
+    if "\0" in name:
+        raise ValueError(f"{what} {name!r} has a NUL in it: leave it out")
+    return name.encode("utf-8", "replace")
+
+
+def _declare(library: ctypes.CDLL, path: str) -> None:
+    for name, result, arguments in _PROTOTYPES:
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(
+                f"'{path}' has no '{name}': it is not libttscope {RELEASE}, install that"
+            ) from None
+        function.restype = result
+        function.argtypes = arguments
+
+
+def _check_release(library: ctypes.CDLL, path: str) -> None:
+    """The binary interface is the same within 0.1, and from 1.0 on within a major release."""
+    have = decode(library.tts_version()).split(".")
+    want = RELEASE.split(".")
+    alike = 2 if want[0] == "0" else 1
+    if have[:alike] != want[:alike]:
+        raise ImportError(
+            f"'{path}' is libttscope {'.'.join(have)}, this package is for {RELEASE}: "
+            "install both from one release"
+        )
+
+
+def _open() -> Tuple[ctypes.CDLL, str]:
+    library, path = _library.load_present() or _library.load()
+    _declare(library, path)
+    _check_release(library, path)
+    return library, path
+
+
+lib, path = _open()
