@@ -7,7 +7,7 @@
 const struct tts_command tts_commands[] = {
     {"devices", "[NAME]", "the chips we know, and those of this host", tts_cmd_devices},
     {"replay", "FILE", "run an allocation sequence on the device model", tts_cmd_replay},
-    {"help", "[COMMAND]", "this list, or the page of a command", tts_cmd_help},
+    {"help", "[COMMAND]", "this list, or the page of a command or topic", tts_cmd_help},
     {"version", "", "the release", tts_cmd_version},
     {0},
 };

@@ -8,6 +8,25 @@
 #include "cli/options.h"
 #include "cli/page.h"
 
+#include <stddef.h>
+#include <string.h>
+
+/* Pages that are not about a command. */
+static const struct topic {
+    const char *name, *summary;
+} topics[] = {
+    {"phases", "what every figure of a tracked program means"},
+};
+enum { TOPICS = sizeof topics / sizeof *topics };
+
+static bool is_topic(const char *word)
+{
+    for (size_t i = 0; i < TOPICS; i++)
+        if (strcmp(topics[i].name, word) == 0)
+            return true;
+    return false;
+}
+
 void tts_help_list(FILE *out)
 {
     fputs("usage: ttscope COMMAND [options] [operands]\n\ncommands:\n", out);
@@ -16,19 +35,46 @@ void tts_help_list(FILE *out)
         snprintf(usage, sizeof usage, "%s %s", command->name, command->operands);
         fprintf(out, "  %-18s %s\n", usage, command->summary);
     }
-    fputs(
-        "\n'ttscope help COMMAND' explains a command, 'ttscope help ttscope' the exit codes\n",
-        out);
+    fputc('\n', out);
+    for (size_t i = 0; i < TOPICS; i++)
+        fprintf(out, "%s%s (%s)", i == 0 ? "topics: " : ", ", topics[i].name,
+                topics[i].summary);
+    fputs("\n\n'ttscope help COMMAND' explains a command, 'ttscope help TOPIC' a topic,\n"
+          "'ttscope help ttscope' the exit codes\n",
+          out);
+}
+
+static void say_unknown(const char *what, const struct tts_nearest *nearest)
+{
+    const char *known = nearest->best;
+    tts_message(NULL, "unknown %s '%s'%s%s%s (see 'ttscope help')", what, nearest->word,
+                known ? ", did you mean '" : "", known ? known : "", known ? "'?" : "");
+}
+
+static void offer_commands(struct tts_nearest *nearest)
+{
+    for (const struct tts_command *command = tts_commands; command->name; command++)
+        tts_nearest_offer(nearest, command->name);
 }
 
 void tts_help_unknown(const char *word)
 {
     struct tts_nearest nearest = {.word = word};
-    for (const struct tts_command *command = tts_commands; command->name; command++)
-        tts_nearest_offer(&nearest, command->name);
-    const char *known = nearest.best;
-    tts_message(NULL, "unknown command '%s'%s%s%s (see 'ttscope help')", word,
-                known ? ", did you mean '" : "", known ? known : "", known ? "'?" : "");
+    offer_commands(&nearest);
+    if (is_topic(word))
+        tts_message(NULL, "'%s' is not a command but a topic (see 'ttscope help %s')", word,
+                    word);
+    else
+        say_unknown("command", &nearest);
+}
+
+static void say_no_page(const char *word)
+{
+    struct tts_nearest nearest = {.word = word};
+    offer_commands(&nearest);
+    for (size_t i = 0; i < TOPICS; i++)
+        tts_nearest_offer(&nearest, topics[i].name);
+    say_unknown("command or topic", &nearest);
 }
 
 int tts_cmd_help(int argc, char **argv)
@@ -51,6 +97,6 @@ int tts_cmd_help(int argc, char **argv)
     int code = tts_external_exec((char *[]){word, help, NULL});
     if (code >= 0)
         return code;
-    tts_help_unknown(word);
+    say_no_page(word);
     return TTS_EXIT_USAGE;
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 struct tts_page {
-    const char *name;         /* of the command; "ttscope" for the program's own page */
+    const char *name; /* of the command or topic; "ttscope" for the program's own page */
     const char *const *lines; /* the last is NULL */
 };
 

@@ -38,6 +38,41 @@ done
 run "$ttscope" help ttscope
 expect_code 0
 expect_out_like "EXIT STATUS"
+[[ $list == *"'ttscope help TOPIC'"* ]] || fail "wanted the list to say how to read a topic"
+
+# Every topic of the list has a page, which no command has; pages fit a terminal.
+topics=$(sed -n 's/^topics: //p' <<<"$list" | sed 's/([^)]*)//g; s/,//g')
+[ "$(wc -w <<<"$topics")" -ge 1 ] || fail "wanted a list of topics"
+for topic in $topics; do
+    run "$ttscope" help "$topic"
+    expect_code 0
+    expect_err ""
+    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/$topic.scd")"
+    expect_out_like "ttscope-$topic - "
+    run "$ttscope" "$topic"
+    expect_code 2
+    expect_out ""
+    expect_err "ttscope: '$topic' is not a command but a topic (see 'ttscope help $topic')"
+done
+for page in "$source_dir"/src/cli/*.scd; do
+    run "$source_dir/script/scd2text" "$page"
+    [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
+done
+
+# Every field that a summary prints is defined, and so are the relations between them.
+run "$ttscope" help phases
+for field in "Segment Peak" "Allocations" "Deallocations" "Segment Change" "Cumulative Peak" \
+    "Cumulative Current" "Overall DRAM Peak" "Final DRAM Usage" "Peak CB" "Peak Buffer" \
+    "Peak Total"; do
+    grep -qx "    $field" <<<"$out" || fail "wanted a definition of '$field'"
+done
+expect_out_like "THE TRUE CORE PEAK"
+expect_out_like "1048576"
+for relation in "Segment Change       Allocations - Deallocations" \
+    "Cumulative Peak      the greater of: Cumulative Peak before," \
+    "Cumulative Current   Cumulative Current before"; do
+    expect_out_like "$relation"
+done
 
 # The release is the one of the library's map and of the package.
 run "$ttscope" --version
@@ -55,7 +90,10 @@ expect_out ""
 expect_err "ttscope: unknown command 'repaly', did you mean 'replay'? (see 'ttscope help')"
 run "$ttscope" help versoin
 expect_code 2
-expect_err "ttscope: unknown command 'versoin', did you mean 'version'? (see 'ttscope help')"
+expect_err "ttscope: unknown command or topic 'versoin', did you mean 'version'? (see 'ttscope help')"
+run "$ttscope" help phsaes
+expect_code 2
+expect_err "ttscope: unknown command or topic 'phsaes', did you mean 'phases'? (see 'ttscope help')"
 run "$ttscope" frobnicate
 expect_code 2
 expect_err "ttscope: unknown command 'frobnicate' (see 'ttscope help')"
