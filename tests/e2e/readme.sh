@@ -6,12 +6,16 @@
 # A copy of the tree as a reader has it, where the release is the program under test.
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/build/demo"
-cp -r "$source_dir/examples" "$source_dir/README.md" "$tree"
-ln -s "$TTS_BUILD_DIR/bin" "$tree/build/release/bin"
+cp -r "$source_dir/examples" "$source_dir/include" "$source_dir/README.md" "$tree"
+ln -s "$TTS_BUILD_DIR/bin" "$TTS_BUILD_DIR/lib" "$tree/build/release/"
 
 awk '/^```sh test$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$source_dir/README.md" >"$work/commands"
 [ -s "$work/commands" ] || { echo "README.md has no command to test" && exit 1; }
+# A program with a library that has a sanitizer in it must have it too.
+if ldd "$TTS_BUILD_DIR/lib/libttscope.so" | grep -q libasan; then
+    sed -i '1i cc() { command cc -fsanitize=address,undefined "$@"; }' "$work/commands"
+fi
 mkdir "$work/host" # not the chips of this one
 TTSCOPE_ROOT=$work/host run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/commands"
 expect_code 0
@@ -36,3 +40,10 @@ shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on
     "$source_dir/README.md")
 [ -n "$shown" ] || fail "README.md shows nothing of a device"
 [[ $out == *"$shown"* ]] || fail "README.md shows another device run"
+
+# And of a tracked program, with "(...)" where something is left out.
+run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
+shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows nothing of a tracked program"
+expect_out_like "${shown//"(...)"/*}"

@@ -20,6 +20,8 @@ run "$prefix/bin/ttscope" --version
 expect_code 0
 expect_out "$("$ttscope" --version)"
 [ -f "$prefix/share/man/man1/ttscope-replay.1" ] || fail "wanted the man pages installed"
+[ -f "$prefix/share/man/man7/ttscope-phases.7" ] || fail "wanted the page of the topic installed"
+[ -f "$prefix/include/ttscope/ttscope.hpp" ] || fail "wanted the headers of the bindings installed"
 
 # A client of the installed library.
 cat >"$work/client.c" <<'END'
@@ -40,8 +42,11 @@ int main(void)
 }
 END
 lib=$(dirname "$(find "$prefix" -name libttscope.so)")
-run gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" "$work/client.c" \
-    -L"$lib" -lttscope -Wl,-rpath,"$lib" -o "$work/client"
+run env PKG_CONFIG_PATH="$lib/pkgconfig" pkg-config --cflags --libs ttscope
+expect_code 0
+read -ra flags <<<"$out"
+run gcc -std=c99 -Wall -Wextra -Wpedantic -Werror "$work/client.c" "${flags[@]}" \
+    -Wl,-rpath,"$lib" -o "$work/client"
 expect_code 0
 run "$work/client"
 expect_code 0

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The tracked loop in C, C++ and Python prints the same bytes, and they are right: the expected
+# text was worked out by hand. In MiB, + allocates, - frees, and what is in use since the phase
+# started in brackets; a tile is 2 KiB and the loss is one, which no rounding shows:
+#   MODEL_CREATION      +8 rows [8] +8 tiles [16] -8 [8] +4 rows [12] +4 tiles [16] -4 [12]
+#   OPTIMIZER_CREATION  +8 +8 +4 +4 [24]
+#   FORWARD_PASS        +2 x +6 hidden +6 active +3 y +3 squares +tile [20] -3 [17]
+#   BACKWARD_PASS       +3 y_grad +4 weight2_grad +6 active_grad [13] -3 -3 [7]
+#                       +6 hidden_grad [13] -6 -6 [1] +8 weight1_grad [9] -6 -6 [-3]
+#   FIRST_ITERATION     +8 [8] -8 +4 -4 [0] -8 -4 gradients -2 x -tile [-14]
+# The relations then give the cumulative figures: 16, max(16, 12 + 24), max(36, 36 + 20),
+# max(56, 53 + 13), max(66, 50 + 8); and 12, 36, 53, 50, 36.
+# L1, in tiles of one core (512 are 1 MB): circular buffers 2 + 2, 8, 32 + 64 + 16,
+# 32 + 32 + 24, 4 x 32; L1 buffers 96 in FORWARD_PASS and 80 in BACKWARD_PASS, when the circular
+# buffers are there too. In FORWARD_PASS no core has both inputs of the matmul, so its fullest
+# cores, those from (0, 1) on, hold 64 + 16 + 96 = 176 tiles where Peak Total says 208.
+. "$(dirname "$0")/lib.sh"
+
+expected=$(cat "$source_dir/tests/golden/capture/tracked_loop.out")
+library=$TTS_BUILD_DIR/lib/libttscope.so
+python=$(python3 -c 'import sys; print(sys.executable)') ||
+    { echo "skipped: there is no python3" && exit 77; }
+
+in_c() { run "$TTS_BUILD_DIR/tests/example_tracked_loop_c" "$@"; }
+in_cpp() { run "$TTS_BUILD_DIR/tests/example_tracked_loop_cpp" "$@"; }
+
+# A library with a sanitizer in it wants the sanitizer to be there first; Python itself leaks.
+sanitizer=$(ldd "$library" | sed -n 's/^[[:space:]]*lib[at]san.* => \([^ ]*\) .*/\1/p')
+in_python() {
+    run env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source_dir/bindings/python" \
+        TTSCOPE_LIBRARY="$library" LD_PRELOAD="$sanitizer" ASAN_OPTIONS=detect_leaks=0 \
+        "$python" "$source_dir/examples/tracked_loop.py" "$@"
+}
+
+for language in c cpp python; do
+    "in_$language"
+    expect_code 0
+    expect_err ""
+    expect_out "$expected"
+    "in_$language" --no-dispatch
+    expect_code 0
+    expect_err ""
+    expect_out "$expected"
+done
+
+# 300 times as large: 66 MiB become 19800, where an n150 has not 12288.
+in_c --no-dispatch --scale 300
+expect_code 0
+expect_err ""
+expect_out_like "Overall DRAM Peak: 19800.00 MB, Final DRAM Usage: 10800.00 MB"
+large=$out
+[ "$(sed '/DRAM/d' <<<"$large")" = "$(sed '/DRAM/d' <<<"$expected")" ] ||
+    fail "wanted the same figures of L1 and the cores"
+for language in cpp python; do
+    "in_$language" --no-dispatch --scale 300
+    expect_code 0
+    expect_out "$large"
+done
+for language in c cpp; do
+    "in_$language" --scale 300
+    expect_code 1
+    expect_out ""
+    expect_err_like "tracked_loop: Out of Memory: Not enough space to allocate"
+done
