@@ -52,6 +52,17 @@ T_TEST(graph_trace_utils_program_deallocate_all_same_program_do_not_stack)
     rig_done(&rig);
 }
 
+/* The older measure adds up all that a program has. */
+T_TEST(graph_trace_utils_legacy_on_dfb_2048_scratch_512)
+{
+    struct rig rig = rig_new();
+    struct cut phase;
+    part(&rig, 0, TTS_EVENT_DFB, grid8, 2048);
+    part(&rig, 0, TTS_EVENT_SCRATCHPAD, grid8, 512);
+    T_EQ(cut(&rig, &phase)->peak_total_bytes, 2560);
+    rig_done(&rig);
+}
+
 T_TEST(graph_trace_utils_empty_capture)
 {
     struct rig rig = rig_new();
