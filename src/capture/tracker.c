@@ -11,11 +11,8 @@
 
 enum {
     LIVE_DEFAULT = 1 << 20,
-    LIVE_MAX = 1 << 26,
     DEVICES_DEFAULT = 64,
-    DEVICES_MAX = 256,
     OPS_DEFAULT = 1024,
-    OPS_MAX = 65000,
     /* What an event that finds the inbox full does before it is dropped: spins, gives the
      * processor away, and naps, until the time is over. */
     PAUSES = 1000,
@@ -41,13 +38,14 @@ static enum tts_status limits_of(const struct tts_tracker_config *asked,
     static const struct tts_tracker_config nothing;
     if (!asked)
         asked = &nothing;
-    enum tts_status status =
-        limit("live_max", asked->live_max, LIVE_DEFAULT, LIVE_MAX, &out->live_max, err);
+    enum tts_status status = limit("live_max", asked->live_max, LIVE_DEFAULT, TTS_FOLD_LIVE_MAX,
+                                   &out->live_max, err);
     if (status == TTS_OK)
-        status = limit("devices_max", asked->devices_max, DEVICES_DEFAULT, DEVICES_MAX,
+        status = limit("devices_max", asked->devices_max, DEVICES_DEFAULT, TTS_FOLD_DEVICES_MAX,
                        &out->devices_max, err);
     if (status == TTS_OK)
-        status = limit("ops_max", asked->ops_max, OPS_DEFAULT, OPS_MAX, &out->ops_max, err);
+        status =
+            limit("ops_max", asked->ops_max, OPS_DEFAULT, TTS_FOLD_OPS_MAX, &out->ops_max, err);
     return status;
 }
 

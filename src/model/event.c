@@ -100,11 +100,6 @@ TTS_COLD static enum tts_status too_large(const struct tts_event *event, struct 
         tts_event_kind_name(event->kind), is_size ? "a size" : "bytes", is_size ? 52 : 62);
 }
 
-static bool is_in_l1(enum tts_pool pool)
-{
-    return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
-}
-
 static enum tts_status check_sizes(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_UNLIKELY(event->size_bytes > TTS_EVENT_SIZE_MAX ||
@@ -116,7 +111,7 @@ static enum tts_status check_sizes(const struct tts_event *event, struct tts_err
                              "block of %" PRIu64 " bytes is less than the %" PRIu64
                              " of its fullest bank: give 0 or more than that",
                              event->block_bytes, event->bytes_per_bank);
-    if (TTS_UNLIKELY(is_in_l1(event->pool) && event->size_bytes > 0 &&
+    if (TTS_UNLIKELY(tts_pool_is_l1(event->pool) && event->size_bytes > 0 &&
                      event->bytes_per_bank == 0))
         return tts_error_set(err, TTS_E_INVALID,
                              "'%s' in %s of buffer %" PRIu64
@@ -135,7 +130,7 @@ static enum tts_status check_buffer(const struct tts_event *event, struct tts_er
     if (status != TTS_OK || event->kind == TTS_EVENT_FREE ||
         TTS_LIKELY(event->range_count == 0))
         return status;
-    if (!is_in_l1(event->pool))
+    if (!tts_pool_is_l1(event->pool))
         return tts_error_set(err, TTS_E_INVALID,
                              "buffer %" PRIu64 " has cores but is not in L1: give no ranges",
                              event->id);

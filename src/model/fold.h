@@ -7,6 +7,7 @@
  * docs/design/phases.md. One thread at a time. */
 #pragma once
 
+#include "model/ledger.h"
 #include "ttscope/alloc.h"
 #include "ttscope/capture.h"
 #include "ttscope/event.h"
@@ -15,7 +16,13 @@
 
 struct tts_fold;
 
-/* The limits are those of struct tts_tracker_config, none is 0. TTS_E_INVALID, TTS_E_NOMEM. */
+enum {
+    TTS_FOLD_LIVE_MAX = TTS_LEDGER_LIVE_MAX,
+    TTS_FOLD_DEVICES_MAX = TTS_LEDGER_DEVICES,
+    TTS_FOLD_OPS_MAX = 65000,
+};
+
+/* The limits are 1 .. the most of each. TTS_E_INVALID, TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_fold_new(const struct tts_tracker_config *limits,
                                            const struct tts_alloc *alloc,
                                            struct tts_fold **out);
@@ -50,8 +57,7 @@ TTS_NODISCARD enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip
 
 /* `dropped` is what the fold itself dropped; `refused` is 0. */
 void tts_fold_health(const struct tts_fold *fold, struct tts_tracker_health *out);
-/* As tts_tracker_live(); collect leaves the oldest in no order, for sort. */
-size_t tts_fold_live(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
+/* As tts_tracker_live(), but in no order; then sort. */
 size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
 void tts_fold_sort(struct tts_live *live, size_t count);
 

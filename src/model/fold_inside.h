@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-enum { TTS_FOLD_DEVICES_MAX = TTS_LEDGER_DEVICES, TTS_FOLD_NO_DEVICE = UINT16_MAX };
+enum { TTS_FOLD_NO_DEVICE = UINT16_MAX };
 
 struct tts_fold_device {
     uint32_t id;
@@ -99,11 +99,6 @@ static inline struct tts_fold_device *tts_fold_next(const struct tts_fold *fold,
 {
     uint16_t next = at == first ? first->first_chip : at->next_chip;
     return TTS_LIKELY(next == TTS_FOLD_NO_DEVICE) ? NULL : &fold->devices[next];
-}
-
-static inline bool tts_pool_is_l1(enum tts_pool pool)
-{
-    return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
 }
 
 static inline enum tts_core_kind tts_pool_core_kind(enum tts_pool pool)

@@ -69,10 +69,3 @@ size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_
     assert(count == wanted);
     return total;
 }
-
-size_t tts_fold_live(const struct tts_fold *fold, struct tts_live *out, size_t capacity)
-{
-    size_t total = tts_fold_collect(fold, out, capacity);
-    tts_fold_sort(out, total < capacity ? total : capacity);
-    return total;
-}

@@ -3,15 +3,14 @@
 
 #include <assert.h>
 
-enum { LIVE_LIMIT = 1 << 26, OPS_LIMIT = 65000 };
-
-_Static_assert(OPS_LIMIT + TTS_OPNAMES_OTHER < UINT16_MAX, "an entry keeps 16 bits of it");
+_Static_assert(TTS_FOLD_OPS_MAX + TTS_OPNAMES_OTHER < UINT16_MAX,
+               "an entry keeps 16 bits of it");
 
 static bool are_limits_valid(const struct tts_tracker_config *limits)
 {
-    return limits->live_max > 0 && limits->live_max <= LIVE_LIMIT && limits->devices_max > 0 &&
-           limits->devices_max <= TTS_FOLD_DEVICES_MAX && limits->ops_max > 0 &&
-           limits->ops_max <= OPS_LIMIT;
+    return limits->live_max > 0 && limits->live_max <= TTS_FOLD_LIVE_MAX &&
+           limits->devices_max > 0 && limits->devices_max <= TTS_FOLD_DEVICES_MAX &&
+           limits->ops_max > 0 && limits->ops_max <= TTS_FOLD_OPS_MAX;
 }
 
 static void *take(const struct tts_fold *fold, size_t bytes)

@@ -9,7 +9,6 @@
 
 /* RUN ids in a row share one best place and lie side by side: a cache line. */
 enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10 };
-static const uint32_t LIVE_LIMIT = UINT32_C(1) << 26;
 /* Up to this width the tables are mostly in the caches, and a quarter full at most: a probe
  * that goes on is a branch that nobody can foresee. Wider ones are half full. */
 static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
@@ -108,7 +107,7 @@ static uint64_t mixed(uint64_t seed)
 enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tts_alloc *alloc,
                                struct tts_ledger **out)
 {
-    if (live_max == 0 || live_max > LIVE_LIMIT)
+    if (live_max == 0 || live_max > TTS_LEDGER_LIVE_MAX)
         return TTS_E_INVALID;
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_ledger *ledger = alloc->alloc(alloc->ctx, sizeof(*ledger));
@@ -261,8 +260,7 @@ static TTS_FORCE_INLINE void close_gap(struct tts_ledger *ledger, uint32_t gap)
 void tts_ledger_remove(struct tts_ledger *ledger, uint32_t place)
 {
     assert(place <= ledger->mask && ledger->slots[place].word && ledger->count > 0);
-    enum tts_pool pool = tts_ledger_pool(ledger, place);
-    if (TTS_UNLIKELY(pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL))
+    if (TTS_UNLIKELY(tts_pool_is_l1(tts_ledger_pool(ledger, place))))
         tts_ledger_drop_l1(ledger, place);
     ledger->count--;
     close_gap(ledger, place);
@@ -323,7 +321,7 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
 {
     struct tts_entry entry = tts_ledger_read(ledger, place);
     assert(!tts_ledger_l1(ledger, place));
-    assert(entry.pool == TTS_POOL_L1 || entry.pool == TTS_POOL_L1_SMALL);
+    assert(tts_pool_is_l1((enum tts_pool)entry.pool));
     uint32_t idx = unused_l1(ledger);
     assert(idx < ledger->live_max); /* no more than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];

@@ -17,7 +17,16 @@
 
 #define TTS_LEDGER_NONE UINT32_MAX
 #define TTS_LEDGER_SIZE_MAX ((UINT64_C(1) << 53) - 1)
-enum { TTS_LEDGER_DEVICES = 256 }; /* indices of devices are below */
+enum {
+    TTS_LEDGER_DEVICES = 256, /* indices of devices are below */
+    TTS_LEDGER_LIVE_MAX = 1 << 26,
+};
+
+/* Whether buffers of the pool lie on cores. */
+static inline bool tts_pool_is_l1(enum tts_pool pool)
+{
+    return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
+}
 
 /* A buffer as it is told of. */
 struct tts_entry {
@@ -42,8 +51,8 @@ struct tts_l1_entry {
 
 struct tts_ledger;
 
-/* Room for `live_max` (1 .. 2^26) entries. TTS_E_INVALID, TTS_E_NOMEM. `seed` makes the hashing
- * hard to foresee. */
+/* Room for `live_max` (1 .. TTS_LEDGER_LIVE_MAX) entries. TTS_E_INVALID, TTS_E_NOMEM. `seed`
+ * makes the hashing hard to foresee. */
 TTS_NODISCARD enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed,
                                              const struct tts_alloc *alloc,
                                              struct tts_ledger **out);

@@ -189,3 +189,38 @@ static inline struct tts_tracker_health health(const struct rig *rig)
     tts_fold_health(rig->fold, &out);
     return out;
 }
+
+/* --- figures of a phase ------------------------------------------------------------------ */
+
+static inline const struct tts_pool_usage *dram_of(const struct tts_usage *usage)
+{
+    return &usage->pools[TTS_POOL_DRAM];
+}
+
+static inline const struct tts_pool_usage *l1_of(const struct tts_usage *usage)
+{
+    return &usage->pools[TTS_POOL_L1];
+}
+
+static inline void check_pool(const struct tts_pool_usage *usage, int64_t peak,
+                              int64_t allocated, int64_t freed)
+{
+    T_EQ(usage->peak_bytes, peak);
+    T_EQ(usage->allocated_bytes, allocated);
+    T_EQ(usage->freed_bytes, freed);
+}
+
+static inline void check_total(const struct tts_pool_usage *usage, int64_t peak,
+                               int64_t current)
+{
+    T_EQ(usage->cumulative_peak_bytes, peak);
+    T_EQ(usage->cumulative_current_bytes, current);
+}
+
+/* What lives, the oldest first. */
+static inline size_t live_of(const struct tts_fold *fold, struct tts_live *out, size_t capacity)
+{
+    size_t total = tts_fold_collect(fold, out, capacity);
+    tts_fold_sort(out, total < capacity ? total : capacity);
+    return total;
+}

@@ -202,9 +202,10 @@ static bool same_state(struct rig *rig)
         return differ(rig, "health");
     static struct tts_live live[1024], told[1024];
     size_t count = usage_model_live(rig->model, live, 1024), capacity = below(rig, 1024);
-    if (tts_fold_live(rig->fold, NULL, 0) != count ||
-        tts_fold_live(rig->fold, told, capacity) != count)
+    if (tts_fold_collect(rig->fold, NULL, 0) != count ||
+        tts_fold_collect(rig->fold, told, capacity) != count)
         return differ(rig, "how many live");
+    tts_fold_sort(told, count < capacity ? count : capacity);
     for (size_t i = 0; i < count && i < capacity; i++) {
         const struct tts_live *a = &told[i], *b = &live[i];
         if (a->id != b->id || a->device != b->device || a->pool != b->pool ||

@@ -34,7 +34,7 @@ T_TEST(an_id_that_lives_is_freed_before_it_is_allocated_again)
     T_EQ(usage->pools[TTS_POOL_DRAM].allocations, 2);
     T_EQ(usage->pools[TTS_POOL_DRAM].frees, 1);
     T_EQ(health(&rig).doubled, 1);
-    T_EQ(tts_fold_live(rig.fold, NULL, 0), 1);
+    T_EQ(live_of(rig.fold, NULL, 0), 1);
     rig_done(&rig);
 }
 
@@ -157,7 +157,7 @@ T_TEST(reset_forgets_what_lived_and_what_was_counted)
     tts_fold_reset(rig.fold);
     tts_watch_attach(rig.fold, rig.watch);
     T_EQ(health(&rig).events + health(&rig).unlisted, 0);
-    T_EQ(tts_fold_live(rig.fold, NULL, 0), 0);
+    T_EQ(live_of(rig.fold, NULL, 0), 0);
     cut(&rig, &phase);
     T_EQ(phase.phase.device_count, 0);
     T_TRUE(!phase.phase.usage.core.known && !phase.phase.usage.core.at_least);
@@ -178,7 +178,7 @@ T_TEST(live_buffers_are_told_oldest_first_as_many_as_there_is_room_for)
     struct rig rig = rig_new();
     uint64_t rng = 3;
     struct tts_live live[COUNT + 1];
-    T_EQ(tts_fold_live(rig.fold, live, COUNT), 0);
+    T_EQ(live_of(rig.fold, live, COUNT), 0);
     for (uint64_t id = 0; id < COUNT; id++)
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
     for (int i = 0; i < 100; i++) { /* old slots are used again by young buffers */
@@ -187,10 +187,10 @@ T_TEST(live_buffers_are_told_oldest_first_as_many_as_there_is_room_for)
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
     }
     memset(live, 0x5a, sizeof live);
-    T_EQ(tts_fold_live(rig.fold, live, COUNT + 1), COUNT);
+    T_EQ(live_of(rig.fold, live, COUNT + 1), COUNT);
     struct tts_live few[COUNT];
     for (size_t capacity = 0; capacity < COUNT; capacity += 13) {
-        T_EQ(tts_fold_live(rig.fold, few, capacity), COUNT);
+        T_EQ(live_of(rig.fold, few, capacity), COUNT);
         for (size_t i = 0; i < capacity; i++)
             T_MEM_EQ(&few[i], &live[i], sizeof few[i]);
     }
@@ -217,7 +217,7 @@ T_TEST(a_live_buffer_is_told_with_all_that_is_known_of_it)
                                   .block_bytes = 128});
     op_end(&rig);
     l1(&rig, 9, 1, 64);
-    T_EQ(tts_fold_live(rig.fold, live, 2), 2);
+    T_EQ(live_of(rig.fold, live, 2), 2);
     T_EQ(live[0].id, 77);
     T_EQ(live[0].size_bytes, 1000);
     T_EQ(live[0].bytes_per_bank, 100);

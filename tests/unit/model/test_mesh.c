@@ -1,30 +1,6 @@
 /* Figures of several devices, and of the chips of a mesh. */
 #include "harness/fold_rig.h"
 
-static const struct tts_pool_usage *dram_of(const struct tts_usage *usage)
-{
-    return &usage->pools[TTS_POOL_DRAM];
-}
-
-static const struct tts_pool_usage *l1_of(const struct tts_usage *usage)
-{
-    return &usage->pools[TTS_POOL_L1];
-}
-
-static void check_pool(const struct tts_pool_usage *usage, int64_t peak, int64_t allocated,
-                       int64_t freed)
-{
-    T_EQ(usage->peak_bytes, peak);
-    T_EQ(usage->allocated_bytes, allocated);
-    T_EQ(usage->freed_bytes, freed);
-}
-
-static void check_total(const struct tts_pool_usage *usage, int64_t peak, int64_t current)
-{
-    T_EQ(usage->cumulative_peak_bytes, peak);
-    T_EQ(usage->cumulative_current_bytes, current);
-}
-
 /* --- devices and meshes ----------------------------------------------------------------- */
 
 T_TEST(devices_are_listed_by_their_first_event_whatever_it_is)

@@ -2,30 +2,6 @@
  * test_cores.c. */
 #include "harness/fold_rig.h"
 
-static const struct tts_pool_usage *dram_of(const struct tts_usage *usage)
-{
-    return &usage->pools[TTS_POOL_DRAM];
-}
-
-static const struct tts_pool_usage *l1_of(const struct tts_usage *usage)
-{
-    return &usage->pools[TTS_POOL_L1];
-}
-
-static void check_pool(const struct tts_pool_usage *usage, int64_t peak, int64_t allocated,
-                       int64_t freed)
-{
-    T_EQ(usage->peak_bytes, peak);
-    T_EQ(usage->allocated_bytes, allocated);
-    T_EQ(usage->freed_bytes, freed);
-}
-
-static void check_total(const struct tts_pool_usage *usage, int64_t peak, int64_t current)
-{
-    T_EQ(usage->cumulative_peak_bytes, peak);
-    T_EQ(usage->cumulative_current_bytes, current);
-}
-
 /* --- one phase -------------------------------------------------------------------------- */
 
 T_TEST(the_peak_is_the_most_at_once_and_not_the_sum)
