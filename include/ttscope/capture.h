@@ -70,7 +70,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *track
 
 /* ---- events ---- */
 
-/* Tells of one event. Without an active capture it does nothing. TTS_E_INVALID, TTS_E_RANGE:
+/* Tells of one event. While nobody listens it does nothing. TTS_E_INVALID, TTS_E_RANGE:
  * it cannot be, err says why, and nothing is counted. TTS_E_FULL: dropped, and counted as
  * such. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_post(struct tts_tracker *tracker,
@@ -88,7 +88,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_post_free(struct tts_tracker *
                                                             uint64_t bytes_per_bank,
                                                             struct tts_error *err);
 
-/* The first word of every tracker: how many captures are active. */
+/* The first word of every tracker: how many listen, captures that are active and a recorder. */
 struct tts_tracker_head {
     uint32_t active;
 };
@@ -130,8 +130,7 @@ tts_track_program(struct tts_tracker *tracker, uint32_t device, struct tts_error
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    struct tts_event event = {
-        TTS_EVENT_PROGRAM, device, TTS_POOL_L1, false, 0, 0, 0, 0, NULL, 0, NULL, 0};
+    struct tts_event event = tts_event_of(TTS_EVENT_PROGRAM, device);
     return tts_tracker_post(tracker, &event, err);
 }
 
@@ -146,8 +145,10 @@ tts_track_cb(struct tts_tracker *tracker, uint32_t device, enum tts_event_kind k
         return TTS_OK;
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
         kind = (enum tts_event_kind)TTS_EVENT_KINDS; /* refused */
-    struct tts_event event = {kind, device, TTS_POOL_L1, false,       0,    size_bytes,
-                              0,    0,      ranges,      range_count, NULL, 0};
+    struct tts_event event = tts_event_of(kind, device);
+    event.size_bytes = size_bytes;
+    event.ranges = ranges;
+    event.range_count = range_count;
     return tts_tracker_post(tracker, &event, err);
 }
 
@@ -160,8 +161,9 @@ TTS_NODISCARD static inline enum tts_status tts_track_op_begin(struct tts_tracke
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    struct tts_event event = {
-        TTS_EVENT_OP_BEGIN, 0, TTS_POOL_DRAM, false, 0, 0, 0, 0, NULL, 0, name, name_len};
+    struct tts_event event = tts_event_of(TTS_EVENT_OP_BEGIN, 0);
+    event.name = name;
+    event.name_len = name_len;
     return tts_tracker_post(tracker, &event, err);
 }
 
@@ -170,8 +172,7 @@ TTS_NODISCARD static inline enum tts_status tts_track_op_end(struct tts_tracker 
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    struct tts_event event = {
-        TTS_EVENT_OP_END, 0, TTS_POOL_DRAM, false, 0, 0, 0, 0, NULL, 0, NULL, 0};
+    struct tts_event event = tts_event_of(TTS_EVENT_OP_END, 0);
     return tts_tracker_post(tracker, &event, err);
 }
 
@@ -181,8 +182,7 @@ tts_track_trace_begin(struct tts_tracker *tracker, uint32_t device, struct tts_e
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    struct tts_event event = {
-        TTS_EVENT_TRACE_BEGIN, device, TTS_POOL_TRACE, false, 0, 0, 0, 0, NULL, 0, NULL, 0};
+    struct tts_event event = tts_event_of(TTS_EVENT_TRACE_BEGIN, device);
     return tts_tracker_post(tracker, &event, err);
 }
 
@@ -191,8 +191,20 @@ tts_track_trace_end(struct tts_tracker *tracker, uint32_t device, struct tts_err
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    struct tts_event event = {
-        TTS_EVENT_TRACE_END, device, TTS_POOL_TRACE, false, 0, 0, 0, 0, NULL, 0, NULL, 0};
+    struct tts_event event = tts_event_of(TTS_EVENT_TRACE_END, device);
+    return tts_tracker_post(tracker, &event, err);
+}
+
+/* A request was refused: nothing was taken, but a recording has the circumstances. */
+TTS_NODISCARD static inline enum tts_status tts_track_failure(struct tts_tracker *tracker,
+                                                              uint32_t device,
+                                                              const struct tts_failure *failure,
+                                                              struct tts_error *err)
+{
+    if (!tts_tracker_is_on(tracker))
+        return TTS_OK;
+    struct tts_event event = tts_event_of(TTS_EVENT_FAILURE, device);
+    event.failure = failure;
     return tts_tracker_post(tracker, &event, err);
 }
 

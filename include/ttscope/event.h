@@ -4,6 +4,7 @@
 
 #include "ttscope/buffer.h"
 #include "ttscope/chip.h"
+#include "ttscope/failure.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,9 @@ enum tts_event_kind {
     TTS_EVENT_OP_END,
     TTS_EVENT_TRACE_BEGIN,
     TTS_EVENT_TRACE_END,
+    TTS_EVENT_FAILURE, /* a request was refused; nothing was taken */
 };
-enum { TTS_EVENT_KINDS = TTS_EVENT_TRACE_END + 1 };
+enum { TTS_EVENT_KINDS = TTS_EVENT_FAILURE + 1 };
 
 /* Fields that the kind does not name are not read. All sizes are of one chip. */
 struct tts_event {
@@ -44,7 +46,25 @@ struct tts_event {
     size_t range_count;
     const char *name; /* OP_BEGIN: its first TTS_OP_NAME_MAX bytes are kept */
     size_t name_len;
+    const struct tts_failure *failure; /* FAILURE: its circumstances */
+    /* ALLOC: where it lies in every bank and how it was asked for. No figure depends on these;
+     * a recording keeps them, so that it can be run on another device. */
+    bool has_address;
+    uint64_t address;
+    uint64_t page_bytes; /* 0: how it was asked for is not known */
+    uint32_t cores;      /* that have a shard of it; 0: interleaved. With page_bytes only */
+    enum tts_placement placement; /* DEFAULT, UP or DOWN. With page_bytes only */
 };
+
+/* One with all else 0. */
+static inline struct tts_event tts_event_of(enum tts_event_kind kind, uint32_t device)
+{
+    struct tts_event event;
+    __builtin_memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.device = device;
+    return event;
+}
 
 enum { TTS_OP_NAME_MAX = 63 };
 

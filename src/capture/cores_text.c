@@ -19,6 +19,7 @@ static const char *part_name(const struct tts_core_part *part)
     case TTS_EVENT_OP_END:
     case TTS_EVENT_TRACE_BEGIN:
     case TTS_EVENT_TRACE_END:
+    case TTS_EVENT_FAILURE:
         break;
     }
     return "unknown";

@@ -29,6 +29,8 @@ const char *tts_event_kind_name(enum tts_event_kind kind)
         return "trace_begin";
     case TTS_EVENT_TRACE_END:
         return "trace_end";
+    case TTS_EVENT_FAILURE:
+        return "failure";
     }
     return "unknown";
 }
@@ -121,12 +123,26 @@ static enum tts_status check_sizes(const struct tts_event *event, struct tts_err
     return TTS_OK;
 }
 
+static enum tts_status check_request(const struct tts_event *event, struct tts_error *err)
+{
+    if (TTS_LIKELY((unsigned)event->placement <= TTS_PLACE_DOWN &&
+                   event->cores <= TTS_CORES_MAX && event->page_bytes <= TTS_EVENT_SIZE_MAX &&
+                   event->address <= TTS_EVENT_BYTES_MAX))
+        return TTS_OK;
+    return tts_error_set(err, TTS_E_INVALID,
+                         "buffer %" PRIu64 " has an address, page, placement or number of "
+                         "cores that nothing has: check them",
+                         event->id);
+}
+
 static enum tts_status check_buffer(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_UNLIKELY((unsigned)event->pool >= TTS_POOLS))
         return tts_error_set(err, TTS_E_INVALID, "unknown pool %u: give one of enum tts_pool",
                              (unsigned)event->pool);
     enum tts_status status = check_sizes(event, err);
+    if (status == TTS_OK && event->kind == TTS_EVENT_ALLOC)
+        status = check_request(event, err);
     if (status != TTS_OK || event->kind == TTS_EVENT_FREE ||
         TTS_LIKELY(event->range_count == 0))
         return status;
@@ -148,6 +164,21 @@ static enum tts_status check_cb(const struct tts_event *event, struct tts_error 
     return check_ranges(event, err);
 }
 
+static enum tts_status check_failure(const struct tts_event *event, struct tts_error *err)
+{
+    const struct tts_failure *failure = event->failure;
+    if (!failure)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'failure' has no circumstances: give a tts_failure");
+    if ((unsigned)failure->kind > TTS_FAILURE_TRACE_OVERLAP ||
+        failure->kind == TTS_FAILURE_NONE || (unsigned)failure->pool >= TTS_POOLS)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "failure of kind %u in pool %u: give one of enum "
+                             "tts_failure_kind and of enum tts_pool",
+                             (unsigned)failure->kind, (unsigned)failure->pool);
+    return TTS_OK;
+}
+
 enum tts_status tts_event_check(const struct tts_event *event, struct tts_error *err)
 {
     switch (event->kind) {
@@ -165,6 +196,8 @@ enum tts_status tts_event_check(const struct tts_event *event, struct tts_error 
                                  "a length of 0",
                                  event->name_len);
         return TTS_OK;
+    case TTS_EVENT_FAILURE:
+        return check_failure(event, err);
     case TTS_EVENT_PROGRAM:
     case TTS_EVENT_OP_END:
     case TTS_EVENT_TRACE_BEGIN:

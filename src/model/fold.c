@@ -196,6 +196,7 @@ static void touch(struct tts_fold *fold, const struct tts_fold_device *device)
             tts_watch_touch(watch, at);
 }
 
+/* It is not in the ledger. */
 TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_device *device,
                                   enum tts_pool pool, uint64_t bytes)
 {
@@ -209,16 +210,19 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
 }
 
 /* `bytes` are by the measure of the pool, for a buffer that was not seen. */
-static TTS_FORCE_INLINE void free_buffer(struct tts_fold *fold, struct tts_fold_device *device,
-                                         uint64_t id, enum tts_pool pool, uint64_t bytes)
+static TTS_FORCE_INLINE enum tts_fold_outcome free_buffer(struct tts_fold *fold,
+                                                          struct tts_fold_device *device,
+                                                          uint64_t id, enum tts_pool pool,
+                                                          uint64_t bytes)
 {
     uint32_t place = tts_ledger_find(fold->ledger, (uint8_t)device->idx, id);
     if (TTS_UNLIKELY(place == TTS_LEDGER_NONE)) {
         free_unknown(fold, device, pool, bytes);
-        return;
+        return TTS_FOLD_UNSEEN;
     }
     release(fold, device, place);
     tts_ledger_remove(fold->ledger, place);
+    return TTS_FOLD_COUNTED;
 }
 
 /* ---- operations and traces ---- */
@@ -280,6 +284,8 @@ static void fold_rare(struct tts_fold *fold, struct tts_fold_device *device,
     case TTS_EVENT_TRACE_END:
         end_trace(fold, device);
         break;
+    case TTS_EVENT_FAILURE:
+        break; /* it took nothing */
     case TTS_EVENT_ALLOC:
     case TTS_EVENT_FREE:
     case TTS_EVENT_OP_BEGIN:
@@ -305,63 +311,123 @@ static TTS_FORCE_INLINE struct tts_fold_device *begin(struct tts_fold *fold, uin
     return device;
 }
 
-void tts_fold_alloc(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool, uint64_t id,
-                    uint64_t size_bytes, uint64_t op_hash)
+static TTS_FORCE_INLINE enum tts_fold_outcome fold_alloc(struct tts_fold *fold,
+                                                         uint32_t device_id, enum tts_pool pool,
+                                                         uint64_t id, uint64_t size_bytes,
+                                                         uint64_t op_hash)
 {
     struct tts_fold_device *device = begin(fold, device_id);
-    if (TTS_LIKELY(device))
-        alloc_plain(fold, device,
-                    (struct tts_entry){.id = id,
-                                       .size_bytes = size_bytes,
-                                       .op = (uint16_t)op_of(fold, op_hash),
-                                       .pool = (uint8_t)pool});
+    if (TTS_UNLIKELY(!device))
+        return TTS_FOLD_DROPPED;
+    alloc_plain(fold, device,
+                (struct tts_entry){.id = id,
+                                   .size_bytes = size_bytes,
+                                   .op = (uint16_t)op_of(fold, op_hash),
+                                   .pool = (uint8_t)pool});
     tts_assert_expensive(tts_fold_is_valid(fold));
+    return TTS_FOLD_COUNTED;
 }
 
-void tts_fold_free_buffer(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool,
-                          uint64_t id, uint64_t size_bytes)
+static TTS_FORCE_INLINE enum tts_fold_outcome fold_free(struct tts_fold *fold,
+                                                        uint32_t device_id, enum tts_pool pool,
+                                                        uint64_t id, uint64_t size_bytes)
 {
     assert(!tts_pool_is_l1(pool));
     struct tts_fold_device *device = begin(fold, device_id);
-    if (TTS_LIKELY(device))
-        free_buffer(fold, device, id, pool, size_bytes);
+    if (TTS_UNLIKELY(!device))
+        return TTS_FOLD_DROPPED;
+    enum tts_fold_outcome outcome = free_buffer(fold, device, id, pool, size_bytes);
     tts_assert_expensive(tts_fold_is_valid(fold));
+    return outcome;
 }
 
-static void fold_l1(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+enum tts_fold_outcome tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
+                                     uint64_t id, uint64_t size_bytes, uint64_t op_hash)
+{
+    return fold_alloc(fold, device, pool, id, size_bytes, op_hash);
+}
+
+enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t device,
+                                           enum tts_pool pool, uint64_t id, uint64_t size_bytes)
+{
+    return fold_free(fold, device, pool, id, size_bytes);
+}
+
+void tts_fold_alloc_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
+                         uint64_t id, uint64_t size_bytes)
+{
+    fold_alloc(fold, device, pool, id, size_bytes, 0);
+}
+
+void tts_fold_free_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
+                        uint64_t size_bytes)
+{
+    fold_free(fold, device, pool, id, size_bytes);
+}
+
+static enum tts_fold_outcome fold_l1(struct tts_fold *fold, const struct tts_event *event,
+                                     uint64_t op_hash)
 {
     struct tts_fold_device *device = begin(fold, event->device);
-    if (device && event->kind == TTS_EVENT_ALLOC)
-        alloc_l1(fold, device, event, op_hash);
-    else if (device)
-        free_buffer(fold, device, event->id, event->pool,
-                    event->size_bytes ? event->bytes_per_bank : 0);
+    if (!device)
+        return TTS_FOLD_DROPPED;
+    if (event->kind == TTS_EVENT_FREE)
+        return free_buffer(fold, device, event->id, event->pool,
+                           event->size_bytes ? event->bytes_per_bank : 0);
+    alloc_l1(fold, device, event, op_hash);
+    return TTS_FOLD_COUNTED;
 }
 
-static void fold_other(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+static enum tts_fold_outcome fold_other(struct tts_fold *fold, const struct tts_event *event,
+                                        uint64_t op_hash)
 {
-    struct tts_fold_device *device;
     if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END) {
         fold->seq++;
         if (event->kind == TTS_EVENT_OP_BEGIN)
             begin_op(fold, event, op_hash);
-    } else if ((device = begin(fold, event->device))) {
-        fold_rare(fold, device, event, op_hash);
+        return TTS_FOLD_COUNTED;
     }
+    struct tts_fold_device *device = begin(fold, event->device);
+    if (!device)
+        return TTS_FOLD_DROPPED;
+    fold_rare(fold, device, event, op_hash);
+    return TTS_FOLD_COUNTED;
 }
 
-void tts_fold_event(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash)
+enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_event *event,
+                                     uint64_t op_hash)
 {
     tts_assert_expensive(tts_event_check(event, NULL) == TTS_OK);
+    enum tts_fold_outcome outcome = TTS_FOLD_COUNTED;
     if (event->kind > TTS_EVENT_FREE)
-        fold_other(fold, event, op_hash);
+        outcome = fold_other(fold, event, op_hash);
     else if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0)
         fold->seq++; /* it takes nothing */
     else if (tts_pool_is_l1(event->pool))
-        fold_l1(fold, event, op_hash);
+        outcome = fold_l1(fold, event, op_hash);
     else if (event->kind == TTS_EVENT_ALLOC)
-        tts_fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes, op_hash);
+        outcome = tts_fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes,
+                                 op_hash);
     else
-        tts_fold_free_buffer(fold, event->device, event->pool, event->id, event->size_bytes);
+        outcome = tts_fold_free_buffer(fold, event->device, event->pool, event->id,
+                                       event->size_bytes);
     tts_assert_expensive(tts_fold_is_valid(fold));
+    return outcome;
+}
+
+/* ---- names ---- */
+
+void tts_fold_name(struct tts_fold *fold, uint64_t op_hash, const char *name, size_t len)
+{
+    tts_opnames_add(fold->names, op_hash, name, len);
+}
+
+const char *tts_fold_op_text(struct tts_fold *fold, uint64_t op_hash)
+{
+    return tts_opnames_text(fold->names, tts_opnames_find(fold->names, op_hash));
+}
+
+uint64_t tts_fold_seq(const struct tts_fold *fold)
+{
+    return fold->seq;
 }

@@ -7,6 +7,7 @@
  * docs/design/phases.md. One thread at a time. */
 #pragma once
 
+#include "model/item.h"
 #include "model/ledger.h"
 #include "ttscope/alloc.h"
 #include "ttscope/capture.h"
@@ -21,6 +22,7 @@ enum {
     TTS_FOLD_DEVICES_MAX = TTS_LEDGER_DEVICES,
     TTS_FOLD_OPS_MAX = 65000,
 };
+#define TTS_FOLD_SEQ_MAX (UINT64_C(1) << 47) /* event numbers are below */
 
 /* The limits are 1 .. the most of each. TTS_E_INVALID, TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_fold_new(const struct tts_tracker_config *limits,
@@ -40,16 +42,39 @@ void tts_fold_reset(struct tts_fold *fold);
 TTS_NODISCARD enum tts_status tts_event_check(const struct tts_event *event,
                                               struct tts_error *err);
 
+/* What became of an event. */
+enum tts_fold_outcome {
+    TTS_FOLD_DROPPED, /* one device too many: it got no number */
+    TTS_FOLD_COUNTED,
+    TTS_FOLD_UNSEEN, /* counted: a free of a buffer that is not in the ledger */
+};
+
 /* Folds an event that tts_event_check() passes; `op_hash` (opnames.h) is that of the operation
  * under way where it happened, 0: none; for OP_BEGIN that of the operation itself. */
-void tts_fold_event(struct tts_fold *fold, const struct tts_event *event, uint64_t op_hash);
+enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_event *event,
+                                     uint64_t op_hash);
 
 /* The same for the common case, without the event: a buffer in DRAM or TRACE of at most
  * TTS_EVENT_SIZE_MAX, with a size if it is allocated. */
-void tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
-                    uint64_t size_bytes, uint64_t op_hash);
-void tts_fold_free_buffer(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
-                          uint64_t id, uint64_t size_bytes);
+enum tts_fold_outcome tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
+                                     uint64_t id, uint64_t size_bytes, uint64_t op_hash);
+enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t device,
+                                           enum tts_pool pool, uint64_t id,
+                                           uint64_t size_bytes);
+
+/* The same in no operation, for who does not ask what became of it: one caller, so that the
+ * compiler can put them there. */
+void tts_fold_alloc_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
+                         uint64_t id, uint64_t size_bytes);
+void tts_fold_free_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
+                        uint64_t size_bytes);
+
+/* Makes the name of an operation known before its hash is used. */
+void tts_fold_name(struct tts_fold *fold, uint64_t op_hash, const char *name, size_t len);
+/* Of what it knows; "(other)" for what it could not keep, NULL for 0. Borrowed for life. */
+const char *tts_fold_op_text(struct tts_fold *fold, uint64_t op_hash);
+
+uint64_t tts_fold_seq(const struct tts_fold *fold); /* events folded */
 
 /* As tts_tracker_chip(). */
 TTS_NODISCARD enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mesh,
@@ -67,6 +92,21 @@ void tts_fold_miss(struct tts_fold *fold);
 TTS_NODISCARD bool tts_fold_know(struct tts_fold *fold, uint32_t device);
 
 bool tts_fold_is_valid(const struct tts_fold *fold); /* walks everything */
+
+/* ---- moments ---- */
+
+/* Tells what there is now as the items of a keyframe (item.h), TTS_ITEM_ACTIVE apart, which
+ * only who has the captures knows: KEYFRAME; meshes; MISSED of nothing, when not all is known;
+ * the buffers in no order; parts and traces of each device on its own; KEYFRAME_END. False:
+ * `fn` said so, and the rest was not told. Allocates nothing. */
+typedef bool (*tts_fold_item_fn)(void *ctx, const struct tts_item *item);
+bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx);
+
+/* Takes one item of a keyframe (KEYFRAME, CHIP, MISSED, LIVE, PART, TRACING; others are passed
+ * over) in a fold that nobody watches and that had no event since new or reset. TTS_E_INVALID,
+ * TTS_E_RANGE: it cannot be, or does not fit the limits; nothing changes. */
+TTS_NODISCARD enum tts_status
+tts_fold_restore(struct tts_fold *fold, const struct tts_item *item, struct tts_error *err);
 
 /* ---- phases ---- */
 

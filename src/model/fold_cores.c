@@ -168,19 +168,53 @@ static void add_part(struct tts_fold *fold, struct tts_fold_device *device,
     note_peaks(fold, device, part->op);
 }
 
+static bool takes_nothing(const struct tts_event *event)
+{
+    bool may_borrow = event->kind != TTS_EVENT_SCRATCHPAD;
+    return (may_borrow && event->borrowed) || event->size_bytes == 0;
+}
+
+/* With its set held; `boxes` are those of the event. */
+static struct tts_program_part part_of(struct tts_fold *fold, const struct tts_event *event,
+                                       struct tts_boxes *boxes)
+{
+    tts_boxes_pack(boxes, event->ranges, event->range_count);
+    return (struct tts_program_part){
+        .bytes = event->size_bytes,
+        .set = tts_coresets_hold(fold->sets, boxes),
+        .kind = (enum tts_core_kind)(event->kind - TTS_EVENT_CB),
+    };
+}
+
+static void drop_set(struct tts_fold *fold, const struct tts_program_part *part)
+{
+    if (part->set != TTS_CORESETS_NOWHERE)
+        tts_coresets_drop(fold->sets, part->set);
+}
+
 void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
                            const struct tts_event *event, uint32_t op)
 {
-    bool may_borrow = event->kind != TTS_EVENT_SCRATCHPAD;
-    if ((may_borrow && event->borrowed) || event->size_bytes == 0)
+    if (takes_nothing(event))
         return;
     struct tts_boxes boxes;
-    tts_boxes_pack(&boxes, event->ranges, event->range_count);
-    struct tts_program_part part = {event->size_bytes, fold->seq, op,
-                                    tts_coresets_hold(fold->sets, &boxes),
-                                    (enum tts_core_kind)(event->kind - TTS_EVENT_CB)};
+    struct tts_program_part part = part_of(fold, event, &boxes);
+    part.seq = fold->seq;
+    part.op = op;
     for (struct tts_fold_device *at = device; at; at = tts_fold_next(fold, device, at))
         add_part(fold, at, &boxes, &part);
-    if (part.set != TTS_CORESETS_NOWHERE)
-        tts_coresets_drop(fold->sets, part.set);
+    drop_set(fold, &part);
+}
+
+void tts_fold_restore_part(struct tts_fold *fold, struct tts_fold_device *device,
+                           const struct tts_event *event, const struct tts_program_part *from)
+{
+    if (takes_nothing(event))
+        return;
+    struct tts_boxes boxes;
+    struct tts_program_part part = part_of(fold, event, &boxes);
+    part.seq = from->seq;
+    part.op = from->op;
+    add_part(fold, device, &boxes, &part);
+    drop_set(fold, &part);
 }

@@ -124,3 +124,9 @@ void tts_fold_displace(struct tts_fold *fold, struct tts_fold_device *device,
 void tts_fold_program(struct tts_fold *fold, struct tts_fold_device *device);
 void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
                            const struct tts_event *event, uint32_t op);
+/* Of a keyframe: on `device` alone. `part` has seq and op. */
+void tts_fold_restore_part(struct tts_fold *fold, struct tts_fold_device *device,
+                           const struct tts_event *event, const struct tts_program_part *part);
+
+/* A buffer of the ledger: fold_live.c. */
+struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);

@@ -34,7 +34,7 @@ void tts_fold_sort(struct tts_live *heap, size_t count)
     }
 }
 
-static struct tts_live live_of(const struct tts_fold *fold, uint32_t place)
+struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place)
 {
     struct tts_entry entry = tts_ledger_read(fold->ledger, place);
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
@@ -58,11 +58,11 @@ size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_
     uint32_t cursor = 0, place;
     while ((place = tts_ledger_next(fold->ledger, &cursor)) != TTS_LEDGER_NONE) {
         if (count < wanted) {
-            out[count++] = live_of(fold, place);
+            out[count++] = tts_fold_live_at(fold, place);
             if (count == wanted && wanted < total)
                 heapify(out, count);
         } else if (tts_ledger_read(fold->ledger, place).seq < out[0].seq) {
-            out[0] = live_of(fold, place);
+            out[0] = tts_fold_live_at(fold, place);
             sink(out, count, 0);
         }
     }

@@ -201,6 +201,13 @@ TTS_COLD static void widen(struct tts_ledger *ledger)
     tts_assert_expensive(tts_ledger_is_valid(ledger));
 }
 
+void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
+{
+    uint64_t most = count < ledger->live_max ? count : ledger->live_max;
+    while (ledger->full < most)
+        widen(ledger);
+}
+
 uint32_t tts_ledger_find(const struct tts_ledger *ledger, uint8_t device, uint64_t id)
 {
     uint32_t place = look(ledger, device, id);

@@ -59,6 +59,10 @@ TTS_NODISCARD enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed,
 void tts_ledger_free(struct tts_ledger *ledger);  /* NULL is fine */
 void tts_ledger_reset(struct tts_ledger *ledger); /* empty again; quick */
 
+/* So many entries will come, in any order: widens the tables once, as far as live_max needs. To
+ * enter them as tts_ledger_next() tells them, into tables that grow, would crowd these. */
+void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count);
+
 /* Places of entries are good until the next enter or remove. */
 
 /* Enters a buffer whose key is not there. When it is, *is_new is false and nothing is written.

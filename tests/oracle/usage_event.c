@@ -247,6 +247,7 @@ static void do_event(struct usage_model *model, const struct tts_event *event,
         break;
     case TTS_EVENT_OP_BEGIN:
     case TTS_EVENT_OP_END:
+    case TTS_EVENT_FAILURE:
         break;
     }
 }

@@ -47,7 +47,9 @@ class Event(ctypes.Structure):
     _fields_ = [("kind", c_int), ("device", c_uint32), ("pool", c_int), ("borrowed", c_bool),
                 ("id", c_uint64), ("size_bytes", c_uint64), ("bytes_per_bank", c_uint64),
                 ("block_bytes", c_uint64), ("ranges", POINTER(CoreRange)),
-                ("range_count", c_size_t), ("name", c_char_p), ("name_len", c_size_t)]
+                ("range_count", c_size_t), ("name", c_char_p), ("name_len", c_size_t),
+                ("failure", c_void_p), ("has_address", c_bool), ("address", c_uint64),
+                ("page_bytes", c_uint64), ("cores", c_uint32), ("placement", c_int)]
 
 
 class PoolUsage(ctypes.Structure):

@@ -43,8 +43,8 @@ static struct tts_event cb_on(const struct tts_core_range *ranges, size_t count)
 T_TEST(every_kind_has_a_name)
 {
     static const char *const names[TTS_EVENT_KINDS] = {
-        "alloc",      "free",     "program", "cb",          "dfb",
-        "scratchpad", "op_begin", "op_end",  "trace_begin", "trace_end"};
+        "alloc",    "free",   "program",     "cb",        "dfb",    "scratchpad",
+        "op_begin", "op_end", "trace_begin", "trace_end", "failure"};
     for (unsigned kind = 0; kind < TTS_EVENT_KINDS; kind++)
         T_STR_EQ(tts_event_kind_name((enum tts_event_kind)kind), names[kind]);
     T_STR_EQ(tts_event_kind_name((enum tts_event_kind)TTS_EVENT_KINDS), "unknown");
@@ -54,7 +54,7 @@ T_TEST(every_kind_has_a_name)
 T_TEST(there_is_no_such_kind)
 {
     refused((struct tts_event){.kind = (enum tts_event_kind)TTS_EVENT_KINDS}, TTS_E_INVALID,
-            "kind of event 10");
+            "kind of event 11");
     refused((struct tts_event){.kind = (enum tts_event_kind)UINT32_MAX}, TTS_E_INVALID, "kind");
 }
 
@@ -234,4 +234,42 @@ T_TEST(a_name_with_a_length_is_there)
     passes(event);
     event.name_len = SIZE_MAX; /* only its first bytes are ever read */
     passes(event);
+}
+
+T_TEST(a_failure_has_circumstances_that_can_be)
+{
+    struct tts_event event = tts_event_of(TTS_EVENT_FAILURE, 1);
+    refused(event, TTS_E_INVALID, "circumstances");
+    struct tts_failure failure = {.kind = TTS_FAILURE_NONE};
+    event.failure = &failure;
+    refused(event, TTS_E_INVALID, "kind 0");
+    failure.kind = TTS_FAILURE_TRACE_OVERLAP;
+    passes(event);
+    failure.kind = (enum tts_failure_kind)(TTS_FAILURE_TRACE_OVERLAP + 1);
+    refused(event, TTS_E_INVALID, "kind 8");
+    failure.kind = TTS_FAILURE_SPACE;
+    failure.pool = (enum tts_pool)TTS_POOLS;
+    refused(event, TTS_E_INVALID, "pool");
+}
+
+T_TEST(how_a_buffer_was_asked_for_is_bounded)
+{
+    struct tts_event event = alloc_in(TTS_POOL_DRAM, 1, 0);
+    event.has_address = true;
+    event.address = TTS_EVENT_BYTES_MAX;
+    event.page_bytes = TTS_EVENT_SIZE_MAX;
+    event.cores = TTS_CORES_MAX;
+    event.placement = TTS_PLACE_DOWN;
+    passes(event);
+    event.placement = TTS_PLACE_AT;
+    refused(event, TTS_E_INVALID, "placement");
+    event.placement = TTS_PLACE_DEFAULT;
+    event.cores++;
+    refused(event, TTS_E_INVALID, "cores");
+    event.cores = 0;
+    event.page_bytes++;
+    refused(event, TTS_E_INVALID, "page");
+    event.page_bytes = 0;
+    event.address++;
+    refused(event, TTS_E_INVALID, "address");
 }

@@ -1,0 +1,386 @@
+#include "model/follow.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "model/fold_inside.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    LIVE_DEFAULT =
+        1 << 22, /* more than a tracker's: a file may be of several programs' peaks */
+    DEVICES_DEFAULT = TTS_FOLD_DEVICES_MAX,
+    OPS_DEFAULT = 16384,
+};
+
+/* A capture of the file. One that has ended keeps its watch, for its cumulative figures, until
+ * another needs the place. */
+struct followed {
+    uint32_t number; /* 0: the place is free */
+    bool is_active;
+    bool is_partial; /* its phase, or what it counts from, began before the file */
+    uint64_t used;   /* when it was last begun: the oldest place is given up first */
+    struct tts_watch *watch;
+};
+
+/* Room for a phase: its devices, then the parts. */
+struct room {
+    void *memory;
+    size_t bytes;
+};
+
+struct tts_follow {
+    struct tts_fold *fold;
+    struct followed captures[TTS_FOLLOW_CAPTURES_MAX];
+    uint64_t begins;
+    struct tts_watch *whole; /* attached behind the first keyframe */
+    struct tts_phase whole_phase;
+    struct room room, whole_room;
+    bool has_begun, in_keyframe, takes_keyframe, is_partial, has_ended;
+    struct tts_follow_config config;
+    const struct tts_alloc *alloc;
+};
+
+/* ---- life ---- */
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+enum tts_status tts_follow_new(const struct tts_follow_config *config,
+                               const struct tts_alloc *alloc, struct tts_follow **out,
+                               struct tts_error *err)
+{
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_follow *f = alloc->alloc(alloc->ctx, sizeof *f);
+    if (!f)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    *f = (struct tts_follow){.alloc = alloc};
+    if (config)
+        f->config = *config;
+    struct tts_tracker_config *limits = &f->config.limits;
+    limits->live_max = or_default(limits->live_max, LIVE_DEFAULT);
+    limits->devices_max = or_default(limits->devices_max, DEVICES_DEFAULT);
+    limits->ops_max = or_default(limits->ops_max, OPS_DEFAULT);
+    enum tts_status status = tts_fold_new(limits, alloc, &f->fold);
+    if (status == TTS_OK)
+        status = tts_watch_new(f->fold, alloc, &f->whole);
+    if (status != TTS_OK) {
+        tts_follow_free(f);
+        return tts_error_set(err, status == TTS_E_INVALID ? TTS_E_RANGE : status,
+                             status == TTS_E_INVALID ? "a limit is out of range"
+                                                     : "out of memory");
+    }
+    *out = f;
+    return TTS_OK;
+}
+
+static void free_watch(struct tts_follow *f, struct tts_watch *watch, bool is_attached)
+{
+    if (is_attached)
+        tts_watch_detach(f->fold, watch);
+    tts_watch_free(watch);
+}
+
+static void free_room(const struct tts_follow *f, struct room *room)
+{
+    if (room->memory)
+        f->alloc->free(f->alloc->ctx, room->memory, room->bytes);
+}
+
+void tts_follow_free(struct tts_follow *f)
+{
+    if (!f)
+        return;
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
+        free_watch(f, f->captures[i].watch, f->captures[i].is_active);
+    free_watch(f, f->whole, f->has_begun && !f->has_ended);
+    tts_fold_free(f->fold);
+    free_room(f, &f->room);
+    free_room(f, &f->whole_room);
+    f->alloc->free(f->alloc->ctx, f, sizeof *f);
+}
+
+/* The whole begins: what is there now was before the file. */
+static void begin_whole(struct tts_follow *f)
+{
+    if (!f->has_begun)
+        tts_watch_attach(f->fold, f->whole);
+    f->has_begun = true;
+}
+
+/* ---- captures ---- */
+
+static struct followed *find(struct tts_follow *f, uint32_t number)
+{
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
+        if (f->captures[i].number == number)
+            return &f->captures[i];
+    return NULL;
+}
+
+/* A place for a capture that has none: a free one, or that of the one that ended long since. */
+static struct followed *vacate(struct tts_follow *f)
+{
+    struct followed *best = NULL;
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++) {
+        struct followed *at = &f->captures[i];
+        if (!at->is_active && (!best || at->used < best->used))
+            best = at;
+    }
+    return best;
+}
+
+/* It has begun: now, or before the file did. */
+static enum tts_status begin_capture(struct tts_follow *f, const struct tts_item *item,
+                                     struct tts_error *err)
+{
+    if (item->capture == 0)
+        return tts_error_set(err, TTS_E_INVALID, "capture 0 begins: numbers are from 1");
+    struct followed *at = find(f, item->capture);
+    if (at && at->is_active)
+        return tts_error_set(err, TTS_E_INVALID, "capture %" PRIu32 " begins twice",
+                             item->capture);
+    struct followed *place = at ? at : vacate(f);
+    if (!place)
+        return tts_error_set(err, TTS_E_RANGE, "more than %d captures are active at once",
+                             TTS_FOLLOW_CAPTURES_MAX);
+    if (!place->watch && tts_watch_new(f->fold, f->alloc, &place->watch) != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    if (!at) {
+        tts_watch_reset(place->watch);
+        place->is_partial = false;
+    }
+    place->number = item->capture;
+    place->used = ++f->begins;
+    place->is_active = true;
+    place->is_partial |= item->kind == TTS_ITEM_ACTIVE;
+    begin_whole(f);
+    tts_watch_attach(f->fold, place->watch);
+    return TTS_OK;
+}
+
+static enum tts_status cut(struct tts_follow *f, struct tts_watch *watch, struct room *room,
+                           struct tts_phase *out)
+{
+    struct tts_watch_size size = tts_watch_measure(f->fold, watch);
+    size_t bytes = size.devices * sizeof(struct tts_device_usage) +
+                   size.parts * sizeof(struct tts_core_part) + 1;
+    if (bytes > room->bytes) {
+        void *memory = f->alloc->alloc(f->alloc->ctx, bytes);
+        if (!memory)
+            return TTS_E_NOMEM;
+        free_room(f, room);
+        *room = (struct room){memory, bytes};
+    }
+    struct tts_device_usage *devices = room->memory;
+    struct tts_core_part *parts = (void *)(devices + size.devices);
+    tts_watch_cut(f->fold, watch, out, devices, parts);
+    return TTS_OK;
+}
+
+/* Tells of the phase of `at` that ends now. */
+static enum tts_status end_phase(struct tts_follow *f, struct followed *at, const char *name,
+                                 struct tts_error *err)
+{
+    struct tts_phase phase;
+    enum tts_status status = cut(f, at->watch, &f->room, &phase);
+    if (status != TTS_OK)
+        return tts_error_set(err, status, "out of memory");
+    phase.name = name;
+    if (f->config.on_phase)
+        f->config.on_phase(f->config.ctx, at->number, &phase, at->is_partial);
+    return TTS_OK;
+}
+
+static enum tts_status of_active(struct tts_follow *f, const struct tts_item *item,
+                                 struct tts_error *err)
+{
+    struct followed *at = find(f, item->capture);
+    if (item->capture == 0 || !at || !at->is_active)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "capture %" PRIu32 " has a phase but did not begin",
+                             item->capture);
+    if (item->kind == TTS_ITEM_END) {
+        tts_watch_detach(f->fold, at->watch);
+        at->is_active = false;
+        return TTS_OK;
+    }
+    if (item->name_len > TTS_PHASE_NAME_MAX || (!item->name && item->name_len > 0))
+        return tts_error_set(err, TTS_E_RANGE, "the name of a phase is too long");
+    char name[TTS_PHASE_NAME_MAX + 1];
+    if (item->name_len > 0)
+        memcpy(name, item->name, item->name_len);
+    name[item->name_len] = '\0';
+    return end_phase(f, at, name, err);
+}
+
+/* ---- items ---- */
+
+static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_item *item,
+                                      struct tts_error *err)
+{
+    if (f->in_keyframe)
+        return tts_error_set(err, TTS_E_INVALID, "a keyframe begins in another");
+    f->takes_keyframe = !f->has_begun && tts_fold_seq(f->fold) == 0;
+    if (f->takes_keyframe) {
+        enum tts_status status = tts_fold_restore(f->fold, item, err);
+        if (status != TTS_OK)
+            return status;
+        f->is_partial = item->seq > 0 || item->count > 0;
+    }
+    f->in_keyframe = true;
+    return TTS_OK;
+}
+
+static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_item *item,
+                                       struct tts_error *err)
+{
+    if (item->kind == TTS_ITEM_KEYFRAME_END) {
+        f->in_keyframe = false;
+        begin_whole(f);
+        return TTS_OK;
+    }
+    if (item->kind == TTS_ITEM_NAME) {
+        if (item->op.hash)
+            tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
+        return TTS_OK;
+    }
+    if (!f->takes_keyframe)
+        return TTS_OK;
+    if (item->kind == TTS_ITEM_ACTIVE)
+        return begin_capture(f, item, err);
+    if (f->has_begun)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "a keyframe has buffers behind its active captures");
+    return tts_fold_restore(f->fold, item, err);
+}
+
+static enum tts_status follow_event(struct tts_follow *f, const struct tts_item *item,
+                                    struct tts_error *err)
+{
+    enum tts_status status = tts_event_check(&item->event, err);
+    if (status != TTS_OK)
+        return status;
+    if (TTS_UNLIKELY(item->seq != f->fold->seq + 1)) {
+        if (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX)
+            return tts_error_set(err, TTS_E_INVALID, "event %" PRIu64 " follows event %" PRIu64,
+                                 item->seq, f->fold->seq);
+        f->fold->seq = item->seq - 1;
+        f->is_partial = true;
+    }
+    if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
+        return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
+    if (tts_fold_event(f->fold, &item->event, item->op.hash) == TTS_FOLD_DROPPED)
+        return tts_error_set(err, TTS_E_RANGE, "more devices than can be followed");
+    return TTS_OK;
+}
+
+/* The first item that is no keyframe: events before it are missing. */
+static enum tts_status start(struct tts_follow *f, const struct tts_item *item,
+                             struct tts_error *err)
+{
+    uint64_t before = item->seq - (item->kind == TTS_ITEM_EVENT);
+    if (before >= TTS_FOLD_SEQ_MAX)
+        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is none", item->seq);
+    f->fold->seq = before;
+    f->is_partial = before > 0;
+    begin_whole(f);
+    return TTS_OK;
+}
+
+enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *item,
+                                struct tts_error *err)
+{
+    assert(!f->has_ended);
+    if (TTS_UNLIKELY(f->in_keyframe) && item->kind != TTS_ITEM_KEYFRAME)
+        return follow_keyframe(f, item, err);
+    if (item->kind != TTS_ITEM_KEYFRAME && TTS_UNLIKELY(!f->has_begun)) {
+        enum tts_status status = start(f, item, err);
+        if (status != TTS_OK)
+            return status;
+    }
+    switch (item->kind) {
+    case TTS_ITEM_EVENT:
+        return follow_event(f, item, err);
+    case TTS_ITEM_NAME:
+        if (item->op.hash)
+            tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
+        return TTS_OK;
+    case TTS_ITEM_CHIP:
+        return tts_fold_chip(f->fold, item->device, item->mesh, err);
+    case TTS_ITEM_BEGIN:
+        return begin_capture(f, item, err);
+    case TTS_ITEM_CUT:
+    case TTS_ITEM_END:
+        return of_active(f, item, err);
+    case TTS_ITEM_MISSED:
+        tts_fold_miss(f->fold);
+        return TTS_OK;
+    case TTS_ITEM_KEYFRAME:
+        return begin_keyframe(f, item, err);
+    case TTS_ITEM_LIVE:
+    case TTS_ITEM_PART:
+    case TTS_ITEM_TRACING:
+    case TTS_ITEM_ACTIVE:
+    case TTS_ITEM_KEYFRAME_END:
+        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe stands outside of one");
+    }
+    return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
+}
+
+enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **out,
+                               struct tts_error *err)
+{
+    assert(!f->has_ended);
+    begin_whole(f);
+    enum tts_status status = cut(f, f->whole, &f->whole_room, &f->whole_phase);
+    if (status != TTS_OK)
+        return tts_error_set(err, status, "out of memory");
+    f->whole_phase.name = TTS_FOLLOW_WHOLE;
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++) {
+        struct followed *at = &f->captures[i];
+        if (!at->is_active)
+            continue;
+        at->is_partial = true;
+        status = end_phase(f, at, TTS_FOLLOW_UNFINISHED, err);
+        if (status != TTS_OK)
+            return status;
+        tts_watch_detach(f->fold, at->watch);
+        at->is_active = false;
+    }
+    tts_watch_detach(f->fold, f->whole);
+    f->has_ended = true;
+    *out = &f->whole_phase;
+    return TTS_OK;
+}
+
+/* ---- questions ---- */
+
+const struct tts_fold *tts_follow_fold(const struct tts_follow *f)
+{
+    return f->fold;
+}
+
+bool tts_follow_is_partial(const struct tts_follow *f)
+{
+    return f->is_partial;
+}
+
+bool tts_follow_find(const struct tts_follow *f, uint32_t device, uint64_t id,
+                     struct tts_live *out)
+{
+    for (uint16_t idx = 0; idx < f->fold->device_count; idx++) {
+        if (f->fold->ids[idx] != device)
+            continue;
+        uint32_t place = tts_ledger_find(f->fold->ledger, (uint8_t)idx, id);
+        if (place == TTS_LEDGER_NONE)
+            return false;
+        *out = tts_fold_live_at(f->fold, place);
+        return true;
+    }
+    return false;
+}

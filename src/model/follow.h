@@ -1,0 +1,49 @@
+/* follow.h: items of a file, folded: what lives, what is on the cores, the phases of every
+ * capture in it, and one phase for the whole.
+ * Heap object. One thread. */
+#pragma once
+
+#include "model/fold.h"
+#include "model/item.h"
+
+enum { TTS_FOLLOW_CAPTURES_MAX = 64 }; /* that are active at once */
+
+/* A phase that ended, borrowed for the call; `is_partial`: its beginning, or something in it,
+ * was not in the file, and its figures leave that out. */
+typedef void (*tts_follow_phase_fn)(void *ctx, uint32_t capture, const struct tts_phase *phase,
+                                    bool is_partial);
+
+struct tts_follow_config {
+    struct tts_tracker_config limits; /* 0: as a tracker's */
+    tts_follow_phase_fn on_phase;     /* NULL: nobody wants them */
+    void *ctx;
+};
+
+struct tts_follow;
+
+/* TTS_E_RANGE, TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_follow_new(const struct tts_follow_config *config,
+                                             const struct tts_alloc *alloc,
+                                             struct tts_follow **out, struct tts_error *err);
+void tts_follow_free(struct tts_follow *follow); /* NULL is fine */
+
+/* TTS_E_INVALID, TTS_E_RANGE: an event that cannot be (err says why), a phase of a capture that
+ * did not begin, one capture too many; nothing changes then. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status
+tts_follow_item(struct tts_follow *follow, const struct tts_item *item, struct tts_error *err);
+
+/* Ends the whole, and what is active with it: phases that were under way are told as partial
+ * under the name TTS_FOLLOW_UNFINISHED. The whole is *out, named TTS_FOLLOW_WHOLE, borrowed
+ * until free. Once, behind the last item. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status
+tts_follow_end(struct tts_follow *follow, const struct tts_phase **out, struct tts_error *err);
+#define TTS_FOLLOW_WHOLE "(all)"
+#define TTS_FOLLOW_UNFINISHED "(unfinished)"
+
+/* As it is now; borrowed for life. For questions: what lives, health, names. */
+const struct tts_fold *tts_follow_fold(const struct tts_follow *follow);
+/* It started in the middle: with a keyframe, or events are missing before the first. */
+bool tts_follow_is_partial(const struct tts_follow *follow);
+/* The buffer of an id, as it is now; its op is borrowed for life. False: it does not live. */
+bool tts_follow_find(const struct tts_follow *follow, uint32_t device, uint64_t id,
+                     struct tts_live *out);
