@@ -1,0 +1,36 @@
+#include "base/check.h"
+
+#include "base/bytes.h"
+
+#include <assert.h>
+
+enum { WORD = sizeof(uint64_t) };
+
+void tts_check_begin(struct tts_check *check, uint64_t seed)
+{
+    *check = (struct tts_check){.hash = tts_check_step(TTS_CHECK_END, seed)};
+}
+
+/* The bytes behind the last whole word. Nothing past `len` is read. */
+static uint64_t rest_of(const unsigned char *bytes, size_t len)
+{
+    size_t count = len % WORD;
+    if (count == 0)
+        return 0;
+    if (len >= WORD)
+        return tts_get64(bytes + len - WORD) >> 8 * (WORD - count);
+    uint64_t rest = 0;
+    for (size_t i = 0; i < count; i++)
+        rest |= (uint64_t)bytes[i] << 8 * i;
+    return rest;
+}
+
+uint32_t tts_check_update(struct tts_check *check, const unsigned char *bytes, size_t len)
+{
+    assert((bytes || len == 0) && check->words <= len / WORD);
+    uint64_t hash = check->hash, words = len / WORD;
+    for (uint64_t i = check->words; i < words; i++)
+        hash = tts_check_step(hash, tts_get64(bytes + WORD * i));
+    *check = (struct tts_check){hash, words};
+    return tts_check_value(hash, rest_of(bytes, len), len);
+}
