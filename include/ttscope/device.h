@@ -55,6 +55,7 @@ struct tts_device_event {
     size_t range_count;
     const struct tts_failure *failure; /* FAILURE */
     uint64_t program_id;               /* PROGRAM, CB */
+    const struct tts_request *request; /* ALLOC: what was asked for */
 };
 
 /* Is called after the fact and must not call the device. */

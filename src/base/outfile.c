@@ -1,6 +1,7 @@
 #include "base/outfile.h"
 
 #include "base/alloc.h"
+#include "base/beside.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { NAMES_TRIED = 100 };
 
 static enum tts_status fail(const char *path, int sys_errno, struct tts_error *err)
 {
@@ -37,32 +36,12 @@ static void free_text(char *text)
         alloc->free(alloc->ctx, text, strlen(text) + 1);
 }
 
-/* Opens a new file in the directory of `final`; the system applies the umask. Returns errno, 0
- * when done. */
-static int create_beside(const char *final, char temporary[PATH_MAX], int *fd)
-{
-    const char *slash = strrchr(final, '/');
-    int directory_len = slash ? (int)(slash - final) + 1 : 0;
-    for (int i = 0; i < NAMES_TRIED; i++) {
-        int len = snprintf(temporary, PATH_MAX, "%.*s.ttscope-%ld-%d", directory_len, final,
-                           (long)getpid(), i);
-        if (len < 0 || len >= PATH_MAX)
-            return ENAMETOOLONG;
-        *fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0)
-            return 0;
-        if (errno != EEXIST)
-            return errno;
-    }
-    return EEXIST;
-}
-
 /* Whether a file could be made there, tried by making one. Returns errno, 0 when it can. */
 static int try_beside(const char *final)
 {
-    char temporary[PATH_MAX];
+    char temporary[TTS_PATH_MAX];
     int fd;
-    int reason = create_beside(final, temporary, &fd);
+    int reason = tts_beside_create(final, O_WRONLY, temporary, &fd);
     if (reason == 0) {
         close(fd);
         unlink(temporary);
@@ -157,10 +136,10 @@ static int copy_spool(FILE *spool, int fd)
 /* Returns errno, 0 when the file stands at its final path. */
 static int replace(FILE *spool, const char *final)
 {
-    char temporary[PATH_MAX];
+    char temporary[TTS_PATH_MAX];
     struct stat old;
     int fd;
-    int reason = create_beside(final, temporary, &fd);
+    int reason = tts_beside_create(final, O_WRONLY, temporary, &fd);
     if (reason != 0)
         return reason;
     if (stat(final, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)

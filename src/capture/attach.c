@@ -13,20 +13,39 @@ static void post(const struct tts_attached *at, struct tts_event event)
     (void)status;
 }
 
-static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
-                        const struct tts_device_event *event)
+/* Where it lies, and how it was asked for. */
+static void add_request(struct tts_event *event, const struct tts_buffer *buffer,
+                        const struct tts_request *request)
 {
-    const struct tts_buffer *buffer = event->buffer;
+    event->has_address =
+        buffer->placed && event->range_count == 0; /* of one core: each its own */
+    event->address = buffer->address;
+    if (!request)
+        return;
+    event->page_bytes = request->page_bytes;
+    if (request->shard || request->distribution)
+        event->cores = buffer->banks;
+    if (request->placement != TTS_PLACE_AT)
+        event->placement = request->placement;
+}
+
+static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
+                        const struct tts_device_event *told)
+{
+    const struct tts_buffer *buffer = told->buffer;
     if (buffer->block_bytes == 0)
         return; /* it takes nothing: the runtime does not tell of such */
-    post(at, (struct tts_event){.kind = kind,
-                                .pool = buffer->pool,
-                                .id = buffer->id,
-                                .size_bytes = buffer->size_bytes,
-                                .bytes_per_bank = buffer->bytes_per_bank,
-                                .block_bytes = buffer->block_bytes,
-                                .ranges = event->ranges,
-                                .range_count = event->range_count});
+    struct tts_event event = {.kind = kind,
+                              .pool = buffer->pool,
+                              .id = buffer->id,
+                              .size_bytes = buffer->size_bytes,
+                              .bytes_per_bank = buffer->bytes_per_bank,
+                              .block_bytes = buffer->block_bytes,
+                              .ranges = told->ranges,
+                              .range_count = told->range_count};
+    if (kind == TTS_EVENT_ALLOC)
+        add_request(&event, buffer, told->request);
+    post(at, event);
 }
 
 static void on_event(void *ctx, const struct tts_device_event *event)
@@ -58,7 +77,8 @@ static void on_event(void *ctx, const struct tts_device_event *event)
         post(at, (struct tts_event){.kind = TTS_EVENT_TRACE_END});
         break;
     case TTS_DEVICE_FAILURE:
-        break; /* nothing was taken */
+        post(at, (struct tts_event){.kind = TTS_EVENT_FAILURE, .failure = event->failure});
+        break;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
+#include "capture/recorder.h"
 #include "capture/summary.h"
 #include "capture/tracker_inside.h"
 
@@ -18,6 +19,7 @@ struct tts_capture {
     struct tts_watch *watch;
     struct tts_capture *next, **link; /* in the tracker's list */
     bool is_active, is_held;          /* held: without dispatch */
+    uint32_t number;                  /* in recordings; 0: not begun since new or clear */
     struct kept **kept;
     size_t count, capacity;
 };
@@ -51,12 +53,37 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
     return TTS_OK;
 }
 
+/* For a recording, if there is one. Between enter and leave. */
+static void mark(const struct tts_capture *c, enum tts_item_kind kind, const char *name,
+                 size_t name_len)
+{
+    if (c->tracker->recorder)
+        tts_recorder_mark(c->tracker->recorder, &(struct tts_item){.kind = kind,
+                                                                   .capture = c->number,
+                                                                   .name = name,
+                                                                   .name_len = name_len});
+}
+
 /* Between enter and leave. */
 static void stop(struct tts_capture *c)
 {
-    if (c->is_active)
-        tts_tracker_unlisten(c->tracker, c->watch, c->is_held);
+    if (!c->is_active)
+        return;
+    mark(c, TTS_ITEM_END, NULL, 0);
+    tts_watch_detach(c->tracker->fold, c->watch);
+    if (c->is_held)
+        tts_tracker_unhold(c->tracker);
+    tts_tracker_unlisten(c->tracker);
     c->is_active = false;
+}
+
+bool tts_tracker_tell_active(const struct tts_tracker *t, tts_fold_item_fn fn, void *ctx)
+{
+    for (const struct tts_capture *c = t->captures; c; c = c->next)
+        if (c->is_active &&
+            !fn(ctx, &(struct tts_item){.kind = TTS_ITEM_ACTIVE, .capture = c->number}))
+            return false;
+    return true;
 }
 
 /* Between enter and leave: takes it from the list of its tracker. */
@@ -135,6 +162,21 @@ static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
     return TTS_OK;
 }
 
+/* Between enter and leave. */
+static void start(struct tts_capture *c, bool is_held)
+{
+    struct tts_tracker *t = c->tracker;
+    if (c->number == 0)
+        c->number = ++t->capture_numbers;
+    tts_tracker_listen(t);
+    mark(c, TTS_ITEM_BEGIN, NULL, 0);
+    tts_watch_attach(t->fold, c->watch);
+    c->is_held = is_held;
+    if (is_held)
+        tts_tracker_hold(t);
+    c->is_active = true;
+}
+
 enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode mode,
                                   struct tts_error *err)
 {
@@ -149,9 +191,7 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
         return tts_error_set(err, TTS_E_BUSY,
                              "the capture is active, end it first or make another one");
     tts_tracker_enter(c->tracker);
-    c->is_held = mode == TTS_CAPTURE_NO_DISPATCH;
-    tts_tracker_listen(c->tracker, c->watch, c->is_held);
-    c->is_active = true;
+    start(c, mode == TTS_CAPTURE_NO_DISPATCH);
     tts_tracker_leave(c->tracker);
     return TTS_OK;
 }
@@ -200,6 +240,8 @@ static enum tts_status finish_phase(struct tts_capture *c, const char *name, boo
                              TTS_PHASE_NAME_MAX);
     tts_tracker_enter(c->tracker);
     enum tts_status status = cut(c, name, len);
+    if (status == TTS_OK)
+        mark(c, TTS_ITEM_CUT, name, len);
     if (status == TTS_OK && is_last)
         stop(c);
     tts_tracker_leave(c->tracker);
@@ -236,6 +278,7 @@ void tts_capture_clear(struct tts_capture *c)
         tts_tracker_enter(c->tracker);
         stop(c);
         tts_watch_reset(c->watch);
+        c->number = 0; /* it counts from zero again: another one, to who reads a recording */
         tts_tracker_leave(c->tracker);
     }
     drop_phases(c);

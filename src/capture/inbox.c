@@ -1,5 +1,7 @@
 #include "capture/inbox.h"
 
+#include "capture/ops.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -42,12 +44,17 @@ static void write_letter(struct tts_letter *letter, const struct tts_event *even
 {
     letter->event = *event;
     letter->op_hash = op_hash;
+    letter->thread = tts_ops_thread_of(event);
     if (event->kind == TTS_EVENT_OP_BEGIN) {
         size_t len = event->name_len < TTS_OP_NAME_MAX ? event->name_len : TTS_OP_NAME_MAX;
         if (len > 0)
             memcpy(letter->held.name, event->name, len);
         letter->event.name = letter->held.name;
         letter->event.name_len = len;
+    } else if (event->kind == TTS_EVENT_FAILURE) {
+        letter->held.failure = *event->failure;
+        letter->event.failure = &letter->held.failure;
+        letter->event.range_count = 0;
     } else {
         /* What a kind does not name may be anything. */
         size_t count = has_cores(event->kind) ? event->range_count : 0;

@@ -14,9 +14,11 @@
 struct tts_letter {
     struct tts_event event;
     uint64_t op_hash;
+    uint32_t thread; /* OP_*: of who put it; others: 0 */
     union {
         struct tts_core_range ranges[TTS_RANGES_MAX];
         char name[TTS_OP_NAME_MAX];
+        struct tts_failure failure;
     } held;
 };
 

@@ -1,6 +1,7 @@
 #include "capture/ops.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct frame {
@@ -46,4 +47,13 @@ uint64_t tts_ops_top(uint64_t session)
 {
     uint32_t depth = depth_of(session);
     return depth > 0 ? ops.frames[depth - 1].hash : 0;
+}
+
+uint32_t tts_ops_thread(void)
+{
+    static _Atomic uint32_t given;
+    static _Thread_local uint32_t number;
+    if (number == 0)
+        number = 1 + atomic_fetch_add_explicit(&given, 1, memory_order_relaxed);
+    return number;
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "ttscope/event.h"
+
 #include <stdint.h>
 
 enum { TTS_OPS_DEPTH = 64 };
@@ -11,3 +13,12 @@ enum { TTS_OPS_DEPTH = 64 };
 void tts_ops_push(uint64_t session, uint64_t hash);
 void tts_ops_pop(uint64_t session);     /* the innermost of the session, if there is one */
 uint64_t tts_ops_top(uint64_t session); /* 0: none */
+
+/* The number of the calling thread: given at the first call, from 1, to each its own. */
+uint32_t tts_ops_thread(void);
+/* The same for an event of an operation; 0 for any other. */
+static inline uint32_t tts_ops_thread_of(const struct tts_event *event)
+{
+    bool is_op = event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END;
+    return is_op ? tts_ops_thread() : 0;
+}

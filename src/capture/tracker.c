@@ -1,7 +1,9 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/ticks.h"
 #include "capture/ops.h"
+#include "capture/recorder.h"
 #include "capture/tracker_inside.h"
 #include "model/opnames.h"
 
@@ -10,9 +12,6 @@
 #include <time.h>
 
 enum {
-    LIVE_DEFAULT = 1 << 20,
-    DEVICES_DEFAULT = 64,
-    OPS_DEFAULT = 1024,
     /* What an event that finds the inbox full does before it is dropped: spins, gives the
      * processor away, and naps, until the time is over. */
     PAUSES = 1000,
@@ -20,96 +19,6 @@ enum {
     NAP_NS = 100 * 1000,
     WAIT_NS = 1000 * 1000 * 1000,
 };
-
-/* --- life ------------------------------------------------------------------------------- */
-
-static enum tts_status limit(const char *name, uint32_t asked, uint32_t usual, uint32_t most,
-                             uint32_t *out, struct tts_error *err)
-{
-    if (asked > most)
-        return tts_error_set(err, TTS_E_RANGE, "%s is %u, give at most %u", name, asked, most);
-    *out = asked ? asked : usual;
-    return TTS_OK;
-}
-
-static enum tts_status limits_of(const struct tts_tracker_config *asked,
-                                 struct tts_tracker_config *out, struct tts_error *err)
-{
-    static const struct tts_tracker_config nothing;
-    if (!asked)
-        asked = &nothing;
-    enum tts_status status = limit("live_max", asked->live_max, LIVE_DEFAULT, TTS_FOLD_LIVE_MAX,
-                                   &out->live_max, err);
-    if (status == TTS_OK)
-        status = limit("devices_max", asked->devices_max, DEVICES_DEFAULT, TTS_FOLD_DEVICES_MAX,
-                       &out->devices_max, err);
-    if (status == TTS_OK)
-        status =
-            limit("ops_max", asked->ops_max, OPS_DEFAULT, TTS_FOLD_OPS_MAX, &out->ops_max, err);
-    return status;
-}
-
-enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
-                                const struct tts_alloc *alloc, struct tts_tracker **out,
-                                struct tts_error *err)
-{
-    struct tts_tracker_config limits;
-    if (!out)
-        return tts_error_set(err, TTS_E_INVALID, "no place for the tracker, give 'out'");
-    enum tts_status status = limits_of(config, &limits, err);
-    if (status != TTS_OK)
-        return status;
-    if (!alloc)
-        alloc = tts_alloc_libc();
-    struct tts_tracker *t = alloc->alloc(alloc->ctx, sizeof *t);
-    if (!t)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    *t = (struct tts_tracker){.limits = limits, .alloc = alloc};
-    status = tts_fold_new(&limits, alloc, &t->fold);
-    if (status == TTS_OK) {
-        status = tts_inbox_init(&t->inbox, alloc);
-        if (status != TTS_OK)
-            tts_fold_free(t->fold);
-    }
-    if (status != TTS_OK) {
-        alloc->free(alloc->ctx, t, sizeof *t);
-        return tts_error_set(err, status,
-                             "out of memory for %u live buffers, give a lower live_max",
-                             limits.live_max);
-    }
-    *out = t;
-    return TTS_OK;
-}
-
-void tts_tracker_free(struct tts_tracker *t)
-{
-    if (!t)
-        return;
-    tts_tracker_enter(t);
-    tts_tracker_orphan_all(t);
-    tts_tracker_detach_all(t);
-    tts_tracker_leave(t);
-    assert(t->head.active == 0 && t->holds == 0);
-    const struct tts_alloc *alloc = t->alloc;
-    tts_inbox_release(&t->inbox, alloc);
-    tts_fold_free(t->fold);
-    alloc->free(alloc->ctx, t, sizeof *t);
-}
-
-struct tts_tracker *tts_tracker_process(void)
-{
-    /* The one mutable global: bindings of several languages in one process must meet. */
-    static _Atomic(struct tts_tracker *) the_one;
-    struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
-    struct tts_tracker *made = NULL;
-    if (t || tts_tracker_new(NULL, NULL, &made, NULL) != TTS_OK)
-        return t;
-    if (atomic_compare_exchange_strong_explicit(&the_one, &t, made, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return made;
-    tts_tracker_free(made);
-    return t;
-}
 
 /* --- folding ---------------------------------------------------------------------------- */
 
@@ -124,6 +33,43 @@ void tts_tracker_leave(struct tts_tracker *t)
     atomic_store_explicit(&t->folding, false, memory_order_release);
 }
 
+/* What was dropped since it was last asked: what is on the cores is no longer all known. */
+static void note_dropped(struct tts_tracker *t)
+{
+    uint64_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
+    if (TTS_LIKELY(dropped == t->known_dropped))
+        return;
+    tts_fold_miss(t->fold);
+    if (t->recorder)
+        tts_recorder_mark(t->recorder, &(struct tts_item){.kind = TTS_ITEM_MISSED,
+                                                          .count = dropped - t->known_dropped});
+    t->known_dropped = dropped;
+}
+
+/* Who is to be told of the next event; NULL: nobody. No hint to the compiler: with one it takes
+ * what is done for a recorder for rare, and makes it small instead of quick. */
+static TTS_FORCE_INLINE struct tts_recorder *ready_recorder(struct tts_tracker *t)
+{
+    return t->recorder ? tts_recorder_ready(t->recorder) : NULL;
+}
+
+static TTS_FORCE_INLINE void fold(struct tts_tracker *t, const struct tts_event *event,
+                                  uint64_t op_hash)
+{
+    struct tts_recorder *r = ready_recorder(t);
+    enum tts_fold_outcome outcome = tts_fold_event(t->fold, event, op_hash);
+    if (r)
+        tts_recorder_event(r, event, op_hash, tts_ops_thread_of(event), outcome);
+}
+
+static void fold_letter(struct tts_tracker *t, const struct tts_letter *letter)
+{
+    struct tts_recorder *r = ready_recorder(t);
+    enum tts_fold_outcome outcome = tts_fold_event(t->fold, &letter->event, letter->op_hash);
+    if (r)
+        tts_recorder_event(r, &letter->event, letter->op_hash, letter->thread, outcome);
+}
+
 /* Folds what lies in the inbox, as far as it is written, and no more than it holds: what comes
  * meanwhile is for others. */
 static TTS_COLD void fold_inbox(struct tts_tracker *t)
@@ -131,11 +77,12 @@ static TTS_COLD void fold_inbox(struct tts_tracker *t)
     const struct tts_letter *letter;
     int count = 0;
     for (; count < TTS_INBOX_EVENTS && (letter = tts_inbox_first(&t->inbox)); count++) {
-        tts_fold_event(t->fold, &letter->event, letter->op_hash);
+        fold_letter(t, letter);
         tts_inbox_drop(&t->inbox);
     }
     if (count > 0)
         atomic_store_explicit(&t->is_stuck, false, memory_order_relaxed);
+    note_dropped(t);
 }
 
 void tts_tracker_enter(struct tts_tracker *t)
@@ -148,10 +95,7 @@ void tts_tracker_enter(struct tts_tracker *t)
         if (t->inbox.head < last)
             sched_yield(); /* somebody is writing a letter */
     }
-    uint64_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
-    if (dropped != t->known_dropped)
-        tts_fold_miss(t->fold); /* what is on the cores is no longer all known */
-    t->known_dropped = dropped;
+    note_dropped(t);
 }
 
 /* True: it is folded. False: somebody else folds, or letters before it are being written. */
@@ -164,7 +108,7 @@ static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_ev
         fold_inbox(t);
     bool is_next = tts_inbox_is_empty(&t->inbox);
     if (TTS_LIKELY(is_next))
-        tts_fold_event(t->fold, event, op_hash);
+        fold(t, event, op_hash);
     tts_tracker_leave(t);
     return is_next;
 }
@@ -177,13 +121,6 @@ static TTS_COLD enum tts_status drop(struct tts_tracker *t, struct tts_error *er
                          TTS_INBOX_EVENTS);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The inbox is full: the one that folds is behind, or was stopped. */
 static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
                                               const struct tts_event *event, uint64_t op_hash,
@@ -191,8 +128,8 @@ static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
 {
     if (atomic_load_explicit(&t->is_stuck, memory_order_relaxed))
         return drop(t, err);
-    uint64_t start = now_ns();
-    for (int i = 0; i < PAUSES + YIELDS || now_ns() - start < WAIT_NS; i++) {
+    uint64_t start = tts_clock_ns();
+    for (int i = 0; i < PAUSES + YIELDS || tts_clock_ns() - start < WAIT_NS; i++) {
         if (fold_now(t, event, op_hash) || tts_inbox_put(&t->inbox, event, op_hash))
             return TTS_OK;
         if (i < PAUSES)
@@ -256,6 +193,27 @@ static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
            size_bytes <= TTS_EVENT_SIZE_MAX;
 }
 
+/* The same with a recorder, and apart: what it needs is not to weigh on who has none. */
+static TTS_NOINLINE void fold_alloc_recorded(struct tts_tracker *t, uint32_t device,
+                                             enum tts_pool pool, uint64_t id,
+                                             uint64_t size_bytes)
+{
+    struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    enum tts_fold_outcome outcome = tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
+    if (r)
+        tts_recorder_alloc(r, device, pool, id, size_bytes, outcome);
+}
+
+static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t device,
+                                            enum tts_pool pool, uint64_t id,
+                                            uint64_t size_bytes)
+{
+    struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    enum tts_fold_outcome outcome = tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
+    if (r)
+        tts_recorder_free(r, device, pool, id, size_bytes, outcome);
+}
+
 /* Takes `folding` when that can be had at once and nothing waits before. */
 static TTS_FORCE_INLINE bool enter_first(struct tts_tracker *t)
 {
@@ -273,7 +231,10 @@ enum tts_status tts_tracker_post_alloc(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && size_bytes > 0 &&
                    bytes_per_bank <= TTS_EVENT_BYTES_MAX && enter_first(t))) {
-        tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
+        if (!t->recorder)
+            tts_fold_alloc_only(t->fold, device, pool, id, size_bytes);
+        else
+            fold_alloc_recorded(t, device, pool, id, size_bytes);
         tts_tracker_leave(t);
         return TTS_OK;
     }
@@ -292,7 +253,10 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && bytes_per_bank <= TTS_EVENT_BYTES_MAX &&
                    enter_first(t))) {
-        tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
+        if (!t->recorder)
+            tts_fold_free_only(t->fold, device, pool, id, size_bytes);
+        else
+            fold_free_recorded(t, device, pool, id, size_bytes);
         tts_tracker_leave(t);
         return TTS_OK;
     }
@@ -305,7 +269,7 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
     return tts_tracker_post(t, &event, err);
 }
 
-/* --- captures that listen --------------------------------------------------------------- */
+/* --- who listens ------------------------------------------------------------------------ */
 
 static uint64_t next_session(void)
 {
@@ -313,13 +277,7 @@ static uint64_t next_session(void)
     return 1 + atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
 }
 
-static void hold_devices(struct tts_tracker *t, bool held)
-{
-    for (struct tts_attached *at = t->attached; at; at = at->next)
-        tts_device_hold(at->device, held);
-}
-
-void tts_tracker_listen(struct tts_tracker *t, struct tts_watch *watch, bool hold)
+void tts_tracker_listen(struct tts_tracker *t)
 {
     uint32_t active = t->head.active;
     if (active == 0) {
@@ -330,18 +288,31 @@ void tts_tracker_listen(struct tts_tracker *t, struct tts_watch *watch, bool hol
         t->known_dropped = 0;
         atomic_store_explicit(&t->refused, 0, memory_order_relaxed);
     }
-    tts_watch_attach(t->fold, watch);
-    if (hold && t->holds++ == 0)
-        hold_devices(t, true);
     __atomic_store_n(&t->head.active, active + 1, __ATOMIC_RELAXED);
 }
 
-void tts_tracker_unlisten(struct tts_tracker *t, struct tts_watch *watch, bool hold)
+void tts_tracker_unlisten(struct tts_tracker *t)
 {
-    assert(t->head.active > 0 && (!hold || t->holds > 0));
+    assert(t->head.active > 0);
     __atomic_store_n(&t->head.active, t->head.active - 1, __ATOMIC_RELAXED);
-    tts_watch_detach(t->fold, watch);
-    if (hold && --t->holds == 0)
+}
+
+static void hold_devices(struct tts_tracker *t, bool held)
+{
+    for (struct tts_attached *at = t->attached; at; at = at->next)
+        tts_device_hold(at->device, held);
+}
+
+void tts_tracker_hold(struct tts_tracker *t)
+{
+    if (t->holds++ == 0)
+        hold_devices(t, true);
+}
+
+void tts_tracker_unhold(struct tts_tracker *t)
+{
+    assert(t->holds > 0);
+    if (--t->holds == 0)
         hold_devices(t, false);
 }
 
@@ -354,6 +325,10 @@ enum tts_status tts_tracker_chip(struct tts_tracker *t, uint32_t chip, uint32_t 
         return tts_error_set(err, TTS_E_INVALID, "no tracker, give one");
     tts_tracker_enter(t);
     enum tts_status status = tts_fold_chip(t->fold, chip, mesh, err);
+    if (status == TTS_OK && t->recorder)
+        tts_recorder_mark(
+            t->recorder,
+            &(struct tts_item){.kind = TTS_ITEM_CHIP, .device = chip, .mesh = mesh});
     tts_tracker_leave(t);
     return status;
 }

@@ -24,7 +24,11 @@ struct tts_tracker {
     char apart[64];
     atomic_bool folding;
     struct tts_fold *fold;
-    uint32_t holds; /* active captures without dispatch */
+    struct tts_recorder *recorder; /* that is told of everything; NULL: none, or it stopped */
+    struct tts_recorder *owned_recorder; /* that has to be finished, stopped or not */
+    bool has_recorder;                   /* or one that is being made */
+    uint32_t holds;                      /* active captures without dispatch */
+    uint32_t capture_numbers;            /* given to captures, for recordings */
     struct tts_attached *attached;
     struct tts_capture *captures; /* active or not */
     uint64_t known_dropped;       /* of `dropped`: what the fold was told of */
@@ -40,9 +44,18 @@ struct tts_tracker {
 void tts_tracker_enter(struct tts_tracker *tracker);
 void tts_tracker_leave(struct tts_tracker *tracker);
 
-/* One more capture listens, or one less. Between enter and leave. */
-void tts_tracker_listen(struct tts_tracker *tracker, struct tts_watch *watch, bool hold);
-void tts_tracker_unlisten(struct tts_tracker *tracker, struct tts_watch *watch, bool hold);
+/* One more listens, a capture or a recorder, or one less; the first finds nothing counted.
+ * Between enter and leave. */
+void tts_tracker_listen(struct tts_tracker *tracker);
+void tts_tracker_unlisten(struct tts_tracker *tracker);
+
+/* One more active capture keeps devices from placing anything, or one less. Between enter and
+ * leave. */
+void tts_tracker_hold(struct tts_tracker *tracker);
+void tts_tracker_unhold(struct tts_tracker *tracker);
+
+/* A TTS_ITEM_ACTIVE for each capture that is. False: `fn` said so. Between enter and leave. */
+bool tts_tracker_tell_active(const struct tts_tracker *tracker, tts_fold_item_fn fn, void *ctx);
 
 /* Ends all captures, which are then without a tracker. Between enter and leave. */
 void tts_tracker_orphan_all(struct tts_tracker *tracker);

@@ -51,11 +51,19 @@ TTS_COLD struct tts_failure tts_device_circumstances(const struct tts_device *d,
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-static void told_of_buffer(struct tts_device *d, enum tts_device_event_kind kind,
-                           const struct tts_buffer *buffer)
+static void told_of_free(struct tts_device *d, const struct tts_buffer *buffer)
 {
     if (tts_device_watched(d))
-        tts_device_tell(d, &(struct tts_device_event){.kind = kind, .buffer = buffer});
+        tts_device_tell(d,
+                        &(struct tts_device_event){.kind = TTS_DEVICE_FREE, .buffer = buffer});
+}
+
+static void told_of_alloc(struct tts_device *d, const struct tts_request *request,
+                          const struct tts_buffer *buffer)
+{
+    if (tts_device_watched(d))
+        tts_device_tell(d, &(struct tts_device_event){
+                               .kind = TTS_DEVICE_ALLOC, .buffer = buffer, .request = request});
 }
 
 TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_pool pool,
@@ -139,7 +147,7 @@ static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_r
     }
     buffer.id = ++d->last_id;
     *out = buffer;
-    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    told_of_alloc(d, request, out);
     return TTS_OK;
 }
 
@@ -214,7 +222,7 @@ enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_reque
     }
     buffer.id = ++d->last_id;
     *out = buffer;
-    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    told_of_alloc(d, request, out);
     return TTS_OK;
 }
 
@@ -262,7 +270,7 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     out->bytes_per_bank = bytes;
     out->block_bytes = block;
     tts_device_count(pool, block, true);
-    told_of_buffer(d, TTS_DEVICE_ALLOC, out);
+    told_of_alloc(d, request, out);
     return TTS_OK;
 }
 
@@ -361,7 +369,7 @@ enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer
         status = buffer->placed ? give_back(d, pool, buffer) : tts_device_uncount(pool, buffer);
     }
     if (TTS_LIKELY(status == TTS_OK))
-        told_of_buffer(d, TTS_DEVICE_FREE, buffer);
+        told_of_free(d, buffer);
     return status;
 }
 

@@ -103,9 +103,11 @@ static void told_of_cores(struct tts_device *d, enum tts_device_event_kind kind,
 {
     const struct tts_shard_cores *cores = &request->shard->cores;
     assert(buffer->banks == tts_shard_core_count(cores) && cores->count <= TTS_RANGES_MAX);
+    bool is_alloc = kind == TTS_DEVICE_ALLOC;
     if (tts_device_watched(d))
         tts_device_tell(d, &(struct tts_device_event){.kind = kind,
                                                       .buffer = buffer,
+                                                      .request = is_alloc ? request : NULL,
                                                       .ranges = cores->ranges,
                                                       .range_count = cores->count});
 }

@@ -140,6 +140,72 @@ T_TEST(it_is_in_the_background_where_there_is_one)
     T_EQ(GraphTracker::instance().is_enabled(), !kPerThread);
 }
 
+// ---- how a buffer was asked for ----
+
+static tts_event asked(const Buffer &buffer, tts_pool pool)
+{
+    tts_event event{};
+    event.kind = TTS_EVENT_ALLOC;
+    event.pool = pool;
+    event.size_bytes = buffer.size();
+    ttscope::metal::detail::add_request(event, buffer);
+    return event;
+}
+
+#ifndef STANDIN_BARE
+T_TEST(a_buffer_is_told_with_its_place_and_how_it_was_asked_for)
+{
+    IDevice device(0);
+    Buffer buffer(&device, BufferType::DRAM, 4 * TILE, TILE);
+    buffer.at = 4096;
+    tts_event event = asked(buffer, TTS_POOL_DRAM);
+    T_TRUE(event.has_address && event.address == 4096 && event.page_bytes == TILE);
+    T_TRUE(event.cores == 0 && event.placement == TTS_PLACE_DEFAULT);
+    buffer.is_bottom_up = false;
+    T_EQ(asked(buffer, TTS_POOL_DRAM).placement, TTS_PLACE_DOWN);
+    T_EQ(asked(buffer, TTS_POOL_TRACE).placement, TTS_PLACE_DOWN);
+    T_EQ(asked(buffer, TTS_POOL_L1).placement, TTS_PLACE_DEFAULT);
+    buffer.is_bottom_up = true;
+    buffer.sharded_on = 12;
+    event = asked(buffer, TTS_POOL_L1);
+    T_TRUE(event.cores == 12 && event.placement == TTS_PLACE_UP);
+}
+
+T_TEST(what_cannot_be_known_of_a_buffer_is_left_out_and_it_is_counted)
+{
+    Rig rig;
+    IDevice device(0);
+    Buffer buffer(&device, BufferType::DRAM, 4 * TILE, TILE);
+    T_TRUE(!asked(buffer, TTS_POOL_DRAM).has_address); // held back it has none
+    buffer.at = 4096;
+    tts_event event{};
+    event.size_bytes = buffer.size();
+    event.range_count = 1; // each core has its own
+    ttscope::metal::detail::add_request(event, buffer);
+    T_TRUE(!event.has_address && event.page_bytes == TILE);
+    buffer.page = 8 * TILE;
+    T_EQ(asked(buffer, TTS_POOL_DRAM).page_bytes, 0);
+    buffer.page = TILE;
+    buffer.sharded_on = 1000000;
+    event = asked(buffer, TTS_POOL_DRAM);
+    T_TRUE(event.page_bytes == 0 && event.cores == 0);
+    buffer.is_allocated = false;
+    event = asked(buffer, TTS_POOL_DRAM);
+    T_TRUE(!event.has_address && event.page_bytes == 0);
+    allocate(buffer);
+    T_EQ(rig.cut().usage.pools[TTS_POOL_DRAM].allocated_bytes, 4 * TILE);
+    T_EQ(rig.watching->lost(), 0);
+}
+#else
+T_TEST(a_runtime_that_does_not_say_how_a_buffer_was_asked_for_is_not_asked)
+{
+    IDevice device(0);
+    Buffer buffer(&device, BufferType::DRAM, 4 * TILE, TILE);
+    tts_event event = asked(buffer, TTS_POOL_DRAM);
+    T_TRUE(!event.has_address && event.page_bytes == 0 && event.cores == 0);
+}
+#endif
+
 // ---- buffers ----
 
 T_TEST(buffers_go_to_the_pool_of_their_type)

@@ -9,6 +9,7 @@ using ttscope::Capture;
 using ttscope::Error;
 using ttscope::Guard;
 using ttscope::Mode;
+using ttscope::Recorder;
 using ttscope::Tracker;
 using Usage = ttscope::MemoryUsageTracker;
 
@@ -56,6 +57,9 @@ static_assert(std::is_nothrow_move_constructible_v<Capture>);
 static_assert(std::is_nothrow_move_constructible_v<Guard>);
 static_assert(std::is_nothrow_move_assignable_v<Guard>);
 static_assert(std::is_nothrow_destructible_v<Guard>);
+static_assert(!std::is_copy_constructible_v<Recorder> && !std::is_copy_assignable_v<Recorder>);
+static_assert(std::is_nothrow_move_constructible_v<Recorder>);
+static_assert(std::is_nothrow_move_assignable_v<Recorder>);
 static_assert(std::is_base_of_v<std::runtime_error, Error>);
 
 T_TEST(a_refusal_is_an_error_with_status_and_text)
@@ -533,4 +537,75 @@ T_TEST(threads_may_call_it_all_at_once)
     T_TRUE(begun > 0);
     T_TRUE(!Tracker::process().is_on());
     T_EQ(Usage::get_trace_names().size(), 0);
+}
+
+// ---- recordings ----
+
+// What the file has is for the C tests: here that there is one, and whose it is.
+static std::uint64_t file_bytes(const std::string &path)
+{
+    std::FILE *file = std::fopen(path.c_str(), "rb");
+    if (!file)
+        return 0;
+    std::fseek(file, 0, SEEK_END);
+    const long bytes = std::ftell(file);
+    std::fclose(file);
+    return static_cast<std::uint64_t>(bytes);
+}
+
+T_TEST(a_recorder_writes_until_it_ends)
+{
+    const std::string path = t_scratch("cpp.tts");
+    Tracker tracker;
+    Recorder recorder(tracker, path);
+    T_TRUE(tracker.is_on());
+    dram(tracker, 1, 100);
+    tts_failure failure{};
+    failure.kind = TTS_FAILURE_SPACE;
+    T_EQ(tracker.failure(0, failure), TTS_OK);
+    T_EQ(recorder.state().events, 2);
+    T_TRUE(file_bytes(path) > recorder.state().bytes); // places are ahead of what is in them
+    recorder.end();
+    T_TRUE(!tracker.is_on());
+    T_EQ(recorder.state().events, 2);
+    T_EQ(file_bytes(path), recorder.state().bytes);
+    recorder.end();
+}
+
+T_TEST(a_recorder_ends_when_it_goes_and_may_move)
+{
+    const std::string path = t_scratch("cpp_moved.tts");
+    Tracker tracker;
+    {
+        Recorder first(tracker, path, TTS_RECORDER_KEEP_MIN);
+        T_EQ(file_bytes(path), TTS_RECORDER_KEEP_MIN + 4096);
+        Recorder second(std::move(first));
+        dram(tracker, 1, 100);
+        T_EQ(second.state().events, 1);
+        T_TRUE(tracker.is_on());
+    }
+    T_TRUE(!tracker.is_on());
+    T_TRUE(file_bytes(path) > 4096 && file_bytes(path) < 8192);
+}
+
+T_TEST(a_recorder_that_cannot_begin_says_why)
+{
+    Tracker tracker;
+    bool is_thrown = false;
+    try {
+        Recorder recorder(tracker, t_scratch("none/cpp.tts"));
+    } catch (const Error &error) {
+        is_thrown =
+            error.status() == TTS_E_IO &&
+            std::string(error.what()).find("make its directory first") != std::string::npos;
+    }
+    T_TRUE(is_thrown && !tracker.is_on());
+    Recorder recorder(tracker, t_scratch("cpp.tts"));
+    is_thrown = false;
+    try {
+        Recorder second(tracker, t_scratch("cpp2.tts"));
+    } catch (const Error &error) {
+        is_thrown = error.status() == TTS_E_BUSY;
+    }
+    T_TRUE(is_thrown);
 }

@@ -186,7 +186,7 @@ class On(unittest.TestCase):
         self.assertEqual(self.t.health().events, 0)
 
     def test_what_is_shown_of_it(self):
-        self.assertRegex(repr(self.t), r"^<ttscope\.Tracker at 0x[0-9a-f]+, 1 captures active>$")
+        self.assertRegex(repr(self.t), r"^<ttscope\.Tracker at 0x[0-9a-f]+, 1 listening>$")
 
 
 class Process(unittest.TestCase):

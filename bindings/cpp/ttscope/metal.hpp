@@ -207,6 +207,36 @@ inline bool mark(Rows &rows, std::uint64_t x0, std::uint64_t y0, std::uint64_t x
     return true;
 }
 
+// ---- how a buffer was asked for ----
+
+// Where it lies and how it was asked for, as far as the runtime says. No figure depends on it:
+// a recording keeps it, so that what cannot be told is left out and the event goes on.
+template <class B> void add_request(tts_event &event, const B &buffer) noexcept
+{
+    const tts_event without = event;
+    try {
+        if constexpr (requires { static_cast<std::uint64_t>(buffer.address()); })
+            event.address = static_cast<std::uint64_t>(buffer.address());
+        // Held back it has none; and where each core has its own there is not one for all.
+        event.has_address = event.address != 0 && event.range_count == 0;
+        if constexpr (requires { static_cast<std::uint64_t>(buffer.page_size()); })
+            event.page_bytes = static_cast<std::uint64_t>(buffer.page_size());
+        if constexpr (requires { static_cast<std::uint32_t>(buffer.num_cores().value_or(0)); })
+            event.cores = static_cast<std::uint32_t>(buffer.num_cores().value_or(0));
+        if constexpr (requires { static_cast<bool>(buffer.bottom_up()); }) {
+            const bool is_up = static_cast<bool>(buffer.bottom_up());
+            if (is_up != (event.pool == TTS_POOL_DRAM || event.pool == TTS_POOL_TRACE))
+                event.placement = is_up ? TTS_PLACE_UP : TTS_PLACE_DOWN;
+        }
+    } catch (...) {
+        event = without;
+    }
+    if (event.cores > TTS_CORES_MAX || event.page_bytes > event.size_bytes) {
+        event.page_bytes = event.cores = 0;
+        event.placement = TTS_PLACE_DEFAULT;
+    }
+}
+
 // ---- what all threads of a tracker share ----
 
 // Events of the runtime become events of a tracker. All of it may be called from any thread; no
@@ -268,6 +298,8 @@ class Recorder
             event.ranges = ranges.data();
             event.range_count = gather_shards(buffer, ranges);
         }
+        if (kind == TTS_EVENT_ALLOC)
+            add_request(event, buffer);
         post(event);
     }
 

@@ -1,5 +1,5 @@
 // ttscope.hpp: the tracker for C++17: what each phase of a program took. One header over
-// ttscope/capture.h, which says what the figures are.
+// ttscope/capture.h, which says what the figures are, and ttscope/recorder.h.
 //
 // Everything here that can fail throws Error, but for events: they are noexcept and return a
 // status that may be ignored, as the tracker counts what it drops or refuses (health()). Owners
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ttscope/capture.h"
+#include "ttscope/recorder.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,15 @@ struct FreeCapture {
     void operator()(tts_capture *capture) const noexcept
     {
         tts_capture_free(capture);
+    }
+};
+
+// What cannot be finished was said by state(), and there is nobody left to tell.
+struct EndRecorder {
+    void operator()(tts_recorder *recorder) const noexcept
+    {
+        if (tts_recorder_end(recorder, nullptr, nullptr) != TTS_OK)
+            return;
     }
 };
 
@@ -265,6 +275,12 @@ class Tracker
         return tts_track_trace_end(get(), device, nullptr);
     }
 
+    // A request was refused.
+    tts_status failure(std::uint32_t device, const tts_failure &failure) noexcept
+    {
+        return tts_track_failure(get(), device, &failure, nullptr);
+    }
+
   private:
     explicit Tracker(tts_tracker *process) noexcept : tracker_(process, {false})
     {
@@ -424,6 +440,45 @@ class Capture
     std::shared_ptr<detail::Shared> shared_;
 
     friend class MemoryUsageTracker;
+};
+
+// Every event of a tracker into a file, from its birth until it ends or goes. With `keep_bytes`
+// a black box: a file of about that size that has the last events. For one thread at a time.
+class Recorder
+{
+  public:
+    Recorder(const Tracker &tracker, const std::string &path, std::uint64_t keep_bytes = 0)
+    {
+        const tts_recorder_config config{path.c_str(), keep_bytes};
+        tts_recorder *recorder = nullptr;
+        tts_error error{};
+        detail::check(tts_recorder_begin(tracker.get(), &config, &recorder, &error), error);
+        recorder_.reset(recorder);
+    }
+    Recorder(Recorder &&other) noexcept = default;
+    Recorder &operator=(Recorder &&other) noexcept = default;
+
+    // How it is, or how it was at its end.
+    tts_recorder_state state() const noexcept
+    {
+        if (!recorder_)
+            return last_;
+        tts_recorder_state state{};
+        tts_recorder_get_state(recorder_.get(), &state);
+        return state;
+    }
+    // Finishes the file. Throws when the recording had stopped before, or cannot be finished;
+    // what is in the file is good. A second end does nothing.
+    void end()
+    {
+        tts_error error{};
+        if (recorder_)
+            detail::check(tts_recorder_end(recorder_.release(), &last_, &error), error);
+    }
+
+  private:
+    std::unique_ptr<tts_recorder, detail::EndRecorder> recorder_;
+    tts_recorder_state last_{};
 };
 
 // ---- with the published names ----

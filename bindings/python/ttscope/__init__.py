@@ -17,6 +17,8 @@ the library that is attached to it, or from Python::
     with t.op("matmul"):
         t.alloc(id=1, size=8192, pool="DRAM")
 
+``with ttscope.record("run.tts"):`` writes every event into a file, for ``ttscope show``.
+
 `ttscope.compat` has the interface of tt-train's MemoryUsageTracker. The library libttscope.so is
 needed; TTSCOPE_LIBRARY names it where it is not found by itself.
 """
@@ -28,12 +30,13 @@ _selfcheck.run()
 from ._capture import Capture, capture  # noqa: E402
 from ._library import LibraryNotFoundError  # noqa: E402
 from ._mode import NO_DISPATCH, NORMAL, RunMode  # noqa: E402
+from ._record import Recorder, RecorderState, record  # noqa: E402
 from ._tracker import Health, Live, Tracker, process_tracker  # noqa: E402
 from ._usage import CorePart, CorePeak, DeviceUsage, Phase, PoolUsage, Usage  # noqa: E402
 
 __version__ = _native.RELEASE
 __all__ = [
     "NORMAL", "NO_DISPATCH", "Capture", "CorePart", "CorePeak", "DeviceUsage", "Health",
-    "LibraryNotFoundError", "Live", "Phase", "PoolUsage", "RunMode", "Tracker", "Usage",
-    "capture", "process_tracker",
+    "LibraryNotFoundError", "Live", "Phase", "PoolUsage", "Recorder", "RecorderState",
+    "RunMode", "Tracker", "Usage", "capture", "process_tracker", "record",
 ]

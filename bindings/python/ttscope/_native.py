@@ -1,6 +1,6 @@
 """The library as ctypes sees it: structs, prototypes, statuses.
 
-The structs are those of include/ttscope/{status,buffer,event,usage,capture}.h, field by field.
+The structs are those of include/ttscope/{status,buffer,event,usage,capture,recorder}.h, field by field.
 That both sides mean the same by them is checked by _selfcheck.py.
 """
 
@@ -104,6 +104,15 @@ class Live(ctypes.Structure):
                 ("pool", c_int), ("op", c_char_p)]
 
 
+class RecorderConfig(ctypes.Structure):
+    _fields_ = [("path", c_char_p), ("keep_bytes", c_uint64)]
+
+
+class RecorderState(ctypes.Structure):
+    _fields_ = [("is_stopped", c_bool), ("reason", Error), ("dropped", c_uint64),
+                ("events", c_uint64), ("bytes", c_uint64)]
+
+
 # Name, result, arguments. c_void_p stands for the opaque objects.
 _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_version", c_char_p, []),
@@ -127,6 +136,10 @@ _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_capture_at", POINTER(Phase), [c_void_p, c_size_t]),
     ("tts_capture_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
     ("tts_capture_cores_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
+    ("tts_recorder_begin", c_int,
+     [c_void_p, POINTER(RecorderConfig), POINTER(c_void_p), POINTER(Error)]),
+    ("tts_recorder_get_state", None, [c_void_p, POINTER(RecorderState)]),
+    ("tts_recorder_end", c_int, [c_void_p, POINTER(RecorderState), POINTER(Error)]),
 ]
 
 _EXCEPTIONS = {E_NOMEM: MemoryError, E_INVALID: ValueError, E_RANGE: ValueError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from ctypes import byref, c_void_p
 from typing import Any, Optional, Tuple
 
@@ -10,7 +11,7 @@ from ._native import DRAM, E_RANGE, L1, OK
 from ._native import EVENT_ALLOC, EVENT_CB, EVENT_DFB, EVENT_FREE, EVENT_OP_BEGIN, EVENT_OP_END
 from ._native import EVENT_PROGRAM, EVENT_SCRATCHPAD, EVENT_TRACE_BEGIN, EVENT_TRACE_END
 from ._native import CorePeak, CoreRange, Error, Event, Health, Live, Phase, PoolUsage
-from ._native import TrackerConfig, Usage, check, lib
+from ._native import RecorderConfig, RecorderState, TrackerConfig, Usage, check, lib
 
 _OP = b"self_check"
 
@@ -133,6 +134,19 @@ def _disagreement(tracker: c_void_p, capture: c_void_p) -> Optional[str]:
     return "tts_phase" if _phase_differs(lib.tts_capture_at(capture, 0)[0]) else None
 
 
+def _recorder_differs(tracker: c_void_p) -> bool:
+    """Without a file: what is refused before one is made, and how long the state is."""
+    out, error = c_void_p(), Error()
+    config = RecorderConfig(b"/nowhere/self_check", 123456)
+    if lib.tts_recorder_begin(tracker, byref(config), byref(out), byref(error)) != E_RANGE or \
+            b"123456" not in error.text:
+        return True
+    size = ctypes.sizeof(RecorderState)
+    memory = (ctypes.c_ubyte * (size + 64))(*[255] * (size + 64))
+    lib.tts_recorder_get_state(None, RecorderState.from_buffer(memory))
+    return any(memory[:size]) or any(byte != 255 for byte in memory[size:])
+
+
 def run() -> None:
     """Tells a small tracker of its own a story whose figures are known."""
     tracker, capture, error = c_void_p(), c_void_p(), Error()
@@ -143,6 +157,8 @@ def run() -> None:
     try:
         check(lib.tts_capture_new(tracker, byref(capture), byref(error)), error)
         differs = _disagreement(tracker, capture)
+        if not differs and _recorder_differs(tracker):
+            differs = "tts_recorder"
         lib.tts_capture_free(capture)
     finally:
         lib.tts_tracker_free(tracker)

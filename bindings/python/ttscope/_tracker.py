@@ -70,7 +70,7 @@ class _Op:
 class Tracker:
     """Takes events and tells them to the captures that listen.
 
-    While no capture is active an event costs one look at a number, and its arguments are not
+    While nobody listens an event costs one look at a number, and its arguments are not
     read. Events may come from any thread. One that is lost because too many come at once is
     counted in ``health().dropped`` and raises nothing.
 
@@ -99,7 +99,7 @@ class Tracker:
 
     @property
     def is_on(self) -> bool:
-        """Does a capture listen?"""
+        """Does a capture or a recording listen?"""
         return self._active.value != 0
 
     # ---- events ----
@@ -216,7 +216,7 @@ class Tracker:
         return Health(*(getattr(out, name) for name, _ in out._fields_))
 
     def __repr__(self) -> str:
-        return f"<ttscope.Tracker at {self._ptr:#x}, {self._active.value} captures active>"
+        return f"<ttscope.Tracker at {self._ptr:#x}, {self._active.value} listening>"
 
 
 _process: Optional[Tracker] = None

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -147,6 +148,30 @@ class Buffer
     }
     CoreRangeSet shards{{}};
     bool is_per_core = false;
+#ifndef STANDIN_BARE
+    std::uint32_t address() const
+    {
+        if (!is_allocated)
+            throw std::runtime_error("not allocated");
+        return at;
+    }
+    std::uint64_t page_size() const
+    {
+        return page;
+    }
+    bool bottom_up() const
+    {
+        return is_bottom_up;
+    }
+    std::optional<std::uint32_t> num_cores() const
+    {
+        return sharded_on;
+    }
+    bool is_allocated = true, is_bottom_up = true;
+    std::uint32_t at = 0;
+    std::uint64_t page = 2048;
+    std::optional<std::uint32_t> sharded_on;
+#endif
 
   private:
     static std::size_t &next_id()

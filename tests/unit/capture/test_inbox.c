@@ -44,6 +44,7 @@ T_TEST(what_is_put_comes_out_in_order_round_and_round)
 T_TEST(what_a_kind_does_not_name_is_not_read)
 {
     struct tts_inbox inbox = made();
+    struct tts_failure failure = {.kind = TTS_FAILURE_SPACE};
     for (unsigned kind = 0; kind < TTS_EVENT_KINDS; kind++) {
         bool has_cores =
             kind == TTS_EVENT_ALLOC || (kind >= TTS_EVENT_CB && kind <= TTS_EVENT_SCRATCHPAD);
@@ -51,7 +52,8 @@ T_TEST(what_a_kind_does_not_name_is_not_read)
                                   .ranges = NULL,
                                   .range_count = has_cores ? 0 : 1000,
                                   .name = NULL,
-                                  .name_len = kind == TTS_EVENT_OP_BEGIN ? 0 : 1000};
+                                  .name_len = kind == TTS_EVENT_OP_BEGIN ? 0 : 1000,
+                                  .failure = kind == TTS_EVENT_FAILURE ? &failure : NULL};
         T_TRUE(tts_inbox_put(&inbox, &event, 0));
         T_EQ(tts_inbox_first(&inbox)->event.kind, kind);
         if (kind != TTS_EVENT_OP_BEGIN)
@@ -83,9 +85,13 @@ T_TEST(what_an_event_points_to_is_copied)
     memset(name, 'a', sizeof name);
     struct tts_event cb = {.kind = TTS_EVENT_CB, .ranges = ranges, .range_count = 2};
     struct tts_event op = {.kind = TTS_EVENT_OP_BEGIN, .name = name, .name_len = sizeof name};
-    T_TRUE(tts_inbox_put(&inbox, &cb, 0) && tts_inbox_put(&inbox, &op, 0));
+    struct tts_failure failure = {.kind = TTS_FAILURE_TRACE, .given_end = 77};
+    struct tts_event refusal = {.kind = TTS_EVENT_FAILURE, .failure = &failure};
+    T_TRUE(tts_inbox_put(&inbox, &cb, 0) && tts_inbox_put(&inbox, &op, 0) &&
+           tts_inbox_put(&inbox, &refusal, 0));
     memset(ranges, 0, sizeof ranges);
     memset(name, 'b', sizeof name);
+    memset(&failure, 0, sizeof failure);
     const struct tts_letter *letter = tts_inbox_first(&inbox);
     T_EQ(letter->event.range_count, 2);
     T_MEM_EQ(letter->event.ranges, same, sizeof same);
@@ -93,5 +99,11 @@ T_TEST(what_an_event_points_to_is_copied)
     letter = tts_inbox_first(&inbox);
     T_EQ(letter->event.name_len, TTS_OP_NAME_MAX); /* no more of it is kept anyway */
     T_EQ(letter->event.name[TTS_OP_NAME_MAX - 1], 'a');
+    T_TRUE(letter->thread > 0);
+    tts_inbox_drop(&inbox);
+    letter = tts_inbox_first(&inbox);
+    T_EQ(letter->thread, 0);
+    T_EQ(letter->event.failure->kind, TTS_FAILURE_TRACE);
+    T_EQ(letter->event.failure->given_end, 77);
     tts_inbox_release(&inbox, tts_alloc_libc());
 }

@@ -1,0 +1,143 @@
+#include "base/mapfile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---- room ---- */
+
+/* Asked before: beyond the limit the system would end the program by a signal. */
+static bool is_above_limit(uint64_t end)
+{
+    struct rlimit limit;
+    if (end > INT64_MAX)
+        return true;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           end > limit.rlim_cur;
+}
+
+static int length_of(int fd, uint64_t *out)
+{
+    off_t end = lseek(fd, 0, SEEK_END);
+    if (end < 0)
+        return errno;
+    *out = (uint64_t)end;
+    return 0;
+}
+
+/* For file systems that cannot reserve: what is written has its room. */
+static int write_zeros(int fd, uint64_t off, uint64_t end)
+{
+    static const unsigned char zeros[64 * 1024];
+    uint64_t length = 0;
+    int reason = length_of(fd, &length);
+    if (reason != 0)
+        return reason;
+    off = off < length ? length : off;
+    while (off < end) {
+        uint64_t left = end - off;
+        ssize_t done = pwrite(fd, zeros, left < sizeof zeros ? left : sizeof zeros, (off_t)off);
+        if (done < 0 && errno != EINTR)
+            return errno;
+        off += done > 0 ? (uint64_t)done : 0;
+    }
+    return 0;
+}
+
+int tts_file_reserve(int fd, uint64_t off, uint64_t len)
+{
+    uint64_t end;
+    if (__builtin_add_overflow(off, len, &end) || is_above_limit(end))
+        return EFBIG;
+    while (fallocate(fd, 0, (off_t)off, (off_t)len) != 0) {
+        if (errno == EOPNOTSUPP || errno == ENOSYS)
+            return write_zeros(fd, off, end);
+        if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* ---- memory ---- */
+
+int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
+{
+    uint64_t before = off % page_bytes(); /* pages may be larger than our places ask for */
+    if (len > SIZE_MAX - before)
+        return ENOMEM;
+    size_t bytes = (size_t)(len + before);
+    void *base =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(off - before));
+    if (base == MAP_FAILED)
+        return errno;
+    *out = (struct tts_mapped){(unsigned char *)base + before, base, bytes};
+    return 0;
+}
+
+/* One write for each page, for a kernel that cannot be asked. They are new: all zeros. */
+static void touch(const struct tts_mapped *mapped)
+{
+    volatile unsigned char *at = mapped->bytes;
+    size_t page = page_bytes();
+    size_t len = mapped->base_bytes - (size_t)(mapped->bytes - (unsigned char *)mapped->base);
+    for (size_t i = 0; i < len; i += page)
+        at[i] = at[i];
+}
+
+int tts_mapped_populate(const struct tts_mapped *mapped)
+{
+    assert(mapped->bytes);
+    while (madvise(mapped->base, mapped->base_bytes, MADV_POPULATE_WRITE) != 0) {
+        if (errno == EINVAL) {
+            touch(mapped);
+            return 0;
+        }
+        if (errno == EFAULT)
+            return EIO; /* a write would have been answered with a signal */
+        if (errno != EINTR && errno != EAGAIN)
+            return errno;
+    }
+    return 0;
+}
+
+void tts_mapped_release(struct tts_mapped *mapped)
+{
+    if (mapped->base)
+        munmap(mapped->base, mapped->base_bytes);
+    *mapped = (struct tts_mapped){0};
+}
+
+/* ---- forks ---- */
+
+const volatile uint32_t *tts_forkmark_new(void)
+{
+    void *page =
+        mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    madvise(page, page_bytes(), MADV_WIPEONFORK); /* an old kernel: children must know better */
+    *(uint32_t *)page = 1;
+    return page;
+}
+
+void tts_forkmark_free(const volatile uint32_t *mark)
+{
+    if (mark)
+        munmap((void *)(uintptr_t)mark, page_bytes());
+}

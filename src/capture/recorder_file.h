@@ -1,0 +1,28 @@
+/* recorder_file.h: the file of a recording, from its birth under another name on. */
+#pragma once
+
+#include "base/beside.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+
+struct tts_recorder_file {
+    int fd;
+    bool is_named;                /* it has its own name */
+    char path[TTS_PATH_MAX];      /* links resolved */
+    char temporary[TTS_PATH_MAX]; /* until it is named */
+};
+
+/* A new file beside `path`, which must be one that can be replaced: not there, or a regular
+ * file that may be written. TTS_E_IO: err has why, and what to do. */
+TTS_NODISCARD enum tts_status tts_recorder_file_make(struct tts_recorder_file *file,
+                                                     const char *path, struct tts_error *err);
+/* Takes the place of what was at its path. TTS_E_IO. */
+TTS_NODISCARD enum tts_status tts_recorder_file_name(struct tts_recorder_file *file,
+                                                     struct tts_error *err);
+/* Closes; one that was not named is gone. Returns errno, 0 when done. */
+int tts_recorder_file_close(struct tts_recorder_file *file);
+
+/* TTS_E_IO, or TTS_E_NOMEM for ENOMEM: why nothing (more) can be recorded, and what to do. */
+enum tts_status tts_recorder_file_error(struct tts_error *err, int sys_errno, const char *path,
+                                        bool has_begun);

@@ -1,0 +1,294 @@
+/* recorder_write.c: events, marks and keyframes, into one block after the other.
+ *
+ * Room for one item is there before an event is folded, so that a block begins between two
+ * events: its keyframe has all before it and nothing of the next. */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/ticks.h"
+#include "capture/recorder_inside.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+static TTS_FORCE_INLINE uint64_t now(void)
+{
+    return tts_ticks_now() >> TTS_RECORDER_UNIT_SHIFT;
+}
+
+static bool is_box(const struct tts_recorder *r)
+{
+    return r->places.box_places > 0;
+}
+
+/* --- state ------------------------------------------------------------------------------ */
+
+void tts_recorder_put_state(struct tts_recorder *r, enum tts_rec_state_kind kind)
+{
+    r->state.generation++;
+    r->state.kind = kind;
+    r->state.blocks = r->blocks;
+    tts_rec_state_put(&r->state, r->places.header.bytes);
+}
+
+/* The tracker goes on without it. */
+static void leave_tracker(struct tts_recorder *r)
+{
+    r->has_stopped = true;
+    r->end_seq = tts_fold_seq(r->fold);
+    if (r->tracker->recorder == r)
+        r->tracker->recorder = NULL;
+}
+
+void tts_recorder_stop(struct tts_recorder *r, int sys_errno)
+{
+    assert(!r->has_stopped);
+    leave_tracker(r);
+    if (sys_errno != 0)
+        tts_recorder_file_error(&r->reason, sys_errno, r->file.path, true);
+    else
+        tts_error_set(&r->reason, TTS_E_RANGE,
+                      "stopped recording, what lives does not fit the black box: give "
+                      "keep_bytes of more than %" PRIu64,
+                      r->keep_bytes);
+    r->state.sys_errno = (uint32_t)sys_errno;
+    r->state.events = r->end_seq - r->start_seq;
+    tts_recorder_put_state(r, TTS_REC_STOPPED);
+}
+
+/* --- blocks ----------------------------------------------------------------------------- */
+
+static uint64_t *commit_of(unsigned char *place)
+{
+    return (uint64_t *)(void *)(place + TTS_REC_COMMIT_OFF);
+}
+
+static bool begin_block(struct tts_recorder *r)
+{
+    int reason = tts_places_take(&r->places, r->blocks, &r->place);
+    if (reason != 0) {
+        tts_recorder_stop(r, reason);
+        return false;
+    }
+    uint64_t *commit = commit_of(r->place);
+    struct tts_rec_block block = {.kind = TTS_REC_ITEMS,
+                                  .has_keyframe = is_box(r) || r->blocks == 0,
+                                  .in_keyframe = r->in_keyframe,
+                                  .number = r->blocks,
+                                  .seq = tts_fold_seq(r->fold),
+                                  .tick = now(),
+                                  .time_ns = tts_clock_ns(),
+                                  .place_bytes = r->places.place_bytes};
+    /* A reader finds nothing here, not half of the old and half of the new. */
+    __atomic_exchange_n(commit, 0, __ATOMIC_SEQ_CST);
+    tts_rec_block_put(&block, r->place);
+    tts_recenc_begin(&r->enc, r->place + TTS_REC_BLOCK_HEADER_BYTES,
+                     r->places.place_bytes - TTS_REC_BLOCK_HEADER_BYTES, commit, block.number,
+                     block.tick);
+    r->blocks++;
+    return true;
+}
+
+static bool next_block(struct tts_recorder *r);
+
+/* --- keyframes -------------------------------------------------------------------------- */
+
+struct teller {
+    struct tts_recorder *r;
+    bool in_one_block; /* it must fit where it began */
+    size_t limit;      /* of the payload */
+};
+
+static bool tell(void *ctx, const struct tts_item *item)
+{
+    const struct teller *teller = ctx;
+    struct tts_recorder *r = teller->r;
+    if (item->kind == TTS_ITEM_KEYFRAME_END && !tts_tracker_tell_active(r->tracker, tell, ctx))
+        return false;
+    if (TTS_LIKELY(tts_recenc_item(&r->enc, item, false, now())))
+        return tts_recenc_used(&r->enc) <= teller->limit;
+    if (teller->in_one_block || !next_block(r))
+        return false;
+    bool fits = tts_recenc_item(&r->enc, item, false, now());
+    assert(fits); /* a new block has room for any item */
+    return fits;
+}
+
+/* Of a black box it is a part of every block, and leaves half of it to events. */
+static bool tell_box(struct tts_recorder *r)
+{
+    struct teller teller = {r, true, (size_t)r->places.place_bytes / 2};
+    if (tts_fold_tell(r->fold, tell, &teller))
+        return true;
+    __atomic_store_n(commit_of(r->place), 0, __ATOMIC_RELEASE);
+    r->blocks--;
+    r->place = NULL;
+    tts_recorder_stop(r, 0);
+    return false;
+}
+
+/* False: it has stopped. */
+static bool next_block(struct tts_recorder *r)
+{
+    if (!begin_block(r) || (is_box(r) && !tell_box(r)))
+        return false;
+    tts_recorder_put_state(r, TTS_REC_RECORDING);
+    return true;
+}
+
+/* Where there is any number of places it may take several. A block that goes on with a keyframe
+ * is none that it begins in: there is room for its begin first. */
+static bool tell_all(struct tts_recorder *r)
+{
+    struct teller teller = {r, false, SIZE_MAX};
+    if (!tts_recorder_ready(r))
+        return false;
+    r->in_keyframe = true;
+    bool is_told = tts_fold_tell(r->fold, tell, &teller);
+    r->in_keyframe = false;
+    return is_told;
+}
+
+bool tts_recorder_start(struct tts_recorder *r)
+{
+    return next_block(r) && (is_box(r) || tell_all(r));
+}
+
+/* What lived when a request was refused stands behind it. A block of a black box has a keyframe
+ * already, and is not left for another. */
+static TTS_COLD void follow_failure(struct tts_recorder *r)
+{
+    if (r->keyframes_left == 0)
+        return;
+    r->keyframes_left--;
+    if (!is_box(r)) {
+        tell_all(r);
+        return;
+    }
+    struct teller teller = {r, true, SIZE_MAX};
+    uint64_t commit = *r->enc.commit;
+    r->kept_enc = r->enc;
+    if (tts_fold_tell(r->fold, tell, &teller))
+        return;
+    r->enc = r->kept_enc;
+    __atomic_store_n(r->enc.commit, commit, __ATOMIC_RELEASE);
+}
+
+/* --- events ----------------------------------------------------------------------------- */
+
+TTS_COLD void tts_recorder_leave_to_parent(struct tts_recorder *r)
+{
+    r->is_child = true;
+    leave_tracker(r);
+    tts_error_set(&r->reason, TTS_E_INVALID,
+                  "stopped recording in a child process, begin another recording in it");
+}
+
+static TTS_COLD struct tts_recorder *make_room(struct tts_recorder *r)
+{
+    if (*r->home == 0) {
+        tts_recorder_leave_to_parent(r);
+        return NULL;
+    }
+    return next_block(r) ? r : NULL;
+}
+
+struct tts_recorder *tts_recorder_ready(struct tts_recorder *r)
+{
+    return TTS_LIKELY(r->enc.at <= r->enc.end && *r->home != 0) ? r : make_room(r);
+}
+
+static void put(struct tts_recorder *r, const struct tts_item *item)
+{
+    bool fits = tts_recenc_item(&r->enc, item, false, now());
+    assert(fits);
+    (void)fits;
+}
+
+/* An event of one device too many has no number, but was. */
+static TTS_COLD void put_missed(struct tts_recorder *r)
+{
+    put(r, &(struct tts_item){.kind = TTS_ITEM_MISSED, .count = 1});
+}
+
+static TTS_NOINLINE bool put_event(struct tts_recorder *r, const struct tts_event *event,
+                                   uint64_t op_hash, uint32_t thread, bool is_unseen)
+{
+    r->item.kind = TTS_ITEM_EVENT;
+    r->item.event = *event;
+    r->item.op.hash = op_hash;
+    r->item.thread = thread;
+    return tts_recenc_item(&r->enc, &r->item, is_unseen, now());
+}
+
+/* Nothing is to be said of it but what the short way says. */
+static TTS_FORCE_INLINE bool is_plain(const struct tts_event *event)
+{
+    return event->kind == TTS_EVENT_ALLOC &&
+           (event->pool == TTS_POOL_DRAM || event->pool == TTS_POOL_TRACE) &&
+           !event->has_address && event->page_bytes == 0 && event->size_bytes > 0 &&
+           event->bytes_per_bank == 0 && event->block_bytes == 0;
+}
+
+void tts_recorder_event(struct tts_recorder *r, const struct tts_event *event, uint64_t op_hash,
+                        uint32_t thread, enum tts_fold_outcome outcome)
+{
+    bool fits = true;
+    if (TTS_UNLIKELY(outcome == TTS_FOLD_DROPPED))
+        put_missed(r);
+    else if (is_plain(event))
+        fits = tts_recenc_alloc(&r->enc, event->device, event->pool, event->id,
+                                event->size_bytes, op_hash, now());
+    else if (event->kind == TTS_EVENT_FREE && outcome == TTS_FOLD_COUNTED)
+        fits = tts_recenc_free(&r->enc, event->device, event->id, now());
+    else
+        fits = put_event(r, event, op_hash, thread, outcome == TTS_FOLD_UNSEEN);
+    assert(fits);
+    (void)fits;
+    if (TTS_UNLIKELY(event->kind == TTS_EVENT_FAILURE) && outcome == TTS_FOLD_COUNTED)
+        follow_failure(r);
+}
+
+void tts_recorder_alloc(struct tts_recorder *r, uint32_t device, enum tts_pool pool,
+                        uint64_t id, uint64_t size_bytes, enum tts_fold_outcome outcome)
+{
+    if (TTS_UNLIKELY(outcome == TTS_FOLD_DROPPED)) {
+        put_missed(r);
+        return;
+    }
+    bool fits = tts_recenc_alloc(&r->enc, device, pool, id, size_bytes, 0, now());
+    assert(fits);
+    (void)fits;
+}
+
+static TTS_COLD void put_unseen(struct tts_recorder *r, uint32_t device, enum tts_pool pool,
+                                uint64_t id, uint64_t size_bytes)
+{
+    struct tts_event event = tts_event_of(TTS_EVENT_FREE, device);
+    event.pool = pool;
+    event.id = id;
+    event.size_bytes = size_bytes;
+    bool fits = put_event(r, &event, 0, 0, true);
+    assert(fits);
+    (void)fits;
+}
+
+void tts_recorder_free(struct tts_recorder *r, uint32_t device, enum tts_pool pool, uint64_t id,
+                       uint64_t size_bytes, enum tts_fold_outcome outcome)
+{
+    if (TTS_LIKELY(outcome == TTS_FOLD_COUNTED)) {
+        bool fits = tts_recenc_free(&r->enc, device, id, now());
+        assert(fits);
+        (void)fits;
+    } else if (outcome == TTS_FOLD_UNSEEN) {
+        put_unseen(r, device, pool, id, size_bytes);
+    } else {
+        put_missed(r);
+    }
+}
+
+void tts_recorder_mark(struct tts_recorder *r, const struct tts_item *item)
+{
+    assert(item->kind >= TTS_ITEM_CHIP && item->kind <= TTS_ITEM_MISSED);
+    if (tts_recorder_ready(r))
+        put(r, item);
+}

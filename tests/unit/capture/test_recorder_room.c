@@ -1,0 +1,226 @@
+/* Recordings that cannot begin, cannot go on, or end otherwise than by their end. */
+#include "harness/recorder_rig.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* --- no room ---------------------------------------------------------------------------- */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    T_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    T_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+T_TEST(where_there_is_no_room_it_stops_and_the_rest_goes_on)
+{
+    enum { FITS = 2 };
+    const char *path = t_scratch("full.tts");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    struct tts_recorder_state at;
+    struct tts_error err;
+    limit_files(TTS_REC_HEADER_BYTES + FITS * (4 << 20)); /* no signal ends the program */
+    struct tts_recorder *recorder = recording(tracker, path, 0);
+    churn(tracker, FEW_PLACES_EVENTS / 2);
+    tts_recorder_get_state(recorder, &at);
+    T_TRUE(at.is_stopped && at.dropped > 0);
+    T_EQ(at.events + at.dropped, FEW_PLACES_EVENTS - 100);
+    T_EQ(at.reason.sys_errno, EFBIG);
+    T_TRUE(strstr(at.reason.text, "stopped recording to") &&
+           strstr(at.reason.text, "full.tts', raise the limit (ulimit -f)"));
+    T_TRUE(tts_tracker_is_on(tracker));
+    alloc_dram(tracker, 1, 1);
+    end(capture, NULL);
+    T_EQ(phase(capture, 0)->events, FEW_PLACES_EVENTS - 100 + 1);
+    T_EQ(tts_recorder_end(recorder, &at, &err), TTS_E_IO);
+    T_EQ(err.status, TTS_E_IO);
+    T_EQ(err.sys_errno, EFBIG);
+    T_EQ(at.events + at.dropped, FEW_PLACES_EVENTS - 100 + 1);
+    T_TRUE(!tts_tracker_is_on(tracker));
+    limit_files(RLIM_INFINITY);
+    struct recording rec = recording_open(path);
+    struct sums sums = {0};
+    recording_each(&rec, add_up, &sums);
+    T_EQ(rec.last_seq, at.events);
+    T_EQ(rec.blocks, FITS);
+    T_TRUE(rec.state.kind == TTS_REC_STOPPED && rec.state.sys_errno == EFBIG);
+    T_TRUE(rec.state.events == at.events && rec.state.dropped == at.dropped);
+    T_EQ(rec.len, at.bytes);
+    recording_close(&rec);
+    recorder = recording(tracker, path, 0); /* and again, with room */
+    ended(recorder);
+    done(capture, tracker);
+}
+
+/* Files in a directory, those that hide too. */
+static int entries(const char *path)
+{
+    int count = 0;
+    DIR *dir = opendir(path);
+    T_TRUE(dir != NULL);
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(dir);
+    return count;
+}
+
+static void cannot(const char *path, uint64_t keep_bytes, enum tts_status status,
+                   const char *why)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_recorder *recorder = NULL;
+    struct tts_recorder_config config = {path, keep_bytes};
+    struct tts_error err = {0};
+    T_EQ(tts_recorder_begin(tracker, &config, &recorder, &err), status);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' is not in '%s'", why, err.text);
+    T_TRUE(!recorder && !tts_tracker_is_on(tracker));
+    T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), status); /* not busy */
+    tts_tracker_free(tracker);
+}
+
+T_TEST(what_cannot_be_made_says_why_and_leaves_nothing_behind)
+{
+    char inside[600];
+    const char *dir = t_scratch("paths");
+    T_EQ(mkdir(dir, 0755), 0);
+    snprintf(inside, sizeof inside, "%s/none/run.tts", dir);
+    cannot(inside, 0, TTS_E_IO, "none/run.tts', make its directory first: no such file");
+    cannot(dir, 0, TTS_E_IO, "paths', name a file in it: is a directory");
+    cannot("/dev/null", 0, TTS_E_IO, "cannot record to '/dev/null', record elsewhere");
+    cannot("", 0, TTS_E_INVALID, "no path");
+    cannot(NULL, 0, TTS_E_INVALID, "no path");
+    cannot("x.tts", BOX - 1, TTS_E_RANGE, "give 0, or 4194304 to");
+    cannot("x.tts", UINT64_MAX, TTS_E_RANGE, "give 0, or 4194304 to");
+    snprintf(inside, sizeof inside, "%s/big.tts", dir);
+    limit_files(1 << 20);
+    cannot(inside, 0, TTS_E_IO, "big.tts', raise the limit (ulimit -f): file too large");
+    cannot(inside, BOX, TTS_E_IO, "big.tts', raise the limit (ulimit -f): file too large");
+    limit_files(RLIM_INFINITY);
+    T_EQ(entries(dir), 0);
+    if (geteuid() != 0) { /* who may do everything is not refused */
+        T_EQ(chmod(dir, 0555), 0);
+        cannot(inside, 0, TTS_E_IO, "give one that may be written: permission denied");
+        T_EQ(chmod(dir, 0755), 0);
+    }
+}
+
+T_TEST(a_file_that_was_there_stays_until_the_new_one_is)
+{
+    const char *path = t_scratch("old.tts"), *link = t_scratch("link.tts");
+    FILE *file = fopen(path, "w");
+    T_TRUE(file && fputs("precious", file) >= 0 && fclose(file) == 0);
+    T_EQ(chmod(path, 0640), 0);
+    T_EQ(symlink(path, link), 0);
+    limit_files(1 << 20);
+    cannot(link, 0, TTS_E_IO, "raise the limit");
+    limit_files(RLIM_INFINITY);
+    char text[16] = "";
+    file = fopen(path, "r");
+    T_TRUE(file && fgets(text, sizeof text, file));
+    fclose(file);
+    T_STR_EQ(text, "precious");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_recorder *recorder = recording(tracker, link, 0);
+    ended(recorder);
+    struct stat info;
+    T_EQ(lstat(link, &info), 0);
+    T_TRUE(S_ISLNK(info.st_mode)); /* what it leads to was replaced */
+    T_EQ(stat(path, &info), 0);
+    T_EQ(info.st_mode & 0777, 0640);
+    has_text(path, "keyframe 0: 0\nkeyframe end\n");
+    tts_tracker_free(tracker);
+}
+
+T_TEST(memory_may_run_out_at_every_place)
+{
+    const char *path = t_scratch("nomem.tts");
+    enum tts_status status = TTS_E_NOMEM;
+    for (uint64_t nth = 1; status == TTS_E_NOMEM; nth++) {
+        struct heap heap;
+        heap_init(&heap);
+        struct tts_tracker *tracker = tracker_on(&heap);
+        struct tts_recorder *recorder = NULL;
+        struct tts_recorder_config config = {path, 0};
+        heap.calls = 0;
+        heap.fail_at = nth;
+        status = tts_recorder_begin(tracker, &config, &recorder, NULL);
+        heap.fail_at = 0;
+        T_EQ(status, heap.failed ? TTS_E_NOMEM : TTS_OK);
+        T_EQ(status == TTS_OK, access(path, F_OK) == 0);
+        if (status == TTS_OK)
+            ended(recorder);
+        tts_tracker_free(tracker);
+        T_TRUE(heap_is_settled(&heap));
+        T_TRUE(nth > 1 || status == TTS_E_NOMEM);
+    }
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
+
+T_TEST(a_tracker_that_goes_first_finishes_the_file)
+{
+    const char *path = t_scratch("orphan.tts");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_recorder *recorder = recording(tracker, path, 0);
+    struct tts_capture *capture = begun(tracker);
+    alloc_dram(tracker, 1, 5);
+    tts_tracker_free(tracker);
+    has_text(path, "keyframe 0: 0\nkeyframe end\nbegin 1\n1 alloc d0 DRAM #1 5\nend 1\n");
+    struct tts_recorder_state at;
+    tts_recorder_get_state(recorder, &at);
+    T_EQ(at.events, 1);
+    T_EQ(ended(recorder).events, 1);
+    tts_capture_free(capture);
+}
+
+T_TEST(nothing_can_be_asked_of_no_recorder)
+{
+    struct tts_recorder_state at = {.events = 5};
+    T_EQ(tts_recorder_end(NULL, &at, NULL), TTS_OK);
+    T_EQ(at.events, 0);
+    at.events = 5;
+    tts_recorder_get_state(NULL, &at);
+    T_EQ(at.events, 0);
+    tts_recorder_get_state(NULL, NULL);
+    struct tts_recorder *recorder = NULL;
+    T_EQ(tts_recorder_begin(NULL, &(struct tts_recorder_config){"x", 0}, &recorder, NULL),
+         TTS_E_INVALID);
+}
+
+/* A child has all that its parent has, the mapped file too: it must not write there. */
+T_TEST(a_child_process_leaves_the_file_to_its_parent)
+{
+    const char *path = t_scratch("fork.tts");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_recorder *recorder = recording(tracker, path, 0);
+    alloc_dram(tracker, 1, 1);
+    for (int events = 0; events < 2; events++) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct tts_recorder_state at;
+            enum tts_status status = TTS_OK;
+            for (int i = 0; i < 1000 * events; i++)
+                status |= tts_track_alloc(tracker, 0, TTS_POOL_DRAM, 100, 1, 0, NULL);
+            enum tts_status end_status = tts_recorder_end(recorder, &at, NULL);
+            bool is_right = status == TTS_OK && end_status == TTS_E_IO && at.is_stopped &&
+                            at.events == 1 && at.dropped == 1000 * (uint64_t)events &&
+                            strstr(at.reason.text, "child process");
+            _exit(is_right ? 0 : 1);
+        }
+        int ended_as;
+        T_EQ(waitpid(child, &ended_as, 0), child);
+        T_EQ(ended_as, 0);
+    }
+    alloc_dram(tracker, 2, 2);
+    ended(recorder);
+    has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #1 1\n2 alloc d0 DRAM #2 2\n");
+    tts_tracker_free(tracker);
+}
