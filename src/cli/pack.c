@@ -1,0 +1,267 @@
+/* pack.c: makes a recording small. */
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/same_file.h"
+#include "model/recfile.h"
+#include "model/recpack.h"
+#include "views/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char command[] = "pack";
+
+struct pack {
+    /* what was asked for */
+    const char *path, *out_path; /* out_path NULL: over the recording */
+    bool json;
+    /* what is under way */
+    struct tts_recfile *file;
+    struct tts_recpack *packer;
+    struct tts_outfile out;
+    uint64_t events, bytes_after;
+    bool is_damaged;
+    struct tts_error damage;
+};
+
+/* --- options ---------------------------------------------------------------------------- */
+
+enum { OPTION_OUTPUT, OPTION_JSON };
+
+static const struct tts_option options_table[] = {
+    [OPTION_OUTPUT] = {"output", 'o', true},
+    [OPTION_JSON] = {"json", 'j', false},
+    {0},
+};
+
+static bool is_stdout(const struct pack *pack)
+{
+    return pack->out_path && strcmp(pack->out_path, "-") == 0;
+}
+
+/* TTS_OPTIONS_END when there is something to do, else TTS_OPTIONS_STOP and the exit code. */
+static int read_options(struct pack *pack, char **argv, int *exit_code)
+{
+    struct tts_options options = tts_options_begin(command, options_table, argv);
+    int option;
+    *exit_code = TTS_EXIT_USAGE;
+    while ((option = tts_options_next(&options)) >= 0) {
+        if (option == OPTION_OUTPUT)
+            pack->out_path = options.value;
+        else
+            pack->json = true;
+    }
+    if (option == TTS_OPTIONS_STOP) {
+        *exit_code = options.exit_code;
+        return option;
+    }
+    if (options.operand_count != 1) {
+        *exit_code =
+            tts_options_bad_operands(&options, options.operand_count ? NULL : "RECORDING");
+        return TTS_OPTIONS_STOP;
+    }
+    pack->path = options.operands[0];
+    if (is_stdout(pack) && pack->json) {
+        tts_message(command, "'-o -' needs standard output for itself, give it a file or leave "
+                             "out --json");
+        return TTS_OPTIONS_STOP;
+    }
+    if (strcmp(pack->path, "-") == 0) {
+        tts_message(command, "standard input cannot be packed, name the recording");
+        return TTS_OPTIONS_STOP;
+    }
+    if (pack->out_path && tts_same_file(pack->path, pack->out_path))
+        pack->out_path = NULL;
+    return TTS_OPTIONS_END;
+}
+
+/* --- packing ---------------------------------------------------------------------------- */
+
+static enum tts_status open_files(struct pack *pack, struct tts_error *err)
+{
+    enum tts_status status = tts_recfile_open(pack->path, NULL, &pack->file, err);
+    if (status == TTS_OK)
+        status =
+            tts_outfile_open(&pack->out, pack->out_path ? pack->out_path : pack->path, err);
+    if (status == TTS_OK)
+        status = tts_recpack_new(pack->out.stream, &tts_recfile_info(pack->file)->header, NULL,
+                                 &pack->packer, err);
+    return status;
+}
+
+/* What is read is good up to here, whatever is behind. */
+static void note_damage(struct pack *pack, const struct tts_error *err, uint64_t seq)
+{
+    pack->is_damaged = true;
+    pack->damage = *err;
+    if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE) /* not of the file's form */
+        tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", seq,
+                      err->text);
+}
+
+/* One item. TTS_E_NOT_FOUND: no more are good. Others: it cannot go on. */
+static enum tts_status pack_item(struct pack *pack, uint64_t *seq, struct tts_error *err)
+{
+    struct tts_item item;
+    enum tts_status status = tts_recfile_next(pack->file, &item, err);
+    if (status == TTS_E_NOT_FOUND || status == TTS_E_NOMEM)
+        return status;
+    bool is_read = status == TTS_OK;
+    if (is_read)
+        status = tts_recpack_item(pack->packer, &item, err);
+    if (status == TTS_OK) {
+        pack->events += item.kind == TTS_ITEM_EVENT;
+        *seq = item.seq;
+        return TTS_OK;
+    }
+    if (is_read && (status == TTS_E_IO || status == TTS_E_NOMEM))
+        return status;
+    note_damage(pack, err, *seq);
+    return TTS_E_NOT_FOUND;
+}
+
+static enum tts_status pack_items(struct pack *pack, struct tts_error *err)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    struct tts_progress progress;
+    uint64_t seq = info->first_seq;
+    enum tts_status status;
+    tts_progress_begin(&progress, "packing", pack->path, info->file_bytes);
+    while ((status = pack_item(pack, &seq, err)) == TTS_OK)
+        if (tts_progress_is_due(&progress))
+            tts_progress_show(&progress, tts_recfile_tell(pack->file));
+    tts_progress_end(&progress);
+    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
+}
+
+/* The state of the source, and of what is not in the file any more because of damage. */
+static struct tts_rec_state end_state(const struct pack *pack)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    struct tts_rec_state state = info->state;
+    if (!info->state_is_known)
+        state.kind = TTS_REC_RECORDING;
+    if (!pack->is_damaged)
+        return state;
+    bool is_counted = state.kind != TTS_REC_RECORDING && state.events > pack->events &&
+                      info->header.places == 0;
+    state.dropped += is_counted ? state.events - pack->events : 0;
+    state.kind = TTS_REC_STOPPED;
+    state.sys_errno = EIO;
+    state.events = pack->events;
+    return state;
+}
+
+static enum tts_status finish(struct pack *pack, struct tts_error *err)
+{
+    struct tts_rec_state state = end_state(pack);
+    enum tts_status status = tts_recpack_end(pack->packer, &state, err);
+    if (status != TTS_OK)
+        return status;
+    off_t end = fseeko(pack->out.stream, 0, SEEK_END) == 0 ? ftello(pack->out.stream) : -1;
+    pack->bytes_after = end > 0 ? (uint64_t)end : 0;
+    return tts_outfile_commit(&pack->out, err);
+}
+
+/* --- what it says ----------------------------------------------------------------------- */
+
+static void print_json(const struct pack *pack)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    struct tts_json json;
+    tts_json_init(&json, stdout);
+    tts_json_object(&json, NULL);
+    tts_json_object(&json, "schema");
+    tts_json_text(&json, "name", "ttscope.pack");
+    tts_json_number(&json, "version", 1);
+    tts_json_object_end(&json);
+    tts_json_text(&json, "file", pack->path);
+    tts_json_text(&json, "output", pack->out_path ? pack->out_path : pack->path);
+    tts_json_number(&json, "events", pack->events);
+    tts_json_number(&json, "events_before_first", info->first_seq);
+    tts_json_number(&json, "bytes_before", info->file_bytes);
+    tts_json_number(&json, "bytes_after", pack->bytes_after);
+    tts_json_ratio(&json, "bytes_per_event", pack->bytes_after, pack->events);
+    tts_json_bool(&json, "ended",
+                  info->state_is_known && info->state.kind != TTS_REC_RECORDING);
+    if (pack->is_damaged) {
+        tts_json_object(&json, "damage");
+        tts_json_number(&json, "offset", pack->damage.offset);
+        tts_json_text(&json, "text", pack->damage.text);
+        tts_json_object_end(&json);
+    } else {
+        tts_json_null(&json, "damage");
+    }
+    tts_json_object_end(&json);
+}
+
+static void print_text(const struct pack *pack)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    printf("%" PRIu64 " events, %" PRIu64 " bytes became %" PRIu64, pack->events,
+           info->file_bytes, pack->bytes_after);
+    if (pack->events > 0)
+        printf(": %.2f bytes per event", (double)pack->bytes_after / (double)pack->events);
+    printf("\n");
+}
+
+static void print_all(const struct pack *pack)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    if (pack->json)
+        print_json(pack);
+    else if (!is_stdout(pack))
+        print_text(pack);
+    if (!info->state_is_known || info->state.kind == TTS_REC_RECORDING)
+        tts_message(command, "note: '%s' was not ended, what was in it by now is packed",
+                    pack->path);
+    if (pack->is_damaged)
+        tts_message(command, "%s: %s; what is before is packed", pack->path, pack->damage.text);
+}
+
+/* --- the whole of it -------------------------------------------------------------------- */
+
+static int fail(const struct pack *pack, const struct tts_error *err)
+{
+    if (err->status == TTS_E_IO)
+        tts_message(command, "%s", err->text);
+    else
+        tts_message(command, "%s: %s", pack->path, err->text);
+    return TTS_EXIT_INPUT;
+}
+
+static int run_pack(struct pack *pack)
+{
+    struct tts_error err = {0};
+    if (open_files(pack, &err) != TTS_OK || pack_items(pack, &err) != TTS_OK)
+        return fail(pack, &err);
+    if (pack->is_damaged && !pack->out_path) {
+        tts_message(command, "%s: %s; '-o FILE' packs what is before, this file stays",
+                    pack->path, pack->damage.text);
+        return TTS_EXIT_INPUT;
+    }
+    if (finish(pack, &err) != TTS_OK)
+        return fail(pack, &err);
+    print_all(pack);
+    return pack->is_damaged ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+}
+
+int tts_cmd_pack(int argc, char **argv)
+{
+    (void)argc;
+    struct pack pack = {0};
+    int exit_code;
+    if (read_options(&pack, argv, &exit_code) == TTS_OPTIONS_STOP)
+        return exit_code;
+    exit_code = run_pack(&pack);
+    tts_recpack_free(pack.packer);
+    tts_outfile_abandon(&pack.out);
+    tts_recfile_close(pack.file);
+    return exit_code;
+}

@@ -1,0 +1,48 @@
+#include "cli/safe_text.h"
+
+#include "views/utf8.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_safe(uint32_t code)
+{
+    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    /* What turns the direction of the line, or has no width, can hide what a name is. */
+    bool is_hidden = (code >= 0x200b && code < 0x2010) || (code >= 0x2028 && code < 0x202f) ||
+                     (code >= 0x2060 && code < 0x2070) || code == 0xfeff;
+    return !is_control && !is_hidden && code != TTS_UTF8_REPLACEMENT;
+}
+
+static size_t count_columns(const char *text, size_t len)
+{
+    size_t count = 0;
+    uint32_t code;
+    for (size_t at = 0; at < len; count++)
+        at += tts_utf8_next(text + at, len - at, &code);
+    return count;
+}
+
+size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t columns)
+{
+    assert(capacity > 0);
+    size_t len = strlen(text), to = 0, column = 0;
+    bool is_cut = count_columns(text, len) > columns;
+    size_t dots = is_cut ? (columns < 3 ? columns : 3) : 0;
+    for (size_t from = 0; from < len && column < columns - dots; column++) {
+        uint32_t code;
+        size_t used = tts_utf8_next(text + from, len - from, &code);
+        bool safe = is_safe(code);
+        size_t bytes = safe ? used : 1;
+        if (bytes + dots >= capacity - to)
+            break;
+        memcpy(out + to, safe ? text + from : "?", bytes);
+        to += bytes;
+        from += used;
+    }
+    for (; dots > 0 && capacity - to > 1; dots--, column++)
+        out[to++] = '.';
+    out[to] = '\0';
+    return column;
+}

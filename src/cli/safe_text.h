@@ -1,0 +1,12 @@
+/* safe_text.h: foreign text for a terminal: bytes that it would obey, or cannot show, become
+ * '?'. */
+#pragma once
+
+#include <stddef.h>
+
+enum { TTS_SAFE_COLUMN_BYTES = 4 }; /* the most that a column takes */
+
+/* At most `columns` code points of `text`, the last three dots where there are more; always
+ * terminated. `capacity` is columns * TTS_SAFE_COLUMN_BYTES + 1 at least, or less is written.
+ * Returns how many columns it takes. */
+size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t columns);

@@ -1,0 +1,53 @@
+/* recfile.h: a recording, read from its begin or from any event on.
+ * Every block is checked before an item of it is given. The file may be one that is being
+ * written, was never ended, is cut or damaged: what is before the damage is read, then it is an
+ * error with its place. Nothing is mapped, so that a file which is cut meanwhile does no harm.
+ * Bounded memory: one block of at most 64 MiB at a time, packed and unpacked, and the index.
+ * One thread. The rules are in docs/design/recording.md. */
+#pragma once
+
+#include "model/item.h"
+#include "model/recformat.h"
+#include "ttscope/alloc.h"
+
+struct tts_recfile;
+
+/* Is this how a recording begins? `len` bytes of its first ones; 8 are enough. */
+bool tts_recfile_is_one(const unsigned char *bytes, size_t len);
+
+/* TTS_E_IO, TTS_E_SYNTAX (not a recording, or its header is damaged), TTS_E_RANGE (newer),
+ * TTS_E_NOMEM. Not a pipe. The text of TTS_E_IO names the path, others are to stand behind it.
+ */
+TTS_NODISCARD enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc,
+                                               struct tts_recfile **out, struct tts_error *err);
+void tts_recfile_close(struct tts_recfile *file); /* NULL is fine */
+
+struct tts_recfile_info {
+    struct tts_rec_header header;
+    struct tts_rec_state state;
+    bool state_is_known;   /* a copy is valid */
+    bool state_is_damaged; /* one of the copies is not */
+    uint64_t file_bytes;
+    uint64_t first_seq; /* events before the first that is there: of a black box, or when the
+                         * recorder began late */
+    bool has_index;
+};
+const struct tts_recfile_info *tts_recfile_info(const struct tts_recfile *file);
+
+/* As item.h says. TTS_E_SYNTAX: err->offset is the byte of the file, the text names the block.
+ * TTS_E_IO: it cannot be read, or a black box was written over meanwhile. After an error it
+ * stays one. A file that is being written ends with the blocks that were begun when it was
+ * opened, or when its end was told before: more may come at the next call. Of a block that is
+ * what was committed when it was looked at, and the rest when the next one has begun. */
+TTS_NODISCARD enum tts_status tts_recfile_next(struct tts_recfile *file, struct tts_item *out,
+                                               struct tts_error *err);
+
+/* The next item is that of the last keyframe that is at or before event `seq`, or the first
+ * there is; first_seq is the moment before the first event. With an index one read finds it;
+ * without, headers of blocks are walked. Forgets an error. TTS_E_NOT_FOUND: `seq` is below
+ * first_seq or behind the last event. TTS_E_SYNTAX, TTS_E_IO, TTS_E_NOMEM. Where it fails it
+ * stays where it was. */
+TTS_NODISCARD enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq,
+                                               struct tts_error *err);
+/* How far it is: bytes of the file behind it. For progress. */
+uint64_t tts_recfile_tell(const struct tts_recfile *file);

@@ -1,0 +1,291 @@
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "model/recfile_inside.h"
+
+#include <inttypes.h>
+
+struct tts_recspot tts_recfile_behind(const struct tts_recfile *file,
+                                      const struct tts_recblock *block)
+{
+    struct tts_recspot spot = {.number = block->head.number + 1};
+    spot.off = file->info.header.kind == TTS_REC_LIVE ? tts_recblock_off(file, spot.number)
+                                                      : block->off + block->head.place_bytes;
+    return spot;
+}
+
+bool tts_recfile_is_index(const struct tts_recfile *file, struct tts_recspot spot)
+{
+    return file->info.header.kind == TTS_REC_PACKED && file->info.state_is_known &&
+           file->info.state.index_off > 0 && spot.off == file->info.state.index_off;
+}
+
+static struct tts_recspot spot_of(const struct tts_recfile *file, uint64_t number)
+{
+    return (struct tts_recspot){.number = number, .off = tts_recblock_off(file, number)};
+}
+
+/* ---- black boxes ---- */
+
+/* How many of its blocks were begun, by the newest that is in a place of its own. */
+static enum tts_status scan_places(const struct tts_recfile *file, uint64_t *blocks,
+                                   struct tts_error *err)
+{
+    const struct tts_rec_header *header = &file->info.header;
+    assert(header->places > 0 && header->place_bytes > 0);
+    uint64_t in_file = file->info.file_bytes / header->place_bytes + 1;
+    uint64_t places = header->places < in_file ? header->places : in_file;
+    for (uint64_t place = 0; place < places; place++) {
+        unsigned char bytes[TTS_REC_BLOCK_HEADER_BYTES];
+        struct tts_rec_block head;
+        size_t got;
+        enum tts_status status = tts_recfile_pread(file, tts_recblock_off(file, place), bytes,
+                                                   sizeof bytes, &got, err);
+        if (status == TTS_E_NOT_FOUND)
+            break;
+        if (status != TTS_OK)
+            return status;
+        if (tts_rec_block_get(bytes, &head, NULL) == TTS_OK &&
+            tts_get64(bytes + TTS_REC_COMMIT_OFF) != 0 &&
+            head.number % header->places == place && head.number >= *blocks &&
+            head.number < UINT64_MAX)
+            *blocks = head.number + 1;
+    }
+    return TTS_OK;
+}
+
+/* What is older than the first keyframe cannot be understood without what was before it. */
+static uint64_t first_keyframe(const struct tts_recfile *file, uint64_t oldest)
+{
+    struct tts_recblock block;
+    for (uint64_t number = oldest; number < file->blocks; number++) {
+        if (tts_recblock_look(file, spot_of(file, number), &block, NULL) != TTS_OK)
+            break; /* from the oldest on: then it is told of */
+        if (block.head.has_keyframe)
+            return number;
+    }
+    return oldest;
+}
+
+static enum tts_status locate_box(struct tts_recfile *file, struct tts_error *err)
+{
+    uint64_t places = file->info.header.places, oldest = 0;
+    enum tts_status status = scan_places(file, &file->blocks, err);
+    if (status != TTS_OK)
+        return status;
+    if (file->blocks >= places) {
+        /* The place of the oldest is the next to be used again. */
+        struct tts_recblock block;
+        oldest = file->blocks - places;
+        if (tts_recblock_look(file, spot_of(file, oldest), &block, NULL) == TTS_E_NOT_FOUND &&
+            places > 1)
+            oldest++;
+    }
+    file->first = spot_of(file, oldest > 0 ? first_keyframe(file, oldest) : 0);
+    return TTS_OK;
+}
+
+/* ---- the index ---- */
+
+static bool read_entries(struct tts_recfile *file, const unsigned char *bytes, size_t count)
+{
+    struct tts_recindex_entry before = {0};
+    assert(count <= file->entry_capacity && count <= TTS_RECINDEX_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = bytes + i * TTS_RECINDEX_ENTRY_BYTES;
+        struct tts_recindex_entry entry = {tts_get64(at), tts_get64(at + 8), tts_get64(at + 16),
+                                           tts_get64(at + 24)};
+        if (entry.off <= before.off || entry.seq < before.seq)
+            return false;
+        file->entries[i] = before = entry;
+    }
+    file->entry_count = count;
+    return true;
+}
+
+/* Without one, or with one that is damaged, blocks are looked for one by one. */
+static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *err)
+{
+    const struct tts_rec_state *state = &file->info.state;
+    struct tts_recspot spot = {.number = state->blocks, .off = state->index_off};
+    struct tts_recblock block;
+    const unsigned char *bytes;
+    size_t len;
+    if (!file->info.state_is_known || state->index_off == 0 ||
+        tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
+        block.head.kind != TTS_REC_INDEX)
+        return TTS_OK;
+    file->has_end = true;
+    file->end_seq = block.head.seq;
+    if (state->blocks == 0 || block.head.packing != TTS_REC_PLAIN ||
+        block.used != state->blocks * TTS_RECINDEX_ENTRY_BYTES)
+        return TTS_OK;
+    enum tts_status status = tts_recblock_read(file, &block, &bytes, &len, err);
+    if (status == TTS_E_NOMEM)
+        return status;
+    if (status != TTS_OK)
+        return TTS_OK;
+    size_t count = len / TTS_RECINDEX_ENTRY_BYTES;
+    struct tts_recindex_entry *entries =
+        tts_alloc_grow(file->alloc, NULL, &file->entry_capacity, count, sizeof *entries);
+    if (!entries)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the index");
+    file->entries = entries;
+    file->info.has_index = read_entries(file, bytes, count);
+    return TTS_OK;
+}
+
+void tts_recfile_renew(struct tts_recfile *file, uint64_t number)
+{
+    struct tts_recblock block;
+    enum tts_status status;
+    while ((status = tts_recblock_look(file, spot_of(file, number), &block, NULL)) == TTS_OK)
+        number++;
+    file->limit = number + (status != TTS_E_NOT_FOUND); /* damage is for who comes there */
+}
+
+/* A live file says how many events there were, from its first block on. */
+static void locate_end(struct tts_recfile *file)
+{
+    const struct tts_rec_state *state = &file->info.state;
+    file->has_end =
+        file->info.state_is_known && state->kind != TTS_REC_RECORDING &&
+        file->first.number == 0 &&
+        !__builtin_add_overflow(file->info.first_seq, state->events, &file->end_seq);
+}
+
+enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *err)
+{
+    struct tts_recblock block;
+    enum tts_status status = TTS_OK;
+    file->blocks = file->info.state_is_known ? file->info.state.blocks : 0;
+    file->first = (struct tts_recspot){.off = TTS_REC_HEADER_BYTES};
+    if (file->info.header.kind == TTS_REC_PACKED)
+        status = locate_index(file, err);
+    else if (file->info.header.places > 0)
+        status = locate_box(file, err);
+    if (status != TTS_OK)
+        return status;
+    if (tts_recblock_look(file, file->first, &block, NULL) == TTS_OK)
+        file->info.first_seq = block.head.seq;
+    file->limit = UINT64_MAX;
+    if (file->info.header.kind == TTS_REC_PACKED)
+        return TTS_OK;
+    locate_end(file);
+    if (!file->has_end)
+        tts_recfile_renew(file, file->blocks);
+    return TTS_OK;
+}
+
+/* ---- seek ---- */
+
+static enum tts_status not_there(uint64_t seq, const char *where, struct tts_error *err)
+{
+    return tts_error_set(err, TTS_E_NOT_FOUND, "event %" PRIu64 " is %s in the recording", seq,
+                         where);
+}
+
+static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t seq,
+                                     struct tts_recspot *out, struct tts_error *err)
+{
+    size_t low = 0, high = file->entry_count; /* the last one at or before is in [low, high) */
+    struct tts_recblock block;
+    assert(file->entry_count > 0);
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (file->entries[middle].seq <= seq)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert(low == 0 || file->entries[low].seq <= seq);
+    while (low > 0 && !(file->entries[low].flags & TTS_RECINDEX_HAS_KEYFRAME))
+        low--;
+    const struct tts_recindex_entry *entry = &file->entries[low];
+    struct tts_recspot spot = {.number = low, .off = entry->off};
+    enum tts_status status = tts_recblock_look(file, spot, &block, err);
+    bool has_keyframe = entry->flags & TTS_RECINDEX_HAS_KEYFRAME;
+    if (status == TTS_E_NOT_FOUND ||
+        (status == TTS_OK &&
+         (block.head.seq != entry->seq || block.head.has_keyframe != has_keyframe)))
+        return tts_recblock_damaged(spot.number, spot.off, "the index has it otherwise", err);
+    if (status == TTS_OK)
+        *out = spot;
+    return status;
+}
+
+/* Decodes a block to its end, or until it has the event. */
+static enum tts_status has_event(struct tts_recfile *file, const struct tts_recblock *block,
+                                 uint64_t seq, struct tts_error *err)
+{
+    const unsigned char *payload;
+    size_t len;
+    struct tts_item item;
+    uint64_t tick;
+    file->is_open = false; /* the decoder is used; what was given of its block is known */
+    enum tts_status status = tts_recblock_read(file, block, &payload, &len, err);
+    if (status != TTS_OK)
+        return status;
+    tts_recdec_begin(&file->dec, &block->head, payload, len);
+    do {
+        status = tts_recdec_next(&file->dec, &item, &tick, NULL);
+    } while (status == TTS_OK && item.seq < seq);
+    if (status == TTS_OK)
+        return TTS_OK;
+    return status == TTS_E_NOT_FOUND ? not_there(seq, "behind the last", err)
+                                     : tts_recblock_damaged(block->head.number, block->off,
+                                                            "it ends before the event", err);
+}
+
+static enum tts_status find_by_walking(struct tts_recfile *file, uint64_t seq,
+                                       struct tts_recspot *out, struct tts_error *err)
+{
+    struct tts_recblock block, last = {0};
+    struct tts_recspot spot = file->first, best = file->first;
+    enum tts_status status;
+    while (!tts_recfile_is_index(file, spot)) {
+        status = tts_recblock_look(file, spot, &block, err);
+        if (status == TTS_E_NOT_FOUND && spot.number < file->blocks)
+            return tts_recblock_missing(spot, err);
+        if (status == TTS_E_NOT_FOUND)
+            break;
+        if (status != TTS_OK)
+            return status;
+        if (block.head.kind == TTS_REC_INDEX)
+            break;
+        if (block.head.seq > seq) {
+            *out = best;
+            return TTS_OK;
+        }
+        if (block.head.has_keyframe)
+            best = spot;
+        last = block;
+        spot = tts_recfile_behind(file, &block);
+    }
+    status = seq == file->info.first_seq || file->has_end ? TTS_OK
+             : last.off > 0                               ? has_event(file, &last, seq, err)
+                            : not_there(seq, "behind the last", err);
+    if (status == TTS_OK)
+        *out = best;
+    return status;
+}
+
+enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct tts_error *err)
+{
+    struct tts_recspot spot;
+    if (seq < file->info.first_seq)
+        return not_there(seq, "before the first", err);
+    if (file->has_end && seq > file->end_seq)
+        return not_there(seq, "behind the last", err);
+    enum tts_status status = file->info.has_index ? find_by_index(file, seq, &spot, err)
+                                                  : find_by_walking(file, seq, &spot, err);
+    if (status != TTS_OK)
+        return status;
+    file->spot = spot;
+    file->is_open = file->follows = false;
+    file->grown = 0;
+    file->seq = file->info.first_seq;
+    file->time_ns = 0;
+    file->failure = (struct tts_error){0};
+    return TTS_OK;
+}

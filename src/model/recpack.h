@@ -1,0 +1,29 @@
+/* recpack.h: a recording made small: blocks of about 64 Ki events, compressed, with keyframes
+ * and an index (docs/design/recording.md). The same items give the same bytes. Heap object; for
+ * every buffer that lives it takes some 90 bytes beside what a follower takes. One thread. */
+#pragma once
+
+#include "model/item.h"
+#include "model/recformat.h"
+#include "ttscope/alloc.h"
+
+#include <stdio.h>
+
+struct tts_recpack;
+
+/* Writes to `out`, which can seek, from its begin on. `header` is that of the source. */
+TTS_NODISCARD enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,
+                                              const struct tts_alloc *alloc,
+                                              struct tts_recpack **pack, struct tts_error *err);
+void tts_recpack_free(struct tts_recpack *pack); /* NULL is fine */
+
+/* Items as recfile.h reads them, with the names of operations; keyframes of the source that are
+ * not its first are passed over, new ones are made. TTS_E_IO, TTS_E_NOMEM: no more can be
+ * written. What tts_follow_item() refuses is not in it, and it can go on or end. */
+TTS_NODISCARD enum tts_status
+tts_recpack_item(struct tts_recpack *pack, const struct tts_item *item, struct tts_error *err);
+/* Index and header; `state` is that of the source, of which blocks and index are filled in.
+ * Once. TTS_E_IO, TTS_E_NOMEM, TTS_E_RANGE: more than 2^21 blocks. */
+TTS_NODISCARD enum tts_status tts_recpack_end(struct tts_recpack *pack,
+                                              const struct tts_rec_state *state,
+                                              struct tts_error *err);

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# pack: over the recording or into another file, of whole, unended, damaged and foreign ones.
+. "$(dirname "$0")/lib.sh"
+recordings=$source_dir/fuzz/corpus/recording
+bytes_of() { stat -c %s "$1"; }
+flip() { # file, byte
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    # shellcheck disable=SC2059 # the format is the byte
+    printf "\\x$(printf %02x $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# Over itself, and again; permissions stay, and nothing is left beside it.
+mkdir "$work/dir"
+cp "$recordings/ended.tts" "$work/dir/run.tts"
+chmod 640 "$work/dir/run.tts"
+run "$ttscope" pack "$work/dir/run.tts"
+expect_code 0
+expect_err ""
+size=$(bytes_of "$work/dir/run.tts")
+[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event$ ]] ||
+    fail "wanted one line of figures"
+events=${BASH_REMATCH[1]}
+[ "$size" -lt "$(bytes_of "$recordings/ended.tts")" ] || fail "wanted a smaller file"
+[ "$(stat -c %a "$work/dir/run.tts")" = 640 ] || fail "wanted the same permissions"
+[ "$(ls -A "$work/dir")" = run.tts ] || fail "wanted nothing else in the directory"
+cp "$work/dir/run.tts" "$work/once.tts"
+run "$ttscope" pack "$work/dir/run.tts"
+expect_code 0
+expect_out_like "$events events, $size bytes became $size:"
+cmp -s "$work/dir/run.tts" "$work/once.tts" || fail "wanted the same file again"
+
+# Into another, by option and by pipe; the recording stays.
+cp "$recordings/ended.tts" "$work/in.tts"
+run "$ttscope" pack -o "$work/out.tts" "$work/in.tts"
+expect_code 0
+cmp -s "$work/out.tts" "$work/once.tts" || fail "wanted the packed recording"
+cmp -s "$work/in.tts" "$recordings/ended.tts" || fail "wanted the recording to stay"
+run sh -c '"$1" pack "$2" --output=- >"$3"' sh "$ttscope" "$work/in.tts" "$work/piped.tts"
+expect_code 0
+expect_err ""
+cmp -s "$work/piped.tts" "$work/once.tts" || fail "wanted the packed recording on stdout"
+run "$ttscope" pack -o - --json "$work/in.tts"
+expect_code 2
+expect_err_like "'-o -' needs standard output for itself"
+
+# One of a program that was killed.
+run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
+expect_code 0
+expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
+expect_err "ttscope pack: note: '$recordings/killed.tts' was not ended, what was in it by now is packed"
+
+# JSON.
+run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
+expect_code 0
+expect_err ""
+if command -v jq >/dev/null; then
+    cp "$work/out" "$work/document"
+    run jq -c '[.schema.name, .schema.version, .events, .events_before_first, .bytes_after,
+        .ended, .damage, (keys | length)]' "$work/document"
+    expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,10]"
+fi
+
+# Damage: nothing is lost, and what is before it is packed when asked for.
+cp "$recordings/killed.tts" "$work/bad.tts"
+flip "$work/bad.tts" 9000 # in the second of two blocks
+cp "$work/bad.tts" "$work/kept.tts"
+said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its check does not fit"
+run "$ttscope" pack "$work/bad.tts"
+expect_code 3
+expect_out ""
+expect_err "$said; '-o FILE' packs what is before, this file stays"
+cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to stay"
+ln -s bad.tts "$work/link.tts"
+run "$ttscope" pack -o "$work/link.tts" "$work/bad.tts"
+expect_code 3
+cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to stay"
+run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
+expect_code 5
+expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
+expect_err "ttscope pack: note: '$work/bad.tts' was not ended, what was in it by now is packed
+$said; what is before is packed"
+part=${out%% *}
+run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now
+expect_code 0
+expect_err ""
+[ "${out%% *}" = "$part" ] || fail "wanted $part events again"
+[ "$part" -gt 50 ] || fail "wanted more events"
+run "$ttscope" pack --json -o "$work/part.tts" "$work/bad.tts"
+expect_code 5
+expect_out_like '"offset": 8192,'
+expect_out_like '"text": "block 1 at byte 8192 is damaged: its check does not fit"'
+
+# What is no recording, or is not there, or cannot be written.
+echo "P size=1" >"$work/text"
+run "$ttscope" pack "$work/text"
+expect_code 3
+expect_out ""
+expect_err "ttscope pack: $work/text: is not a recording"
+run "$ttscope" pack "$work/nothing"
+expect_code 3
+expect_err "ttscope pack: cannot read '$work/nothing': no such file or directory"
+run "$ttscope" pack -o "$work/no/such/dir" "$work/in.tts"
+expect_code 3
+expect_err "ttscope pack: cannot write '$work/no/such/dir': no such file or directory"
+run "$ttscope" pack -o /dev/full "$work/in.tts"
+expect_code 3
+expect_err_like "cannot write '/dev/full'"
+run "$ttscope" pack -
+expect_code 2
+run "$ttscope" pack
+expect_code 2
+expect_err_like "RECORDING"
+run "$ttscope" pack one two
+expect_code 2
