@@ -1,0 +1,44 @@
+/* bytes16.h: 16 bytes at once: which of them are what is looked for. */
+#pragma once
+
+#include "base/compiler.h"
+
+#include <stdint.h>
+#include <string.h>
+
+typedef unsigned char tts_bytes16 __attribute__((vector_size(16)));
+
+static TTS_FORCE_INLINE tts_bytes16 tts_bytes16_load(const unsigned char *at)
+{
+    tts_bytes16 bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/* Bit i for byte i of `hits`, each 0 or 255. */
+static TTS_FORCE_INLINE uint32_t tts_bytes16_mask(tts_bytes16 hits)
+{
+#ifdef __SSE2__
+    typedef char signed16 __attribute__((vector_size(16)));
+    return (uint32_t)__builtin_ia32_pmovmskb128((signed16)hits);
+#else
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 16; i++)
+        mask |= (uint32_t)(hits[i] & 1) << i;
+    return mask;
+#endif
+}
+
+/* The place of the first of `hits` that is set; 16: none is. */
+static TTS_FORCE_INLINE unsigned tts_bytes16_first(tts_bytes16 hits)
+{
+#ifdef __SSE2__
+    return (unsigned)__builtin_ctz(tts_bytes16_mask(hits) | 1u << 16);
+#else
+    uint64_t half[2];
+    memcpy(half, &hits, sizeof half);
+    if ((half[0] | half[1]) == 0)
+        return 16;
+    return (unsigned)__builtin_ctz(tts_bytes16_mask(hits));
+#endif
+}

@@ -1,0 +1,29 @@
+/* eventfile.h: a recording or a graph trace, told apart by content, as one row of items.
+ * One thread. */
+#pragma once
+
+#include "model/recfile.h"
+#include "sources/graph.h"
+
+struct tts_eventfile;
+
+/* "-" is standard input; a recording that comes through a pipe is put into an unnamed
+ * temporary file first. TTS_E_IO: the text names the path; others are to stand behind it:
+ * TTS_E_SYNTAX (neither of the two), TTS_E_RANGE, TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_eventfile_open(const char *path,
+                                                 const struct tts_alloc *alloc,
+                                                 struct tts_eventfile **out,
+                                                 struct tts_error *err);
+void tts_eventfile_close(struct tts_eventfile *file); /* NULL is fine */
+
+/* As item.h says. */
+TTS_NODISCARD enum tts_status tts_eventfile_next(struct tts_eventfile *file,
+                                                 struct tts_item *out, struct tts_error *err);
+
+/* Bytes behind it, and in all; 0: not known, it is a pipe. */
+uint64_t tts_eventfile_tell(const struct tts_eventfile *file);
+uint64_t tts_eventfile_size(const struct tts_eventfile *file);
+
+/* One of them is NULL. Borrowed. */
+struct tts_recfile *tts_eventfile_recording(struct tts_eventfile *file);
+const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file);

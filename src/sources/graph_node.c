@@ -1,0 +1,398 @@
+#include "sources/graph_node.h"
+
+#include "base/compiler.h"
+#include "base/number.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A word of a fixed spelling: the compiler makes a few compares of it. */
+#define IS(text, word) (memcmp(text, word, sizeof word - 1) == 0)
+
+/* ---- words ---- */
+
+static enum tts_node_type find_type(const char *text, size_t len)
+{
+    switch (len) {
+    case 6:
+        if (IS(text, "buffer"))
+            return TTS_NODE_BUFFER;
+        return IS(text, "tensor") ? TTS_NODE_TENSOR : TTS_NODE_UNKNOWN;
+    case 11:
+        return IS(text, "capture_end") ? TTS_NODE_CAPTURE_END : TTS_NODE_UNKNOWN;
+    case 12:
+        return IS(text, "function_end") ? TTS_NODE_FUNCTION_END : TTS_NODE_UNKNOWN;
+    case 13:
+        return IS(text, "capture_start") ? TTS_NODE_CAPTURE_START : TTS_NODE_UNKNOWN;
+    case 14:
+        return IS(text, "function_start") ? TTS_NODE_FUNCTION_START : TTS_NODE_UNKNOWN;
+    case 15:
+        return IS(text, "buffer_allocate") ? TTS_NODE_BUFFER_ALLOCATE : TTS_NODE_UNKNOWN;
+    case 17:
+        return IS(text, "buffer_deallocate") ? TTS_NODE_BUFFER_DEALLOCATE : TTS_NODE_UNKNOWN;
+    case 19:
+        return IS(text, "scratchpad_allocate") ? TTS_NODE_SCRATCHPAD_ALLOCATE
+                                               : TTS_NODE_UNKNOWN;
+    case 24:
+        if (IS(text, "circular_buffer_allocate"))
+            return TTS_NODE_CB_ALLOCATE;
+        return IS(text, "dataflow_buffer_allocate") ? TTS_NODE_DFB_ALLOCATE : TTS_NODE_UNKNOWN;
+    case 30:
+        return IS(text, "circular_buffer_deallocate_all") ? TTS_NODE_CB_DEALLOCATE_ALL
+                                                          : TTS_NODE_UNKNOWN;
+    default:
+        return TTS_NODE_UNKNOWN;
+    }
+}
+
+/* Keys of a node, and of its params. */
+enum key {
+    KEY_NONE,
+    KEY_OTHER, /* known, and of no use */
+    KEY_COUNTER,
+    KEY_CONNECTIONS,
+    KEY_NODE_TYPE,
+    KEY_PARAMS,
+    KEY_NAME,
+    KEY_TYPE,
+    KEY_RANGES,
+    KEY_FIELD, /* KEY_FIELD + field */
+};
+
+static enum key find_key(const char *text, size_t len)
+{
+    switch (len) {
+    case 6:
+        return IS(text, "params") ? KEY_PARAMS : KEY_NONE;
+    case 7:
+        return IS(text, "counter") ? KEY_COUNTER : KEY_NONE;
+    case 9:
+        if (IS(text, "node_type"))
+            return KEY_NODE_TYPE;
+        return IS(text, "arguments") ? KEY_OTHER : KEY_NONE;
+    case 11:
+        return IS(text, "connections") ? KEY_CONNECTIONS : KEY_NONE;
+    case 13:
+        return IS(text, "input_tensors") ? KEY_OTHER : KEY_NONE;
+    case 14:
+        return IS(text, "stacking_level") ? KEY_OTHER : KEY_NONE;
+    default:
+        return KEY_NONE;
+    }
+}
+
+static enum key field_key(enum tts_node_field field)
+{
+    return (enum key)((unsigned)KEY_FIELD + (unsigned)field);
+}
+
+static enum key find_param(const char *text, size_t len)
+{
+    switch (len) {
+    case 4:
+        if (IS(text, "size"))
+            return field_key(TTS_NODE_SIZE);
+        if (IS(text, "type"))
+            return KEY_TYPE;
+        return IS(text, "name") ? KEY_NAME : KEY_NONE;
+    case 6:
+        return IS(text, "layout") || IS(text, "inputs") ? KEY_OTHER : KEY_NONE;
+    case 7:
+        return IS(text, "address") ? field_key(TTS_NODE_ADDRESS) : KEY_NONE;
+    case 9:
+        if (IS(text, "device_id"))
+            return field_key(TTS_NODE_DEVICE);
+        if (IS(text, "page_size"))
+            return field_key(TTS_NODE_PAGE_SIZE);
+        return IS(text, "num_cores") ? field_key(TTS_NODE_CORES) : KEY_NONE;
+    case 11:
+        return IS(text, "buffer_type") ? field_key(TTS_NODE_BUFFER_TYPE) : KEY_NONE;
+    case 14:
+        if (IS(text, "core_range_set"))
+            return KEY_RANGES;
+        return IS(text, "borrows_memory") ? field_key(TTS_NODE_BORROWED) : KEY_NONE;
+    case 17:
+        return IS(text, "max_size_per_bank") ? field_key(TTS_NODE_PER_BANK) : KEY_NONE;
+    case 18:
+        return IS(text, "globally_allocated") ? field_key(TTS_NODE_BORROWED) : KEY_NONE;
+    default:
+        return KEY_NONE;
+    }
+}
+
+/* A token with its escapes resolved, where it has any: nobody writes these words with escapes,
+ * so it is tried only when the word is not known as it stands. */
+static size_t plain_word(const struct tts_jsonpull_token *token, char out[TTS_NODE_TEXT_MAX])
+{
+    if (TTS_LIKELY(token->len == 0 || !memchr(token->text, '\\', token->len)))
+        return 0;
+    return tts_jsonpull_text(token, out, TTS_NODE_TEXT_MAX);
+}
+
+static enum key key_of(const struct tts_jsonpull_token *token, bool is_param)
+{
+    enum key key =
+        is_param ? find_param(token->text, token->len) : find_key(token->text, token->len);
+    if (TTS_LIKELY(key != KEY_NONE))
+        return key;
+    char text[TTS_NODE_TEXT_MAX];
+    size_t len = plain_word(token, text);
+    return is_param ? find_param(text, len) : find_key(text, len);
+}
+
+static void set_type(struct tts_node *node, const struct tts_jsonpull_token *token)
+{
+    node->is_doubled |= node->has_type;
+    node->has_type = true;
+    node->type = find_type(token->text, token->len);
+    if (TTS_LIKELY(node->type != TTS_NODE_UNKNOWN))
+        return;
+    size_t len = tts_jsonpull_text(token, node->type_text, TTS_NODE_TEXT_MAX - 1);
+    node->type = find_type(node->type_text, len);
+    node->type_text[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (node->type_text[i] < ' ' || node->type_text[i] > '~')
+            node->type_text[i] = '?';
+}
+
+static bool is_word(const struct tts_jsonpull_token *token, const char *word)
+{
+    char text[TTS_NODE_TEXT_MAX];
+    size_t len = strlen(word);
+    if (token->len == len && memcmp(token->text, word, len) == 0)
+        return true;
+    return plain_word(token, text) == len && memcmp(text, word, len) == 0;
+}
+
+/* ---- values ---- */
+
+/* Passes over the rest of what a token began. */
+static enum tts_status pass(struct tts_jsonpull *json, const struct tts_jsonpull_token *token,
+                            struct tts_error *err)
+{
+    bool is_open = token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
+    return is_open ? tts_jsonpull_leave(json, err) : TTS_OK;
+}
+
+static bool number_of(const struct tts_jsonpull_token *token, uint64_t *out)
+{
+    switch (token->kind) {
+    case TTS_JSONPULL_NUMBER:
+        *out = token->value;
+        return token->is_whole;
+    case TTS_JSONPULL_STRING:
+        if (TTS_LIKELY(tts_number_parse(token->text, token->len, out) == TTS_OK))
+            return !token->is_cut;
+        *out = is_word(token, "true");
+        return *out || is_word(token, "false");
+    case TTS_JSONPULL_TRUE:
+    case TTS_JSONPULL_FALSE:
+        *out = token->kind == TTS_JSONPULL_TRUE;
+        return true;
+    case TTS_JSONPULL_END:
+    case TTS_JSONPULL_OBJECT:
+    case TTS_JSONPULL_OBJECT_END:
+    case TTS_JSONPULL_ARRAY:
+    case TTS_JSONPULL_ARRAY_END:
+    case TTS_JSONPULL_KEY:
+    case TTS_JSONPULL_NULL:
+        break;
+    }
+    return false;
+}
+
+enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out, bool *is_given,
+                                     bool *is_good, struct tts_error *err)
+{
+    struct tts_jsonpull_token token;
+    enum tts_status status = tts_jsonpull_next(json, &token, err);
+    if (TTS_UNLIKELY(status != TTS_OK))
+        return status;
+    *is_given = token.kind != TTS_JSONPULL_NULL;
+    *is_good = number_of(&token, out);
+    return pass(json, &token, err);
+}
+
+static void set_field(struct tts_node *node, enum tts_node_field field, bool is_given,
+                      bool is_good)
+{
+    uint32_t bit = UINT32_C(1) << field;
+    node->is_doubled |= ((node->given | node->bad) & bit) != 0;
+    node->given &= ~bit;
+    node->bad &= ~bit;
+    if (TTS_LIKELY(is_good))
+        node->given |= bit;
+    else if (is_given)
+        node->bad |= bit;
+}
+
+static enum tts_status read_field(struct tts_jsonpull *json, struct tts_node *node,
+                                  enum tts_node_field field, struct tts_error *err)
+{
+    bool is_given, is_good;
+    enum tts_status status =
+        tts_node_read_number(json, &node->value[field], &is_given, &is_good, err);
+    if (TTS_LIKELY(status == TTS_OK))
+        set_field(node, field, is_given, is_good);
+    return status;
+}
+
+static void set_text(struct tts_node *node, enum key key,
+                     const struct tts_jsonpull_token *token)
+{
+    assert(key == KEY_NAME || key == KEY_TYPE || key == KEY_RANGES);
+    bool is_text = token->kind == TTS_JSONPULL_STRING;
+    if (key == KEY_TYPE) {
+        node->is_doubled |= node->memory != TTS_NODE_NO_MEMORY;
+        node->memory = TTS_NODE_OTHER_MEMORY;
+        if (is_text && is_word(token, "DRAM"))
+            node->memory = TTS_NODE_DRAM;
+        else if (is_text && is_word(token, "L1"))
+            node->memory = TTS_NODE_L1;
+    } else if (key == KEY_NAME) {
+        node->is_doubled |= node->has_name;
+        node->has_name = is_text;
+        node->name_len =
+            (uint8_t)(is_text ? tts_jsonpull_text(token, node->name, sizeof node->name) : 0);
+    } else {
+        node->is_doubled |= node->range_count > 0 || node->has_bad_ranges;
+        node->range_count = 0;
+        node->has_bad_ranges =
+            !is_text || token->is_cut ||
+            !tts_node_parse_ranges(token->text, token->len, node->ranges, &node->range_count);
+    }
+}
+
+static enum tts_status read_param(struct tts_jsonpull *json, struct tts_node *node,
+                                  enum key key, struct tts_error *err)
+{
+    if (key >= KEY_FIELD)
+        return read_field(json, node, (enum tts_node_field)(key - KEY_FIELD), err);
+    if (key == KEY_NONE || key == KEY_OTHER)
+        return tts_jsonpull_skip(json, err);
+    struct tts_jsonpull_token token;
+    enum tts_status status = tts_jsonpull_next(json, &token, err);
+    if (status != TTS_OK)
+        return status;
+    set_text(node, key, &token);
+    return pass(json, &token, err);
+}
+
+/* ---- the node ---- */
+
+/* Whether a node of this type has params that matter; unknown yet: it may. */
+static bool wants_params(const struct tts_node *node)
+{
+    if (!node->has_type || node->type == TTS_NODE_FUNCTION_START)
+        return true;
+    return node->type >= TTS_NODE_BUFFER;
+}
+
+enum {
+    COUNTER_AND_LINK = 1 << TTS_NODE_COUNTER | 1 << TTS_NODE_LINK,
+};
+
+static void forget_params(struct tts_node *node)
+{
+    node->given &= COUNTER_AND_LINK;
+    node->bad &= COUNTER_AND_LINK;
+    node->memory = TTS_NODE_NO_MEMORY;
+    node->has_name = node->has_bad_ranges = false;
+    node->name_len = 0;
+    node->range_count = 0;
+}
+
+static enum tts_status read_params(struct tts_jsonpull *json, struct tts_node *node,
+                                   struct tts_error *err)
+{
+    struct tts_jsonpull_token token;
+    if (!wants_params(node))
+        return tts_jsonpull_skip(json, err);
+    node->is_doubled |= node->has_params;
+    node->has_params = true;
+    forget_params(node);
+    enum tts_status status = tts_jsonpull_next(json, &token, err);
+    if (status != TTS_OK || token.kind != TTS_JSONPULL_OBJECT)
+        return status == TTS_OK ? pass(json, &token, err) : status;
+    for (;;) {
+        status = tts_jsonpull_key(json, &token, err);
+        if (TTS_UNLIKELY(status != TTS_OK) || token.kind == TTS_JSONPULL_OBJECT_END)
+            return status;
+        assert(token.kind == TTS_JSONPULL_KEY);
+        status = read_param(json, node, key_of(&token, true), err);
+        if (TTS_UNLIKELY(status != TTS_OK))
+            return status;
+    }
+}
+
+static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_node *node,
+                                        struct tts_error *err)
+{
+    struct tts_jsonpull_token token;
+    enum tts_status status = tts_jsonpull_next(json, &token, err);
+    if (status != TTS_OK)
+        return status;
+    if (token.kind != TTS_JSONPULL_ARRAY) {
+        set_field(node, TTS_NODE_LINK, token.kind != TTS_JSONPULL_NULL, false);
+        return pass(json, &token, err);
+    }
+    status = tts_jsonpull_next(json, &token, err);
+    if (status != TTS_OK)
+        return status;
+    if (token.kind == TTS_JSONPULL_ARRAY_END) {
+        set_field(node, TTS_NODE_LINK, false, false);
+        return TTS_OK;
+    }
+    bool is_good = number_of(&token, &node->value[TTS_NODE_LINK]);
+    set_field(node, TTS_NODE_LINK, true, is_good);
+    status = pass(json, &token, err);
+    return status == TTS_OK ? tts_jsonpull_leave(json, err) : status;
+}
+
+static enum tts_status read_type(struct tts_jsonpull *json, struct tts_node *node,
+                                 struct tts_error *err)
+{
+    struct tts_jsonpull_token token;
+    enum tts_status status = tts_jsonpull_next(json, &token, err);
+    if (status != TTS_OK || token.kind != TTS_JSONPULL_STRING)
+        return status == TTS_OK ? pass(json, &token, err) : status;
+    set_type(node, &token);
+    return TTS_OK;
+}
+
+static enum tts_status read_member(struct tts_jsonpull *json, struct tts_node *node,
+                                   enum key key, struct tts_error *err)
+{
+    switch ((unsigned)key) {
+    case KEY_COUNTER:
+        return read_field(json, node, TTS_NODE_COUNTER, err);
+    case KEY_CONNECTIONS:
+        return read_connections(json, node, err);
+    case KEY_NODE_TYPE:
+        return read_type(json, node, err);
+    case KEY_PARAMS:
+        return read_params(json, node, err);
+    default:
+        return tts_jsonpull_skip(json, err);
+    }
+}
+
+enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_node *out,
+                              struct tts_error *err)
+{
+    struct tts_jsonpull_token token;
+    out->type = TTS_NODE_UNKNOWN;
+    out->has_type = out->has_params = out->is_doubled = false;
+    out->type_text[0] = '\0';
+    out->given = out->bad = 0;
+    forget_params(out);
+    for (;;) {
+        enum tts_status status = tts_jsonpull_key(json, &token, err);
+        if (TTS_UNLIKELY(status != TTS_OK) || token.kind == TTS_JSONPULL_OBJECT_END)
+            return status;
+        assert(token.kind == TTS_JSONPULL_KEY);
+        status = read_member(json, out, key_of(&token, false), err);
+        if (TTS_UNLIKELY(status != TTS_OK))
+            return status;
+    }
+}

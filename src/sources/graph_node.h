@@ -1,0 +1,88 @@
+/* graph_node.h: one node of a graph trace, read from JSON. Plain data. */
+#pragma once
+
+#include "sources/json_pull.h"
+#include "ttscope/buffer.h"
+#include "ttscope/event.h"
+
+enum tts_node_type {
+    TTS_NODE_UNKNOWN,
+    TTS_NODE_CAPTURE_START,
+    TTS_NODE_CAPTURE_END,
+    TTS_NODE_FUNCTION_START,
+    TTS_NODE_FUNCTION_END,
+    TTS_NODE_TENSOR,
+    TTS_NODE_BUFFER,
+    TTS_NODE_BUFFER_ALLOCATE,
+    TTS_NODE_BUFFER_DEALLOCATE,
+    TTS_NODE_CB_ALLOCATE,
+    TTS_NODE_DFB_ALLOCATE,
+    TTS_NODE_SCRATCHPAD_ALLOCATE,
+    TTS_NODE_CB_DEALLOCATE_ALL,
+};
+
+/* Numbers, as numbers or as digits in a string; flags are 0 and 1. */
+enum tts_node_field {
+    TTS_NODE_COUNTER,
+    TTS_NODE_LINK, /* the first of its connections */
+    TTS_NODE_SIZE,
+    TTS_NODE_ADDRESS,
+    TTS_NODE_DEVICE,
+    TTS_NODE_BUFFER_TYPE,
+    TTS_NODE_PAGE_SIZE,
+    TTS_NODE_CORES,
+    TTS_NODE_PER_BANK,
+    TTS_NODE_BORROWED, /* globally_allocated, borrows_memory */
+    TTS_NODE_FIELDS,
+};
+
+/* What "type" says. */
+enum tts_node_memory {
+    TTS_NODE_NO_MEMORY,
+    TTS_NODE_DRAM,
+    TTS_NODE_L1,
+    TTS_NODE_OTHER_MEMORY,
+};
+
+enum { TTS_NODE_TEXT_MAX = 40 };
+
+struct tts_node {
+    enum tts_node_type type;
+    bool has_type, has_params;
+    bool is_doubled;     /* a key stands twice: the last one counts */
+    bool has_bad_ranges; /* the cores cannot be read, or are too many */
+    uint32_t given, bad; /* by field: there; there, but no number that could be */
+    enum tts_node_memory memory;
+    uint64_t value[TTS_NODE_FIELDS]; /* of those given */
+    uint8_t name_len;
+    bool has_name;
+    char name[TTS_OP_NAME_MAX];
+    char type_text[TTS_NODE_TEXT_MAX]; /* UNKNOWN: it, as a message can hold it */
+    uint32_t range_count;
+    struct tts_core_range ranges[TTS_RANGES_MAX];
+};
+
+static inline bool tts_node_has(const struct tts_node *node, enum tts_node_field field)
+{
+    return node->given >> field & 1;
+}
+
+static inline bool tts_node_is_bad(const struct tts_node *node, enum tts_node_field field)
+{
+    return node->bad >> field & 1;
+}
+
+/* Behind the '{' of a node, to behind its '}'. Fails as tts_jsonpull_next() does. */
+TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_node *out,
+                                            struct tts_error *err);
+
+/* A number from whatever stands next: a number, a string of digits, true, false. *is_given:
+ * something but null stood there; *is_good: it was one. */
+TTS_NODISCARD enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out,
+                                                   bool *is_given, bool *is_good,
+                                                   struct tts_error *err);
+
+/* "{[(x=0,y=0) - (x=7,y=7)], ...}" as the runtime writes sets of cores; "{}" is none. False:
+ * it is something else, or has more than TTS_RANGES_MAX ranges. */
+bool tts_node_parse_ranges(const char *text, size_t len, struct tts_core_range *out,
+                           uint32_t *count);

@@ -1,0 +1,127 @@
+#include "harness/graph_rig.h"
+
+/* Which devices are meshes and which are chips, told from who has buffers and who has parts. */
+
+static struct rig rig;
+static char text[64 * 1024];
+
+/* One letter and a digit for each node: b(uffer node), a(llocate the last one), c(b),
+ * p(rogram); the digit is the device. The items, chips as "m<chip><mesh>". */
+static const char *items_of(const char *nodes, unsigned allowed)
+{
+    static char out[RIG_ITEMS * 3 + 1];
+    int len = snprintf(text, sizeof text, "[{\"counter\":0,\"node_type\":\"capture_start\"}");
+    int buffer = 0;
+    for (int n = 1; *nodes; nodes += 2, n++) {
+        static const char *const types[] = {['b'] = "buffer",
+                                            ['a'] = "buffer_allocate",
+                                            ['c'] = "circular_buffer_allocate",
+                                            ['p'] = "circular_buffer_deallocate_all"};
+        buffer = nodes[0] == 'b' ? n : buffer;
+        len +=
+            snprintf(text + len, sizeof text - (size_t)len,
+                     ",{\"counter\":%d,\"node_type\":\"%s\",\"connections\":[%d],\"params\":{"
+                     "\"size\":64,\"type\":\"L1\",\"max_size_per_bank\":64,\"device_id\":%c,"
+                     "\"core_range_set\":\"{[(x=0,y=0) - (x=1,y=1)]}\"}}",
+                     n, types[(int)nodes[0]], buffer, nodes[1]);
+    }
+    snprintf(text + len, sizeof text - (size_t)len, "]");
+    rig_read_well(&rig, text, allowed);
+    size_t at = 0;
+    const char *letters = rig_letters(&rig);
+    for (size_t i = 1; i + 2 < rig.count; i++) {
+        out[at++] = letters[i];
+        if (letters[i] == 'm') {
+            out[at++] = (char)('0' + rig.items[i].item.device);
+            out[at++] = (char)('0' + rig.items[i].item.mesh);
+        }
+    }
+    out[at] = '\0';
+    return out;
+}
+
+T_TEST(one_device_alone_is_no_mesh)
+{
+    T_STR_EQ(items_of("b0a0p0c0c0b0a0", 0), "APCCA");
+    T_STR_EQ(items_of("p0c0b0a0c0", 0), "PCAC");
+    T_STR_EQ(items_of("b1a1b1a1", 0), "AA");
+    T_STR_EQ(items_of("c0c0", 0), "CC");
+    T_STR_EQ(items_of("c0c1b0a0", 0), "CCA");
+    T_STR_EQ(items_of("b0a0c0b1a1", 0), "ACA");
+}
+
+T_TEST(chips_are_told_before_their_first_part)
+{
+    T_STR_EQ(items_of("b1a1p1c0c0", 0), "APm01CC");
+    T_STR_EQ(items_of("b4a4p4c0c1c0c3c1", 0), "APm04Cm14CCm34CC");
+    T_EQ(rig.usage.core.bytes, 64 + 2 * 64); /* on chip 0 */
+    T_EQ(rig.usage.core.device, 0);
+    T_STR_EQ(items_of("b1a1p0c0", 0), "Am01PC");
+    T_STR_EQ(items_of("b1c0", 0), "m01C");                         /* a buffer from before */
+    T_STR_EQ(items_of("a1c0", 1u << TTS_GRAPH_BAD_NODE), "Am01C"); /* and one without a node */
+}
+
+T_TEST(chips_are_told_before_the_first_buffer_of_their_mesh)
+{
+    T_STR_EQ(items_of("c0c1b4a4", 0), "CCm04m14A");
+    T_EQ(rig.usage.core.bytes, 128);
+    T_STR_EQ(items_of("p1c0b1a1", 0), "PCm01A"); /* the program is the mesh's */
+}
+
+T_TEST(a_mesh_that_has_programs_is_no_chip)
+{
+    T_STR_EQ(items_of("b1a1p1p1c0p1c0", 0), "APPm01CPC");
+    /* The program of the mesh ends that of its chip. */
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+}
+
+T_TEST(without_dispatch_everything_is_the_meshs)
+{
+    T_STR_EQ(items_of("b1a1p1c1c1", 0), "APCC");
+    T_EQ(rig.usage.core.bytes, 3 * 64);
+}
+
+T_TEST(a_chip_of_several_meshes_is_noted_and_stays_alone)
+{
+    unsigned noted = 1u << TTS_GRAPH_WHICH_MESH;
+    T_STR_EQ(items_of("b4a4b5a5p0c0c0c1", noted), "AAPCCC");
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 2);
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].node, 6);
+    T_STR_EQ(items_of("b4a4c0b5a5c1", noted), "Am04CAC");
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 1);
+}
+
+T_TEST(a_mesh_that_turns_out_to_be_a_chip_is_noted)
+{
+    T_STR_EQ(items_of("b0a0c1c0c0", 1u << TTS_GRAPH_WHICH_MESH), "Am10CCC");
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 1);
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].node, 4);
+}
+
+T_TEST(a_chip_may_have_buffers_of_its_own)
+{
+    T_STR_EQ(items_of("b4a4c0b0a0c1b1a1", 0), "Am04CAm14CA");
+    T_STR_EQ(items_of("b4a4p0b0a0c0", 0), "Am04PAC");
+    T_STR_EQ(items_of("b4a4p0b5a5c1b0a0", 1u << TTS_GRAPH_WHICH_MESH), "Am04PACA");
+}
+
+T_TEST(there_is_an_end_to_devices)
+{
+    int len = snprintf(text, sizeof text, "[{\"counter\":0,\"node_type\":\"capture_start\"}");
+    for (int i = 1; i <= TTS_GRAPH_DEVICES + 2; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        ",{\"counter\":%d,\"node_type\":\"circular_buffer_deallocate_all\","
+                        "\"params\":{\"device_id\":%d}}",
+                        i, 1000 + i);
+    snprintf(text + len, sizeof text - (size_t)len, "]");
+    struct tts_graph *graph = NULL;
+    struct tts_item item;
+    size_t count = 0;
+    T_EQ(tts_graph_open(-1, (const unsigned char *)text, strlen(text), NULL, &graph, NULL),
+         TTS_OK);
+    while (tts_graph_next(graph, &item, NULL) == TTS_OK)
+        count++;
+    T_EQ(tts_graph_note(graph, TTS_GRAPH_BAD_NODE)->count, 2);
+    T_EQ(count, TTS_GRAPH_DEVICES + 3);
+    tts_graph_close(graph);
+}
