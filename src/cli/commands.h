@@ -5,4 +5,5 @@ int tts_cmd_devices(int argc, char **argv);
 int tts_cmd_help(int argc, char **argv);
 int tts_cmd_pack(int argc, char **argv);
 int tts_cmd_replay(int argc, char **argv);
+int tts_cmd_show(int argc, char **argv);
 int tts_cmd_version(int argc, char **argv);

@@ -158,6 +158,14 @@ void tts_json_number(struct tts_json *json, const char *key, uint64_t value)
     put_number(json, value);
 }
 
+void tts_json_signed(struct tts_json *json, const char *key, int64_t value)
+{
+    begin_element(json, key);
+    if (value < 0)
+        put_char(json, '-');
+    put_number(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 void tts_json_hex(struct tts_json *json, const char *key, uint64_t value)
 {
     begin_element(json, key);

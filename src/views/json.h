@@ -32,6 +32,7 @@ void tts_json_array_end(struct tts_json *json);
  * and need neither. */
 void tts_json_text(struct tts_json *json, const char *key, const char *text);
 void tts_json_number(struct tts_json *json, const char *key, uint64_t value);
+void tts_json_signed(struct tts_json *json, const char *key, int64_t value);
 void tts_json_hex(struct tts_json *json, const char *key, uint64_t value); /* as 16 digits */
 /* part / whole with six decimals, cut off; null when whole is 0. whole <= UINT64_MAX / 10. */
 void tts_json_ratio(struct tts_json *json, const char *key, uint64_t part, uint64_t whole);

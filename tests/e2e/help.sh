@@ -7,6 +7,7 @@ run "$ttscope" help
 expect_code 0
 expect_err ""
 expect_out_like "replay FILE"
+expect_out_like "show FILE"
 expect_out_like "help \[COMMAND\]"
 list=$out
 run "$ttscope" --help

@@ -106,3 +106,15 @@ T_TEST(a_document_may_be_longer_than_the_buffer)
     T_EQ(strspn(at + 4, "w"), LONG);
     free(text);
 }
+
+T_TEST(signed_numbers_reach_both_ends)
+{
+    struct tts_json *json = begin();
+    tts_json_array(json, NULL);
+    tts_json_signed(json, NULL, 0);
+    tts_json_signed(json, NULL, INT64_MAX);
+    tts_json_signed(json, NULL, -1);
+    tts_json_signed(json, NULL, INT64_MIN);
+    tts_json_array_end(json);
+    expect(json, "[\n  0,\n  9223372036854775807,\n  -1,\n  -9223372036854775808\n]\n");
+}

@@ -1,0 +1,82 @@
+#include "analysis/best.h"
+
+#include "base/alloc.h"
+
+#include <assert.h>
+#include <string.h>
+
+void tts_best_init(struct tts_best *best, size_t limit, size_t item_bytes, tts_best_fn before,
+                   const struct tts_alloc *alloc)
+{
+    assert(item_bytes > 0 && item_bytes <= TTS_BEST_ITEM_MAX);
+    *best = (struct tts_best){.limit = limit,
+                              .item_bytes = item_bytes,
+                              .before = before,
+                              .alloc = alloc ? alloc : tts_alloc_libc()};
+}
+
+void tts_best_release(struct tts_best *best)
+{
+    if (best->items)
+        best->alloc->free(best->alloc->ctx, best->items, best->capacity * best->item_bytes);
+    *best = (struct tts_best){0};
+}
+
+static char *at(const struct tts_best *best, size_t idx)
+{
+    return (char *)best->items + idx * best->item_bytes;
+}
+
+static void put(struct tts_best *best, size_t idx, const void *item)
+{
+    memcpy(at(best, idx), item, best->item_bytes);
+}
+
+/* A heap with the worst at the top: `item` finds its place below `idx`, which is free. */
+static void sink(struct tts_best *best, size_t count, size_t idx, const void *item)
+{
+    for (size_t child = 2 * idx + 1; child < count; child = 2 * idx + 1) {
+        if (child + 1 < count && best->before(at(best, child), at(best, child + 1)))
+            child++;
+        if (best->before(at(best, child), item))
+            break;
+        put(best, idx, at(best, child));
+        idx = child;
+    }
+    put(best, idx, item);
+}
+
+static void rise(struct tts_best *best, size_t idx, const void *item)
+{
+    while (idx > 0 && best->before(at(best, (idx - 1) / 2), item)) {
+        put(best, idx, at(best, (idx - 1) / 2));
+        idx = (idx - 1) / 2;
+    }
+    put(best, idx, item);
+}
+
+enum tts_status tts_best_add(struct tts_best *best, const void *item)
+{
+    if (best->limit > 0 && best->count == best->limit) {
+        if (best->before(item, at(best, 0)))
+            sink(best, best->count, 0, item);
+        return TTS_OK;
+    }
+    void *grown = tts_alloc_grow(best->alloc, best->items, &best->capacity, best->count + 1,
+                                 best->item_bytes);
+    if (!grown)
+        return TTS_E_NOMEM;
+    best->items = grown;
+    rise(best, best->count++, item);
+    return TTS_OK;
+}
+
+void tts_best_sort(struct tts_best *best)
+{
+    char last[TTS_BEST_ITEM_MAX];
+    for (size_t count = best->count; count > 1; count--) {
+        memcpy(last, at(best, count - 1), best->item_bytes);
+        put(best, count - 1, at(best, 0));
+        sink(best, count - 1, 0, last);
+    }
+}

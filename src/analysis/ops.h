@@ -1,0 +1,36 @@
+/* ops.h: what each operation allocated in a pool, how much of it still lives, and how much of
+ * it lived at some moment that is asked for.
+ * Operations are told apart by the name that the follower keeps; those it has no room for are
+ * one, "(other)". Heap object. One thread. */
+#pragma once
+
+#include "analysis/levels.h"
+
+struct tts_op_row {
+    const char *op; /* borrowed from the follower; NULL: outside any operation */
+    uint64_t allocations, allocated_bytes;
+    uint64_t live_bytes, live_buffers;     /* now */
+    uint64_t moment_bytes, moment_buffers; /* as told by tts_ops_moment() */
+    uint32_t order;                        /* in which they came, from 0 */
+};
+
+struct tts_ops;
+
+/* TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_ops_new(enum tts_pool pool, const struct tts_alloc *alloc,
+                                          struct tts_ops **out);
+void tts_ops_free(struct tts_ops *ops); /* NULL is fine */
+
+/* TTS_E_NOMEM. What was there before the file lives, but was not allocated in it. What was not
+ * listed (changes.h) is allocated, by tts_ops_unlisted, and nothing else. */
+TTS_NODISCARD enum tts_status tts_ops_change(struct tts_ops *ops,
+                                             const struct tts_change *change);
+extern const char tts_ops_unlisted[];
+
+/* A buffer that lived at the moment. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_ops_moment(struct tts_ops *ops, const struct tts_live *live);
+
+enum tts_pool tts_ops_pool(const struct tts_ops *ops);
+/* In the order they came. */
+size_t tts_ops_count(const struct tts_ops *ops);
+const struct tts_op_row *tts_ops_at(const struct tts_ops *ops, size_t idx);

@@ -1,0 +1,253 @@
+/* show_json.c: all that was read, for programs (docs/design/show-json.md). */
+#include "cli/show_parts.h"
+
+void tts_show_json_op(struct tts_json *json, const char *key, const char *op)
+{
+    if (op && op[0])
+        tts_json_text(json, key, op);
+    else
+        tts_json_null(json, key);
+}
+
+static void put_seconds(struct tts_json *json, const char *key, uint64_t ns)
+{
+    tts_json_ratio(json, key, ns, 1000000000);
+}
+
+void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_time,
+                         uint64_t time_ns, struct tts_json *json)
+{
+    tts_json_number(json, "event", seq);
+    if (has_time)
+        put_seconds(json, "seconds", tts_show_since_start(show, time_ns));
+    else
+        tts_json_null(json, "seconds");
+}
+
+/* ---- the file ---- */
+
+static void put_state(const struct tts_show *show, struct tts_json *json)
+{
+    static const char *const states[] = {[TTS_SHOW_COMPLETE] = "complete",
+                                         [TTS_SHOW_NOT_ENDED] = "not_ended",
+                                         [TTS_SHOW_STOPPED] = "stopped",
+                                         [TTS_SHOW_STATE_UNKNOWN] = NULL};
+    enum tts_show_state state = tts_show_state(show);
+    char reason[TTS_SHOW_REASON_MAX];
+    const char *why = state == TTS_SHOW_STOPPED         ? tts_show_stop_text(show, reason)
+                      : state == TTS_SHOW_STATE_UNKNOWN ? "both copies of it are damaged"
+                                                        : NULL;
+    bool is_damaged = show->is_damaged && state == TTS_SHOW_COMPLETE;
+    tts_show_json_op(json, "state", is_damaged ? "damaged" : states[state]);
+    tts_show_json_op(json, "state_reason", why);
+}
+
+static void put_recording(const struct tts_show *show, const struct tts_recfile_info *info,
+                          struct tts_json *json)
+{
+    const struct tts_rec_header *header = &info->header;
+    tts_json_text(json, "kind", "recording");
+    tts_json_bool(json, "packed", header->kind == TTS_REC_PACKED);
+    tts_json_bool(json, "black_box", header->places > 0);
+    put_state(show, json);
+    tts_json_number(json, "dropped_events", info->state_is_known ? info->state.dropped : 0);
+    tts_json_number(json, "bytes", info->file_bytes);
+    tts_json_text(json, "program", header->program);
+    tts_json_number(json, "pid", header->pid);
+    tts_json_text(json, "writer", header->writer);
+    put_seconds(json, "start_unix_seconds", header->start_realtime_ns);
+    if (show->last_ns > 0)
+        put_seconds(json, "seconds", tts_show_since_start(show, show->last_ns));
+    else
+        tts_json_null(json, "seconds");
+    if (show->last_ns > 0)
+        put_seconds(json, "first_seconds", tts_show_since_start(show, show->first_ns));
+    else
+        tts_json_null(json, "first_seconds");
+}
+
+static void put_graph(const struct tts_show *show, struct tts_json *json)
+{
+    struct tts_graph_figures figures = tts_graph_figures(tts_eventfile_graph(show->file));
+    tts_json_text(json, "kind", "graph_trace");
+    tts_json_text(json, "state", show->is_damaged ? "damaged" : "complete");
+    tts_json_null(json, "seconds");
+    tts_json_text(json, "seconds_reason", "a graph trace has no times");
+    tts_json_number(json, "nodes", figures.nodes);
+    tts_json_number(json, "functions", figures.functions);
+    tts_json_number(json, "tensors", figures.tensors);
+}
+
+static void put_devices(const struct tts_show *show, struct tts_json *json)
+{
+    tts_json_array(json, "devices");
+    for (size_t i = 0; i < show->whole->device_count; i++) {
+        uint32_t id = show->whole->devices[i].device, mesh;
+        tts_json_object(json, NULL);
+        tts_json_number(json, "id", id);
+        if (tts_show_mesh_of(show, id, &mesh))
+            tts_json_number(json, "mesh", mesh);
+        else
+            tts_json_null(json, "mesh");
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+static void put_source(const struct tts_show *show, struct tts_json *json)
+{
+    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
+    tts_json_text(json, "file", show->options.path);
+    tts_json_object(json, "source");
+    if (recording)
+        put_recording(show, tts_recfile_info(recording), json);
+    else
+        put_graph(show, json);
+    tts_json_number(json, "events", show->event.seq - show->first_seq);
+    tts_json_number(json, "first_event", show->first_seq + 1);
+    tts_json_number(json, "buffers_before", show->restored_buffers);
+    tts_show_json_op(json, "damage", show->is_damaged ? show->damage.text : NULL);
+    tts_json_object_end(json);
+    put_devices(show, json);
+}
+
+/* ---- phases ---- */
+
+static void put_core_bytes(struct tts_json *json, const struct tts_show_phase *phase)
+{
+    if (phase->core_is_known) {
+        tts_json_number(json, "true_core_peak_bytes", phase->core_bytes);
+        tts_json_bool(json, "true_core_peak_at_least", phase->core_is_at_least);
+        return;
+    }
+    tts_json_null(json, "true_core_peak_bytes");
+    tts_json_text(json, "true_core_peak_reason", "nothing was on a core");
+}
+
+static void put_phase(const struct tts_show *show, const struct tts_show_phase *phase,
+                      struct tts_json *json)
+{
+    const struct tts_pool_usage *dram = &phase->dram;
+    uint64_t change = (uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes;
+    tts_json_object(json, NULL);
+    tts_json_text(json, "name", tts_show_phase_name(show, phase));
+    tts_json_number(json, "capture", phase->capture);
+    tts_json_bool(json, "partial", phase->is_partial);
+    tts_json_number(json, "first_event", phase->first_seq + 1);
+    tts_json_number(json, "last_event", phase->last_seq);
+    tts_json_object(json, "dram");
+    tts_json_signed(json, "segment_peak_bytes", dram->peak_bytes);
+    tts_json_signed(json, "allocations_bytes", dram->allocated_bytes);
+    tts_json_signed(json, "deallocations_bytes", dram->freed_bytes);
+    tts_json_signed(json, "change_bytes", (int64_t)change);
+    tts_json_signed(json, "cumulative_peak_bytes", dram->cumulative_peak_bytes);
+    tts_json_signed(json, "cumulative_current_bytes", dram->cumulative_current_bytes);
+    tts_json_object_end(json);
+    tts_json_object(json, "l1");
+    tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
+    tts_json_signed(json, "peak_buffer_bytes", phase->peak_buffer_bytes);
+    tts_json_signed(json, "peak_total_bytes", phase->peak_total_bytes);
+    put_core_bytes(json, phase);
+    tts_json_object_end(json);
+    tts_json_object_end(json);
+}
+
+static void put_phases(const struct tts_show *show, struct tts_json *json)
+{
+    tts_json_array(json, "phases");
+    for (size_t i = 0; i < show->phase_count; i++)
+        put_phase(show, &show->phases[i], json);
+    tts_json_array_end(json);
+    tts_json_number(json, "phases_not_listed", show->phases_unlisted);
+    tts_json_signed(json, "overall_dram_peak_bytes", tts_show_dram_peak(show));
+    tts_json_signed(json, "final_dram_bytes", tts_show_dram_final(show));
+}
+
+/* ---- the peak, operations ---- */
+
+static void put_peak(const struct tts_show *show, struct tts_json *json)
+{
+    struct tts_peak_info info = tts_peak_info(show->peak);
+    const struct tts_show_phase *phase =
+        info.is_start ? NULL : tts_show_phase_of(show, info.seq);
+    tts_json_object(json, "peak");
+    tts_show_json_event(show, info.seq, info.has_time, info.time_ns, json);
+    tts_json_bool(json, "before_first_event", info.is_start || info.level.bytes == 0);
+    tts_show_json_op(json, "op", info.op);
+    tts_show_json_op(json, "phase", phase ? tts_show_phase_name(show, phase) : NULL);
+    tts_show_json_moment(&show->peak_moment, json);
+    tts_json_object_end(json);
+}
+
+static void put_ops(const struct tts_show *show, struct tts_json *json)
+{
+    const struct tts_op_row *rows = show->top_ops.items;
+    tts_json_array(json, "ops");
+    for (size_t i = 0; i < show->top_ops.count; i++) {
+        tts_json_object(json, NULL);
+        tts_show_json_op(json, "op", rows[i].op);
+        tts_json_number(json, "allocations", rows[i].allocations);
+        tts_json_number(json, "allocated_bytes", rows[i].allocated_bytes);
+        tts_json_number(json, "final_bytes", rows[i].live_bytes);
+        tts_json_number(json, "final_buffers", rows[i].live_buffers);
+        tts_json_number(json, "peak_bytes", rows[i].moment_bytes);
+        tts_json_number(json, "peak_buffers", rows[i].moment_buffers);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    tts_json_number(json, "ops_not_listed", tts_ops_count(show->ops) - show->top_ops.count);
+}
+
+/* ---- one moment ---- */
+
+static void put_level(const struct tts_show *show, enum tts_pool pool, struct tts_json *json)
+{
+    struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
+    tts_json_object(json, tts_pool_name(pool));
+    tts_json_signed(json, "bytes", level.bytes);
+    tts_json_number(json, "buffers", level.buffers);
+    if (level.has_device && level.buffers > 0)
+        tts_json_number(json, "device", level.device);
+    else
+        tts_json_null(json, "device");
+    tts_json_object_end(json);
+}
+
+static void put_at(const struct tts_show *show, struct tts_json *json)
+{
+    const struct tts_show_event *event = &show->event;
+    tts_json_object(json, "at");
+    tts_show_json_event(show, event->seq, event->has_time, event->time_ns, json);
+    tts_json_text(json, "kind", tts_event_kind_name(event->kind));
+    tts_show_json_op(json, "op", event->op);
+    tts_json_object(json, "pools");
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        put_level(show, (enum tts_pool)pool, json);
+    tts_json_object_end(json);
+    tts_show_json_moment(&show->at_moment, json);
+    tts_json_object_end(json);
+    tts_show_json_core(&show->at_core, json);
+}
+
+void tts_show_json(const struct tts_show *show, struct tts_json *json)
+{
+    bool is_at = show->options.at > 0;
+    tts_json_object(json, NULL);
+    tts_json_object(json, "schema");
+    tts_json_text(json, "name", is_at ? "ttscope.show.at" : "ttscope.show");
+    tts_json_number(json, "version", 1);
+    tts_json_object_end(json);
+    put_source(show, json);
+    if (is_at) {
+        put_at(show, json);
+    } else {
+        put_phases(show, json);
+        put_peak(show, json);
+        put_ops(show, json);
+        tts_show_json_core(&show->whole->usage.core, json);
+        tts_show_json_failures(show, json);
+        tts_show_json_graph(show, json);
+    }
+    tts_show_json_health(show, json);
+    tts_json_object_end(json);
+}

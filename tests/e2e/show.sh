@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+# `ttscope show` as users run it.
+. "$(dirname "$0")/lib.sh"
+golden=$source_dir/tests/golden/show
+make_shown=$TTS_BUILD_DIR/tests/make_shown
+
+# What is printed is what was kept, but for the size of a recording.
+without_size() {
+    sed -E 's/(recording \(packed\)), .*/\1/; /"source"/,/"devices"/{/"bytes"/d}'
+}
+expect_golden() {
+    local kept printed
+    kept=$(without_size <"$golden/$1")
+    printed=$(without_size <<<"$out")
+    [ "$printed" = "$kept" ] || {
+        fail "wanted what is in tests/golden/show/$1"
+        diff <(printf '%s\n' "$kept") <(printf '%s\n' "$printed")
+    }
+}
+
+expect_jq() {
+    local got
+    got=$(jq -c "$1" "$work/out.json" 2>&1) || fail "jq cannot: $1"
+    [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
+}
+
+run_json() {
+    run "$ttscope" show --json "$@"
+    cp "$work/out" "$work/out.json"
+}
+
+# Nothing that a terminal obeys, and no line that it breaks but the runtime's sentences.
+expect_tidy() {
+    ! grep -q '[^[:print:]]' "$work/out" || fail "wanted no control characters"
+    [ -z "$(grep -v '^    Out of Memory' "$work/out" | awk 'length > 80')" ] ||
+        fail "wanted lines of at most 80 columns"
+}
+
+# ---- a graph trace ----
+
+cd "$golden" || exit 1
+run "$ttscope" show example.json
+expect_code 0
+expect_err ""
+expect_golden example.txt
+expect_tidy
+run_json example.json
+expect_code 0
+expect_err ""
+expect_golden example.out.json
+expect_jq '.schema' '{"name":"ttscope.show","version":1}'
+expect_jq '.phases[0].dram' '{"segment_peak_bytes":18432,"allocations_bytes":18432,"deallocations_bytes":8192,"change_bytes":10240,"cumulative_peak_bytes":18432,"cumulative_current_bytes":10240}'
+expect_jq '.phases[0].l1 | .peak_cb_bytes, .peak_buffer_bytes, .peak_total_bytes, .true_core_peak_bytes' $'4096\n0\n4096\n4096'
+
+# From a pipe it is the same, and told apart by its content.
+run sh -c '"$1" show --json - <example.json' sh "$ttscope"
+expect_code 0
+[ "$(jq 'del(.file)' <<<"$out")" = "$(jq 'del(.file)' example.out.json)" ] || fail "wanted the same from a pipe"
+run sh -c 'cat example.json | "$1" show - | head -1' sh "$ttscope"
+expect_out "<stdin>: graph trace"
+expect_err ""
+
+# One that is cut: what was understood, then where it ends.
+run "$ttscope" show cut.json
+expect_code 5
+expect_golden cut.txt
+expect_err_like "ttscope show: cut.json:8: "
+expect_err_like "; shown is what stands before"
+[ "$(wc -l <<<"$err")" -eq 1 ] || fail "wanted one line on stderr"
+run_json cut.json
+expect_code 5
+expect_jq '.source.state, (.source.damage != null), .phases[0].partial' $'"damaged"\ntrue\ntrue'
+
+# Nodes that cannot be understood make it an answer of a part.
+sed 's/"size":10240,"address"/"size":"x","address"/' example.json >"$work/bad.json"
+run_json "$work/bad.json"
+expect_code 5
+expect_err_like "bad.json:"
+expect_jq '[.notes[] | select(.bad)] | length > 0' true
+
+# Where the runtime counts otherwise, both figures and the reason: here two chips of a mesh.
+sed 's/\({"counter":5,.*\),$/\1,\n &/; s/"counter":11/"counter":12/' example.json |
+    awk '/"counter":5,/ && ++n == 2 { sub(/"device_id":0/, "\"device_id\":2") } { print }' |
+    awk 'match($0, /"counter":[0-9]+/) { $0 = substr($0, 1, RSTART - 1) "\"counter\":" k++ substr($0, RSTART + RLENGTH) } { print }' |
+    sed 's/"connections":\[6\]/"connections":[7]/' >"$work/two.json"
+run "$ttscope" show "$work/two.json"
+expect_code 0
+expect_out_like "  peak CB                   4096          8192  all devices are added up there"
+expect_out_like "1 (mesh of 0, 2)"
+expect_tidy
+
+# The pool that was asked for.
+run_json --pool l1 example.json
+expect_jq '.peak | .pool, .bytes, .before_first_event' $'"L1"\n0\ntrue'
+run "$ttscope" show --pool l1 example.json
+expect_out_like "DRAM had 18432 B, see --pool"
+
+# Behind one event.
+run_json --at 4 example.json
+expect_code 0
+expect_jq '.schema.name, .at.kind, .at.pools.DRAM, .at.live, .core.bytes' '"ttscope.show.at"
+"cb"
+{"bytes":8192,"buffers":1,"device":null}
+[{"id":2,"device":1,"bytes":8192,"event":2,"op":"BinaryNgDeviceOperation"}]
+4096'
+run "$ttscope" show --at 7 example.json
+expect_code 0
+expect_out_like "behind event 7 (free)"
+expect_tidy
+run "$ttscope" show --at 8 example.json
+expect_code 2
+expect_out ""
+expect_err "ttscope show: there is no event 8 in 'example.json', it has 1 to 7"
+
+# ---- recordings ----
+
+for kind in run killed stopped missed box phases; do
+    "$make_shown" "$kind" "$work/$kind.tts" || fail "cannot make $kind.tts"
+done
+cd "$work" || exit 1
+run "$ttscope" show run.tts
+expect_code 0
+expect_err ""
+expect_golden run.txt
+expect_tidy
+run_json run.tts
+expect_golden run.out.json
+run_json --top 0 run.tts
+expect_jq '.source | .kind, .state, .program, .pid, .events, .seconds, .start_unix_seconds' '"recording"
+"complete"
+"train\u001b[2J.py"
+4711
+28
+0.042
+1700000000'
+expect_jq '[.phases[] | .name]' '["MODEL_CREATION","FORWARD\u001b[31m_PASS"]'
+# What lived at the peak adds up to it, by buffer and by operation.
+expect_jq '.peak | .bytes == .buffers_bytes + .not_listed_bytes, .buffers_bytes == ([.live[].bytes] | add), .buffers_bytes == ([.by_op[].bytes] | add), .buffers == (.live | length), .bytes' $'true\ntrue\ntrue\ntrue\n131072000'
+expect_jq '.peak.bytes == .overall_dram_peak_bytes, .overall_dram_peak_bytes == .phases[-1].dram.cumulative_peak_bytes, .final_dram_bytes == .phases[-1].dram.cumulative_current_bytes' $'true\ntrue\ntrue'
+expect_jq '[.ops[].peak_bytes] | add' 134217728
+expect_jq '.core | .bytes, ([.cb_bytes, .dfb_bytes, .scratchpad_bytes, .l1_bytes, .l1_small_bytes] | add), ([.parts[].bytes] | add)' $'86016\n86016\n86016'
+expect_jq '[.failures[] | .event, .live_buffers, .live_bytes, (.live_set.buffers_bytes // null)]' '[21,13,134217728,134217728,27,13,83886080,null]'
+expect_jq '.failures[0] | .kind, .deficit_bytes, .op' $'"space"\n31457280\n"matmul\\u001b[31m"'
+expect_jq '.health.unseen_frees' 1
+run_json --top 3 run.tts
+expect_jq '.peak | (.live | length), .live_not_listed, ([.live[].bytes] | . == (sort | reverse))' $'3\n10\ntrue'
+
+# Through a pipe, and with a reader that leaves early.
+run sh -c 'cat run.tts | "$1" show -' sh "$ttscope"
+expect_code 0
+[ "$(tail -n +2 <<<"$out")" = "$(tail -n +2 "$golden/run.txt")" ] || fail "wanted the same from a pipe"
+run sh -c '"$1" show --all phases.tts | head -1' sh "$ttscope"
+expect_err ""
+[ "$(wc -l <"$work/out")" -eq 1 ] || fail "wanted one line"
+
+# How it ended.
+run "$ttscope" show killed.tts
+expect_code 0
+expect_err ""
+expect_out_like "not ended: the program was killed"
+expect_out_like "complete up to its last event"
+run "$ttscope" show stopped.tts
+expect_code 5
+expect_err "ttscope show: stopped.tts: the recording stopped: no space left on device, and 17 events were dropped"
+expect_out_like "stopped: no space left on device; 17 events dropped since"
+run_json stopped.tts
+expect_jq '.source | .state, .state_reason, .dropped_events' $'"stopped"\n"stopped: no space left on device"\n17'
+run "$ttscope" show missed.tts
+expect_code 5
+expect_err "ttscope show: missed.tts: 5 events were dropped before they were recorded"
+expect_out_like "events dropped before they were recorded: 5"
+
+# A black box counts what lived before it.
+run_json box.tts
+expect_code 0
+expect_jq '.source | .events, .first_event, .buffers_before' $'5\n1001\n2'
+expect_jq '.peak | .bytes, .event, .buffers' $'11534336\n1002\n3'
+expect_jq '.overall_dram_peak_bytes, .final_dram_bytes' $'11534336\n4194304'
+expect_jq '[.phases[] | [.name, .partial, .first_event, .last_event]]' '[["STEP",true,1001,1004],["(unfinished)",true,1005,1005]]'
+run_json --at 1003 box.tts
+expect_jq '.at.pools.DRAM, [.at.live[].id]' $'{"bytes":3145728,"buffers":2,"device":null}\n[1001,9]'
+for event in 1000 1006 9; do
+    run "$ttscope" show --at "$event" box.tts
+    expect_code 2
+    expect_err "ttscope show: there is no event $event in 'box.tts', it has 1001 to 1005"
+done
+
+# The same moment whether it is read to or looked up.
+run_json --at 20 --top 0 run.tts
+expect_jq '.at | .pools.DRAM.bytes, .pools.L1, .buffers, ([.live[].bytes] | add)' $'134217728\n{"bytes":20480,"buffers":1,"device":0}\n13\n134217728'
+expect_jq '.core | .bytes, (.parts | length)' $'86016\n2'
+
+# Many phases: the first and the last, or all.
+run "$ttscope" show phases.tts
+expect_out_like " ... 20 more, --all shows them"
+[ "$(grep -c '^ iteration_' "$work/out")" -eq 80 ] || fail "wanted 40 rows in each table"
+run "$ttscope" show --all phases.tts
+[ "$(grep -c '^ iteration_' "$work/out")" -eq 120 ] || fail "wanted all rows"
+run_json phases.tts
+expect_jq '.phases | length' 60
+
+# Every byte of a recording cut off or changed: a message with its place, or the same answer.
+size=$(stat -c %s run.tts)
+for at in 100 4095 4096 4130 $((size - 700)) $((size - 40)); do
+    head -c "$at" run.tts >cut.tts
+    run "$ttscope" show cut.tts
+    [ "$code" -eq 3 ] || [ "$code" -eq 5 ] || [ "$code" -eq 0 ] || fail "wanted 0, 3 or 5"
+    [ "$code" -eq 0 ] || expect_err_like "cut.tts"
+    cp run.tts flipped.tts
+    printf '\125' | dd of=flipped.tts bs=1 seek="$at" conv=notrunc status=none
+    run "$ttscope" show flipped.tts
+    if [ "$code" -eq 0 ]; then
+        [ "$(tail -n +2 <<<"$out")" = "$(tail -n +2 "$golden/run.txt")" ] || fail "wanted the same answer or a message"
+    else
+        expect_err_like "flipped.tts"
+    fi
+done
+
+# ---- what is wrong ----
+
+run "$ttscope" show
+expect_code 2
+expect_err "ttscope show: missing operand 'FILE' (see 'ttscope help show')"
+run "$ttscope" show --pool x run.tts
+expect_code 2
+expect_err "ttscope show: unknown pool 'x', expected dram, l1, l1_small or trace"
+run "$ttscope" show --at 0 run.tts
+expect_code 2
+expect_err "ttscope show: '0' is not a number for '--at', expected 1 or more"
+run "$ttscope" show --top many run.tts
+expect_code 2
+expect_err "ttscope show: 'many' is not a number for '--top', expected 0 or more"
+run "$ttscope" show "$work/none.tts"
+expect_code 3
+expect_err "ttscope show: cannot read '$work/none.tts': no such file or directory"
+: >empty
+run "$ttscope" show empty
+expect_code 3
+expect_out ""
+expect_err "ttscope show: empty: is empty"
+echo 'hello' >hello.tts
+run "$ttscope" show hello.tts
+expect_code 3
+expect_err_like "ttscope show: hello.tts: is neither a recording"
+printf '[1' >short.json
+run "$ttscope" show short.json
+expect_code 3
+expect_out ""
+expect_err_like "ttscope show: short.json:1: "
+run sh -c '"$1" show --json run.tts >/dev/full' sh "$ttscope"
+expect_code 3
+expect_err "ttscope show: cannot write to standard output: no space left on device"
+
+# ---- the line that tells how far it is ----
+
+# It comes on a terminal, past a second, and is gone at the end.
+if command -v python3 >/dev/null; then
+    cat >slow.py <<'PY'
+import os, pty, subprocess, sys, time
+main, side = pty.openpty()
+begin = time.monotonic()
+head = b'[{"counter":0,"node_type":"capture_start"}'
+node = ',{"counter":%d,"node_type":"function_start","params":{"name":"f"}},{"counter":%d,"node_type":"function_end","params":{"name":"f"}}'
+rest = ''.join(node % (i, i + 1) for i in range(1, 20001, 2)).encode()
+ttscope = subprocess.Popen([sys.argv[1], 'show', '-'], stdin=subprocess.PIPE,
+                           stdout=subprocess.DEVNULL, stderr=side, env={'TERM': 'xterm'})
+os.close(side)
+ttscope.stdin.write(head + rest[:4096])
+ttscope.stdin.flush()
+time.sleep(float(sys.argv[2]))
+ttscope.stdin.write(rest[4096:] + b',{"counter":20001,"node_type":"capture_end"}]')
+ttscope.stdin.close()
+code = ttscope.wait()
+os.set_blocking(main, False)
+try:
+    said = os.read(main, 65536)
+except (BlockingIOError, OSError):
+    said = b''
+took = time.monotonic() - begin
+if sys.argv[2] == '0' and took > 0.9:
+    print('too slow to tell')
+else:
+    print(code, b'reading <stdin>:' in said, said.endswith(b'\r\x1b[K'))
+PY
+    run python3 slow.py "$ttscope" 5
+    expect_out "0 True True"
+    run python3 slow.py "$ttscope" 0
+    [ "$out" = "too slow to tell" ] || expect_out "0 False False"
+fi
