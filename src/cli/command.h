@@ -18,10 +18,10 @@ struct tts_command {
     const char *name;
     const char *operands; /* as the list of commands shows them; "" when there are none */
     const char *summary;
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv); /* NULL: a program of its own, see external.h */
 };
 
-/* The built-in commands in the order of the list; the last has no name. */
+/* The commands in the order of the list; the last has no name. */
 extern const struct tts_command tts_commands[];
 
 /* NULL when there is none of that name. */

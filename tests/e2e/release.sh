@@ -19,6 +19,9 @@ expect_code 0
 run "$prefix/bin/ttscope" --version
 expect_code 0
 expect_out "$("$ttscope" --version)"
+run "$prefix/bin/ttscope" export --help
+expect_code 0
+expect_out "$("$ttscope" help export)"
 [ -f "$prefix/share/man/man1/ttscope-replay.1" ] || fail "wanted the man pages installed"
 [ -f "$prefix/share/man/man7/ttscope-phases.7" ] || fail "wanted the page of the topic installed"
 [ -f "$prefix/include/ttscope/ttscope.hpp" ] || fail "wanted the headers of the bindings installed"

@@ -1,0 +1,43 @@
+/* export_writer.h: the items of a file, in the format that was asked for. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "views/chrometrace.h"
+#include "views/eventrows.h"
+#include "views/itemgate.h"
+#include "views/perfetto.h"
+
+enum tts_export_format {
+    TTS_EXPORT_PERFETTO,
+    TTS_EXPORT_CHROME,
+    TTS_EXPORT_CSV,
+    TTS_EXPORT_JSON,
+    TTS_EXPORT_FORMATS,
+};
+extern const char *const tts_export_format_names[TTS_EXPORT_FORMATS];
+
+struct tts_export_writer {
+    enum tts_export_format format;
+    struct tts_itemgate gate;
+    struct tts_timeline *timeline; /* PERFETTO, CHROME */
+    struct tts_eventrows rows;     /* CSV, JSON */
+    union {
+        struct tts_perfetto perfetto;
+        struct tts_chrometrace chrome;
+        struct tts_rowout lines; /* CSV, JSON */
+    };
+};
+
+/* What `file` points to, and `out`, are borrowed until release. The writer must not move.
+ * TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_export_begin(struct tts_export_writer *writer,
+                                               const struct tts_tracefile *file,
+                                               uint32_t slots_max, FILE *out,
+                                               struct tts_error *err);
+/* TTS_E_INVALID, TTS_E_RANGE: it cannot be, or not be drawn; err says why. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_export_item(struct tts_export_writer *writer,
+                                              const struct tts_item *item,
+                                              struct tts_error *err);
+/* `problem`: why the file was not told to its end; NULL: it was. */
+void tts_export_end(struct tts_export_writer *writer, const char *problem);
+void tts_export_release(struct tts_export_writer *writer);

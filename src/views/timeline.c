@@ -1,0 +1,376 @@
+#include "views/timeline.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "model/fold.h"
+#include "views/timeline_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+static void *take(const struct tts_alloc *alloc, size_t bytes)
+{
+    return alloc->alloc(alloc->ctx, bytes);
+}
+
+enum tts_status tts_timeline_new(const struct tts_timeline_config *config,
+                                 const struct tts_alloc *alloc, struct tts_timeline **out,
+                                 struct tts_error *err)
+{
+    assert(config->put && config->slots_max <= TTS_TIMELINE_SLOTS_MAX);
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_timeline *t = take(alloc, sizeof *t);
+    if (!t)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    *t = (struct tts_timeline){.config = *config, .alloc = alloc, .tracks = 1};
+    tts_liveset_init(&t->live, alloc);
+    if (tts_opnames_new(TTS_FOLD_OPS_MAX, alloc, &t->ops) != TTS_OK) {
+        tts_timeline_free(t);
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    }
+    *out = t;
+    return TTS_OK;
+}
+
+void tts_timeline_free(struct tts_timeline *t)
+{
+    if (!t)
+        return;
+    const struct tts_alloc *alloc = t->alloc;
+    tts_timeline_free_devices(t);
+    tts_liveset_release(&t->live);
+    tts_opnames_free(t->ops);
+    if (t->threads)
+        alloc->free(alloc->ctx, t->threads, t->thread_capacity * sizeof *t->threads);
+    alloc->free(alloc->ctx, t, sizeof *t);
+}
+
+struct tts_timeline_counts tts_timeline_counts(const struct tts_timeline *t)
+{
+    return t->counts;
+}
+
+/* ---- marks and tracks ---- */
+
+void tts_timeline_put(struct tts_timeline *t, const struct tts_mark *mark)
+{
+    assert(mark->track.number > 0 && mark->track.number <= t->tracks);
+    assert(mark->kind == TTS_MARK_SPAN || mark->time_ns == t->now_ns);
+    t->config.put(t->config.ctx, mark);
+}
+
+struct tts_track tts_timeline_track(struct tts_timeline *t, struct tts_track track,
+                                    uint32_t *number)
+{
+    track.parent = track.parent ? track.parent : 1;
+    bool is_new = *number == 0;
+    if (is_new)
+        *number = ++t->tracks;
+    track.number = *number;
+    if (is_new) {
+        struct tts_mark mark = {.kind = TTS_MARK_TRACK, .track = track, .time_ns = t->now_ns};
+        tts_timeline_put(t, &mark);
+    }
+    return track;
+}
+
+/* By hand: counters have their names in every mark of some formats. */
+static char *append(char *to, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(to, text, len + 1);
+    return to + len;
+}
+
+static char *append_number(char *to, uint32_t value)
+{
+    to += tts_number_format(to, value);
+    *to = '\0';
+    return to;
+}
+
+const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAME_MAX])
+{
+    static const char *const words[] = {
+        [TTS_TRACK_POOL] = "",
+        [TTS_TRACK_CORES] = " CBs on the fullest core",
+        [TTS_TRACK_BUFFERS] = " buffers",
+        [TTS_TRACK_SLOT] = " buffers",
+        [TTS_TRACK_TRACES] = " traces",
+        [TTS_TRACK_FAILURES] = " refused",
+    };
+    enum tts_track_kind kind = track->kind;
+    out[0] = '\0';
+    if (kind == TTS_TRACK_PROCESS)
+        return out;
+    if (kind == TTS_TRACK_THREAD || kind == TTS_TRACK_CAPTURE) {
+        bool is_known = kind == TTS_TRACK_CAPTURE || track->index > 0;
+        char *to = append(out, kind == TTS_TRACK_CAPTURE ? "capture "
+                               : is_known                ? "thread "
+                                                         : "operations");
+        if (is_known)
+            append_number(to, track->index);
+        return out;
+    }
+    char *to = append_number(append(out, "device "), track->device);
+    if (kind == TTS_TRACK_POOL || kind == TTS_TRACK_BUFFERS || kind == TTS_TRACK_SLOT)
+        to = append(append(to, " "), tts_pool_name(track->pool));
+    append(to, words[kind]);
+    return out;
+}
+
+const char *tts_timeline_op(struct tts_timeline *t, const struct tts_item_op *op, uint32_t *idx)
+{
+    uint32_t found = tts_opnames_find(t->ops, op->hash);
+    if (found == TTS_OPNAMES_OTHER) {
+        tts_opnames_add(t->ops, op->hash, op->name, op->name_len);
+        found = tts_opnames_find(t->ops, op->hash);
+    }
+    *idx = found;
+    return tts_opnames_text(t->ops, found);
+}
+
+/* ---- operations ---- */
+
+/* NULL: TTS_TIMELINE_THREADS_MAX are known, or *status is TTS_E_NOMEM. */
+static struct tts_thread_line *thread_of(struct tts_timeline *t, uint32_t thread,
+                                         enum tts_status *status)
+{
+    if (t->last_thread < t->thread_count && t->threads[t->last_thread].thread == thread)
+        return &t->threads[t->last_thread];
+    for (size_t i = 0; i < t->thread_count; i++) {
+        if (t->threads[i].thread != thread)
+            continue;
+        t->last_thread = i;
+        return &t->threads[i];
+    }
+    if (t->thread_count == TTS_TIMELINE_THREADS_MAX)
+        return NULL;
+    void *grown = tts_alloc_grow(t->alloc, t->threads, &t->thread_capacity, t->thread_count + 1,
+                                 sizeof *t->threads);
+    if (!grown) {
+        *status = TTS_E_NOMEM;
+        return NULL;
+    }
+    t->threads = grown;
+    t->last_thread = t->thread_count++;
+    t->threads[t->last_thread] = (struct tts_thread_line){.thread = thread};
+    return &t->threads[t->last_thread];
+}
+
+static void put_op_end(struct tts_timeline *t, struct tts_thread_line *line)
+{
+    struct tts_mark mark = {.kind = TTS_MARK_END, .time_ns = t->now_ns};
+    mark.track = tts_timeline_track(
+        t, (struct tts_track){.kind = TTS_TRACK_THREAD, .index = line->thread}, &line->track);
+    assert(line->depth > 0);
+    line->depth--;
+    tts_timeline_put(t, &mark);
+}
+
+static enum tts_status put_op(struct tts_timeline *t, const struct tts_item *item)
+{
+    enum tts_status status = TTS_OK;
+    struct tts_thread_line *line = thread_of(t, item->thread, &status);
+    if (!line) {
+        t->counts.other_ops += status == TTS_OK;
+        return status;
+    }
+    if (item->event.kind == TTS_EVENT_OP_END) {
+        if (line->depth > 0)
+            put_op_end(t, line);
+        else
+            t->counts.unseen_ends++;
+        return TTS_OK;
+    }
+    uint32_t idx;
+    struct tts_mark mark = {.kind = TTS_MARK_BEGIN, .time_ns = t->now_ns};
+    mark.track = tts_timeline_track(
+        t, (struct tts_track){.kind = TTS_TRACK_THREAD, .index = line->thread}, &line->track);
+    mark.name = tts_timeline_op(t, &item->op, &idx);
+    mark.args.seq = item->seq;
+    line->depth++;
+    tts_timeline_put(t, &mark);
+    return TTS_OK;
+}
+
+/* ---- traces and failures ---- */
+
+static void put_trace(struct tts_timeline *t, struct tts_device_line *device, bool begins)
+{
+    if (!begins && device->trace_depth == 0) {
+        t->counts.unseen_ends++;
+        return;
+    }
+    struct tts_mark mark = {.kind = begins ? TTS_MARK_BEGIN : TTS_MARK_END,
+                            .time_ns = t->now_ns,
+                            .name = begins ? "trace capture" : NULL};
+    mark.track = tts_timeline_track(
+        t, (struct tts_track){.kind = TTS_TRACK_TRACES, .device = device->id}, &device->traces);
+    if (begins)
+        device->trace_depth++;
+    else
+        device->trace_depth--;
+    tts_timeline_put(t, &mark);
+}
+
+static void put_failure(struct tts_timeline *t, struct tts_device_line *device,
+                        const struct tts_item *item)
+{
+    char text[TTS_FAILURE_TEXT_MAX];
+    uint32_t idx;
+    struct tts_mark mark = {.kind = TTS_MARK_INSTANT, .time_ns = t->now_ns};
+    mark.name = tts_failure_text(item->event.failure, text);
+    mark.args = (struct tts_mark_args){.failure = item->event.failure,
+                                       .op = tts_timeline_op(t, &item->op, &idx),
+                                       .seq = item->seq};
+    mark.track = tts_timeline_track(
+        t, (struct tts_track){.kind = TTS_TRACK_FAILURES, .device = device->id},
+        &device->failures);
+    tts_timeline_put(t, &mark);
+}
+
+void tts_timeline_note(struct tts_timeline *t, const char *text)
+{
+    struct tts_mark mark = {.kind = TTS_MARK_INSTANT, .time_ns = t->now_ns, .name = text};
+    mark.track = (struct tts_track){.kind = TTS_TRACK_PROCESS, .number = 1};
+    tts_timeline_put(t, &mark);
+}
+
+static void put_missed(struct tts_timeline *t, uint64_t count)
+{
+    char text[64];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64 " events were not recorded here", count);
+    tts_timeline_note(t, text);
+}
+
+/* ---- items ---- */
+
+static enum tts_status put_event(struct tts_timeline *t, const struct tts_item *item)
+{
+    const struct tts_event *event = &item->event;
+    enum tts_status status = TTS_OK;
+    if (event->kind == TTS_EVENT_ALLOC)
+        return tts_timeline_alloc(t, event, &item->op, item->seq);
+    if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END)
+        return put_op(t, item);
+    if (event->kind >= TTS_EVENT_CB && event->kind <= TTS_EVENT_SCRATCHPAD)
+        return tts_timeline_part(t, event);
+    if (event->kind == TTS_EVENT_FREE) {
+        tts_timeline_give(t, event);
+        return TTS_OK;
+    }
+    struct tts_device_line *device = tts_timeline_device(t, event->device, &status);
+    if (!device)
+        return status;
+    if (event->kind == TTS_EVENT_PROGRAM)
+        tts_timeline_program(t, device);
+    else if (event->kind == TTS_EVENT_FAILURE)
+        put_failure(t, device, item);
+    else
+        put_trace(t, device, event->kind == TTS_EVENT_TRACE_BEGIN);
+    return TTS_OK;
+}
+
+static enum tts_status put_live(struct tts_timeline *t, const struct tts_item *item)
+{
+    struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, item->live.device);
+    event.pool = item->live.pool;
+    event.id = item->live.id;
+    event.size_bytes = item->live.size_bytes;
+    event.bytes_per_bank = item->live.bytes_per_bank;
+    event.block_bytes = item->live.block_bytes;
+    event.has_address = item->event.has_address;
+    event.address = item->event.address;
+    return tts_timeline_alloc(t, &event, &item->op, item->live.seq);
+}
+
+static enum tts_status put_tracing(struct tts_timeline *t, const struct tts_item *item)
+{
+    enum tts_status status = TTS_OK;
+    struct tts_device_line *device = tts_timeline_device(t, item->device, &status);
+    for (uint64_t i = 0; device && i < item->count && i < TTS_TIMELINE_LANES; i++)
+        put_trace(t, device, true);
+    return status;
+}
+
+static enum tts_status put_item(struct tts_timeline *t, const struct tts_item *item)
+{
+    switch (item->kind) {
+    case TTS_ITEM_EVENT:
+        return put_event(t, item);
+    case TTS_ITEM_CHIP:
+        return tts_timeline_chip(t, item->device, item->mesh);
+    case TTS_ITEM_BEGIN:
+    case TTS_ITEM_ACTIVE:
+        return tts_timeline_begin_capture(t, item->capture);
+    case TTS_ITEM_CUT:
+        tts_timeline_cut(t, item);
+        break;
+    case TTS_ITEM_END:
+        tts_timeline_end_capture(t, item->capture);
+        break;
+    case TTS_ITEM_MISSED:
+        put_missed(t, item->count);
+        break;
+    case TTS_ITEM_LIVE:
+        return put_live(t, item);
+    case TTS_ITEM_PART:
+        return tts_timeline_part(t, &item->event);
+    case TTS_ITEM_TRACING:
+        return put_tracing(t, item);
+    case TTS_ITEM_NAME:
+    case TTS_ITEM_KEYFRAME:
+    case TTS_ITEM_KEYFRAME_END:
+        break;
+    }
+    return TTS_OK;
+}
+
+static void tell_process(struct tts_timeline *t)
+{
+    struct tts_mark mark = {.kind = TTS_MARK_TRACK, .time_ns = t->now_ns};
+    mark.track = (struct tts_track){.kind = TTS_TRACK_PROCESS, .number = 1};
+    t->has_begun = true;
+    t->first_ns = t->now_ns;
+    tts_timeline_put(t, &mark);
+}
+
+enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item *item,
+                                  struct tts_error *err)
+{
+    uint64_t time_ns = item->has_time ? item->time_ns : item->seq * TTS_TIMELINE_EVENT_NS;
+    t->now_ns = time_ns > t->now_ns ? time_ns : t->now_ns;
+    if (!t->has_begun)
+        tell_process(t);
+    enum tts_status status = put_item(t, item);
+    if (status == TTS_OK)
+        return TTS_OK;
+    return tts_error_set(err, status,
+                         status == TTS_E_NOMEM ? "out of memory"
+                                               : "event %" PRIu64
+                                                 ": more at once than can be drawn",
+                         item->seq);
+}
+
+void tts_timeline_end(struct tts_timeline *t)
+{
+    if (!t->has_begun)
+        tell_process(t);
+    tts_timeline_close_captures(t);
+    if (!t->config.closes_at_end)
+        return;
+    tts_timeline_close_buffers(t);
+    for (size_t i = 0; i < t->thread_count; i++)
+        while (t->threads[i].depth > 0)
+            put_op_end(t, &t->threads[i]);
+    for (size_t i = 0; i < t->device_count; i++)
+        while (t->devices[i].trace_depth > 0)
+            put_trace(t, &t->devices[i], false);
+}

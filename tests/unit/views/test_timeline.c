@@ -1,0 +1,580 @@
+#include "views/timeline.h"
+
+#include "harness/item_rig.h"
+#include "harness/mark_rig.h"
+#include "torture/heap.h"
+
+static struct item_rig rig;
+static struct mark_rig marks;
+static struct tts_timeline *timeline;
+
+static void begin(struct tts_timeline_config config)
+{
+    struct tts_error err;
+    rig = (struct item_rig){.has_time = true};
+    mark_begin(&marks);
+    config.put = mark_put;
+    config.ctx = &marks;
+    T_EQ(tts_timeline_new(&config, NULL, &timeline, &err), TTS_OK);
+}
+
+static void put(struct tts_item item)
+{
+    struct tts_error err;
+    T_EQ(tts_timeline_item(timeline, &item, &err), TTS_OK);
+}
+
+static struct tts_timeline_counts expect(const char *wanted)
+{
+    tts_timeline_end(timeline);
+    struct tts_timeline_counts counts = tts_timeline_counts(timeline);
+    tts_timeline_free(timeline);
+    mark_expect(&marks, wanted);
+    return counts;
+}
+
+static const struct tts_timeline_config plain = {.slots_max = TTS_TIMELINE_SLOTS};
+
+/* ---- buffers ---- */
+
+T_TEST(a_buffer_is_a_slice_and_bytes_of_its_pool)
+{
+    begin(plain);
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, 5, 4096);
+    item_set_op(&item, "load");
+    put(item);
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 5));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 3 < 2 device 0 DRAM buffers\n"
+           "1000 + 3 load #1\n"
+           "1000 track 4 < 1 device 0 DRAM\n"
+           "1000 = 4 4096\n"
+           "2000 - 3 load #1\n"
+           "2000 = 4 0\n");
+}
+
+T_TEST(buffers_take_the_smallest_slot_that_is_free)
+{
+    begin(plain);
+    for (uint64_t id = 1; id <= 3; id++)
+        put(item_alloc(&rig, 0, TTS_POOL_TRACE, id, 10));
+    put(item_free(&rig, 0, TTS_POOL_TRACE, 2));
+    put(item_free(&rig, 0, TTS_POOL_TRACE, 1));
+    put(item_alloc(&rig, 0, TTS_POOL_TRACE, 4, 10));
+    put(item_alloc(&rig, 0, TTS_POOL_TRACE, 5, 10));
+    put(item_alloc(&rig, 0, TTS_POOL_TRACE, 6, 10));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 TRACE buffers\n"
+           "1000 track 3 < 2 device 0 TRACE buffers\n"
+           "1000 + 3 buffer #1\n"
+           "1000 track 4 < 1 device 0 TRACE\n"
+           "1000 = 4 10\n"
+           "2000 track 5 < 2 device 0 TRACE buffers\n"
+           "2000 + 5 buffer #2\n"
+           "2000 = 4 20\n"
+           "3000 track 6 < 2 device 0 TRACE buffers\n"
+           "3000 + 6 buffer #3\n"
+           "3000 = 4 30\n"
+           "4000 - 5 buffer #2\n"
+           "4000 = 4 20\n"
+           "5000 - 3 buffer #1\n"
+           "5000 = 4 10\n"
+           "6000 + 3 buffer #4\n"
+           "6000 = 4 20\n"
+           "7000 + 5 buffer #5\n"
+           "7000 = 4 30\n"
+           "8000 track 7 < 2 device 0 TRACE buffers\n"
+           "8000 + 7 buffer #6\n"
+           "8000 = 4 40\n");
+}
+
+static void note_slot(void *ctx, const struct tts_mark *mark)
+{
+    uint32_t *slot = ctx;
+    if (mark->kind == TTS_MARK_BEGIN)
+        *slot = mark->track.index;
+}
+
+T_TEST(the_smallest_of_many_slots_is_taken_again)
+{
+    enum { COUNT = 200 };
+    uint32_t slot = UINT32_MAX;
+    struct tts_timeline_config config = {.slots_max = COUNT, .put = note_slot, .ctx = &slot};
+    static const uint64_t holes[] = {150, 70, 3, 64, 63, 199};
+    static const uint32_t wanted[] = {3, 63, 64, 70, 150, 199};
+    struct tts_error err;
+    rig = (struct item_rig){.has_time = true};
+    T_EQ(tts_timeline_new(&config, NULL, &timeline, &err), TTS_OK);
+    for (uint64_t id = 0; id < COUNT; id++) {
+        put(item_alloc(&rig, 0, TTS_POOL_DRAM, id, 1));
+        T_EQ(slot, id);
+    }
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, COUNT, 1));
+    T_EQ(tts_timeline_counts(timeline).undrawn, 1);
+    for (size_t i = 0; i < sizeof holes / sizeof *holes; i++)
+        put(item_free(&rig, 0, TTS_POOL_DRAM, holes[i]));
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1000 + i, 1));
+        T_EQ(slot, wanted[i]);
+    }
+    tts_timeline_free(timeline);
+}
+
+T_TEST(beyond_the_slots_a_buffer_is_counted_and_not_drawn)
+{
+    begin((struct tts_timeline_config){.slots_max = 1});
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 2, 20));
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 1));
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 2));
+    struct tts_timeline_counts counts = expect("1000 track 1\n"
+                                               "1000 track 2 < 1 device 0 DRAM buffers\n"
+                                               "1000 track 3 < 2 device 0 DRAM buffers\n"
+                                               "1000 + 3 buffer #1\n"
+                                               "1000 track 4 < 1 device 0 DRAM\n"
+                                               "1000 = 4 10\n"
+                                               "2000 = 4 30\n"
+                                               "3000 - 3 buffer #1\n"
+                                               "3000 = 4 20\n"
+                                               "4000 = 4 0\n");
+    T_EQ(counts.undrawn, 1);
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    T_EQ(expect("1000 track 1\n1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n").undrawn, 1);
+}
+
+T_TEST(l1_counts_what_the_fullest_bank_holds)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_L1, 1, 64000);
+    item.event.bytes_per_bank = 1000;
+    item.event.block_bytes = 1024;
+    put(item);
+    item = item_alloc(&rig, 0, TTS_POOL_L1_SMALL, 2, 640);
+    item.event.bytes_per_bank = 10;
+    put(item);
+    put(item_alloc(&rig, 0, TTS_POOL_TRACE, 3, 7));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 L1\n1000 = 2 1000\n"
+           "2000 track 3 < 1 device 0 L1_SMALL\n2000 = 3 10\n"
+           "3000 track 4 < 1 device 0 TRACE\n3000 = 4 7\n");
+}
+
+T_TEST(an_id_that_lives_and_comes_again_ends_the_one_before)
+{
+    begin((struct tts_timeline_config){.slots_max = 8});
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 15));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 3 < 2 device 0 DRAM buffers\n"
+           "1000 + 3 buffer #1\n"
+           "1000 track 4 < 1 device 0 DRAM\n"
+           "1000 = 4 10\n"
+           "2000 - 3 buffer #1\n"
+           "2000 = 4 0\n"
+           "2000 + 3 buffer #2\n"
+           "2000 = 4 15\n");
+}
+
+T_TEST(a_buffer_is_freed_as_it_was_allocated)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    put(item_alloc(&rig, 1, TTS_POOL_DRAM, 1, 70));
+    struct tts_item item = item_free(&rig, 0, TTS_POOL_TRACE, 1);
+    item.event.size_bytes = 99;
+    put(item);
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n"
+           "2000 track 3 < 1 device 1 DRAM\n2000 = 3 70\n"
+           "3000 = 2 0\n");
+}
+
+T_TEST(what_is_not_known_or_has_no_bytes_counts_nowhere)
+{
+    begin(plain);
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 0));
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 1));
+    struct tts_item item = item_free(&rig, 9, TTS_POOL_DRAM, 1);
+    item.event.size_bytes = 4096;
+    put(item);
+    T_EQ(expect("1000 track 1\n").unseen_frees, 2);
+}
+
+T_TEST(what_a_mesh_holds_is_on_the_chips_that_hold_something)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    for (uint32_t chip = 0; chip < 3; chip++) {
+        struct tts_item item = item_mark(&rig, TTS_ITEM_CHIP);
+        item.device = chip;
+        item.mesh = 8;
+        put(item);
+    }
+    put(item_alloc(&rig, 8, TTS_POOL_DRAM, 1, 100));
+    put(item_alloc(&rig, 1, TTS_POOL_DRAM, 1, 5));
+    put(item_alloc(&rig, 8, TTS_POOL_DRAM, 2, 1000));
+    put(item_free(&rig, 1, TTS_POOL_DRAM, 1));
+    expect("0 track 1\n"
+           "1000 track 2 < 1 device 8 DRAM\n1000 = 2 100\n"
+           "2000 track 3 < 1 device 1 DRAM\n2000 = 3 105\n"
+           "3000 = 2 1100\n3000 = 3 1105\n"
+           "4000 = 3 1100\n");
+}
+
+T_TEST(a_chip_that_moves_has_what_its_new_mesh_holds)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    struct tts_item item = item_mark(&rig, TTS_ITEM_CHIP);
+    item.mesh = 8;
+    put(item);
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 1));
+    item = item_mark(&rig, TTS_ITEM_CHIP);
+    item.mesh = 9;
+    put(item);
+    put(item_alloc(&rig, 8, TTS_POOL_DRAM, 1, 10));
+    put(item_alloc(&rig, 9, TTS_POOL_DRAM, 1, 100));
+    expect("0 track 1\n"
+           "1000 track 2 < 1 device 0 DRAM\n1000 = 2 1\n"
+           "2000 track 3 < 1 device 8 DRAM\n2000 = 3 10\n"
+           "3000 track 4 < 1 device 9 DRAM\n3000 = 4 100\n3000 = 2 101\n");
+}
+
+T_TEST(what_lived_before_the_file_begins_with_it)
+{
+    begin(plain);
+    rig.seq = 70;
+    rig.time_ns = 5000;
+    struct tts_item item = item_mark(&rig, TTS_ITEM_KEYFRAME);
+    item.count = 1;
+    put(item);
+    item = item_live(&rig, 0, TTS_POOL_DRAM, 3, 300);
+    item_set_op(&item, "old");
+    put(item);
+    put(item_mark(&rig, TTS_ITEM_KEYFRAME_END));
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 3));
+    expect("5000 track 1\n"
+           "5000 track 2 < 1 device 0 DRAM buffers\n"
+           "5000 track 3 < 2 device 0 DRAM buffers\n"
+           "5000 + 3 old #1\n"
+           "5000 track 4 < 1 device 0 DRAM\n"
+           "5000 = 4 300\n"
+           "6000 - 3 old #1\n"
+           "6000 = 4 0\n");
+}
+
+/* ---- cores ---- */
+
+T_TEST(circular_buffers_count_on_the_fullest_core_of_the_program)
+{
+    static const struct tts_core_range left[] = {{0, 0, 0, 7}}, row[] = {{0, 7, 7, 7}},
+                                       two[] = {{1, 0, 1, 0}, {63, 63, 63, 63}};
+    begin(plain);
+    put(item_part(&rig, TTS_EVENT_CB, 100, left, 1));
+    put(item_part(&rig, TTS_EVENT_SCRATCHPAD, 20, row, 1));
+    put(item_part(&rig, TTS_EVENT_DFB, 110, two, 2));
+    struct tts_item item = item_part(&rig, TTS_EVENT_CB, 5000, row, 1);
+    item.event.borrowed = true;
+    put(item);
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    put(item_part(&rig, TTS_EVENT_CB, 7, left, 1));
+    put(item_part(&rig, TTS_EVENT_CB, 8, two, 2));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 CBs on the fullest core\n"
+           "1000 = 2 100\n"
+           "2000 = 2 120\n"
+           "3000 = 2 120\n"
+           "5000 = 2 0\n"
+           "7000 = 2 7\n"
+           "8000 = 2 8\n");
+}
+
+T_TEST(a_program_of_a_mesh_ends_those_of_its_chips)
+{
+    static const struct tts_core_range core[] = {{0, 0, 0, 0}};
+    begin(plain);
+    struct tts_item item = item_mark(&rig, TTS_ITEM_CHIP);
+    item.mesh = 8;
+    put(item);
+    put(item_part(&rig, TTS_EVENT_CB, 100, core, 1));
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 8));
+    put(item_part(&rig, TTS_EVENT_CB, 100, core, 1));
+    expect("0 track 1\n"
+           "1000 track 2 < 1 device 0 CBs on the fullest core\n"
+           "1000 = 2 100\n"
+           "2000 = 2 0\n"
+           "3000 = 2 100\n");
+}
+
+/* ---- operations, traces, failures ---- */
+
+T_TEST(operations_nest_on_their_threads)
+{
+    begin(plain);
+    put(item_op(&rig, 1, "outer"));
+    put(item_op(&rig, 2, "other"));
+    put(item_op(&rig, 1, "inner"));
+    put(item_op(&rig, 1, NULL));
+    put(item_op(&rig, 2, NULL));
+    put(item_op(&rig, 1, NULL));
+    put(item_op(&rig, 1, NULL));
+    put(item_op(&rig, 0, "somewhere"));
+    struct tts_timeline_counts counts = expect("1000 track 1\n"
+                                               "1000 track 2 < 1 thread 1\n"
+                                               "1000 + 2 outer\n"
+                                               "2000 track 3 < 1 thread 2\n"
+                                               "2000 + 3 other\n"
+                                               "3000 + 2 inner\n"
+                                               "4000 - 2\n"
+                                               "5000 - 3\n"
+                                               "6000 - 2\n"
+                                               "8000 track 4 < 1 operations\n"
+                                               "8000 + 4 somewhere\n");
+    T_EQ(counts.unseen_ends, 1);
+}
+
+T_TEST(threads_beyond_those_that_are_kept_are_counted)
+{
+    begin(plain);
+    for (uint32_t thread = 1; thread <= TTS_TIMELINE_THREADS_MAX; thread++)
+        put(item_op(&rig, thread, "x"));
+    put(item_op(&rig, TTS_TIMELINE_THREADS_MAX + 1, "y"));
+    put(item_op(&rig, TTS_TIMELINE_THREADS_MAX, NULL));
+    tts_timeline_end(timeline);
+    T_EQ(tts_timeline_counts(timeline).other_ops, 1);
+    T_EQ(tts_timeline_counts(timeline).unseen_ends, 0);
+    tts_timeline_free(timeline);
+    fclose(marks.out);
+    T_TRUE(strstr(marks.text, " y\n") == NULL);
+    free(marks.text);
+}
+
+T_TEST(traces_are_slices_of_their_device)
+{
+    begin(plain);
+    put(item_event(&rig, TTS_EVENT_TRACE_BEGIN, 4));
+    put(item_event(&rig, TTS_EVENT_TRACE_END, 4));
+    put(item_event(&rig, TTS_EVENT_TRACE_END, 4));
+    T_EQ(expect("1000 track 1\n"
+                "1000 track 2 < 1 device 4 traces\n"
+                "1000 + 2 trace capture\n"
+                "2000 - 2\n")
+             .unseen_ends,
+         1);
+}
+
+T_TEST(a_failure_is_an_instant_with_its_sentence)
+{
+    struct tts_failure failure = {.kind = TTS_FAILURE_BELOW_LIMIT, .limit = 100, .address = 50};
+    begin(plain);
+    struct tts_item item = item_event(&rig, TTS_EVENT_FAILURE, 2);
+    item.event.failure = &failure;
+    put(item);
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 2 refused\n"
+           "1000 ! 2 Out of Memory: Cannot allocate at an address below 100. Allocation at "
+           "50\n");
+}
+
+T_TEST(what_is_missing_is_said_where_it_is_missing)
+{
+    begin(plain);
+    struct tts_item item = item_mark(&rig, TTS_ITEM_MISSED);
+    put(item);
+    item.count = 12;
+    put(item);
+    tts_timeline_note(timeline, "and more");
+    expect("0 track 1\n0 ! 1 12 events were not recorded here\n0 ! 1 and more\n");
+}
+
+/* ---- captures ---- */
+
+T_TEST(a_phase_is_told_when_it_is_over)
+{
+    begin(plain);
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 1, NULL));
+    put(item_op(&rig, 1, "a"));
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 2, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 1, "first"));
+    put(item_op(&rig, 1, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 1, "second"));
+    put(item_capture(&rig, TTS_ITEM_END, 1, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 2, "all"));
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    expect("0 track 1\n"
+           "1000 track 2 < 1 thread 1\n"
+           "1000 + 2 a\n"
+           "1000 track 3 < 1 capture 1\n"
+           "0..1000 3 first\n"
+           "2000 - 2\n"
+           "1000..2000 3 second\n"
+           "2000 track 4 < 1 capture 2\n"
+           "1000..2000 4 all\n"
+           "2000..? 4 (unfinished)\n");
+}
+
+T_TEST(a_capture_that_begins_again_has_its_track)
+{
+    begin(plain);
+    put(item_capture(&rig, TTS_ITEM_ACTIVE, 7, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 7, "a"));
+    put(item_capture(&rig, TTS_ITEM_END, 7, NULL));
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 7, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 7, "b"));
+    put(item_capture(&rig, TTS_ITEM_END, 7, NULL));
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 8, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 8, "c"));
+    put(item_capture(&rig, TTS_ITEM_END, 8, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 99, "of none"));
+    expect("0 track 1\n0 track 2 < 1 capture 7\n0..0 2 a\n0..0 2 b\n"
+           "0 track 3 < 1 capture 8\n0..0 3 c\n");
+}
+
+T_TEST(it_has_it_also_when_another_lane_is_free)
+{
+    begin(plain);
+    for (uint32_t capture = 1; capture <= 2; capture++) {
+        put(item_capture(&rig, TTS_ITEM_BEGIN, capture, NULL));
+        put(item_capture(&rig, TTS_ITEM_CUT, capture, "a"));
+    }
+    put(item_capture(&rig, TTS_ITEM_END, 1, NULL));
+    put(item_capture(&rig, TTS_ITEM_END, 2, NULL));
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 2, NULL));
+    put(item_capture(&rig, TTS_ITEM_CUT, 2, "b"));
+    put(item_capture(&rig, TTS_ITEM_END, 2, NULL));
+    expect("0 track 1\n0 track 2 < 1 capture 1\n0..0 2 a\n"
+           "0 track 3 < 1 capture 2\n0..0 3 a\n0..0 3 b\n");
+}
+
+T_TEST(more_captures_than_lanes_are_refused)
+{
+    struct tts_error err;
+    begin(plain);
+    for (uint32_t i = 1; i <= TTS_TIMELINE_LANES; i++)
+        put(item_capture(&rig, TTS_ITEM_BEGIN, i, NULL));
+    struct tts_item item = item_capture(&rig, TTS_ITEM_BEGIN, 1000, NULL);
+    T_EQ(tts_timeline_item(timeline, &item, &err), TTS_E_RANGE);
+    tts_timeline_free(timeline);
+    fclose(marks.out);
+    free(marks.text);
+}
+
+/* ---- time and the end ---- */
+
+T_TEST(without_times_every_event_takes_a_microsecond)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    rig.has_time = false;
+    put(item_capture(&rig, TTS_ITEM_BEGIN, 1, NULL));
+    for (int i = 0; i < 4; i++)
+        put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    put(item_capture(&rig, TTS_ITEM_CUT, 1, "x"));
+    put(item_capture(&rig, TTS_ITEM_END, 1, NULL));
+    expect("0 track 1\n5000 track 2 < 1 device 0 DRAM\n5000 = 2 10\n"
+           "5000 track 3 < 1 capture 1\n0..5000 3 x\n");
+}
+
+T_TEST(time_never_falls)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    rig.time_ns = 200;
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, 2, 10);
+    item.time_ns = 900;
+    put(item);
+    expect("1000 track 1\n1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n1000 = 2 20\n");
+}
+
+T_TEST(what_lives_is_closed_for_those_who_want_it)
+{
+    begin((struct tts_timeline_config){.slots_max = 8, .closes_at_end = true});
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10);
+    item_set_op(&item, "op");
+    put(item);
+    put(item_op(&rig, 1, "a"));
+    put(item_op(&rig, 1, "b"));
+    put(item_event(&rig, TTS_EVENT_TRACE_BEGIN, 0));
+    expect("1000 track 1\n"
+           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 3 < 2 device 0 DRAM buffers\n"
+           "1000 + 3 op #1\n"
+           "1000 track 4 < 1 device 0 DRAM\n"
+           "1000 = 4 10\n"
+           "2000 track 5 < 1 thread 1\n"
+           "2000 + 5 a\n"
+           "3000 + 5 b\n"
+           "4000 track 6 < 1 device 0 traces\n"
+           "4000 + 6 trace capture\n"
+           "4000 - 3 op #1\n"
+           "4000 - 5\n"
+           "4000 - 5\n"
+           "4000 - 6\n");
+}
+
+T_TEST(a_file_of_nothing_has_a_process)
+{
+    begin(plain);
+    expect("0 track 1\n");
+}
+
+/* ---- limits ---- */
+
+T_TEST(one_device_too_many_is_refused)
+{
+    struct tts_error err;
+    begin((struct tts_timeline_config){.slots_max = 0});
+    for (uint32_t i = 0; i < TTS_TIMELINE_DEVICES_MAX; i++)
+        put(item_alloc(&rig, i, TTS_POOL_DRAM, 1, 1));
+    struct tts_item item = item_alloc(&rig, 1u << 31, TTS_POOL_DRAM, 1, 1);
+    T_EQ(tts_timeline_item(timeline, &item, &err), TTS_E_RANGE);
+    T_STR_EQ(err.text, "event 257: more at once than can be drawn");
+    tts_timeline_free(timeline);
+    fclose(marks.out);
+    free(marks.text);
+}
+
+static void ignore(void *ctx, const struct tts_mark *mark)
+{
+    (void)ctx;
+    (void)mark;
+}
+
+static enum tts_status run_all(const struct tts_alloc *alloc)
+{
+    static const struct tts_core_range range[] = {{0, 0, 3, 3}};
+    static const struct tts_timeline_config config = {.slots_max = 100, .put = ignore};
+    struct tts_timeline *t;
+    struct tts_error err;
+    struct item_rig items = {.has_time = true};
+    enum tts_status status = tts_timeline_new(&config, alloc, &t, &err);
+    if (status != TTS_OK)
+        return status;
+    for (uint64_t i = 0; status == TTS_OK && i < 1200; i++) {
+        struct tts_item item =
+            i % 100 == 98   ? item_part(&items, TTS_EVENT_CB, 10, range, 1)
+            : i % 100 == 99 ? item_op(&items, (uint32_t)i, "x")
+                            : item_alloc(&items, (uint32_t)(i % 5), TTS_POOL_DRAM, i, 10);
+        status = tts_timeline_item(t, &item, &err);
+    }
+    tts_timeline_end(t);
+    tts_timeline_free(t);
+    return status;
+}
+
+T_TEST(without_memory_it_says_so_and_loses_nothing)
+{
+    struct heap heap;
+    heap_init(&heap);
+    T_EQ(run_all(&heap.alloc), TTS_OK);
+    uint64_t calls = heap.calls;
+    T_TRUE(calls > 10 && heap_is_settled(&heap));
+    for (uint64_t i = 1; i <= calls; i++) {
+        heap_init(&heap);
+        heap.fail_at = i;
+        T_EQ(run_all(&heap.alloc), TTS_E_NOMEM);
+        T_TRUE(heap_is_settled(&heap));
+    }
+}
