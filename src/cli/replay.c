@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/replay_device.h"
 #include "cli/replay_parts.h"
+#include "cli/replay_recording.h"
 #include "cli/same_file.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
@@ -360,6 +361,37 @@ static int run_on_device(const struct replay *replay)
     return tts_replay_device(&options);
 }
 
+/* --- recordings ------------------------------------------------------------------------- */
+
+/* An option that only sequences have; NULL: none was given. */
+static const char *option_of_sequences(const struct replay *replay)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } options[] = {{replay->check, "--check"},
+                   {replay->blocks, "--blocks"},
+                   {replay->quiet, "--quiet"},
+                   {replay->map_path != NULL, "--map"},
+                   {replay->on_device.map_pool != NULL, "--pool"},
+                   {replay->on_device.csv_dir != NULL, "--csv"},
+                   {replay->on_device.mode != NULL, "--mode"}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].is_given)
+            return options[i].name;
+    return NULL;
+}
+
+static int run_recording(const struct replay *replay)
+{
+    struct tts_replay_recording options = {.path = replay->path,
+                                           .refused = option_of_sequences(replay),
+                                           .device = replay->on_device.device,
+                                           .stats = replay->stats,
+                                           .json = replay->json};
+    return tts_replay_recording(&options);
+}
+
 int tts_cmd_replay(int argc, char **argv)
 {
     (void)argc;
@@ -367,6 +399,9 @@ int tts_cmd_replay(int argc, char **argv)
     int exit_code;
     if (read_options(&replay, argv, &exit_code) == TTS_OPTIONS_STOP)
         return exit_code;
+    const char *device = replay.on_device.device.name;
+    if (tts_replay_is_recording(&replay.path, !device || strcmp(device, "-") != 0))
+        return run_recording(&replay);
     if (map_is_input(&replay)) {
         refuse_map(&replay);
         return TTS_EXIT_USAGE;

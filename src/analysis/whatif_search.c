@@ -1,0 +1,101 @@
+/* whatif_search.c: the smallest size that passes, as far as runs can tell. */
+#include "analysis/whatif.h"
+
+#include <assert.h>
+
+/* No bank has more; half of what a space can be leaves room for what is reserved. */
+#define MOST_BYTES (TTS_SPACE_MAX_BYTES / 2)
+enum { FIRST_PART = 4096 }; /* the first step up is this part of the lower bound */
+
+struct search {
+    const struct tts_whatif_search *asked;
+    struct tts_whatif_found *out;
+    uint64_t low, high; /* in steps: failed, passed */
+};
+
+static enum tts_status run(struct search *search, uint64_t steps, bool *passes,
+                           struct tts_error *err)
+{
+    const struct tts_whatif_search *asked = search->asked;
+    search->out->runs++;
+    return asked->run(asked->ctx, steps * asked->step_bytes, passes, err);
+}
+
+/* From the lower bound up until one passes. */
+static enum tts_status go_up(struct search *search, struct tts_error *err)
+{
+    const uint64_t most = MOST_BYTES / search->asked->step_bytes;
+    uint64_t stride = search->low / FIRST_PART + 1;
+    uint64_t known = search->asked->high_bytes / search->asked->step_bytes;
+    known = known > search->low && search->asked->high_bytes % search->asked->step_bytes == 0
+                ? known
+                : 0;
+    for (bool passes = false; !passes; stride *= 2) {
+        uint64_t next = stride < most - search->low ? search->low + stride : most;
+        bool is_known = known > 0 && next >= known;
+        if (is_known)
+            next = known;
+        enum tts_status status = TTS_OK;
+        passes = is_known;
+        if (!is_known)
+            status = run(search, next, &passes, err);
+        if (status != TTS_OK)
+            return status;
+        if (passes)
+            search->high = next;
+        else if (next == most)
+            return TTS_OK; /* never */
+        else
+            search->low = next;
+    }
+    return TTS_OK;
+}
+
+static enum tts_status halve(struct search *search, struct tts_error *err)
+{
+    while (search->high - search->low > 1) {
+        uint64_t middle = search->low + (search->high - search->low) / 2;
+        bool passes;
+        enum tts_status status = run(search, middle, &passes, err);
+        if (status != TTS_OK)
+            return status;
+        if (passes)
+            search->high = middle;
+        else
+            search->low = middle;
+    }
+    return TTS_OK;
+}
+
+enum tts_status tts_whatif_smallest(const struct tts_whatif_search *asked,
+                                    struct tts_whatif_found *out, struct tts_error *err)
+{
+    struct tts_whatif_found found = {0};
+    uint64_t step = asked->step_bytes;
+    struct search search = {.asked = asked, .out = &found};
+    bool passes;
+    assert(step > 0);
+    search.low = asked->low_bytes / step + (asked->low_bytes % step > 0);
+    search.low += search.low == 0;
+    if (search.low > MOST_BYTES / step) {
+        *out = found;
+        return TTS_OK;
+    }
+    enum tts_status status = run(&search, search.low, &passes, err);
+    if (status != TTS_OK)
+        return status;
+    found.is_least = passes;
+    if (passes) {
+        search.high = search.low;
+    } else {
+        status = go_up(&search, err);
+        if (status == TTS_OK && search.high > 0)
+            status = halve(&search, err);
+    }
+    if (status != TTS_OK)
+        return status;
+    found.found = search.high > 0;
+    found.bank_bytes = search.high * step;
+    *out = found;
+    return TTS_OK;
+}

@@ -1,0 +1,42 @@
+/* replay_recording.h: `ttscope replay RECORDING --device`: the allocations of a recording or a
+ * graph trace on another device. For replay*.c only. */
+#pragma once
+
+#include "analysis/whatif.h"
+#include "cli/device_arg.h"
+#include "views/json.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* What was asked for; strings are borrowed from argv. */
+struct tts_replay_recording {
+    const char *path;
+    const char *refused;          /* an option that only sequences have; NULL: none was given */
+    struct tts_device_arg device; /* name NULL: none was given */
+    bool stats, json;
+};
+
+/* Is it a recording or a graph trace, by its first bytes? They can be read again. What cannot
+ * be looked at is neither. A named pipe becomes standard input, if that is free, and *path "-".
+ */
+bool tts_replay_is_recording(const char **path, bool stdin_is_free);
+
+/* Runs it all and returns the exit code. */
+int tts_replay_recording(const struct tts_replay_recording *options);
+
+/* What text and JSON are made of. */
+struct tts_replay_answer {
+    const struct tts_replay_recording *options;
+    const struct tts_chip *chip;
+    const struct tts_whatif *whatif;
+    bool is_partial;
+    bool has_search; /* there was DRAM to look for: */
+    uint64_t low_bytes;
+    struct tts_whatif_found found;
+    uint64_t bank_size; /* of the found one, as `--set dram_bank_size=` takes it */
+};
+
+void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out);
+/* docs/design/whatif.md */
+void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tts_json *json);

@@ -1,0 +1,242 @@
+#include "base/number.h"
+#include "cli/replay_parts.h"
+#include "cli/replay_recording.h"
+#include "cli/safe_text.h"
+
+#include <inttypes.h>
+
+enum { OP_COLUMNS = 40 };
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* --- the first failure ------------------------------------------------------------------ */
+
+static const char *safe(char out[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], const char *op)
+{
+    tts_safe_text(out, OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1, op ? op : "-", OP_COLUMNS);
+    return out;
+}
+
+static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
+{
+    char op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    fprintf(out, "  %" PRIu64 " buffer%s lived in %s then, %" PRIu64 " B of each bank%s\n",
+            failure->live, plural(failure->live), tts_pool_name(failure->pool),
+            failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
+    if (failure->live > 0)
+        fprintf(out, "  %15s %15s %12s %12s  %s\n", "bytes per bank", "size", "event", "id",
+                "op");
+    for (size_t i = 0; i < failure->top_count; i++) {
+        const struct tts_whatif_live *live = &failure->top[i];
+        fprintf(out, "  %15" PRIu64 " %15" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s%s\n",
+                live->block_bytes, live->size_bytes, live->seq, live->id, safe(op, live->op),
+                live->is_placed ? "" : " (not placed)");
+    }
+}
+
+static void print_first(const struct tts_whatif_failure *failure, FILE *out)
+{
+    char text[TTS_FAILURE_TEXT_MAX], op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    bool is_program = failure->kind == TTS_WHATIF_PROGRAM;
+    bool is_refusal = is_program || failure->kind == TTS_WHATIF_REFUSED;
+    fprintf(out, "\nfirst failure: event %" PRIu64, failure->seq);
+    if (failure->has_time)
+        fprintf(out, ", at %" PRIu64 ".%06" PRIu64 " s", failure->time_ns / 1000000000,
+                failure->time_ns / 1000 % 1000000);
+    fprintf(out, ", device %" PRIu32, failure->device);
+    if (failure->op)
+        fprintf(out, ", in %s", safe(op, failure->op));
+    if (is_program)
+        fputs("\n  the circular buffers of a program\n", out);
+    else
+        fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
+                failure->size_bytes, tts_pool_name(failure->pool));
+    fprintf(out, "  %s\n", tts_whatif_failure_text(failure, text));
+    if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
+        fprintf(out, "  missing: %" PRIu64 " B\n", tts_failure_deficit(&failure->failure));
+    print_lived(failure, out);
+}
+
+/* --- pools ------------------------------------------------------------------------------ */
+
+/* "101.3 %": it may be more than there is. */
+static void print_share(uint64_t part, uint64_t whole, FILE *out)
+{
+    if (whole == 0 || part > UINT64_MAX / 1000) {
+        fprintf(out, " %8s", "-");
+        return;
+    }
+    uint64_t tenths = part * 1000 / whole;
+    fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
+}
+
+static void print_pool(const char *name, const struct tts_whatif_pool *pool, FILE *out)
+{
+    fprintf(out, "  %-9s %5" PRIu32 " %15" PRIu64 " %15" PRIu64, name, pool->layout.banks,
+            pool->layout.bank_bytes, pool->stats.peak_bytes);
+    print_share(pool->stats.peak_bytes, pool->layout.bank_bytes, out);
+    if (pool->peak_seq > 0)
+        fprintf(out, " %12" PRIu64, pool->peak_seq);
+    else
+        fprintf(out, " %12s", "-");
+    if (pool->failures == 0)
+        fputs("  yes\n", out);
+    else if (pool->deficit_bytes > 0)
+        fprintf(out, "  no, %" PRIu64 " fail, %" PRIu64 " B missing at event %" PRIu64 "\n",
+                pool->failures, pool->deficit_bytes, pool->deficit_seq);
+    else
+        fprintf(out, "  no, %" PRIu64 " fail\n", pool->failures);
+}
+
+static void print_pools(const struct tts_whatif *whatif, FILE *out)
+{
+    size_t devices = tts_whatif_devices(whatif);
+    struct tts_whatif_pool one;
+    fprintf(out, "\n  %-9s %5s %15s %15s %8s %12s  %s\n", "pool", "banks", "bytes per bank",
+            "peak per bank", "", "at event", "fits");
+    for (size_t i = 0; i < devices; i++) {
+        if (devices > 1)
+            fprintf(out, "device %" PRIu32 "\n", tts_whatif_device_id(whatif, i));
+        for (int pool = 0; pool < TTS_POOLS; pool++)
+            if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
+                print_pool(tts_pool_name((enum tts_pool)pool), &one, out);
+    }
+}
+
+static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
+{
+    struct tts_whatif_pool dram;
+    char of_all[TTS_NUMBER_BYTES_MAX], own[TTS_NUMBER_BYTES_MAX];
+    const struct tts_whatif_found *found = &answer->found;
+    if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram))
+        return;
+    if (!found->found) {
+        fputs("\nno size of DRAM banks passes\n", out);
+        return;
+    }
+    uint64_t banks = dram.layout.banks;
+    fprintf(out,
+            "\nsmallest DRAM that passes: %" PRIu64 " B per bank, %s in %" PRIu64
+            " banks; '%s' has %" PRIu64 " B per bank, %s\n",
+            found->bank_bytes, tts_number_format_bytes(of_all, found->bank_bytes * banks),
+            banks, answer->chip->name, dram.layout.bank_bytes,
+            tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
+    if (found->is_least)
+        fputs("  it is the peak itself, less cannot do", out);
+    else
+        fprintf(out,
+                "  found by bisection in %u runs, from the peak of %" PRIu64
+                " B up; a smaller one may pass by luck",
+                found->runs, answer->low_bytes);
+    fprintf(out, "\n  as an option: --set dram_bank_size=%" PRIu64 "\n", answer->bank_size);
+}
+
+/* --- what else there is to say ---------------------------------------------------------- */
+
+static void note(FILE *out, uint64_t count, const char *one, const char *many)
+{
+    if (count > 0)
+        fprintf(out, "note: %" PRIu64 " %s\n", count, count == 1 ? one : many);
+}
+
+static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
+{
+    if (counts->unknown_pages > 0)
+        fprintf(out,
+                "note: the page size of %" PRIu64 " buffer%s is not known: taken as 2048\n",
+                counts->unknown_pages, plural(counts->unknown_pages));
+    note(out, counts->padded, "buffer has a last page that is not full: it counts as full",
+         "buffers have a last page that is not full: it counts as full");
+    note(out, counts->failed_cores,
+         "buffer needs more cores or banks than there are: it is not in the figures",
+         "buffers need more cores or banks than there are: they are not in the figures");
+    note(out, counts->failed_requests,
+         "buffer cannot be asked for on this device: it is not in the figures",
+         "buffers cannot be asked for on this device: they are not in the figures");
+    note(out, counts->no_pool, "buffer was not run: its pool is not known of this device",
+         "buffers were not run: their pool is not known of this device");
+    note(out, counts->single_core, "buffer of single cores was not run",
+         "buffers of single cores were not run");
+    note(out, counts->unchecked,
+         "program was not checked: its circular buffers cannot be laid out on this grid",
+         "programs were not checked: their circular buffers cannot be laid out on this grid");
+    note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
+         "dataflow buffers and scratchpads were not checked");
+    note(out, counts->refused, "request was refused when it was recorded: it was not run",
+         "requests were refused when it was recorded: they were not run");
+    note(out, counts->earlier, "buffer lived before the first event: it was placed first",
+         "buffers lived before the first event: they were placed first, the oldest first");
+}
+
+static void print_counts(const struct tts_whatif_counts *counts, FILE *out)
+{
+    fputc('\n', out);
+    tts_replay_text_count(out, "events", counts->events);
+    fputc('\n', out);
+    tts_replay_text_count(out, "allocations", counts->allocations);
+    fprintf(out,
+            "    %" PRIu64 " refused (%" PRIu64 " by fragmentation), %" PRIu64
+            " need more cores, %" PRIu64 " cannot be\n",
+            counts->failed_buffers, counts->fragmented, counts->failed_cores,
+            counts->failed_requests);
+    tts_replay_text_count(out, "frees", counts->frees);
+    fprintf(out, "    %" PRIu64 " of buffers that are not known\n", counts->unknown_frees);
+    tts_replay_text_count(out, "programs", counts->programs);
+    fprintf(out, "    %" PRIu64 " failed, %" PRIu64 " not checked\n", counts->failed_programs,
+            counts->unchecked);
+}
+
+static void print_end(const struct tts_whatif *whatif, FILE *out)
+{
+    struct tts_whatif_pool one;
+    for (size_t i = 0; i < tts_whatif_devices(whatif); i++)
+        for (int pool = 0; pool < TTS_POOLS; pool++) {
+            if (!tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
+                continue;
+            fprintf(out, "%s of device %" PRIu32 " at the end, per bank\n",
+                    tts_pool_name((enum tts_pool)pool), tts_whatif_device_id(whatif, i));
+            tts_replay_text_bytes(out, "allocated", one.stats.space.taken_bytes);
+            fprintf(out, "  in %" PRIu64 " buffer%s\n",
+                    one.stats.buffers - one.stats.unplaced_buffers,
+                    plural(one.stats.buffers - one.stats.unplaced_buffers));
+            tts_replay_text_bytes(out, "not placed", one.stats.unplaced_bytes);
+            fputc('\n', out);
+            tts_replay_text_bytes(out, "free", one.stats.space.free_bytes);
+            fputc('\n', out);
+            tts_replay_text_bytes(out, "largest free", one.stats.space.largest_free_bytes);
+            fputc('\n', out);
+            tts_replay_text_fragmentation(out, &one.stats.space);
+        }
+}
+
+void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out)
+{
+    struct tts_whatif_counts counts;
+    const struct tts_whatif_failure *first = tts_whatif_first(answer->whatif);
+    uint64_t failures = tts_whatif_failures(answer->whatif);
+    tts_whatif_get_counts(answer->whatif, &counts);
+    fprintf(out, "on %s: %" PRIu64 " events, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
+            answer->chip->name, counts.events, counts.allocations, plural(counts.allocations),
+            counts.programs, plural(counts.programs));
+    if (failures == 0)
+        fputs("everything fits\n", out);
+    else
+        fprintf(out,
+                "does not fit: %" PRIu64 " allocation%s and %" PRIu64
+                " program%s fail, %" PRIu64 " after the first\n",
+                failures - counts.failed_programs, plural(failures - counts.failed_programs),
+                counts.failed_programs, plural(counts.failed_programs), failures - 1);
+    if (first)
+        print_first(first, out);
+    if (tts_whatif_devices(answer->whatif) > 0)
+        print_pools(answer->whatif, out);
+    print_smallest(answer, out);
+    if (answer->options->stats) {
+        print_counts(&counts, out);
+        print_end(answer->whatif, out);
+    }
+    print_notes(&counts, out);
+}

@@ -1,0 +1,221 @@
+#!/usr/bin/env bash
+# `ttscope replay RECORDING --device`: a recording or a graph trace on another device.
+. "$(dirname "$0")/lib.sh"
+make=$TTS_BUILD_DIR/tests/make_recording
+tts=$work/loop.tts
+command -v jq >/dev/null || exit 77
+
+record() { # file; a story on standard input
+    "$make" "$1" || fail "cannot make $1"
+}
+
+# Two weights and a third that is only there while the first is: fits a p150, not an n150.
+record "$tts" <<'STORY'
+op linear
+alloc 0 0 1 4294967296 2048 0
+end
+op matmul
+alloc 0 0 2 8589934592 2048 0
+free 0 0 1
+alloc 0 0 3 4294967296 2048 0
+alloc 0 1 4 163840 2048 80
+end
+STORY
+run "$ttscope" replay --device p150 "$tts"
+expect_code 0
+expect_err ''
+expect_out_like 'on p150: 9 events, 4 allocations, 0 programs
+everything fits
+'
+expect_out_like '  DRAM          8      4272341376      1610612736   37.6 %            5  yes'
+expect_out_like "smallest DRAM that passes: 1610612736 B per bank, 12.0 GiB in 8 banks; 'p150' has 4272341376 B per bank, 31.8 GiB
+  it is the peak itself, less cannot do
+  as an option: --set dram_bank_size=1616461440"
+
+# What was found is what passes, and a little less is not.
+run "$ttscope" replay --device p150 --set dram_bank_size=1616461440 "$tts"
+expect_code 0
+run "$ttscope" replay --device p150 --set dram_bank_size=1616461376 "$tts"
+expect_code 1
+
+run "$ttscope" replay --device n150 "$tts"
+expect_code 1
+expect_out_like 'does not fit: 2 allocations and 0 programs fail, 1 after the first
+
+first failure: event 5, at 0.000004 s, device 0, in matmul
+  buffer 2 of 8589934592 B in DRAM
+  Out of Memory: Not enough space to allocate 8589934592 B DRAM buffer across 12 banks, where each bank needs to store 715829248 B, but bank size is 1070773184 B (allocated: 357914624 B, free: 712858560 B, largest free block: 712858560 B)
+  missing: 2970688 B
+  1 buffer lived in DRAM then, 357914624 B of each bank; the largest:
+   bytes per bank            size        event           id  op
+        357914624      4294967296            2            1  linear
+'
+expect_out_like 'no, 1 fail, 2970688 B missing at event 5'
+expect_out_like 'note: 1 buffer needs more cores or banks than there are: it is not in the figures'
+
+run "$ttscope" replay --device n150 --json "$tts"
+expect_code 1
+cp "$work/out" "$work/n150.json"
+run jq -c '.schema, .device, .fits, .partial, .failures, (.first_failure | [.kind, .event, .time_ns, .op, .pool, .id, .deficit_bytes, .live_buffers, .live_largest[0].op]), (.devices[0].pools[] | [.pool, .peak_bytes, .fits]), .smallest_dram.bank_bytes, .counts.failed_cores' "$work/n150.json"
+expect_out '{"name":"ttscope.whatif","version":1}
+"n150"
+false
+false
+2
+["refused",5,4000,"matmul","DRAM",2,2970688,1,"linear"]
+["DRAM",1073743872,false]
+["L1",0,true]
+1073743872
+1'
+
+# More cores than the grid has, as the first failure.
+record "$work/cores.tts" <<<'alloc 0 1 4 131072 2048 64'
+run "$ttscope" replay --device n150 --set grid=8x7 "$work/cores.tts"
+expect_code 1
+expect_out_like '  needs 64 cores, the grid has 56'
+
+# Circular buffers that grow into L1 buffers; others that do not fit the grid.
+record "$work/cbs.tts" <<'STORY'
+alloc 0 1 1 64000000 64000 64
+program 0
+cb 0 400000 0 0 1 1
+alloc 0 0 2 2048 2048 0
+program 0
+cb 0 2048 0 0 12 9
+STORY
+run "$ttscope" replay --device n150 "$work/cbs.tts"
+expect_code 1
+expect_out_like 'does not fit: 0 allocations and 1 program fail, 0 after the first'
+expect_out_like 'Statically allocated circular buffers in program 1 clash with L1 buffers on core range [[]0-0 - 1-1]'
+expect_out_like 'note: 1 program was not checked: its circular buffers cannot be laid out on this grid'
+
+# A mesh counts once, another device has its own.
+record "$work/mesh.tts" <<'STORY'
+chip 0 8
+chip 1 8
+alloc 8 0 1 2457600 2048 0
+alloc 5 0 1 24576 2048 0
+STORY
+run "$ttscope" replay --device n150 --json "$work/mesh.tts"
+expect_code 0
+cp "$work/out" "$work/mesh.json"
+run jq -c '[.devices[] | [.device, .pools[0].peak_bytes]], .smallest_dram.bank_bytes' "$work/mesh.json"
+expect_out '[[8,204800],[5,2048]]
+204800'
+
+# Enough is free, in pieces: more than the peak is needed.
+record "$work/pieces.tts" <<'STORY'
+alloc 0 0 1 24576 2048 0
+alloc 0 0 2 24576 2048 0
+alloc 0 0 3 24576 2048 0
+alloc 0 0 4 24576 2048 0
+free 0 0 1
+free 0 0 3
+alloc 0 0 5 49152 2048 0
+STORY
+run "$ttscope" replay --device n150 --set dram_bank_size=2976832 --stats "$work/pieces.tts"
+expect_code 1
+expect_out_like '1 refused (1 by fragmentation)'
+expect_out_like 'smallest DRAM that passes: 12288 B per bank'
+expect_out_like 'found by bisection in'
+expect_out_like '--set dram_bank_size=2980928'
+
+# Pages that are not known, or do not divide the size.
+record "$work/pages.tts" <<'STORY'
+alloc 0 0 1 100000 0 0
+alloc 0 0 2 5000 2048 0
+STORY
+run "$ttscope" replay --device n150 "$work/pages.tts"
+expect_code 0
+expect_out_like 'note: the page size of 1 buffer is not known: taken as 2048
+note: 1 buffer has a last page that is not full: it counts as full'
+
+# Pipes: the content tells, and nothing of it is lost.
+run sh -c "cat '$tts' | '$ttscope' replay --device p150 -"
+expect_code 0
+expect_out_like 'everything fits'
+mkfifo "$work/pipe"
+cat "$tts" >"$work/pipe" &
+run "$ttscope" replay --device p150 "$work/pipe"
+expect_code 0
+expect_out_like 'everything fits'
+wait
+run sh -c "printf 'buffer dram interleaved 2048 2048\n' | '$ttscope' replay --device n150 -"
+expect_code 0
+expect_out_like 'buffer dram interleaved 2048 2048 = 2968640'
+run sh -c "'$ttscope' replay --device n150 - <'$tts'"
+expect_code 1
+
+# A graph trace; told by content, whatever its name.
+cat >"$work/graph.txt" <<'JSON'
+[{"counter":0,"node_type":"capture_start","params":null,"arguments":[],"connections":[1],"input_tensors":[],"stacking_level":0},
+ {"counter":1,"node_type":"function_start","params":{"name":"Add","inputs":"2"},"arguments":[],"connections":[2,3,4,5],"input_tensors":[],"stacking_level":1},
+ {"counter":2,"node_type":"buffer","params":{"size":819200,"type":"DRAM","buffer_type":0,"layout":"INTERLEAVED","device_id":1},"arguments":[],"connections":[],"input_tensors":[],"stacking_level":1},
+ {"counter":3,"node_type":"buffer_allocate","params":{"size":819200,"address":1024,"type":"DRAM","buffer_type":0,"layout":"INTERLEAVED","page_size":2048,"num_cores":0,"device_id":1,"max_size_per_bank":69632},"arguments":[],"connections":[2],"input_tensors":[],"stacking_level":1},
+ {"counter":4,"node_type":"function_end","params":{"name":"Add"},"arguments":[],"connections":[5],"input_tensors":[],"stacking_level":1},
+ {"counter":5,"node_type":"capture_end","params":null,"arguments":[],"connections":[],"input_tensors":[],"stacking_level":0}]
+JSON
+run "$ttscope" replay --device p150 "$work/graph.txt"
+expect_code 0
+expect_out_like 'everything fits'
+expect_out_like 'smallest DRAM that passes: 102400 B per bank, 800 KiB in 8 banks'
+run "$ttscope" replay --device p150 --set dram_bank_size=5900000 "$work/graph.txt"
+expect_code 1
+expect_out_like 'first failure: event 2, device 1, in Add'
+head -c 900 "$work/graph.txt" >"$work/cut.txt"
+run "$ttscope" replay --device p150 "$work/cut.txt"
+expect_code 5
+expect_out_like 'everything fits'
+expect_err_like "cut.txt:"
+expect_err_like 'what follows is of the'
+printf '[' >"$work/none.txt"
+run "$ttscope" replay --device p150 "$work/none.txt"
+expect_code 3
+expect_out ''
+
+# Partial recordings: told, and 5.
+record "$work/missed.tts" <<'STORY'
+alloc 0 0 1 24576 2048 0
+missed 7
+STORY
+run "$ttscope" replay --device n150 "$work/missed.tts"
+expect_code 5
+expect_out_like 'everything fits'
+expect_err_like '7 events were lost when it was recorded'
+record "$work/stopped.tts" <<'STORY'
+alloc 0 0 1 24576 2048 0
+stopped 12
+STORY
+run "$ttscope" replay --device n150 --json "$work/stopped.tts"
+expect_code 5
+expect_out_like '"partial": true'
+expect_err_like 'the recording stopped before the program did, 12 events are missing'
+size=$(wc -c <"$tts")
+head -c $((size - 300)) "$tts" >"$work/short.tts"
+run "$ttscope" replay --device n150 "$work/short.tts"
+[ "$code" -eq 3 ] || [ "$code" -eq 5 ] || fail "wanted exit code 3 or 5"
+head -c 100 "$tts" >"$work/head.tts"
+run "$ttscope" replay --device n150 "$work/head.tts"
+expect_code 3
+expect_out ''
+expect_err_like "head.tts"
+
+# The command line.
+run "$ttscope" replay "$tts"
+expect_code 2
+expect_err "ttscope replay: '$tts' is a recording or a graph trace, '--device NAME' says on which device it is to run"
+for option in --check --blocks --quiet "--map $work/m.svg" "--csv $work/csv" '--mode place'; do
+    # shellcheck disable=SC2086 # several words
+    run "$ttscope" replay --device n150 $option "$tts"
+    expect_code 2
+    expect_out ''
+    expect_err "ttscope replay: '${option%% *}' is for sequences, and '$tts' is a recording or a graph trace"
+done
+run "$ttscope" replay --device n15 "$tts"
+expect_code 2
+expect_err_like "'n150'"
+run "$ttscope" replay --device grayskull "$tts"
+expect_code 2
+expect_err_like "no recording can run on 'grayskull'"
+run "$ttscope" replay --device n150 "$work/not-there.tts"
+expect_code 3

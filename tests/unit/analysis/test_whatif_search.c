@@ -1,0 +1,193 @@
+#include "analysis/whatif.h"
+#include "harness/t.h"
+#include "harness/whatif_rig.h"
+
+/* --- on made-up runs -------------------------------------------------------------------- */
+
+struct fake {
+    uint64_t passes_from, passes_also; /* a single smaller size */
+    unsigned runs, stop_at;
+};
+
+static enum tts_status fake_run(void *ctx, uint64_t bank_bytes, bool *passes,
+                                struct tts_error *err)
+{
+    struct fake *fake = ctx;
+    (void)err;
+    if (++fake->runs == fake->stop_at)
+        return TTS_E_IO;
+    *passes = bank_bytes >= fake->passes_from || bank_bytes == fake->passes_also;
+    return TTS_OK;
+}
+
+static struct tts_whatif_found find(struct fake *fake, uint64_t low, uint64_t high)
+{
+    struct tts_whatif_search search = {
+        .low_bytes = low, .high_bytes = high, .step_bytes = 32, .run = fake_run, .ctx = fake};
+    struct tts_whatif_found found = {0};
+    T_EQ(tts_whatif_smallest(&search, &found, NULL), TTS_OK);
+    T_EQ(found.runs, fake->runs);
+    return found;
+}
+
+T_TEST(where_larger_never_fails_the_smallest_is_found)
+{
+    uint64_t rng = 5;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t low = t_random(&rng) % (UINT64_C(1) << (6 + i % 34));
+        uint64_t above = t_random(&rng) % (UINT64_C(1) << (i % 30));
+        uint64_t at = (low + 31) / 32 * 32 + above / 32 * 32;
+        at += at == 0 ? 32 : 0;
+        uint64_t high = t_random(&rng) % 3 == 0 ? 0 : at + t_random(&rng) % 1000 * 32;
+        struct fake fake = {.passes_from = at, .passes_also = at};
+        struct tts_whatif_found found = find(&fake, low, high);
+        T_TRUE(found.found && found.bank_bytes == at);
+        T_EQ(found.is_least, at - low < 32 || at == 32);
+        T_TRUE(found.runs <= 90);
+    }
+}
+
+T_TEST(the_lower_bound_is_one_run)
+{
+    struct fake fake = {.passes_from = 320};
+    struct tts_whatif_found found = find(&fake, 320, 3200);
+    T_TRUE(found.is_least && found.bank_bytes == 320 && found.runs == 1);
+}
+
+T_TEST(what_was_found_has_passed_also_where_larger_ones_fail)
+{
+    for (uint64_t also = 1; also < 200; also++) {
+        struct fake fake = {.passes_from = 6400, .passes_also = also * 32};
+        struct tts_whatif_found found = find(&fake, 32, 0);
+        T_TRUE(found.found);
+        T_TRUE(found.bank_bytes == 6400 || found.bank_bytes == also * 32);
+    }
+}
+
+T_TEST(a_size_that_is_known_to_pass_is_not_tried_and_not_passed)
+{
+    struct fake fake = {.passes_from = 64000};
+    struct tts_whatif_found found = find(&fake, 32000, 64000);
+    T_TRUE(found.bank_bytes == 64000 && !found.is_least);
+    fake = (struct fake){.passes_from = 64000};
+    found = find(&fake, 32000, 64001); /* no multiple: not a size we try */
+    T_EQ(found.bank_bytes, 64000);
+}
+
+T_TEST(where_nothing_passes_it_is_said)
+{
+    struct fake fake = {.passes_from = UINT64_MAX};
+    T_TRUE(!find(&fake, 4096, 0).found);
+    fake.runs = 0;
+    T_TRUE(!find(&fake, UINT64_C(1) << 60, 0).found);
+    T_EQ(fake.runs, 0);
+}
+
+T_TEST(a_run_that_cannot_be_made_ends_the_search)
+{
+    for (unsigned stop_at = 1; stop_at < 20; stop_at++) {
+        struct fake fake = {.passes_from = 1 << 20, .stop_at = stop_at};
+        struct tts_whatif_search search = {
+            .low_bytes = 4096, .step_bytes = 32, .run = fake_run, .ctx = &fake};
+        struct tts_whatif_found found = {.runs = 77};
+        T_EQ(tts_whatif_smallest(&search, &found, NULL), TTS_E_IO);
+        T_TRUE(found.runs == 77 && fake.runs == stop_at);
+    }
+}
+
+T_TEST(banks_of_another_size_change_nothing_else)
+{
+    struct tts_chip chip = chip_of("n150"), out;
+    struct tts_pool_layout was, is;
+    set(&chip, "trace_region", "12M");
+    T_EQ(tts_whatif_resize(&chip, 1 << 20, &out, NULL), TTS_OK);
+    T_EQ(tts_chip_pool(&chip, TTS_POOL_DRAM, &was, NULL), TTS_OK);
+    T_EQ(tts_chip_pool(&out, TTS_POOL_DRAM, &is, NULL), TTS_OK);
+    T_TRUE(is.bank_bytes == 1 << 20 && is.offset_bytes == was.offset_bytes);
+    T_TRUE(is.banks == was.banks && is.nominal_bytes < was.nominal_bytes);
+    T_EQ(tts_chip_pool(&out, TTS_POOL_TRACE, &is, NULL), TTS_OK);
+    T_EQ(is.bank_bytes, 1 << 20);
+    struct tts_error err = {0};
+    T_EQ(tts_whatif_resize(&chip, UINT64_MAX, &out, &err), TTS_E_RANGE);
+}
+
+/* --- on random stories ------------------------------------------------------------------ */
+
+enum { IDS = 24, EVENTS = 300 };
+
+/* The same events for the same seed, on any number of runs; returns the most bytes that lived.
+ */
+static uint64_t tell(struct rig *rig, uint64_t seed)
+{
+    uint64_t rng = seed * 2 + 1, sizes[IDS] = {0}, live = 0, most = 0;
+    rig->seq = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        uint64_t id = t_random(&rng) % IDS, draw = t_random(&rng);
+        live -= sizes[id];
+        if (sizes[id] > 0) {
+            sizes[id] = 0;
+            free_row(rig, id);
+            continue;
+        }
+        uint64_t page = draw % 3 == 0 ? 1088 : 2048;
+        sizes[id] = (1 + draw / 16 % 60) * page;
+        live += sizes[id];
+        most = live > most ? live : most;
+        struct tts_event *event = alloc_event(rig, TTS_POOL_DRAM, id, sizes[id], page);
+        event->placement = (enum tts_placement)(draw / 4 % 3);
+        if (draw % 5 == 0)
+            event->cores = 1 + (uint32_t)(draw % 12);
+        feed(rig);
+    }
+    tts_whatif_end(rig->whatif);
+    return most;
+}
+
+T_TEST(what_is_found_passes_in_a_whole_run_and_less_does_not)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct tts_chip chip = small_chip(seed % 2 ? 30000 : 300000), other;
+        struct rig rig = rig_with(&chip, true);
+        uint64_t most = tell(&rig, seed);
+        struct tts_whatif_pool dram = pool_of(&rig, TTS_POOL_DRAM);
+        T_TRUE(dram.stats.peak_bytes >= most / 12);
+        T_EQ(dram.failures == 0, tts_whatif_failures(rig.whatif) == 0);
+        struct tts_pool_stats stats;
+        T_TRUE(tts_device_stats(tts_whatif_device(rig.whatif, 0), TTS_POOL_DRAM, &stats));
+        T_EQ(stats.peak_bytes, dram.stats.peak_bytes); /* as the device itself counts */
+        struct tts_whatif_found found = smallest(&rig);
+        T_TRUE(found.found && found.bank_bytes >= dram.stats.peak_bytes);
+        if (dram.failures == 0)
+            T_TRUE(found.bank_bytes <= dram.layout.bank_bytes);
+        for (int less = 0; less < 2; less++) {
+            if (less && found.is_least)
+                break;
+            T_EQ(tts_whatif_resize(&chip, found.bank_bytes - (less ? 32 : 0), &other, NULL),
+                 TTS_OK);
+            struct rig again = rig_with(&other, false);
+            tell(&again, seed);
+            T_EQ(tts_whatif_failures(again.whatif) > 0, less);
+            tts_whatif_free(again.whatif);
+        }
+        tts_whatif_free(rig.whatif);
+    }
+}
+
+T_TEST(kept_steps_fail_and_pass_as_whole_runs_do)
+{
+    for (uint64_t seed = 100; seed < 120; seed++) {
+        struct tts_chip chip = small_chip(40000), other;
+        struct rig rig = rig_with(&chip, true);
+        tell(&rig, seed);
+        for (uint64_t bytes = 20000 / 32 * 32; bytes < 90000; bytes += 3200) {
+            bool passes;
+            T_EQ(tts_whatif_try(rig.whatif, bytes, &passes, NULL), TTS_OK);
+            T_EQ(tts_whatif_resize(&chip, bytes, &other, NULL), TTS_OK);
+            struct rig again = rig_with(&other, false);
+            tell(&again, seed);
+            T_EQ(passes, tts_whatif_failures(again.whatif) == 0);
+            tts_whatif_free(again.whatif);
+        }
+        tts_whatif_free(rig.whatif);
+    }
+}
