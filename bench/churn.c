@@ -1,5 +1,6 @@
 #include "churn.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 void churn_die(const char *what)
 {
-    fprintf(stderr, "bench_capture: %s\n", what);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
     exit(3);
 }
 
@@ -87,6 +88,12 @@ static inline void feed_figures(struct sink *sink, uint64_t id, uint64_t bytes, 
         figures_alloc(sink->figures, bytes);
 }
 
+static inline void feed_other(struct sink *sink, uint64_t id, uint64_t bytes, bool is_free)
+{
+    if (!sink->other(sink->ctx, id, bytes, is_free))
+        sink->refused++;
+}
+
 /* Frees a live one and allocates the next, in its place: two events. Compiled once for each
  * way, so that none pays for a call through a pointer. */
 static inline __attribute__((always_inline)) void churn(struct lane *lane, struct sink *sink,
@@ -127,6 +134,9 @@ static void run_churn(enum way way, struct lane *lane, struct sink *sink, size_t
     case WAY_FIGURES:
         churn(lane, sink, events, feed_figures);
         break;
+    case WAY_OTHER:
+        churn(lane, sink, events, feed_other);
+        break;
     case WAYS:
         break;
     }
@@ -141,10 +151,13 @@ static void fill(struct lane *lane, struct sink *sink, feed_fn *feed)
     }
 }
 
-static feed_fn *const feeds[WAYS] = {
-    [WAY_NOWHERE] = feed_nowhere,         [WAY_TRACKER] = feed_tracker,
-    [WAY_TRACKER_OPS] = feed_tracker_ops, [WAY_MAP] = feed_map,
-    [WAY_SOCKET] = feed_socket,           [WAY_FIGURES] = feed_figures};
+static feed_fn *const feeds[WAYS] = {[WAY_NOWHERE] = feed_nowhere,
+                                     [WAY_TRACKER] = feed_tracker,
+                                     [WAY_TRACKER_OPS] = feed_tracker_ops,
+                                     [WAY_MAP] = feed_map,
+                                     [WAY_SOCKET] = feed_socket,
+                                     [WAY_FIGURES] = feed_figures,
+                                     [WAY_OTHER] = feed_other};
 
 /* --- threads ---------------------------------------------------------------------------- */
 

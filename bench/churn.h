@@ -16,8 +16,11 @@ enum way {
     WAY_MAP,
     WAY_SOCKET,
     WAY_FIGURES, /* what the others must come to */
+    WAY_OTHER,   /* whoever the sink names */
     WAYS
 };
+
+typedef bool (*churn_other_fn)(void *ctx, uint64_t id, uint64_t bytes, bool is_free);
 
 /* The one that the way names is used; sockets and figures are arrays, one for each thread. */
 struct sink {
@@ -25,6 +28,8 @@ struct sink {
     struct locked_map *map;
     struct socket_sink *socket;
     struct figures *figures;
+    churn_other_fn other; /* false: not taken */
+    void *ctx;
     uint64_t refused;
 };
 
