@@ -1,13 +1,15 @@
 /* tracked_loop.c: the first iteration of a small training loop, tracked.
- *   tracked_loop [--no-dispatch] [--scale N]
+ *   tracked_loop [--no-dispatch] [--scale N] [--record FILE]
  * The loop runs on a model of an n150. A scale makes its tensors N times as large: 300 is too
- * large for the device, and with --no-dispatch the figures come all the same.
+ * large for the device, and with --no-dispatch the figures come all the same. A recording can
+ * be looked at with `ttscope show FILE`, also when the loop had to give up.
  * The same loop in C++ and Python is in tracked_loop.cpp and tracked_loop.py. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ttscope/capture.h>
+#include <ttscope/recorder.h>
 
 enum { MIB = 1048576, TILE = 2048, SCALE_MAX = 1000000 };
 
@@ -205,28 +207,52 @@ static bool read_scale(const char *word)
     return scale > 0 && scale <= SCALE_MAX && *end == '\0';
 }
 
+/* What was asked for on the command line. */
+struct options {
+    enum tts_capture_mode mode;
+    const char *record; /* NULL: no recording */
+};
+
+static bool read_options(char **argv, struct options *out)
+{
+    *out = (struct options){TTS_CAPTURE_NORMAL, NULL};
+    for (int i = 1; argv[i]; i++) {
+        if (strcmp(argv[i], "--no-dispatch") == 0)
+            out->mode = TTS_CAPTURE_NO_DISPATCH;
+        else if (strcmp(argv[i], "--record") == 0 && argv[i + 1])
+            out->record = argv[++i];
+        else if (strcmp(argv[i], "--scale") != 0 || !read_scale(argv[++i]))
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    enum tts_capture_mode mode = TTS_CAPTURE_NORMAL;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--no-dispatch") == 0) {
-            mode = TTS_CAPTURE_NO_DISPATCH;
-        } else if (strcmp(argv[i], "--scale") != 0 || !read_scale(argv[++i])) {
-            fprintf(stderr, "usage: tracked_loop [--no-dispatch] [--scale N]  (N: 1 to %d)\n",
-                    SCALE_MAX);
-            return 2;
-        }
+    struct options options;
+    (void)argc;
+    if (!read_options(argv, &options)) {
+        fprintf(stderr,
+                "usage: tracked_loop [--no-dispatch] [--scale N] [--record FILE]  (N: 1 to "
+                "%d)\n",
+                SCALE_MAX);
+        return 2;
     }
     struct tts_chip chip;
     struct tts_capture *capture;
+    struct tts_recorder *recorder = NULL;
+    struct tts_recorder_config recording = {.path = options.record};
     must(tts_chip_preset("n150", &chip, &err));
     must(tts_device_new(&chip, NULL, NULL, &device, &err));
     must(tts_tracker_new(NULL, NULL, &tracker, &err));
     must(tts_tracker_attach(tracker, device, 0, &err));
     must(tts_capture_new(tracker, &capture, &err));
 
-    must(tts_capture_begin(capture, mode, &err));
+    if (options.record)
+        must(tts_recorder_begin(tracker, &recording, &recorder, &err));
+    must(tts_capture_begin(capture, options.mode, &err));
     train(capture);
+    must(tts_recorder_end(recorder, NULL, &err));
     must(tts_capture_print(capture, stdout, &err));
 
     size_t len = tts_capture_cores_text(capture, NULL, 0);

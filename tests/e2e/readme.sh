@@ -7,19 +7,19 @@
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/build/demo"
 cp -r "$source_dir/examples" "$source_dir/include" "$source_dir/README.md" "$tree"
-ln -s "$TTS_BUILD_DIR/bin" "$TTS_BUILD_DIR/lib" "$tree/build/release/"
+ln -s "$TTS_BUILD_DIR/bin" "$TTS_BUILD_DIR/lib" "$TTS_BUILD_DIR/libexec" "$tree/build/release/"
 
 awk '/^```sh test$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$source_dir/README.md" >"$work/commands"
 [ -s "$work/commands" ] || { echo "README.md has no command to test" && exit 1; }
 # A program with a library that has a sanitizer in it must have it too.
-if ldd "$TTS_BUILD_DIR/lib/libttscope.so" | grep -q libasan; then
+if [[ $(ldd "$TTS_BUILD_DIR/lib/libttscope.so") == *libasan* ]]; then
     sed -i '1i cc() { command cc -fsanitize=address,undefined "$@"; }' "$work/commands"
 fi
 mkdir "$work/host" # not the chips of this one
 TTSCOPE_ROOT=$work/host run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/commands"
 expect_code 0
-expect_err ""
+expect_err "ttscope pack: note: 'build/loop.tts' was not ended, what was in it by now is packed"
 
 while read -r link; do
     [ -e "$source_dir/$link" ] || { echo "no such file: $link" && failures=1; }
@@ -46,4 +46,14 @@ run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
 shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$source_dir/README.md")
 [ -n "$shown" ] || fail "README.md shows nothing of a tracked program"
+expect_out_like "${shown//"(...)"/*}"
+
+# And of its recording.
+run "$TTS_BUILD_DIR/tests/example_tracked_loop_c" --scale 250 --record "$work/loop.tts"
+expect_code 1
+run "$ttscope" show "$work/loop.tts"
+expect_code 0
+shown=$(awk '/^\$ ttscope show/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows nothing of a recording"
 expect_out_like "${shown//"(...)"/*}"
