@@ -40,6 +40,10 @@ struct tts_failure {
     uint64_t taken_end, given_end;
 };
 
+/* "none", "space", "dependency", "below_limit", "beyond_l1", "clash", "trace_region",
+ * "trace_overlap"; "other" for no such kind. */
+TTS_API const char *tts_failure_kind_name(enum tts_failure_kind kind);
+
 enum { TTS_FAILURE_TEXT_MAX = 320 };
 
 /* The sentence of the current runtime, word for word. Returns `out`. */

@@ -1,24 +1,17 @@
 #include "cli/progress.h"
 
 #include "base/number.h"
+#include "base/ticks.h"
 #include "cli/safe_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 enum { COLUMNS = 80, COLUMNS_MAX = 240, FIGURES_MAX = 160 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 /* Of the kind that can take a line away. */
 static bool is_terminal(void)
@@ -30,7 +23,7 @@ static bool is_terminal(void)
 void tts_progress_begin(struct tts_progress *progress, const char *verb, const char *path,
                         uint64_t total_bytes)
 {
-    uint64_t start_ns = now_ns();
+    uint64_t start_ns = tts_clock_ns();
     *progress = (struct tts_progress){.verb = verb,
                                       .path = strcmp(path, "-") == 0 ? "<stdin>" : path,
                                       .total_bytes = total_bytes,
@@ -72,7 +65,7 @@ static void format_figures(const struct tts_progress *progress, uint64_t done_by
 
 void tts_progress_show(struct tts_progress *progress, uint64_t done_bytes)
 {
-    uint64_t now = now_ns();
+    uint64_t now = tts_clock_ns();
     if (!progress->is_on || now < progress->next_ns)
         return;
     progress->next_ns = now + SECOND_NS / 10;

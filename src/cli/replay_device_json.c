@@ -65,26 +65,13 @@ void tts_replay_device_json_begin(struct tts_json *json,
 
 /* --- results ---------------------------------------------------------------------------- */
 
-static const char *kind_name(enum tts_failure_kind kind)
-{
-    static const char *const names[] = {[TTS_FAILURE_NONE] = "none",
-                                        [TTS_FAILURE_SPACE] = "space",
-                                        [TTS_FAILURE_DEPENDENCY] = "dependency",
-                                        [TTS_FAILURE_BELOW_LIMIT] = "below_limit",
-                                        [TTS_FAILURE_CB_BEYOND] = "beyond_l1",
-                                        [TTS_FAILURE_CB_CLASH] = "clash",
-                                        [TTS_FAILURE_TRACE] = "trace_region",
-                                        [TTS_FAILURE_TRACE_OVERLAP] = "trace_overlap"};
-    return names[kind];
-}
-
 static void put_failure(struct tts_json *json, const char *key,
                         const struct tts_failure *failure)
 {
     char text[TTS_FAILURE_TEXT_MAX];
     bool space = failure->kind == TTS_FAILURE_SPACE || failure->kind == TTS_FAILURE_DEPENDENCY;
     tts_json_object(json, key);
-    tts_json_text(json, "kind", kind_name(failure->kind));
+    tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "text", tts_failure_text(failure, text));
     put_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),

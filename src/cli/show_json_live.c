@@ -97,21 +97,6 @@ void tts_show_json_core(const struct tts_core_peak *core, struct tts_json *json)
 
 /* ---- failures ---- */
 
-static const char *failure_kind(enum tts_failure_kind kind)
-{
-    static const char *const names[] = {
-        [TTS_FAILURE_NONE] = "none",
-        [TTS_FAILURE_SPACE] = "space",
-        [TTS_FAILURE_DEPENDENCY] = "dependency",
-        [TTS_FAILURE_BELOW_LIMIT] = "below_limit",
-        [TTS_FAILURE_CB_BEYOND] = "beyond_l1",
-        [TTS_FAILURE_CB_CLASH] = "clash",
-        [TTS_FAILURE_TRACE] = "trace_region",
-        [TTS_FAILURE_TRACE_OVERLAP] = "trace_overlap",
-    };
-    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "other";
-}
-
 static void put_failure(const struct tts_show *show, size_t idx, struct tts_json *json)
 {
     char text[TTS_FAILURE_TEXT_MAX];
@@ -121,7 +106,7 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
     tts_show_json_event(show, failure->seq, failure->has_time, failure->time_ns, json);
     tts_show_json_op(json, "op", failure->op);
     tts_json_number(json, "device", failure->device);
-    tts_json_text(json, "kind", failure_kind(failure->failure.kind));
+    tts_json_text(json, "kind", tts_failure_kind_name(failure->failure.kind));
     tts_json_text(json, "pool", tts_pool_name(failure->failure.pool));
     tts_json_text(json, "text", tts_failure_text(&failure->failure, text));
     if (tts_failure_deficit_is_known(&failure->failure))

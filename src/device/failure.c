@@ -123,6 +123,21 @@ static int text_of(const struct tts_failure *f, char *out)
     return 0;
 }
 
+const char *tts_failure_kind_name(enum tts_failure_kind kind)
+{
+    static const char *const names[] = {
+        [TTS_FAILURE_NONE] = "none",
+        [TTS_FAILURE_SPACE] = "space",
+        [TTS_FAILURE_DEPENDENCY] = "dependency",
+        [TTS_FAILURE_BELOW_LIMIT] = "below_limit",
+        [TTS_FAILURE_CB_BEYOND] = "beyond_l1",
+        [TTS_FAILURE_CB_CLASH] = "clash",
+        [TTS_FAILURE_TRACE] = "trace_region",
+        [TTS_FAILURE_TRACE_OVERLAP] = "trace_overlap",
+    };
+    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "other";
+}
+
 const char *tts_failure_text(const struct tts_failure *failure, char out[TTS_FAILURE_TEXT_MAX])
 {
     int length = text_of(failure, out);

@@ -83,22 +83,9 @@ static void set_part(struct tts_eventrow *row, const struct tts_event *event)
     set_ranges(row, event);
 }
 
-static const char *failure_name(enum tts_failure_kind kind)
-{
-    static const char *const names[] = {[TTS_FAILURE_NONE] = "none",
-                                        [TTS_FAILURE_SPACE] = "space",
-                                        [TTS_FAILURE_DEPENDENCY] = "dependency",
-                                        [TTS_FAILURE_BELOW_LIMIT] = "below_limit",
-                                        [TTS_FAILURE_CB_BEYOND] = "beyond_l1",
-                                        [TTS_FAILURE_CB_CLASH] = "clash",
-                                        [TTS_FAILURE_TRACE] = "trace_region",
-                                        [TTS_FAILURE_TRACE_OVERLAP] = "trace_overlap"};
-    return names[kind];
-}
-
 static void set_failure(struct tts_eventrow *row, const struct tts_failure *failure)
 {
-    set_word(row, TTS_ROW_FAILURE, failure_name(failure->kind));
+    set_word(row, TTS_ROW_FAILURE, tts_failure_kind_name(failure->kind));
     set_word(row, TTS_ROW_POOL, tts_pool_name(failure->pool));
     set_known(row, TTS_ROW_SIZE, failure->requested_bytes);
     if (tts_failure_deficit_is_known(failure))

@@ -222,3 +222,14 @@ T_TEST(what_would_have_fitted_misses_nothing)
         T_EQ(tts_failure_deficit(&f), 0);
     }
 }
+
+T_TEST(every_kind_has_a_name)
+{
+    static const char *const names[] = {"none",      "space", "dependency",   "below_limit",
+                                        "beyond_l1", "clash", "trace_region", "trace_overlap"};
+    for (unsigned kind = 0; kind <= TTS_FAILURE_TRACE_OVERLAP; kind++)
+        T_STR_EQ(tts_failure_kind_name((enum tts_failure_kind)kind), names[kind]);
+    T_STR_EQ(tts_failure_kind_name((enum tts_failure_kind)(TTS_FAILURE_TRACE_OVERLAP + 1)),
+             "other");
+    T_STR_EQ(tts_failure_kind_name((enum tts_failure_kind)UINT32_MAX), "other");
+}
