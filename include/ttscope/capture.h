@@ -2,16 +2,17 @@
  *
  * A tracker is where events go in: from devices that are attached to it, or by plain calls. Any
  * number of captures listen to one tracker, each with phases of its own, one inside the other
- * or side by side. While none is active an event costs one branch.
+ * or side by side. While nobody listens, no capture and no recorder, an event costs one branch.
  *
  * Threads: events may come from any thread at any time; each is counted once, in one order for
  * all captures, which is the program's own order wherever the program has one. No event takes
  * a lock, allocates or calls the system, unless TTS_INBOX_EVENTS others lie before it: then it
- * waits, and after a second it is dropped and counted. A capture belongs to one thread at a
- * time. Events may be told in a signal handler and in an allocator; nothing else may, and
- * nothing in the child of a process that forked with several threads.
- * A capture whose tracker is freed keeps its phases, without the names of operations in them,
- * and cannot begin again. */
+ * waits, and after a second it is dropped and counted. (recorder.h says what else a recorder
+ * asks of it.) A capture belongs to one thread at a time. Events may be told in a signal
+ * handler and in an allocator; nothing else may. In the child of a process that forked nothing
+ * may be called if another thread was using the tracker then; that of a recorder never does. A
+ * capture whose tracker is freed keeps its phases, without the names of operations in them, and
+ * cannot begin again. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -208,7 +209,8 @@ TTS_NODISCARD static inline enum tts_status tts_track_failure(struct tts_tracker
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* How well the tracker could follow, since the first of its active captures began. */
+/* How well the tracker could follow, since the first of those began that listen, captures or a
+ * recorder. */
 struct tts_tracker_health {
     uint64_t events;        /* counted */
     uint64_t dropped;       /* not counted: the inbox was full, or there was one more device
@@ -233,8 +235,8 @@ struct tts_live {
     const char *op; /* that allocated it; NULL: none */
 };
 /* Writes the first `capacity` of them, the oldest first, and returns how many there are. They
- * are those of the moment of the call, or of the end of the last capture, until the next
- * begins. Events wait in the inbox while the ledger is gone through, some 20 ns for each
+ * are those of the moment of the call, or of when the last one stopped to listen, until the
+ * next begins. Events wait in the inbox while the ledger is gone through, some 20 ns for each
  * buffer. Names of operations are borrowed from the tracker. `out` may be NULL. */
 TTS_API size_t tts_tracker_live(struct tts_tracker *tracker, struct tts_live *out,
                                 size_t capacity);

@@ -2,17 +2,18 @@
  *
  * While a recorder is there its tracker is on, whether a capture is active or not, and every
  * event, phase, mesh and refused request goes into the file, in the tracker's one order. Events
- * are written into the mapped file itself: what was told before a program was killed is in it,
- * but for events that another thread told while one was being written and that wait in memory
- * for the next (capture.h).
- * A recording that cannot go on (the disk is full) stops for good: it says so, counts what it
- * dropped, and the program runs on. The format is in docs/design/recording.md; `ttscope show`
- * reads it.
+ * are written into the mapped file itself: one whose call has returned is in it, also when the
+ * program is killed then. Unless a thread was stopped while it wrote another (by the system for
+ * long, or by the signal handler that tells this one): then it waits in memory until that
+ * thread goes on. A recording that cannot go on (the disk is full) stops for good: it says so,
+ * counts what it dropped, and the program runs on. The format is in docs/design/recording.md;
+ * `ttscope show` reads it.
  *
- * One recorder at a time for a tracker. Threads: as capture.h says, but that once in 4 MiB an
- * event calls the system, or naps while the recorder's own thread does; begin, end and state
- * belong to one thread at a time. In a child of the process the recorder has stopped: the file
- * is the parent's. */
+ * One recorder at a time for a tracker. Threads: as capture.h says, but that an event waits
+ * while that of another thread is written, at most some 0.1 ms, and that once in 4 MiB one
+ * calls the system, or naps while the recorder's own thread does; begin, end and state belong
+ * to one thread at a time. In a child of the process the recorder has stopped, and can
+ * be ended: the file is the parent's. */
 #pragma once
 
 #include "ttscope/capture.h"
@@ -27,7 +28,8 @@ struct tts_recorder_config {
 
 struct tts_recorder;
 
-/* TTS_E_IO: the file cannot be made, or has no room (err names it and what to do).
+/* TTS_E_IO: the file cannot be made, or has no room (err names it and what to do), or the
+ * system is older than Linux 4.14.
  * TTS_E_BUSY: the tracker has a recorder. TTS_E_RANGE, TTS_E_INVALID, TTS_E_NOMEM. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_recorder_begin(struct tts_tracker *tracker, const struct tts_recorder_config *config,

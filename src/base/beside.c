@@ -1,12 +1,18 @@
 #include "base/beside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAMES_TRIED = 100 };
+static_assert(TTS_PATH_MAX >= PATH_MAX, "what realpath() writes");
 
 int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX], int *fd)
 {
@@ -24,4 +30,28 @@ int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX
             return errno;
     }
     return EEXIST;
+}
+
+static int copy_path(char out[TTS_PATH_MAX], const char *path)
+{
+    size_t len = strnlen(path, TTS_PATH_MAX);
+    if (len == TTS_PATH_MAX)
+        return ENAMETOOLONG;
+    memcpy(out, path, len + 1);
+    return 0;
+}
+
+int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
+{
+    struct stat info;
+    *mode = 0;
+    if (stat(path, &info) != 0) {
+        int reason = errno;
+        bool is_new = reason == ENOENT && path[0] && lstat(path, &info) != 0;
+        return is_new ? copy_path(final, path) : reason; /* not through a link to nothing */
+    }
+    *mode = info.st_mode;
+    if (!S_ISREG(info.st_mode))
+        return 0;
+    return access(path, W_OK) == 0 && realpath(path, final) ? 0 : errno;
 }

@@ -125,15 +125,19 @@ void tts_mapped_release(struct tts_mapped *mapped)
 
 /* ---- forks ---- */
 
-const volatile uint32_t *tts_forkmark_new(void)
+int tts_forkmark_new(const volatile uint32_t **out)
 {
     void *page =
         mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
-        return NULL;
-    madvise(page, page_bytes(), MADV_WIPEONFORK); /* an old kernel: children must know better */
+        return ENOMEM;
+    if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
+        munmap(page, page_bytes());
+        return ENOSYS;
+    }
     *(uint32_t *)page = 1;
-    return page;
+    *out = page;
+    return 0;
 }
 
 void tts_forkmark_free(const volatile uint32_t *mark)

@@ -24,6 +24,7 @@ int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out);
 int tts_mapped_populate(const struct tts_mapped *mapped);
 void tts_mapped_release(struct tts_mapped *mapped);
 
-/* A word of this process: 1, and 0 in a child that it forks. NULL: there is none to be had. */
-const volatile uint32_t *tts_forkmark_new(void);
+/* A word of this process: 1, and 0 in a child that it forks. ENOMEM; ENOSYS: a kernel before
+ * Linux 4.14 clears nothing in children. */
+int tts_forkmark_new(const volatile uint32_t **out);
 void tts_forkmark_free(const volatile uint32_t *mark); /* NULL is fine */

@@ -6,9 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,20 +68,14 @@ static int open_target(struct tts_outfile *out, const char *path)
 /* Returns errno, 0 when done. */
 static int open_final(struct tts_outfile *out, const char *path)
 {
-    char resolved[PATH_MAX];
-    struct stat info;
+    char final[TTS_PATH_MAX];
+    mode_t mode;
     if (strcmp(path, "-") == 0)
         return open_target(out, path);
-    if (stat(path, &info) != 0) {
-        int reason = errno;
-        bool is_new = reason == ENOENT && path[0] && lstat(path, &info) != 0;
-        return is_new ? open_regular(out, path) : reason; /* not through a link to nothing */
-    }
-    if (!S_ISREG(info.st_mode))
-        return open_target(out, path);
-    if (access(path, W_OK) != 0 || !realpath(path, resolved))
-        return errno;
-    return open_regular(out, resolved);
+    int reason = tts_beside_resolve(path, final, &mode);
+    if (reason != 0)
+        return reason;
+    return mode == 0 || S_ISREG(mode) ? open_regular(out, final) : open_target(out, path);
 }
 
 enum tts_status tts_outfile_open(struct tts_outfile *out, const char *path,

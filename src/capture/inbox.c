@@ -66,7 +66,8 @@ static void write_letter(struct tts_letter *letter, const struct tts_event *even
     }
 }
 
-bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint64_t op_hash)
+bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint64_t op_hash,
+                   uint64_t *out)
 {
     uint64_t place = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
     for (;;) {
@@ -86,7 +87,20 @@ bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint6
     write_letter(&inbox->letters[place & MASK], event, op_hash);
     /* Pairs with the acquire in tts_inbox_first(): a letter is whole before it is read. */
     atomic_store_explicit(&inbox->turns[place & MASK], place + 1, memory_order_release);
+    *out = place;
     return true;
+}
+
+bool tts_inbox_is_taken(const struct tts_inbox *inbox, uint64_t place)
+{
+    /* Pairs with the release in tts_inbox_drop(): what became of it is seen. */
+    return atomic_load_explicit(&inbox->turns[place & MASK], memory_order_acquire) > place + 1;
+}
+
+bool tts_inbox_has_letters(const struct tts_inbox *inbox)
+{
+    uint64_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+    return atomic_load_explicit(&inbox->turns[(tail - 1) & MASK], memory_order_relaxed) == tail;
 }
 
 const struct tts_letter *tts_inbox_first(const struct tts_inbox *inbox)

@@ -37,7 +37,13 @@ TTS_NODISCARD enum tts_status tts_inbox_init(struct tts_inbox *inbox,
 void tts_inbox_release(struct tts_inbox *inbox, const struct tts_alloc *alloc);
 
 /* False: it is full. The event is one that tts_event_check() passes. */
-bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint64_t op_hash);
+bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint64_t op_hash,
+                   uint64_t *place);
+/* Whether a letter that was put there has been dropped. */
+bool tts_inbox_is_taken(const struct tts_inbox *inbox, uint64_t place);
+/* Whether the last letter lies there, written and not dropped. For any thread: it may be
+ * otherwise at once. */
+bool tts_inbox_has_letters(const struct tts_inbox *inbox);
 
 /* For the one that takes. NULL: there is none, or the first is still being written. Borrowed
  * until drop, which is for the letter that first gave. */

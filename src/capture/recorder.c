@@ -116,11 +116,21 @@ static enum tts_status make_file(struct tts_recorder *r, const char *path,
     return TTS_OK;
 }
 
-static struct tts_recorder *new_recorder(struct tts_tracker *t, uint64_t keep_bytes)
+static enum tts_status no_forkmark(int reason, struct tts_error *err)
+{
+    if (reason == ENOMEM)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    return tts_error_set_errno(err, TTS_E_IO, reason,
+                               "cannot record: a child process would write to the same file, "
+                               "run on Linux 4.14 or later");
+}
+
+static enum tts_status new_recorder(struct tts_tracker *t, uint64_t keep_bytes,
+                                    struct tts_recorder **out, struct tts_error *err)
 {
     struct tts_recorder *r = t->alloc->alloc(t->alloc->ctx, sizeof *r);
     if (!r)
-        return NULL;
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     memset(r, 0, sizeof *r);
     r->alloc = t->alloc;
     r->tracker = t;
@@ -129,11 +139,13 @@ static struct tts_recorder *new_recorder(struct tts_tracker *t, uint64_t keep_by
     r->enc.ctx = t->fold;
     r->keep_bytes = keep_bytes;
     r->keyframes_left = TTS_RECORDER_KEYFRAMES;
-    r->home = tts_forkmark_new();
-    if (r->home)
-        return r;
-    t->alloc->free(t->alloc->ctx, r, sizeof *r);
-    return NULL;
+    int reason = tts_forkmark_new(&r->home);
+    if (reason != 0) {
+        t->alloc->free(t->alloc->ctx, r, sizeof *r);
+        return no_forkmark(reason, err);
+    }
+    *out = r;
+    return TTS_OK;
 }
 
 static void free_recorder(struct tts_recorder *r)
@@ -150,23 +162,24 @@ static enum tts_status install(struct tts_recorder *r, struct tts_error *err)
     tts_tracker_listen(t);
     r->start_seq = tts_fold_seq(t->fold);
     bool is_begun = tts_recorder_start(r);
-    if (is_begun)
-        t->recorder = t->owned_recorder = r;
-    else
+    if (is_begun) {
+        t->owned_recorder = r;
+        tts_tracker_set_recorder(t, r);
+    } else {
         tts_tracker_unlisten(t);
+    }
     tts_tracker_leave(t);
-    if (!is_begun && err)
-        *err = r->reason;
-    return is_begun ? TTS_OK : r->reason.status;
+    return is_begun ? TTS_OK : tts_recorder_reason(r, err);
 }
 
 static void uninstall(struct tts_recorder *r)
 {
     struct tts_tracker *t = r->tracker;
-    if (!r->has_stopped)
+    if (!r->stopped)
         r->end_seq = tts_fold_seq(t->fold);
     assert(t->owned_recorder == r && (!t->recorder || t->recorder == r));
-    t->recorder = t->owned_recorder = NULL;
+    t->owned_recorder = NULL;
+    tts_tracker_set_recorder(t, NULL);
     tts_tracker_unlisten(t);
 }
 
@@ -198,15 +211,15 @@ enum tts_status tts_recorder_begin(struct tts_tracker *t,
         status = claim(t, err);
     if (status != TTS_OK)
         return status;
-    struct tts_recorder *r = new_recorder(t, config->keep_bytes);
-    if (!r) {
-        unclaim(t);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    struct tts_recorder *r = NULL;
+    status = new_recorder(t, config->keep_bytes, &r, err);
+    if (status == TTS_OK) {
+        status = begin(r, config->path, err);
+        if (status != TTS_OK)
+            free_recorder(r);
     }
-    status = begin(r, config->path, err);
     if (status != TTS_OK) {
         unclaim(t);
-        free_recorder(r);
         return status;
     }
     *out = r;
@@ -235,15 +248,30 @@ uint64_t tts_recorder_used(const struct tts_recorder *r)
     return tts_places_offset(&r->places, last) + TTS_REC_BLOCK_HEADER_BYTES + used;
 }
 
+enum tts_status tts_recorder_reason(const struct tts_recorder *r, struct tts_error *err)
+{
+    assert(r->stopped);
+    if (r->stopped == TTS_RECORDER_LEFT)
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "stopped recording in a child process, begin another recording in it");
+    if (r->stopped == TTS_RECORDER_REFUSED)
+        return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
+    return tts_error_set(err, TTS_E_RANGE,
+                         "stopped recording, what lives does not fit the black box: give "
+                         "keep_bytes of more than %" PRIu64,
+                         r->keep_bytes);
+}
+
 /* Between enter and leave. */
 static struct tts_recorder_state state_of(struct tts_recorder *r)
 {
     uint64_t seq = tts_fold_seq(r->fold);
-    if (*r->home == 0 && !r->has_stopped)
+    if (tts_recorder_is_child(r) && !r->stopped)
         tts_recorder_leave_to_parent(r);
-    struct tts_recorder_state state = {.is_stopped = r->has_stopped};
-    if (r->has_stopped) {
-        state.reason = r->reason;
+    struct tts_recorder_state state = {.is_stopped = r->stopped != TTS_RECORDER_GOES_ON};
+    if (state.is_stopped) {
+        tts_recorder_reason(r, &state.reason);
         state.dropped = seq - r->end_seq;
         seq = r->end_seq;
     }
@@ -275,7 +303,7 @@ static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
 {
     int reason = 0;
     const struct tts_recorder_state *end = &r->finished;
-    if (!r->is_child) {
+    if (!tts_recorder_is_child(r)) {
         r->state.events = end->events;
         r->state.dropped = end->dropped;
         tts_recorder_put_state(r, end->is_stopped ? TTS_REC_STOPPED : TTS_REC_ENDED);
@@ -309,7 +337,7 @@ static void part(struct tts_recorder *r)
 void tts_recorder_orphan(struct tts_recorder *r)
 {
     part(r);
-    r->finish_status = finish(r, &r->reason);
+    r->finish_status = finish(r, &r->finish_error);
 }
 
 enum tts_status tts_recorder_end(struct tts_recorder *r, struct tts_recorder_state *state,
@@ -327,7 +355,7 @@ enum tts_status tts_recorder_end(struct tts_recorder *r, struct tts_recorder_sta
         tts_tracker_leave(t);
         status = finish(r, err);
     } else if (status != TTS_OK && err) {
-        *err = r->reason;
+        *err = r->finish_error;
     }
     if (state)
         *state = r->finished;

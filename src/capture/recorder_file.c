@@ -2,12 +2,9 @@
 
 #include "base/error.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,37 +56,14 @@ enum tts_status tts_recorder_file_error(struct tts_error *err, int sys_errno, co
                                shown == path ? "" : "...", shown, advice(sys_errno));
 }
 
-static_assert(TTS_PATH_MAX >= PATH_MAX, "what realpath() writes");
-
 /* --- making ----------------------------------------------------------------------------- */
 
-static int copy_path(char out[TTS_PATH_MAX], const char *path)
+/* Returns errno. A pipe or a device cannot be mapped and must not be replaced. */
+static int refuse(mode_t mode)
 {
-    size_t len = strnlen(path, TTS_PATH_MAX);
-    if (len == TTS_PATH_MAX)
-        return ENAMETOOLONG;
-    memcpy(out, path, len + 1);
-    return 0;
-}
-
-/* Where it will stand, and the permissions of what stands there. Returns errno. */
-static int resolve(const char *path, char out[TTS_PATH_MAX], mode_t *mode)
-{
-    struct stat info;
-    *mode = 0;
-    if (stat(path, &info) != 0) {
-        int reason = errno;
-        bool is_new = reason == ENOENT && path[0] && lstat(path, &info) != 0;
-        return is_new ? copy_path(out, path) : reason; /* not through a link to nothing */
-    }
-    if (S_ISDIR(info.st_mode))
-        return EISDIR;
-    if (!S_ISREG(info.st_mode))
-        return EINVAL; /* a pipe, a device: it cannot be mapped and must not be replaced */
-    if (access(path, W_OK) != 0 || !realpath(path, out))
-        return errno;
-    *mode = info.st_mode & 0777;
-    return 0;
+    if (mode == 0 || S_ISREG(mode))
+        return 0;
+    return S_ISDIR(mode) ? EISDIR : EINVAL;
 }
 
 enum tts_status tts_recorder_file_make(struct tts_recorder_file *file, const char *path,
@@ -98,10 +72,12 @@ enum tts_status tts_recorder_file_make(struct tts_recorder_file *file, const cha
     mode_t mode;
     file->fd = -1;
     file->is_named = false;
-    int reason = resolve(path, file->path, &mode);
+    int reason = tts_beside_resolve(path, file->path, &mode);
+    if (reason == 0)
+        reason = refuse(mode);
     if (reason == 0)
         reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
-    if (reason == 0 && mode != 0 && fchmod(file->fd, mode) != 0) {
+    if (reason == 0 && mode != 0 && fchmod(file->fd, mode & 0777) != 0) {
         reason = errno;
         tts_recorder_file_close(file);
     }

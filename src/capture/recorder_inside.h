@@ -12,6 +12,14 @@
 #include "model/recenc.h"
 #include "model/recformat.h"
 
+/* Why it writes no more. */
+enum tts_recorder_stopped {
+    TTS_RECORDER_GOES_ON,
+    TTS_RECORDER_REFUSED,  /* by the system: state.sys_errno */
+    TTS_RECORDER_OUTGROWN, /* what lives does not fit the black box */
+    TTS_RECORDER_LEFT,     /* to the process that forked this one */
+};
+
 struct tts_recorder {
     struct tts_recenc enc;
     struct tts_item item;          /* of an event that is written; what its kind does not name
@@ -23,15 +31,16 @@ struct tts_recorder {
     uint64_t blocks;             /* begun */
     uint32_t keyframes_left;     /* for failures */
     bool in_keyframe;            /* that may go on in the next block */
-    bool has_stopped, is_child;
+    enum tts_recorder_stopped stopped;
     struct tts_rec_state state;         /* as in the header */
     uint64_t start_seq, end_seq;        /* end: when it stopped or ended */
     struct tts_recorder_state finished; /* of one that ended with its tracker */
     enum tts_status finish_status;
-    struct tts_error reason;
+    struct tts_error finish_error;
     struct tts_places places;
     struct tts_recorder_file file;
     struct tts_recenc kept_enc; /* as it was before a keyframe that may not fit */
+    uint64_t hidden_commit;     /* of a keyframe that is not yet told */
     uint64_t keep_bytes;
     const struct tts_alloc *alloc;
 };
@@ -41,9 +50,15 @@ enum { TTS_RECORDER_UNIT_SHIFT = 8, TTS_RECORDER_KEYFRAMES = 16 };
 
 /* Between enter and leave. The first block, with what there is now. False: it has stopped. */
 bool tts_recorder_start(struct tts_recorder *recorder);
-/* For good; *reason is filled in. */
+/* For good. 0: what lives does not fit the black box. */
 void tts_recorder_stop(struct tts_recorder *recorder, int sys_errno);
+/* Of one that has stopped, as text: not where events are told. Returns its status. */
+enum tts_status tts_recorder_reason(const struct tts_recorder *recorder, struct tts_error *err);
 /* The file is the parent's: this process, which it forked, stays away from it. */
+static inline bool tts_recorder_is_child(const struct tts_recorder *recorder)
+{
+    return *recorder->home == 0;
+}
 void tts_recorder_leave_to_parent(struct tts_recorder *recorder);
 /* How far the file is used. */
 uint64_t tts_recorder_used(const struct tts_recorder *recorder);

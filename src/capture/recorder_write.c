@@ -3,12 +3,11 @@
  * Room for one item is there before an event is folded, so that a block begins between two
  * events: its keyframe has all before it and nothing of the next. */
 #include "base/compiler.h"
-#include "base/error.h"
 #include "base/ticks.h"
 #include "capture/recorder_inside.h"
 
 #include <assert.h>
-#include <inttypes.h>
+#include <errno.h>
 
 static TTS_FORCE_INLINE uint64_t now(void)
 {
@@ -31,25 +30,18 @@ void tts_recorder_put_state(struct tts_recorder *r, enum tts_rec_state_kind kind
 }
 
 /* The tracker goes on without it. */
-static void leave_tracker(struct tts_recorder *r)
+static void leave_tracker(struct tts_recorder *r, enum tts_recorder_stopped why)
 {
-    r->has_stopped = true;
+    assert(!r->stopped);
+    r->stopped = why;
     r->end_seq = tts_fold_seq(r->fold);
     if (r->tracker->recorder == r)
-        r->tracker->recorder = NULL;
+        tts_tracker_set_recorder(r->tracker, NULL);
 }
 
 void tts_recorder_stop(struct tts_recorder *r, int sys_errno)
 {
-    assert(!r->has_stopped);
-    leave_tracker(r);
-    if (sys_errno != 0)
-        tts_recorder_file_error(&r->reason, sys_errno, r->file.path, true);
-    else
-        tts_error_set(&r->reason, TTS_E_RANGE,
-                      "stopped recording, what lives does not fit the black box: give "
-                      "keep_bytes of more than %" PRIu64,
-                      r->keep_bytes);
+    leave_tracker(r, sys_errno ? TTS_RECORDER_REFUSED : TTS_RECORDER_OUTGROWN);
     r->state.sys_errno = (uint32_t)sys_errno;
     r->state.events = r->end_seq - r->start_seq;
     tts_recorder_put_state(r, TTS_REC_STOPPED);
@@ -64,7 +56,9 @@ static uint64_t *commit_of(unsigned char *place)
 
 static bool begin_block(struct tts_recorder *r)
 {
+    int kept_errno = errno; /* the program's: it only told of an event */
     int reason = tts_places_take(&r->places, r->blocks, &r->place);
+    errno = kept_errno;
     if (reason != 0) {
         tts_recorder_stop(r, reason);
         return false;
@@ -82,8 +76,8 @@ static bool begin_block(struct tts_recorder *r)
     __atomic_exchange_n(commit, 0, __ATOMIC_SEQ_CST);
     tts_rec_block_put(&block, r->place);
     tts_recenc_begin(&r->enc, r->place + TTS_REC_BLOCK_HEADER_BYTES,
-                     r->places.place_bytes - TTS_REC_BLOCK_HEADER_BYTES, commit, block.number,
-                     block.tick);
+                     r->places.place_bytes - TTS_REC_BLOCK_HEADER_BYTES,
+                     is_box(r) ? &r->hidden_commit : commit, block.number, block.tick);
     r->blocks++;
     return true;
 }
@@ -113,13 +107,25 @@ static bool tell(void *ctx, const struct tts_item *item)
     return fits;
 }
 
-/* Of a black box it is a part of every block, and leaves half of it to events. */
+/* Of a black box a keyframe is told as a whole or not at all: what a reader saw must stay. So
+ * its commits go elsewhere until the last of them. */
+static bool tell_hidden(struct tts_recorder *r, size_t limit)
+{
+    struct teller teller = {r, true, limit};
+    r->enc.commit = &r->hidden_commit;
+    bool is_told = tts_fold_tell(r->fold, tell, &teller);
+    if (is_told) {
+        r->enc.commit = commit_of(r->place);
+        __atomic_store_n(r->enc.commit, r->hidden_commit, __ATOMIC_RELEASE);
+    }
+    return is_told;
+}
+
+/* It is a part of every block, and leaves half of it to events. */
 static bool tell_box(struct tts_recorder *r)
 {
-    struct teller teller = {r, true, (size_t)r->places.place_bytes / 2};
-    if (tts_fold_tell(r->fold, tell, &teller))
+    if (tell_hidden(r, (size_t)r->places.place_bytes / 2))
         return true;
-    __atomic_store_n(commit_of(r->place), 0, __ATOMIC_RELEASE);
     r->blocks--;
     r->place = NULL;
     tts_recorder_stop(r, 0);
@@ -164,28 +170,21 @@ static TTS_COLD void follow_failure(struct tts_recorder *r)
         tell_all(r);
         return;
     }
-    struct teller teller = {r, true, SIZE_MAX};
-    uint64_t commit = *r->enc.commit;
     r->kept_enc = r->enc;
-    if (tts_fold_tell(r->fold, tell, &teller))
-        return;
-    r->enc = r->kept_enc;
-    __atomic_store_n(r->enc.commit, commit, __ATOMIC_RELEASE);
+    if (!tell_hidden(r, SIZE_MAX))
+        r->enc = r->kept_enc;
 }
 
 /* --- events ----------------------------------------------------------------------------- */
 
 TTS_COLD void tts_recorder_leave_to_parent(struct tts_recorder *r)
 {
-    r->is_child = true;
-    leave_tracker(r);
-    tts_error_set(&r->reason, TTS_E_INVALID,
-                  "stopped recording in a child process, begin another recording in it");
+    leave_tracker(r, TTS_RECORDER_LEFT);
 }
 
 static TTS_COLD struct tts_recorder *make_room(struct tts_recorder *r)
 {
-    if (*r->home == 0) {
+    if (tts_recorder_is_child(r)) {
         tts_recorder_leave_to_parent(r);
         return NULL;
     }
@@ -194,7 +193,7 @@ static TTS_COLD struct tts_recorder *make_room(struct tts_recorder *r)
 
 struct tts_recorder *tts_recorder_ready(struct tts_recorder *r)
 {
-    return TTS_LIKELY(r->enc.at <= r->enc.end && *r->home != 0) ? r : make_room(r);
+    return TTS_LIKELY(r->enc.at <= r->enc.end && !tts_recorder_is_child(r)) ? r : make_room(r);
 }
 
 static void put(struct tts_recorder *r, const struct tts_item *item)

@@ -1,4 +1,3 @@
-#include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/ticks.h"
@@ -7,7 +6,7 @@
 #include "capture/tracker_inside.h"
 #include "model/opnames.h"
 
-#include <assert.h>
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 
@@ -18,17 +17,25 @@ enum {
     YIELDS = 1000,
     NAP_NS = 100 * 1000,
     WAIT_NS = 1000 * 1000 * 1000,
+    /* How long one that is to be recorded waits while another is: so many pauses, then twice as
+     * many, up to the most. Few looks at `folding` let a thread that tells of many events keep
+     * what it writes to in its own cache. */
+    FIRST_PAUSES = 64,
+    MOST_PAUSES = 1024,
+    /* For how many it looks after its letter: many times as long as a processor keeps a store
+     * to itself. */
+    LETTER_PAUSES = 512,
 };
 
 /* --- folding ---------------------------------------------------------------------------- */
 
 static bool try_enter(struct tts_tracker *t)
 {
-    /* Pairs with the release in tts_tracker_leave(). */
+    /* Pairs with the release in give_back(). */
     return !atomic_exchange_explicit(&t->folding, true, memory_order_acquire);
 }
 
-void tts_tracker_leave(struct tts_tracker *t)
+static TTS_FORCE_INLINE void give_back(struct tts_tracker *t)
 {
     atomic_store_explicit(&t->folding, false, memory_order_release);
 }
@@ -46,25 +53,9 @@ static void note_dropped(struct tts_tracker *t)
     t->known_dropped = dropped;
 }
 
-/* Who is to be told of the next event; NULL: nobody. No hint to the compiler: with one it takes
- * what is done for a recorder for rare, and makes it small instead of quick. */
-static TTS_FORCE_INLINE struct tts_recorder *ready_recorder(struct tts_tracker *t)
-{
-    return t->recorder ? tts_recorder_ready(t->recorder) : NULL;
-}
-
-static TTS_FORCE_INLINE void fold(struct tts_tracker *t, const struct tts_event *event,
-                                  uint64_t op_hash)
-{
-    struct tts_recorder *r = ready_recorder(t);
-    enum tts_fold_outcome outcome = tts_fold_event(t->fold, event, op_hash);
-    if (r)
-        tts_recorder_event(r, event, op_hash, tts_ops_thread_of(event), outcome);
-}
-
 static void fold_letter(struct tts_tracker *t, const struct tts_letter *letter)
 {
-    struct tts_recorder *r = ready_recorder(t);
+    struct tts_recorder *r = t->recorder ? tts_recorder_ready(t->recorder) : NULL;
     enum tts_fold_outcome outcome = tts_fold_event(t->fold, &letter->event, letter->op_hash);
     if (r)
         tts_recorder_event(r, &letter->event, letter->op_hash, letter->thread, outcome);
@@ -98,6 +89,70 @@ void tts_tracker_enter(struct tts_tracker *t)
     note_dropped(t);
 }
 
+/* --- leaving ---------------------------------------------------------------------------- */
+
+/* With a recorder nothing is to wait in memory once its call is over. So who gives `folding`
+ * back looks into the inbox behind that, and who put a letter there tries to take `folding`
+ * until the letter is taken, for LETTER_PAUSES. No fence keeps the look behind the giving back:
+ * it may come first by the time that a store takes to be seen, and miss a letter, but then the
+ * sender finds `folding` free long before it goes. Only a thread that was stopped while it
+ * folds, by the system or by the very handler that sends, outlasts the sender; its look is
+ * still to come. */
+
+/* Whether letters came meanwhile. */
+static TTS_FORCE_INLINE bool give_back_and_look(struct tts_tracker *t)
+{
+    uint64_t head = t->inbox.head;
+    give_back(t);
+    atomic_signal_fence(memory_order_seq_cst); /* a handler may send between the two */
+    return head != atomic_load_explicit(&t->inbox.tail, memory_order_relaxed);
+}
+
+/* A letter that is still being written is left to its sender. */
+static TTS_COLD void fold_rest(struct tts_tracker *t)
+{
+    bool goes_on = true;
+    while (goes_on && try_enter(t)) {
+        uint64_t before = t->inbox.head;
+        fold_inbox(t);
+        bool has_folded = t->inbox.head != before;
+        goes_on = give_back_and_look(t) && has_folded;
+    }
+}
+
+/* With a recorder. */
+static TTS_FORCE_INLINE void leave_and_look(struct tts_tracker *t)
+{
+    if (TTS_UNLIKELY(give_back_and_look(t)))
+        fold_rest(t);
+}
+
+void tts_tracker_leave(struct tts_tracker *t)
+{
+    if (t->recorder)
+        leave_and_look(t);
+    else
+        give_back(t);
+}
+
+/* --- one event -------------------------------------------------------------------------- */
+
+/* The same as below with a recorder, and apart: what it needs is not to weigh on who has none.
+ */
+static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_event *event,
+                                       uint64_t op_hash)
+{
+    bool is_next = tts_inbox_is_empty(&t->inbox);
+    if (TTS_LIKELY(is_next)) {
+        struct tts_recorder *r = tts_recorder_ready(t->recorder);
+        enum tts_fold_outcome outcome = tts_fold_event(t->fold, event, op_hash);
+        if (r)
+            tts_recorder_event(r, event, op_hash, tts_ops_thread_of(event), outcome);
+    }
+    leave_and_look(t);
+    return is_next;
+}
+
 /* True: it is folded. False: somebody else folds, or letters before it are being written. */
 static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_event *event,
                                       uint64_t op_hash)
@@ -106,11 +161,51 @@ static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_ev
         return false;
     if (TTS_UNLIKELY(!tts_inbox_is_empty(&t->inbox)))
         fold_inbox(t);
+    if (t->recorder)
+        return fold_recorded(t, event, op_hash);
     bool is_next = tts_inbox_is_empty(&t->inbox);
     if (TTS_LIKELY(is_next))
-        fold(t, event, op_hash);
-    tts_tracker_leave(t);
+        tts_fold_event(t->fold, event, op_hash);
+    give_back(t);
     return is_next;
+}
+
+/* --- when another folds ----------------------------------------------------------------- */
+
+static bool is_folding(struct tts_tracker *t)
+{
+    return atomic_load_explicit(&t->folding, memory_order_relaxed);
+}
+
+static bool wait_to_fold(struct tts_tracker *t, const struct tts_event *event, uint64_t op_hash)
+{
+    for (int pauses = FIRST_PAUSES; pauses <= MOST_PAUSES; pauses *= 2) {
+        for (int i = 0; i < pauses; i++)
+            TTS_PAUSE();
+        if (!is_folding(t) && fold_now(t, event, op_hash))
+            return true;
+    }
+    return false;
+}
+
+static void look_after(struct tts_tracker *t, uint64_t place)
+{
+    for (int i = 0; i < LETTER_PAUSES && !tts_inbox_is_taken(&t->inbox, place); i++) {
+        if (!is_folding(t))
+            fold_rest(t);
+        TTS_PAUSE();
+    }
+}
+
+/* False: the inbox is full. */
+static bool post_letter(struct tts_tracker *t, const struct tts_event *event, uint64_t op_hash)
+{
+    uint64_t place;
+    if (!tts_inbox_put(&t->inbox, event, op_hash, &place))
+        return false;
+    if (atomic_load_explicit(&t->is_recorded, memory_order_relaxed))
+        look_after(t, place);
+    return true;
 }
 
 static TTS_COLD enum tts_status drop(struct tts_tracker *t, struct tts_error *err)
@@ -119,6 +214,13 @@ static TTS_COLD enum tts_status drop(struct tts_tracker *t, struct tts_error *er
     return tts_error_set(err, TTS_E_FULL,
                          "event dropped: %d events wait and no thread folds them",
                          TTS_INBOX_EVENTS);
+}
+
+static void nap(void)
+{
+    int kept_errno = errno; /* the program's: it only told of an event */
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    errno = kept_errno;
 }
 
 /* The inbox is full: the one that folds is behind, or was stopped. */
@@ -130,17 +232,29 @@ static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
         return drop(t, err);
     uint64_t start = tts_clock_ns();
     for (int i = 0; i < PAUSES + YIELDS || tts_clock_ns() - start < WAIT_NS; i++) {
-        if (fold_now(t, event, op_hash) || tts_inbox_put(&t->inbox, event, op_hash))
+        if (fold_now(t, event, op_hash) || post_letter(t, event, op_hash))
             return TTS_OK;
         if (i < PAUSES)
             TTS_PAUSE();
         else if (i < PAUSES + YIELDS)
             sched_yield();
         else
-            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+            nap();
     }
     atomic_store_explicit(&t->is_stuck, true, memory_order_relaxed);
     return drop(t, err);
+}
+
+/* It waits only where it is to be recorded, and not behind letters that lie there: who folds
+ * was stopped. */
+static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
+                                               const struct tts_event *event, uint64_t op_hash,
+                                               struct tts_error *err)
+{
+    if (atomic_load_explicit(&t->is_recorded, memory_order_relaxed) &&
+        !tts_inbox_has_letters(&t->inbox) && wait_to_fold(t, event, op_hash))
+        return TTS_OK;
+    return post_letter(t, event, op_hash) ? TTS_OK : wait_for_room(t, event, op_hash, err);
 }
 
 /* --- events ----------------------------------------------------------------------------- */
@@ -177,9 +291,9 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
     if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN) ||
         atomic_load_explicit(&t->has_ops, memory_order_relaxed))
         op_hash = op_of(t, event);
-    if (TTS_LIKELY(fold_now(t, event, op_hash)) || tts_inbox_put(&t->inbox, event, op_hash))
+    if (TTS_LIKELY(fold_now(t, event, op_hash)))
         return TTS_OK;
-    return wait_for_room(t, event, op_hash, err);
+    return post_later(t, event, op_hash, err);
 }
 
 /* Whether a buffer can be told without an event: nobody names operations, and it is of a pool
@@ -193,7 +307,6 @@ static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
            size_bytes <= TTS_EVENT_SIZE_MAX;
 }
 
-/* The same with a recorder, and apart: what it needs is not to weigh on who has none. */
 static TTS_NOINLINE void fold_alloc_recorded(struct tts_tracker *t, uint32_t device,
                                              enum tts_pool pool, uint64_t id,
                                              uint64_t size_bytes)
@@ -202,6 +315,7 @@ static TTS_NOINLINE void fold_alloc_recorded(struct tts_tracker *t, uint32_t dev
     enum tts_fold_outcome outcome = tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
     if (r)
         tts_recorder_alloc(r, device, pool, id, size_bytes, outcome);
+    leave_and_look(t);
 }
 
 static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t device,
@@ -212,6 +326,7 @@ static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t devi
     enum tts_fold_outcome outcome = tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
     if (r)
         tts_recorder_free(r, device, pool, id, size_bytes, outcome);
+    leave_and_look(t);
 }
 
 /* Takes `folding` when that can be had at once and nothing waits before. */
@@ -221,7 +336,7 @@ static TTS_FORCE_INLINE bool enter_first(struct tts_tracker *t)
         return false;
     if (TTS_LIKELY(tts_inbox_is_empty(&t->inbox)))
         return true;
-    tts_tracker_leave(t);
+    give_back(t); /* to be back at once, by the longer way */
     return false;
 }
 
@@ -231,11 +346,12 @@ enum tts_status tts_tracker_post_alloc(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && size_bytes > 0 &&
                    bytes_per_bank <= TTS_EVENT_BYTES_MAX && enter_first(t))) {
-        if (!t->recorder)
-            tts_fold_alloc_only(t->fold, device, pool, id, size_bytes);
-        else
+        if (t->recorder) {
             fold_alloc_recorded(t, device, pool, id, size_bytes);
-        tts_tracker_leave(t);
+            return TTS_OK;
+        }
+        tts_fold_alloc_only(t->fold, device, pool, id, size_bytes);
+        give_back(t);
         return TTS_OK;
     }
     struct tts_event event = {.kind = TTS_EVENT_ALLOC,
@@ -253,11 +369,12 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && bytes_per_bank <= TTS_EVENT_BYTES_MAX &&
                    enter_first(t))) {
-        if (!t->recorder)
-            tts_fold_free_only(t->fold, device, pool, id, size_bytes);
-        else
+        if (t->recorder) {
             fold_free_recorded(t, device, pool, id, size_bytes);
-        tts_tracker_leave(t);
+            return TTS_OK;
+        }
+        tts_fold_free_only(t->fold, device, pool, id, size_bytes);
+        give_back(t);
         return TTS_OK;
     }
     struct tts_event event = {.kind = TTS_EVENT_FREE,
@@ -267,95 +384,4 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
                               .size_bytes = size_bytes,
                               .bytes_per_bank = bytes_per_bank};
     return tts_tracker_post(t, &event, err);
-}
-
-/* --- who listens ------------------------------------------------------------------------ */
-
-static uint64_t next_session(void)
-{
-    static _Atomic uint64_t sessions;
-    return 1 + atomic_fetch_add_explicit(&sessions, 1, memory_order_relaxed);
-}
-
-void tts_tracker_listen(struct tts_tracker *t)
-{
-    uint32_t active = t->head.active;
-    if (active == 0) {
-        tts_fold_reset(t->fold);
-        atomic_store_explicit(&t->session, next_session(), memory_order_relaxed);
-        atomic_store_explicit(&t->has_ops, false, memory_order_relaxed);
-        atomic_store_explicit(&t->dropped, 0, memory_order_relaxed);
-        t->known_dropped = 0;
-        atomic_store_explicit(&t->refused, 0, memory_order_relaxed);
-    }
-    __atomic_store_n(&t->head.active, active + 1, __ATOMIC_RELAXED);
-}
-
-void tts_tracker_unlisten(struct tts_tracker *t)
-{
-    assert(t->head.active > 0);
-    __atomic_store_n(&t->head.active, t->head.active - 1, __ATOMIC_RELAXED);
-}
-
-static void hold_devices(struct tts_tracker *t, bool held)
-{
-    for (struct tts_attached *at = t->attached; at; at = at->next)
-        tts_device_hold(at->device, held);
-}
-
-void tts_tracker_hold(struct tts_tracker *t)
-{
-    if (t->holds++ == 0)
-        hold_devices(t, true);
-}
-
-void tts_tracker_unhold(struct tts_tracker *t)
-{
-    assert(t->holds > 0);
-    if (--t->holds == 0)
-        hold_devices(t, false);
-}
-
-/* --- questions -------------------------------------------------------------------------- */
-
-enum tts_status tts_tracker_chip(struct tts_tracker *t, uint32_t chip, uint32_t mesh,
-                                 struct tts_error *err)
-{
-    if (!t)
-        return tts_error_set(err, TTS_E_INVALID, "no tracker, give one");
-    tts_tracker_enter(t);
-    enum tts_status status = tts_fold_chip(t->fold, chip, mesh, err);
-    if (status == TTS_OK && t->recorder)
-        tts_recorder_mark(
-            t->recorder,
-            &(struct tts_item){.kind = TTS_ITEM_CHIP, .device = chip, .mesh = mesh});
-    tts_tracker_leave(t);
-    return status;
-}
-
-void tts_tracker_get_health(struct tts_tracker *t, struct tts_tracker_health *out)
-{
-    if (!out)
-        return;
-    *out = (struct tts_tracker_health){0};
-    if (!t)
-        return;
-    tts_tracker_enter(t);
-    tts_fold_health(t->fold, out);
-    out->dropped += atomic_load_explicit(&t->dropped, memory_order_relaxed);
-    out->refused = atomic_load_explicit(&t->refused, memory_order_relaxed);
-    tts_tracker_leave(t);
-}
-
-size_t tts_tracker_live(struct tts_tracker *t, struct tts_live *out, size_t capacity)
-{
-    if (!t)
-        return 0;
-    if (!out)
-        capacity = 0;
-    tts_tracker_enter(t);
-    size_t total = tts_fold_collect(t->fold, out, capacity);
-    tts_tracker_leave(t);
-    tts_fold_sort(out, total < capacity ? total : capacity); /* events go on meanwhile */
-    return total;
 }

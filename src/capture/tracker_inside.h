@@ -1,8 +1,8 @@
 /* tracker_inside.h: what a tracker is made of. For the capture room only.
  *
  * `folding` is taken by the thread that folds, or that begins, cuts or ends a phase; everything
- * not atomic belongs to it. An event tries to take it once, and goes to the inbox when it
- * cannot: whoever has it next folds what lies there first. */
+ * not atomic belongs to it. An event tries to take it once, with a recorder for a while, and
+ * goes to the inbox when it cannot: whoever has it next folds what lies there first. */
 #pragma once
 
 #include "capture/inbox.h"
@@ -19,8 +19,9 @@ struct tts_attached {
 
 struct tts_tracker {
     struct tts_tracker_head head; /* read by every event, written at begin and end */
-    _Atomic uint64_t session;     /* counts the times that a first capture began, over all */
+    _Atomic uint64_t session;     /* counts the times that a first one listened, over all */
     atomic_bool has_ops;          /* some thread named an operation in this session */
+    atomic_bool is_recorded;      /* `recorder` is there: for who does not have `folding` */
     char apart[64];
     atomic_bool folding;
     struct tts_fold *fold;
@@ -40,9 +41,13 @@ struct tts_tracker {
     const struct tts_alloc *alloc;
 };
 
-/* Takes `folding`, waiting for it, and folds all that was posted before. */
+/* Takes `folding`, waiting for it, and folds all that was posted before. With a recorder leave
+ * also folds what was posted in between. */
 void tts_tracker_enter(struct tts_tracker *tracker);
 void tts_tracker_leave(struct tts_tracker *tracker);
+
+/* Who is told of everything from now on; NULL: nobody. Between enter and leave. */
+void tts_tracker_set_recorder(struct tts_tracker *tracker, struct tts_recorder *recorder);
 
 /* One more listens, a capture or a recorder, or one less; the first finds nothing counted.
  * Between enter and leave. */

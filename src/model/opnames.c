@@ -73,18 +73,40 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return (a * b ^ tts_mul_high(a, b)) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* What stands for a byte of a name: names are printed. */
+static unsigned char plain(char c)
+{
+    unsigned char byte = (unsigned char)c;
+    return byte < ' ' || byte == 0x7f ? '?' : byte;
+}
+
+/* The same for eight at once, of which most need nothing. */
+static uint64_t plain_word(const char *bytes)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    char kept[sizeof(uint64_t)];
+    uint64_t word, rub;
+    memcpy(&word, bytes, sizeof(word));
+    rub = word ^ 0x7f * ones;
+    uint64_t found = ((word - ' ' * ones) & ~word) | ((rub - ones) & ~rub);
+    if (TTS_LIKELY((found & ones << 7) == 0))
+        return word;
+    for (size_t i = 0; i < sizeof(kept); i++)
+        kept[i] = (char)plain(bytes[i]);
+    memcpy(&word, kept, sizeof(word));
+    return word;
+}
+
 uint64_t tts_opnames_hash(const char *name, size_t len)
 {
     assert(name || len == 0);
     len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
     uint64_t hash = UINT64_C(0xe7037ed1a0b428db), word;
     size_t i = 0;
-    for (; len - i >= sizeof(word); i += sizeof(word)) {
-        memcpy(&word, name + i, sizeof(word));
-        hash = mix(hash, word);
-    }
+    for (; len - i >= sizeof(word); i += sizeof(word))
+        hash = mix(hash, plain_word(name + i));
     for (word = 0; i < len; i++)
-        word = word << 8 | (unsigned char)name[i];
+        word = word << 8 | plain(name[i]);
     hash = mix(mix(hash, word), len);
     return hash ? hash : 1;
 }
@@ -108,10 +130,8 @@ void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name,
     struct name *kept = &names->names[names->count];
     len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
     kept->hash = hash;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)name[i];
-        kept->text[i] = c < ' ' || c == 0x7f ? '?' : name[i];
-    }
+    for (size_t i = 0; i < len; i++)
+        kept->text[i] = (char)plain(name[i]);
     kept->text[len] = '\0';
     *slot = FIRST_NAME + names->count++;
     names->last_hash = 0;

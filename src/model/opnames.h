@@ -18,7 +18,7 @@ TTS_NODISCARD enum tts_status tts_opnames_new(uint32_t max, const struct tts_all
                                               struct tts_opnames **out);
 void tts_opnames_free(struct tts_opnames *names); /* NULL is fine */
 
-/* Never 0; of the first TTS_OP_NAME_MAX bytes. */
+/* Never 0; of the first TTS_OP_NAME_MAX bytes, as they are kept. */
 uint64_t tts_opnames_hash(const char *name, size_t len);
 
 /* Keeps a name under its hash; control characters become '?'. */

@@ -76,8 +76,10 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
     draw->rng = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     for (size_t i = 0; i < DRAW_OPS; i++) {
         size_t len = i == 0 ? 0 : i == 1 ? TTS_OP_NAME_MAX : 1 + draw_below(draw, 30);
-        for (size_t k = 0; k < len; k++)
-            draw->texts[i][k] = (char)(1 + draw_below(draw, 255));
+        for (size_t k = 0; k < len; k++) {
+            uint64_t byte = ' ' + draw_below(draw, 223); /* no control characters: all alike */
+            draw->texts[i][k] = (char)(byte < 0x7f ? byte : byte + 1);
+        }
         draw->ops[i] =
             (struct tts_item_op){tts_opnames_hash(draw->texts[i], len), draw->texts[i], len};
     }

@@ -25,7 +25,8 @@ def record(path: _Path, keep_bytes: int = 0, *, tracker: Optional[Tracker] = Non
         with ttscope.record("run.tts"):
             train()
 
-    What was told before the program is killed is in the file. `path` is replaced if it is there.
+    A call that has returned is in the file, also when the program is killed then (``recorder.h``
+    has the exception). `path` is replaced if it is there.
     With `keep_bytes` it is a black box: a file of about that size (4 MiB at least) that has the
     last events, and what lived before them. Captures may begin and end inside, or have begun
     before; a tracker has one recording at a time. `tracker` is the process's unless said.

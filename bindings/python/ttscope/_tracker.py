@@ -24,7 +24,8 @@ _U16 = 2**16 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Health:
-    """How well the tracker could follow, since the first of its active captures began."""
+    """How well the tracker could follow, since the first of those began that listen, captures
+    or a recording."""
 
     events: int  #: counted
     dropped: int  #: not counted: too many at once, or one device more than devices_max

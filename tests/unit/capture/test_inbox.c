@@ -17,6 +17,12 @@ static struct tts_event numbered(uint64_t id)
     return (struct tts_event){.kind = TTS_EVENT_ALLOC, .id = id};
 }
 
+static bool put_letter(struct tts_inbox *inbox, const struct tts_event *event, uint64_t op_hash)
+{
+    uint64_t place;
+    return tts_inbox_put(inbox, event, op_hash, &place);
+}
+
 T_TEST(what_is_put_comes_out_in_order_round_and_round)
 {
     struct tts_inbox inbox = made();
@@ -25,7 +31,7 @@ T_TEST(what_is_put_comes_out_in_order_round_and_round)
     while (taken < 5 * TTS_INBOX_EVENTS) {
         for (uint64_t n = t_random(&seed) % 300; n > 0; n--) {
             struct tts_event event = numbered(put);
-            if (!tts_inbox_put(&inbox, &event, put + 1))
+            if (!put_letter(&inbox, &event, put + 1))
                 break;
             put++;
         }
@@ -54,7 +60,7 @@ T_TEST(what_a_kind_does_not_name_is_not_read)
                                   .name = NULL,
                                   .name_len = kind == TTS_EVENT_OP_BEGIN ? 0 : 1000,
                                   .failure = kind == TTS_EVENT_FAILURE ? &failure : NULL};
-        T_TRUE(tts_inbox_put(&inbox, &event, 0));
+        T_TRUE(put_letter(&inbox, &event, 0));
         T_EQ(tts_inbox_first(&inbox)->event.kind, kind);
         if (kind != TTS_EVENT_OP_BEGIN)
             T_EQ(tts_inbox_first(&inbox)->event.range_count, 0);
@@ -68,11 +74,11 @@ T_TEST(a_full_one_takes_no_more)
     struct tts_inbox inbox = made();
     struct tts_event event = numbered(1);
     for (int i = 0; i < TTS_INBOX_EVENTS; i++)
-        T_TRUE(tts_inbox_put(&inbox, &event, 0));
-    T_TRUE(!tts_inbox_put(&inbox, &event, 0));
+        T_TRUE(put_letter(&inbox, &event, 0));
+    T_TRUE(!put_letter(&inbox, &event, 0));
     tts_inbox_drop(&inbox);
-    T_TRUE(tts_inbox_put(&inbox, &event, 0));
-    T_TRUE(!tts_inbox_put(&inbox, &event, 0));
+    T_TRUE(put_letter(&inbox, &event, 0));
+    T_TRUE(!put_letter(&inbox, &event, 0));
     tts_inbox_release(&inbox, tts_alloc_libc());
 }
 
@@ -87,8 +93,8 @@ T_TEST(what_an_event_points_to_is_copied)
     struct tts_event op = {.kind = TTS_EVENT_OP_BEGIN, .name = name, .name_len = sizeof name};
     struct tts_failure failure = {.kind = TTS_FAILURE_TRACE, .given_end = 77};
     struct tts_event refusal = {.kind = TTS_EVENT_FAILURE, .failure = &failure};
-    T_TRUE(tts_inbox_put(&inbox, &cb, 0) && tts_inbox_put(&inbox, &op, 0) &&
-           tts_inbox_put(&inbox, &refusal, 0));
+    T_TRUE(put_letter(&inbox, &cb, 0) && put_letter(&inbox, &op, 0) &&
+           put_letter(&inbox, &refusal, 0));
     memset(ranges, 0, sizeof ranges);
     memset(name, 'b', sizeof name);
     memset(&failure, 0, sizeof failure);
@@ -105,5 +111,24 @@ T_TEST(what_an_event_points_to_is_copied)
     T_EQ(letter->thread, 0);
     T_EQ(letter->event.failure->kind, TTS_FAILURE_TRACE);
     T_EQ(letter->event.failure->given_end, 77);
+    tts_inbox_release(&inbox, tts_alloc_libc());
+}
+
+T_TEST(a_letter_is_there_until_it_is_dropped)
+{
+    struct tts_inbox inbox = made();
+    struct tts_event event = numbered(1);
+    for (uint64_t round = 0; round < 2 * TTS_INBOX_EVENTS + 3; round++) {
+        uint64_t first, second;
+        T_TRUE(!tts_inbox_has_letters(&inbox));
+        T_TRUE(tts_inbox_put(&inbox, &event, 0, &first));
+        T_TRUE(tts_inbox_put(&inbox, &event, 0, &second));
+        T_TRUE(tts_inbox_has_letters(&inbox) && !tts_inbox_is_taken(&inbox, first));
+        tts_inbox_drop(&inbox);
+        T_TRUE(tts_inbox_is_taken(&inbox, first) && !tts_inbox_is_taken(&inbox, second));
+        T_TRUE(tts_inbox_has_letters(&inbox));
+        tts_inbox_drop(&inbox);
+        T_TRUE(tts_inbox_is_taken(&inbox, first) && tts_inbox_is_taken(&inbox, second));
+    }
     tts_inbox_release(&inbox, tts_alloc_libc());
 }

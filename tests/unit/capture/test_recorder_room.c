@@ -3,9 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* --- no room ---------------------------------------------------------------------------- */
@@ -196,6 +202,53 @@ T_TEST(nothing_can_be_asked_of_no_recorder)
 }
 
 /* A child has all that its parent has, the mapped file too: it must not write there. */
+/* Runs it in a child, which must say that all is right. */
+static void in_child(bool (*is_right)(struct tts_tracker *, struct tts_recorder *),
+                     struct tts_tracker *tracker, struct tts_recorder *recorder)
+{
+    int ended_as;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(is_right(tracker, recorder) ? 0 : 1);
+    T_EQ(waitpid(child, &ended_as, 0), child);
+    T_EQ(ended_as, 0);
+}
+
+static bool ends_stopped(struct tts_tracker *tracker, struct tts_recorder *recorder)
+{
+    struct tts_recorder_state at;
+    (void)tracker;
+    return tts_recorder_end(recorder, &at, NULL) == TTS_E_IO && at.is_stopped &&
+           at.reason.sys_errno == EFBIG;
+}
+
+T_TEST(a_child_leaves_a_file_to_its_parent_that_had_stopped_before)
+{
+    const char *path = t_scratch("stopped_fork.tts");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_recorder_state at;
+    limit_files(TTS_REC_HEADER_BYTES + (4 << 20));
+    struct tts_recorder *recorder = recording(tracker, path, 0);
+    churn(tracker, FEW_PLACES_EVENTS / 2);
+    tts_recorder_get_state(recorder, &at);
+    T_TRUE(at.is_stopped);
+    struct recording before = recording_open(path);
+    in_child(ends_stopped, tracker, recorder);
+    struct recording after = recording_open(path);
+    T_EQ(after.len, before.len);
+    T_EQ(after.state.generation, before.state.generation);
+    recording_close(&before);
+    recording_close(&after);
+    alloc_dram(tracker, 1, 1);
+    T_EQ(tts_recorder_end(recorder, &at, NULL), TTS_E_IO);
+    after = recording_open(path);
+    T_EQ(after.len, at.bytes);
+    T_EQ(after.state.dropped, at.dropped);
+    recording_close(&after);
+    limit_files(RLIM_INFINITY);
+    tts_tracker_free(tracker);
+}
+
 T_TEST(a_child_process_leaves_the_file_to_its_parent)
 {
     const char *path = t_scratch("fork.tts");
@@ -222,5 +275,70 @@ T_TEST(a_child_process_leaves_the_file_to_its_parent)
     alloc_dram(tracker, 2, 2);
     ended(recorder);
     has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #1 1\n2 alloc d0 DRAM #2 2\n");
+    tts_tracker_free(tracker);
+}
+
+/* --- a system that refuses -------------------------------------------------------------- */
+
+/* From now on the call fails in this process, if its third argument has all bits of `third`. */
+static bool refuse(long nr, uint32_t third, int sys_errno)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, third),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, third, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)sys_errno),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+static bool says_that_children_would_write(struct tts_tracker *tracker,
+                                           struct tts_recorder *recorder)
+{
+    struct tts_recorder_config config = {.path = t_scratch("old_kernel.tts")};
+    struct tts_error err = {0};
+    if (!refuse(SYS_madvise, MADV_WIPEONFORK, EINVAL))
+        return true; /* cannot be tried here */
+    return tts_recorder_begin(tracker, &config, &recorder, &err) == TTS_E_IO &&
+           strstr(err.text, "run on Linux 4.14 or later") && access(config.path, F_OK) != 0 &&
+           !tts_tracker_is_on(tracker);
+}
+
+T_TEST(where_children_cannot_be_told_apart_nothing_is_recorded)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    in_child(says_that_children_would_write, tracker, NULL);
+    tts_tracker_free(tracker);
+}
+
+/* Without a thread of the recorder the event makes the next place, and is refused it. */
+static bool keeps_errno(struct tts_tracker *tracker, struct tts_recorder *recorder)
+{
+    struct tts_recorder_config config = {.path = t_scratch("errno.tts")};
+    struct tts_recorder_state at = {0};
+    if (!refuse(SYS_clone, 0, EAGAIN) || !refuse(SYS_clone3, 0, EAGAIN))
+        return true;
+    if (tts_recorder_begin(tracker, &config, &recorder, NULL) != TTS_OK ||
+        !refuse(SYS_fallocate, 0, ENOSPC))
+        return false;
+    errno = EDOM;
+    while (!at.is_stopped && errno == EDOM) {
+        churn(tracker, 10000);
+        bool is_kept = errno == EDOM;
+        tts_recorder_get_state(recorder, &at);
+        errno = is_kept ? EDOM : 0;
+    }
+    return errno == EDOM && at.reason.sys_errno == ENOSPC;
+}
+
+T_TEST(an_event_that_ends_the_recording_leaves_errno_as_it_was)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    in_child(keeps_errno, tracker, NULL);
     tts_tracker_free(tracker);
 }

@@ -86,15 +86,37 @@ T_TEST(control_characters_become_question_marks)
     tts_opnames_free(names);
 }
 
+T_TEST(names_that_read_the_same_are_one)
+{
+    enum { LEN = 19 };
+    static const char all_bytes[] = "\x01\x1f\x7f\x20\x7e\x80\xff";
+    struct tts_opnames *names = names_of(4);
+    char marked[LEN], name[LEN];
+    for (size_t at = 0; at < LEN; at++)
+        for (size_t i = 0; i < sizeof all_bytes; i++) {
+            unsigned char byte = (unsigned char)all_bytes[i];
+            bool is_plain = byte >= ' ' && byte != 0x7f;
+            memset(marked, 'x', LEN);
+            memset(name, 'x', LEN);
+            marked[at] = '?';
+            name[at] = all_bytes[i];
+            bool is_same = tts_opnames_hash(name, LEN) == tts_opnames_hash(marked, LEN);
+            T_EQ(is_same, !is_plain);
+        }
+    T_EQ(add(names, "copy\nof", 7), add(names, "copy\tof", 7));
+    tts_opnames_free(names);
+}
+
 T_TEST(every_byte_and_the_length_are_in_the_hash)
 {
-    char name[TTS_OP_NAME_MAX] = {0};
+    char name[TTS_OP_NAME_MAX];
     uint64_t hashes[2 * TTS_OP_NAME_MAX + 1];
     size_t count = 0;
+    memset(name, 'a', sizeof name);
     for (size_t i = 0; i < TTS_OP_NAME_MAX; i++) {
-        name[i] = 1;
+        name[i] = 'b';
         hashes[count++] = tts_opnames_hash(name, sizeof name);
-        name[i] = 0;
+        name[i] = 'a';
         hashes[count++] = tts_opnames_hash(name, i);
     }
     hashes[count++] = tts_opnames_hash(name, sizeof name);
