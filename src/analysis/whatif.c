@@ -156,8 +156,7 @@ static struct tts_whatif_moment moment_of(struct tts_whatif *whatif,
     struct tts_whatif_moment when = {
         .seq = item->seq, .device = device, .op = tts_whatif_op_of(whatif, item)};
     when.has_time = item->has_time;
-    if (when.has_time)
-        when.time_ns = item->time_ns > whatif->start_ns ? item->time_ns - whatif->start_ns : 0;
+    when.time_ns = item->has_time ? item->time_ns : 0;
     return when;
 }
 
@@ -168,7 +167,8 @@ bool tts_whatif_matters(const struct tts_whatif *whatif, const struct tts_event 
         return true;
     if (event->kind == TTS_EVENT_ALLOC)
         return event->pool == TTS_POOL_DRAM || event->pool == TTS_POOL_TRACE;
-    return event->kind == TTS_EVENT_FREE || event->kind == TTS_EVENT_TRACE_BEGIN;
+    return event->kind == TTS_EVENT_FREE || event->kind == TTS_EVENT_TRACE_BEGIN ||
+           event->kind == TTS_EVENT_FAILURE;
 }
 
 static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_item *item,
@@ -180,8 +180,6 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
     if (status != TTS_OK)
         return status;
     whatif->counts.events++;
-    if (!whatif->has_begun && item->seq > 1)
-        whatif->counts.is_partial = true;
     whatif->has_begun = true;
     if (!tts_whatif_matters(whatif, event))
         return TTS_OK;
@@ -195,8 +193,10 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
     struct tts_whatif_moment when = moment_of(whatif, item, event->device);
     switch (event->kind) {
     case TTS_EVENT_ALLOC:
+        whatif->counts.allocations++;
         return tts_whatif_allocate(whatif, event, source, &when, err);
     case TTS_EVENT_FREE:
+        whatif->counts.frees++;
         return tts_whatif_release(whatif, event, err);
     case TTS_EVENT_PROGRAM:
         tts_whatif_program(whatif, source);
@@ -208,8 +208,7 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
     case TTS_EVENT_TRACE_BEGIN:
         return tts_whatif_begin_trace(whatif, source, err);
     case TTS_EVENT_FAILURE:
-        whatif->counts.refused++;
-        return TTS_OK;
+        return tts_whatif_retry(whatif, event, source, &when, err);
     case TTS_EVENT_TRACE_END: /* the trace that it ended with has done so */
     case TTS_EVENT_OP_BEGIN:
     case TTS_EVENT_OP_END:
@@ -221,10 +220,6 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
 enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item *item,
                                 struct tts_error *err)
 {
-    if (item->has_time && !whatif->has_start) {
-        whatif->has_start = true;
-        whatif->start_ns = item->time_ns;
-    }
     switch (item->kind) {
     case TTS_ITEM_EVENT:
         return run_event(whatif, item, err);
@@ -234,11 +229,11 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
     case TTS_ITEM_CHIP:
         return join(whatif, item, err);
     case TTS_ITEM_MISSED:
-        whatif->counts.missed += item->count;
-        whatif->counts.is_partial = true;
+        if (__builtin_add_overflow(whatif->counts.missed, item->count, &whatif->counts.missed))
+            whatif->counts.missed = UINT64_MAX;
         return TTS_OK;
     case TTS_ITEM_KEYFRAME:
-        tts_whatif_begin_keyframe(whatif, item);
+        tts_whatif_begin_keyframe(whatif);
         return TTS_OK;
     case TTS_ITEM_LIVE:
         return tts_whatif_add_before(whatif, item, err);

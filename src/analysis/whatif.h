@@ -80,14 +80,16 @@ struct tts_whatif_counts {
     uint64_t programs;        /* with circular buffers; those of a mesh once */
     uint64_t unchecked;       /* of these: their cores are not all in the grid, or the like */
     uint64_t other_parts;     /* dataflow buffers and scratchpads: not checked */
-    uint64_t refused;         /* requests that were refused when it was recorded: not run */
+    uint64_t refused;         /* requests that were refused when it was recorded */
+    uint64_t retried;         /* of these: of DRAM, tried and given back at once */
     uint64_t earlier;         /* buffers that lived before its first event */
     uint64_t missed;          /* events that the recording lost */
-    bool is_partial;          /* the beginning, or something in it, is not there */
 };
 void tts_whatif_get_counts(const struct tts_whatif *whatif, struct tts_whatif_counts *out);
 /* All that failed. */
 uint64_t tts_whatif_failures(const struct tts_whatif *whatif);
+/* All that was neither run nor checked: where nothing failed, this may. */
+uint64_t tts_whatif_left_out(const struct tts_whatif *whatif);
 
 enum tts_whatif_kind {
     TTS_WHATIF_REFUSED, /* `failure` has the circumstances */
@@ -103,16 +105,19 @@ struct tts_whatif_live {
     bool is_placed;
 };
 
+#define TTS_WHATIF_NO_ID UINT64_MAX
+
 /* Texts are borrowed for life. */
 struct tts_whatif_failure {
     enum tts_whatif_kind kind;
     uint64_t seq;
     bool has_time;
-    uint64_t time_ns; /* since the first item that has one */
+    uint64_t time_ns; /* as its item has it */
     uint32_t device;  /* of the recording */
     enum tts_pool pool;
     const char *op;             /* NULL: none */
-    uint64_t id, size_bytes;    /* the buffer; not of a program */
+    uint64_t id, size_bytes;    /* the buffer, TTS_WHATIF_NO_ID if it was refused when it was
+                                 * recorded too; not of a program */
     struct tts_failure failure; /* REFUSED, PROGRAM */
     char text[160];             /* CORES, REQUEST */
     uint64_t live, live_bytes;  /* buffers of the pool then, and of what they take of a bank */

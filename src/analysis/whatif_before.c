@@ -5,12 +5,11 @@
 
 #include <stdlib.h>
 
-void tts_whatif_begin_keyframe(struct tts_whatif *whatif, const struct tts_item *item)
+void tts_whatif_begin_keyframe(struct tts_whatif *whatif)
 {
     if (whatif->has_begun)
         return; /* we know */
     whatif->has_begun = whatif->in_keyframe = true;
-    whatif->counts.is_partial = item->seq > 0;
 }
 
 enum tts_status tts_whatif_add_before(struct tts_whatif *whatif, const struct tts_item *item,
@@ -68,12 +67,10 @@ enum tts_status tts_whatif_end_keyframe(struct tts_whatif *whatif, struct tts_er
     if (!whatif->in_keyframe)
         return TTS_OK;
     whatif->in_keyframe = false;
-    uint64_t allocations = whatif->counts.allocations;
     if (whatif->before_count > 1)
         qsort(whatif->before, whatif->before_count, sizeof *whatif->before, by_seq);
     for (size_t i = 0; i < whatif->before_count && status == TTS_OK; i++)
         status = run_before(whatif, &whatif->before[i], err);
-    whatif->counts.allocations = allocations; /* these are counted as earlier ones */
     if (whatif->before)
         whatif->alloc->free(whatif->alloc->ctx, whatif->before,
                             whatif->before_capacity * sizeof *whatif->before);

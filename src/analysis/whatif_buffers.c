@@ -1,6 +1,7 @@
 /* whatif_buffers.c: the buffers of a recording on the modelled devices. */
 #include "analysis/whatif_inside.h"
 #include "base/error.h"
+#include "model/fold.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -146,7 +147,6 @@ enum tts_status tts_whatif_allocate(struct tts_whatif *whatif, const struct tts_
 {
     size_t model;
     uint32_t place = tts_whatif_table_find(&whatif->table, event->device, event->id);
-    whatif->counts.allocations++;
     if (event->size_bytes == 0)
         return TTS_OK;
     enum tts_status status = tts_whatif_model_of(whatif, source, &model, err);
@@ -174,13 +174,32 @@ enum tts_status tts_whatif_release(struct tts_whatif *whatif, const struct tts_e
                                    struct tts_error *err)
 {
     uint32_t place = tts_whatif_table_find(&whatif->table, event->device, event->id);
-    whatif->counts.frees++;
     if (place == TTS_WHATIF_NONE) {
         whatif->counts.unknown_frees++;
         return TTS_OK;
     }
     tts_whatif_run_programs(whatif, whatif->table.entries[place].model);
     return give(whatif, place, err);
+}
+
+enum tts_status tts_whatif_retry(struct tts_whatif *whatif, const struct tts_event *event,
+                                 size_t source, const struct tts_whatif_moment *when,
+                                 struct tts_error *err)
+{
+    const struct tts_failure *was = event->failure;
+    struct tts_event again = {.kind = TTS_EVENT_ALLOC,
+                              .device = event->device,
+                              .pool = TTS_POOL_DRAM,
+                              .id = TTS_WHATIF_NO_ID,
+                              .size_bytes = was->requested_bytes};
+    whatif->counts.refused++;
+    if (was->kind != TTS_FAILURE_SPACE || was->pool != TTS_POOL_DRAM ||
+        was->requested_bytes == 0 || was->requested_bytes > TTS_EVENT_SIZE_MAX ||
+        tts_whatif_table_find(&whatif->table, again.device, again.id) != TTS_WHATIF_NONE)
+        return TTS_OK;
+    whatif->counts.retried++;
+    enum tts_status status = tts_whatif_allocate(whatif, &again, source, when, err);
+    return status == TTS_OK ? tts_whatif_release(whatif, &again, err) : status;
 }
 
 enum tts_status tts_whatif_begin_trace(struct tts_whatif *whatif, size_t source,

@@ -122,8 +122,6 @@ struct tts_whatif {
     bool dram_only;
     bool has_begun;   /* an event or a keyframe was there */
     bool in_keyframe; /* one that is taken */
-    bool has_start;
-    uint64_t start_ns; /* of the first item that has a time */
     struct tts_whatif_counts counts;
     struct tts_whatif_source sources[TTS_WHATIF_DEVICES_MAX];
     size_t source_count;
@@ -166,12 +164,18 @@ TTS_NODISCARD enum tts_status tts_whatif_allocate(struct tts_whatif *whatif,
 TTS_NODISCARD enum tts_status tts_whatif_release(struct tts_whatif *whatif,
                                                  const struct tts_event *event,
                                                  struct tts_error *err);
+/* A request that was refused when it was recorded: would it have been here? Nothing of it
+ * stays, as nothing did then. */
+TTS_NODISCARD enum tts_status tts_whatif_retry(struct tts_whatif *whatif,
+                                               const struct tts_event *event, size_t source,
+                                               const struct tts_whatif_moment *when,
+                                               struct tts_error *err);
 TTS_NODISCARD enum tts_status tts_whatif_begin_trace(struct tts_whatif *whatif, size_t source,
                                                      struct tts_error *err);
 
 /* ---- what lived before (whatif_before.c) ---- */
 
-void tts_whatif_begin_keyframe(struct tts_whatif *whatif, const struct tts_item *item);
+void tts_whatif_begin_keyframe(struct tts_whatif *whatif);
 TTS_NODISCARD enum tts_status tts_whatif_add_before(struct tts_whatif *whatif,
                                                     const struct tts_item *item,
                                                     struct tts_error *err);

@@ -85,6 +85,13 @@ uint64_t tts_whatif_failures(const struct tts_whatif *whatif)
            counts->failed_programs;
 }
 
+uint64_t tts_whatif_left_out(const struct tts_whatif *whatif)
+{
+    const struct tts_whatif_counts *counts = &whatif->counts;
+    return counts->unchecked + counts->other_parts + counts->no_pool + counts->single_core +
+           counts->refused - counts->retried;
+}
+
 const struct tts_whatif_failure *tts_whatif_first(const struct tts_whatif *whatif)
 {
     return whatif->has_failed ? &whatif->first : NULL;

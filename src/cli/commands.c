@@ -9,7 +9,7 @@ const struct tts_command tts_commands[] = {
     {"show", "FILE", "what is in a recording or a graph trace", tts_cmd_show},
     {"export", "FILE", "turn a recording into a trace or a table", NULL},
     {"pack", "RECORDING", "make a recording small, and quick to seek", tts_cmd_pack},
-    {"replay", "FILE", "run an allocation sequence on the device model", tts_cmd_replay},
+    {"replay", "FILE", "run a sequence or a recording on the device model", tts_cmd_replay},
     {"help", "[COMMAND]", "this list, or the page of a command or topic", tts_cmd_help},
     {"version", "", "the release", tts_cmd_version},
     {0},

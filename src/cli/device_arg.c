@@ -40,7 +40,7 @@ static int begin_chip(const struct tts_device_arg *arg, const char *command,
     if (tts_device_arg_is_file(arg)) {
         if (tts_devfile_load(name, out, &err) == TTS_OK)
             return TTS_EXIT_DONE;
-        tts_message_error(command, strcmp(name, "-") == 0 ? "<stdin>" : name, &err);
+        tts_message_error(command, name, &err);
         return TTS_EXIT_INPUT;
     }
     if (tts_chip_preset(name, out, &err) == TTS_OK)

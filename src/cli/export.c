@@ -9,9 +9,9 @@
 #include "cli/export_writer.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
-#include "sources/eventfile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +19,6 @@
 #include <unistd.h>
 
 static const char command[] = "export";
-
-enum { PROBLEM_MAX = 256 };
 
 struct job {
     /* what was asked for */
@@ -33,10 +31,8 @@ struct job {
     struct tts_export_writer writer;
     struct tts_progress progress;
     /* what became of it */
-    uint64_t missed;           /* events that are not in the file, as far as it says */
-    bool has_problem;          /* it was not read to its end: */
-    struct tts_error err;      /* why */
-    char problem[PROBLEM_MAX]; /* and the same with the place, for the output */
+    struct tts_partial partial;
+    struct tts_partial_notes missing;
 };
 
 /* --- options ---------------------------------------------------------------------------- */
@@ -86,7 +82,7 @@ static bool set_option(struct job *job, int option, const char *value)
         return set_format(job, value);
     if (option == OPTION_SLOTS)
         return set_slots(job, value);
-    job->out_path = value;
+    job->out_path = tts_stdout_path(value);
     return true;
 }
 
@@ -136,23 +132,10 @@ static int read_options(struct job *job, char **argv, int *exit_code)
 
 /* --- the file --------------------------------------------------------------------------- */
 
-static const char *shown(const struct job *job)
-{
-    return strcmp(job->path, "-") == 0 ? "standard input" : job->path;
-}
-
-static void say_error(const struct job *job, const struct tts_error *err)
-{
-    if (err->status == TTS_E_IO || err->line > 0)
-        tts_message_error(command, shown(job), err);
-    else
-        tts_message(command, "%s: %s", shown(job), err->text);
-}
-
 static int fail(struct job *job, const struct tts_error *err)
 {
     tts_progress_end(&job->progress);
-    say_error(job, err);
+    tts_message_error(command, job->path, err);
     return TTS_EXIT_INPUT;
 }
 
@@ -186,21 +169,10 @@ static enum tts_status begin(struct job *job, const struct tts_item *first,
     return tts_export_begin(&job->writer, &job->about, job->slots_max, stream, err);
 }
 
-static void note_problem(struct job *job, const struct tts_error *err)
-{
-    job->has_problem = true;
-    job->err = *err;
-    if (err->line > 0)
-        snprintf(job->problem, PROBLEM_MAX, "line %" PRIu32 ": %s", err->line, err->text);
-    else
-        snprintf(job->problem, PROBLEM_MAX, "%s", err->text);
-}
-
 static enum tts_status take_item(struct job *job, const struct tts_item *item,
                                  struct tts_error *err)
 {
-    if (item->kind == TTS_ITEM_MISSED)
-        job->missed += item->count;
+    tts_partial_item(&job->partial, item);
     if (tts_progress_is_due(&job->progress))
         tts_progress_show(&job->progress, tts_eventfile_tell(job->file));
     return tts_export_item(&job->writer, item, err);
@@ -221,102 +193,108 @@ static enum tts_status take_items(struct job *job, struct tts_item *item, struct
     if (status == TTS_E_NOMEM)
         return status;
     /* What cannot be is a damage like any other. */
-    note_problem(job, err);
+    job->partial.damage = *err;
     return TTS_OK;
 }
 
 /* --- what is said about it -------------------------------------------------------------- */
 
-/* True: it makes the answer a partial one. */
-static bool tell_graph_notes(const struct job *job, const struct tts_graph *graph)
+/* What does not make it an answer of a part. */
+static void tell_notes(const struct job *job)
 {
-    bool is_partial = false;
-    for (int i = 0; i < TTS_GRAPH_NOTES; i++) {
+    const struct tts_graph *graph = tts_eventfile_graph(job->file);
+    const struct tts_recfile *recording = tts_eventfile_recording(job->file);
+    const char *path = tts_message_path(job->path);
+    char like[TTS_PARTIAL_FIRST_MAX];
+    for (int i = 0; graph && i < TTS_GRAPH_NOTES; i++) {
         enum tts_graph_note_kind kind = (enum tts_graph_note_kind)i;
         const struct tts_graph_note *note = tts_graph_note(graph, kind);
-        if (note->count == 0)
-            continue;
-        bool is_bad = tts_graph_note_is_bad(kind);
-        is_partial |= is_bad;
-        tts_message(command, "%s%s:%" PRIu64 ": %s%s", is_bad ? "" : "note: ", shown(job),
-                    note->line, note->text, note->count > 1 ? ", and more like it" : "");
+        if (note->count > 0 && !tts_graph_note_is_bad(kind))
+            tts_message(command, "note: %s:%" PRIu64 ": %s%s", path, note->line, note->text,
+                        tts_partial_first_of(note->count, like));
     }
-    return is_partial;
-}
-
-static bool tell_recording(const struct job *job, struct tts_recfile *recording)
-{
-    const struct tts_rec_state *state = &tts_recfile_info(recording)->state;
-    bool is_stopped =
-        tts_recfile_info(recording)->state_is_known && state->kind == TTS_REC_STOPPED;
-    if (tts_recfile_info(recording)->first_seq > 0)
-        tts_message(command, "note: %s begins behind event %" PRIu64, shown(job),
+    if (recording && tts_recfile_info(recording)->first_seq > 0)
+        tts_message(command, "note: %s begins behind event %" PRIu64, path,
                     tts_recfile_info(recording)->first_seq);
-    if (!tts_recfile_info(recording)->state_is_known)
-        tts_message(command, "%s: its state is damaged, whether it is complete is not known",
-                    shown(job));
-    if (is_stopped)
-        tts_message(command, "%s: the recording stopped early, %" PRIu64 " events are missing",
-                    shown(job), state->dropped);
-    return is_stopped || !tts_recfile_info(recording)->state_is_known;
 }
 
 static void tell_counts(const struct job *job)
 {
     if (!job->writer.timeline)
         return;
+    char text[TTS_EXPORT_TEXT_MAX];
     struct tts_timeline_counts counts = tts_timeline_counts(job->writer.timeline);
     if (!job->about.has_times)
         tts_message(command, "note: " TTS_TRACEFILE_NO_TIMES);
     if (counts.undrawn > 0)
         tts_message(command,
-                    "note: %" PRIu64 " buffers are counted but not drawn: %" PRIu32
-                    " others of their pool lived beside them (see '--slots')",
-                    counts.undrawn, job->slots_max);
+                    "note: counted but not drawn: %" PRIu64 " buffer%s, beside %" PRIu32
+                    " others of the pool (see '--slots')",
+                    counts.undrawn, counts.undrawn == 1 ? "" : "s", job->slots_max);
     if (counts.unseen_frees > 0)
-        tts_message(command, "note: %" PRIu64 " frees are of buffers from before, and left out",
-                    counts.unseen_frees);
+        tts_message(command, "note: left out: %" PRIu64 " free%s of buffers from before",
+                    counts.unseen_frees, counts.unseen_frees == 1 ? "" : "s");
     if (counts.unseen_ends > 0)
-        tts_message(command, "note: %" PRIu64 " ends are of operations or traces from before",
-                    counts.unseen_ends);
+        tts_message(command,
+                    "note: left out: %" PRIu64 " end%s of operations or traces from before",
+                    counts.unseen_ends, counts.unseen_ends == 1 ? "" : "s");
+    if (counts.unnamed > 0)
+        tts_message(command, "note: %s", tts_export_unnamed(counts.unnamed, text));
     if (counts.other_ops > 0)
-        tts_message(command, "note: %" PRIu64 " operations are of more threads than are drawn",
-                    counts.other_ops);
+        tts_message(command,
+                    "note: not drawn: %" PRIu64
+                    " operation%s of more threads than there is room for",
+                    counts.other_ops, counts.other_ops == 1 ? "" : "s");
 }
 
 /* The exit code of an export that was written. */
 static int tell(const struct job *job)
 {
-    const struct tts_graph *graph = tts_eventfile_graph(job->file);
-    struct tts_recfile *recording = tts_eventfile_recording(job->file);
-    bool is_partial = job->has_problem || job->missed > 0;
     tell_counts(job);
-    if (graph)
-        is_partial |= tell_graph_notes(job, graph);
-    if (recording)
-        is_partial |= tell_recording(job, recording);
-    if (job->missed > 0)
-        tts_message(command, "%s: %" PRIu64 " events were not recorded", shown(job),
-                    job->missed);
-    if (job->has_problem) {
-        say_error(job, &job->err);
-        tts_message(command, "note: what was before that is exported");
-    }
-    return is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+    tell_notes(job);
+    return tts_partial_say(&job->missing, command, job->path);
 }
 
 /* --- the whole of it -------------------------------------------------------------------- */
+
+static void on_read(void *ctx, uint64_t bytes)
+{
+    struct job *job = ctx;
+    tts_progress_show(&job->progress, bytes);
+}
+
+/* On a terminal the line would be in between. */
+static void begin_progress(struct job *job, uint64_t total_bytes)
+{
+    if (strcmp(job->out_path, "-") != 0 || !isatty(STDOUT_FILENO))
+        tts_progress_begin(&job->progress, "exporting", job->path, total_bytes);
+}
+
+static enum tts_status open_file(struct job *job, struct tts_error *err)
+{
+    struct tts_eventfile_watch watch = {on_read, job};
+    begin_progress(job, 0);
+    enum tts_status status = tts_eventfile_open(job->path, &watch, NULL, &job->file, err);
+    tts_progress_end(&job->progress);
+    if (status == TTS_OK)
+        begin_progress(job, tts_eventfile_size(job->file));
+    return status;
+}
+
+static enum tts_status finish(struct job *job, struct tts_error *err)
+{
+    tts_partial_list(&job->partial, job->file, &job->missing);
+    tts_export_end(&job->writer, &job->missing);
+    return job->out.stream ? tts_outfile_commit(&job->out, err) : TTS_OK;
+}
 
 static int run(struct job *job)
 {
     struct tts_error err = {0};
     struct tts_item item;
-    enum tts_status status = tts_eventfile_open(job->path, NULL, &job->file, &err);
+    enum tts_status status = open_file(job, &err);
     if (status != TTS_OK)
         return fail(job, &err);
-    if (strcmp(job->out_path, "-") != 0 || !isatty(STDOUT_FILENO)) /* it would be in between */
-        tts_progress_begin(&job->progress, "exporting", job->path,
-                           tts_eventfile_size(job->file));
     enum tts_status first = tts_eventfile_next(job->file, &item, &err);
     if (first != TTS_OK && first != TTS_E_NOT_FOUND)
         return fail(job, &err);
@@ -326,11 +304,8 @@ static int run(struct job *job)
     tts_progress_end(&job->progress);
     if (status == TTS_OK && ferror(stdout))
         return TTS_EXIT_INPUT; /* said at the end */
-    if (status == TTS_OK) {
-        tts_export_end(&job->writer, job->has_problem ? job->problem : NULL);
-        if (job->out.stream)
-            status = tts_outfile_commit(&job->out, &err);
-    }
+    if (status == TTS_OK)
+        status = finish(job, &err);
     return status == TTS_OK ? tell(job) : fail(job, &err);
 }
 

@@ -4,7 +4,9 @@
 #include "views/eventjson.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const tts_export_format_names[] = {[TTS_EXPORT_PERFETTO] = "perfetto",
                                                [TTS_EXPORT_CHROME] = "chrome",
@@ -77,29 +79,64 @@ enum tts_status tts_export_item(struct tts_export_writer *writer, const struct t
     return status;
 }
 
-static void end_timeline(struct tts_export_writer *writer, const char *problem)
+/* "line 12: " before it, as there is no file name to put the line behind. */
+static const char *text_of(const struct tts_partial_note *note, char out[TTS_EXPORT_TEXT_MAX])
 {
+    if (note->line == 0)
+        return note->text;
+    snprintf(out, TTS_EXPORT_TEXT_MAX, "line %" PRIu64 ": %s", note->line, note->text);
+    return out;
+}
+
+static void end_chrome(struct tts_export_writer *writer,
+                       const struct tts_partial_notes *missing)
+{
+    static_assert(TTS_PARTIAL_NOTES_MAX <= 16, "they are on the stack");
+    char texts[TTS_PARTIAL_NOTES_MAX][TTS_EXPORT_TEXT_MAX];
+    const char *all[TTS_PARTIAL_NOTES_MAX];
+    for (size_t i = 0; i < missing->count; i++)
+        all[i] = text_of(&missing->note[i], texts[i]);
+    tts_chrometrace_end(&writer->chrome, all, missing->count);
+}
+
+const char *tts_export_unnamed(uint64_t count, char out[TTS_EXPORT_TEXT_MAX])
+{
+    snprintf(out, TTS_EXPORT_TEXT_MAX,
+             "%" PRIu64 " operations and buffers are named \"(other)\": there is room for "
+             "%d names of operations",
+             count, TTS_TIMELINE_NAMES_MAX);
+    return out;
+}
+
+static void end_timeline(struct tts_export_writer *writer,
+                         const struct tts_partial_notes *missing)
+{
+    char text[TTS_EXPORT_TEXT_MAX];
+    uint64_t unnamed = tts_timeline_counts(writer->timeline).unnamed;
     tts_timeline_end(writer->timeline);
+    if (unnamed > 0)
+        tts_timeline_note(writer->timeline, tts_export_unnamed(unnamed, text));
     if (writer->format == TTS_EXPORT_CHROME) {
-        tts_chrometrace_end(&writer->chrome, problem);
+        end_chrome(writer, missing);
         return;
     }
-    char text[320];
-    snprintf(text, sizeof text, "the file could not be read further: %s",
-             problem ? problem : "");
-    if (problem)
-        tts_timeline_note(writer->timeline, text);
+    for (size_t i = 0; i < missing->count; i++)
+        tts_timeline_note(writer->timeline, text_of(&missing->note[i], text));
     tts_perfetto_end(&writer->perfetto);
 }
 
-void tts_export_end(struct tts_export_writer *writer, const char *problem)
+void tts_export_end(struct tts_export_writer *writer, const struct tts_partial_notes *missing)
 {
+    char text[TTS_EXPORT_TEXT_MAX];
     if (draws(writer)) {
-        end_timeline(writer, problem);
+        end_timeline(writer, missing);
         return;
     }
-    if (problem) {
-        tts_eventrow_damage(&writer->rows.row, problem);
+    for (size_t i = 0; i < missing->count; i++) {
+        const struct tts_partial_note *note = &missing->note[i];
+        bool is_damage = strcmp(note->kind, "damage") == 0;
+        tts_eventrow_note(&writer->rows.row, is_damage ? "damage" : "partial",
+                          text_of(note, text));
         put_row(writer);
     }
     tts_rowout_flush(&writer->lines);

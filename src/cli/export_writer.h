@@ -1,6 +1,7 @@
 /* export_writer.h: the items of a file, in the format that was asked for. */
 #pragma once
 
+#include "cli/partial.h"
 #include "ttscope/alloc.h"
 #include "views/chrometrace.h"
 #include "views/eventrows.h"
@@ -38,6 +39,10 @@ TTS_NODISCARD enum tts_status tts_export_begin(struct tts_export_writer *writer,
 TTS_NODISCARD enum tts_status tts_export_item(struct tts_export_writer *writer,
                                               const struct tts_item *item,
                                               struct tts_error *err);
-/* `problem`: why the file was not told to its end; NULL: it was. */
-void tts_export_end(struct tts_export_writer *writer, const char *problem);
+/* With what is missing: instants, rows of kind "partial" and "damage". */
+void tts_export_end(struct tts_export_writer *writer, const struct tts_partial_notes *missing);
 void tts_export_release(struct tts_export_writer *writer);
+
+/* How many operations and buffers of them have no name of their own. Returns `out`. */
+enum { TTS_EXPORT_TEXT_MAX = TTS_PARTIAL_TEXT_MAX + 32 };
+const char *tts_export_unnamed(uint64_t count, char out[TTS_EXPORT_TEXT_MAX]);

@@ -1,6 +1,8 @@
 /* message.h: what the commands say on stderr, all in one form:
  *     ttscope replay: cannot read 'x.txt': no such file or directory
- * Control characters are shown as '?', so a file name cannot drive the terminal. */
+ *     ttscope show: x.json:12: expected a comma or the end of an object
+ * What a terminal would obey, or hides, is shown as '?' (safe_text.h), so a file name cannot
+ * drive it. */
 #pragma once
 
 #include "base/compiler.h"
@@ -9,6 +11,10 @@
 /* `command` may be NULL, for ttscope itself. No newline in the format. */
 void tts_message(const char *command, const char *format, ...) TTS_PRINTF(2, 3);
 
-/* An error in an input: `ttscope replay: x.txt:12: <text>`, without the place where none is
- * known. */
+/* As messages name an operand: "-" is "<stdin>". */
+const char *tts_message_path(const char *path);
+
+/* An error in an input: `FILE:LINE: <text>`, `FILE: <text>` where no line is known; texts about
+ * recordings name the byte themselves. What the system refused (TTS_E_IO) and has a name in it
+ * stands alone. */
 void tts_message_error(const char *command, const char *path, const struct tts_error *err);

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/ticks.h"
+#include "cli/message.h"
 #include "cli/safe_text.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ void tts_progress_begin(struct tts_progress *progress, const char *verb, const c
 {
     uint64_t start_ns = tts_clock_ns();
     *progress = (struct tts_progress){.verb = verb,
-                                      .path = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                                      .path = tts_message_path(path),
                                       .total_bytes = total_bytes,
                                       .start_ns = start_ns,
                                       .next_ns = start_ns + SECOND_NS,

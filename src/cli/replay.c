@@ -341,7 +341,7 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK)
         status = print_end(replay, &err);
     if (status != TTS_OK) {
-        tts_message_error(command, tts_replay_shown(replay->path), &err);
+        tts_message_error(command, replay->path, &err);
         return TTS_EXIT_INPUT;
     }
     return replay->check ? tts_replay_check_end(&replay->checked, replay->path, replay->json)

@@ -138,7 +138,7 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     if (!replay->map)
         return TTS_OK;
     char title[PATH_MAX_BYTES];
-    const char *path = tts_replay_shown(replay->options->path), *slash = strrchr(path, '/');
+    const char *path = tts_message_path(replay->options->path), *slash = strrchr(path, '/');
     snprintf(title, sizeof title, "%s, %s of %s", slash ? slash + 1 : path,
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
     if (replay->map->operations == 0)
@@ -354,7 +354,7 @@ static int run_replay(struct replay *replay)
     if (status == TTS_OK)
         status = print_end(replay, &err);
     if (status != TTS_OK) {
-        tts_message_error(command, tts_replay_shown(replay->options->path), &err);
+        tts_message_error(command, replay->options->path, &err);
         return TTS_EXIT_INPUT;
     }
     const struct tts_replay_device *options = replay->options;

@@ -11,11 +11,6 @@
 
 static const char command[] = "replay";
 
-const char *tts_replay_shown(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
-}
-
 enum tts_status tts_replay_next_line(struct tts_lines *lines, const char *path,
                                      const char **text, size_t *len, struct tts_error *err)
 {
@@ -60,7 +55,7 @@ int tts_replay_check_end(const struct tts_replay_check *check, const char *path,
     bool one = check->not_compared == 1;
     if (check->line > 0)
         tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
-                    tts_replay_shown(path), check->line, check->expected, check->got);
+                    tts_message_path(path), check->line, check->expected, check->got);
     if (check->not_compared > 0)
         tts_message(command, "note: %" PRIu64 " operation%s no result and %s not compared",
                     check->not_compared, one ? " states" : "s state", one ? "was" : "were");

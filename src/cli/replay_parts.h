@@ -21,9 +21,6 @@ struct tts_replay_check {
     char expected[TTS_DEVSEQ_TEXT_MAX], got[TTS_DEVSEQ_TEXT_MAX]; /* longer than of one pool */
 };
 
-/* The input as messages name it. */
-const char *tts_replay_shown(const char *path);
-
 /* The next line, without the mark of the byte order that some editors put before the first. */
 TTS_NODISCARD enum tts_status tts_replay_next_line(struct tts_lines *lines, const char *path,
                                                    const char **text, size_t *len,

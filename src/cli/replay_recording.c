@@ -1,22 +1,19 @@
 /* replay_recording.c: runs the allocations of a recording on another device. */
 #include "cli/replay_recording.h"
 
-#include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/replay_parts.h"
-#include "sources/eventfile.h"
+#include "views/itemgate.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char command[] = "replay";
-enum { HEAD_BYTES = 4096 };
 
 struct replay {
     const struct tts_replay_recording *options;
@@ -25,6 +22,15 @@ struct replay {
     struct tts_replay_answer answer;
     struct tts_progress progress;
     uint64_t done_bytes; /* of all runs of the search */
+};
+
+/* Once through the file. */
+struct run {
+    struct tts_eventfile *file;
+    struct tts_whatif *whatif;
+    bool stops; /* at the first failure */
+    struct tts_itemgate gate;
+    struct tts_partial partial;
 };
 
 /* --- what is it? ------------------------------------------------------------------------ */
@@ -61,7 +67,7 @@ static bool make_stdin(int fd, const char **path)
 
 bool tts_replay_is_recording(const char **path, bool stdin_is_free)
 {
-    unsigned char bytes[HEAD_BYTES];
+    unsigned char bytes[TTS_EVENTFILE_HEAD];
     struct stat st;
     bool is_stdin = strcmp(*path, "-") == 0;
     if (!is_stdin && (stat(*path, &st) != 0 || (S_ISFIFO(st.st_mode) && !stdin_is_free)))
@@ -84,84 +90,47 @@ bool tts_replay_is_recording(const char **path, bool stdin_is_free)
 
 /* --- one run ---------------------------------------------------------------------------- */
 
-static enum tts_status open_file(const char *path, struct tts_eventfile **out,
-                                 struct tts_error *err)
+static void on_read(void *ctx, uint64_t bytes)
 {
-    enum tts_status status = tts_eventfile_open(path, NULL, out, err);
-    if (status != TTS_OK && status != TTS_E_IO) {
-        struct tts_error why = *err;
-        tts_error_set(err, status, "'%.60s' %.90s", tts_replay_shown(path), why.text);
-    }
-    return status;
+    struct replay *replay = ctx;
+    tts_progress_show(&replay->progress, replay->done_bytes + bytes);
 }
 
-/* Feeds items until there are no more. TTS_E_NOT_FOUND: all were read; any other status is that
- * of the file, or TTS_OK: the run itself could not go on, or `stops` and something failed. */
-static enum tts_status feed(struct replay *replay, struct tts_eventfile *file,
-                            struct tts_whatif *whatif, bool stops, struct tts_error *err)
+static enum tts_status open_file(struct replay *replay, struct tts_eventfile **out,
+                                 struct tts_error *err)
+{
+    struct tts_eventfile_watch watch = {on_read, replay};
+    return tts_eventfile_open(replay->options->path, &watch, NULL, out, err);
+}
+
+/* One that cannot be is a damage like any other. */
+static enum tts_status run_item(struct run *run, const struct tts_item *item,
+                                struct tts_error *err)
+{
+    bool takes;
+    tts_partial_item(&run->partial, item);
+    enum tts_status status = tts_itemgate_pass(&run->gate, item, &takes, err);
+    return status == TTS_OK ? tts_whatif_item(run->whatif, item, err) : status;
+}
+
+/* Feeds items until there are no more. TTS_E_NOT_FOUND: all were read; TTS_OK: it stops at a
+ * failure, and there was one; any other status is that of the file or of an item of it. */
+static enum tts_status feed(struct replay *replay, struct run *run, struct tts_error *err)
 {
     struct tts_item item;
     enum tts_status status;
-    while ((status = tts_eventfile_next(file, &item, err)) == TTS_OK) {
-        if (tts_whatif_item(whatif, &item, err) != TTS_OK ||
-            (stops && tts_whatif_failures(whatif) > 0))
+    while ((status = tts_eventfile_next(run->file, &item, err)) == TTS_OK) {
+        status = run_item(run, &item, err);
+        if (status != TTS_OK)
+            break;
+        if (run->stops && tts_whatif_failures(run->whatif) > 0)
             return TTS_OK;
         if (tts_progress_is_due(&replay->progress))
-            tts_progress_show(&replay->progress, replay->done_bytes + tts_eventfile_tell(file));
+            tts_progress_show(&replay->progress,
+                              replay->done_bytes + tts_eventfile_tell(run->file));
     }
-    tts_whatif_end(whatif);
+    tts_whatif_end(run->whatif);
     return status;
-}
-
-/* --- what is missing -------------------------------------------------------------------- */
-
-static void say_recording(struct replay *replay, struct tts_recfile *file)
-{
-    const struct tts_recfile_info *info = tts_recfile_info(file);
-    const char *path = tts_replay_shown(replay->options->path);
-    if (info->state_is_known && info->state.kind == TTS_REC_STOPPED) {
-        replay->answer.is_partial = true;
-        tts_message(command,
-                    "'%.200s': the recording stopped before the program did, %" PRIu64
-                    " events are missing",
-                    path, info->state.dropped);
-    }
-    if (!info->state_is_known || info->state_is_damaged) {
-        replay->answer.is_partial = true;
-        tts_message(command, "'%.200s': the state of the recording is damaged", path);
-    }
-}
-
-static void say_graph(struct replay *replay, const struct tts_graph *graph)
-{
-    for (int kind = 0; kind < TTS_GRAPH_NOTES; kind++) {
-        const struct tts_graph_note *note =
-            tts_graph_note(graph, (enum tts_graph_note_kind)kind);
-        if (note->count == 0 || !tts_graph_note_is_bad((enum tts_graph_note_kind)kind))
-            continue;
-        replay->answer.is_partial = true;
-        tts_message(command, "%s:%" PRIu64 ": %s (%" PRIu64 " such)",
-                    tts_replay_shown(replay->options->path), note->line, note->text,
-                    note->count);
-    }
-}
-
-/* What the answer leaves out is said once, before it. */
-static void say_missing(struct replay *replay, struct tts_eventfile *file)
-{
-    struct tts_whatif_counts counts;
-    const char *path = tts_replay_shown(replay->options->path);
-    tts_whatif_get_counts(replay->whatif, &counts);
-    replay->answer.is_partial |= counts.is_partial;
-    if (tts_eventfile_recording(file))
-        say_recording(replay, tts_eventfile_recording(file));
-    else
-        say_graph(replay, tts_eventfile_graph(file));
-    if (counts.missed > 0)
-        tts_message(command, "'%.200s': %" PRIu64 " events were lost when it was recorded",
-                    path, counts.missed);
-    else if (counts.is_partial)
-        tts_message(command, "'%.200s': the beginning is not there", path);
 }
 
 /* --- the search ------------------------------------------------------------------------- */
@@ -172,24 +141,22 @@ static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bo
 {
     struct tts_chip chip;
     struct tts_whatif_config config = {.chip = &chip, .dram_only = true};
-    struct tts_eventfile *file = NULL;
-    struct tts_whatif *whatif = NULL;
+    struct run run = {.stops = true};
     enum tts_status status = tts_whatif_resize(&replay->chip, bank_bytes, &chip, err);
     if (status == TTS_OK)
-        status = tts_whatif_new(&config, NULL, &whatif, err);
+        status = tts_whatif_new(&config, NULL, &run.whatif, err);
     if (status == TTS_OK)
-        status = open_file(replay->options->path, &file, err);
+        status = open_file(replay, &run.file, err);
     if (status == TTS_OK) {
-        enum tts_status end = feed(replay, file, whatif, true, err);
-        replay->done_bytes += tts_eventfile_tell(file);
-        bool has_failed = tts_whatif_failures(whatif) > 0;
-        if (end == TTS_OK && !has_failed)
-            status = err->status;
-        else
-            *passes = !has_failed; /* a damaged end is where it was the first time */
+        enum tts_status end = feed(replay, &run, err);
+        replay->done_bytes += tts_eventfile_tell(run.file);
+        if (end == TTS_E_NOMEM)
+            status = end;
+        else /* the end, or damage that was there the first time */
+            *passes = tts_whatif_failures(run.whatif) == 0;
     }
-    tts_eventfile_close(file);
-    tts_whatif_free(whatif);
+    tts_eventfile_close(run.file);
+    tts_whatif_free(run.whatif);
     return status;
 }
 
@@ -245,6 +212,18 @@ static enum tts_status search(struct replay *replay, struct tts_error *err)
 
 /* --- the whole of it -------------------------------------------------------------------- */
 
+bool tts_replay_recording_fits(const struct tts_replay_answer *answer)
+{
+    return tts_whatif_failures(answer->whatif) == 0 &&
+           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0;
+}
+
+uint64_t tts_replay_recording_time(const struct tts_replay_answer *answer,
+                                   const struct tts_whatif_failure *failure)
+{
+    return failure->time_ns > answer->start_ns ? failure->time_ns - answer->start_ns : 0;
+}
+
 static enum tts_status print(struct replay *replay, struct tts_error *err)
 {
     struct tts_outfile file = {0};
@@ -263,54 +242,59 @@ static enum tts_status print(struct replay *replay, struct tts_error *err)
 
 static int failed(struct replay *replay, const struct tts_error *err)
 {
-    tts_message_error(command, tts_replay_shown(replay->options->path), err);
+    tts_message_error(command, replay->options->path, err);
     return TTS_EXIT_INPUT;
 }
 
-/* What can still be told where the file ends too early. */
-static bool tells_something(struct replay *replay, const struct tts_error *err)
+/* The whole file on the device itself. TTS_OK: there is something to tell. */
+static enum tts_status run_file(struct replay *replay, struct run *run, struct tts_error *err)
 {
-    struct tts_whatif_counts counts;
-    tts_whatif_get_counts(replay->whatif, &counts);
-    if (counts.events + counts.earlier == 0)
-        return false;
-    replay->answer.is_partial = true;
-    tts_message_error(command, tts_replay_shown(replay->options->path), err);
-    tts_message(command, "what follows is of the %" PRIu64 " event%s before", counts.events,
-                counts.events == 1 ? "" : "s");
-    return true;
+    const char *path = replay->options->path;
+    tts_progress_begin(&replay->progress, "reading", path, 0);
+    enum tts_status status = open_file(replay, &run->file, err);
+    tts_progress_end(&replay->progress);
+    if (status != TTS_OK)
+        return status;
+    tts_progress_begin(&replay->progress, "running", path, tts_eventfile_size(run->file));
+    status = feed(replay, run, err);
+    tts_progress_end(&replay->progress);
+    if (status == TTS_E_NOMEM || (status != TTS_E_NOT_FOUND && !run->partial.has_items))
+        return status;
+    if (status != TTS_E_NOT_FOUND)
+        run->partial.damage = *err;
+    struct tts_recfile *recording = tts_eventfile_recording(run->file);
+    if (recording) {
+        replay->answer.before = tts_recfile_info(recording)->first_seq;
+        replay->answer.start_ns = tts_recfile_info(recording)->header.start_ns;
+    }
+    tts_partial_list(&run->partial, run->file, &replay->answer.missing);
+    return TTS_OK;
 }
 
-static int run(struct replay *replay)
+static int run_all(struct replay *replay)
 {
     struct tts_error err = {0};
-    struct tts_eventfile *file = NULL;
-    if (open_file(replay->options->path, &file, &err) != TTS_OK)
+    struct run run = {.whatif = replay->whatif};
+    enum tts_status status = run_file(replay, &run, &err);
+    tts_eventfile_close(run.file);
+    if (status != TTS_OK)
         return failed(replay, &err);
-    tts_progress_begin(&replay->progress, "running", replay->options->path,
-                       tts_eventfile_size(file));
-    enum tts_status status = feed(replay, file, replay->whatif, false, &err);
-    tts_progress_end(&replay->progress);
-    bool can_tell = status == TTS_E_NOT_FOUND || (status != TTS_OK && status != TTS_E_NOMEM &&
-                                                  tells_something(replay, &err));
-    if (can_tell)
-        say_missing(replay, file);
-    tts_eventfile_close(file);
-    if (!can_tell)
-        return failed(replay, &err);
+    int code = tts_partial_say(&replay->answer.missing, command, replay->options->path);
     status = search(replay, &err);
     if (status == TTS_OK)
         status = print(replay, &err);
     if (status != TTS_OK)
         return failed(replay, &err);
-    if (replay->answer.is_partial)
-        return TTS_EXIT_PARTIAL;
-    return tts_whatif_failures(replay->whatif) > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (tts_whatif_failures(replay->whatif) > 0)
+        return TTS_EXIT_BAD_NEWS;
+    return tts_replay_recording_fits(&replay->answer) ? TTS_EXIT_DONE : TTS_EXIT_PARTIAL;
 }
 
 static bool check_options(const struct tts_replay_recording *options)
 {
-    const char *shown = tts_replay_shown(options->path);
+    const char *shown = tts_message_path(options->path);
     if (options->refused)
         tts_message(command,
                     "'%s' is for sequences, and '%.200s' is a recording or a graph trace",
@@ -341,7 +325,7 @@ int tts_replay_recording(const struct tts_replay_recording *options)
     replay.answer.options = options;
     replay.answer.chip = &replay.chip;
     replay.answer.whatif = replay.whatif;
-    code = run(&replay);
+    code = run_all(&replay);
     tts_whatif_free(replay.whatif);
     return code;
 }

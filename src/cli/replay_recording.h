@@ -4,7 +4,7 @@
 
 #include "analysis/whatif.h"
 #include "cli/device_arg.h"
-#include "views/json.h"
+#include "cli/partial.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,13 +30,20 @@ struct tts_replay_answer {
     const struct tts_replay_recording *options;
     const struct tts_chip *chip;
     const struct tts_whatif *whatif;
-    bool is_partial;
-    bool has_search; /* there was DRAM to look for: */
+    struct tts_partial_notes missing;
+    uint64_t start_ns; /* when it was begun, as times of its items are */
+    uint64_t before;   /* events that were before its first: of a black box */
+    bool has_search;   /* there was DRAM to look for: */
     uint64_t low_bytes;
     struct tts_whatif_found found;
     uint64_t bank_size; /* of the found one, as `--set dram_bank_size=` takes it */
 };
 
+/* Nothing failed, and there is nothing that could have. */
+bool tts_replay_recording_fits(const struct tts_replay_answer *answer);
+/* Of its first failure, since it was begun. */
+uint64_t tts_replay_recording_time(const struct tts_replay_answer *answer,
+                                   const struct tts_whatif_failure *failure);
 void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out);
 /* docs/design/whatif.md */
 void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tts_json *json);

@@ -36,6 +36,7 @@ static void put_counts(struct tts_json *json, const struct tts_whatif_counts *co
     tts_json_number(json, "no_pool", counts->no_pool);
     tts_json_number(json, "single_core", counts->single_core);
     tts_json_number(json, "refused_when_recorded", counts->refused);
+    tts_json_number(json, "refused_and_run", counts->retried);
     tts_json_number(json, "earlier", counts->earlier);
     tts_json_number(json, "missed", counts->missed);
     tts_json_object_end(json);
@@ -62,8 +63,9 @@ static const char *kind_name(const struct tts_whatif_failure *failure)
     return names[failure->kind];
 }
 
-static void put_first(struct tts_json *json, const struct tts_whatif_failure *failure)
+static void put_first(struct tts_json *json, const struct tts_replay_answer *answer)
 {
+    const struct tts_whatif_failure *failure = tts_whatif_first(answer->whatif);
     char text[TTS_FAILURE_TEXT_MAX];
     if (!failure) {
         tts_json_null(json, "first_failure");
@@ -74,11 +76,11 @@ static void put_first(struct tts_json *json, const struct tts_whatif_failure *fa
     tts_json_object(json, "first_failure");
     tts_json_text(json, "kind", kind_name(failure));
     tts_json_number(json, "event", failure->seq);
-    put_known(json, "time_ns", failure->has_time, failure->time_ns);
+    put_known(json, "time_ns", failure->has_time, tts_replay_recording_time(answer, failure));
     tts_json_number(json, "device", failure->device);
     put_op(json, failure->op);
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
-    put_known(json, "id", !is_program, failure->id);
+    put_known(json, "id", !is_program && failure->id != TTS_WHATIF_NO_ID, failure->id);
     put_known(json, "size_bytes", !is_program, failure->size_bytes);
     tts_json_text(json, "text", tts_whatif_failure_text(failure, text));
     put_known(json, "deficit_bytes",
@@ -167,10 +169,14 @@ void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tt
     tts_json_text(json, "arch", tts_arch_name(answer->chip->arch));
     tts_json_number(json, "chips", answer->chip->fact[TTS_FACT_CHIPS].value);
     tts_json_text(json, "scope", "per_bank");
-    tts_json_bool(json, "fits", failures == 0);
-    tts_json_bool(json, "partial", answer->is_partial);
+    if (failures == 0 && !tts_replay_recording_fits(answer))
+        tts_json_null(json, "fits"); /* as far as is known it does */
+    else
+        tts_json_bool(json, "fits", failures == 0);
+    tts_partial_json(&answer->missing, json);
     tts_json_number(json, "failures", failures);
-    put_first(json, tts_whatif_first(answer->whatif));
+    tts_json_number(json, "events_before_first", answer->before);
+    put_first(json, answer);
     put_devices(json, answer->whatif);
     put_smallest(json, answer);
     put_counts(json, &counts);

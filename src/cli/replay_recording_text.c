@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { OP_COLUMNS = 40 };
+enum { OP_COLUMNS = 26, COUNTS_COLUMN = 36 };
 
 static const char *plural(uint64_t count)
 {
@@ -27,36 +27,42 @@ static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
             failure->live, plural(failure->live), tts_pool_name(failure->pool),
             failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
     if (failure->live > 0)
-        fprintf(out, "  %15s %15s %12s %12s  %s\n", "bytes per bank", "size", "event", "id",
+        fprintf(out, "  %14s %13s %10s %10s  %s\n", "bytes per bank", "size", "event", "id",
                 "op");
     for (size_t i = 0; i < failure->top_count; i++) {
         const struct tts_whatif_live *live = &failure->top[i];
-        fprintf(out, "  %15" PRIu64 " %15" PRIu64 " %12" PRIu64 " %12" PRIu64 "  %s%s\n",
+        fprintf(out, "  %14" PRIu64 " %13" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s%s\n",
                 live->block_bytes, live->size_bytes, live->seq, live->id, safe(op, live->op),
                 live->is_placed ? "" : " (not placed)");
     }
 }
 
-static void print_first(const struct tts_whatif_failure *failure, FILE *out)
+static void print_first(const struct tts_replay_answer *answer, FILE *out)
 {
+    const struct tts_whatif_failure *failure = tts_whatif_first(answer->whatif);
+    uint64_t time_ns = tts_replay_recording_time(answer, failure);
     char text[TTS_FAILURE_TEXT_MAX], op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     bool is_program = failure->kind == TTS_WHATIF_PROGRAM;
     bool is_refusal = is_program || failure->kind == TTS_WHATIF_REFUSED;
     fprintf(out, "\nfirst failure: event %" PRIu64, failure->seq);
     if (failure->has_time)
-        fprintf(out, ", at %" PRIu64 ".%06" PRIu64 " s", failure->time_ns / 1000000000,
-                failure->time_ns / 1000 % 1000000);
+        fprintf(out, ", at %" PRIu64 ".%06" PRIu64 " s", time_ns / 1000000000,
+                time_ns / 1000 % 1000000);
     fprintf(out, ", device %" PRIu32, failure->device);
     if (failure->op)
         fprintf(out, ", in %s", safe(op, failure->op));
     if (is_program)
         fputs("\n  the circular buffers of a program\n", out);
+    else if (failure->id == TTS_WHATIF_NO_ID)
+        fprintf(out, "\n  a request of %" PRIu64 " B in %s, refused when it was recorded too\n",
+                failure->size_bytes, tts_pool_name(failure->pool));
     else
         fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
                 failure->size_bytes, tts_pool_name(failure->pool));
     fprintf(out, "  %s\n", tts_whatif_failure_text(failure, text));
     if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
-        fprintf(out, "  missing: %" PRIu64 " B\n", tts_failure_deficit(&failure->failure));
+        fprintf(out, "  missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
+                failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
     print_lived(failure, out);
 }
 
@@ -85,10 +91,11 @@ static void print_pool(const char *name, const struct tts_whatif_pool *pool, FIL
     if (pool->failures == 0)
         fputs("  yes\n", out);
     else if (pool->deficit_bytes > 0)
-        fprintf(out, "  no, %" PRIu64 " fail, %" PRIu64 " B missing at event %" PRIu64 "\n",
-                pool->failures, pool->deficit_bytes, pool->deficit_seq);
+        fprintf(out,
+                "  no\n%12s%" PRIu64 " failed, %" PRIu64 " B missing at event %" PRIu64 "\n",
+                "", pool->failures, pool->deficit_bytes, pool->deficit_seq);
     else
-        fprintf(out, "  no, %" PRIu64 " fail\n", pool->failures);
+        fprintf(out, "  no\n%12s%" PRIu64 " failed\n", "", pool->failures);
 }
 
 static void print_pools(const struct tts_whatif *whatif, FILE *out)
@@ -120,7 +127,7 @@ static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
     uint64_t banks = dram.layout.banks;
     fprintf(out,
             "\nsmallest DRAM that passes: %" PRIu64 " B per bank, %s in %" PRIu64
-            " banks; '%s' has %" PRIu64 " B per bank, %s\n",
+            " banks\n  '%s' has %" PRIu64 " B per bank, %s\n",
             found->bank_bytes, tts_number_format_bytes(of_all, found->bank_bytes * banks),
             banks, answer->chip->name, dram.layout.bank_bytes,
             tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
@@ -129,7 +136,7 @@ static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
     else
         fprintf(out,
                 "  found by bisection in %u runs, from the peak of %" PRIu64
-                " B up; a smaller one may pass by luck",
+                " B up;\n  a smaller one may pass by luck",
                 found->runs, answer->low_bytes);
     fprintf(out, "\n  as an option: --set dram_bank_size=%" PRIu64 "\n", answer->bank_size);
 }
@@ -151,24 +158,28 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
     note(out, counts->padded, "buffer has a last page that is not full: it counts as full",
          "buffers have a last page that is not full: it counts as full");
     note(out, counts->failed_cores,
-         "buffer needs more cores or banks than there are: it is not in the figures",
-         "buffers need more cores or banks than there are: they are not in the figures");
+         "buffer needs more cores or banks than there are: not in the figures",
+         "buffers need more cores or banks than there are: not in the figures");
     note(out, counts->failed_requests,
-         "buffer cannot be asked for on this device: it is not in the figures",
-         "buffers cannot be asked for on this device: they are not in the figures");
+         "buffer cannot be asked for on this device: not in the figures",
+         "buffers cannot be asked for on this device: not in the figures");
     note(out, counts->no_pool, "buffer was not run: its pool is not known of this device",
          "buffers were not run: their pool is not known of this device");
     note(out, counts->single_core, "buffer of single cores was not run",
          "buffers of single cores were not run");
     note(out, counts->unchecked,
-         "program was not checked: its circular buffers cannot be laid out on this grid",
-         "programs were not checked: their circular buffers cannot be laid out on this grid");
+         "program was not checked: its CBs cannot be laid out on this grid",
+         "programs were not checked: their CBs cannot be laid out on this grid");
     note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
          "dataflow buffers and scratchpads were not checked");
-    note(out, counts->refused, "request was refused when it was recorded: it was not run",
+    note(out, counts->retried,
+         "request was refused when it was recorded: tried, and given back at once",
+         "requests were refused when it was recorded: tried, given back at once");
+    note(out, counts->refused - counts->retried,
+         "request was refused when it was recorded: it was not run",
          "requests were refused when it was recorded: they were not run");
     note(out, counts->earlier, "buffer lived before the first event: it was placed first",
-         "buffers lived before the first event: they were placed first, the oldest first");
+         "buffers lived before the first event: placed first, the oldest first");
 }
 
 static void print_counts(const struct tts_whatif_counts *counts, FILE *out)
@@ -178,9 +189,9 @@ static void print_counts(const struct tts_whatif_counts *counts, FILE *out)
     fputc('\n', out);
     tts_replay_text_count(out, "allocations", counts->allocations);
     fprintf(out,
-            "    %" PRIu64 " refused (%" PRIu64 " by fragmentation), %" PRIu64
+            "    %" PRIu64 " refused (%" PRIu64 " by fragmentation),\n%*s%" PRIu64
             " need more cores, %" PRIu64 " cannot be\n",
-            counts->failed_buffers, counts->fragmented, counts->failed_cores,
+            counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "", counts->failed_cores,
             counts->failed_requests);
     tts_replay_text_count(out, "frees", counts->frees);
     fprintf(out, "    %" PRIu64 " of buffers that are not known\n", counts->unknown_frees);
@@ -215,22 +226,24 @@ static void print_end(const struct tts_whatif *whatif, FILE *out)
 void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out)
 {
     struct tts_whatif_counts counts;
-    const struct tts_whatif_failure *first = tts_whatif_first(answer->whatif);
     uint64_t failures = tts_whatif_failures(answer->whatif);
     tts_whatif_get_counts(answer->whatif, &counts);
-    fprintf(out, "on %s: %" PRIu64 " events, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
-            answer->chip->name, counts.events, counts.allocations, plural(counts.allocations),
-            counts.programs, plural(counts.programs));
+    fprintf(out,
+            "on %s: %" PRIu64 " event%s, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
+            answer->chip->name, counts.events, plural(counts.events), counts.allocations,
+            plural(counts.allocations), counts.programs, plural(counts.programs));
     if (failures == 0)
-        fputs("everything fits\n", out);
+        fputs(tts_replay_recording_fits(answer) ? "everything fits\n"
+                                                : "all that could be read and run fits\n",
+              out);
     else
         fprintf(out,
                 "does not fit: %" PRIu64 " allocation%s and %" PRIu64
                 " program%s fail, %" PRIu64 " after the first\n",
                 failures - counts.failed_programs, plural(failures - counts.failed_programs),
                 counts.failed_programs, plural(counts.failed_programs), failures - 1);
-    if (first)
-        print_first(first, out);
+    if (tts_whatif_first(answer->whatif))
+        print_first(answer, out);
     if (tts_whatif_devices(answer->whatif) > 0)
         print_pools(answer->whatif, out);
     print_smallest(answer, out);
@@ -238,5 +251,7 @@ void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out
         print_counts(&counts, out);
         print_end(answer->whatif, out);
     }
+    note(out, answer->before, "event was before the first of the file: it was not run",
+         "events were before the first of the file: they were not run");
     print_notes(&counts, out);
 }

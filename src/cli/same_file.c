@@ -15,3 +15,12 @@ bool tts_same_file(const char *input, const char *output)
     return look(input, STDIN_FILENO, &in) && look(output, STDOUT_FILENO, &out) &&
            S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
+
+const char *tts_stdout_path(const char *output)
+{
+    struct stat named, standard;
+    bool is_it = stat(output, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+                 !S_ISREG(named.st_mode) && named.st_dev == standard.st_dev &&
+                 named.st_ino == standard.st_ino;
+    return is_it ? "-" : output;
+}

@@ -1,6 +1,5 @@
 /* show.c: what is in a recording or a graph trace. */
 #include "base/alloc.h"
-#include "base/error.h"
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/command.h"
@@ -96,84 +95,14 @@ static int read_options(struct tts_show_options *show, char **argv, int *exit_co
     return TTS_OPTIONS_END;
 }
 
-/* ---- what is said on stderr ---- */
-
-static const char *shown_path(const struct tts_show *show)
-{
-    return strcmp(show->options.path, "-") == 0 ? "<stdin>" : show->options.path;
-}
-
-/* With its place. Errors of the system name the file themselves. */
-static void say_error(const struct tts_show *show, const struct tts_error *err,
-                      const char *then)
-{
-    const char *path = shown_path(show);
-    if (err->line > 0)
-        tts_message(command, "%s:%" PRIu32 ": %s%s", path, err->line, err->text, then);
-    else if (err->offset > 0)
-        tts_message(command, "%s: byte %" PRIu64 ": %s%s", path, err->offset, err->text, then);
-    else if (err->status == TTS_E_IO || err->status == TTS_E_NOMEM)
-        tts_message(command, "%s%s", err->text, then);
-    else
-        tts_message(command, "%s: %s%s", path, err->text, then);
-}
-
-/* True: the answer is of a part only. */
-static bool say_notes(const struct tts_show *show)
-{
-    const struct tts_graph *graph = tts_eventfile_graph(show->file);
-    bool is_bad = false;
-    for (int i = 0; graph && i < TTS_GRAPH_NOTES; i++) {
-        const struct tts_graph_note *note = tts_graph_note(graph, (enum tts_graph_note_kind)i);
-        if (note->count == 0 || !tts_graph_note_is_bad((enum tts_graph_note_kind)i))
-            continue;
-        is_bad = true;
-        tts_message(command, "%s:%" PRIu64 ": %s (%" PRIu64 " time%s)", shown_path(show),
-                    note->line, note->text, note->count, note->count == 1 ? "" : "s");
-    }
-    return is_bad;
-}
-
-static bool say_state(const struct tts_show *show)
-{
-    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    enum tts_show_state state = tts_show_state(show);
-    char reason[TTS_SHOW_REASON_MAX];
-    if (state == TTS_SHOW_STATE_UNKNOWN)
-        tts_message(command, "%s: its state is damaged, whether it is complete is not known",
-                    shown_path(show));
-    if (state != TTS_SHOW_STOPPED || tts_recfile_info(recording)->state.dropped == 0)
-        return state == TTS_SHOW_STATE_UNKNOWN;
-    tts_message(command, "%s: the recording %s, and %" PRIu64 " events were dropped",
-                shown_path(show), tts_show_stop_text(show, reason),
-                tts_recfile_info(recording)->state.dropped);
-    return true;
-}
-
-/* What makes the answer one of a part. */
-static int say_what_is_missing(const struct tts_show *show)
-{
-    bool is_partial = show->is_damaged;
-    if (show->is_damaged)
-        say_error(show, &show->damage, "; shown is what stands before");
-    is_partial |= say_notes(show);
-    is_partial |= say_state(show);
-    if (show->missed > 0)
-        tts_message(command, "%s: %" PRIu64 " events were dropped before they were recorded",
-                    shown_path(show), show->missed);
-    if (show->refused > 0)
-        say_error(show, &show->refusal, "; passed over");
-    is_partial |= show->missed > 0 || show->refused > 0;
-    return is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
-}
-
 /* ---- one event ---- */
 
-/* How many events there are is known when all were read. */
-static void count_events(struct tts_show *show)
+/* How many events there are is known when all were read. TTS_E_NOT_FOUND: they were. */
+static enum tts_status count_events(struct tts_show *show, struct tts_error *err)
 {
     struct tts_item item;
-    while (tts_eventfile_next(show->file, &item, NULL) == TTS_OK) {
+    enum tts_status status;
+    while ((status = tts_eventfile_next(show->file, &item, err)) == TTS_OK) {
         if (item.kind != TTS_ITEM_EVENT)
             continue;
         if (!show->has_event)
@@ -181,6 +110,7 @@ static void count_events(struct tts_show *show)
         show->has_event = true;
         show->event.seq = item.seq;
     }
+    return status;
 }
 
 static int say_no_event(const struct tts_show *show)
@@ -188,10 +118,11 @@ static int say_no_event(const struct tts_show *show)
     if (show->has_event)
         tts_message(command,
                     "there is no event %" PRIu64 " in '%s', it has %" PRIu64 " to %" PRIu64,
-                    show->options.at, shown_path(show), show->first_seq + 1, show->event.seq);
+                    show->options.at, tts_message_path(show->options.path), show->first_seq + 1,
+                    show->event.seq);
     else
         tts_message(command, "there is no event %" PRIu64 " in '%s', it has none",
-                    show->options.at, shown_path(show));
+                    show->options.at, tts_message_path(show->options.path));
     return TTS_EXIT_USAGE;
 }
 
@@ -226,34 +157,48 @@ static enum tts_status print(const struct tts_show *show, struct tts_error *err)
 
 static int fail(const struct tts_show *show, const struct tts_error *err)
 {
-    say_error(show, err, "");
+    tts_message_error(command, show->options.path, err);
     return TTS_EXIT_INPUT;
+}
+
+static void on_read(void *ctx, uint64_t bytes)
+{
+    struct tts_show *show = ctx;
+    tts_progress_show(&show->progress, bytes);
+}
+
+static enum tts_status open_file(struct tts_show *show, struct tts_error *err)
+{
+    const char *path = show->options.path;
+    struct tts_eventfile_watch watch = {on_read, show};
+    tts_progress_begin(&show->progress, "reading", path, 0);
+    enum tts_status status = tts_eventfile_open(path, &watch, show->alloc, &show->file, err);
+    tts_progress_end(&show->progress);
+    if (status == TTS_OK)
+        status = seek(show, err);
+    if (status == TTS_OK)
+        tts_progress_begin(&show->progress, "reading", path, tts_eventfile_size(show->file));
+    return status;
 }
 
 /* Reads; an answer there is when TTS_EXIT_DONE is returned. */
 static int read_file(struct tts_show *show, struct tts_error *err)
 {
-    enum tts_status status =
-        tts_eventfile_open(show->options.path, show->alloc, &show->file, err);
-    if (status == TTS_OK)
-        status = seek(show, err);
-    if (show->file && status == TTS_E_NOT_FOUND) {
-        count_events(show);
-        return say_no_event(show);
-    }
+    enum tts_status status = open_file(show, err);
+    if (show->file && status == TTS_E_NOT_FOUND)
+        return count_events(show, err) == TTS_E_NOT_FOUND ? say_no_event(show)
+                                                          : fail(show, err);
     if (status != TTS_OK)
         return fail(show, err);
-    tts_progress_begin(&show->progress, "reading", show->options.path,
-                       tts_eventfile_size(show->file));
     status = tts_show_read(show, err);
     tts_progress_end(&show->progress);
     bool is_there = show->options.at == 0 || show->event.is_known;
     if (status == TTS_OK && !is_there)
         return say_no_event(show);
-    if (status == TTS_E_NOMEM || (status != TTS_OK && (!show->has_event || !is_there)))
+    if (status == TTS_E_NOMEM || (status != TTS_OK && !(show->partial.has_items && is_there)))
         return fail(show, err);
-    show->is_damaged = status != TTS_OK;
-    show->damage = *err;
+    if (status != TTS_OK)
+        show->partial.damage = *err;
     return TTS_EXIT_DONE;
 }
 
@@ -263,9 +208,10 @@ static int run(struct tts_show *show)
     int code = read_file(show, &err);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_partial_list(&show->partial, show->file, &show->missing);
     if (tts_show_finish(show, &err) != TTS_OK || print(show, &err) != TTS_OK)
         return fail(show, &err);
-    return say_what_is_missing(show);
+    return tts_partial_say(&show->missing, command, show->options.path);
 }
 
 int tts_cmd_show(int argc, char **argv)

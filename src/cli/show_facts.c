@@ -1,9 +1,5 @@
 /* show_facts.c: what the two forms both ask about what was read. */
-#include "base/error.h"
 #include "cli/show_parts.h"
-
-#include <assert.h>
-#include <string.h>
 
 const char *tts_show_phase_name(const struct tts_show *show, const struct tts_show_phase *phase)
 {
@@ -69,15 +65,7 @@ enum tts_show_state tts_show_state(const struct tts_show *show)
     return info->state.kind == TTS_REC_ENDED ? TTS_SHOW_COMPLETE : TTS_SHOW_NOT_ENDED;
 }
 
-const char *tts_show_stop_text(const struct tts_show *show, char out[TTS_SHOW_REASON_MAX])
+bool tts_show_is_damaged(const struct tts_show *show)
 {
-    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    struct tts_error err;
-    int reason = recording ? (int)tts_recfile_info(recording)->state.sys_errno : 0;
-    if (reason > 0)
-        tts_error_set_errno(&err, TTS_E_IO, reason, "stopped");
-    else
-        tts_error_set(&err, TTS_E_IO, "stopped before its end");
-    static_assert(sizeof err.text <= TTS_SHOW_REASON_MAX, "it is copied whole");
-    return memcpy(out, err.text, sizeof err.text);
+    return show->partial.damage.status != TTS_OK;
 }

@@ -26,18 +26,30 @@ void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_tim
 
 /* ---- the file ---- */
 
-static void put_state(const struct tts_show *show, struct tts_json *json)
+static void put_time(const struct tts_show *show, const char *key, uint64_t time_ns,
+                     struct tts_json *json)
+{
+    if (show->last_ns > 0)
+        put_seconds(json, key, tts_show_since_start(show, time_ns));
+    else
+        tts_json_null(json, key);
+}
+
+static void put_state(const struct tts_show *show, const struct tts_recfile_info *info,
+                      struct tts_json *json)
 {
     static const char *const states[] = {[TTS_SHOW_COMPLETE] = "complete",
                                          [TTS_SHOW_NOT_ENDED] = "not_ended",
                                          [TTS_SHOW_STOPPED] = "stopped",
                                          [TTS_SHOW_STATE_UNKNOWN] = NULL};
     enum tts_show_state state = tts_show_state(show);
-    char reason[TTS_SHOW_REASON_MAX];
-    const char *why = state == TTS_SHOW_STOPPED         ? tts_show_stop_text(show, reason)
-                      : state == TTS_SHOW_STATE_UNKNOWN ? "both copies of it are damaged"
-                                                        : NULL;
-    bool is_damaged = show->is_damaged && state == TTS_SHOW_COMPLETE;
+    char reason[TTS_PARTIAL_REASON_MAX];
+    const char *why = NULL;
+    if (state == TTS_SHOW_STOPPED)
+        why = tts_partial_stop_text(&info->state, reason);
+    else if (state == TTS_SHOW_STATE_UNKNOWN)
+        why = "both copies of it are damaged";
+    bool is_damaged = tts_show_is_damaged(show) && state == TTS_SHOW_COMPLETE;
     tts_show_json_op(json, "state", is_damaged ? "damaged" : states[state]);
     tts_show_json_op(json, "state_reason", why);
 }
@@ -49,28 +61,28 @@ static void put_recording(const struct tts_show *show, const struct tts_recfile_
     tts_json_text(json, "kind", "recording");
     tts_json_bool(json, "packed", header->kind == TTS_REC_PACKED);
     tts_json_bool(json, "black_box", header->places > 0);
-    put_state(show, json);
+    put_state(show, info, json);
     tts_json_number(json, "dropped_events", info->state_is_known ? info->state.dropped : 0);
     tts_json_number(json, "bytes", info->file_bytes);
     tts_json_text(json, "program", header->program);
     tts_json_number(json, "pid", header->pid);
     tts_json_text(json, "writer", header->writer);
     put_seconds(json, "start_unix_seconds", header->start_realtime_ns);
-    if (show->last_ns > 0)
-        put_seconds(json, "seconds", tts_show_since_start(show, show->last_ns));
-    else
-        tts_json_null(json, "seconds");
-    if (show->last_ns > 0)
-        put_seconds(json, "first_seconds", tts_show_since_start(show, show->first_ns));
-    else
-        tts_json_null(json, "first_seconds");
+    if (show->options.at == 0) {
+        put_time(show, "seconds", show->last_ns, json);
+        put_time(show, "first_seconds", show->first_ns, json);
+    }
 }
 
 static void put_graph(const struct tts_show *show, struct tts_json *json)
 {
     struct tts_graph_figures figures = tts_graph_figures(tts_eventfile_graph(show->file));
     tts_json_text(json, "kind", "graph_trace");
-    tts_json_text(json, "state", show->is_damaged ? "damaged" : "complete");
+    bool is_read = show->options.at == 0;
+    if (is_read || tts_show_is_damaged(show))
+        tts_json_text(json, "state", tts_show_is_damaged(show) ? "damaged" : "complete");
+    if (!is_read)
+        return;
     tts_json_null(json, "seconds");
     tts_json_text(json, "seconds_reason", "a graph trace has no times");
     tts_json_number(json, "nodes", figures.nodes);
@@ -103,11 +115,15 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
         put_recording(show, tts_recfile_info(recording), json);
     else
         put_graph(show, json);
-    tts_json_number(json, "events", show->event.seq - show->first_seq);
-    tts_json_number(json, "first_event", show->first_seq + 1);
-    tts_json_number(json, "buffers_before", show->restored_buffers);
-    tts_show_json_op(json, "damage", show->is_damaged ? show->damage.text : NULL);
+    if (show->options.at == 0) { /* else it was not read from its begin to its end */
+        tts_json_number(json, "events", show->event.seq - show->first_seq);
+        tts_json_number(json, "first_event", show->first_seq + 1);
+        tts_json_number(json, "buffers_before", show->restored_buffers);
+    }
+    tts_show_json_op(json, "damage",
+                     tts_show_is_damaged(show) ? show->partial.damage.text : NULL);
     tts_json_object_end(json);
+    tts_partial_json(&show->missing, json);
     put_devices(show, json);
 }
 

@@ -191,8 +191,9 @@ void tts_show_json_health(const struct tts_show *show, struct tts_json *json)
     tts_json_number(json, "unknown_frees", health.unknown_frees);
     tts_json_number(json, "doubled", health.doubled);
     tts_json_number(json, "not_listed", health.unlisted);
-    tts_json_number(json, "missed_events", show->missed);
-    tts_json_number(json, "refused", show->refused);
-    tts_show_json_op(json, "refused_reason", show->refused > 0 ? show->refusal.text : NULL);
+    tts_json_number(json, "missed_events", show->partial.missed);
+    tts_json_number(json, "refused", show->partial.refused);
+    tts_show_json_op(json, "refused_reason",
+                     show->partial.refused > 0 ? show->partial.refusal.text : NULL);
     tts_json_object_end(json);
 }

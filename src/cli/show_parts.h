@@ -5,6 +5,7 @@
 #include "analysis/best.h"
 #include "analysis/ops.h"
 #include "analysis/peak.h"
+#include "cli/partial.h"
 #include "cli/progress.h"
 #include "sources/eventfile.h"
 #include "views/json.h"
@@ -103,10 +104,8 @@ struct tts_show {
     uint64_t restored_dram;    /* their bytes in DRAM */
     uint64_t first_ns;         /* of the first item that has a time */
     uint64_t last_ns;          /* of the last item that has a time; 0: none */
-    uint64_t missed, refused;  /* events not recorded; items that cannot be */
-    struct tts_error refusal;  /* the first of those */
-    bool is_damaged;           /* it could not be read on: */
-    struct tts_error damage;
+    struct tts_partial partial;
+    struct tts_partial_notes missing;
     /* where it is */
     uint64_t item_seq;
     bool has_event, is_out_of_memory;
@@ -160,9 +159,8 @@ enum tts_show_state {
     TTS_SHOW_STATE_UNKNOWN, /* no copy of it is whole */
 };
 enum tts_show_state tts_show_state(const struct tts_show *show);
-/* Why a recording stopped: "stopped: no space left on device". Returns `out`. */
-enum { TTS_SHOW_REASON_MAX = 160 };
-const char *tts_show_stop_text(const struct tts_show *show, char out[TTS_SHOW_REASON_MAX]);
+/* It could not be read to its end. */
+bool tts_show_is_damaged(const struct tts_show *show);
 
 /* ---- show_text.c, show_text_file.c, show_text_live.c ---- */
 

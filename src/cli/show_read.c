@@ -230,8 +230,6 @@ static enum tts_status take_item(struct tts_show *show, const struct tts_item *i
         begin_capture(show, item);
     else if (item->kind == TTS_ITEM_END)
         end_capture(show, item);
-    else if (item->kind == TTS_ITEM_MISSED && !show->changes.in_keyframe)
-        show->missed += item->count;
     return TTS_OK;
 }
 
@@ -246,10 +244,11 @@ static enum tts_status follow_item(struct tts_show *show, const struct tts_item 
                                    struct tts_error *err)
 {
     show->item_seq = item->seq;
+    tts_partial_item(&show->partial, item);
     enum tts_status status = tts_changes_item(&show->changes, item, err);
     if (status != TTS_OK && status != TTS_E_NOMEM && item->kind != TTS_ITEM_EVENT) {
-        if (show->refused++ == 0)
-            show->refusal = *err;
+        if (show->partial.refused++ == 0)
+            show->partial.refusal = *err;
         return TTS_OK;
     }
     if (status == TTS_OK)

@@ -1,10 +1,10 @@
 /* show_text_file.c: what a file is, what its own producer says, and what is wrong with it; for
  * people. */
 #include "base/number.h"
+#include "cli/message.h"
 #include "cli/show_parts.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 
 enum { DEVICES_SHOWN = 16, CHIPS_SHOWN = 8, LABEL = 10 };
@@ -69,6 +69,10 @@ static void put_events(const struct tts_show *show, FILE *out)
     if (show->first_seq > 0)
         fprintf(out, ", from event %" PRIu64 " on", show->first_seq + 1);
     fputc('\n', out);
+    if (show->event.seq == 0) {
+        put_label(out, "");
+        fputs("nothing was told to the tracker while it was recorded\n", out);
+    }
     if (show->restored_buffers == 0 && show->first_seq == 0)
         return;
     put_label(out, "");
@@ -91,20 +95,23 @@ static void put_start(uint64_t realtime_ns, FILE *out)
 static void put_state(const struct tts_show *show, const struct tts_recfile_info *info,
                       FILE *out)
 {
-    char reason[TTS_SHOW_REASON_MAX];
+    char reason[TTS_PARTIAL_REASON_MAX];
     put_label(out, "state");
     switch (tts_show_state(show)) {
     case TTS_SHOW_COMPLETE:
-        fputs(show->is_damaged ? "ended, and damaged since\n" : "complete\n", out);
+        fputs(tts_show_is_damaged(show) ? "ended, and damaged since\n" : "complete\n", out);
         break;
     case TTS_SHOW_NOT_ENDED:
-        fputs("not ended: the program was killed, or it is still running;\n", out);
+        fputs("not ended: the program was killed, left without ending it, or runs;\n", out);
         put_label(out, "");
         fputs("complete up to its last event\n", out);
         break;
     case TTS_SHOW_STOPPED:
-        fprintf(out, "%s; %" PRIu64 " events dropped since\n", tts_show_stop_text(show, reason),
-                info->state.dropped);
+        fputs(tts_partial_stop_text(&info->state, reason), out);
+        if (info->state.dropped > 0)
+            fprintf(out, "; %" PRIu64 " event%s missing", info->state.dropped,
+                    info->state.dropped == 1 ? "" : "s");
+        fputc('\n', out);
         break;
     case TTS_SHOW_STATE_UNKNOWN:
         fputs("unknown: both copies of it are damaged\n", out);
@@ -129,10 +136,12 @@ static void put_recording(const struct tts_show *show, const struct tts_recfile_
     put_state(show, info, out);
 }
 
-static void put_graph(const struct tts_graph *graph, FILE *out)
+static void put_graph(const struct tts_show *show, FILE *out)
 {
-    struct tts_graph_figures figures = tts_graph_figures(graph);
+    struct tts_graph_figures figures = tts_graph_figures(tts_eventfile_graph(show->file));
     fputs("graph trace\n", out);
+    if (show->options.at > 0)
+        return; /* not all of it was read */
     put_label(out, "nodes");
     fprintf(out, "%" PRIu64 " (function calls: %" PRIu64 ", tensors: %" PRIu64 ")\n",
             figures.nodes, figures.functions, figures.tensors);
@@ -142,13 +151,13 @@ void tts_show_text_file(const struct tts_show *show, FILE *out)
 {
     const struct tts_recfile *recording = tts_eventfile_recording(show->file);
     const char *path = show->options.path;
-    tts_show_text_name(out, strcmp(path, "-") == 0 ? "<stdin>" : path, 60, false);
+    tts_show_text_name(out, tts_message_path(path), 60, false);
     fputs(": ", out);
     if (recording)
         put_recording(show, tts_recfile_info(recording), out);
     else
-        put_graph(tts_eventfile_graph(show->file), out);
-    if (show->is_damaged) {
+        put_graph(show, out);
+    if (tts_show_is_damaged(show)) {
         put_label(out, "damaged");
         fputs("only what stands before the damage is shown\n", out);
     }
@@ -186,10 +195,13 @@ static void put_notes(const struct tts_graph *graph, FILE *out)
             tts_graph_note(graph, (enum tts_graph_note_kind)kind);
         if (note->count == 0)
             continue;
-        fprintf(out, "note: %" PRIu64 " times, first at line %" PRIu64 ": ", note->count,
-                note->line);
-        tts_show_text_name(out, note->text, TTS_SHOW_COLUMNS, false);
-        fputc('\n', out);
+        fputs("note: ", out);
+        tts_show_text_name(out, note->text, TTS_SHOW_COLUMNS - 6, false);
+        if (note->count == 1)
+            fprintf(out, "\n  at line %" PRIu64 "\n", note->line);
+        else
+            fprintf(out, "\n  the first of %" PRIu64 ", at line %" PRIu64 "\n", note->count,
+                    note->line);
     }
 }
 
@@ -255,8 +267,8 @@ void tts_show_text_health(const struct tts_show *show, FILE *out)
               "the buffer that had it before counts as freed");
     put_count(out, "buffers beyond those that can be listed", health.unlisted,
               "they count in their pool, but have no name and no place on a core");
-    put_count(out, "events dropped before they were recorded", show->missed,
+    put_count(out, "events dropped before they were recorded", show->partial.missed,
               "no figure has them, and peaks may have been higher");
-    put_count(out, "statements about captures that cannot be", show->refused,
+    put_count(out, "statements about captures that cannot be", show->partial.refused,
               "they were passed over, and phases may be missing");
 }

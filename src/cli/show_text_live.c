@@ -142,10 +142,11 @@ static void put_failure(const struct tts_show *show, const struct tts_show_failu
     fprintf(out, ", device %" PRIu32 "\n    %s\n", failure->device,
             tts_failure_text(&failure->failure, text));
     if (tts_failure_deficit_is_known(&failure->failure))
-        fprintf(out, "    missing: %" PRIu64 " B\n", tts_failure_deficit(&failure->failure));
-    fprintf(out, "    %s of the device then: %" PRIu64 " buffers, %" PRIu64 " B (%s)\n",
-            tts_pool_name(failure->failure.pool), failure->level.buffers, live,
-            tts_number_format_bytes(bytes, live));
+        fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
+                failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
+    fprintf(out, "    %s of the device then: %" PRIu64 " buffer%s, %" PRIu64 " B (%s)\n",
+            tts_pool_name(failure->failure.pool), failure->level.buffers,
+            failure->level.buffers == 1 ? "" : "s", live, tts_number_format_bytes(bytes, live));
 }
 
 void tts_show_text_failures(const struct tts_show *show, FILE *out)

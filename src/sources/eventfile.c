@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 4096, COPY_BYTES = 1 << 16 };
+/* The head tells which of the two it is, behind as many blanks. */
+enum { COPY_BYTES = 1 << 16 };
 
 struct tts_eventfile {
     int fd;
@@ -19,6 +20,7 @@ struct tts_eventfile {
     uint64_t size;
     struct tts_recfile *recording;
     struct tts_graph *graph;
+    struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
     const struct tts_alloc *alloc;
 };
 
@@ -29,14 +31,22 @@ static enum tts_status cannot_read(struct tts_error *err, const char *path)
     return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read '%s'", path);
 }
 
-/* Reads until `len` bytes are there or no more come. Negative: errno says why. */
+/* What there is, 0 behind the last. Negative: errno says why. */
+static ssize_t read_some(int fd, unsigned char *out, size_t len)
+{
+    ssize_t n;
+    do
+        n = read(fd, out, len);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Reads until `len` bytes are there or no more come. */
 static ssize_t read_all(int fd, unsigned char *out, size_t len)
 {
     size_t have = 0;
     while (have < len) {
-        ssize_t n = read(fd, out + have, len - have);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = read_some(fd, out + have, len - have);
         if (n < 0)
             return -1;
         if (n == 0)
@@ -67,16 +77,21 @@ static int unnamed_file(void)
 }
 
 /* The rest of a pipe, behind what was read of it, into a file without a name. -1: errno. */
-static int spool(int fd, const unsigned char *head, size_t len)
+static int spool(const struct tts_eventfile *file, const unsigned char *head, size_t len)
 {
     unsigned char bytes[COPY_BYTES];
+    uint64_t done = len;
     int copy = unnamed_file();
     if (copy < 0)
         return -1;
     bool ok = write_all(copy, head, len);
     ssize_t n = 0;
-    while (ok && (n = read_all(fd, bytes, sizeof bytes)) > 0)
+    while (ok && (n = read_some(file->fd, bytes, sizeof bytes)) > 0) {
         ok = write_all(copy, bytes, (size_t)n);
+        done += (uint64_t)n;
+        if (file->watch.fn)
+            file->watch.fn(file->watch.ctx, done);
+    }
     if (ok && n == 0)
         return copy;
     int sys_errno = errno;
@@ -91,7 +106,7 @@ static enum tts_status open_recording(struct tts_eventfile *file, const unsigned
                                       size_t len, struct tts_error *err)
 {
     if (file->size == 0) {
-        int copy = spool(file->fd, head, len);
+        int copy = spool(file, head, len);
         if (copy < 0)
             return tts_error_set_errno(err, TTS_E_IO, errno,
                                        "cannot keep the recording in a temporary file");
@@ -103,15 +118,27 @@ static enum tts_status open_recording(struct tts_eventfile *file, const unsigned
     char name[sizeof "/proc/self/fd/" + 12];
     snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
     enum tts_status status = tts_recfile_open(name, file->alloc, &file->recording, err);
+    if (status == TTS_E_NOMEM)
+        return tts_error_set(err, status, "out of memory"); /* without that name */
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
+    return status;
+}
+
+static enum tts_status open_graph(struct tts_eventfile *file, const unsigned char *head,
+                                  size_t len, struct tts_error *err)
+{
+    enum tts_status status =
+        tts_graph_open(file->fd, head, len, file->alloc, &file->graph, err);
+    if (status == TTS_OK)
+        tts_graph_watch(file->graph, file->watch.fn, file->watch.ctx);
     return status;
 }
 
 static enum tts_status open_content(struct tts_eventfile *file, const char *path,
                                     struct tts_error *err)
 {
-    unsigned char head[HEAD_BYTES];
+    unsigned char head[TTS_EVENTFILE_HEAD];
     struct stat st;
     if (fstat(file->fd, &st) != 0)
         return cannot_read(err, path);
@@ -124,13 +151,14 @@ static enum tts_status open_content(struct tts_eventfile *file, const char *path
     if (tts_recfile_is_one(head, (size_t)len))
         return open_recording(file, head, (size_t)len, err);
     if (tts_graph_may_be(head, (size_t)len))
-        return tts_graph_open(file->fd, head, (size_t)len, file->alloc, &file->graph, err);
+        return open_graph(file, head, (size_t)len, err);
     return tts_error_set(err, TTS_E_SYNTAX,
                          "is neither a recording (.tts) nor a graph trace (JSON)");
 }
 
-enum tts_status tts_eventfile_open(const char *path, const struct tts_alloc *alloc,
-                                   struct tts_eventfile **out, struct tts_error *err)
+enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_watch *watch,
+                                   const struct tts_alloc *alloc, struct tts_eventfile **out,
+                                   struct tts_error *err)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
@@ -142,6 +170,8 @@ enum tts_status tts_eventfile_open(const char *path, const struct tts_alloc *all
         .owns_fd = !is_stdin,
         .alloc = alloc,
     };
+    if (watch)
+        file->watch = *watch;
     enum tts_status status =
         file->fd < 0 ? cannot_read(err, path) : open_content(file, path, err);
     if (status != TTS_OK) {

@@ -7,10 +7,20 @@
 
 struct tts_eventfile;
 
+enum { TTS_EVENTFILE_HEAD = 1 << 16 }; /* bytes by which it is told what a file is */
+
+/* Told now and then how many bytes were read so far, also where no item comes for long. */
+struct tts_eventfile_watch {
+    void (*fn)(void *ctx, uint64_t bytes);
+    void *ctx;
+};
+
 /* "-" is standard input; a recording that comes through a pipe is put into an unnamed
- * temporary file first. TTS_E_IO: the text names the path; others are to stand behind it:
- * TTS_E_SYNTAX (neither of the two), TTS_E_RANGE, TTS_E_NOMEM. */
+ * temporary file first. `watch` may be NULL, and is copied. TTS_E_IO: the text names the path;
+ * others are to stand behind it: TTS_E_SYNTAX (neither of the two), TTS_E_RANGE, TTS_E_NOMEM.
+ */
 TTS_NODISCARD enum tts_status tts_eventfile_open(const char *path,
+                                                 const struct tts_eventfile_watch *watch,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_eventfile **out,
                                                  struct tts_error *err);

@@ -8,8 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* U+FEFF, as some editors put it before UTF-8: how many bytes it has here. */
+static size_t mark_bytes(const unsigned char *bytes, size_t len)
+{
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    return len >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0 ? sizeof mark : 0;
+}
+
 bool tts_graph_may_be(const unsigned char *bytes, size_t len)
 {
+    size_t mark = mark_bytes(bytes, len);
+    bytes += mark;
+    len -= mark;
     while (len > 0 && (*bytes == ' ' || *bytes == '\n' || *bytes == '\r' || *bytes == '\t')) {
         bytes++;
         len--;
@@ -42,7 +52,12 @@ enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                const struct tts_alloc *alloc, struct tts_graph **out,
                                struct tts_error *err)
 {
-    struct tts_jsonpull_source source = {.before = before, .before_len = len, .fd = fd};
+    size_t mark = mark_bytes(before, len);
+    struct tts_jsonpull_source source = {.before_off = mark, .fd = fd};
+    if (len > mark) {
+        source.before = before + mark;
+        source.before_len = len - mark;
+    }
     source.window_bytes = len > TTS_JSONPULL_WINDOW ? len : TTS_JSONPULL_WINDOW;
     return tts_graph_open_source(&source, alloc, out, err);
 }
@@ -55,6 +70,11 @@ void tts_graph_close(struct tts_graph *graph)
     tts_graph_table_release(&graph->table);
     tts_jsonpull_free(graph->json);
     alloc->free(alloc->ctx, graph, sizeof *graph);
+}
+
+void tts_graph_watch(struct tts_graph *graph, void (*fn)(void *ctx, uint64_t bytes), void *ctx)
+{
+    tts_jsonpull_watch(graph->json, fn, ctx);
 }
 
 /* ---- questions ---- */

@@ -9,15 +9,20 @@
 
 struct tts_graph;
 
-/* Can these first bytes be a graph trace? '[' or '{' behind blanks. */
+/* Can these first bytes be a graph trace? '[' or '{' behind blanks, and before them what some
+ * editors put there to say that it is UTF-8. */
 bool tts_graph_may_be(const unsigned char *bytes, size_t len);
 
-/* Reads from `fd`, which it does not close; `before`[0..len) are bytes already read from it.
- * TTS_E_NOMEM. */
+/* Reads from `fd`, which it does not close; `before`[0..len) are bytes already read from it. A
+ * mark of UTF-8 is passed over if all of it is there. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                              const struct tts_alloc *alloc,
                                              struct tts_graph **out, struct tts_error *err);
 void tts_graph_close(struct tts_graph *graph); /* NULL is fine */
+
+/* From now on `fn` is told after every read how many bytes there were so far: also where no
+ * item comes for long. */
+void tts_graph_watch(struct tts_graph *graph, void (*fn)(void *ctx, uint64_t bytes), void *ctx);
 
 /* As item.h says. The whole capture is one phase, TTS_GRAPH_PHASE, of capture 1. item->seq
  * counts the items that are events; tts_graph_node() says which node it was. TTS_E_SYNTAX: not

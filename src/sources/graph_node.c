@@ -57,7 +57,9 @@ enum key {
     KEY_TYPE,
     KEY_RANGES,
     KEY_FIELD, /* KEY_FIELD + field */
+    KEYS = KEY_FIELD + TTS_NODE_FIELDS,
 };
+_Static_assert(KEYS <= 32, "each has a bit");
 
 static enum key find_key(const char *text, size_t len)
 {
@@ -140,9 +142,17 @@ static enum key key_of(const struct tts_jsonpull_token *token, bool is_param)
     return is_param ? find_param(text, len) : find_key(text, len);
 }
 
+static void see_key(struct tts_node *node, enum key key)
+{
+    uint32_t bit = UINT32_C(1) << key;
+    if (key <= KEY_OTHER)
+        return;
+    node->is_doubled |= (node->seen & bit) != 0;
+    node->seen |= bit;
+}
+
 static void set_type(struct tts_node *node, const struct tts_jsonpull_token *token)
 {
-    node->is_doubled |= node->has_type;
     node->has_type = true;
     node->type = find_type(token->text, token->len);
     if (TTS_LIKELY(node->type != TTS_NODE_UNKNOWN))
@@ -217,7 +227,6 @@ static void set_field(struct tts_node *node, enum tts_node_field field, bool is_
                       bool is_good)
 {
     uint32_t bit = UINT32_C(1) << field;
-    node->is_doubled |= ((node->given | node->bad) & bit) != 0;
     node->given &= ~bit;
     node->bad &= ~bit;
     if (TTS_LIKELY(is_good))
@@ -243,19 +252,16 @@ static void set_text(struct tts_node *node, enum key key,
     assert(key == KEY_NAME || key == KEY_TYPE || key == KEY_RANGES);
     bool is_text = token->kind == TTS_JSONPULL_STRING;
     if (key == KEY_TYPE) {
-        node->is_doubled |= node->memory != TTS_NODE_NO_MEMORY;
         node->memory = TTS_NODE_OTHER_MEMORY;
         if (is_text && is_word(token, "DRAM"))
             node->memory = TTS_NODE_DRAM;
         else if (is_text && is_word(token, "L1"))
             node->memory = TTS_NODE_L1;
     } else if (key == KEY_NAME) {
-        node->is_doubled |= node->has_name;
         node->has_name = is_text;
         node->name_len =
             (uint8_t)(is_text ? tts_jsonpull_text(token, node->name, sizeof node->name) : 0);
     } else {
-        node->is_doubled |= node->range_count > 0 || node->has_bad_ranges;
         node->range_count = 0;
         node->has_bad_ranges =
             !is_text || token->is_cut ||
@@ -266,6 +272,7 @@ static void set_text(struct tts_node *node, enum key key,
 static enum tts_status read_param(struct tts_jsonpull *json, struct tts_node *node,
                                   enum key key, struct tts_error *err)
 {
+    see_key(node, key);
     if (key >= KEY_FIELD)
         return read_field(json, node, (enum tts_node_field)(key - KEY_FIELD), err);
     if (key == KEY_NONE || key == KEY_OTHER)
@@ -308,8 +315,6 @@ static enum tts_status read_params(struct tts_jsonpull *json, struct tts_node *n
     struct tts_jsonpull_token token;
     if (!wants_params(node))
         return tts_jsonpull_skip(json, err);
-    node->is_doubled |= node->has_params;
-    node->has_params = true;
     forget_params(node);
     enum tts_status status = tts_jsonpull_next(json, &token, err);
     if (status != TTS_OK || token.kind != TTS_JSONPULL_OBJECT)
@@ -354,6 +359,8 @@ static enum tts_status read_type(struct tts_jsonpull *json, struct tts_node *nod
 {
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(json, &token, err);
+    node->has_type = false;
+    node->type = TTS_NODE_UNKNOWN;
     if (status != TTS_OK || token.kind != TTS_JSONPULL_STRING)
         return status == TTS_OK ? pass(json, &token, err) : status;
     set_type(node, &token);
@@ -363,6 +370,7 @@ static enum tts_status read_type(struct tts_jsonpull *json, struct tts_node *nod
 static enum tts_status read_member(struct tts_jsonpull *json, struct tts_node *node,
                                    enum key key, struct tts_error *err)
 {
+    see_key(node, key);
     switch ((unsigned)key) {
     case KEY_COUNTER:
         return read_field(json, node, TTS_NODE_COUNTER, err);
@@ -382,9 +390,9 @@ enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_node *out,
 {
     struct tts_jsonpull_token token;
     out->type = TTS_NODE_UNKNOWN;
-    out->has_type = out->has_params = out->is_doubled = false;
+    out->has_type = out->is_doubled = false;
     out->type_text[0] = '\0';
-    out->given = out->bad = 0;
+    out->given = out->bad = out->seen = 0;
     forget_params(out);
     for (;;) {
         enum tts_status status = tts_jsonpull_key(json, &token, err);

@@ -48,8 +48,9 @@ enum { TTS_NODE_TEXT_MAX = 40 };
 
 struct tts_node {
     enum tts_node_type type;
-    bool has_type, has_params;
+    bool has_type;
     bool is_doubled;     /* a key stands twice: the last one counts */
+    uint32_t seen;       /* by key: there, whatever its value */
     bool has_bad_ranges; /* the cores cannot be read, or are too many */
     uint32_t given, bad; /* by field: there; there, but no number that could be */
     enum tts_node_memory memory;

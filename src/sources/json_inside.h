@@ -28,6 +28,8 @@ struct tts_jsonpull {
     unsigned char *window;
     size_t window_bytes;
     struct tts_jsonpull_source source;
+    tts_jsonpull_fn on_read; /* NULL: nobody watches */
+    void *on_read_ctx;
 
     const unsigned char *counted; /* lines up to here are in `line` */
     uint64_t line;

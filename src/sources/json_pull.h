@@ -47,6 +47,7 @@ struct tts_jsonpull_source {
     const unsigned char
         *before; /* these come first; what the window does not hold is borrowed */
     size_t before_len;
+    uint64_t before_off; /* of the first of them in the input */
     int fd;              /* then these; -1: none. Not closed */
     size_t window_bytes; /* 0: TTS_JSONPULL_WINDOW; TTS_JSONPULL_WINDOW_MIN at least */
     size_t piece_bytes;  /* at most so many are taken at once; 0: as many as there is room */
@@ -60,6 +61,10 @@ TTS_NODISCARD enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source 
                                                struct tts_jsonpull **out,
                                                struct tts_error *err);
 void tts_jsonpull_free(struct tts_jsonpull *json); /* NULL is fine */
+
+/* From now on `fn` is told after every read how many bytes there were so far. */
+typedef void (*tts_jsonpull_fn)(void *ctx, uint64_t bytes);
+void tts_jsonpull_watch(struct tts_jsonpull *json, tts_jsonpull_fn fn, void *ctx);
 
 /* TTS_E_SYNTAX: err has what, line and offset. TTS_E_RANGE: nested too deeply. TTS_E_IO. After
  * a failure there is nothing more to ask but where. */

@@ -47,6 +47,7 @@ enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
                                   .window = window,
                                   .window_bytes = bytes,
                                   .source = *source,
+                                  .end_off = source->before_off,
                                   .counted = window,
                                   .line = 1,
                                   .marked_line = 1,
@@ -65,6 +66,12 @@ void tts_jsonpull_free(struct tts_jsonpull *json)
     const struct tts_alloc *alloc = json->alloc;
     alloc->free(alloc->ctx, json->window, json->window_bytes + TTS_JSONPULL_PAD);
     alloc->free(alloc->ctx, json, sizeof *json);
+}
+
+void tts_jsonpull_watch(struct tts_jsonpull *json, tts_jsonpull_fn fn, void *ctx)
+{
+    json->on_read = fn;
+    json->on_read_ctx = ctx;
 }
 
 /* ---- lines ---- */
@@ -205,6 +212,8 @@ enum tts_status tts_jsonpull_fill(struct tts_jsonpull *json, const unsigned char
     json->at_eof = got == 0;
     json->end_off += (uint64_t)got;
     set_end(json, json->end + got);
+    if (json->on_read)
+        json->on_read(json->on_read_ctx, json->end_off);
     return TTS_OK;
 }
 

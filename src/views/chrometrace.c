@@ -219,7 +219,7 @@ void tts_chrometrace_put(void *ctx, const struct tts_mark *mark)
     }
 }
 
-void tts_chrometrace_end(struct tts_chrometrace *t, const char *problem)
+void tts_chrometrace_end(struct tts_chrometrace *t, const char *const *missing, size_t count)
 {
     put_text(t, "\n],\"otherData\":{\"file\":");
     put_string(t, t->file.path);
@@ -227,9 +227,11 @@ void tts_chrometrace_end(struct tts_chrometrace *t, const char *problem)
     put_string(t,
                t->file.has_times ? "the recorder's monotonic clock" : TTS_TRACEFILE_NO_TIMES);
     put_text(t, ",\"complete\":");
-    put_text(t, problem ? "false,\"problem\":" : "true");
-    if (problem)
-        put_string(t, problem);
-    put_text(t, "}}\n");
+    put_text(t, count > 0 ? "false,\"missing\":[" : "true");
+    for (size_t i = 0; i < count; i++) {
+        put_text(t, i > 0 ? "," : "");
+        put_string(t, missing[i]);
+    }
+    put_text(t, count > 0 ? "]}}\n" : "}}\n");
     tts_rowout_flush(&t->rows);
 }

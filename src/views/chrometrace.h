@@ -19,5 +19,6 @@ void tts_chrometrace_begin(struct tts_chrometrace *trace, const struct tts_trace
                            FILE *out);
 /* A tts_timeline_fn; ctx is a struct tts_chrometrace. */
 void tts_chrometrace_put(void *ctx, const struct tts_mark *mark);
-/* `problem`: why the file was not told to its end; NULL: it was. */
-void tts_chrometrace_end(struct tts_chrometrace *trace, const char *problem);
+/* `missing`: why it is not complete, so many texts. */
+void tts_chrometrace_end(struct tts_chrometrace *trace, const char *const *missing,
+                         size_t count);

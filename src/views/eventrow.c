@@ -207,9 +207,9 @@ void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item)
     set_mark(row, item);
 }
 
-void tts_eventrow_damage(struct tts_eventrow *row, const char *problem)
+void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message)
 {
     row->known = 0;
-    set_word(row, TTS_ROW_KIND, "damage");
-    set_word(row, TTS_ROW_MESSAGE, problem);
+    set_word(row, TTS_ROW_KIND, kind);
+    set_word(row, TTS_ROW_MESSAGE, message);
 }

@@ -57,8 +57,8 @@ struct tts_eventrow {
 
 /* An item that tts_itemgate_pass() took. */
 void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item);
-/* The last row of a file that was not told to its end. */
-void tts_eventrow_damage(struct tts_eventrow *row, const char *problem);
+/* A row behind the last of a file, about the file: of `kind`, with a message. Borrowed. */
+void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message);
 
 static inline bool tts_eventrow_has(const struct tts_eventrow *row,
                                     enum tts_eventrow_field field)

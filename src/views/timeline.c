@@ -28,7 +28,7 @@ enum tts_status tts_timeline_new(const struct tts_timeline_config *config,
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     *t = (struct tts_timeline){.config = *config, .alloc = alloc, .tracks = 1};
     tts_liveset_init(&t->live, alloc);
-    if (tts_opnames_new(TTS_FOLD_OPS_MAX, alloc, &t->ops) != TTS_OK) {
+    if (tts_opnames_new(TTS_TIMELINE_NAMES_MAX, alloc, &t->ops) != TTS_OK) {
         tts_timeline_free(t);
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     }
@@ -129,6 +129,7 @@ const char *tts_timeline_op(struct tts_timeline *t, const struct tts_item_op *op
     if (found == TTS_OPNAMES_OTHER) {
         tts_opnames_add(t->ops, op->hash, op->name, op->name_len);
         found = tts_opnames_find(t->ops, op->hash);
+        t->counts.unnamed += found == TTS_OPNAMES_OTHER;
     }
     *idx = found;
     return tts_opnames_text(t->ops, found);

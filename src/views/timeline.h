@@ -77,6 +77,7 @@ enum {
     TTS_TIMELINE_SLOTS_MAX = 1 << 20,
     TTS_TIMELINE_DEVICES_MAX = 256,
     TTS_TIMELINE_THREADS_MAX = 4096,
+    TTS_TIMELINE_NAMES_MAX = 65000, /* of operations */
 };
 
 /* For items that have no time. */
@@ -105,5 +106,6 @@ struct tts_timeline_counts {
     uint64_t unseen_frees; /* of buffers that are not known: they count nowhere */
     uint64_t unseen_ends;  /* of operations or traces whose begin is not known */
     uint64_t other_ops;    /* of one thread more than can be kept */
+    uint64_t unnamed;      /* operations and buffers with one name more: "(other)" */
 };
 struct tts_timeline_counts tts_timeline_counts(const struct tts_timeline *timeline);

@@ -2,7 +2,7 @@
 # export: four formats that say the same, whatever the file, and whole ones of a damaged file.
 . "$(dirname "$0")/lib.sh"
 
-make_exported=$TTS_BUILD_DIR/tests/make_exported
+make=$TTS_BUILD_DIR/tests/make_recording
 python=
 for candidate in python3 /usr/bin/python3; do
     "$candidate" -c 'import google.protobuf' 2>/dev/null && python=$candidate && break
@@ -46,17 +46,17 @@ compare() { # file, slots, the exit code of each export
 compare "$work/graph.json" 4096 0
 expect_out_like "2 buffers, 0 not drawn, 1 operations"
 for seed in 1 2 3; do
-    "$make_exported" "$work/$seed.tts" 3000 "$seed" || exit 1
+    "$make" "$work/$seed.tts" random 3000 "$seed" || exit 1
     compare "$work/$seed.tts" 4096 0
 done
 compare "$work/1.tts" 2 0
 compare "$work/1.tts" 0 0
 expect_out_like " 0 buffers, "
-"$make_exported" "$work/box.tts" 2000 4 box || exit 1
+"$make" "$work/box.tts" box_of 2000 4 || exit 1
 compare "$work/box.tts" 4096 0
 
 # Recordings of several blocks have keyframes inside: these are passed over.
-"$make_exported" "$work/long.tts" 150000 5 || exit 1
+"$make" "$work/long.tts" random 150000 5 || exit 1
 run sh -c '"$1" export "$2" --to csv | cut -d, -f3 | sort | uniq -c' sh "$ttscope" "$work/long.tts"
 expect_code 0
 [[ $out != *keyframe* && $out != *live* ]] || fail "wanted no keyframes"
@@ -94,7 +94,15 @@ expect_out_like "TYPE_SLICE_END"
 # Buffers that are not drawn are said.
 run "$ttscope" export "$work/1.tts" --to perfetto -s 1 -o "$work/out.pftrace"
 expect_code 0
-expect_err_like "buffers are counted but not drawn: 1 others of their pool lived beside them"
+expect_err_like "counted but not drawn: *"
+
+# So are names for which there is no room, also in the output.
+"$make" "$work/names.tts" names || exit 1
+run "$ttscope" export "$work/names.tts" --to perfetto -o "$work/out.pftrace"
+expect_code 0
+expect_err 'ttscope export: note: 1000 operations and buffers are named "(other)": there is room for 65000 names of operations'
+run sh -c 'tail -c 400 "$1" | strings' sh "$work/out.pftrace"
+expect_out_like "there is room for 65000 names"
 
 # ---- input and output ----
 
@@ -147,8 +155,8 @@ for file in cut.json cut.tts; do
     run "$ttscope" export "$work/$file" --to chrome -o "$work/out.chrome"
     expect_code 5
     expect_err_like "ttscope export: $work/$file:"
-    expect_err_like "note: what was before that is exported"
-    run jq -e '(.otherData.complete | not) and (.otherData.problem | length > 0) and
+    expect_err_like "; only what is before was read"
+    run jq -e '(.otherData.complete | not) and (.otherData.missing | length == 1) and
         (.traceEvents | length > 3)' "$work/out.chrome"
     expect_code 0
     run sh -c '"$1" export "$2" --to csv | tail -n 1' sh "$ttscope" "$work/$file"
@@ -157,7 +165,7 @@ for file in cut.json cut.tts; do
     expect_out "damage"
     run sh -c '"$1" export "$2" --to perfetto | tail -c 400 | strings' sh "$ttscope" "$work/$file"
     expect_code 0
-    expect_out_like "the file could not be read further"
+    expect_out_like "; only what is before was read"
 done
 
 # A recording that is cut anywhere: a part of it, or a refusal and no output; all of it where

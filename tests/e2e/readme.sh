@@ -21,6 +21,55 @@ TTSCOPE_ROOT=$work/host run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/co
 expect_code 0
 expect_err "ttscope pack: note: 'build/loop.tts' was not ended, what was in it by now is packed"
 
+# What it shows of the languages compiles and runs, around functions that do nothing.
+snippets() { # language
+    awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on { print }' \
+        "$source_dir/README.md"
+}
+# A library with a sanitizer in it wants it to be there, and first; Python itself leaks.
+sanitizer=$(ldd "$TTS_BUILD_DIR/lib/libttscope.so" |
+    sed -n 's/^[[:space:]]*libasan.* => \([^ ]*\) .*/\1/p')
+compile() { # compiler, source
+    local lib=$TTS_BUILD_DIR/lib
+    run "$1" ${sanitizer:+-fsanitize=address,undefined} -Wno-unused-result -I"$source_dir/include" \
+        -I"$source_dir/bindings/cpp" "$2" -L"$lib" -lttscope -Wl,-rpath,"$lib" -o "$work/snippet"
+    expect_code 0
+    run "$work/snippet"
+    expect_code 0
+    expect_out_like "--- FORWARD_PASS ---"
+}
+{
+    snippets c | grep '^#'
+    echo 'static void forward(void) {} static void backward(void) {}'
+    echo 'int main(void) { struct tts_capture *capture; struct tts_error err;'
+    snippets c | grep -v '^#'
+    echo 'tts_capture_free(capture); return 0; }'
+} >"$work/snippet.c"
+compile cc "$work/snippet.c"
+{
+    snippets cpp | grep '^[#u]'
+    echo 'static void forward() {} static void backward() {} int main() {'
+    snippets cpp | grep -v '^[#u]'
+    echo '}'
+} >"$work/snippet.cpp"
+compile c++ "$work/snippet.cpp"
+{
+    echo 'def forward(): pass'
+    echo 'backward = train = forward'
+    snippets python
+} >"$work/snippet.py"
+if command -v python3 >/dev/null; then
+    cd "$work" || exit 1
+    run env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source_dir/bindings/python" \
+        TTSCOPE_LIBRARY="$TTS_BUILD_DIR/lib/libttscope.so" LD_PRELOAD="$sanitizer" \
+        ASAN_OPTIONS=detect_leaks=0 "$(python3 -c 'import sys; print(sys.executable)')" snippet.py
+    expect_code 0
+    expect_err ""
+    expect_out_like "--- FORWARD_PASS ---"
+    run "$ttscope" show run.tts
+    expect_code 0
+fi
+
 while read -r link; do
     [ -e "$source_dir/$link" ] || { echo "no such file: $link" && failures=1; }
 done < <(grep -oh '](\([^)]*\))' "$source_dir"/*.md | sed 's/^](//; s/)$//' | grep -v '://')

@@ -11,6 +11,8 @@ for _ in first again; do
     run "$tree/script/demo"
     expect_code 0
     expect_out_like "build/demo/fragmentation.svg"
+    expect_out_like "tracked_loop: Out of Memory: Not enough space to allocate 1572864000 B DRAM"
+    expect_out_like "peak of DRAM: 11534336000 B, 11000.00 MB"
     head -c 200 "$tree/build/demo/fragmentation.svg" | grep -q '<svg' || fail "wanted a picture"
 done
 

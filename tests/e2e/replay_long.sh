@@ -2,7 +2,7 @@
 # A recording with more allocations than are kept: it is read again, and the answer is the same.
 . "$(dirname "$0")/lib.sh"
 printf 'alloc 0 0 1 24576 2048 0\nchurn 2200000\n' |
-    "$TTS_BUILD_DIR/tests/make_recording" "$work/long.tts" || exit 1
+    "$TTS_BUILD_DIR/tests/make_recording" "$work/long.tts" story || exit 1
 run "$ttscope" replay --device n150 "$work/long.tts"
 expect_code 0
 expect_err ''

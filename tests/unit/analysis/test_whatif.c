@@ -52,7 +52,7 @@ T_TEST(the_first_failure_says_what_when_where_and_what_lived)
     feed(&rig);
     const struct tts_whatif_failure *first = tts_whatif_first(rig.whatif);
     T_TRUE(first->kind == TTS_WHATIF_REFUSED && first->seq == 4 && first->device == 7);
-    T_TRUE(first->has_time && first->time_ns == 89 && first->pool == TTS_POOL_DRAM);
+    T_TRUE(first->has_time && first->time_ns == 1099 && first->pool == TTS_POOL_DRAM);
     T_TRUE(first->id == 9 && first->size_bytes == 3 * 2048 * 12);
     T_STR_EQ(first->op, "add");
     T_EQ(first->failure.largest_free_bytes, 4096);
@@ -337,13 +337,42 @@ T_TEST(buffers_of_single_cores_are_not_run)
     tts_whatif_free(rig.whatif);
 }
 
-T_TEST(requests_refused_when_it_was_recorded_are_counted)
+/* On a chip where it fits, and where it does not. */
+T_TEST(a_request_of_dram_that_was_refused_is_tried_and_nothing_of_it_stays)
 {
+    static const struct tts_failure failure = {.kind = TTS_FAILURE_SPACE,
+                                               .pool = TTS_POOL_DRAM,
+                                               .requested_bytes = UINT64_C(20) << 30};
+    static const char *const chips[] = {"p150", "n150"};
+    for (int i = 0; i < 2; i++) {
+        struct rig rig = rig_on(chips[i]);
+        event_item(&rig, TTS_EVENT_FAILURE, 0)->event.failure = &failure;
+        feed(&rig);
+        const struct tts_whatif_counts *counts = counts_of(&rig);
+        T_TRUE(counts->refused == 1 && counts->retried == 1);
+        T_TRUE(counts->allocations == 0 && counts->frees == 0);
+        T_EQ(tts_whatif_failures(rig.whatif), i);
+        T_EQ(tts_whatif_left_out(rig.whatif), 0);
+        T_EQ(pool_of(&rig, TTS_POOL_DRAM).stats.buffers, 0);
+        T_TRUE(pool_of(&rig, TTS_POOL_DRAM).stats.peak_bytes > 0);
+        T_TRUE(i == 0 || tts_whatif_first(rig.whatif)->id == TTS_WHATIF_NO_ID);
+        tts_whatif_free(rig.whatif);
+    }
+}
+
+T_TEST(other_requests_that_were_refused_are_left_out)
+{
+    static const struct tts_failure failures[] = {
+        {.kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_L1, .requested_bytes = 4096},
+        {.kind = TTS_FAILURE_CB_BEYOND, .pool = TTS_POOL_L1},
+        {.kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM}};
     struct rig rig = rig_on("n150");
-    static const struct tts_failure failure = {.kind = TTS_FAILURE_SPACE};
-    event_item(&rig, TTS_EVENT_FAILURE, 0)->event.failure = &failure;
-    feed(&rig);
-    T_TRUE(counts_of(&rig)->refused == 1 && tts_whatif_failures(rig.whatif) == 0);
+    for (size_t i = 0; i < 3; i++) {
+        event_item(&rig, TTS_EVENT_FAILURE, 0)->event.failure = &failures[i];
+        feed(&rig);
+    }
+    T_TRUE(counts_of(&rig)->refused == 3 && counts_of(&rig)->retried == 0);
+    T_TRUE(tts_whatif_failures(rig.whatif) == 0 && tts_whatif_left_out(rig.whatif) == 3);
     tts_whatif_free(rig.whatif);
 }
 
@@ -461,7 +490,7 @@ T_TEST(a_recording_that_starts_in_the_middle_begins_with_what_lived)
     T_TRUE(tts_whatif_find(rig.whatif, 0, 4, &buffer) && buffer.address == 2968640);
     T_TRUE(tts_whatif_find(rig.whatif, 0, 5, &buffer) && buffer.address == 2968640 + 2048);
     T_TRUE(counts_of(&rig)->earlier == 2 && rig.counts.allocations == 1);
-    T_TRUE(rig.counts.is_partial && rig.counts.unknown_pages == 2);
+    T_EQ(rig.counts.unknown_pages, 2);
     keyframe(&rig, true); /* a later one tells what we know */
     live_item(&rig, 5, 90, 12 * 4096);
     live_item(&rig, 77, 90, 12 * 4096);
@@ -471,21 +500,12 @@ T_TEST(a_recording_that_starts_in_the_middle_begins_with_what_lived)
     tts_whatif_free(rig.whatif);
 }
 
-T_TEST(it_is_whole_when_it_begins_with_the_first_event)
+T_TEST(events_that_were_missed_are_counted)
 {
     struct rig rig = rig_on("n150");
-    keyframe(&rig, true);
-    keyframe(&rig, false);
-    rows(&rig, 1, 1);
-    T_TRUE(!counts_of(&rig)->is_partial);
     rig.item = (struct tts_item){.kind = TTS_ITEM_MISSED, .count = 3};
     feed(&rig);
-    T_TRUE(counts_of(&rig)->is_partial && rig.counts.missed == 3);
-    tts_whatif_free(rig.whatif);
-    rig = rig_on("n150");
-    rig.seq = 1;
-    rows(&rig, 1, 1);
-    T_TRUE(counts_of(&rig)->is_partial);
+    T_EQ(counts_of(&rig)->missed, 3);
     tts_whatif_free(rig.whatif);
 }
 

@@ -582,6 +582,59 @@ T_TEST(what_may_be_a_trace_begins_with_a_bracket)
     T_TRUE(!tts_graph_may_be((const unsigned char *)"", 0));
     T_TRUE(!tts_graph_may_be((const unsigned char *)"  ", 2));
     T_TRUE(!tts_graph_may_be((const unsigned char *)"x[", 2));
+    T_TRUE(tts_graph_may_be((const unsigned char *)"\xef\xbb\xbf [", 5));
+    T_TRUE(!tts_graph_may_be((const unsigned char *)"\xef\xbb\xbf", 3));
+    T_TRUE(!tts_graph_may_be((const unsigned char *)"\xef\xbb[", 3));
+}
+
+T_TEST(a_mark_of_utf8_is_passed_over)
+{
+    static const char text[] = "\xef\xbb\xbf[{\"counter\":0,\"node_type\":\"capture_start\"}]";
+    struct tts_graph *graph = NULL;
+    struct tts_item item;
+    T_EQ(tts_graph_open(-1, (const unsigned char *)text, sizeof text - 1, NULL, &graph, NULL),
+         TTS_OK);
+    T_EQ(tts_graph_next(graph, &item, NULL), TTS_OK);
+    T_EQ(item.kind, TTS_ITEM_BEGIN);
+    T_EQ(tts_graph_line(graph), 1);
+    while (tts_graph_next(graph, &item, NULL) == TTS_OK)
+        ;
+    T_EQ(tts_graph_tell(graph), sizeof text - 1);
+    tts_graph_close(graph);
+}
+
+static void add_read(void *ctx, uint64_t bytes)
+{
+    uint64_t *last = ctx;
+    T_TRUE(bytes >= *last);
+    *last = bytes;
+}
+
+/* Also where one item takes all of it. */
+T_TEST(who_watches_is_told_how_far_it_is)
+{
+    static char text[200000];
+    size_t len =
+        (size_t)snprintf(text, sizeof text, "[{\"counter\":0,\"node_type\":\"capture_start\"}");
+    for (int i = 1; i < 3000; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                ",{\"counter\":%d,\"node_type\":\"tensor\"}", i);
+    text[len++] = ']';
+    struct tts_jsonpull_source source = {.before = (const unsigned char *)text,
+                                         .before_len = len,
+                                         .fd = -1,
+                                         .window_bytes = TTS_JSONPULL_WINDOW_MIN};
+    struct tts_graph *graph = NULL;
+    struct tts_item item;
+    uint64_t last = 0;
+    T_EQ(tts_graph_open_source(&source, NULL, &graph, NULL), TTS_OK);
+    tts_graph_watch(graph, add_read, &last);
+    T_EQ(tts_graph_next(graph, &item, NULL), TTS_OK);
+    T_TRUE(last < len);
+    T_EQ(tts_graph_next(graph, &item, NULL), TTS_OK);
+    T_EQ(item.kind, TTS_ITEM_CUT);
+    T_EQ(last, len);
+    tts_graph_close(graph);
 }
 
 T_TEST(a_file_is_read_behind_its_first_bytes)

@@ -197,6 +197,9 @@ T_TEST(a_node_that_cannot_be_is_noted_and_passed_over)
         {"null", "an element that is no node"},
         {PLAIN("tensor", ",\"counter\":1"), "a key stands twice"},
         {"{\"node_type\":\"buffer\",\"counter\":1,\"node_type\":\"tensor\"}", "stands twice"},
+        {"{\"node_type\":1,\"counter\":1,\"node_type\":\"tensor\"}", "stands twice"},
+        {PLAIN("tensor", ",\"params\":{},\"params\":{}"), "stands twice"},
+        {PLAIN("tensor", ",\"connections\":[],\"connections\":[]"), "stands twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         is_noted(cases[i].node, TTS_GRAPH_BAD_NODE, cases[i].says);
@@ -350,8 +353,31 @@ T_TEST(of_keys_that_stand_twice_the_last_counts)
         1u << TTS_GRAPH_BAD_NODE);
     T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 1);
     T_EQ(rig.figures.dram_freed_bytes, 4);
+    rig_read_well(&rig, "[" START ",{\"counter\":1,\"node_type\":\"tensor\",\"node_type\":1}]",
+                  1u << TTS_GRAPH_BAD_NODE);
+    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* twice, and no type */
+    T_EQ(rig.figures.tensors, 0);
     rig_read_well(&rig, "{\"graph\":[" START "],\"graph\":[1]}", 1u << TTS_GRAPH_BAD_NODE);
     T_TRUE(strstr(rig.notes[TTS_GRAPH_BAD_NODE].text, "second") != NULL);
+}
+
+T_TEST(a_key_stands_twice_whatever_its_values_are)
+{
+    static const char *const params[] = {
+        "\"core_range_set\":\"{}\",\"core_range_set\":\"{}\"",
+        "\"device_id\":null,\"device_id\":null",
+        "\"name\":1,\"name\":\"x\"",
+        "\"type\":null,\"type\":\"L1\"",
+    };
+    char text[512];
+    for (size_t i = 0; i < sizeof params / sizeof params[0]; i++) {
+        snprintf(text, sizeof text,
+                 "[" START ",{\"counter\":1,\"node_type\":\"circular_buffer_deallocate_all\","
+                 "\"params\":{%s}}]",
+                 params[i]);
+        rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE);
+        T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 1);
+    }
 }
 
 /* ---- operations that do not fit ---- */

@@ -33,7 +33,8 @@ static void expect(const char *problem, const char *wanted)
 {
     tts_timeline_end(timeline);
     tts_timeline_free(timeline);
-    tts_chrometrace_end(&trace, problem);
+    const char *missing[] = {"5 events", problem};
+    tts_chrometrace_end(&trace, missing, problem ? 2 : 0);
     T_EQ(fclose(trace.rows.out), 0);
     T_STR_EQ(text, wanted);
     free(text);
@@ -124,5 +125,5 @@ T_TEST(it_is_whole_json_whatever_happened)
            "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"ts\":0.000,\"name\":\"thread_name\","
            "\"args\":{\"name\":\"memory\"}}\n"
            "],\"otherData\":{\"file\":\"-\",\"times\":\"" TTS_TRACEFILE_NO_TIMES
-           "\",\"complete\":false,\"problem\":\"line 2: cut \\\"off\\\"\"}}\n");
+           "\",\"complete\":false,\"missing\":[\"5 events\",\"line 2: cut \\\"off\\\"\"]}}\n");
 }

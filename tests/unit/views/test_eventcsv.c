@@ -171,7 +171,7 @@ T_TEST(the_last_row_says_why_there_are_no_more)
 {
     static struct tts_eventrow row;
     begin(true);
-    tts_eventrow_damage(&row, "line 3: cut off");
+    tts_eventrow_note(&row, "damage", "line 3: cut off");
     tts_eventcsv_row(&out.rows, &row);
     rows_expect(&out, ",,damage,,,,,,,,,,,,,,,,,,,,,line 3: cut off\n");
 }

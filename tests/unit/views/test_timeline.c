@@ -335,6 +335,29 @@ T_TEST(operations_nest_on_their_threads)
     T_EQ(counts.unseen_ends, 1);
 }
 
+T_TEST(names_beyond_those_that_are_kept_are_counted)
+{
+    char name[16];
+    begin(plain);
+    for (int i = 0; i <= TTS_TIMELINE_NAMES_MAX; i++) {
+        snprintf(name, sizeof name, "op%d", i);
+        put(item_op(&rig, 1, name));
+        put(item_op(&rig, 1, NULL));
+        T_EQ(tts_timeline_counts(timeline).unnamed, i == TTS_TIMELINE_NAMES_MAX);
+    }
+    put(item_op(&rig, 1, "op0"));
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 64);
+    item_set_op(&item, name);
+    put(item);
+    T_EQ(tts_timeline_counts(timeline).unnamed, 2);
+    tts_timeline_end(timeline);
+    tts_timeline_free(timeline);
+    fclose(marks.out);
+    T_TRUE(strstr(marks.text, " op64999\n") && strstr(marks.text, " (other)\n"));
+    T_TRUE(strstr(marks.text, " op65000\n") == NULL);
+    free(marks.text);
+}
+
 T_TEST(threads_beyond_those_that_are_kept_are_counted)
 {
     begin(plain);

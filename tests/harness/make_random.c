@@ -1,12 +1,7 @@
-/* make_exported.c: writes a recording of a history that its seed decides, with all that a
- * recording can have: for tests of what reads recordings.
- *     make_exported OUT EVENTS SEED [box]
- * With `box` it begins in the middle, with a keyframe. */
-#include "harness/item_rig.h"
-#include "model/recpack.h"
+/* make_random.c: histories that a seed decides. */
+#include "harness/make_recording.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LIVE_MAX = 6000, DEVICES = 5, THREADS = 3, CAPTURES = 2 };
 
@@ -14,8 +9,7 @@ static const char *const ops[] = {
     "ttnn::add", "ttnn::matmul", "=SUM(A1)",           "-minus, comma", "quo\"te",
     "new\nline", "bad\xff",      "gr\xc3\xbc\xc3\x9f", "ttnn::conv2d"};
 
-static struct item_rig rig;
-static struct tts_recpack *pack;
+static struct make *make;
 static uint64_t rng;
 static struct {
     uint64_t id;
@@ -35,17 +29,9 @@ static uint64_t below(uint64_t bound)
     return rng * UINT64_C(0x2545f4914f6cdd1d) % bound;
 }
 
-static void stop(const char *what, const struct tts_error *err)
-{
-    fprintf(stderr, "make_exported: %s: %s\n", what, err->text);
-    exit(1);
-}
-
 static void put(struct tts_item item)
 {
-    struct tts_error err;
-    if (tts_recpack_item(pack, &item, &err) != TTS_OK)
-        stop("cannot pack", &err);
+    make_put(make, item);
 }
 
 /* Fills in what makes a buffer of its pool. */
@@ -73,7 +59,8 @@ static void put_alloc(void)
 {
     uint32_t device = (uint32_t)below(DEVICES);
     enum tts_pool pool = (enum tts_pool)below(TTS_POOLS);
-    struct tts_item item = item_alloc(&rig, device, pool, next_id++, 32 * (1 + below(1 << 14)));
+    struct tts_item item =
+        item_alloc(&make->rig, device, pool, next_id++, 32 * (1 + below(1 << 14)));
     fill(&item.event);
     if (op_now)
         item_set_op(&item, op_now);
@@ -86,14 +73,14 @@ static void put_alloc(void)
 static void put_free(void)
 {
     size_t at = below(live_count);
-    struct tts_item item = item_free(&rig, live[at].device, live[at].pool, live[at].id);
+    struct tts_item item = item_free(&make->rig, live[at].device, live[at].pool, live[at].id);
     live[at] = live[--live_count];
     put(item);
 }
 
 static void put_unseen(void)
 {
-    struct tts_item item = item_free(&rig, 0, TTS_POOL_DRAM, UINT64_C(1) << 60);
+    struct tts_item item = item_free(&make->rig, 0, TTS_POOL_DRAM, UINT64_C(1) << 60);
     item.event.size_bytes = below(2) * 4096;
     put(item);
 }
@@ -103,7 +90,7 @@ static void put_op(void)
     uint32_t thread = 1 + (uint32_t)below(THREADS);
     bool begins = depth[thread] == 0 || (depth[thread] < 4 && below(2));
     op_now = begins ? ops[below(sizeof ops / sizeof *ops)] : NULL;
-    struct tts_item item = item_op(&rig, thread, op_now);
+    struct tts_item item = item_op(&make->rig, thread, op_now);
     depth[thread] += begins ? 1 : UINT32_MAX;
     put(item);
 }
@@ -111,10 +98,10 @@ static void put_op(void)
 static void put_part(void)
 {
     static const struct tts_core_range ranges[] = {{0, 0, 7, 7}, {8, 0, 9, 1}};
-    struct tts_item item = below(4) == 0
-                               ? item_event(&rig, TTS_EVENT_PROGRAM, 0)
-                               : item_part(&rig, (enum tts_event_kind)(TTS_EVENT_CB + below(3)),
-                                           32 * (1 + below(64)), ranges, 1 + below(2));
+    struct tts_item item =
+        below(4) == 0 ? item_event(&make->rig, TTS_EVENT_PROGRAM, 0)
+                      : item_part(&make->rig, (enum tts_event_kind)(TTS_EVENT_CB + below(3)),
+                                  32 * (1 + below(64)), ranges, 1 + below(2));
     item.event.device = (uint32_t)below(DEVICES);
     item.event.borrowed = item.event.kind == TTS_EVENT_CB && below(8) == 0;
     put(item);
@@ -125,7 +112,7 @@ static void put_trace(void)
     uint32_t device = (uint32_t)below(DEVICES);
     bool begins = traces[device] == 0;
     traces[device] = begins;
-    put(item_event(&rig, begins ? TTS_EVENT_TRACE_BEGIN : TTS_EVENT_TRACE_END, device));
+    put(item_event(&make->rig, begins ? TTS_EVENT_TRACE_BEGIN : TTS_EVENT_TRACE_END, device));
 }
 
 static void put_failure(void)
@@ -140,7 +127,7 @@ static void put_failure(void)
                                   .taken_bytes = 1390000,
                                   .free_bytes = 3472,
                                   .largest_free_bytes = below(3000)};
-    struct tts_item item = item_event(&rig, TTS_EVENT_FAILURE, 1);
+    struct tts_item item = item_event(&make->rig, TTS_EVENT_FAILURE, 1);
     item.event.failure = &failure;
     put(item);
 }
@@ -149,13 +136,13 @@ static void put_phase(void)
 {
     char name[32];
     snprintf(name, sizeof name, "step %u", (unsigned)++phases);
-    put(item_capture(&rig, TTS_ITEM_CUT, 1 + phases % CAPTURES, name));
+    put(item_capture(&make->rig, TTS_ITEM_CUT, 1 + phases % CAPTURES, name));
 }
 
 static void put_step(void)
 {
     uint64_t choice = below(1000);
-    rig.time_ns += below(5000);
+    make->rig.time_ns += below(5000);
     if (choice < 5)
         put_phase();
     else if (choice < 8)
@@ -178,7 +165,7 @@ static void put_step(void)
 static void put_meshes(void)
 {
     for (uint32_t chip = 2; chip <= 3; chip++) {
-        struct tts_item item = item_mark(&rig, TTS_ITEM_CHIP);
+        struct tts_item item = item_mark(&make->rig, TTS_ITEM_CHIP);
         item.device = chip;
         item.mesh = 4;
         put(item);
@@ -189,13 +176,13 @@ static void put_meshes(void)
 static void put_keyframe(void)
 {
     static const struct tts_core_range ranges[] = {{0, 0, 1, 1}};
-    rig.seq = 1000;
-    struct tts_item item = item_mark(&rig, TTS_ITEM_KEYFRAME);
+    make->rig.seq = 1000;
+    struct tts_item item = item_mark(&make->rig, TTS_ITEM_KEYFRAME);
     item.count = 3;
     put(item);
     put_meshes();
     for (uint64_t id = 1; id <= 3; id++) {
-        item = item_live(&rig, (uint32_t)id, TTS_POOL_L1, id, 4096 * id);
+        item = item_live(&make->rig, (uint32_t)id, TTS_POOL_L1, id, 4096 * id);
         item.live.bytes_per_bank = 64 * id;
         item.live.seq = 10 * id;
         item_set_op(&item, ops[id]);
@@ -204,63 +191,40 @@ static void put_keyframe(void)
         live[live_count++].pool = TTS_POOL_L1;
         put(item);
     }
-    item = item_mark(&rig, TTS_ITEM_PART);
+    item = item_mark(&make->rig, TTS_ITEM_PART);
     item.event = tts_event_of(TTS_EVENT_CB, 1);
     item.event.size_bytes = 640;
     item.event.ranges = ranges;
     item.event.range_count = 1;
     item.live.seq = 999;
     put(item);
-    item = item_mark(&rig, TTS_ITEM_TRACING);
+    item = item_mark(&make->rig, TTS_ITEM_TRACING);
     item.device = 2;
     item.count = 1;
     traces[2] = 1;
     put(item);
     for (uint32_t i = 1; i <= CAPTURES; i++)
-        put(item_capture(&rig, TTS_ITEM_ACTIVE, i, NULL));
-    put(item_mark(&rig, TTS_ITEM_KEYFRAME_END));
+        put(item_capture(&make->rig, TTS_ITEM_ACTIVE, i, NULL));
+    put(item_mark(&make->rig, TTS_ITEM_KEYFRAME_END));
     next_id = 100;
 }
 
-static void put_all(uint64_t events, bool is_box)
+void make_random(struct make *to, uint64_t events, uint64_t seed, bool is_box)
 {
+    make = to;
+    rng = seed;
+    if (seed == 0)
+        make_die("a seed is not 0");
     if (is_box)
         put_keyframe();
     else
         put_meshes();
     for (uint32_t i = 1; !is_box && i <= CAPTURES; i++)
-        put(item_capture(&rig, TTS_ITEM_BEGIN, i, NULL));
-    uint64_t last = rig.seq + events;
-    while (rig.seq < last)
+        put(item_capture(&make->rig, TTS_ITEM_BEGIN, i, NULL));
+    make->state.events = make->rig.seq;
+    uint64_t last = make->rig.seq + events;
+    while (make->rig.seq < last)
         put_step();
-    put(item_capture(&rig, TTS_ITEM_CUT, 1, "end"));
-    put(item_capture(&rig, TTS_ITEM_END, 1, NULL));
-}
-
-int main(int argc, char **argv)
-{
-    struct tts_rec_header header = {.kind = TTS_REC_PACKED,
-                                    .start_ns = 1000000,
-                                    .start_realtime_ns = UINT64_C(1700000000000000000),
-                                    .unit_scale = UINT64_C(1) << 32,
-                                    .pid = 4711,
-                                    .program = "make \"recording\"",
-                                    .writer = "test"};
-    struct tts_error err;
-    if (argc < 4)
-        return 2;
-    FILE *out = fopen(argv[1], "w+b");
-    rig = (struct item_rig){.has_time = true, .time_ns = 1000000};
-    rng = strtoull(argv[3], NULL, 10);
-    if (!out || rng == 0)
-        return 2;
-    if (tts_recpack_new(out, &header, NULL, &pack, &err) != TTS_OK)
-        stop("cannot begin", &err);
-    put_all(strtoull(argv[2], NULL, 10), argc > 4);
-    struct tts_rec_state state = {
-        .generation = 1, .kind = TTS_REC_ENDED, .events = strtoull(argv[2], NULL, 10)};
-    if (tts_recpack_end(pack, &state, &err) != TTS_OK)
-        stop("cannot end", &err);
-    tts_recpack_free(pack);
-    return fclose(out) == 0 ? 0 : 1;
+    put(item_capture(&make->rig, TTS_ITEM_CUT, 1, "end"));
+    put(item_capture(&make->rig, TTS_ITEM_END, 1, NULL));
 }

@@ -1,0 +1,167 @@
+#include "cli/partial.h"
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "cli/message.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
+{
+    p->has_items = true;
+    switch (item->kind) {
+    case TTS_ITEM_NAME:
+        return;
+    case TTS_ITEM_EVENT:
+        p->lacks_start |= !p->has_start && item->seq > 1;
+        p->has_start = true;
+        break;
+    case TTS_ITEM_KEYFRAME: /* of those in the middle nothing is taken */
+        p->in_keyframe = true;
+        p->is_start = !p->has_begun;
+        p->has_start |= p->is_start;
+        break;
+    case TTS_ITEM_KEYFRAME_END:
+        p->in_keyframe = false;
+        break;
+    case TTS_ITEM_MISSED: /* in a keyframe: it does not have all */
+        p->lacks_start |= p->in_keyframe && p->is_start;
+        if (!p->in_keyframe && __builtin_add_overflow(p->missed, item->count, &p->missed))
+            p->missed = UINT64_MAX;
+        break;
+    case TTS_ITEM_CHIP:
+    case TTS_ITEM_BEGIN:
+    case TTS_ITEM_CUT:
+    case TTS_ITEM_END:
+    case TTS_ITEM_LIVE:
+    case TTS_ITEM_PART:
+    case TTS_ITEM_TRACING:
+    case TTS_ITEM_ACTIVE:
+        break;
+    }
+    p->has_begun = true;
+}
+
+/* ---- the list ---- */
+
+static TTS_PRINTF(4, 5) void add(struct tts_partial_notes *notes, const char *kind,
+                                 uint64_t line, const char *format, ...)
+{
+    assert(notes->count < TTS_PARTIAL_NOTES_MAX);
+    struct tts_partial_note *note = &notes->note[notes->count++];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(note->text, sizeof note->text, format, args);
+    va_end(args);
+    note->kind = kind;
+    note->line = line;
+}
+
+static void add_graph(struct tts_partial_notes *notes, const struct tts_graph *graph)
+{
+    char like[TTS_PARTIAL_FIRST_MAX];
+    for (int i = 0; i < TTS_GRAPH_NOTES; i++) {
+        enum tts_graph_note_kind kind = (enum tts_graph_note_kind)i;
+        const struct tts_graph_note *note = tts_graph_note(graph, kind);
+        if (note->count > 0 && tts_graph_note_is_bad(kind))
+            add(notes, "graph", note->line, "%s%s", note->text,
+                tts_partial_first_of(note->count, like));
+    }
+}
+
+const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX])
+{
+    out[0] = '\0';
+    if (count > 1)
+        snprintf(out, TTS_PARTIAL_FIRST_MAX, " (the first of %" PRIu64 ")", count);
+    return out;
+}
+
+const char *tts_partial_stop_text(const struct tts_rec_state *state,
+                                  char out[TTS_PARTIAL_REASON_MAX])
+{
+    struct tts_error err;
+    if (state->sys_errno == EBADMSG)
+        tts_error_set(&err, TTS_E_IO, "was damaged before it was packed");
+    else if (state->sys_errno > 0)
+        tts_error_set_errno(&err, TTS_E_IO, (int)state->sys_errno, "stopped");
+    else
+        tts_error_set(&err, TTS_E_IO, "stopped before its end");
+    static_assert(sizeof err.text <= TTS_PARTIAL_REASON_MAX, "it is copied whole");
+    return memcpy(out, err.text, sizeof err.text);
+}
+
+/* How much a recording that stopped has dropped is told at its end: 0 may be "not told". */
+static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_info *info)
+{
+    char reason[TTS_PARTIAL_REASON_MAX];
+    uint64_t dropped = info->state.dropped;
+    if (!info->state_is_known)
+        add(notes, "state", 0, "its state is damaged, whether it is complete is not known");
+    else if (info->state.kind == TTS_REC_STOPPED && dropped > 0)
+        add(notes, "stopped", 0, "the recording %s; %" PRIu64 " event%s after that %s missing",
+            tts_partial_stop_text(&info->state, reason), dropped, dropped == 1 ? "" : "s",
+            dropped == 1 ? "is" : "are");
+    else if (info->state.kind == TTS_REC_STOPPED)
+        add(notes, "stopped", 0, "the recording %s; what came after that is missing",
+            tts_partial_stop_text(&info->state, reason));
+}
+
+void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
+                      struct tts_partial_notes *out)
+{
+    char like[TTS_PARTIAL_FIRST_MAX];
+    out->count = 0;
+    if (tts_eventfile_graph(file))
+        add_graph(out, tts_eventfile_graph(file));
+    if (p->lacks_start)
+        add(out, "start", 0, "what lived before its first event is not all known");
+    if (p->missed > 0)
+        add(out, "missed", 0, "%" PRIu64 " event%s dropped before %s recorded", p->missed,
+            p->missed == 1 ? " was" : "s were", p->missed == 1 ? "it was" : "they were");
+    if (p->refused > 0)
+        add(out, "refused", p->refusal.line, "%s; passed over%s", p->refusal.text,
+            tts_partial_first_of(p->refused, like));
+    if (tts_eventfile_recording(file))
+        add_state(out, tts_recfile_info(tts_eventfile_recording(file)));
+    if (p->damage.status != TTS_OK)
+        add(out, "damage", p->damage.line, "%s; only what is before was read", p->damage.text);
+}
+
+/* ---- where it is told ---- */
+
+int tts_partial_say(const struct tts_partial_notes *notes, const char *command,
+                    const char *path)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct tts_partial_note *note = &notes->note[i];
+        if (note->line > 0)
+            tts_message(command, "%s:%" PRIu64 ": %s", tts_message_path(path), note->line,
+                        note->text);
+        else
+            tts_message(command, "%s: %s", tts_message_path(path), note->text);
+    }
+    return notes->count > 0 ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+}
+
+void tts_partial_json(const struct tts_partial_notes *notes, struct tts_json *json)
+{
+    tts_json_bool(json, "partial", notes->count > 0);
+    tts_json_array(json, "missing");
+    for (size_t i = 0; i < notes->count; i++) {
+        tts_json_object(json, NULL);
+        tts_json_text(json, "kind", notes->note[i].kind);
+        if (notes->note[i].line > 0)
+            tts_json_number(json, "line", notes->note[i].line);
+        else
+            tts_json_null(json, "line");
+        tts_json_text(json, "text", notes->note[i].text);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}

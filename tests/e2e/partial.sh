@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# show, export and replay agree about what is missing of a file: one exit code, one wording, on
+# stderr and in what they write.
+. "$(dirname "$0")/lib.sh"
+make=$TTS_BUILD_DIR/tests/make_recording
+command -v jq >/dev/null || { echo "skipped: there is no jq" && exit 77; }
+cd "$work" || exit 1
+
+show() { run "$ttscope" show --json "$1"; }
+replay() { run "$ttscope" replay --json --device p150 "$1"; }
+rows() { run "$ttscope" export --to json "$1"; }
+chrome() { run "$ttscope" export --to chrome "$1"; }
+
+# What was said but for notes, without the command.
+said() { sed -n '/: note: /d; s/^ttscope [a-z]*: //p' <<<"$err"; }
+
+# What the last output says of it: with the line apart, or before the text.
+missing() { # command
+    case $1 in
+    show | replay) jq -r '(.missing[] | "\(.line) \(.text)"), "partial: \(.partial)"' out ;;
+    rows) jq -r 'select(.kind == "partial" or .kind == "damage") | .message' out ;;
+    chrome) jq -r '.otherData | .missing // ["complete: \(.complete)"] | .[]' out ;;
+    esac
+}
+
+# Each command ends with this code and says these lines, each beginning with the file; and what
+# it writes has them as a list.
+agree() { # file, code, lines
+    local command list texts is_partial=true
+    [ -n "$3" ] || is_partial=false
+    list=$(sed "/^$/d; s/^$1: \(.*\)/null \1/; s/^$1:\([0-9]*\): \(.*\)/\1 \2/" <<<"$3")
+    list=${list:+$list$'\n'}"partial: $is_partial"
+    texts=$(sed "s/^$1: //; s/^$1:\([0-9]*\): /line \1: /" <<<"$3")
+    for command in show replay rows chrome; do
+        [ "$command" != chrome ] || [ "$2" -eq 5 ] || [ "$1" = run.tts ] || continue
+        $command "$1"
+        expect_code "$2"
+        [ "$(said)" = "$3" ] || fail "wanted on stderr, behind the command: $3"
+        case $2$command in
+        3*) expect_out "" ;;
+        ?show | ?replay) [ "$(missing $command)" = "$list" ] || fail "wanted as missing: $list" ;;
+        0chrome) [ "$(missing $command)" = "complete: true" ] || fail "wanted it to be complete" ;;
+        *) [ "$(missing $command)" = "$texts" ] || fail "wanted as missing: $texts" ;;
+        esac
+    done
+}
+
+# ---- recordings ----
+
+for scene in run killed stopped missed box; do
+    "$make" $scene.tts $scene || exit 1
+done
+agree run.tts 0 ""
+agree killed.tts 0 ""
+agree box.tts 0 ""
+agree missed.tts 5 "missed.tts: 5 events were dropped before they were recorded"
+agree stopped.tts 5 "stopped.tts: the recording stopped: no space left on device; 17 events after that are missing"
+
+story() { # file; a story on standard input
+    "$make" "$1" story || exit 1
+}
+story most.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 18446744073709551615\nmissed 1'
+agree most.tts 5 "most.tts: 18446744073709551615 events were dropped before they were recorded"
+story one.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 1\nstopped 1 5'
+agree one.tts 5 "one.tts: 1 event was dropped before it was recorded
+one.tts: the recording stopped: input/output error; 1 event after that is missing"
+# Stopped, and killed before it could say how much it dropped.
+story none.tts <<<$'alloc 0 0 1 2048 2048 0\nstopped 0 0'
+agree none.tts 5 "none.tts: the recording stopped before its end; what came after that is missing"
+story late.tts <<<$'behind 5\nalloc 0 0 1 2048 2048 0'
+agree late.tts 5 "late.tts: what lived before its first event is not all known"
+
+# One whole copy of the state is enough.
+spoil() { # file, offset
+    printf '\xa5\x5a\xa5' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+cp run.tts state.tts
+spoil state.tts 2056
+agree state.tts 0 ""
+spoil state.tts 2120
+agree state.tts 5 "state.tts: its state is damaged, whether it is complete is not known"
+
+# Damage: what is before is told, with its place once; where nothing is before, nothing is.
+"$make" long.tts random 80000 5 || exit 1
+size=$(stat -c %s long.tts)
+cp long.tts bad.tts
+spoil bad.tts $((size * 9 / 10))
+show bad.tts
+[[ $(said) =~ ^bad.tts:\ block\ 1\ at\ byte\ ([0-9]+)\ is\ damaged:\ .*\;\ only\ what\ is\ before\ was\ read$ ]] ||
+    fail "wanted the damage and its place, once"
+agree bad.tts 5 "$(said)"
+head -c $((size * 9 / 10)) long.tts >cut.tts
+show cut.tts
+[[ $(said) == "cut.tts: block 1 at byte "*"; only what is before was read" ]] || fail "wanted where it is cut"
+agree cut.tts 5 "$(said)"
+cp run.tts first.tts
+spoil first.tts 4200
+show first.tts
+[[ $(said) == "first.tts: block 0 at byte 4096 is damaged: "* ]] || fail "wanted the damage and its place"
+agree first.tts 3 "$(said)"
+head -c 100 run.tts >head.tts
+agree head.tts 3 "head.tts: the file ends in its header, at byte 100"
+
+# ---- graph traces ----
+
+head=$'[\n{"counter":0,"node_type":"capture_start"}'
+printf '%s]' "$head" >whole.json
+agree whole.json 0 ""
+printf '%s,{"counter":1,"node_type":"function_start","params":{"name":"f"}}]' "$head" >open.json
+agree open.json 0 ""
+printf '%s,\n{"counter":1,"node_type":"new"},{"counter":2,"node_type":"new"},{"counter":4,"node_type":"tensor"}]' \
+    "$head" >new.json
+agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2)
+new.json:3: a counter that is not its place"
+# Cut before any event: what was understood is told.
+printf '%s,\n{"counter":' "$head" >start.json
+agree start.json 5 "start.json:3: JSON is cut off: expected a value; only what is before was read"
+printf '[\n{"counter":' >nothing.json
+agree nothing.json 3 "nothing.json:2: JSON is cut off: expected a value"
+printf '[1]' >number.json
+agree number.json 3 "number.json:1: not a graph trace: the first element is no node"
+# A mark of UTF-8, and more blanks than a page has.
+printf '\xef\xbb\xbf%5000s%s]' "" "$head" >blank.json
+agree blank.json 0 ""
+
+# ---- no file at all ----
+
+agree nothing-there 3 "cannot read 'nothing-there': no such file or directory"
+agree . 3 "cannot read '.': is a directory"
+: >empty
+printf 'hello\n' >text
+for command in show rows; do
+    $command empty
+    expect_code 3
+    [ "$(said)" = "empty: is empty" ] || fail "wanted it to be empty"
+    $command text
+    expect_code 3
+    [ "$(said)" = "text: is neither a recording (.tts) nor a graph trace (JSON)" ] ||
+        fail "wanted it to be neither"
+done
+replay text
+expect_code 3
+[[ $(said) == "text:1: "* ]] || fail "wanted the line"
+run sh -c '"$1" show - <.' sh "$ttscope"
+expect_code 3
+expect_err "ttscope show: cannot read standard input: is a directory"
+run sh -c '"$1" export --to csv - <text' sh "$ttscope"
+expect_code 3
+expect_err "ttscope export: <stdin>: is neither a recording (.tts) nor a graph trace (JSON)"
+run sh -c '"$1" replay --device p150 - <start.json' sh "$ttscope"
+expect_code 5
+expect_err "ttscope replay: <stdin>:3: JSON is cut off: expected a value; only what is before was read"
