@@ -104,16 +104,16 @@ static void fix_block(struct file *file, size_t off, size_t room, uint64_t numbe
 {
     unsigned char *at = file->bytes + off;
     uint32_t used = tts_get32(at + TTS_REC_COMMIT_OFF);
-    struct tts_rec_block block = {
-        .kind = file->is_packed && at[4] == 2 ? 2 : 1,
-        .packing = file->is_packed ? at[5] % 2 : 0,
-        .has_keyframe = at[6] % 3 == 1,
-        .in_keyframe = at[6] % 3 == 2,
-        .number = number,
-        .seq = number > 0 ? *seq : tts_get64(at + 16) & ((UINT64_C(1) << 40) - 1),
-        .tick = tts_get64(at + 24),
-        .time_ns = tts_get64(at + 32),
-        .place_bytes = file->is_packed ? room : file->place_bytes};
+    struct tts_rec_block block = {.kind = file->is_packed && at[4] == 2 ? 2 : 1,
+                                  .packing = file->is_packed ? at[5] % 2 : 0,
+                                  .has_keyframe = at[6] % 3 == 1,
+                                  .in_keyframe = at[6] % 3 == 2,
+                                  .number = number,
+                                  .seq =
+                                      number > 0 ? *seq : tts_get64(at + 16) % TTS_FOLD_SEQ_MAX,
+                                  .tick = tts_get64(at + 24),
+                                  .time_ns = tts_get64(at + 32),
+                                  .place_bytes = file->is_packed ? room : file->place_bytes};
     if (used > room - HEAD)
         used = (uint32_t)(room - HEAD);
     tts_rec_block_put(&block, at);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char command[] = "pack";
 
@@ -26,6 +27,7 @@ struct pack {
     struct tts_recpack *packer;
     struct tts_outfile out;
     uint64_t events, bytes_after;
+    bool has_items; /* something was packed */
     bool is_damaged;
     struct tts_error damage;
 };
@@ -53,7 +55,7 @@ static int read_options(struct pack *pack, char **argv, int *exit_code)
     *exit_code = TTS_EXIT_USAGE;
     while ((option = tts_options_next(&options)) >= 0) {
         if (option == OPTION_OUTPUT)
-            pack->out_path = options.value;
+            pack->out_path = tts_stdout_path(options.value);
         else
             pack->json = true;
     }
@@ -70,6 +72,10 @@ static int read_options(struct pack *pack, char **argv, int *exit_code)
     if (is_stdout(pack) && pack->json) {
         tts_message(command, "'-o -' needs standard output for itself, give it a file or leave "
                              "out --json");
+        return TTS_OPTIONS_STOP;
+    }
+    if (is_stdout(pack) && isatty(STDOUT_FILENO)) {
+        tts_message(command, "a recording is not for a terminal, give it a file");
         return TTS_OPTIONS_STOP;
     }
     if (strcmp(pack->path, "-") == 0) {
@@ -116,6 +122,7 @@ static enum tts_status pack_item(struct pack *pack, uint64_t *seq, struct tts_er
     if (is_read)
         status = tts_recpack_item(pack->packer, &item, err);
     if (status == TTS_OK) {
+        pack->has_items = true;
         pack->events += item.kind == TTS_ITEM_EVENT;
         *seq = item.seq;
         return TTS_OK;
@@ -153,7 +160,7 @@ static struct tts_rec_state end_state(const struct pack *pack)
                       info->header.places == 0;
     state.dropped += is_counted ? state.events - pack->events : 0;
     state.kind = TTS_REC_STOPPED;
-    state.sys_errno = EIO;
+    state.sys_errno = EBADMSG; /* recording.md: damage, not a recorder that stopped */
     state.events = pack->events;
     return state;
 }
@@ -241,9 +248,10 @@ static int run_pack(struct pack *pack)
     struct tts_error err = {0};
     if (open_files(pack, &err) != TTS_OK || pack_items(pack, &err) != TTS_OK)
         return fail(pack, &err);
-    if (pack->is_damaged && !pack->out_path) {
-        tts_message(command, "%s: %s; '-o FILE' packs what is before, this file stays",
-                    pack->path, pack->damage.text);
+    if (pack->is_damaged && (!pack->has_items || !pack->out_path)) {
+        tts_message(command, "%s: %s; %s", pack->path, pack->damage.text,
+                    pack->has_items ? "'-o FILE' packs what is before, this file stays"
+                                    : "nothing before it can be packed");
         return TTS_EXIT_INPUT;
     }
     if (finish(pack, &err) != TTS_OK)

@@ -96,8 +96,8 @@ bool tts_fold_is_valid(const struct tts_fold *fold); /* walks everything */
 /* ---- moments ---- */
 
 /* Tells what there is now as the items of a keyframe (item.h), TTS_ITEM_ACTIVE apart, which
- * only who has the captures knows: KEYFRAME; meshes; MISSED of nothing, when not all is known;
- * the buffers in no order; parts and traces of each device on its own; KEYFRAME_END. False:
+ * only who has the captures knows: KEYFRAME; meshes; the buffers in no order; parts and traces
+ * of each device on its own; MISSED of nothing, when that may not be all; KEYFRAME_END. False:
  * `fn` said so, and the rest was not told. Allocates nothing. */
 typedef bool (*tts_fold_item_fn)(void *ctx, const struct tts_item *item);
 bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx);

@@ -116,10 +116,10 @@ static bool tell_mesh(const struct teller *t, const struct tts_fold_device *mesh
     return true;
 }
 
-/* Something is on the cores that no item tells of. */
+/* Something lives, or is on the cores, that no item tells of; or may do so. */
 static bool is_incomplete(const struct tts_fold *fold)
 {
-    bool is_lost = fold->is_lost;
+    bool is_lost = fold->is_lost || fold->health.unlisted > 0;
     for (uint16_t i = 0; i < fold->device_count; i++)
         is_lost |= fold->devices[i].cores.has_unlisted;
     return is_lost;
@@ -133,10 +133,11 @@ bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx)
     bool ok = fn(ctx, &item);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_mesh(&t, &fold->devices[i]);
-    item = item_of(fold, TTS_ITEM_MISSED);
-    ok = ok && (!is_incomplete(fold) || fn(ctx, &item)) && tell_buffers(&t);
+    ok = ok && tell_buffers(&t);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_device(&t, &fold->devices[i]);
+    item = item_of(fold, TTS_ITEM_MISSED); /* last: who restores it marks every device */
+    ok = ok && (!is_incomplete(fold) || fn(ctx, &item));
     item = item_of(fold, TTS_ITEM_KEYFRAME_END);
     return ok && fn(ctx, &item);
 }

@@ -3,11 +3,13 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "model/fold.h"
 #include "model/recfile_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +42,7 @@ static enum tts_status read_header(struct tts_recfile *file, struct tts_error *e
     unsigned char bytes[TTS_REC_HEADER_BYTES] = {0};
     struct tts_recfile_info *info = &file->info;
     size_t got;
+    bool is_damaged;
     enum tts_status status = tts_recfile_pread(file, 0, bytes, sizeof bytes, &got, err);
     if (status != TTS_OK && status != TTS_E_NOT_FOUND)
         return status;
@@ -54,11 +57,10 @@ static enum tts_status read_header(struct tts_recfile *file, struct tts_error *e
     status = tts_rec_header_get(bytes, &info->header, err);
     if (status != TTS_OK)
         return status;
-    info->state_is_known =
-        tts_rec_state_get(bytes, &info->state, &info->state_is_damaged, NULL) == TTS_OK;
-    info->state_is_damaged = info->state_is_damaged || !info->state_is_known;
+    info->state_is_known = tts_rec_state_get(bytes, &info->state, &is_damaged, NULL) == TTS_OK;
     if (!info->state_is_known)
         info->state = (struct tts_rec_state){0};
+    file->was_ended = info->state.kind == TTS_REC_ENDED;
     return TTS_OK;
 }
 
@@ -70,7 +72,8 @@ enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc
     struct tts_recfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for '%s'", path);
-    memset(file, 0, sizeof *file);
+    /* The decoder is large, and begun by every block. */
+    memset(file, 0, offsetof(struct tts_recfile, dec));
     file->alloc = alloc;
     enum tts_status status = open_path(path, &file->fd, &info, err);
     if (status == TTS_OK) {
@@ -125,7 +128,7 @@ static enum tts_status finish(const struct tts_recfile *file, bool has_index,
     struct tts_recspot spot = file->spot;
     bool is_cut = info->header.kind == TTS_REC_PACKED && !info->state_is_known && !has_index;
     if (spot.number < file->blocks || spot.given > 0 || is_cut)
-        return tts_recblock_missing(spot, err);
+        return tts_recfile_lacks(file, spot, err);
     if (!file->has_end || file->seq == file->end_seq)
         return TTS_E_NOT_FOUND;
     tts_error_set(err, TTS_E_SYNTAX,
@@ -135,18 +138,6 @@ static enum tts_status finish(const struct tts_recfile *file, bool has_index,
     if (err)
         err->offset = spot.off;
     return TTS_E_SYNTAX;
-}
-
-/* A recorder wrote on behind what was read of the block before, and began this one. */
-static bool step_back(struct tts_recfile *file, const struct tts_recblock *block)
-{
-    if (file->info.header.kind != TTS_REC_LIVE || file->grown == file->spot.number ||
-        block->head.seq < file->seq)
-        return false;
-    assert(file->follows && file->before.number + 1 == file->spot.number);
-    file->grown = file->spot.number;
-    file->spot = file->before;
-    return true;
 }
 
 static enum tts_status skip_given(struct tts_recfile *file, struct tts_error *err)
@@ -160,11 +151,35 @@ static enum tts_status skip_given(struct tts_recfile *file, struct tts_error *er
     return TTS_OK;
 }
 
+/* Into the decoder, up to what was not given yet. */
+static enum tts_status open_block(struct tts_recfile *file, const struct tts_recblock *block,
+                                  struct tts_error *err)
+{
+    const struct tts_rec_block *head = &block->head;
+    const unsigned char *payload;
+    size_t len;
+    enum tts_status status = tts_recblock_read(file, block, &payload, &len, err);
+    if (status != TTS_OK)
+        return status;
+    if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* none of them has less than a byte */
+        return tts_recblock_damaged(head->number, block->off, "so many events cannot be", err);
+    if (file->spot.given > 0 && !tts_recblock_goes_on(file, block, &file->block))
+        return tts_recblock_damaged(head->number, block->off, "it has changed", err);
+    tts_recdec_begin(&file->dec, head, payload, len);
+    status = skip_given(file, err);
+    if (status != TTS_OK)
+        return status;
+    if (!file->follows && file->spot.given == 0)
+        file->seq = head->seq;
+    file->block = *block;
+    file->is_open = true;
+    file->is_stale = false;
+    return TTS_OK;
+}
+
 enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *err)
 {
     struct tts_recblock block;
-    const unsigned char *payload;
-    size_t len;
     assert(!file->is_open);
     if (tts_recfile_is_index(file, file->spot))
         return finish(file, true, err);
@@ -181,31 +196,34 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
         return finish(file, true, err);
     }
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
-        return step_back(file, &block)
-                   ? TTS_OK
-                   : tts_recblock_damaged(file->spot.number, file->spot.off,
-                                          "events are missing before it", err);
-    status = tts_recblock_read(file, &block, &payload, &len, err);
-    if (status != TTS_OK)
-        return status;
-    tts_recdec_begin(&file->dec, &block.head, payload, len);
-    status = skip_given(file, err);
-    if (status != TTS_OK)
-        return status;
-    if (!file->follows && file->spot.given == 0)
-        file->seq = block.head.seq;
-    file->block = block;
-    file->is_open = true;
-    return TTS_OK;
+        return tts_recblock_damaged(file->spot.number, file->spot.off,
+                                    "events are missing before it", err);
+    return open_block(file, &block, err);
 }
 
-static void leave(struct tts_recfile *file)
+/* Whether nothing was written to the open block since it was looked at. */
+static bool is_same(const struct tts_recfile *file)
 {
-    assert(file->is_open);
-    file->before = file->spot;
+    struct tts_recblock block;
+    return tts_recblock_look(file, file->spot, &block, NULL) == TTS_OK &&
+           block.used == file->block.used && block.check == file->block.check;
+}
+
+/* All of the block was given. TTS_E_NOT_FOUND: and of the file, for now. */
+static enum tts_status leave(struct tts_recfile *file)
+{
+    assert(file->is_open && file->spot.number < file->limit);
+    if (file->is_stale && !is_same(file)) {
+        file->is_open = false; /* to enter it again */
+        return TTS_OK;
+    }
+    file->is_stale = false;
+    if (file->spot.number == file->limit - 1)
+        return TTS_E_NOT_FOUND;
     file->spot = tts_recfile_behind(file, &file->block);
     file->follows = true;
     file->is_open = false;
+    return TTS_OK;
 }
 
 /* ---- items ---- */
@@ -255,40 +273,41 @@ static enum tts_status fail(struct tts_recfile *file, const struct tts_error *fa
     return failure->status;
 }
 
+/* The next item of the open block. TTS_E_NOT_FOUND: it has no more. */
+static enum tts_status next_in_block(struct tts_recfile *file, struct tts_item *out,
+                                     struct tts_error *failure)
+{
+    uint64_t tick;
+    enum tts_status status = tts_recdec_next(&file->dec, out, &tick, failure);
+    if (status == TTS_OK)
+        complete(file, out, tick);
+    else if (status != TTS_E_NOT_FOUND)
+        *failure = in_block(file, failure);
+    return status;
+}
+
 enum tts_status tts_recfile_next(struct tts_recfile *file, struct tts_item *out,
                                  struct tts_error *err)
 {
     struct tts_error failure;
-    uint64_t tick;
+    enum tts_status status = TTS_OK;
     if (file->failure.status != TTS_OK)
         return fail(file, &file->failure, err);
-    if (file->was_told && file->limit != UINT64_MAX)
-        tts_recfile_renew(file, file->spot.number);
-    file->was_told = false;
-    for (;;) {
-        enum tts_status status;
-        if (!file->is_open) {
+    if (file->is_due)
+        tts_recfile_renew(file);
+    while (status == TTS_OK) {
+        if (!file->is_open)
             status = tts_recfile_enter(file, &failure);
-            if (status == TTS_E_NOT_FOUND) {
-                file->was_told = true;
-                return status;
-            }
-            if (status != TTS_OK)
-                return fail(file, &failure, err);
-            if (!file->is_open)
-                continue;
-        }
-        status = tts_recdec_next(&file->dec, out, &tick, &failure);
-        if (status == TTS_OK) {
-            complete(file, out, tick);
+        if (status != TTS_OK)
+            break;
+        status = next_in_block(file, out, &failure);
+        if (status == TTS_OK)
             return TTS_OK;
-        }
-        if (status != TTS_E_NOT_FOUND) {
-            failure = in_block(file, &failure);
-            return fail(file, &failure, err);
-        }
-        leave(file);
+        if (status == TTS_E_NOT_FOUND)
+            status = leave(file);
     }
+    file->is_due = status == TTS_E_NOT_FOUND;
+    return file->is_due ? status : fail(file, &failure, err);
 }
 
 uint64_t tts_recfile_tell(const struct tts_recfile *file)

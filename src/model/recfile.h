@@ -24,10 +24,9 @@ void tts_recfile_close(struct tts_recfile *file); /* NULL is fine */
 
 struct tts_recfile_info {
     struct tts_rec_header header;
-    struct tts_rec_state state;
-    bool state_is_known;   /* a copy is valid */
-    bool state_is_damaged; /* one of the copies is not */
-    uint64_t file_bytes;
+    struct tts_rec_state state; /* when it was opened, or looked at again behind an end */
+    bool state_is_known;        /* a copy is valid */
+    uint64_t file_bytes;        /* when it was opened */
     uint64_t first_seq; /* events before the first that is there: of a black box, or when the
                          * recorder began late */
     bool has_index;
@@ -35,10 +34,17 @@ struct tts_recfile_info {
 const struct tts_recfile_info *tts_recfile_info(const struct tts_recfile *file);
 
 /* As item.h says. TTS_E_SYNTAX: err->offset is the byte of the file, the text names the block.
- * TTS_E_IO: it cannot be read, or a black box was written over meanwhile. After an error it
- * stays one. A file that is being written ends with the blocks that were begun when it was
- * opened, or when its end was told before: more may come at the next call. Of a block that is
- * what was committed when it was looked at, and the rest when the next one has begun. */
+ * TTS_E_IO: it cannot be read, or a black box was written over meanwhile: open it anew. After
+ * an error it stays one.
+ *
+ * A file that is being written can be followed. It ends with the blocks that were begun, and
+ * what was committed in the last of them, at some time after it was opened or sought in:
+ * however fast it grows it has an end. A call behind that end looks again: it gives what was
+ * committed since, in its order, nothing twice and nothing left out, or tells the end again. So
+ * all that is given before the file has ended, and after, is what a reading of the whole would
+ * give; once info's state is no longer TTS_REC_RECORDING, an end that is told after that is the
+ * last one. A look costs a few small reads, and one that finds something reads the last block
+ * anew. */
 TTS_NODISCARD enum tts_status tts_recfile_next(struct tts_recfile *file, struct tts_item *out,
                                                struct tts_error *err);
 

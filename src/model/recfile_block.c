@@ -46,6 +46,15 @@ enum tts_status tts_recblock_missing(struct tts_recspot spot, struct tts_error *
     return TTS_E_SYNTAX;
 }
 
+enum tts_status tts_recblock_overwritten(struct tts_recspot spot, struct tts_error *err)
+{
+    tts_error_set(err, TTS_E_IO, "block %" PRIu64 " was written over while it was read",
+                  spot.number);
+    if (err)
+        err->offset = spot.off;
+    return TTS_E_IO;
+}
+
 uint64_t tts_recblock_off(const struct tts_recfile *file, uint64_t number)
 {
     const struct tts_rec_header *header = &file->info.header;
@@ -91,13 +100,9 @@ static enum tts_status other_number(const struct tts_recfile *file, struct tts_r
     bool is_box = file->info.header.places > 0;
     if (is_box && found < spot.number)
         return TTS_E_NOT_FOUND;
-    if (!is_box || file->info.state.kind == TTS_REC_ENDED)
+    if (!is_box || file->was_ended)
         return tts_recblock_damaged(spot.number, spot.off, "it has the number of another", err);
-    tts_error_set(err, TTS_E_IO, "block %" PRIu64 " was written over while it was read",
-                  spot.number);
-    if (err)
-        err->offset = spot.off;
-    return TTS_E_IO;
+    return tts_recblock_overwritten(spot, err);
 }
 
 static enum tts_status check_header(const struct tts_recfile *file, struct tts_recspot spot,
@@ -122,8 +127,8 @@ static enum tts_status check_header(const struct tts_recfile *file, struct tts_r
     return TTS_OK;
 }
 
-enum tts_status tts_recblock_look(const struct tts_recfile *file, struct tts_recspot spot,
-                                  struct tts_recblock *out, struct tts_error *err)
+static enum tts_status look_once(const struct tts_recfile *file, struct tts_recspot spot,
+                                 struct tts_recblock *out, struct tts_error *err)
 {
     unsigned char bytes[TTS_REC_BLOCK_HEADER_BYTES];
     size_t got;
@@ -131,6 +136,16 @@ enum tts_status tts_recblock_look(const struct tts_recfile *file, struct tts_rec
     if (status == TTS_E_NOT_FOUND && got > 0)
         return tts_recblock_damaged(spot.number, spot.off, "the file ends in its header", err);
     return status == TTS_OK ? check_header(file, spot, bytes, out, err) : status;
+}
+
+/* One that is begun while it is read may be read in part before and in part after; a commit is
+ * only set behind a whole header, so that it is whole the next time. */
+enum tts_status tts_recblock_look(const struct tts_recfile *file, struct tts_recspot spot,
+                                  struct tts_recblock *out, struct tts_error *err)
+{
+    enum tts_status status = look_once(file, spot, out, err);
+    bool may_be_new = status == TTS_E_SYNTAX && file->info.header.kind == TTS_REC_LIVE;
+    return may_be_new ? look_once(file, spot, out, err) : status;
 }
 
 /* ---- payload ---- */
@@ -172,9 +187,9 @@ static enum tts_status read_raw(struct tts_recfile *file, const struct tts_recbl
         return no_memory(block, err);
     enum tts_status status = tts_recfile_pread(file, block->off + TTS_REC_BLOCK_HEADER_BYTES,
                                                file->raw.bytes, block->used, &got, err);
-    if (status == TTS_E_NOT_FOUND)
-        return tts_recblock_damaged(block->head.number, block->off, "the file ends in it", err);
-    return status;
+    return status == TTS_E_NOT_FOUND ? tts_recblock_damaged(block->head.number, block->off,
+                                                            "the file ends in it", err)
+                                     : status;
 }
 
 static bool is_checked(const struct tts_recfile *file, const struct tts_recblock *block)
@@ -184,15 +199,32 @@ static bool is_checked(const struct tts_recfile *file, const struct tts_recblock
     return tts_check_update(&check, file->raw.bytes, block->used) == block->check;
 }
 
+static bool is_same_head(const struct tts_rec_block *a, const struct tts_rec_block *b)
+{
+    return a->kind == b->kind && a->packing == b->packing &&
+           a->has_keyframe == b->has_keyframe && a->in_keyframe == b->in_keyframe &&
+           a->number == b->number && a->seq == b->seq && a->tick == b->tick &&
+           a->time_ns == b->time_ns && a->place_bytes == b->place_bytes;
+}
+
+bool tts_recblock_goes_on(const struct tts_recfile *file, const struct tts_recblock *block,
+                          const struct tts_recblock *was)
+{
+    return is_same_head(&block->head, &was->head) && was->used <= block->used &&
+           is_checked(file, was);
+}
+
 /* One that does not fit its check may have been written over since its header was read. */
 static enum tts_status not_checked(const struct tts_recfile *file,
                                    const struct tts_recblock *block, struct tts_error *err)
 {
     struct tts_recblock again;
     struct tts_recspot spot = {.number = block->head.number, .off = block->off};
-    if (file->info.header.places > 0 && tts_recblock_look(file, spot, &again, err) == TTS_E_IO)
-        return TTS_E_IO;
-    return tts_recblock_damaged(spot.number, spot.off, "its check does not fit", err);
+    enum tts_status status = tts_recblock_look(file, spot, &again, NULL);
+    bool is_gone = status == TTS_E_IO || status == TTS_E_NOT_FOUND;
+    return file->info.header.places > 0 && is_gone
+               ? tts_recblock_overwritten(spot, err)
+               : tts_recblock_damaged(spot.number, spot.off, "its check does not fit", err);
 }
 
 static enum tts_status unpack(struct tts_recfile *file, const struct tts_recblock *block,

@@ -33,24 +33,26 @@ struct tts_recfile {
     struct tts_recspot first; /* block there is */
     uint64_t blocks;          /* there are these at least: numbers are below */
     uint64_t limit;           /* no further, until the end was told: so that a file which grows
-                               * faster than it is read has one */
-    bool was_told;            /* that this is the end */
+                               * faster than it is read has one. When it was set the blocks below
+                               * it were begun, so that all but the last of them are whole */
+    bool is_due;              /* to set it anew */
+    bool was_ended;           /* when it was opened: nothing is written any more */
     bool has_end;             /* it is known what the last event is: */
     uint64_t end_seq;
     struct tts_recindex_entry *entries;
     size_t entry_count, entry_capacity;
 
-    struct tts_recspot spot, before; /* and the end of the block before, if `follows` */
-    bool is_open;                    /* the block of the spot is in the decoder */
-    bool follows;                    /* a block was read before this one: seq is its last */
-    uint64_t grown;                  /* blocks before it: the last that was read twice, or 0 */
-    struct tts_recblock block;       /* of the spot, if it is open */
-    uint64_t seq, time_ns;           /* of the item before */
-    struct tts_error failure;        /* TTS_OK: none */
+    struct tts_recspot spot;
+    bool is_open;              /* the block of the spot is in the decoder */
+    bool is_stale;             /* and was looked at before the limit was set */
+    bool follows;              /* a block was read before this one: seq is its last */
+    struct tts_recblock block; /* of the spot, if it is open or something of it was given */
+    uint64_t seq, time_ns;     /* of the item before */
+    struct tts_error failure;  /* TTS_OK: none */
 
     struct tts_recbytes raw, plain;
-    ZSTD_DCtx *zstd; /* made when it is needed */
-    struct tts_recdec dec;
+    ZSTD_DCtx *zstd;       /* made when it is needed */
+    struct tts_recdec dec; /* stays the last: to open a file clears what is before it */
 };
 
 /* ---- blocks: recfile_block.c ---- */
@@ -83,13 +85,25 @@ TTS_NODISCARD enum tts_status tts_recblock_read(struct tts_recfile *file,
                                                 const unsigned char **payload, size_t *len,
                                                 struct tts_error *err);
 
+/* Whether `block`, which was read last, is the block of the same place that it `was`, and
+ * begins as that. */
+bool tts_recblock_goes_on(const struct tts_recfile *file, const struct tts_recblock *block,
+                          const struct tts_recblock *was);
+
+/* "block N was written over while it was read". Returns TTS_E_IO. */
+enum tts_status tts_recblock_overwritten(struct tts_recspot spot, struct tts_error *err);
+
 /* ---- where to start: recfile_seek.c ---- */
 
 /* Finds the first block, and the index. TTS_E_IO, TTS_E_NOMEM; damage is for who reads on. */
 TTS_NODISCARD enum tts_status tts_recfile_locate(struct tts_recfile *file,
                                                  struct tts_error *err);
-/* Sets the limit of a live file: behind the blocks that follow `number`. */
-void tts_recfile_renew(struct tts_recfile *file, uint64_t number);
+/* The state, and the limit of a live file until it has ended, anew. */
+void tts_recfile_renew(struct tts_recfile *file);
+/* There is no block at a spot where one was: it is missing, or, in a black box whose places
+ * went round meanwhile, written over. */
+enum tts_status tts_recfile_lacks(const struct tts_recfile *file, struct tts_recspot spot,
+                                  struct tts_error *err);
 /* The spot behind a block. */
 struct tts_recspot tts_recfile_behind(const struct tts_recfile *file,
                                       const struct tts_recblock *block);

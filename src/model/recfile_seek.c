@@ -17,7 +17,7 @@ struct tts_recspot tts_recfile_behind(const struct tts_recfile *file,
 bool tts_recfile_is_index(const struct tts_recfile *file, struct tts_recspot spot)
 {
     return file->info.header.kind == TTS_REC_PACKED && file->info.state_is_known &&
-           file->info.state.index_off > 0 && spot.off == file->info.state.index_off;
+           spot.off == file->info.state.index_off;
 }
 
 static struct tts_recspot spot_of(const struct tts_recfile *file, uint64_t number)
@@ -33,9 +33,7 @@ static enum tts_status scan_places(const struct tts_recfile *file, uint64_t *blo
 {
     const struct tts_rec_header *header = &file->info.header;
     assert(header->places > 0 && header->place_bytes > 0);
-    uint64_t in_file = file->info.file_bytes / header->place_bytes + 1;
-    uint64_t places = header->places < in_file ? header->places : in_file;
-    for (uint64_t place = 0; place < places; place++) {
+    for (uint64_t place = 0; place < header->places; place++) {
         unsigned char bytes[TTS_REC_BLOCK_HEADER_BYTES];
         struct tts_rec_block head;
         size_t got;
@@ -85,11 +83,22 @@ static enum tts_status locate_box(struct tts_recfile *file, struct tts_error *er
     return TTS_OK;
 }
 
+enum tts_status tts_recfile_lacks(const struct tts_recfile *file, struct tts_recspot spot,
+                                  struct tts_error *err)
+{
+    uint64_t places = file->info.header.places, blocks = 0;
+    bool may_be_used =
+        places > 0 && !file->was_ended && scan_places(file, &blocks, NULL) == TTS_OK;
+    return may_be_used && blocks >= places && blocks - places >= spot.number
+               ? tts_recblock_overwritten(spot, err)
+               : tts_recblock_missing(spot, err);
+}
+
 /* ---- the index ---- */
 
 static bool read_entries(struct tts_recfile *file, const unsigned char *bytes, size_t count)
 {
-    struct tts_recindex_entry before = {0};
+    struct tts_recindex_entry before = {.off = TTS_REC_HEADER_BYTES - 1};
     assert(count <= file->entry_capacity && count <= TTS_RECINDEX_MAX);
     for (size_t i = 0; i < count; i++) {
         const unsigned char *at = bytes + i * TTS_RECINDEX_ENTRY_BYTES;
@@ -111,14 +120,15 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     struct tts_recblock block;
     const unsigned char *bytes;
     size_t len;
-    if (!file->info.state_is_known || state->index_off == 0 ||
+    if (!file->info.state_is_known || state->index_off < TTS_REC_HEADER_BYTES ||
         tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
         block.head.kind != TTS_REC_INDEX)
         return TTS_OK;
     file->has_end = true;
     file->end_seq = block.head.seq;
     if (state->blocks == 0 || block.head.packing != TTS_REC_PLAIN ||
-        block.used != state->blocks * TTS_RECINDEX_ENTRY_BYTES)
+        block.used % TTS_RECINDEX_ENTRY_BYTES != 0 ||
+        block.used / TTS_RECINDEX_ENTRY_BYTES != state->blocks)
         return TTS_OK;
     enum tts_status status = tts_recblock_read(file, &block, &bytes, &len, err);
     if (status == TTS_E_NOMEM)
@@ -135,15 +145,6 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     return TTS_OK;
 }
 
-void tts_recfile_renew(struct tts_recfile *file, uint64_t number)
-{
-    struct tts_recblock block;
-    enum tts_status status;
-    while ((status = tts_recblock_look(file, spot_of(file, number), &block, NULL)) == TTS_OK)
-        number++;
-    file->limit = number + (status != TTS_E_NOT_FOUND); /* damage is for who comes there */
-}
-
 /* A live file says how many events there were, from its first block on. */
 static void locate_end(struct tts_recfile *file)
 {
@@ -154,9 +155,40 @@ static void locate_end(struct tts_recfile *file)
         !__builtin_add_overflow(file->info.first_seq, state->events, &file->end_seq);
 }
 
-enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *err)
+/* Behind the blocks that follow those there are at least. */
+static void set_limit(struct tts_recfile *file)
 {
     struct tts_recblock block;
+    bool is_begun = file->is_open || file->spot.given > 0;
+    uint64_t number = file->spot.number + is_begun;
+    enum tts_status status = TTS_OK;
+    for (number = number > file->blocks ? number : file->blocks; number < UINT64_MAX;
+         number++) {
+        status = tts_recblock_look(file, spot_of(file, number), &block, NULL);
+        if (status != TTS_OK)
+            break;
+    }
+    bool is_damaged = status != TTS_OK && status != TTS_E_NOT_FOUND;
+    file->limit = number + is_damaged; /* so that the reader gets there and tells it */
+}
+
+/* What there is now. The state comes first: what it speaks of is then in the blocks. */
+static void settle(struct tts_recfile *file)
+{
+    struct tts_recblock block;
+    if (tts_recblock_look(file, file->first, &block, NULL) == TTS_OK)
+        file->info.first_seq = block.head.seq;
+    file->limit = UINT64_MAX;
+    file->is_stale = file->is_open;
+    if (file->info.header.kind == TTS_REC_PACKED)
+        return;
+    locate_end(file);
+    if (!file->has_end)
+        set_limit(file);
+}
+
+enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *err)
+{
     enum tts_status status = TTS_OK;
     file->blocks = file->info.state_is_known ? file->info.state.blocks : 0;
     file->first = (struct tts_recspot){.off = TTS_REC_HEADER_BYTES};
@@ -164,17 +196,34 @@ enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *e
         status = locate_index(file, err);
     else if (file->info.header.places > 0)
         status = locate_box(file, err);
-    if (status != TTS_OK)
-        return status;
-    if (tts_recblock_look(file, file->first, &block, NULL) == TTS_OK)
-        file->info.first_seq = block.head.seq;
-    file->limit = UINT64_MAX;
-    if (file->info.header.kind == TTS_REC_PACKED)
-        return TTS_OK;
-    locate_end(file);
-    if (!file->has_end)
-        tts_recfile_renew(file, file->blocks);
-    return TTS_OK;
+    if (status == TTS_OK)
+        settle(file);
+    return status;
+}
+
+/* A copy that is being written is not whole: then the one before counts, as it did. */
+static void renew_state(struct tts_recfile *file)
+{
+    unsigned char bytes[TTS_REC_HEADER_BYTES];
+    struct tts_recfile_info *info = &file->info;
+    struct tts_rec_state state;
+    bool is_damaged;
+    size_t got;
+    if (tts_recfile_pread(file, 0, bytes, sizeof bytes, &got, NULL) != TTS_OK ||
+        tts_rec_state_get(bytes, &state, &is_damaged, NULL) != TTS_OK ||
+        state.generation <= info->state.generation)
+        return;
+    info->state = state;
+    info->state_is_known = true;
+    file->blocks = state.blocks > file->blocks ? state.blocks : file->blocks;
+}
+
+void tts_recfile_renew(struct tts_recfile *file)
+{
+    file->is_due = false;
+    renew_state(file);
+    if (file->limit != UINT64_MAX) /* else no block is added to it any more */
+        settle(file);
 }
 
 /* ---- seek ---- */
@@ -246,7 +295,7 @@ static enum tts_status find_by_walking(struct tts_recfile *file, uint64_t seq,
     while (!tts_recfile_is_index(file, spot)) {
         status = tts_recblock_look(file, spot, &block, err);
         if (status == TTS_E_NOT_FOUND && spot.number < file->blocks)
-            return tts_recblock_missing(spot, err);
+            return tts_recfile_lacks(file, spot, err);
         if (status == TTS_E_NOT_FOUND)
             break;
         if (status != TTS_OK)
@@ -283,7 +332,7 @@ enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct 
         return status;
     file->spot = spot;
     file->is_open = file->follows = false;
-    file->grown = 0;
+    file->is_due = true; /* it may have grown to there since */
     file->seq = file->info.first_seq;
     file->time_ns = 0;
     file->failure = (struct tts_error){0};

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not while something lives that is not in the ledger: who started there would not know it. */
+/* Not once something lived that was not in the ledger: who started there would not know it, and
+ * whether it still lives nobody knows. */
 bool tts_recpack_is_due(const struct tts_recpack *pack)
 {
     const struct tts_fold *fold = tts_follow_fold(pack->follow);

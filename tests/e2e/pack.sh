@@ -86,10 +86,33 @@ expect_code 0
 expect_err ""
 [ "${out%% *}" = "$part" ] || fail "wanted $part events again"
 [ "$part" -gt 50 ] || fail "wanted more events"
+run "$ttscope" show "$work/part.tts"
+expect_code 5
+expect_err "ttscope show: $work/part.tts: the recording was damaged before it was packed; what came after that is missing"
+
+# Standard output by its other name is the same.
+# shellcheck disable=SC2016 # the inner shell expands
+run sh -c '"$1" pack -o /dev/stdout "$2" | cat >"$3"' - "$ttscope" "$recordings/killed.tts" "$work/through.tts"
+run "$ttscope" pack -o "$work/direct.tts" "$recordings/killed.tts"
+cmp -s "$work/through.tts" "$work/direct.tts" || fail "wanted nothing but the recording"
+
 run "$ttscope" pack --json -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like '"offset": 8192,'
 expect_out_like '"text": "block 1 at byte 8192 is damaged: its check does not fit"'
+
+cp "$recordings/killed.tts" "$work/void.tts"
+flip "$work/void.tts" 4200 # in the first block: nothing is before it
+said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its check does not fit"
+for output in void.tts none.tts -; do
+    [ $output = - ] || output=$work/$output
+    run "$ttscope" pack -o "$output" "$work/void.tts"
+    expect_code 3
+    expect_out ""
+    expect_err "$said; nothing before it can be packed"
+done
+[ ! -e "$work/none.tts" ] || fail "wanted no packed recording"
+[ "$(bytes_of "$work/void.tts")" = 12288 ] || fail "wanted the damaged recording to stay"
 
 # What is no recording, or is not there, or cannot be written.
 echo "P size=1" >"$work/text"

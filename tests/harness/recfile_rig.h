@@ -11,8 +11,60 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- memory ---- */
+
+/* What is large is mostly never touched, and costs a sanitizer much: it comes from the system,
+ * and what was given back last is used again. What is small is the sanitizer's. */
+enum { THRIFT_LARGE = 1 << 17, THRIFT_KEPT = 1 << 20 };
+
+static struct {
+    void *memory;
+    size_t bytes;
+} thrift_kept;
+
+static inline void *thrift_alloc(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    if (bytes < THRIFT_LARGE)
+        return malloc(bytes);
+    void *memory = thrift_kept.memory;
+    if (memory && thrift_kept.bytes == bytes) {
+        thrift_kept.memory = NULL;
+        return memory;
+    }
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static inline void thrift_free(void *ctx, void *memory, size_t bytes)
+{
+    (void)ctx;
+    if (bytes < THRIFT_LARGE) {
+        free(memory);
+    } else if (!thrift_kept.memory && bytes < THRIFT_KEPT) {
+        thrift_kept.memory = memory;
+        thrift_kept.bytes = bytes;
+    } else {
+        munmap(memory, bytes);
+    }
+}
+
+static inline void *thrift_resize(void *ctx, void *memory, size_t old_bytes, size_t bytes)
+{
+    void *moved = thrift_alloc(ctx, bytes);
+    if (!moved)
+        return NULL;
+    memcpy(moved, memory, old_bytes < bytes ? old_bytes : bytes);
+    thrift_free(ctx, memory, old_bytes);
+    return moved;
+}
+
+static const struct tts_alloc thrift = {thrift_alloc, thrift_resize, thrift_free, NULL};
 
 /* ---- writing ---- */
 
@@ -226,6 +278,8 @@ static inline uint64_t sum_item(const struct tts_item *item)
         if (item->event.kind == TTS_EVENT_OP_BEGIN || item->event.kind == TTS_EVENT_OP_END)
             sum = sum_u64(sum, item->thread);
         return sum_event(sum_op(sum, &item->op), &item->event);
+    case TTS_ITEM_NAME:
+        return sum_op(sum, &item->op);
     case TTS_ITEM_CHIP:
         return sum_u64(sum_u64(sum, item->device), item->mesh);
     case TTS_ITEM_CUT:
@@ -291,7 +345,7 @@ static inline struct gist gist_of_file(const char *path)
 {
     struct gist gist = {0};
     struct tts_recfile *file;
-    gist.status = tts_recfile_open(path, NULL, &file, &gist.err);
+    gist.status = tts_recfile_open(path, &thrift, &file, &gist.err);
     if (gist.status != TTS_OK)
         return gist;
     gist_rest(&gist, file);
@@ -397,6 +451,7 @@ static inline enum tts_status pack_file(const char *from, const char *to,
     struct tts_item item;
     FILE *out = fopen(to, "w+b");
     T_TRUE(out != NULL);
+    alloc = alloc ? alloc : &thrift;
     enum tts_status status = tts_recfile_open(from, alloc, &file, err);
     if (status == TTS_OK)
         status = tts_recpack_new(out, &tts_recfile_info(file)->header, alloc, &pack, err);

@@ -358,6 +358,43 @@ T_TEST(a_fold_made_from_a_keyframe_goes_on_as_the_one_it_is_of)
     }
 }
 
+static bool note_missed(void *ctx, const struct tts_item *item)
+{
+    T_TRUE(item->kind != TTS_ITEM_MISSED || item->count == 0);
+    *(bool *)ctx |= item->kind == TTS_ITEM_MISSED;
+    return true;
+}
+
+/* Whether a keyframe of it says that it is not all. */
+static bool is_told_short(const struct tts_fold *fold)
+{
+    bool is_short = false;
+    T_TRUE(tts_fold_tell(fold, note_missed, &is_short));
+    return is_short;
+}
+
+T_TEST(a_fold_made_from_a_keyframe_that_is_not_all_knows_so)
+{
+    static struct cut all;
+    struct rig rig = rig_with((struct tts_tracker_config){2, RIG_DEVICES, 16});
+    dram(&rig, 1, 1, 10);
+    l1(&rig, 1, 2, 10);
+    T_TRUE(!is_told_short(rig.fold));
+    dram(&rig, 1, 3, 30); /* the ledger is full */
+    T_TRUE(is_told_short(rig.fold));
+    struct rig twin = {.fold = copy_of(rig.fold)};
+    twin.watch = rig_watch(&twin);
+    T_TRUE(is_told_short(twin.fold)); /* and tells who asks it */
+    const struct tts_usage *usage = cut(&twin, &all);
+    T_TRUE(usage->core.known && usage->core.at_least);
+    l1(&twin, 1, 4, 10);
+    cut(&twin, &all);
+    T_EQ(all.phase.device_count, 1);
+    T_TRUE(all.phase.devices[0].usage.core.at_least);
+    rig_done(&twin);
+    rig_done(&rig);
+}
+
 static bool stop_at(void *ctx, const struct tts_item *item)
 {
     int *left = ctx;

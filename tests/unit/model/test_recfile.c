@@ -1,5 +1,5 @@
 /* Live recordings: whole ones, those of a killed program, damaged and cut ones. Black boxes are
- * in test_recfile_box.c. */
+ * in test_recfile_box.c, those that grow while they are read in test_recfile_tail.c. */
 #include "harness/recfile_rig.h"
 #include "torture/heap.h"
 
@@ -89,7 +89,7 @@ T_TEST(a_file_says_what_it_is)
     const struct tts_recfile_info *info = tts_recfile_info(file);
     T_EQ(info->header.pid, 4711);
     T_STR_EQ(info->header.program, "story");
-    T_TRUE(info->state_is_known && !info->state_is_damaged && !info->has_index);
+    T_TRUE(info->state_is_known && !info->has_index);
     T_EQ(info->state.kind, TTS_REC_ENDED);
     T_EQ(info->state.events, image.seq);
     T_EQ(info->file_bytes, image_used(&image));
@@ -182,85 +182,12 @@ T_TEST(a_block_whose_commit_is_not_set_was_not_begun)
     gist_done(&all);
 }
 
-/* What is written while it is read comes too, as soon as its block is done. */
-T_TEST(a_file_that_grows_is_read_on)
-{
-    enum { FIRST = 30 };
-    static struct story story;
-    struct image image;
-    struct tts_item item;
-    struct gist got = {0}, all = gist_of_story(5, ITEMS);
-    image_begin(&image, PLACE, 0, 64);
-    story_begin(&story, 5, 64);
-    uint32_t told = 0;
-    for (; told < FIRST; told++) {
-        story_next(&story, &item);
-        image_item(&image, &item);
-    }
-    T_EQ(image.state.blocks, 1);
-    const char *path = written(&image);
-    struct tts_recfile *file = opened(path);
-    gist_rest(&got, file);
-    T_EQ(got.status, TTS_E_NOT_FOUND);
-    T_EQ(got.count, FIRST);
-    for (; told < ITEMS; told++) {
-        story_next(&story, &item);
-        image_item(&image, &item);
-        if (told == ITEMS / 2) { /* in the middle of a block */
-            written(&image);
-            gist_rest(&got, file);
-            T_EQ(got.status, TTS_E_NOT_FOUND);
-            T_TRUE(got.count > FIRST && image.state.blocks > 1);
-        }
-    }
-    image_end(&image);
-    written(&image);
-    gist_rest(&got, file);
-    check_same(&got, &all);
-    tts_recfile_close(file);
-    gist_done(&got);
-    gist_done(&all);
-    image_done(&image);
-}
-
-/* However fast it grows, reading it ends with what was there. */
-T_TEST(blocks_that_are_begun_while_it_is_read_are_behind_its_end)
-{
-    enum { FIRST = 30 };
-    static struct story story;
-    struct image image;
-    struct tts_item item;
-    struct gist got = {0}, all = gist_of_story(5, ITEMS);
-    image_begin(&image, PLACE, 0, 64);
-    story_begin(&story, 5, 64);
-    for (uint32_t told = 0; told < FIRST; told++) {
-        story_next(&story, &item);
-        image_item(&image, &item);
-    }
-    struct tts_recfile *file = opened(written(&image));
-    for (uint32_t told = FIRST; told < ITEMS; told++) {
-        story_next(&story, &item);
-        image_item(&image, &item);
-    }
-    T_TRUE(image.state.blocks > 3);
-    written(&image);
-    gist_rest(&got, file);
-    T_EQ(got.status, TTS_E_NOT_FOUND);
-    T_TRUE(got.count >= FIRST && got.count < ITEMS / 2);
-    gist_rest(&got, file);
-    check_same(&got, &all);
-    tts_recfile_close(file);
-    gist_done(&got);
-    gist_done(&all);
-    image_done(&image);
-}
-
 /* ---- damage ---- */
 
 T_TEST(every_byte_changed_is_found_or_does_not_matter)
 {
     struct image image;
-    image_of(&image, 11, 250, PLACE);
+    image_of(&image, 11, 190, PLACE);
     T_TRUE(image.state.blocks >= 2);
     check_flips(written(&image)); /* of a killed program */
     image_end(&image);
@@ -271,7 +198,7 @@ T_TEST(every_byte_changed_is_found_or_does_not_matter)
 T_TEST(every_cut_is_found_or_does_not_matter)
 {
     struct image image;
-    image_of(&image, 11, 250, PLACE);
+    image_of(&image, 11, 190, PLACE);
     check_cuts(written(&image));
     image_end(&image);
     check_cuts(written(&image));
@@ -429,7 +356,7 @@ T_TEST(the_newer_whole_copy_of_the_state_counts)
     const char *path = written(&image);
     file = opened(path);
     const struct tts_recfile_info *info = tts_recfile_info(file);
-    T_TRUE(info->state_is_known && info->state_is_damaged);
+    T_TRUE(info->state_is_known);
     T_EQ(info->state.generation, image.state.generation - 1);
     T_EQ(info->state.kind, TTS_REC_RECORDING);
     tts_recfile_close(file);
@@ -439,7 +366,7 @@ T_TEST(the_newer_whole_copy_of_the_state_counts)
     path = written(&image);
     file = opened(path);
     info = tts_recfile_info(file);
-    T_TRUE(!info->state_is_known && info->state_is_damaged);
+    T_TRUE(!info->state_is_known);
     T_EQ(info->state.events, 0);
     tts_recfile_close(file);
     check_file(path, &all);
