@@ -11,8 +11,7 @@
 enum {
     TTS_RECPACK_PAYLOAD = 1 << 20,       /* of a block, before it is compressed */
     TTS_RECPACK_EVENTS = 1 << 16,        /* of a block, at most */
-    TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* between two keyframes, at least */
-    TTS_RECPACK_KEYFRAME_LIVE = 3,       /* and this many for each buffer that lives */
+    TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* between two keyframes; as many as live, if more */
     TTS_RECPACK_LEVEL = 1,
 };
 

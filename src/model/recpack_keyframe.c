@@ -13,7 +13,7 @@ bool tts_recpack_is_due(const struct tts_recpack *pack)
     const struct tts_fold *fold = tts_follow_fold(pack->follow);
     struct tts_tracker_health health;
     tts_fold_health(fold, &health);
-    uint64_t live = tts_fold_collect(fold, NULL, 0) * TTS_RECPACK_KEYFRAME_LIVE;
+    uint64_t live = tts_fold_collect(fold, NULL, 0);
     uint64_t events = pack->seq - pack->keyframe_seq;
     return health.unlisted == 0 && events >= TTS_RECPACK_KEYFRAME_EVENTS && events >= live;
 }

@@ -491,7 +491,7 @@ T_TEST(the_keyframe_that_it_begins_with_is_kept_however_large)
 
 T_TEST(the_more_lives_the_fewer_keyframes_there_are)
 {
-    enum { BUFFERS = 50000, COUNT = 3 * BUFFERS + 2 * 65536 };
+    enum { BUFFERS = 150000, COUNT = BUFFERS + 2 * 65536 };
     struct tts_recfile *file;
     struct tts_item item;
     uint64_t seqs[] = {2000000 + COUNT - 20000}, sums[1], events, keyframes = 0;
