@@ -3,11 +3,12 @@
  * While a recorder is there its tracker is on, whether a capture is active or not, and every
  * event, phase, mesh and refused request goes into the file, in the tracker's one order. Events
  * are written into the mapped file itself: one whose call has returned is in it, also when the
- * program is killed then. Unless a thread was stopped while it wrote another (by the system for
- * long, or by the signal handler that tells this one): then it waits in memory until that
- * thread goes on. A recording that cannot go on (the disk is full) stops for good: it says so,
- * counts what it dropped, and the program runs on. The format is in docs/design/recording.md;
- * `ttscope show` reads it.
+ * program is killed then. Unless another thread has the tracker for longer than it waits: that
+ * writes what lives behind a failure, gets the next place in the file, answers a question, or
+ * was stopped (also by the signal handler that tells this one). Then it waits in memory until
+ * that thread is done, or for the next call that writes what others left. A recording that
+ * cannot go on (the disk is full) stops for good: it says so, counts what it dropped, and the
+ * program runs on. The format is in docs/design/recording.md; `ttscope show` reads it.
  *
  * One recorder at a time for a tracker. Threads: as capture.h says, but that an event waits
  * while that of another thread is written, at most some 0.1 ms, and that once in 4 MiB one

@@ -132,8 +132,9 @@ int tts_forkmark_new(const volatile uint32_t **out)
     if (page == MAP_FAILED)
         return ENOMEM;
     if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
+        int reason = errno == EINVAL ? ENOSYS : ENOMEM; /* the kernel is old; it has no room */
         munmap(page, page_bytes());
-        return ENOSYS;
+        return reason;
     }
     *(uint32_t *)page = 1;
     *out = page;

@@ -97,10 +97,14 @@ bool tts_inbox_is_taken(const struct tts_inbox *inbox, uint64_t place)
     return atomic_load_explicit(&inbox->turns[place & MASK], memory_order_acquire) > place + 1;
 }
 
+bool tts_inbox_has(const struct tts_inbox *inbox, uint64_t place)
+{
+    return atomic_load_explicit(&inbox->turns[place & MASK], memory_order_relaxed) == place + 1;
+}
+
 bool tts_inbox_has_letters(const struct tts_inbox *inbox)
 {
-    uint64_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-    return atomic_load_explicit(&inbox->turns[(tail - 1) & MASK], memory_order_relaxed) == tail;
+    return tts_inbox_has(inbox, atomic_load_explicit(&inbox->tail, memory_order_relaxed) - 1);
 }
 
 const struct tts_letter *tts_inbox_first(const struct tts_inbox *inbox)

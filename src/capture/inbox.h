@@ -41,8 +41,9 @@ bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint6
                    uint64_t *place);
 /* Whether a letter that was put there has been dropped. */
 bool tts_inbox_is_taken(const struct tts_inbox *inbox, uint64_t place);
-/* Whether the last letter lies there, written and not dropped. For any thread: it may be
- * otherwise at once. */
+/* Whether the letter of a place, or the last one, lies there, written and not dropped. For any
+ * thread: it may be otherwise at once. */
+bool tts_inbox_has(const struct tts_inbox *inbox, uint64_t place);
 bool tts_inbox_has_letters(const struct tts_inbox *inbox);
 
 /* For the one that takes. NULL: there is none, or the first is still being written. Borrowed

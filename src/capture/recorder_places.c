@@ -118,10 +118,11 @@ int tts_places_open(struct tts_places *p, int fd, uint64_t place_bytes, uint64_t
 
 void tts_places_close(struct tts_places *p, bool is_child)
 {
-    if (!is_child)
+    if (!is_child) { /* there the helper may have been at work on these when it was forked */
         stop_helper(p);
-    tts_mapped_release(&p->spent);
-    tts_mapped_release(&p->next);
+        tts_mapped_release(&p->spent);
+        tts_mapped_release(&p->next);
+    }
     tts_mapped_release(&p->now);
     tts_mapped_release(&p->header);
 }

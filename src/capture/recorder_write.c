@@ -39,7 +39,8 @@ static void leave_tracker(struct tts_recorder *r, enum tts_recorder_stopped why)
         tts_tracker_set_recorder(r->tracker, NULL);
 }
 
-void tts_recorder_stop(struct tts_recorder *r, int sys_errno)
+/* For good. 0: what lives does not fit the black box. */
+static void stop(struct tts_recorder *r, int sys_errno)
 {
     leave_tracker(r, sys_errno ? TTS_RECORDER_REFUSED : TTS_RECORDER_OUTGROWN);
     r->state.sys_errno = (uint32_t)sys_errno;
@@ -60,7 +61,7 @@ static bool begin_block(struct tts_recorder *r)
     int reason = tts_places_take(&r->places, r->blocks, &r->place);
     errno = kept_errno;
     if (reason != 0) {
-        tts_recorder_stop(r, reason);
+        stop(r, reason);
         return false;
     }
     uint64_t *commit = commit_of(r->place);
@@ -128,7 +129,7 @@ static bool tell_box(struct tts_recorder *r)
         return true;
     r->blocks--;
     r->place = NULL;
-    tts_recorder_stop(r, 0);
+    stop(r, 0);
     return false;
 }
 

@@ -95,28 +95,27 @@ void tts_tracker_enter(struct tts_tracker *t)
  * back looks into the inbox behind that, and who put a letter there tries to take `folding`
  * until the letter is taken, for LETTER_PAUSES. No fence keeps the look behind the giving back:
  * it may come first by the time that a store takes to be seen, and miss a letter, but then the
- * sender finds `folding` free long before it goes. Only a thread that was stopped while it
- * folds, by the system or by the very handler that sends, outlasts the sender; its look is
- * still to come. */
+ * sender finds `folding` free long before it goes. Only one that has `folding` for longer (a
+ * keyframe, a question) or was stopped then, by the system or by the very handler that sends,
+ * outlasts the sender; its look is still to come. */
 
-/* Whether letters came meanwhile. */
+/* Whether there is a letter to fold: one that is still being written is left to its sender, who
+ * tries when it is. */
 static TTS_FORCE_INLINE bool give_back_and_look(struct tts_tracker *t)
 {
     uint64_t head = t->inbox.head;
     give_back(t);
     atomic_signal_fence(memory_order_seq_cst); /* a handler may send between the two */
-    return head != atomic_load_explicit(&t->inbox.tail, memory_order_relaxed);
+    return TTS_UNLIKELY(head != atomic_load_explicit(&t->inbox.tail, memory_order_relaxed)) &&
+           tts_inbox_has(&t->inbox, head);
 }
 
-/* A letter that is still being written is left to its sender. */
 static TTS_COLD void fold_rest(struct tts_tracker *t)
 {
     bool goes_on = true;
     while (goes_on && try_enter(t)) {
-        uint64_t before = t->inbox.head;
         fold_inbox(t);
-        bool has_folded = t->inbox.head != before;
-        goes_on = give_back_and_look(t) && has_folded;
+        goes_on = give_back_and_look(t);
     }
 }
 

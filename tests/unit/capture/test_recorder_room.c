@@ -201,7 +201,6 @@ T_TEST(nothing_can_be_asked_of_no_recorder)
          TTS_E_INVALID);
 }
 
-/* A child has all that its parent has, the mapped file too: it must not write there. */
 /* Runs it in a child, which must say that all is right. */
 static void in_child(bool (*is_right)(struct tts_tracker *, struct tts_recorder *),
                      struct tts_tracker *tracker, struct tts_recorder *recorder)
@@ -222,6 +221,7 @@ static bool ends_stopped(struct tts_tracker *tracker, struct tts_recorder *recor
            at.reason.sys_errno == EFBIG;
 }
 
+/* A child has all that its parent has, the mapped file too: it must not write there. */
 T_TEST(a_child_leaves_a_file_to_its_parent_that_had_stopped_before)
 {
     const char *path = t_scratch("stopped_fork.tts");
