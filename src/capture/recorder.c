@@ -154,6 +154,22 @@ static void free_recorder(struct tts_recorder *r)
     r->alloc->free(r->alloc->ctx, r, sizeof *r);
 }
 
+/* Of one that has stopped, as text: not where events are told. Returns its status. */
+static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_error *err)
+{
+    assert(r->stopped);
+    if (r->stopped == TTS_RECORDER_LEFT)
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "stopped recording in a child process, begin another recording in it");
+    if (r->stopped == TTS_RECORDER_REFUSED)
+        return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
+    return tts_error_set(err, TTS_E_RANGE,
+                         "stopped recording, what lives does not fit the black box: give "
+                         "keep_bytes of more than %" PRIu64,
+                         r->keep_bytes);
+}
+
 /* From here on the tracker tells it of everything. */
 static enum tts_status install(struct tts_recorder *r, struct tts_error *err)
 {
@@ -169,7 +185,7 @@ static enum tts_status install(struct tts_recorder *r, struct tts_error *err)
         tts_tracker_unlisten(t);
     }
     tts_tracker_leave(t);
-    return is_begun ? TTS_OK : tts_recorder_reason(r, err);
+    return is_begun ? TTS_OK : stop_reason(r, err);
 }
 
 static void uninstall(struct tts_recorder *r)
@@ -236,7 +252,8 @@ static uint64_t payload_in(const struct tts_recorder *r, uint64_t number)
     return tts_get64(place + TTS_REC_COMMIT_OFF) & UINT32_MAX;
 }
 
-uint64_t tts_recorder_used(const struct tts_recorder *r)
+/* How far the file is used. */
+static uint64_t used_bytes(const struct tts_recorder *r)
 {
     uint64_t last = r->blocks - 1, used = tts_recenc_used(&r->enc), box = r->places.box_places;
     if (r->blocks == 0)
@@ -248,21 +265,6 @@ uint64_t tts_recorder_used(const struct tts_recorder *r)
     return tts_places_offset(&r->places, last) + TTS_REC_BLOCK_HEADER_BYTES + used;
 }
 
-enum tts_status tts_recorder_reason(const struct tts_recorder *r, struct tts_error *err)
-{
-    assert(r->stopped);
-    if (r->stopped == TTS_RECORDER_LEFT)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "stopped recording in a child process, begin another recording in it");
-    if (r->stopped == TTS_RECORDER_REFUSED)
-        return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
-    return tts_error_set(err, TTS_E_RANGE,
-                         "stopped recording, what lives does not fit the black box: give "
-                         "keep_bytes of more than %" PRIu64,
-                         r->keep_bytes);
-}
-
 /* Between enter and leave. */
 static struct tts_recorder_state state_of(struct tts_recorder *r)
 {
@@ -271,12 +273,12 @@ static struct tts_recorder_state state_of(struct tts_recorder *r)
         tts_recorder_leave_to_parent(r);
     struct tts_recorder_state state = {.is_stopped = r->stopped != TTS_RECORDER_GOES_ON};
     if (state.is_stopped) {
-        tts_recorder_reason(r, &state.reason);
+        stop_reason(r, &state.reason);
         state.dropped = seq - r->end_seq;
         seq = r->end_seq;
     }
     state.events = seq - r->start_seq;
-    state.bytes = tts_recorder_used(r);
+    state.bytes = used_bytes(r);
     return state;
 }
 

@@ -50,15 +50,11 @@ enum { TTS_RECORDER_UNIT_SHIFT = 8, TTS_RECORDER_KEYFRAMES = 16 };
 
 /* Between enter and leave. The first block, with what there is now. False: it has stopped. */
 bool tts_recorder_start(struct tts_recorder *recorder);
-/* Of one that has stopped, as text: not where events are told. Returns its status. */
-enum tts_status tts_recorder_reason(const struct tts_recorder *recorder, struct tts_error *err);
 static inline bool tts_recorder_is_child(const struct tts_recorder *recorder)
 {
     return *recorder->home == 0;
 }
 /* The file is the parent's: this process, which it forked, stays away from it. */
 void tts_recorder_leave_to_parent(struct tts_recorder *recorder);
-/* How far the file is used. */
-uint64_t tts_recorder_used(const struct tts_recorder *recorder);
 /* Writes the next state into the header. */
 void tts_recorder_put_state(struct tts_recorder *recorder, enum tts_rec_state_kind kind);

@@ -124,9 +124,10 @@ T_TEST(a_letter_is_there_until_it_is_dropped)
         T_TRUE(tts_inbox_put(&inbox, &event, 0, &first));
         T_TRUE(tts_inbox_put(&inbox, &event, 0, &second));
         T_TRUE(tts_inbox_has_letters(&inbox) && !tts_inbox_is_taken(&inbox, first));
+        T_TRUE(tts_inbox_has(&inbox, first) && !tts_inbox_has(&inbox, second + 1));
         tts_inbox_drop(&inbox);
         T_TRUE(tts_inbox_is_taken(&inbox, first) && !tts_inbox_is_taken(&inbox, second));
-        T_TRUE(tts_inbox_has_letters(&inbox));
+        T_TRUE(tts_inbox_has_letters(&inbox) && !tts_inbox_has(&inbox, first));
         tts_inbox_drop(&inbox);
         T_TRUE(tts_inbox_is_taken(&inbox, first) && tts_inbox_is_taken(&inbox, second));
     }
