@@ -1,27 +1,24 @@
 #include "sources/devfile.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "sources/devfile_yaml.h"
+#include "sources/textfile.h"
+#include "sources/yaml.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Facts are keys by their own number; two keys more are no facts. */
 enum { KEY_DEVICE = TTS_FACTS, KEY_PRESET, KEYS };
-enum { QUOTE_MAX = 40 };
+enum { QUOTE_MAX = 40, VALUE_MAX = 63 };
 
 struct entry {
     int key;
     uint32_t line; /* of the value */
-    char value[TTS_YAML_SCALAR_MAX + 1];
+    char value[VALUE_MAX + 1];
 };
 
 struct reader {
@@ -39,7 +36,7 @@ static enum tts_status refuse(const struct reader *r, const struct tts_yaml_toke
                               const char *what)
 {
     const char *is = "a list";
-    if (token->dressed)
+    if (token->dressed && token->kind != TTS_YAML_LIST)
         is = "marked with '&' or '!'";
     else if (token->kind == TTS_YAML_ALIAS)
         is = "an alias";
@@ -122,7 +119,7 @@ static enum tts_status take_value(struct reader *r, int key, const struct tts_ya
     snprintf(what, sizeof what, "the value of '%s'", key_name(key));
     if (!is_plain(token))
         return refuse(r, token, what);
-    if (token->too_long || token->unprintable) {
+    if (strlen(token->text) > VALUE_MAX || token->unprintable) {
         tts_error_set(r->err, TTS_E_SYNTAX, "%s is not a short text of printable ASCII", what);
         return tts_yaml_at_line(r->err, token->line, TTS_E_SYNTAX);
     }
@@ -269,47 +266,12 @@ enum tts_status tts_devfile_parse(const char *text, size_t len, struct tts_chip 
 
 /* --- the file --------------------------------------------------------------------------- */
 
-/* Up to `size` bytes of it; how many there were, or -1 with errno set. */
-static ssize_t read_up_to(int fd, char *out, size_t size)
-{
-    size_t len = 0;
-    while (len < size) {
-        ssize_t got = read(fd, out + len, size - len);
-        if (got == 0)
-            break;
-        if (got < 0 && errno != EINTR)
-            return -1;
-        len += got > 0 ? (size_t)got : 0;
-    }
-    return (ssize_t)len;
-}
-
-static int open_path(const char *path)
-{
-    int fd;
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 enum tts_status tts_devfile_load(const char *path, struct tts_chip *out, struct tts_error *err)
 {
-    const size_t size = TTS_DEVFILE_MAX_BYTES + 1; /* one more, to see that there is more */
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    char *text = alloc->alloc(alloc->ctx, size);
-    if (!text)
-        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
-    bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open_path(path);
-    ssize_t len = fd >= 0 ? read_up_to(fd, text, size) : -1;
-    enum tts_status status;
-    if (len < 0)
-        status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot read '%s'", path);
-    else
-        status = tts_devfile_parse(text, (size_t)len, out, err);
-    if (fd >= 0 && !is_stdin)
-        close(fd);
-    alloc->free(alloc->ctx, text, size);
+    struct tts_textfile file = {0};
+    enum tts_status status = tts_textfile_read(path, TTS_DEVFILE_MAX_BYTES, NULL, &file, err);
+    if (status == TTS_OK)
+        status = tts_devfile_parse(file.text, file.len, out, err);
+    tts_textfile_release(&file);
     return status;
 }

@@ -38,7 +38,7 @@ struct tts_jsonpull_token {
     enum tts_jsonpull_kind kind;
     const char *text; /* KEY, STRING, NUMBER; borrowed until the next call */
     size_t len;
-    bool is_cut;    /* KEY, STRING, NUMBER: there is more of it */
+    bool is_cut;    /* KEY, STRING: there is more of it */
     bool is_whole;  /* NUMBER: digits only, and they fit */
     uint64_t value; /* of those */
 };

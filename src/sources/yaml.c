@@ -1,4 +1,4 @@
-#include "sources/devfile_yaml.h"
+#include "sources/yaml.h"
 
 #include "base/error.h"
 
@@ -107,10 +107,13 @@ static void copy_scalar(const yaml_event_t *event, struct tts_yaml_token *out)
     size_t len = event->data.scalar.length;
     out->too_long = len > TTS_YAML_SCALAR_MAX;
     out->dressed = event->data.scalar.anchor || event->data.scalar.tag;
+    out->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     for (size_t i = 0; i < len && i < TTS_YAML_SCALAR_MAX; i++) {
         bool shown = value[i] >= ' ' && value[i] <= '~';
         out->unprintable |= !shown;
+        out->control |= value[i] < ' ' || value[i] == 0x7f;
         out->text[i] = shown ? (char)value[i] : '?';
+        out->bytes[i] = (char)value[i];
     }
 }
 
@@ -146,6 +149,8 @@ enum tts_status tts_yaml_next(struct tts_yaml *yaml, struct tts_yaml_token *out,
         copy_scalar(&event, out);
     else if (event.type == YAML_MAPPING_START_EVENT)
         out->dressed = event.data.mapping_start.anchor || event.data.mapping_start.tag;
+    else if (event.type == YAML_SEQUENCE_START_EVENT)
+        out->dressed = event.data.sequence_start.anchor || event.data.sequence_start.tag;
     yaml_event_delete(&event);
     return TTS_OK;
 }

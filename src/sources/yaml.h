@@ -1,6 +1,6 @@
-/* devfile_yaml.h: a short YAML text as a row of plain tokens; the only place that knows
- * libyaml. For devfile.c only. Caller's memory: open, next until TTS_YAML_END or an error,
- * close.
+/* yaml.h: a YAML text as a row of plain tokens; the only place that knows libyaml. Every reader
+ * of YAML is above it and has its own, smaller limits. Caller's memory: open, next until
+ * TTS_YAML_END or an error, close.
  *
  * libyaml allocates on its own and cannot be told where from. What it takes is bounded by the
  * length of the text and by how deep the caller goes into it. */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <yaml.h>
 
-enum { TTS_YAML_SCALAR_MAX = 63 };
+enum { TTS_YAML_SCALAR_MAX = 511 }; /* bytes; room for a path */
 
 enum tts_yaml_kind {
     TTS_YAML_DOCUMENT,
@@ -30,10 +30,13 @@ enum tts_yaml_kind {
 struct tts_yaml_token {
     enum tts_yaml_kind kind;
     uint32_t line;
-    bool dressed;     /* a map or a scalar that has an anchor or a tag */
-    bool too_long;    /* text is its beginning */
+    bool dressed;     /* a map, a list or a scalar that has an anchor or a tag */
+    bool quoted;      /* a scalar in quotes, or a block of text: it is text, not a number */
+    bool too_long;    /* text and bytes are its beginning */
     bool unprintable; /* in text, '?' stands for a byte that is no printable ASCII */
+    bool control;     /* bytes has a control character of ASCII, perhaps a NUL */
     char text[TTS_YAML_SCALAR_MAX + 1];
+    char bytes[TTS_YAML_SCALAR_MAX + 1]; /* as it stands: UTF-8, terminated */
 };
 
 struct tts_yaml {
