@@ -111,7 +111,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_device_alloc(struct tts_device *device
                                                        struct tts_buffer *out,
                                                        struct tts_error *err);
 
-/* TTS_E_NOT_FOUND, harmless: nothing is there (any more). */
+/* TTS_E_NOT_FOUND, harmless: nothing is there (any more). TTS_E_NOMEM: it still is. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_release(struct tts_device *device,
                                                          const struct tts_buffer *buffer);
 

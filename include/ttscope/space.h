@@ -73,7 +73,8 @@ TTS_API TTS_NODISCARD enum tts_status tts_space_take(struct tts_space *space, ui
 TTS_API TTS_NODISCARD enum tts_status tts_space_take_at(struct tts_space *space,
                                                         uint64_t address, uint64_t bytes);
 
-/* Give a block back. TTS_E_NOT_FOUND, harmless, when no taken block starts there. */
+/* Give a block back. TTS_E_NOT_FOUND, harmless, when no taken block starts there. TTS_E_NOMEM:
+ * there was none to note it, and it is still taken. */
 TTS_API TTS_NODISCARD enum tts_status tts_space_give(struct tts_space *space, uint64_t address);
 
 /* Cut `bytes` off the bottom; other addresses do not move. TTS_E_RANGE: more than there is.

@@ -1,0 +1,33 @@
+/* checkpoint.c: a block whose activations are made again instead of kept. */
+#include "runtime/ops.h"
+
+/* The input is seen as one that nothing before has made, so that the walk ends there; the
+ * output made again stays until this is over, and the first one with its gradient until the
+ * node is let go. */
+static void checkpoint_backward(struct tts_autograd *ag, struct tts_node *node)
+{
+    struct tts_value *x = node->in[0];
+    struct tts_value *detached = tts_value_new(ag, tts_tensor_share(x->data));
+    struct tts_value *again = node->block_fn(ag, node->block, detached);
+    if (ag->rt.status == TTS_OK) {
+        again->gradient = tts_tensor_share(node->out[0]->gradient);
+        tts_autograd_backward(ag, again);
+        tts_value_add_gradient(ag, x, tts_tensor_share(detached->gradient));
+    }
+    tts_value_drop(ag, again);
+    tts_value_drop(ag, detached);
+}
+
+struct tts_value *tts_op_checkpoint(struct tts_autograd *ag, tts_block_fn fn, const void *block,
+                                    struct tts_value *x)
+{
+    static const struct tts_op op = {"checkpoint", NULL, checkpoint_backward};
+    bool gradients = ag->gradients;
+    ag->gradients = false;
+    struct tts_value *out = fn(ag, block, x);
+    ag->gradients = gradients;
+    struct tts_node node = {.op = &op, .in = {x}, .out = {out}, .block_fn = fn, .block = block};
+    tts_autograd_add(ag, &node);
+    out->needs_gradient = gradients;
+    return out;
+}

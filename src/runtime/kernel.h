@@ -1,0 +1,104 @@
+/* kernel.h: the programs that run on the device. Each allocates its output, unless it works in
+ * place, and is launched: there its binary is counted, and there it computes, when a runtime
+ * computes at all. Inputs are borrowed; the output is the caller's. */
+#pragma once
+
+#include "runtime/tensor.h"
+
+#define TTS_KERNELS(X)                                                                         \
+    X(FULL)                                                                                    \
+    X(TILIZE)                                                                                  \
+    X(UNTILIZE)                                                                                \
+    X(RESHAPE)                                                                                 \
+    X(TYPECAST)                                                                                \
+    X(TRANSPOSE)                                                                               \
+    X(CONCAT)                                                                                  \
+    X(REPEAT)                                                                                  \
+    X(ADD)                                                                                     \
+    X(SUBTRACT)                                                                                \
+    X(MULTIPLY)                                                                                \
+    X(SCALE)                                                                                   \
+    X(NEGATE)                                                                                  \
+    X(SQUARE)                                                                                  \
+    X(SQUARE_ROOT)                                                                             \
+    X(RECIPROCAL)                                                                              \
+    X(MAXIMUM)                                                                                 \
+    X(SUM)                                                                                     \
+    X(MEAN)                                                                                    \
+    X(MATMUL)                                                                                  \
+    X(LINEAR)                                                                                  \
+    X(EMBEDDING)                                                                               \
+    X(EMBEDDING_BW)                                                                            \
+    X(RMSNORM)                                                                                 \
+    X(RMSNORM_BW)                                                                              \
+    X(LAYERNORM)                                                                               \
+    X(LAYERNORM_BW)                                                                            \
+    X(HEADS_SPLIT)                                                                             \
+    X(HEADS_CONCAT)                                                                            \
+    X(ROPE)                                                                                    \
+    X(SOFTMAX)                                                                                 \
+    X(SOFTMAX_BW)                                                                              \
+    X(SDPA)                                                                                    \
+    X(SDPA_BW_Q)                                                                               \
+    X(SDPA_BW_KV)                                                                              \
+    X(SILU)                                                                                    \
+    X(SILU_BW)                                                                                 \
+    X(GELU)                                                                                    \
+    X(GELU_BW)                                                                                 \
+    X(SWIGLU_GATE)                                                                             \
+    X(SWIGLU_GATE_BW)                                                                          \
+    X(DROPOUT)                                                                                 \
+    X(CROSS_ENTROPY)                                                                           \
+    X(CROSS_ENTROPY_BW)                                                                        \
+    X(LARGEST)                                                                                 \
+    X(SUBTRACT_EXP)                                                                            \
+    X(LOGARITHM)                                                                               \
+    X(TARGET_LOGIT)                                                                            \
+    X(TARGET_SUBTRACT)                                                                         \
+    X(ALL_GATHER)                                                                              \
+    X(ALL_REDUCE)                                                                              \
+    X(GRADIENT_NORM)                                                                           \
+    X(GRADIENT_SCALE)                                                                          \
+    X(ADAMW)                                                                                   \
+    X(SGD)
+
+#define TTS_KERNEL_ENUM(name) TTS_KERNEL_##name,
+enum tts_kernel_kind { TTS_KERNELS(TTS_KERNEL_ENUM) TTS_KERNEL_KINDS };
+#undef TTS_KERNEL_ENUM
+
+enum { TTS_KERNEL_INPUTS = 6, TTS_KERNEL_OUTPUTS = 3 };
+
+/* What a launch is about: all that a computation needs to see. */
+struct tts_kernel {
+    enum tts_kernel_kind kind;
+    struct tts_tensor in[TTS_KERNEL_INPUTS], out[TTS_KERNEL_OUTPUTS]; /* borrowed */
+    unsigned ins, outs;
+};
+
+/* Outputs have been allocated; in place: they are among the inputs. */
+void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel);
+
+/* One output, bf16 and tiled, of one, two or three inputs. */
+struct tts_tensor tts_kernel_1(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                               struct tts_shape out, struct tts_tensor a);
+struct tts_tensor tts_kernel_2(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                               struct tts_shape out, struct tts_tensor a, struct tts_tensor b);
+struct tts_tensor tts_kernel_3(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                               struct tts_shape out, const struct tts_tensor in[3]);
+/* As `a` in dtype and layout. */
+struct tts_tensor tts_kernel_like(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                                  struct tts_tensor a, struct tts_shape out);
+/* One input, an output of any dtype and layout. */
+struct tts_tensor tts_kernel_to(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                                struct tts_tensor a, struct tts_tensor like);
+/* Nothing is allocated. */
+void tts_kernel_in_place(struct tts_runtime *rt, enum tts_kernel_kind kind, struct tts_tensor a,
+                         struct tts_tensor b);
+
+/* Zeros or ones: one buffer. */
+struct tts_tensor tts_kernel_full(struct tts_runtime *rt, struct tts_shape shape,
+                                  enum tts_dtype dtype);
+/* From the host, tiled: row-major on the device, then tiled, then the first is freed; on the
+ * host where a row has TTS_HOST_TILIZE elements. */
+struct tts_tensor tts_kernel_upload(struct tts_runtime *rt, struct tts_shape shape);
+enum { TTS_HOST_TILIZE = 16384 };

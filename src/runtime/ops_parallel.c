@@ -1,0 +1,133 @@
+/* ops_parallel.c: between the chips of a mesh, seen from one of them; and the loss over a
+ * vocabulary that is divided among them. */
+#include "runtime/kernel.h"
+#include "runtime/ops.h"
+
+static struct tts_tensor reduce(struct tts_runtime *rt, struct tts_tensor x)
+{
+    return tts_kernel_1(rt, TTS_KERNEL_ALL_REDUCE, x.shape, x);
+}
+
+static void broadcast_backward(struct tts_autograd *ag, struct tts_node *node)
+{
+    tts_value_add_gradient(ag, node->in[0], reduce(&ag->rt, node->out[0]->gradient));
+}
+
+/* Nothing is copied: every chip has all of x. */
+struct tts_value *tts_op_broadcast(struct tts_autograd *ag, struct tts_value *x)
+{
+    static const struct tts_op op = {"broadcast", "broadcast_bw", broadcast_backward};
+    tts_runtime_op_begin(&ag->rt, op.name);
+    struct tts_value *out = tts_value_new(ag, tts_tensor_share(x->data));
+    struct tts_node node = {.op = &op, .in = {x}, .out = {out}};
+    tts_autograd_add(ag, &node);
+    tts_runtime_op_end(&ag->rt);
+    return out;
+}
+
+static void all_reduce_backward(struct tts_autograd *ag, struct tts_node *node)
+{
+    tts_value_add_gradient(ag, node->in[0], tts_tensor_share(node->out[0]->gradient));
+}
+
+struct tts_value *tts_op_all_reduce(struct tts_autograd *ag, struct tts_value *x)
+{
+    static const struct tts_op op = {"all_reduce", "all_reduce_bw", all_reduce_backward};
+    tts_runtime_op_begin(&ag->rt, op.name);
+    struct tts_value *out = tts_value_new(ag, reduce(&ag->rt, x->data));
+    struct tts_node node = {.op = &op, .in = {x}, .out = {out}};
+    tts_autograd_add(ag, &node);
+    tts_runtime_op_end(&ag->rt);
+    return out;
+}
+
+/* --- cross entropy of divided logits ---------------------------------------------------- */
+
+static struct tts_tensor wide(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                              struct tts_shape shape, struct tts_tensor a)
+{
+    struct tts_tensor like = {NULL, shape, TTS_DTYPE_FP32, TTS_LAYOUT_TILE};
+    return tts_kernel_to(rt, kind, a, like);
+}
+
+enum { LARGEST, SUM }; /* what the node keeps */
+
+/* Purely of this chip: the exponents once more in fp32, the softmax in fp32, then bf16. */
+static void divided_backward(struct tts_autograd *ag, struct tts_node *node)
+{
+    struct tts_runtime *rt = &ag->rt;
+    struct tts_value *logits = node->in[0];
+    struct tts_shape shape = logits->data.shape;
+    struct tts_tensor exponents = wide(rt, TTS_KERNEL_SUBTRACT_EXP, shape, logits->data);
+    struct tts_tensor inverse =
+        wide(rt, TTS_KERNEL_RECIPROCAL, node->kept[SUM].shape, node->kept[SUM]);
+    struct tts_tensor softmax = wide(rt, TTS_KERNEL_MULTIPLY, shape, exponents);
+    tts_tensor_drop(rt, &inverse);
+    struct tts_tensor scaled = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, softmax);
+    tts_kernel_in_place(rt, TTS_KERNEL_TARGET_SUBTRACT, scaled, node->in[1]->data);
+    struct tts_tensor d_logits =
+        tts_kernel_2(rt, TTS_KERNEL_MULTIPLY, shape, scaled, node->out[0]->gradient);
+    tts_value_add_gradient(ag, logits, d_logits);
+    tts_tensor_drop(rt, &scaled);
+    tts_tensor_drop(rt, &softmax);
+    tts_tensor_drop(rt, &exponents);
+}
+
+/* What the forward pass makes besides; all of it lives to its end. */
+enum {
+    OWN_LARGEST,
+    GATHERED,
+    EXPONENTS,
+    OWN_SUM,
+    NORMALIZER,
+    PICKED,
+    TARGET,
+    LOSSES,
+    OF_BATCH,
+    OF_ALL,
+    LOCALS
+};
+
+/* The logarithm of the sum of all chips' exponents. */
+static void normalize(struct tts_runtime *rt, struct tts_tensor logits,
+                      struct tts_tensor local[LOCALS], struct tts_tensor kept[2])
+{
+    struct tts_shape s = logits.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
+    local[OWN_LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, logits);
+    local[GATHERED] = tts_kernel_1(rt, TTS_KERNEL_ALL_GATHER, column, local[OWN_LARGEST]);
+    kept[LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, local[GATHERED]);
+    local[EXPONENTS] = wide(rt, TTS_KERNEL_SUBTRACT_EXP, s, logits);
+    local[OWN_SUM] = wide(rt, TTS_KERNEL_SUM, column, local[EXPONENTS]);
+    kept[SUM] = wide(rt, TTS_KERNEL_ALL_REDUCE, column, local[OWN_SUM]);
+    struct tts_tensor logarithm = wide(rt, TTS_KERNEL_LOGARITHM, column, kept[SUM]);
+    local[NORMALIZER] = wide(rt, TTS_KERNEL_ADD, column, logarithm);
+    tts_tensor_drop(rt, &logarithm);
+}
+
+struct tts_value *tts_op_cross_entropy_divided(struct tts_autograd *ag,
+                                               struct tts_value *logits,
+                                               struct tts_value *targets)
+{
+    static const struct tts_op op = {"cross_entropy", "cross_entropy_bw", divided_backward};
+    struct tts_runtime *rt = &ag->rt;
+    struct tts_tensor local[LOCALS], kept[2];
+    tts_runtime_op_begin(rt, op.name);
+    struct tts_shape s = logits->data.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
+    struct tts_shape one = tts_shape(1, 1, 1, 1);
+    normalize(rt, logits->data, local, kept);
+    local[PICKED] =
+        tts_kernel_2(rt, TTS_KERNEL_TARGET_LOGIT, column, logits->data, targets->data);
+    local[TARGET] = reduce(rt, local[PICKED]);
+    local[LOSSES] = wide(rt, TTS_KERNEL_SUBTRACT, column, local[NORMALIZER]);
+    local[OF_BATCH] = wide(rt, TTS_KERNEL_SUM, tts_shape(1, 1, s.d[2], 1), local[LOSSES]);
+    local[OF_ALL] = wide(rt, TTS_KERNEL_SUM, one, local[OF_BATCH]);
+    struct tts_value *out =
+        tts_value_new(ag, tts_kernel_1(rt, TTS_KERNEL_SCALE, one, local[OF_ALL]));
+    for (int i = 0; i < LOCALS; i++)
+        tts_tensor_drop(rt, &local[i]);
+    struct tts_node node = {
+        .op = &op, .in = {logits, targets}, .out = {out}, .kept = {kept[LARGEST], kept[SUM]}};
+    tts_autograd_add(ag, &node);
+    tts_runtime_op_end(rt);
+    return out;
+}

@@ -1,0 +1,247 @@
+#include "runtime/workload.h"
+
+#include "base/error.h"
+#include "runtime/tensor.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum {
+    TILE = TTS_TILE_SIDE,
+    BLOCKS_MAX = 4096,
+    STEPS_MAX = 1 << 16, /* blocks x micro steps: more would take minutes */
+    MLP_STEP = 256,
+};
+
+/* --- sizes ------------------------------------------------------------------------------ */
+
+uint64_t tts_model_mlp_width(const struct tts_model_config *model)
+{
+    if (model->mlp_width != 0)
+        return model->mlp_width;
+    if (model->family == TTS_FAMILY_GPT2)
+        return 4 * model->width;
+    return (4 * model->width * 2 / 3 + MLP_STEP - 1) / MLP_STEP * MLP_STEP;
+}
+
+uint64_t tts_workload_vocabulary(const struct tts_workload *workload)
+{
+    uint64_t step = TILE * workload->tensor_parallel;
+    return (workload->model.vocabulary + step - 1) / step * step;
+}
+
+/* The terms of both counts: what is divided among the chips of tensor parallel (matrices and,
+ * of GPT2, the biases of their outputs), what is not, and vectors that are padded to a tile of
+ * rows. In elements. */
+struct counts {
+    uint64_t embedding, head, positions; /* matrices */
+    uint64_t matrices, divided, vectors; /* of one block: matrices; vectors of both kinds */
+    uint64_t last;                       /* vectors of the last norm */
+};
+
+static struct counts count(const struct tts_workload *workload)
+{
+    const struct tts_model_config *m = &workload->model;
+    uint64_t e = m->width, f = tts_model_mlp_width(m), v = tts_workload_vocabulary(workload);
+    uint64_t kv = 2 * m->groups * (e / m->heads);
+    struct counts c = {.head = v * e, .embedding = m->tied ? 0 : v * e};
+    if (m->family == TTS_FAMILY_LLAMA) {
+        c.matrices = 2 * e * e + e * kv + 3 * e * f;
+        c.vectors = 2 * e;
+        c.last = e;
+        return c;
+    }
+    c.positions = m->fixed_positions ? 0 : m->sequence * e;
+    c.matrices = 4 * e * e + 2 * e * f;
+    c.divided = 3 * e + f;     /* biases of qkv and fc1 */
+    c.vectors = 2 * e + 4 * e; /* of the two that lead out, and two norms */
+    c.last = 2 * e;
+    return c;
+}
+
+uint64_t tts_workload_parameters(const struct tts_workload *workload)
+{
+    struct counts c = count(workload);
+    return c.embedding + c.head + c.positions + c.last +
+           workload->model.blocks * (c.matrices + c.divided + c.vectors);
+}
+
+uint64_t tts_workload_parameter_bytes(const struct tts_workload *workload)
+{
+    struct counts c = count(workload);
+    uint64_t chips = workload->tensor_parallel;
+    uint64_t matrices = c.embedding + c.head / chips + c.positions +
+                        workload->model.blocks * (c.matrices / chips);
+    uint64_t vectors = c.last + workload->model.blocks * (c.divided / chips + c.vectors);
+    return 2 * (matrices + TILE * vectors);
+}
+
+/* --- checks ----------------------------------------------------------------------------- */
+
+struct check {
+    enum tts_workload_field field;
+    struct tts_error *err;
+};
+
+/* False, and said: a number that is not 1 .. most. */
+static bool is_in(struct check *check, enum tts_workload_field field, uint64_t value,
+                  uint64_t most)
+{
+    if (value >= 1 && value <= most)
+        return true;
+    check->field = field;
+    tts_error_set(check->err, TTS_E_INVALID, "must be 1 to %" PRIu64 ", and is %" PRIu64, most,
+                  value);
+    return false;
+}
+
+/* As large as the program reads it. */
+static bool is_count(struct check *check, enum tts_workload_field field, uint64_t value)
+{
+    return is_in(check, field, value, UINT32_MAX);
+}
+
+static bool divides(struct check *check, enum tts_workload_field field, uint64_t value,
+                    uint64_t whole, const char *name)
+{
+    if (whole % value == 0)
+        return true;
+    check->field = field;
+    tts_error_set(check->err, TTS_E_INVALID, "must divide %s (%" PRIu64 "), and is %" PRIu64,
+                  name, whole, value);
+    return false;
+}
+
+static bool is_tiled(struct check *check, enum tts_workload_field field, uint64_t value)
+{
+    if (value % TILE == 0)
+        return true;
+    check->field = field;
+    tts_error_set(check->err, TTS_E_INVALID, "must be a multiple of %d, and is %" PRIu64, TILE,
+                  value);
+    return false;
+}
+
+static bool refuse(struct check *check, enum tts_workload_field field, const char *why)
+{
+    check->field = field;
+    tts_error_set(check->err, TTS_E_INVALID, "%s", why);
+    return false;
+}
+
+static bool check_head(struct check *check, const struct tts_model_config *m)
+{
+    uint64_t head = m->width / m->heads;
+    if (head % TILE == 0)
+        return true;
+    check->field = TTS_FIELD_HEADS;
+    tts_error_set(check->err, TTS_E_INVALID,
+                  "must give heads of a multiple of %d, and %" PRIu64 " / %" PRIu64
+                  " is %" PRIu64,
+                  TILE, m->width, m->heads, head);
+    return false;
+}
+
+static bool check_model(struct check *check, const struct tts_model_config *m)
+{
+    if (!is_in(check, TTS_FIELD_BLOCKS, m->blocks, BLOCKS_MAX) ||
+        !is_count(check, TTS_FIELD_WIDTH, m->width) ||
+        !is_tiled(check, TTS_FIELD_WIDTH, m->width) ||
+        !is_count(check, TTS_FIELD_HEADS, m->heads) ||
+        !divides(check, TTS_FIELD_HEADS, m->heads, m->width, "the embedding width") ||
+        !check_head(check, m) || !is_count(check, TTS_FIELD_GROUPS, m->groups) ||
+        !divides(check, TTS_FIELD_GROUPS, m->groups, m->heads, "the heads") ||
+        !is_count(check, TTS_FIELD_SEQUENCE, m->sequence) ||
+        !is_tiled(check, TTS_FIELD_SEQUENCE, m->sequence) ||
+        !is_count(check, TTS_FIELD_VOCABULARY, m->vocabulary))
+        return false;
+    if (m->mlp_width != 0 && (!is_count(check, TTS_FIELD_MLP_WIDTH, m->mlp_width) ||
+                              !is_tiled(check, TTS_FIELD_MLP_WIDTH, m->mlp_width)))
+        return false;
+    if (m->family == TTS_FAMILY_GPT2 && m->groups != m->heads)
+        return refuse(check, TTS_FIELD_GROUPS, "must be the heads: gpt2 has no groups");
+    return true;
+}
+
+static bool check_parallel(struct check *check, const struct tts_workload *w)
+{
+    const struct tts_model_config *m = &w->model;
+    uint64_t chips = w->tensor_parallel;
+    if (!is_count(check, TTS_FIELD_TENSOR_PARALLEL, chips) ||
+        !is_count(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel) ||
+        !divides(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, w->batch, "the batch") ||
+        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads, "the heads") ||
+        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups, "the groups") ||
+        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, tts_model_mlp_width(m) / TILE,
+                 "the tiles of the mlp width"))
+        return false;
+    if (chips > 1 && m->tied)
+        return refuse(check, TTS_FIELD_TIED,
+                      "cannot be with tensor parallel: its head is divided");
+    if (chips > 1 && w->clip)
+        return refuse(check, TTS_FIELD_CLIP,
+                      "cannot be with tensor parallel: no trainer does it");
+    return true;
+}
+
+/* No product of this is past 2^63 when a sum of all of them, in floating point, is not. */
+static double bound_bytes(const struct tts_workload *w, double batch, double sequence)
+{
+    const struct tts_model_config *m = &w->model;
+    double e = (double)m->width, f = (double)tts_model_mlp_width(m);
+    double v = (double)tts_workload_vocabulary(w), h = (double)m->heads;
+    double parameters = 2 * v * e + sequence * e + (double)m->blocks * (4 * e + 3 * f + 64) * e;
+    double rows = batch * sequence;
+    double kept = rows * (32 * e + 8 * f + 256 * h) + batch * h * sequence * sequence;
+    return 64 * parameters + 16 * (double)m->blocks * kept + 16 * rows * v +
+           64 * sequence * sequence;
+}
+
+static bool check_bytes(struct check *check, const struct tts_workload *w)
+{
+    const double most = 9.0e18;
+    double batch = (double)w->batch, sequence = (double)w->model.sequence;
+    if (bound_bytes(w, batch, sequence) < most)
+        return true;
+    check->field = TTS_FIELD_WIDTH;
+    if (bound_bytes(w, 1, sequence) < most)
+        check->field = TTS_FIELD_BATCH;
+    else if (bound_bytes(w, 1, TILE) < most)
+        check->field = TTS_FIELD_SEQUENCE;
+    tts_error_set(check->err, TTS_E_RANGE, "makes sizes of more than 2^63 bytes");
+    return false;
+}
+
+static bool check_recipe(struct check *check, const struct tts_workload *w)
+{
+    const struct tts_optimizer_config *o = &w->optimizer;
+    bool is_v1 = w->recipe != TTS_RECIPE_HEAD;
+    if (is_v1 && w->tensor_parallel > 1)
+        return refuse(check, TTS_FIELD_TENSOR_PARALLEL, "is modelled in recipe head only");
+    if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
+        return refuse(check, TTS_FIELD_OPTIMIZER, "is in recipe head only");
+    bool is_composite =
+        o->kind == TTS_OPTIMIZER_ADAMW_COMPOSITE || (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW);
+    if (o->kahan && !is_composite)
+        return refuse(check, TTS_FIELD_OPTIMIZER, "has no kahan summation: AdamWComposite has");
+    if (o->amsgrad && (is_v1 || o->kind == TTS_OPTIMIZER_MOREH_ADAMW))
+        return refuse(check, TTS_FIELD_OPTIMIZER, "has no amsgrad: AdamW of recipe head has");
+    return true;
+}
+
+enum tts_status tts_workload_check(const struct tts_workload *w, enum tts_workload_field *field,
+                                   struct tts_error *err)
+{
+    struct tts_error here = {0};
+    struct check check = {TTS_FIELD_NONE, &here};
+    bool ok = check_model(&check, &w->model) && is_count(&check, TTS_FIELD_BATCH, w->batch) &&
+              is_in(&check, TTS_FIELD_ACCUMULATE, w->accumulate, STEPS_MAX / w->model.blocks) &&
+              check_parallel(&check, w) && check_recipe(&check, w) && check_bytes(&check, w);
+    if (ok)
+        return TTS_OK;
+    assert(check.field != TTS_FIELD_NONE && here.status != TTS_OK);
+    *field = check.field;
+    if (err)
+        *err = here;
+    return here.status;
+}
