@@ -1,0 +1,72 @@
+/* change.h: what to change so that a training run fits, the cheapest first; and the largest
+ * batch or sequence that does. Each answer comes from runs on the device, not from a formula.
+ */
+#pragma once
+
+#include "plan/fit.h"
+
+/* In this order of cost, but for the last. */
+enum tts_fit_change_kind {
+    TTS_FIT_CHANGE_ACCUMULATE, /* a smaller batch, more micro steps: the same samples per step
+                                */
+    TTS_FIT_CHANGE_RECOMPUTE,  /* the memory_efficient runner */
+    TTS_FIT_CHANGE_SEQUENCE,   /* a shorter one */
+    TTS_FIT_CHANGE_OPTIMIZER,  /* with less state */
+    TTS_FIT_CHANGE_DEVICE,     /* with more memory */
+    TTS_FIT_CHANGE_TOGETHER, /* a smaller batch, recompute and less state, two or three of them
+                              */
+    TTS_FIT_CHANGES,
+};
+
+/* "accumulate", "recompute", "sequence", "optimizer", "device", "together". */
+const char *tts_fit_change_name(enum tts_fit_change_kind kind);
+
+enum { TTS_FIT_CHANGE_TEXT_MAX = 256 };
+
+struct tts_fit_change {
+    enum tts_fit_change_kind kind;
+    struct tts_workload workload; /* with the change */
+    const char *device;           /* TTS_FIT_CHANGE_DEVICE: the preset; else NULL */
+    uint64_t peak_bytes;
+    int64_t saves_bytes;            /* of the peak */
+    int64_t saves_activation_bytes; /* of what a forward pass keeps */
+    bool fits;
+    /* Of `ttscope fit`: "--batch 2 --accumulate 4". amsgrad and kahan_summation have none: the
+     * configuration says them, and the cost names them. */
+    char options[TTS_FIT_CHANGE_TEXT_MAX];
+    char cost[TTS_FIT_CHANGE_TEXT_MAX]; /* "one more forward pass in every step" */
+};
+
+/* The changes for a run that does not fit, the cheapest first; none for one that does. Those of
+ * the first five kinds are alone. For ACCUMULATE and SEQUENCE it is the largest that was found
+ * to fit, or the smallest there is with fits = false; for OPTIMIZER the one of the least loss
+ * that fits, or the one with the least state; for DEVICE the smallest preset that fits, or the
+ * largest. One that changes nothing (batch 1, the runner is memory_efficient) is left out, and
+ * so is one that does not lower the peak. TOGETHER always fits: a smaller batch and recompute,
+ * behind those two where neither does; else with a lighter optimizer too, behind that, where no
+ * change before that leaves the sequence alone does. At most one of the two. *count at most
+ * TTS_FIT_CHANGES. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_fit_change_find(const struct tts_fit *fit,
+                                                  const struct tts_alloc *alloc,
+                                                  struct tts_fit_change out[TTS_FIT_CHANGES],
+                                                  size_t *count, struct tts_error *err);
+
+enum tts_largest_kind { TTS_LARGEST_BATCH, TTS_LARGEST_SEQUENCE };
+
+struct tts_largest {
+    uint64_t value;      /* 0: none was found that fits */
+    uint64_t peak_bytes; /* with it; with the smallest when value is 0 */
+    /* The next larger one, which does not fit; 0: there is none below TTS_LARGEST_MAX.
+     * UINT64_MAX bytes: past 2^63. */
+    uint64_t next, next_peak_bytes;
+};
+enum { TTS_LARGEST_MAX = 1 << 20 };
+
+/* Sequences go in steps of 32, batches in steps of data_parallel; what the workload has there
+ * does not count. TTS_E_INVALID: as tts_workload_check(). TTS_E_RANGE: the smallest is past
+ * 2^63 bytes. TTS_E_NOT_FOUND: the chip has no DRAM that is known. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_largest_find(const struct tts_workload *workload,
+                                               const struct tts_chip *chip,
+                                               enum tts_largest_kind kind,
+                                               const struct tts_alloc *alloc,
+                                               struct tts_largest *out, struct tts_error *err);

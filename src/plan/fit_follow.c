@@ -1,0 +1,231 @@
+#include "plan/fit_follow.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- what is passed on ------------------------------------------------------------------ */
+
+static void keep_failure(struct tts_fit_follow *f, enum tts_status status,
+                         const struct tts_error *why)
+{
+    if (status == TTS_OK || f->status != TTS_OK)
+        return;
+    f->status = status;
+    f->error = *why;
+}
+
+static void post(struct tts_fit_follow *f, const struct tts_event *event)
+{
+    struct tts_error why = {.text = ""};
+    keep_failure(f, tts_tracker_post(f->tracker, event, &why), &why);
+}
+
+/* As a tracker that is attached to a device has it; but a device has one observer only. */
+static void post_buffer(struct tts_fit_follow *f, const struct tts_device_event *told)
+{
+    const struct tts_buffer *buffer = told->buffer;
+    bool is_alloc = told->kind == TTS_DEVICE_ALLOC;
+    struct tts_event event = tts_event_of(is_alloc ? TTS_EVENT_ALLOC : TTS_EVENT_FREE, 0);
+    event.pool = buffer->pool;
+    event.id = buffer->id;
+    event.size_bytes = buffer->size_bytes;
+    event.bytes_per_bank = buffer->bytes_per_bank;
+    event.block_bytes = buffer->block_bytes;
+    if (is_alloc) {
+        assert(told->request && !told->request->shard && !told->request->distribution);
+        assert(told->request->placement != TTS_PLACE_AT);
+        event.has_address = buffer->placed;
+        event.address = buffer->address;
+        event.page_bytes = told->request->page_bytes;
+        event.placement = told->request->placement;
+    }
+    post(f, &event);
+}
+
+/* --- what is counted -------------------------------------------------------------------- */
+
+/* A device may be asked how full it is while it tells of an event: that changes nothing. */
+static void note_room(struct tts_fit_follow *f)
+{
+    struct tts_pool_stats stats;
+    bool has_dram = tts_device_stats(f->device, TTS_POOL_DRAM, &stats);
+    assert(has_dram);
+    (void)has_dram;
+    f->placement.free_bytes = stats.space.free_bytes;
+    f->placement.largest_free_bytes = stats.space.largest_free_bytes;
+}
+
+static void note_peak(struct tts_fit_follow *f)
+{
+    uint64_t *of_iteration = f->is_first_over ? &f->later_peak_bytes : &f->first_peak_bytes;
+    if (f->live_bytes > *of_iteration)
+        *of_iteration = f->live_bytes;
+    if (f->live_bytes <= f->peak.bytes)
+        return;
+    f->peak.bytes = f->live_bytes;
+    f->peak.op = f->op;
+    f->peak.layer = f->layer;
+    f->peak.allocation = f->allocations;
+    f->peak_is_open = true;
+    if (f->placement.failures == 0)
+        note_room(f);
+}
+
+static void note_failure(struct tts_fit_follow *f, const struct tts_failure *failure)
+{
+    if (f->placement.failures++ > 0)
+        return;
+    f->placement.first =
+        (struct tts_fit_failure){.failure = *failure, .op = f->op, .layer = f->layer};
+    f->first_is_open = true;
+    note_room(f);
+}
+
+static void count(struct tts_fit_follow *f, const struct tts_device_event *told)
+{
+    bool is_alloc = told->kind == TTS_DEVICE_ALLOC;
+    uint64_t bytes = told->buffer->size_bytes;
+    assert(told->buffer->pool == TTS_POOL_DRAM);
+    f->events++;
+    f->allocations += is_alloc;
+    assert(!is_alloc || f->allocations == told->buffer->id);
+    if (told->buffer->block_bytes == 0)
+        return; /* it takes nothing */
+    if (is_alloc) {
+        assert(bytes <= UINT64_MAX - f->live_bytes);
+        f->live_bytes += bytes;
+        note_peak(f);
+    } else {
+        assert(bytes <= f->live_bytes);
+        f->live_bytes -= bytes;
+    }
+    if (tts_tracker_is_on(f->tracker))
+        post_buffer(f, told);
+}
+
+static void on_event(void *ctx, const struct tts_device_event *told)
+{
+    struct tts_fit_follow *f = ctx;
+    if (told->kind == TTS_DEVICE_ALLOC || told->kind == TTS_DEVICE_FREE) {
+        count(f, told);
+    } else if (told->kind == TTS_DEVICE_FAILURE) {
+        /* Not passed on: the buffer is told of next, as one without a place. Who replays a
+         * recording of both would have it refused twice. */
+        note_failure(f, told->failure);
+    }
+}
+
+/* --- what the workload says ------------------------------------------------------------- */
+
+static void on_op_begin(void *ctx, const char *op, int32_t layer)
+{
+    struct tts_fit_follow *f = ctx;
+    assert(op && !f->op);
+    f->op = op;
+    f->layer = layer;
+    if (!tts_tracker_is_on(f->tracker))
+        return;
+    struct tts_event event = tts_event_of(TTS_EVENT_OP_BEGIN, 0);
+    event.name = op;
+    event.name_len = strlen(op);
+    post(f, &event);
+}
+
+static void on_op_end(void *ctx)
+{
+    struct tts_fit_follow *f = ctx;
+    assert(f->op);
+    f->op = NULL;
+    f->layer = TTS_LAYER_NONE;
+    struct tts_event event = tts_event_of(TTS_EVENT_OP_END, 0);
+    if (tts_tracker_is_on(f->tracker))
+        post(f, &event);
+}
+
+static void name_phase(char out[32], bool *is_open, const char *name)
+{
+    if (*is_open)
+        snprintf(out, 32, "%.31s", name);
+    *is_open = false;
+}
+
+static void end_phase(struct tts_fit_follow *f, const char *name, bool is_last)
+{
+    struct tts_error why = {.text = ""};
+    if (!f->capture || f->is_first_over)
+        return;
+    keep_failure(f,
+                 is_last ? tts_capture_end(f->capture, name, &why)
+                         : tts_capture_snapshot(f->capture, name, &why),
+                 &why);
+}
+
+static void on_phase(void *ctx, const char *name)
+{
+    static const char forward[] = "FORWARD_PASS";
+    struct tts_fit_follow *f = ctx;
+    bool is_last = strcmp(name, TTS_PHASE_FIRST_ITERATION) == 0;
+    name_phase(f->peak.phase, &f->peak_is_open, name);
+    name_phase(f->placement.first.phase, &f->first_is_open, name);
+    end_phase(f, name, is_last);
+    if (!f->is_forward_over && strncmp(name, forward, sizeof forward - 1) == 0) {
+        f->is_forward_over = true;
+        if (f->live_bytes > f->phase_start_bytes)
+            f->kept_bytes = f->live_bytes - f->phase_start_bytes;
+    }
+    if (is_last) {
+        f->is_first_over = true;
+        f->final_bytes = f->later_peak_bytes = f->live_bytes;
+    }
+    f->iterations += f->is_first_over;
+    f->phase_start_bytes = f->live_bytes;
+}
+
+static void on_settled(void *ctx)
+{
+    struct tts_fit_follow *f = ctx;
+    f->is_settled = true;
+}
+
+/* --- from begin to end ------------------------------------------------------------------ */
+
+void tts_fit_follow_begin(struct tts_fit_follow *f, struct tts_device *device)
+{
+    assert(!tts_device_is_observed(device));
+    f->device = device;
+    f->layer = f->peak.layer = TTS_LAYER_NONE;
+    tts_device_observe(device, &(struct tts_observer){.event = on_event, .ctx = f});
+}
+
+struct tts_workload_watch tts_fit_follow_watch(struct tts_fit_follow *f)
+{
+    return (struct tts_workload_watch){.ctx = f,
+                                       .phase = on_phase,
+                                       .op_begin = on_op_begin,
+                                       .op_end = on_op_end,
+                                       .settled = on_settled};
+}
+
+enum tts_status tts_fit_follow_end(struct tts_fit_follow *f, struct tts_device *device,
+                                   struct tts_error *err)
+{
+    struct tts_pool_stats stats;
+    const struct tts_pool_layout *layout = tts_device_layout(device, TTS_POOL_DRAM);
+    assert(device == f->device && layout);
+    tts_device_observe(device, NULL);
+    if (f->status != TTS_OK) {
+        if (err)
+            *err = f->error;
+        return f->status;
+    }
+    bool has_dram = tts_device_stats(device, TTS_POOL_DRAM, &stats);
+    assert(has_dram && stats.failures == f->placement.failures);
+    (void)has_dram;
+    f->placement.banks = layout->banks;
+    f->placement.bank_bytes = layout->bank_bytes;
+    f->placement.peak_bank_bytes = stats.peak_bytes;
+    return TTS_OK;
+}
