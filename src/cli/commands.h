@@ -2,6 +2,7 @@
 #pragma once
 
 int tts_cmd_devices(int argc, char **argv);
+int tts_cmd_fit(int argc, char **argv);
 int tts_cmd_help(int argc, char **argv);
 int tts_cmd_pack(int argc, char **argv);
 int tts_cmd_replay(int argc, char **argv);

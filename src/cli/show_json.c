@@ -1,4 +1,5 @@
 /* show_json.c: all that was read, for programs (docs/design/show-json.md). */
+#include "cli/phase_json.h"
 #include "cli/show_parts.h"
 
 void tts_show_json_op(struct tts_json *json, const char *key, const char *op)
@@ -143,22 +144,13 @@ static void put_core_bytes(struct tts_json *json, const struct tts_show_phase *p
 static void put_phase(const struct tts_show *show, const struct tts_show_phase *phase,
                       struct tts_json *json)
 {
-    const struct tts_pool_usage *dram = &phase->dram;
-    uint64_t change = (uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes;
     tts_json_object(json, NULL);
     tts_json_text(json, "name", tts_show_phase_name(show, phase));
     tts_json_number(json, "capture", phase->capture);
     tts_json_bool(json, "partial", phase->is_partial);
     tts_json_number(json, "first_event", phase->first_seq + 1);
     tts_json_number(json, "last_event", phase->last_seq);
-    tts_json_object(json, "dram");
-    tts_json_signed(json, "segment_peak_bytes", dram->peak_bytes);
-    tts_json_signed(json, "allocations_bytes", dram->allocated_bytes);
-    tts_json_signed(json, "deallocations_bytes", dram->freed_bytes);
-    tts_json_signed(json, "change_bytes", (int64_t)change);
-    tts_json_signed(json, "cumulative_peak_bytes", dram->cumulative_peak_bytes);
-    tts_json_signed(json, "cumulative_current_bytes", dram->cumulative_current_bytes);
-    tts_json_object_end(json);
+    tts_phase_json_dram(json, &phase->dram);
     tts_json_object(json, "l1");
     tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
     tts_json_signed(json, "peak_buffer_bytes", phase->peak_buffer_bytes);

@@ -1,0 +1,74 @@
+/* fit_inference_parts.h: what the files of `ttscope fit --inference` share. */
+#pragma once
+
+#include "cli/device_arg.h"
+#include "cli/fit_parts.h"
+#include "plan/inference.h"
+#include "views/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TTS_INFERENCE_COMMAND TTS_FIT_COMMAND
+
+enum { TTS_INFERENCE_TYPE_MAX = 64, TTS_INFERENCE_PATH_MAX = 512 };
+
+/* Where a value is from: an option ("--batch"), or a key of a file. */
+struct tts_inference_origin {
+    const char *option;
+    const char *key, *path; /* option NULL; the path is the ask's */
+    uint32_t line;          /* 0: not known, or a default */
+};
+
+/* Strings are borrowed from argv, but for its own. */
+struct tts_inference_ask {
+    const char *path;
+    struct tts_device_arg device;
+    const char *trace_region; /* NULL: as the device has it */
+    bool json;
+    bool has_length;
+    uint64_t vocabulary; /* 0: the file's */
+    struct tts_inference_config config;
+    struct tts_inference_origin origins[TTS_INFERENCE_FIELDS];
+    char model_type[TTS_INFERENCE_TYPE_MAX];
+    bool type_is_assumed;                    /* the file does not say */
+    bool has_part_weights;                   /* an option names the dtype of one part */
+    const char *vocabulary_why;              /* NULL: the file says it, or an option */
+    char model_path[TTS_INFERENCE_PATH_MAX]; /* of a model file beside a training file */
+};
+
+/* Fills the model and the origins of what is the file's. The exit code; what is wrong has been
+ * said. A length that was not given is that of the model. */
+int tts_inference_model_load(struct tts_inference_ask *ask);
+/* A tt-train configuration, as recipe head has it; the width of a head is left to the above. */
+int tts_inference_model_yaml(struct tts_inference_ask *ask, const struct tts_textfile *text);
+
+/* Tokens of one prefill, as the plan takes them. */
+uint64_t tts_inference_prefill(const struct tts_inference_config *config);
+
+/* Lighter dtypes, for what does not fit (fit_inference_lighter.c). */
+enum { TTS_INFERENCE_LIGHTER_MAX = 3, TTS_INFERENCE_OPTIONS_MAX = 128 };
+
+struct tts_inference_lighter {
+    char options[TTS_INFERENCE_OPTIONS_MAX]; /* to type, besides those that were given */
+    uint64_t total_bytes;
+    bool fits;
+};
+
+struct tts_inference_answer {
+    const struct tts_inference_ask *ask;
+    const struct tts_chip *chip;
+    struct tts_inference plan;
+    struct tts_inference_lighter lighter[TTS_INFERENCE_LIGHTER_MAX]; /* the heaviest first */
+    size_t lighter_count;
+};
+
+/* Fills `lighter` of an answer whose plan does not fit. */
+TTS_NODISCARD enum tts_status tts_inference_lighter_find(struct tts_inference_answer *answer,
+                                                         struct tts_error *err);
+
+void tts_inference_text(const struct tts_inference_answer *answer, FILE *out);
+void tts_inference_json(const struct tts_inference_answer *answer, struct tts_json *json);
+
+#define TTS_INFERENCE_L1_REASON TTS_FIT_L1_REASON

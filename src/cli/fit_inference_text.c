@@ -1,0 +1,156 @@
+/* fit_inference_text.c: what serving takes, for people. */
+#include "base/number.h"
+#include "cli/fit_inference_parts.h"
+#include "cli/fit_line.h"
+#include "cli/safe_text.h"
+
+#include <inttypes.h>
+
+static void print_head(const struct tts_inference_ask *ask, const struct tts_inference *plan,
+                       FILE *out)
+{
+    const struct tts_inference_config *config = &ask->config;
+    const struct tts_inference_model *model = &config->model;
+    char type[TTS_INFERENCE_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text(type, sizeof type, ask->model_type, TTS_INFERENCE_TYPE_MAX);
+    fprintf(out, "%s%s: %" PRIu64 " parameters\n", type,
+            ask->type_is_assumed ? " (assumed, the file does not say)" : "", plan->parameters);
+    tts_fit_say(out, 0,
+                "%" PRIu64 " layers of %" PRIu64 ", %" PRIu64 " heads of %" PRIu64 ", %" PRIu64
+                " of k and v; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
+                model->layers, model->hidden, model->heads, model->head_dim, model->kv_heads,
+                model->mlp_width, model->vocabulary, model->tied ? ", tied" : "");
+    if (ask->vocabulary_why)
+        tts_fit_say(out, 0, "vocabulary: %s", ask->vocabulary_why);
+    tts_fit_say(out, 0,
+                "batch %" PRIu64 ", context %" PRIu64 " tokens in blocks of %" PRIu64
+                ", prefill of %" PRIu64,
+                config->batch, config->length, config->block, tts_inference_prefill(config));
+    if (config->tensor_parallel > 1)
+        fprintf(out, "tensor parallel on %" PRIu64 " chips; what follows is of one of them\n",
+                config->tensor_parallel);
+    fputc('\n', out);
+}
+
+static void print_parts(const struct tts_inference_ask *ask, const struct tts_inference *plan,
+                        FILE *out)
+{
+    char mb[TTS_NUMBER_MB_MAX], share[TTS_FIT_SHARE_MAX];
+    fprintf(out, "%-14s  %-5s  %12s  %8s\n", "part", "dtype", "MB", "share");
+    for (int i = 0; i < TTS_INFERENCE_PARTS; i++) {
+        enum tts_inference_part part = (enum tts_inference_part)i;
+        const char *dtype = tts_inference_part_dtype(&ask->config, part);
+        uint64_t bytes = plan->part_bytes[i];
+        if (bytes == 0)
+            continue;
+        fprintf(out, "%-14s  %-5s  %12s  %8s%s\n", tts_inference_part_name(part),
+                dtype ? dtype : "-", tts_number_format_mb(mb, (int64_t)bytes, false),
+                tts_fit_share(share, bytes, plan->total_bytes),
+                part == TTS_INFERENCE_ACTIVATIONS ? "  estimated: an upper bound"
+                : tts_inference_part_is_estimated(&ask->config, part) ? "  estimated"
+                                                                      : "");
+    }
+    fprintf(out, "%-14s  %-5s  %12s\n\n", "total", "",
+            tts_number_format_mb(mb, (int64_t)plan->total_bytes, false));
+}
+
+static void print_failure(const struct tts_inference *plan, FILE *out)
+{
+    char text[TTS_FAILURE_TEXT_MAX];
+    fprintf(out, "  first allocation that fails: %s",
+            tts_inference_part_name(plan->failed_part));
+    if (plan->failed_layer >= 0)
+        fprintf(out, " of layer %" PRId32, plan->failed_layer);
+    fprintf(out, "\n    %s\n", tts_failure_text(&plan->first_failure, text));
+}
+
+static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
+{
+    const struct tts_inference *plan = &answer->plan;
+    uint64_t chips = answer->ask->config.tensor_parallel;
+    const struct tts_fit_banks banks = {
+        .count = plan->banks,
+        .bank_bytes = plan->bank_bytes,
+        .peak_bank_bytes = plan->peak_bank_bytes,
+        .beside_bytes = plan->part_bytes[TTS_INFERENCE_TRACE],
+    };
+    char total[TTS_NUMBER_MB_MAX], capacity[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX],
+        peak[TTS_NUMBER_MB_MAX];
+    bool is_too_much = plan->peak_bank_bytes > plan->bank_bytes;
+    tts_fit_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
+                answer->chip->name, chips > 1 ? " (estimated)" : "",
+                tts_number_format_mb(total, (int64_t)plan->total_bytes, false),
+                tts_number_format_mb(capacity, (int64_t)plan->capacity_bytes, false));
+    if (is_too_much)
+        tts_fit_say_missing(out, &banks);
+    tts_fit_say_chips(out, chips, answer->chip);
+    if (!plan->fits)
+        print_failure(plan, out);
+    tts_fit_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
+                is_too_much ? "would have to give" : "gives",
+                tts_number_format_mb(peak, (int64_t)plan->peak_bank_bytes, false),
+                tts_number_format_mb(bank, (int64_t)plan->bank_bytes, false));
+}
+
+static void print_largest(const struct tts_inference_config *config,
+                          const struct tts_inference *plan, FILE *out)
+{
+    fprintf(out, "largest context at batch %" PRIu64 ": ", config->batch);
+    if (plan->largest_length == 0)
+        fputs("none", out);
+    else
+        fprintf(out, "%" PRIu64 " tokens", plan->largest_length);
+    if (plan->largest_length == plan->length_limit)
+        fputs(config->model.positions > 0 ? ", all the positions of the model"
+                                          : ", and no more were tried",
+              out);
+    fprintf(out, "\nlargest batch at a context of %" PRIu64 ": ", config->length);
+    if (plan->largest_batch == 0)
+        fputs("none", out);
+    else
+        fprintf(out, "%" PRIu64, plan->largest_batch);
+    fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
+    if (config->prefill == 0)
+        fputs("prefill is as long as the context; '--prefill N' plans it in pieces\n", out);
+}
+
+static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
+{
+    const struct tts_inference_config *config = &ask->config;
+    fputc('\n', out);
+    tts_fit_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
+                config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
+    tts_fit_say(out, 0, "L1 is left out: " TTS_INFERENCE_L1_REASON);
+    if (config->model.tied && !config->separate_head)
+        tts_fit_say(
+            out, 0,
+            "tied: one table for embedding and head; '--separate-head' counts a head of "
+            "its own, as programs have it that look up rows");
+}
+
+static void print_lighter(const struct tts_inference_answer *answer, FILE *out)
+{
+    char total[TTS_NUMBER_MB_MAX];
+    bool any = false;
+    for (size_t i = 0; i < answer->lighter_count; i++)
+        any |= answer->lighter[i].fits;
+    if (answer->lighter_count == 0)
+        return;
+    fputs(any ? "\nwhat would help:\n" : "\nnone of these alone makes it fit:\n", out);
+    for (size_t i = 0; i < answer->lighter_count; i++) {
+        const struct tts_inference_lighter *lighter = &answer->lighter[i];
+        fprintf(out, "  %s\n    %s: %s MB\n", lighter->options,
+                lighter->fits ? "fits" : "does not fit",
+                tts_number_format_mb(total, (int64_t)lighter->total_bytes, false));
+    }
+}
+
+void tts_inference_text(const struct tts_inference_answer *answer, FILE *out)
+{
+    print_head(answer->ask, &answer->plan, out);
+    print_parts(answer->ask, &answer->plan, out);
+    print_verdict(answer, out);
+    print_largest(&answer->ask->config, &answer->plan, out);
+    print_lighter(answer, out);
+    print_left_out(answer->ask, out);
+}

@@ -1,0 +1,252 @@
+/* fit_json.c: the answer for programs (docs/design/fit-json.md). */
+#include "cli/fit_parts.h"
+#include "cli/phase_json.h"
+
+#include <string.h>
+
+static void put_text(struct tts_json *json, const char *key, const char *text)
+{
+    if (text && text[0])
+        tts_json_text(json, key, text);
+    else
+        tts_json_null(json, key);
+}
+
+static void put_layer(struct tts_json *json, int32_t layer)
+{
+    if (layer == TTS_LAYER_NONE)
+        tts_json_null(json, "layer");
+    else
+        tts_json_signed(json, "layer", layer);
+}
+
+/* ---- what was run ---- */
+
+static void put_value(const struct tts_fit_setup *setup, enum tts_fit_setting setting,
+                      struct tts_json *json)
+{
+    static const char *const origins[] = {[TTS_FIT_OPTION] = "option",
+                                          [TTS_FIT_FILE] = "file",
+                                          [TTS_FIT_DEFAULT] = "default",
+                                          [TTS_FIT_RULE] = "rule"};
+    const struct tts_fit_setting_info *info = tts_fit_setting(setting);
+    const struct tts_fit_value *value = &setup->values[setting];
+    tts_json_object(json, info->name);
+    if (info->kind == TTS_FIT_WORD)
+        tts_json_text(json, "value", tts_fit_value_word(setup, setting));
+    else if (info->kind == TTS_FIT_BOOL)
+        tts_json_bool(json, "value", value->number != 0);
+    else
+        tts_json_number(json, "value", value->number);
+    tts_json_text(json, "source", origins[value->origin]);
+    if (value->origin == TTS_FIT_FILE) {
+        tts_json_text(json, "file", setup->file.paths[value->file]);
+        tts_json_number(json, "line", value->line);
+    }
+    if (value->origin == TTS_FIT_OPTION)
+        tts_json_text(json, "option", info->option);
+    if (value->why)
+        tts_json_text(json, "reason", value->why);
+    tts_json_object_end(json);
+}
+
+static void put_config(const struct tts_fit_answer *answer, struct tts_json *json)
+{
+    const struct tts_fit_setup *setup = answer->setup;
+    tts_json_text(json, "recipe", tts_recipe_name(setup->workload.recipe));
+    tts_json_text(json, "file", answer->options->path);
+    put_text(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
+    put_text(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
+    tts_json_number(json, "unknown_keys", setup->file.unknown_keys);
+    tts_json_object(json, "config");
+    for (int i = 0; i < TTS_FIT_SETTING_COUNT; i++)
+        if (setup->values[i].origin != TTS_FIT_UNUSED)
+            put_value(setup, (enum tts_fit_setting)i, json);
+    tts_json_object_end(json);
+    tts_json_number(json, "padded_vocabulary", tts_workload_vocabulary(&setup->workload));
+    tts_json_number(json, "parameters", answer->fit->parameters);
+    tts_json_number(json, "parameter_bytes", answer->fit->parameter_bytes);
+    tts_json_bool(json, "kernel_binaries", setup->workload.kernel_binaries);
+    tts_json_bool(json, "estimated", answer->fit->is_estimated);
+}
+
+/* ---- phases ---- */
+
+static void put_phases(const struct tts_fit *fit, struct tts_json *json)
+{
+    size_t count = tts_capture_count(fit->capture);
+    tts_json_array(json, "phases");
+    for (size_t i = 0; i < count; i++) {
+        const struct tts_phase *phase = tts_capture_at(fit->capture, i);
+        tts_json_object(json, NULL);
+        tts_json_text(json, "name", phase->name);
+        tts_phase_json_dram(json, &phase->usage.pools[TTS_POOL_DRAM]);
+        tts_json_null(json, "l1");
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    tts_json_text(json, "l1_reason", TTS_FIT_L1_REASON);
+    tts_json_number(json, "overall_dram_peak_bytes", fit->first_peak_bytes);
+    tts_json_number(json, "final_dram_bytes", fit->final_bytes);
+    tts_json_number(json, "later_iterations_peak_bytes", fit->later_peak_bytes);
+    tts_json_number(json, "iterations", fit->iterations);
+    tts_json_bool(json, "settled", fit->is_settled);
+    tts_json_number(json, "kept_activation_bytes", fit->kept_bytes);
+}
+
+/* ---- the peak ---- */
+
+static void put_entry(const struct tts_fit_part *one, struct tts_json *json)
+{
+    tts_json_object(json, NULL);
+    tts_json_text(json, "part", tts_part_name(one->part));
+    put_layer(json, one->layer);
+    put_text(json, "op", one->op);
+    tts_json_number(json, "bytes", one->bytes);
+    tts_json_number(json, "buffers", one->buffers);
+    tts_json_object_end(json);
+}
+
+/* Those of one part, or of all the others. */
+static void put_entries(const struct tts_fit_peak *peak, const char *key, bool is_activations,
+                        struct tts_json *json)
+{
+    tts_json_array(json, key);
+    for (size_t i = 0; i < peak->part_count; i++)
+        if ((peak->parts[i].part == TTS_PART_ACTIVATIONS) == is_activations)
+            put_entry(&peak->parts[i], json);
+    tts_json_array_end(json);
+}
+
+static void put_peak(const struct tts_fit *fit, struct tts_json *json)
+{
+    const struct tts_fit_peak *peak = &fit->peak;
+    tts_json_object(json, "peak");
+    tts_json_number(json, "bytes", peak->bytes);
+    tts_json_text(json, "phase", peak->phase);
+    put_text(json, "op", peak->op);
+    put_layer(json, peak->layer);
+    tts_json_number(json, "allocation", peak->allocation);
+    tts_json_array(json, "parts");
+    for (int part = 0; part < TTS_PARTS; part++) {
+        tts_json_object(json, NULL);
+        tts_json_text(json, "name", tts_part_name((enum tts_part)part));
+        tts_json_number(json, "bytes", peak->part_bytes[part]);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    put_entries(peak, "activations", true, json);
+    put_entries(peak, "others", false, json);
+    tts_json_object_end(json);
+}
+
+/* ---- placement ---- */
+
+static void put_failure(const struct tts_fit_placement *placement, struct tts_json *json)
+{
+    const struct tts_fit_failure *first = &placement->first;
+    const struct tts_failure *failure = &first->failure;
+    char text[TTS_FAILURE_TEXT_MAX];
+    if (placement->failures == 0) {
+        tts_json_null(json, "first_failure");
+        return;
+    }
+    tts_json_object(json, "first_failure");
+    tts_json_text(json, "text", tts_failure_text(failure, text));
+    tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
+    tts_json_text(json, "pool", tts_pool_name(failure->pool));
+    tts_json_text(json, "phase", first->phase);
+    put_text(json, "op", first->op);
+    put_layer(json, first->layer);
+    tts_json_number(json, "requested_bytes", failure->requested_bytes);
+    if (tts_failure_deficit_is_known(failure))
+        tts_json_number(json, "deficit_bytes", tts_failure_deficit(failure));
+    else
+        tts_json_null(json, "deficit_bytes");
+    tts_json_object_end(json);
+}
+
+static void put_placement(const struct tts_fit *fit, struct tts_json *json)
+{
+    const struct tts_fit_placement *placement = &fit->placement;
+    tts_json_text(json, "device", fit->chip->name);
+    tts_json_number(json, "capacity_bytes", fit->capacity_bytes);
+    tts_json_number(json, "peak_bytes", fit->peak_bytes);
+    tts_json_bool(json, "fits", tts_fit_fits(fit));
+    tts_json_number(json, "chips_needed", tts_fit_chips_needed(fit));
+    tts_json_number(json, "device_chips", fit->chip->fact[TTS_FACT_CHIPS].value);
+    tts_json_object(json, "placement");
+    tts_json_bool(json, "ok", placement->failures == 0);
+    tts_json_number(json, "failures", placement->failures);
+    put_failure(placement, json);
+    tts_json_number(json, "banks", placement->banks);
+    tts_json_number(json, "bank_bytes", placement->bank_bytes);
+    tts_json_number(json, "peak_bytes_per_bank", placement->peak_bank_bytes);
+    tts_json_number(json, "missing_bytes_per_bank", tts_fit_missing_bank_bytes(fit));
+    tts_json_number(json, "free_bytes_per_bank", placement->free_bytes);
+    tts_json_number(json, "largest_free_bytes_per_bank", placement->largest_free_bytes);
+    tts_json_ratio(json, "fragmentation_ratio",
+                   placement->free_bytes - placement->largest_free_bytes,
+                   placement->free_bytes);
+    tts_json_object_end(json);
+}
+
+/* ---- what would change it ---- */
+
+static void put_changes(const struct tts_fit_answer *answer, struct tts_json *json)
+{
+    tts_json_array(json, "suggestions");
+    for (size_t i = 0; i < answer->change_count; i++) {
+        const struct tts_fit_change *change = &answer->changes[i];
+        tts_json_object(json, NULL);
+        tts_json_text(json, "change", tts_fit_change_name(change->kind));
+        put_text(json, "options", change->options);
+        tts_json_number(json, "peak_bytes", change->peak_bytes);
+        tts_json_signed(json, "saves_bytes", change->saves_bytes);
+        tts_json_signed(json, "saves_activation_bytes", change->saves_activation_bytes);
+        tts_json_text(json, "cost", change->cost);
+        tts_json_bool(json, "fits", change->fits);
+        put_text(json, "device", change->device);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+static void put_max(const struct tts_fit_answer *answer, struct tts_json *json)
+{
+    const struct tts_largest *largest = &answer->largest;
+    if (!answer->options->has_max) {
+        tts_json_null(json, "max");
+        return;
+    }
+    tts_json_object(json, "max");
+    tts_json_text(json, "of", answer->options->max == TTS_LARGEST_BATCH ? "batch" : "seq");
+    tts_json_number(json, "value", largest->value);
+    tts_json_number(json, "peak_bytes", largest->peak_bytes);
+    bool has_next = largest->next > 0;
+    if (has_next)
+        tts_json_number(json, "next", largest->next);
+    else
+        tts_json_null(json, "next");
+    if (has_next && largest->next_peak_bytes <= INT64_MAX)
+        tts_json_number(json, "next_peak_bytes", largest->next_peak_bytes);
+    else
+        tts_json_null(json, "next_peak_bytes");
+    tts_json_object_end(json);
+}
+
+void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json)
+{
+    tts_json_object(json, NULL);
+    tts_json_object(json, "schema");
+    tts_json_text(json, "name", "ttscope.fit");
+    tts_json_number(json, "version", 1);
+    tts_json_object_end(json);
+    put_config(answer, json);
+    put_phases(answer->fit, json);
+    put_peak(answer->fit, json);
+    put_placement(answer->fit, json);
+    put_changes(answer, json);
+    put_max(answer, json);
+    tts_json_object_end(json);
+}

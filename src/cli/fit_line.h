@@ -1,0 +1,26 @@
+/* fit_line.h: sentences in lines of 80 columns, and those that training and serving share. */
+#pragma once
+
+#include "base/compiler.h"
+#include "ttscope/chip.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* A line behind `indent` spaces, broken between words; what follows has two more. */
+void tts_fit_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
+
+enum { TTS_FIT_SHARE_MAX = 24 };
+/* "12.3 %", "< 0.1 %". Nothing is "0.0 %", also of nothing. Returns `out`. */
+const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole);
+
+/* What the banks would have to give, where that is more than they have. */
+struct tts_fit_banks {
+    uint32_t count;
+    uint64_t bank_bytes, peak_bank_bytes;
+    uint64_t beside_bytes; /* a trace region */
+};
+void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
+
+/* Says it where the device has fewer chips. */
+void tts_fit_say_chips(FILE *out, uint64_t needed, const struct tts_chip *chip);

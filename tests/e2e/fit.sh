@@ -1,0 +1,569 @@
+#!/usr/bin/env bash
+# `ttscope fit` as users run it: the published figures, options, what is not modelled, JSON.
+. "$(dirname "$0")/lib.sh"
+configs=$(dirname "$0")/fit
+tiny=$configs/tiny.yaml
+nano=$configs/nano.yaml
+head=$configs/head.yaml
+command -v jq >/dev/null || exit 77
+
+fit() {
+    run "$ttscope" fit "$@"
+}
+
+# The document is kept before it is asked.
+fit_json() {
+    fit --json "$@"
+    cp "$work/out" "$work/fit.json"
+}
+
+expect_jq() { # filter, what it gives
+    local got
+    got=$(jq -c "$1" "$work/fit.json" 2>&1) || fail "jq cannot: $1"
+    [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
+}
+
+# A file of its own, with one line changed (sed) in a known one.
+changed() { # name, script
+    sed -e "$2" "$configs/$1" >"$work/$1"
+}
+cp "$configs"/*.yaml "$work"
+
+# --- the published figures, to 0.01 MB ----------------------------------------------------
+
+fit "$tiny" --recipe v1 --runner default
+expect_code 1
+expect_err ''
+expect_out_like 'Number of parameters: 969369600'
+expect_out_like '--- MODEL_CREATION ---
+  DRAM: Segment Peak *, Allocations *, Segment Change +1863.13 MB'
+expect_out_like '--- OPTIMIZER_CREATION ---
+  DRAM: Segment Peak 3708.75 MB'
+expect_out_like '--- FORWARD_PASS ---
+  DRAM: Segment Peak 10019.39 MB, Allocations *, Segment Change +9636.02 MB
+  DRAM: Cumulative Peak 15591.27 MB, Cumulative Current 15207.89 MB'
+expect_out_like '--- BACKWARD_PASS ---
+  DRAM: Segment Peak 458.75 MB, Allocations *, Segment Change -7780.87 MB'
+expect_out_like 'Overall DRAM Peak: 15666.65 MB'
+expect_out_like 'L1 is not known'
+expect_out_like 'does not fit n150: 15666.65 MB of 12254.03 MB
+  in whole pages of 12 banks it takes 15679.85 MB, 3425.82 MB too much
+'
+expect_out_like '
+  969 more fail
+  every one of 12 banks would have to give 1306.65 MB of its 1021.17 MB'
+expect_out_like '  first allocation that fails: in FORWARD_PASS, in '
+expect_out_like '    Out of Memory: Not enough space to allocate '
+expect_out_like '
+  --runner memory_efficient
+    fits: the peak falls by 7389.00 MB, to 8277.65 MB
+    a forward pass keeps 9443.50 MB less
+    cost: one more forward pass in every step'
+
+fit "$tiny" --recipe v1
+expect_code 0
+expect_err ''
+expect_out_like '  DRAM: Segment Peak 996.02 MB, Allocations *, Segment Change +192.52 MB'
+expect_out_like '  DRAM: Segment Peak 2513.25 MB, Allocations *, Segment Change +1662.63 MB'
+expect_out_like 'Overall DRAM Peak: 8277.65 MB'
+expect_out_like 'fits n150: 8277.65 MB of 12254.03 MB, 32.4 % free'
+expect_out_like '  vocabulary 65, padded to 96:'
+
+fit "$nano" --recipe v1
+expect_code 0
+expect_out_like 'Overall DRAM Peak: 2222.88 MB'
+fit "$nano" --recipe v1 --runner memory_efficient
+expect_out_like 'Overall DRAM Peak: 606.88 MB'
+
+fit "$head"
+expect_out_like 'recipe     head: '
+expect_out_like 'Total parameters: 1100048384'
+expect_out_like '--- FORWARD_PASS_micro_1 ---
+  DRAM: Segment Peak 7641.*, Segment Change +7641.25 MB'
+
+# Where no single change is enough, several together, each cost on a line.
+fit "$head" --batch 64
+expect_code 1
+expect_out_like 'micro steps for each optimizer step, each with batch *;
+          one more forward pass in every step'
+
+# All but the published summary and the runtime's own sentence fits 80 columns.
+fit "$tiny" --recipe v1 --runner default --kernel-binaries
+wide=$(grep -v '^  DRAM: \|Out of Memory' "$work/out" | grep -v yaml | awk 'length > 80')
+[ -z "$wide" ] || fail "wider than 80 columns: $wide"
+expect_out_like 'does not fit n150 (estimated)'
+
+# With programs the published run of the memory-efficient runner, each within 0.25 MB.
+fit_json "$tiny" --recipe v1 --kernel-binaries
+expect_jq '.estimated' 'true'
+expect_jq '[.phases[0:4][].dram | .change_bytes, .cumulative_peak_bytes]
+    + [.phases[2:4][].dram | .segment_peak_bytes, .cumulative_current_bytes]
+    | [., [1863.25, 1907.25, 3708.76, 5572.01, 192.95, 6568.36, 1663.07, 8278.65,
+           996.35, 5764.96, 2513.69, 7428.04]] | transpose
+    | map(select((.[0] / 1048576 - .[1] | fabs) > 0.25))' '[]'
+
+# Little is left with the largest batch; SGD keeps zeroed gradients.
+fit_json "$nano" --recipe v1 --max batch
+fit "$nano" --recipe v1 --batch "$(jq .max.value "$work/fit.json")"
+expect_code 0
+expect_out_like '  warning: less than 5 % is left'
+fit "$tiny" --optimizer sgd
+expect_out_like 'peak: 4908.15 MB in iteration 2, in linear_bw
+  not in the summary above: that is of the first iteration, whose peak is
+    4242.02 MB. 2103.64 MB that it made stay for the next, gradients above all'
+expect_out_like '  in the first 16 iterations: SGD replaces its buffers,'
+[[ $out != *ITERATION_2* ]] || fail "wanted no phase that the summary has not"
+
+# Memory in pieces is told as that, and what the banks could give as what they give.
+fit "$nano" --recipe v1 --batch 359
+expect_code 1
+expect_out_like 'does not fit n150, though 12152.05 MB of 12254.03 MB would:
+  when * asks for * MB of each bank, * MB are free there, but in
+    pieces, the largest of * MB
+'
+expect_out_like '
+  every one of 12 banks gives '
+fit "$head" --batch 100000 --optimizer adamwfullprecision
+expect_out_like '
+none of these alone makes it fit:
+'
+
+# --- where values come from ---------------------------------------------------------------
+
+fit_json "$tiny" --recipe v1 --batch 4 --vocab 96 --optimizer adamw --accumulate 4 --seq 1024
+expect_jq '.schema' '{"name":"ttscope.fit","version":1}'
+expect_jq '.recipe' '"v1"'
+expect_jq '.config.batch_size' '{"value":4,"source":"option","option":"--batch"}'
+expect_jq '[.config[] | select(.source == "option") | .value]' '[1024,96,"AdamW",4,4]'
+expect_jq '.config.num_blocks | [.value, .source, (.file | split("/") | last), .line]' \
+    '[22,"file","tiny_model.yaml",4]'
+expect_jq '.config.use_clip_grad_norm' '{"value":false,"source":"default"}'
+expect_jq '.config.intermediate_dim | [.value, .source]' '[5632,"rule"]'
+expect_jq '.config.positional_embedding_type' 'null'
+
+# The vocabulary: recipe v1 asks the tokenizer, head the data.
+fit_json "$tiny" --recipe v1
+expect_jq '.config.vocab_size | [.value, .source]' '[65,"rule"]'
+expect_jq '[.config.optimizer.value, .config.optimizer.reason]' '["MorehAdamW","use_moreh_adamw"]'
+fit_json "$tiny"
+expect_jq '.config.vocab_size | [.value, .source]' '[32000,"file"]'
+expect_jq '.config.optimizer.value' '"AdamW"'
+fit_json "$nano"
+expect_jq '[.config.vocab_size.value, .padded_vocabulary]' '[65,96]'
+changed nano.yaml 's/char/bpe/'
+fit_json "$work/nano.yaml" --recipe v1
+expect_jq '[.config.vocab_size.value, .padded_vocabulary]' '[50257,50272]'
+fit_json "$work/nano.yaml" --recipe v1-python # whatever the file says
+expect_jq '[.config.vocab_size.value, .config.vocab_size.source]' '[65,"rule"]'
+changed tiny.yaml '/moreh/d'
+fit_json "$work/tiny.yaml" --recipe v1
+expect_jq '.config.optimizer | [.value, .source]' '["AdamWComposite","default"]'
+expect_jq '.config.kahan_summation' '{"value":false,"source":"default"}'
+changed tiny.yaml 's/use_moreh_adamw/use_kahan_summation/'
+fit_json "$work/tiny.yaml" --recipe v1
+expect_jq '[.config.optimizer.value, .config.kahan_summation.value]' '["AdamWComposite",true]'
+
+# Llama without dropout_prob: none in C++, 0.2 in Python.
+changed tiny_model.yaml '/dropout/d'
+fit_json "$work/tiny_model.yaml" --recipe v1
+expect_jq '.config.dropout_prob' '{"value":false,"source":"default"}'
+fit_json "$work/tiny_model.yaml" --recipe v1-python
+expect_jq '.config.dropout_prob' '{"value":true,"source":"default"}'
+fit_json "$work/tiny_model.yaml"
+expect_jq '.config.dropout_prob' '{"value":true,"source":"default"}'
+printf 'transformer_config:\n  model_type: llama\n' >"$work/bare.yaml"
+fit_json "$work/bare.yaml"
+expect_jq '[.config | .num_blocks, .embedding_dim, .num_heads, .num_groups, .max_sequence_length | .value]' \
+    '[6,384,6,3,256]'
+expect_jq '.config.vocab_size.value' '65'
+cp "$configs/tiny_model.yaml" "$work"
+changed tiny.yaml 's/use_moreh_adamw/use_no_op/'
+fit_json "$work/tiny.yaml" --recipe v1
+expect_jq '.config.optimizer | [.value, .reason]' '["NoOp","use_no_op"]'
+fit_json "$head" --recipe v1
+expect_jq '.config.optimizer | [.value, .source]' '["AdamW","file"]'
+
+# A model file alone.
+fit_json "$configs/nano_model.yaml" --optimizer sgd --momentum 0.9 --clip --dropout 0
+expect_code 0
+expect_jq '[.training_file, .config.batch_size.value, .config.dropout_prob.value]' '[null,1,false]'
+expect_jq '[.config.optimizer.value, .config.momentum.value, .config.use_clip_grad_norm.value]' \
+    '["SGD",true,true]'
+run bash -c '"$0" fit - --json <"$1" | jq .fits' "$ttscope" "$configs/nano_model.yaml"
+expect_out 'true'
+
+# Meshes: the first axis is of the data where both are enabled.
+changed head.yaml 's/enable_ddp: false/enable_ddp: true\n  enable_tp: true/; s/\[1, 1\]/[2, 4]/'
+fit_json "$work/head.yaml"
+expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value, .estimated]' '[2,4,true]'
+fit_json "$work/head.yaml" --tensor-parallel 2
+expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[2,2]'
+fit "$work/head.yaml" --recipe v1
+expect_code 3
+expect_err_like 'is for both: recipe v1 has enable_ddp or enable_tp, head has both'
+changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
+fit_json "$work/head.yaml"
+expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[1,4]'
+changed head.yaml 's/enable_ddp: false/enable_ddp: true/; s/\[1, 1\]/[2, 4]/'
+fit "$work/head.yaml"
+expect_code 3
+expect_err_like 'head.yaml:16: mesh_shape ?2, 4? has two axes: it needs enable_ddp and enable_tp'
+
+changed head.yaml 's/enable_ddp: false/enable_ddp: true/; s/\[1, 1\]/[1, 2]/; s/size: 2/size: 7/'
+fit "$work/head.yaml"
+expect_code 3
+expect_err_like ':16: the 2 chips of data parallel (mesh_shape) must divide the batch (7)'
+
+# Chips that nothing uses, and more chips than the device has.
+changed head.yaml 's/\[1, 1\]/[1, 8]/'
+fit "$work/head.yaml"
+expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? is without enable_ddp and enable_tp: one chip is'
+fit "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
+expect_err ''
+expect_out_like '
+  it needs 4 chips, and n150 has 1: the figures are of each of them
+'
+fit_json "$work/head.yaml" --tensor-parallel 2
+expect_jq '[.chips_needed, .device_chips]' '[2,1]'
+fit "$work/head.yaml" --tensor-parallel 2 --device n300
+[[ $out != *'it needs'* ]] || fail "wanted no word of chips"
+cp "$head" "$work"
+
+# A file of January meets the code of August; who names the recipe knows.
+fit "$tiny"
+expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is read by recipe v1 only, and this is head; *'--recipe v1'"
+fit "$tiny" --recipe head
+expect_err ''
+fit "$head"
+expect_err ''
+
+# --- the document -------------------------------------------------------------------------
+
+fit_json "$tiny" --recipe v1 --runner default
+expect_code 1
+expect_jq '[.fits, .placement.ok, .estimated, .device, .max]' '[false,false,false,"n150",null]'
+expect_jq '[.phases[].name]' \
+    '["MODEL_CREATION","OPTIMIZER_CREATION","FORWARD_PASS","BACKWARD_PASS","FIRST_ITERATION_COMPLETE"]'
+expect_jq '[.phases[] | .l1] | unique' '[null]'
+expect_jq '.l1_reason | length > 0' 'true'
+expect_jq '(.phases | last | .dram.cumulative_peak_bytes) == .overall_dram_peak_bytes' 'true'
+expect_jq '([.peak.parts[].bytes] | add) == .peak.bytes and .peak.bytes == .peak_bytes' 'true'
+expect_jq '([.peak.activations[].bytes] | add) == (.peak.parts[] | select(.name == "activations") | .bytes)' 'true'
+expect_jq '([.peak.activations[], .peak.others[]] | map(.bytes) | add) == .peak.bytes' 'true'
+expect_jq '.placement.first_failure | [.kind, .pool, .phase, (.deficit_bytes > 0)]' \
+    '["space","DRAM","FORWARD_PASS",true]'
+expect_jq '.placement | .peak_bytes_per_bank > .bank_bytes' 'true'
+expect_jq '.capacity_bytes == .placement.bank_bytes * .placement.banks' 'true'
+expect_jq '[.suggestions[] | select(.fits)] | length > 0' 'true'
+expect_jq '.suggestions[] | select(.change == "recompute") | [.options, .fits, .saves_bytes]' \
+    '["--runner memory_efficient",true,7747928064]'
+
+fit_json "$tiny" --recipe v1
+expect_code 0
+expect_jq '[.fits, .placement.first_failure, .suggestions, .placement.failures]' '[true,null,[],0]'
+expect_jq '.placement | .peak_bytes_per_bank * .banks >= 8277 * 1048576' 'true'
+
+# --- the largest --------------------------------------------------------------------------
+
+fit_json "$tiny" --recipe v1 --max batch
+expect_code 0
+largest=$(jq .max.value "$work/fit.json")
+next=$(jq .max.next "$work/fit.json")
+[ "$next" -eq $((largest + 1)) ] || fail "wanted the next batch behind $largest, got $next"
+fit "$tiny" --recipe v1 --batch "$largest"
+expect_code 0
+fit "$tiny" --recipe v1 --batch "$next"
+expect_code 1
+fit "$tiny" --recipe v1 --runner default --max seq # the sequence as it is does not fit
+expect_code 0
+expect_out_like 'does not fit n150: '
+expect_out_like 'largest sequence that fits n150: '
+expect_out_like ' does not fit: '
+fit "$tiny" --recipe v1 --max batch --set dram_bank_size=128M
+expect_code 1
+expect_out_like 'no batch fits n150: the smallest takes 8277.65 MB of 1502.03 MB
+  the command without --max lists what would help'
+fit "$nano" --recipe v1 --max batch
+expect_out_like ' does not fit: 121*
+  that is less than there is: pages are rounded up and free memory is in pieces,
+    so that near this limit a smaller one may not fit either'
+
+# --- recordings: a replay of it agrees ----------------------------------------------------
+
+fit_json "$nano" --recipe v1 --record "$work/nano.tts"
+expect_code 0
+peak=$(jq .placement.peak_bytes_per_bank "$work/fit.json")
+run bash -c '"$0" replay --device n150 --json "$1" | jq ".devices[0].pools[0].peak_bytes"' \
+    "$ttscope" "$work/nano.tts"
+expect_out "$peak"
+fit "$work/nano.yaml" --record "$work/nano_model.yaml"
+expect_code 2
+expect_err_like "is an input, the recording needs another file"
+fit "$nano" --record "$work/none/x.tts"
+expect_code 3
+expect_out ''
+
+# --- what is wrong: options are 2, files are 3 --------------------------------------------
+
+wrong_option() { # what is said, the options
+    local said=$1
+    shift
+    fit "$tiny" "$@"
+    expect_code 2
+    expect_out ''
+    expect_err_like "ttscope fit: $said"
+}
+wrong_option "unknown runner 'memory', did you mean 'memory_efficient'?" --runner memory
+wrong_option "unknown recipe 'v2', did you mean 'v1'?" --recipe v2
+wrong_option "unknown optimizer 'lion', expected AdamW, MorehAdamW, " --optimizer lion
+wrong_option "the optimizer 'muon' is not modelled, SGD with momentum is nearest" -o muon
+wrong_option "unknown quantity 'bach', did you mean 'batch'?" --max bach
+for number in 0 -1 1e3 4294967296 999999999999999999999; do
+    wrong_option "'$number' is not for '--batch', expected a whole number, 1 to 4294967295" \
+        --batch "$number"
+done
+wrong_option "'-4' is not for '--seq'" --seq -4
+wrong_option "option '--weights' goes only with '--inference'" -w bfp8
+wrong_option "option '--separate-head' goes only with '--inference'" --separate-head
+wrong_option "'1.5' is not a number for '--dropout', expected 0 to below 1" --dropout 1.5
+wrong_option "option '--seq' must be a multiple of 32" --seq 100
+wrong_option "option '--heads' " --heads 33
+wrong_option "option '--momentum' goes with SGD only" --momentum 0.5
+wrong_option "unknown option '--acumulate', did you mean '--accumulate'?" --acumulate 2
+wrong_option "'--record' needs a file" --record -
+wrong_option "no chip is called 'n15', did you mean 'n150'?" --device n15
+fit "$nano" --groups 3
+expect_code 2
+expect_err "ttscope fit: option '--groups' goes with llama only, the model is gpt2"
+fit
+expect_code 2
+expect_err "ttscope fit: missing operand 'CONFIG' (see 'ttscope help fit')"
+
+wrong_file() { # what is said, file, script
+    changed "$2" "$3"
+    fit "$work/${2/_model/}"
+    cp "$configs/$2" "$work/$2"
+    expect_code 3
+    expect_out ''
+    expect_err_like "$1"
+}
+wrong_file "tiny_model.yaml:6: 'num_heads' " tiny_model.yaml 's/num_heads: 32/num_heads: 33/'
+wrong_file "tiny_model.yaml:8: 'max_sequence_length' must be a multiple of 32" \
+    tiny_model.yaml 's/length: 2048/length: 2040/'
+wrong_file "tiny.yaml:6: 'batch_size' " tiny.yaml 's/batch_size: 1/batch_size: 0/'
+wrong_file 'tiny.yaml:6: ' tiny.yaml 's/batch_size: 1/batch_size: -1/'
+wrong_file "tiny_model.yaml:3: unknown runner 'fast', expected default or memory_efficient" \
+    tiny_model.yaml 's/memory_efficient/fast/'
+wrong_file "tiny_model.yaml:11: unknown weight tying 'on', expected disabled or enabled" \
+    tiny_model.yaml 's/disabled/on/'
+wrong_file "head.yaml:10: unknown optimizer 'AdmaW', did you mean 'AdamW'?" head.yaml \
+    's/AdamW/AdmaW/'
+wrong_file "head.yaml:10: unknown optimizer 'adamw', did you mean 'AdamW'?" head.yaml \
+    's/AdamW/adamw/'
+wrong_file 'tiny.yaml:12: ' tiny.yaml 's/tiny_model.yaml/nowhere.yaml/'
+wrong_file "num_head" tiny_model.yaml 's/num_heads/num_head/'
+wrong_file 'tiny.yaml:' tiny.yaml 's/^  seed: 1/  seed: [1/'
+wrong_file 'tiny_model.yaml:5: ' tiny_model.yaml 's/embedding_dim: .*/embedding_dim: 1152921504606846976/'
+fit "$work/none.yaml"
+expect_code 3
+expect_err_like "none.yaml"
+
+# A key that is not known and near to none is passed over.
+changed tiny.yaml 's/^  seed: 1/  colour_of_the_logo: red/'
+fit_json "$work/tiny.yaml"
+expect_err_like "note: *tiny.yaml:4: key 'colour_of_the_logo' is not known, passed over"
+expect_jq .unknown_keys 1
+changed tiny.yaml 's/^  seed: 1/  aa_bb: 1\n  cc_dd: 1\n  ee_ff: 1\n  gg_hh: 1/'
+fit "$work/tiny.yaml"
+expect_err_like "tiny.yaml:4: keys 'aa_bb', 'cc_dd', 'ee_ff' and 1 more are not known, passed over"
+cp "$tiny" "$work/tiny.yaml"
+
+# --- what is not modelled -----------------------------------------------------------------
+
+not_modelled() { # what is said, file, script
+    changed "$2" "$3"
+    fit "$work/${2/_model/}"
+    cp "$configs/$2" "$work/$2"
+    expect_code 2
+    expect_out ''
+    expect_err_like "$1"
+}
+not_modelled "tiny_model.yaml:2: the model type 'deepseek' is not modelled, llama is nearest" \
+    tiny_model.yaml 's/llama/deepseek/'
+not_modelled "the model type 'bert' is not modelled, gpt2 and llama are" tiny_model.yaml \
+    's/llama/bert/'
+not_modelled "head.yaml:10: the optimizer 'MuonWithAdamW' is not modelled, AdamW is nearest" \
+    head.yaml 's/AdamW/MuonWithAdamW/'
+not_modelled 'head.yaml:15: FSDP is not modelled' head.yaml 's/enable_ddp: false/enable_fsdp: true/'
+not_modelled 'head.yaml:15: context parallel is not modelled' head.yaml \
+    's/enable_ddp: false/enable_cp: true/'
+not_modelled 'a head_dim of its own, 128, is not modelled' tiny_model.yaml \
+    's/^  theta.*/  head_dim: 128/'
+not_modelled 'the composite layernorm is not modelled' nano_model.yaml \
+    "\$a\\  experimental:\n    use_composite_layernorm: true"
+changed head.yaml 's/enable_ddp: false/enable_cp: false/'
+fit "$work/head.yaml"
+expect_code 1
+not_modelled 'LoRA is not modelled' head.yaml "\$a\\lora_config:\n  rank: 8"
+not_modelled 'head.yaml:3: LoRA is not modelled' head.yaml 's/seed: 1/lora_rank: 8/'
+not_modelled 'tiny_model.yaml:12: LoRA is not modelled' tiny_model.yaml \
+    's/^  theta.*/  use_peft: true/'
+
+# The config.json of a model is of the other mode; what stands in a file that is not there is
+# not known.
+fit "$configs/../fit_inference/tiny.json"
+expect_code 3
+expect_err_like "tiny.json: this is JSON: the config.json of a model goes with '--inference'"
+cp "$configs/../fit_inference/tiny.json" "$work/brace.json"
+fit "$work/brace.json"
+expect_err_like "brace.json: this is JSON: "
+fit "$work/none.json"
+expect_err_like "cannot read '"
+printf '{transformer_config: {model_type: llama}}' >"$work/flow.yaml"
+fit "$work/flow.yaml"
+expect_code 0
+
+if [ -c /dev/full ]; then
+    run sh -c '"$1" fit --recipe v1 "$2" >/dev/full' sh "$ttscope" "$tiny"
+    expect_code 3
+    expect_err 'ttscope fit: cannot write to standard output: no space left on device'
+fi
+
+# --- as users have them -------------------------------------------------------------------
+
+users=$source_dir/../shared/data/configs
+if [ -d "$users" ]; then
+    for file in "$users"/*/*.yaml; do
+        fit_json "$file"
+        [ "$code" -le 1 ] || fail "wanted an answer"
+        case $file in
+        */v1/*) [[ -z $err || $err == *'is read by recipe v1 only'* ]] || fail "wanted no more" ;;
+        *) expect_err '' ;;
+        esac
+    done
+    fit "$users/v1/training_shakespeare_tinyllama.yaml" --recipe v1
+    expect_out_like 'Overall DRAM Peak: 8277.65 MB'
+else
+    echo "no configurations of users here, skipped"
+fi
+
+# --- the programs of the recipes ----------------------------------------------------------
+
+cp "$configs"/*.yaml "$work"
+wrong_v1() { # what is said, file, script: C++ has no defaults for these
+    changed "$2" "$3"
+    fit "$work/${2/_model/}" --recipe v1
+    cp "$configs/$2" "$work/$2"
+    expect_code 3
+    expect_out ''
+    expect_err_like "$1"
+}
+wrong_v1 "tiny.yaml: 'batch_size' is missing" tiny.yaml '/batch_size/d'
+wrong_v1 "nano_model.yaml: 'num_heads' is missing, gpt2 has no default in recipe v1" \
+    nano_model.yaml '/num_heads/d'
+wrong_v1 "nano_model.yaml: 'model_type' is missing" nano_model.yaml '/model_type/d'
+
+# Python has a default for everything, and they are named.
+printf 'transformer_config:\n  theta: 1\n' >"$work/bare_model.yaml"
+printf 'training_config:\n  model_config: bare_model.yaml\n' >"$work/bare.yaml"
+for recipe in v1-python head; do
+    fit_json "$work/bare.yaml" --recipe $recipe
+    expect_err ''
+    expect_jq '[.config | .model_type, .num_blocks, .embedding_dim, .num_heads, .max_sequence_length,
+        .dropout_prob, .batch_size | .value]' '["gpt2",6,384,6,256,true,64]'
+    expect_jq '[.config | .model_type, .num_blocks, .embedding_dim, .num_heads, .max_sequence_length,
+        .dropout_prob, .batch_size | .source] | unique' '["default"]'
+done
+fit "$work/bare.yaml"
+expect_out_like 'defaults   model_type gpt2, num_blocks 6, embedding_dim 384, num_heads 6,'
+expect_out_like 'batch_size 64'
+
+# Where head goes by vocab_size because nothing is said of the data.
+fit "$tiny"
+expect_out_like 'vocabulary 32000: vocab_size of the model file; data_path is absent'
+fit "$configs/tiny_model.yaml"
+expect_out_like 'vocabulary 32000: vocab_size of the model file
+'
+
+# v1-python is of one chip, and has gpt2 without biases.
+changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
+fit "$work/head.yaml" --recipe v1-python
+expect_code 2
+expect_out ''
+expect_err_like "head.yaml:15: 'enable_tp' is not modelled: recipe v1-python runs on one chip"
+fit_json "$work/head.yaml" --recipe v1-python --tensor-parallel 1
+expect_jq '.config.tensor_parallel.value' 1
+changed head.yaml 's/enable_ddp: false/enable_ddp: true/; s/\[1, 1\]/[1, 4]/'
+fit "$work/head.yaml" --recipe v1-python
+expect_code 2
+expect_err_like "head.yaml:15: 'enable_ddp' is not modelled"
+fit "$tiny" --recipe v1-python --data-parallel 2
+expect_code 2
+expect_err_like "option '--data-parallel': recipe v1-python runs on one chip"
+# shellcheck disable=SC2016 # the last line of sed
+changed nano_model.yaml '$a\  bias: false'
+for recipe in v1-python head; do
+    fit "$work/nano.yaml" --recipe $recipe
+    expect_code 2
+    expect_err_like 'gpt2 without biases is not modelled, with them it is'
+done
+fit "$work/nano.yaml" --recipe v1 # does not read the key
+expect_code 0
+# shellcheck disable=SC2016 # the last line of sed
+changed nano_model.yaml '/model_type/d; $a\  bias: false'
+fit "$work/nano.yaml"
+expect_code 2
+expect_err_like 'gpt2 without biases is not modelled'
+cp "$configs"/*.yaml "$work"
+
+# What an optimizer has no use for: Kahan sums, amsgrad.
+changed tiny.yaml 's/use_moreh_adamw/use_kahan_summation/'
+fit_json "$work/tiny.yaml" --recipe v1 -o AdamW
+expect_err ''
+expect_jq '[.config.optimizer.value, .config.kahan_summation.value]' '["AdamW",true]'
+with_kahan=$(jq '.phases[1].dram.change_bytes' "$work/fit.json")
+fit_json "$work/tiny.yaml" --recipe v1-python -o AdamW
+expect_err_like "note: *tiny.yaml:*: 'use_kahan_summation' is passed over, AdamW of recipe v1-python has none"
+expect_jq '.config.kahan_summation' 'null'
+[ "$with_kahan" -gt "$(jq '.phases[1].dram.change_bytes' "$work/fit.json")" ] ||
+    fail 'wanted more state with Kahan sums'
+fit "$work/tiny.yaml" --recipe v1 -o MorehAdamW
+expect_code 0
+expect_err_like "'use_kahan_summation' is passed over, MorehAdamW of recipe v1 has none"
+changed head.yaml 's/amsgrad: false/amsgrad: true/'
+fit_json "$work/head.yaml"
+expect_err ''
+expect_jq '.config.amsgrad.value' 'true'
+for optimizer in AdamWComposite AdamWFullPrecision; do
+    fit_json "$work/head.yaml" -o $optimizer
+    expect_jq '.config.amsgrad.value' 'true'
+done
+fit_json "$work/head.yaml" -o MorehAdamW
+[ "$code" -le 1 ] || fail 'wanted an answer'
+expect_err_like "note: *head.yaml:*: 'amsgrad' is passed over, MorehAdamW of recipe head has none"
+expect_jq '.config.amsgrad' 'null'
+fit "$work/head.yaml" --recipe v1
+[ "$code" -le 1 ] || fail 'wanted an answer'
+expect_err_like "'amsgrad' is passed over, AdamW of recipe v1 has none"
+cp "$configs"/*.yaml "$work"
+
+# Numbers that a rule must not stand in for; probabilities.
+wrong_file "tiny_model.yaml:*: 'intermediate_dim' must be at least 1, and is 0" tiny_model.yaml \
+    's/^  theta.*/  intermediate_dim: 0/'
+wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number from 0 to below 1, and is '1.5'" \
+    tiny_model.yaml 's/dropout_prob: .*/dropout_prob: 1.5/'
+
+# What is not modelled goes before what is missing.
+no_model() { # what is said, the lines
+    printf 'training_config:\n  batch_size: 1\n%b' "$2" >"$work/no_model.yaml"
+    fit "$work/no_model.yaml"
+    expect_code 2
+    expect_out ''
+    expect_err_like "$1"
+}
+no_model 'no_model.yaml:3: GRPO is not modelled' '  grpo_config:\n    group_size: 4\n'
+no_model 'no_model.yaml:3: LoRA is not modelled' 'lora_config:\n  rank: 8\n'
+no_model 'no_model.yaml:4: FSDP is not modelled' 'device_config:\n  enable_fsdp: true\n'
+no_model 'no_model.yaml:4: context parallel is not modelled' 'device_config:\n  enable_cp: true\n'
+no_model 'mixtures of experts are not modelled' 'device_config:\n  moe_axis: [0]\n'
+no_model 'a pipeline is not modelled' 'multihost_config:\n  enabled: true\n'

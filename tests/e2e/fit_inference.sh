@@ -1,0 +1,404 @@
+#!/usr/bin/env bash
+# ttscope fit --inference: what serving a model takes, from a config.json or a model file.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+data=$source_dir/tests/e2e/fit_inference
+fit() { run "$ttscope" fit --inference "$@"; }
+
+# The document of the last run says, at a path such as .largest.batch.
+expect_json() {
+    local got
+    got=$(python3 -c 'import functools, json, sys
+print(json.dumps(functools.reduce(lambda at, key: at[int(key) if isinstance(at, list) else key],
+                                  sys.argv[2].split("."), json.load(open(sys.argv[1])))))' \
+        "$work/out" "$1" 2>&1)
+    [ "$got" = "$2" ] || fail "wanted $1 to be $2, got $got"
+}
+
+# bf16 everywhere: 8 billion parameters are too many for 12 GB.
+fit "$data/llama-8b.json" --length 8192
+expect_code 1
+expect_err ""
+expect_out_like "llama: 8030261248 parameters"
+expect_out_like "embedding       bf16        1002.00 "
+expect_out_like "attention       bf16        2560.00 "
+expect_out_like "mlp             bf16       10752.00 "
+expect_out_like "norms           bf16          16.25 "
+expect_out_like "head            bf16        1002.00 "
+expect_out_like "kv_cache        bf16        1024.00 "
+expect_out_like "activations     bf16         935.83 * estimated: an upper bound"
+expect_out_like "total                      17296.08"
+expect_out_like "does not fit n150: 17296.08 MB of 12254.03 MB
+  in whole pages of 12 banks it takes 17299.97 MB, 5045.94 MB too much
+  first allocation that fails: attention of layer 27
+    Out of Memory: Not enough space to allocate 33554432 B DRAM buffer across 12 banks"
+expect_out_like "largest context at batch 1: none"
+expect_out_like "largest batch at a context of 8192: none"
+expect_out_like "L1 is left out: the sizes of the circular buffers"
+expect_out_like "rope            bf16           4.00   < 0.1 %"
+expect_out_like "
+what would help:
+  --weights bfp8
+    fits: 10586.39 MB
+  --weights bfp8 --cache bfp8
+    fits: 10106.39 MB
+  --weights bfp4 --cache bfp8
+    fits: 6527.89 MB
+"
+wide=$(grep -v 'Out of Memory' "$work/out" | awk 'length > 80')
+[ -z "$wide" ] || fail "wider than 80 columns: $wide"
+
+# Only what is lighter; where parts have options of their own, those are to be typed.
+fit "$data/llama-8b.json" --length 131072 --batch 8 -w bfp8 -c bfp8 --json
+expect_code 1
+expect_json suggestions.0.options '"--weights bfp4"'
+expect_json suggestions.0.fits false
+fit "$data/llama-8b.json" --length 8192 --attention-weights bf16 --mlp-weights bfp8 --batch 8
+expect_code 1
+expect_out_like "
+  --attention-weights bfp8 --head-weights bfp8
+    does not fit: "
+expect_out_like "
+  --attention-weights bfp4 --mlp-weights bfp4 --head-weights bfp4 --cache bfp8
+    fits: "
+fit "$data/llama-8b.json" --length 131072 --batch 64 -w bfp4 -c bfp8 --json
+expect_json suggestions '[]'
+
+# In bfp8 they fit, and the largest that does is the largest.
+eight=(-w bfp8 --cache bfp8 --prefill 2048)
+fit "$data/llama-8b.json" --length 8192 "${eight[@]}"
+expect_code 0
+expect_out_like "embedding       bf16        1002.00 "
+expect_out_like "attention       bfp8        1360.00 "
+expect_out_like "head            bfp8         532.31 "
+expect_out_like "kv_cache        bfp8         544.00 "
+expect_out_like "fits n150: "
+fit "$data/llama-8b.json" --length 8192 "${eight[@]}" --json
+expect_code 0
+length=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["largest"]["context"])' <"$work/out")
+batch=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["largest"]["batch"])' <"$work/out")
+[ "$length" -gt 8192 ] || fail "wanted more than what fits"
+fit "$data/llama-8b.json" --length "$length" "${eight[@]}"
+expect_code 0
+expect_out_like "largest context at batch 1: $length tokens"
+fit "$data/llama-8b.json" --length $((length + 1)) "${eight[@]}"
+expect_code 1
+fit "$data/llama-8b.json" --seq 8192 --batch "$batch" "${eight[@]}"
+expect_code 0
+expect_out_like "largest batch at a context of 8192: $batch
+"
+fit "$data/llama-8b.json" --seq 8192 --batch $((batch + 1)) "${eight[@]}"
+expect_code 1
+
+# The special dtypes go before the general one, wherever they stand.
+fit "$data/llama-8b.json" --mlp-weights bfp4 --weights bfp8 --attention-weights bf16 \
+    --embedding-weights bfp8 --head-weights bfp4 --length 32 --json
+expect_code 0
+expect_json parts.0.dtype '"bfp8"'
+expect_json parts.0.bytes 558170112
+expect_json parts.1.dtype '"bf16"'
+expect_json parts.2.dtype '"bfp4"'
+expect_json parts.2.bytes 3170893824
+expect_json parts.4.dtype '"bfp4"'
+expect_json parts.5.dtype '"bf16"'
+
+# The document, whole.
+fit "$data/llama-8b.json" --length 8192 --json
+expect_code 1
+expect_json schema '{"name": "ttscope.fit_inference", "version": 1}'
+expect_json device '"n150"'
+expect_json capacity_bytes 12849278208
+expect_json fits false
+expect_json total_bytes 18136254464
+expect_json model.parameters 8030261248
+expect_json model.positions 131072
+expect_json config.length 8192
+expect_json config.prefill 8192
+expect_json parts.7 '{"name": "activations", "bytes": 981286912, "dtype": "bf16", "estimated": true}'
+expect_json parts.8 '{"name": "trace_region", "bytes": 0, "dtype": null, "estimated": false}'
+expect_json placement.ok false
+expect_json placement.banks 12
+expect_json placement.bank_bytes 1070773184
+expect_json placement.first_failure.part '"attention"'
+expect_json placement.first_failure.layer 27
+expect_json placement.first_failure.kind '"space"'
+expect_json placement.first_failure.largest_free_bytes 330688
+expect_json placement.first_failure.deficit_bytes $((1366 * 2048 - 330688))
+expect_json largest.context null
+expect_json largest.batch null
+expect_json l1 null
+expect_json l1_reason '"the sizes of the circular buffers of each operation are not known here"'
+
+# No type: a llama, and said. The model's positions are the default and the bound.
+fit "$data/tiny.json"
+expect_code 0
+expect_out_like "llama (assumed, the file does not say): 1100048384 parameters"
+expect_out_like "context 2048 tokens in blocks of 32, prefill of 2048"
+expect_out_like "largest context at batch 1: 2048 tokens, all the positions of the model"
+expect_out_like "'--prefill N' plans it in pieces"
+whole=$out
+run sh -c '"$1" fit --inference - <"$2"' sh "$ttscope" "$data/tiny.json"
+expect_code 0
+expect_out "$whole"
+cp "$data/tiny.json" "$work/no_extension"
+fit "$work/no_extension"
+expect_out "$whole"
+
+# Types that say more than their keys do.
+fit "$data/qwen3.json" --length 4096 --json
+expect_code 0
+expect_json model.parameters 596049920
+expect_json model.tied true
+expect_json parts.4.bytes 0
+fit "$data/qwen3.json" --length 4096 --separate-head --json
+expect_json model.parameters 596049920
+expect_json parts.4.bytes 311164928
+sed 's/"qwen3"/"qwen2"/; /head_dim/d' "$data/qwen3.json" >"$work/qwen2.json"
+fit "$work/qwen2.json" --length 4096 --json
+expect_json model.parameters $((151936 * 1024 + 1024 +
+    28 * (2 * 1024 * (1024 + 512) + 3 * 1024 * 3072 + 2 * 1024 + 1024 + 2 * 512)))
+sed 's/"qwen3"/"gemma"/; /tie_word/d' "$data/qwen3.json" >"$work/gemma.json"
+fit "$work/gemma.json" --length 4096 --json
+expect_json model.tied true
+sed 's/"qwen3"/"mistral"/; /tie_word/d; s/"head_dim"/"attention_bias": true, "head_dim"/' \
+    "$data/qwen3.json" >"$work/mistral.json"
+fit "$work/mistral.json" --length 4096 --json
+expect_json model.tied false
+plain=$((2 * 151936 * 1024 + 1024 + 28 * (2 * 1024 * (2048 + 1024) + 3 * 1024 * 3072 + 2 * 1024)))
+expect_json model.parameters $plain
+sed 's/"mistral"/"llama"/' "$work/mistral.json" >"$work/llama.json"
+fit "$work/llama.json" --length 4096 --json
+expect_json model.parameters $((plain + 28 * (2048 + 2 * 1024 + 1024)))
+
+# The trace region is taken off; it may be the device's own.
+fit "$data/tiny.json" --trace-region 95693824 --json
+expect_json parts.8.bytes $((12 * 7979008))
+expect_json placement.bank_bytes 1062794176
+expect_json config.trace_region_bytes 95693824
+fit "$data/tiny.json" --set trace_region=95693824 --json
+expect_json parts.8.bytes $((12 * 7979008))
+
+# Tensor parallel: of one chip, estimated.
+fit "$data/llama-8b.json" --length 8192 --tensor-parallel 2 --device n300
+expect_code 0
+expect_out_like "tensor parallel on 2 chips; what follows is of one of them"
+expect_out_like "mlp             bf16        5376.00 * estimated"
+expect_out_like ", buffers that
+  chips exchange"
+expect_out_like "fits n300 (estimated): "
+[[ $out != *'it needs'* ]] || fail "wanted no word of chips"
+fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8
+expect_out_like "fits n150 (estimated): 2403.73 MB of 12254.03 MB
+  it needs 8 chips, and n150 has 1: the figures are of each of them
+"
+fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --json
+expect_json chips_needed 8
+expect_json device_chips 1
+expect_json estimated true
+
+# A model file of tt-train.
+fit "$data/gpt2s.yaml"
+expect_code 0
+expect_out_like "gpt2: 124439808 parameters"
+expect_out_like "50257,*tied"
+expect_out_like "'--separate-head' counts a head of its
+  own"
+[[ $out != *rope* ]] || fail "wanted no rope"
+sed 's/max_seq/positional_embedding_type: fixed\n  max_seq/' "$data/gpt2s.yaml" >"$work/fixed.yaml"
+fit "$work/fixed.yaml"
+expect_out_like "gpt2: $((124439808 - 1024 * 768)) parameters"
+fit "$data/gpt2s.yaml" --vocab 96
+expect_out_like " 96, tied"
+sed '/vocab_size/d' "$data/gpt2s.yaml" >"$work/chars.yaml"
+fit "$work/chars.yaml"
+expect_out_like "vocabulary: the characters of the Shakespeare text, as without vocab_size"
+printf '%s\n' 'transformer_config:' '  model_type: llama' '  intermediate_dim: 640' >"$work/small.yaml"
+fit "$work/small.yaml"
+expect_code 0
+expect_out_like "6 layers of 384, 6 heads of 64, 3 of k and v; MLP 640, vocabulary 65"
+
+# Batch and mesh of a training file are of training.
+cp "$data/gpt2s.yaml" "$work"
+printf '%s\n' 'training_config:' '  batch_size: 64' '  model_config: gpt2s.yaml' \
+    'device_config:' '  mesh_shape: [1, 8]' >"$work/train.yaml"
+fit "$work/train.yaml"
+expect_code 0
+expect_err_like "note: *train.yaml:2: 'batch_size' and 'mesh_shape' are of training, not used here"
+fit "$work/train.yaml" --batch 2 --tensor-parallel 2
+expect_err ''
+fit "$work/train.yaml" --tensor-parallel 2
+expect_err_like "train.yaml:2: 'batch_size' is of training, not used here: give '--batch'"
+
+# What is wrong in a file: key, file, line, and what is allowed.
+bad() { # SED CODE TEXT
+    sed "$1" "$data/llama-8b.json" >"$work/bad.json"
+    fit "$work/bad.json"
+    expect_code "$2"
+    expect_out ""
+    expect_err_like "$3"
+}
+bad 's/4096/0/' 3 "bad.json:5: 'hidden_size' must be at least 1, and is 0"
+bad 's/heads": 8/heads": 5/' 3 "bad.json:9: 'num_key_value_heads' must divide the 32 heads, and is 5"
+bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide the hidden_size of 4096"
+bad 's/128256/4503599627370496/' 3 \
+    "bad.json:14: 'vocab_size' is 4503599627370496, too large: all comes to 2^63 bytes"
+bad 's/131072/4503599627370496000/' 3 \
+    "bad.json:10: 'max_position_embeddings' is 4503599627370496000, too large"
+bad 's/layers": 32/layers": 20000/' 3 "bad.json:7: 'num_hidden_layers' must be at most 16384"
+bad 's/128256/-5/' 3 "bad.json:14: 'vocab_size' must be"
+bad '/hidden_size/d' 3 "'hidden_size'"
+bad '/max_position/d' 3 "no 'max_position_embeddings', give '--length N'"
+bad 's/"llama",/"llama"/' 3 "bad.json:4: "
+bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*'llama' is nearest"
+bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *'gemma' is nearest"
+bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled, nearest is 'qwen2'"
+bad 's/"llama"/"lama"/' 2 "'lama' is not modelled, nearest is 'llama'"
+bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; llama, mistral, qwen2"
+bad 's/"vocab/"num_local_experts": 8, "vocab/' 2 \
+    "bad.json:14: 'num_local_experts' is of a mixture of experts"
+
+bad_yaml() { # SED CODE TEXT
+    sed "$1" "$data/gpt2s.yaml" >"$work/bad.yaml"
+    fit "$work/bad.yaml"
+    expect_code "$2"
+    expect_out ""
+    expect_err_like "$3"
+}
+bad_yaml 's/blocks: 12/blocks: 0/' 3 "bad.yaml:6: 'num_blocks' must be at least 1, and is 0"
+bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide the embedding_dim of 768"
+bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: the model type 'deepseek' is not modelled, llama is nearest"
+bad_yaml 's/"enabled"/"maybe"/' 3 \
+    "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"
+
+# What is wrong on the command line.
+usage() { # TEXT OPTION...
+    fit "$data/tiny.json" "${@:2}"
+    expect_code 2
+    expect_out ""
+    expect_err_like "$1"
+}
+usage "'0' is not for '--batch', expected a whole number, 1 to 9223372036854775807" --batch 0
+usage "'9223372036854775808' is not for '--batch', " --batch 9223372036854775808
+usage "'1k' is not for '--seq', expected a whole number" --seq 1k
+usage "option '--max' is of training, not with '--inference'" --max batch
+usage "option '--runner' is of training, not with '--inference'" -r default
+usage "option '--kernel-binaries' is of training, not with '--inference'" -k
+usage "'--length' must be at most 2048, the positions of the model, and is 4096" --length 4096
+usage "'--block' must be a multiple of 32, and is 16" --block 16
+usage "'--batch' is 99999999999999, too large: all comes to 2^63 bytes" --batch 99999999999999
+usage "'--weights' is bf16, bfp8 or bfp4, not 'fp8' (nearest is 'bfp8')" --weights fp8
+usage "'--tensor-parallel' must divide the 32 heads, and is 3" --tensor-parallel 3
+usage "'--trace-region': '1x' is not a value" --trace-region 1x
+usage "'--trace-region': 'trace_region' takes" --trace-region 100G
+usage "did you mean 'n150'" --device n155
+usage "did you mean '--weights'" --wieghts bf16
+usage "one operand too many" "$data/qwen3.json"
+run "$ttscope" fit --inference
+expect_code 2
+expect_err_like "missing operand 'CONFIG'"
+fit - --device -
+expect_code 2
+expect_err_like "standard input cannot be both"
+for name in none.json none.yaml; do
+    fit "$work/$name"
+    expect_code 3
+    expect_err "ttscope fit: cannot read '$work/$name': no such file or directory"
+done
+if [ -c /dev/full ]; then
+    for form in --json --block=32; do
+        run sh -c '"$1" fit --inference "$2" "$3" >/dev/full' sh "$ttscope" "$data/tiny.json" $form
+        expect_code 3
+        expect_err "ttscope fit: cannot write to standard output: no space left on device"
+    done
+fi
+
+# --- a file is read once, and its form is told by its first byte --------------------------
+
+fit "$data/tiny.json"
+whole=$out
+mkfifo "$work/fifo.json" "$work/fifo"
+for fifo in fifo.json fifo; do
+    cat "$data/tiny.json" >"$work/$fifo" &
+    run timeout 20 "$ttscope" fit --inference "$work/$fifo"
+    expect_code 0
+    expect_out "$whole"
+done
+run bash -c '"$0" fit --inference <(cat "$1")' "$ttscope" "$data/tiny.json"
+expect_out "$whole"
+fit "$data/gpt2s.yaml"
+whole=$out
+run bash -c '"$0" fit --inference - <"$1"' "$ttscope" "$data/gpt2s.yaml"
+expect_code 0
+expect_out "$whole"
+run bash -c '"$0" fit --inference <(cat "$1")' "$ttscope" "$data/gpt2s.yaml"
+expect_out "$whole"
+printf ' \n\t{"hidden_size": }' >"$work/blank"
+fit "$work/blank"
+expect_code 3
+expect_err_like "blank:2: "
+printf 'hidden_size: 1\n' >"$work/not.json"
+fit "$work/not.json"
+expect_code 3
+expect_err_like "not.json:1: "
+
+# --- a tt-train file is taken as recipe head takes it -------------------------------------
+
+bad_yaml 's/  max_seq/  bias: false\n  max_seq/' 2 \
+    "gpt2 without biases is not modelled, with them it is"
+bad_yaml 's/  max_seq/  head_dim: 32\n  max_seq/' 2 "a head_dim of its own, 32, is not modelled"
+bad_yaml 's/  max_seq/  moe_type: dense\n  max_seq/' 2 "mixtures of experts are not modelled"
+bad_yaml 's/max_sequence_length: .*/max_sequence_length: 0/' 3 \
+    "bad.yaml:*: 'max_sequence_length' is 0, give '--length N'"
+bad 's/131072/0/' 3 "bad.json:10: 'max_position_embeddings' is 0, give '--length N'"
+sed 's/vocab_size: .*/vocab_size: 0/' "$data/gpt2s.yaml" >"$work/none.yaml"
+fit "$work/none.yaml"
+expect_code 0
+expect_out_like "vocabulary 65, tied"
+expect_out_like "vocabulary: the characters of the Shakespeare text, as without vocab_size"
+rm "$work/none.yaml"
+sed 's/  max_seq/  colour: red\n  max_seq/' "$data/gpt2s.yaml" >"$work/unknown.yaml"
+fit "$work/unknown.yaml"
+expect_code 0
+expect_err_like "note: *unknown.yaml:*: key 'colour' is not known, passed over"
+printf 'transformer_config:\n  theta: 1\n' >"$work/bare.yaml"
+fit "$work/bare.yaml"
+expect_code 0
+expect_out_like "gpt2 (assumed, the file does not say): "
+expect_out_like "6 layers of 384, 6 heads of 64"
+printf 'transformer_config:\n  model_type: llama\n  intermediate_dim: 0\n' >"$work/zero.yaml"
+fit "$work/zero.yaml"
+expect_code 3
+expect_err_like "zero.yaml:3: 'intermediate_dim' must be at least 1, and is 0"
+printf 'training_config:\n  batch_size: 1\nlora_config:\n  rank: 8\n' >"$work/no_model.yaml"
+fit "$work/no_model.yaml"
+expect_code 2
+expect_err_like "no_model.yaml:3: LoRA is not modelled"
+
+# --- what only some config.json have ------------------------------------------------------
+
+bad 's/"vocab/"kv_lora_rank": 512, "vocab/' 2 "bad.json:14: 'kv_lora_rank' is of latent attention"
+bad 's/"vocab/"q_lora_rank": 1536, "vocab/' 2 "'q_lora_rank' is of latent attention"
+bad 's/"vocab/"num_experts": "8", "vocab/' 2 "'num_experts' is of a mixture of experts"
+bad 's/"vocab/"mlp_bias": true, "vocab/' 2 "'mlp_bias' is not modelled; an MLP without biases is"
+bad 's/hidden_size/n_embd/; /model_type/d' 2 \
+    "bad.json:4: 'n_embd' is of GPT2, whose config.json is not read; a tt-train YAML"
+bad 's/hidden_size/n_embd/' 2 "'n_embd' is of GPT2"
+bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: its keys are others"
+sed 's/"vocab/"n_embd": 1, "mlp_bias": false, "kv_lora_rank": null, "vocab/' "$data/llama-8b.json" \
+    >"$work/good.json"
+fit "$work/good.json" --length 8192
+expect_code 1
+expect_out_like "llama: 8030261248 parameters"
+needs() { # TYPE KEY
+    sed "s/\"llama\"/\"$1\"/; /\"$2\"/d" "$data/llama-8b.json" >"$work/bad.json"
+    fit "$work/bad.json"
+    expect_code 3
+    expect_out ""
+    expect_err_like "bad.json: no '$2': a $1 needs it"
+}
+for type in mistral qwen2 qwen3 gemma; do
+    needs $type num_key_value_heads
+done
+needs qwen3 head_dim
+needs gemma head_dim
