@@ -90,6 +90,14 @@ shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on
 [ -n "$shown" ] || fail "README.md shows nothing of a device"
 [[ $out == *"$shown"* ]] || fail "README.md shows another device run"
 
+# Of a training run, with "(...)" where something is left out.
+run "$ttscope" fit "$source_dir/examples/fit/training.yaml"
+expect_code 1
+shown=$(awk '/^\$ ttscope fit/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows nothing of a training run"
+expect_out_like "${shown//"(...)"/*}"
+
 # And of a tracked program, with "(...)" where something is left out.
 run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
 shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \

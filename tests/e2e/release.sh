@@ -10,6 +10,8 @@ tar -C "$source_dir" --exclude=./build --exclude=./.git -c . | tar -C "$tree" -x
 for _ in first again; do
     run "$tree/script/demo"
     expect_code 0
+    expect_out_like "does not fit n150: 14452.91 MB of 12254.03 MB"
+    expect_out_like "fits n150: 8654.54 MB of 12254.03 MB"
     expect_out_like "build/demo/fragmentation.svg"
     expect_out_like "tracked_loop: Out of Memory: Not enough space to allocate 1572864000 B DRAM"
     expect_out_like "peak of DRAM: 11534336000 B, 11000.00 MB"
