@@ -147,6 +147,6 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     put_largest(json, plan);
     put_lighter(json, answer);
     tts_json_null(json, "l1");
-    tts_json_text(json, "l1_reason", TTS_INFERENCE_L1_REASON);
+    tts_json_text(json, "l1_reason", TTS_FIT_L1_REASON);
     tts_json_object_end(json);
 }

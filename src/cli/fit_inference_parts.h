@@ -70,5 +70,3 @@ TTS_NODISCARD enum tts_status tts_inference_lighter_find(struct tts_inference_an
 
 void tts_inference_text(const struct tts_inference_answer *answer, FILE *out);
 void tts_inference_json(const struct tts_inference_answer *answer, struct tts_json *json);
-
-#define TTS_INFERENCE_L1_REASON TTS_FIT_L1_REASON

@@ -44,14 +44,13 @@ static void print_parts(const struct tts_inference_ask *ask, const struct tts_in
         if (bytes == 0)
             continue;
         fprintf(out, "%-14s  %-5s  %12s  %8s%s\n", tts_inference_part_name(part),
-                dtype ? dtype : "-", tts_number_format_mb(mb, (int64_t)bytes, false),
+                dtype ? dtype : "-", tts_fit_mb(mb, bytes),
                 tts_fit_share(share, bytes, plan->total_bytes),
                 part == TTS_INFERENCE_ACTIVATIONS ? "  estimated: an upper bound"
                 : tts_inference_part_is_estimated(&ask->config, part) ? "  estimated"
                                                                       : "");
     }
-    fprintf(out, "%-14s  %-5s  %12s\n\n", "total", "",
-            tts_number_format_mb(mb, (int64_t)plan->total_bytes, false));
+    fprintf(out, "%-14s  %-5s  %12s\n\n", "total", "", tts_fit_mb(mb, plan->total_bytes));
 }
 
 static void print_failure(const struct tts_inference *plan, FILE *out)
@@ -79,8 +78,8 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
     bool is_too_much = plan->peak_bank_bytes > plan->bank_bytes;
     tts_fit_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
                 answer->chip->name, chips > 1 ? " (estimated)" : "",
-                tts_number_format_mb(total, (int64_t)plan->total_bytes, false),
-                tts_number_format_mb(capacity, (int64_t)plan->capacity_bytes, false));
+                tts_fit_mb(total, plan->total_bytes),
+                tts_fit_mb(capacity, plan->capacity_bytes));
     if (is_too_much)
         tts_fit_say_missing(out, &banks);
     tts_fit_say_chips(out, chips, answer->chip);
@@ -88,8 +87,7 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
         print_failure(plan, out);
     tts_fit_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
                 is_too_much ? "would have to give" : "gives",
-                tts_number_format_mb(peak, (int64_t)plan->peak_bank_bytes, false),
-                tts_number_format_mb(bank, (int64_t)plan->bank_bytes, false));
+                tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
 }
 
 static void print_largest(const struct tts_inference_config *config,
@@ -120,7 +118,7 @@ static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
     fputc('\n', out);
     tts_fit_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
                 config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
-    tts_fit_say(out, 0, "L1 is left out: " TTS_INFERENCE_L1_REASON);
+    tts_fit_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);
     if (config->model.tied && !config->separate_head)
         tts_fit_say(
             out, 0,
@@ -141,7 +139,7 @@ static void print_lighter(const struct tts_inference_answer *answer, FILE *out)
         const struct tts_inference_lighter *lighter = &answer->lighter[i];
         fprintf(out, "  %s\n    %s: %s MB\n", lighter->options,
                 lighter->fits ? "fits" : "does not fit",
-                tts_number_format_mb(total, (int64_t)lighter->total_bytes, false));
+                tts_fit_mb(total, lighter->total_bytes));
     }
 }
 

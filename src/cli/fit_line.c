@@ -37,6 +37,11 @@ void tts_fit_say(FILE *out, unsigned indent, const char *format, ...)
     fputc('\n', out);
 }
 
+const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
+{
+    return tts_number_format_mb(out, (int64_t)bytes, false);
+}
+
 const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole)
 {
     assert(part <= whole);

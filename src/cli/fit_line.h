@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/number.h"
 #include "ttscope/chip.h"
 
 #include <stdint.h>
@@ -9,6 +10,9 @@
 
 /* A line behind `indent` spaces, broken between words; what follows has two more. */
 void tts_fit_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
+
+/* Without a sign. Returns `out`. */
+const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes);
 
 enum { TTS_FIT_SHARE_MAX = 24 };
 /* "12.3 %", "< 0.1 %". Nothing is "0.0 %", also of nothing. Returns `out`. */

@@ -175,7 +175,7 @@ struct tts_fit_answer {
     const struct tts_fit_options *options;
     const struct tts_fit_setup *setup;
     const struct tts_fit *fit;
-    struct tts_fit_change changes[TTS_FIT_CHANGES + 1];
+    struct tts_fit_change changes[TTS_FIT_CHANGES];
     size_t change_count;
     struct tts_largest largest; /* with options->has_max */
 };

@@ -122,8 +122,6 @@ static int refuse_flags(const struct tts_fit_setup *setup)
         enum tts_trainfile_key key;
         const char *what;
     } flags[] = {
-        {TTS_TRAIN_MULTIHOST, "a run on several hosts is not modelled; one host is nearest: "
-                              "leave this section out"},
         {TTS_TRAIN_ENABLE_CP, "context parallel is not modelled, tensor and data parallel are"},
         {TTS_TRAIN_ENABLE_FSDP, "FSDP is not modelled, tensor and data parallel are"},
         {TTS_TRAIN_COMPOSITE_LAYERNORM,

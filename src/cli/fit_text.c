@@ -7,11 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
-{
-    return tts_number_format_mb(out, (int64_t)bytes, false);
-}
-
 /* ---- what would change it ---- */
 
 /* One line for each: "; " is between them. */
@@ -31,9 +26,10 @@ static void put_change(const struct tts_fit_change *change, FILE *out)
     if (change->saves_bytes > 0)
         tts_fit_say(out, 4, "%s: the peak falls by %s MB, to %s MB", fits,
                     tts_number_format_mb(less, change->saves_bytes, false),
-                    mb(peak, change->peak_bytes));
+                    tts_fit_mb(peak, change->peak_bytes));
     else
-        tts_fit_say(out, 4, "%s: the peak is %s MB", fits, mb(peak, change->peak_bytes));
+        tts_fit_say(out, 4, "%s: the peak is %s MB", fits,
+                    tts_fit_mb(peak, change->peak_bytes));
     if (change->saves_activation_bytes > 0)
         tts_fit_say(out, 4, "a forward pass keeps %s MB less",
                     tts_number_format_mb(less, change->saves_activation_bytes, false));
@@ -70,7 +66,7 @@ static void put_none(const struct tts_fit_answer *answer, FILE *out)
     uint64_t bytes = answer->largest.peak_bytes;
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
     tts_fit_say(out, 0, "no %s fits %s: the smallest takes %s MB of %s MB%s", what_of(answer),
-                fit->chip->name, mb(peak, bytes), mb(all, fit->capacity_bytes),
+                fit->chip->name, tts_fit_mb(peak, bytes), tts_fit_mb(all, fit->capacity_bytes),
                 bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
     fputs("  the command without --max lists what would help\n", out);
 }
@@ -90,7 +86,7 @@ static void put_next(const struct tts_fit_answer *answer, FILE *out)
         return;
     }
     fprintf(out, "  %s %" PRIu64 " does not fit: %s MB\n", what, largest->next,
-            mb(peak, largest->next_peak_bytes));
+            tts_fit_mb(peak, largest->next_peak_bytes));
     if (largest->next_peak_bytes <= answer->fit->capacity_bytes)
         tts_fit_say(out, 2,
                     "that is less than there is%s, so that near this limit a smaller one may "
@@ -108,7 +104,7 @@ static void put_largest(const struct tts_fit_answer *answer, FILE *out)
         return;
     }
     fprintf(out, "largest %s that fits %s: %" PRIu64 ", peak %s MB\n", what_of(answer),
-            answer->fit->chip->name, largest->value, mb(peak, largest->peak_bytes));
+            answer->fit->chip->name, largest->value, tts_fit_mb(peak, largest->peak_bytes));
     put_next(answer, out);
 }
 

@@ -1,5 +1,6 @@
 /* fit_text_head.c: what is run: model, loop, device, and where the values are from. */
 #include "base/number.h"
+#include "cli/fit_line.h"
 #include "cli/fit_parts.h"
 #include "cli/message.h"
 #include "cli/safe_text.h"
@@ -126,9 +127,8 @@ static void put_device(const struct tts_fit *fit, struct line *line)
     char words[96], bank[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
     begin(line, "device");
     snprintf(words, sizeof words, "%s: %s MB of DRAM, %" PRIu32 " banks of %s MB",
-             fit->chip->name, tts_number_format_mb(all, (int64_t)fit->capacity_bytes, false),
-             fit->placement.banks,
-             tts_number_format_mb(bank, (int64_t)fit->placement.bank_bytes, false));
+             fit->chip->name, tts_fit_mb(all, fit->capacity_bytes), fit->placement.banks,
+             tts_fit_mb(bank, fit->placement.bank_bytes));
     add(line, words);
     end(line);
 }

@@ -35,11 +35,6 @@ void tts_fit_text_place(FILE *out, const char *phase, const char *op, int32_t la
         fprintf(out, " of block %" PRId32, layer);
 }
 
-static const char *mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
-{
-    return tts_number_format_mb(out, (int64_t)bytes, false);
-}
-
 /* ---- parts ---- */
 
 static void put_part(const struct tts_fit_peak *peak, enum tts_part part, FILE *out)
@@ -57,7 +52,7 @@ static void put_part(const struct tts_fit_peak *peak, enum tts_part part, FILE *
     snprintf(name, sizeof name, "%s", tts_part_name(part));
     for (char *c = name; *c; c++)
         *c = *c == '_' ? ' ' : *c;
-    fprintf(out, "  %-16s %10s MB  %7s  %s\n", name, mb(megabytes, bytes),
+    fprintf(out, "  %-16s %10s MB  %7s  %s\n", name, tts_fit_mb(megabytes, bytes),
             tts_fit_share(share, bytes, peak->bytes), bar);
 }
 
@@ -104,7 +99,7 @@ static void put_op(const struct sum *sum, FILE *out)
 {
     char megabytes[TTS_NUMBER_MB_MAX];
     fprintf(out, "    %-30.30s %10s MB in %" PRIu64 " buffer%s\n", sum->op,
-            mb(megabytes, sum->bytes), sum->buffers, sum->buffers == 1 ? "" : "s");
+            tts_fit_mb(megabytes, sum->bytes), sum->buffers, sum->buffers == 1 ? "" : "s");
 }
 
 static void put_ops(const struct tts_fit_peak *peak, enum tts_part part, FILE *out)
@@ -128,7 +123,7 @@ static void put_ops(const struct tts_fit_peak *peak, enum tts_part part, FILE *o
     for (size_t i = OPS_SHOWN; i < count; i++)
         rest += sums[i].bytes;
     if (count > OPS_SHOWN)
-        fprintf(out, "    %-30s %10s MB\n", "others", mb(megabytes, rest));
+        fprintf(out, "    %-30s %10s MB\n", "others", tts_fit_mb(megabytes, rest));
 }
 
 /* ---- by block ---- */
@@ -140,7 +135,7 @@ static void put_run(uint64_t first, uint64_t last, uint64_t bytes, FILE *out)
         snprintf(name, sizeof name, "block %" PRIu64, first);
     else
         snprintf(name, sizeof name, "blocks %" PRIu64 " to %" PRIu64, first, last);
-    fprintf(out, "    %-30s %10s MB%s\n", name, mb(megabytes, bytes),
+    fprintf(out, "    %-30s %10s MB%s\n", name, tts_fit_mb(megabytes, bytes),
             first == last ? "" : " each");
 }
 
@@ -176,7 +171,8 @@ static void put_blocks(const struct tts_fit *fit, uint64_t *bytes, FILE *out)
     fputs("\n  activations by block\n", out);
     put_runs(bytes, blocks, out);
     if (outside > 0)
-        fprintf(out, "    %-30s %10s MB\n", "outside the blocks", mb(megabytes, outside));
+        fprintf(out, "    %-30s %10s MB\n", "outside the blocks",
+                tts_fit_mb(megabytes, outside));
 }
 
 static enum tts_status put_layers(const struct tts_fit *fit, FILE *out, struct tts_error *err)
@@ -221,7 +217,7 @@ static void put_second(const struct tts_fit *fit, FILE *out)
     tts_fit_say(out, 2,
                 "not in the summary above: that is of the first iteration, whose peak is %s "
                 "MB. %s MB that it made stay for the next%s",
-                mb(first, fit->first_peak_bytes), mb(stayed, stayed_bytes(fit)),
+                tts_fit_mb(first, fit->first_peak_bytes), tts_fit_mb(stayed, stayed_bytes(fit)),
                 fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", gradients above all" : "");
 }
 
@@ -229,7 +225,7 @@ enum tts_status tts_fit_text_peak(const struct tts_fit *fit, FILE *out, struct t
 {
     const struct tts_fit_peak *peak = &fit->peak;
     char megabytes[TTS_NUMBER_MB_MAX];
-    fprintf(out, "peak: %s MB in ", mb(megabytes, peak->bytes));
+    fprintf(out, "peak: %s MB in ", tts_fit_mb(megabytes, peak->bytes));
     tts_fit_text_place(out, peak->phase, peak->op, peak->layer);
     fputc('\n', out);
     put_second(fit, out);

@@ -9,11 +9,6 @@
 
 enum { HEADROOM_PERCENT = 5 };
 
-static const char *mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
-{
-    return tts_number_format_mb(out, (int64_t)bytes, false);
-}
-
 /* More than the banks have; else what does not fit fails as memory is in pieces. */
 static bool is_too_much(const struct tts_fit_placement *placement)
 {
@@ -44,7 +39,8 @@ static void put_banks(const struct tts_fit_placement *placement, FILE *out)
         largest[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
     tts_fit_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB",
                 placement->banks, is_too_much(placement) ? "would have to give" : "gives",
-                mb(peak, placement->peak_bank_bytes), mb(bank, placement->bank_bytes));
+                tts_fit_mb(peak, placement->peak_bank_bytes),
+                tts_fit_mb(bank, placement->bank_bytes));
     const char *when = placement->failures > 0 ? "at the first failure" : "at the peak";
     if (placement->free_bytes == 0) {
         fprintf(out, "  fragmentation %s: nothing is free\n", when);
@@ -54,7 +50,8 @@ static void put_banks(const struct tts_fit_placement *placement, FILE *out)
                 when,
                 tts_percent_format(share, placement->free_bytes - placement->largest_free_bytes,
                                    placement->free_bytes),
-                mb(free_mb, placement->free_bytes), mb(largest, placement->largest_free_bytes));
+                tts_fit_mb(free_mb, placement->free_bytes),
+                tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
 static void put_failure(const struct tts_fit_placement *placement, FILE *out)
@@ -80,12 +77,14 @@ static void put_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
         free_mb[TTS_NUMBER_MB_MAX], largest[TTS_NUMBER_MB_MAX];
     const char *op = placement->first.op;
     fprintf(out, "does not fit %s%s, though %s MB of %s MB would:\n", fit->chip->name, mark,
-            mb(peak, fit->peak_bytes), mb(all, fit->capacity_bytes));
+            tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
     tts_fit_say(out, 2,
                 "when %s asks for %s MB of each bank, %s MB are free there, but in pieces, the "
                 "largest of %s MB",
-                op ? op : "the program", mb(asked, placement->first.failure.block_bytes),
-                mb(free_mb, placement->free_bytes), mb(largest, placement->largest_free_bytes));
+                op ? op : "the program",
+                tts_fit_mb(asked, placement->first.failure.block_bytes),
+                tts_fit_mb(free_mb, placement->free_bytes),
+                tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
 static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
@@ -97,7 +96,7 @@ static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
     if (is_too_much(placement)) {
         fprintf(out, "does not fit %s%s: %s MB of %s MB\n", fit->chip->name, mark,
-                mb(peak, fit->peak_bytes), mb(all, fit->capacity_bytes));
+                tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
         tts_fit_say_missing(out, &banks);
     } else {
         put_pieces(fit, mark, out);
@@ -113,7 +112,7 @@ static void put_yes(const struct tts_fit *fit, const char *mark, FILE *out)
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
     uint64_t left = fit->capacity_bytes - fit->peak_bytes;
     fprintf(out, "fits %s%s: %s MB of %s MB, %s free\n", fit->chip->name, mark,
-            mb(peak, fit->peak_bytes), mb(all, fit->capacity_bytes),
+            tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes),
             tts_percent_format(share, left, fit->capacity_bytes));
     tts_fit_say_chips(out, tts_fit_chips_needed(fit), fit->chip);
     put_banks(placement, out);

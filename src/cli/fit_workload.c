@@ -100,7 +100,7 @@ static int load(struct tts_fit_setup *setup, const struct tts_fit_options *optio
     unsigned bad_file = TTS_TRAINFILE_FILES;
     memset(setup, 0, sizeof *setup);
     setup->options = options;
-    if (tts_trainfile_load_read(options->path, text, &setup->file, &bad_file, &err) == TTS_OK)
+    if (tts_trainfile_load(options->path, text, &setup->file, &bad_file, &err) == TTS_OK)
         return TTS_EXIT_DONE;
     bool is_read = err.status != TTS_E_IO && err.status != TTS_E_NOMEM;
     if (is_read && !text && tts_fit_ends_in(options->path, ".json"))

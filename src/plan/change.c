@@ -160,15 +160,9 @@ static enum tts_status find_recompute(struct search *s, struct tts_error *err)
     return status;
 }
 
-static void set_sequence(const void *ctx, uint64_t idx, struct tts_workload *workload)
-{
-    (void)ctx;
-    workload->model.sequence = (idx + 1) * TTS_TILE_SIDE;
-}
-
 static enum tts_status find_sequence(struct search *s, struct tts_error *err)
 {
-    struct tts_ladder ladder = ladder_of(s, &s->fit->workload, set_sequence, NULL);
+    struct tts_ladder ladder = ladder_of(s, &s->fit->workload, tts_ladder_sequence, NULL);
     ladder.count = (s->fit->workload.model.sequence - 1) / TTS_TILE_SIDE;
     return offer_best(s, TTS_FIT_CHANGE_SEQUENCE, &ladder, err);
 }

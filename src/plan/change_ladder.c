@@ -1,6 +1,14 @@
 #include "plan/change_ladder.h"
 
+#include "runtime/tensor.h"
+
 #include <assert.h>
+
+void tts_ladder_sequence(const void *ctx, uint64_t idx, struct tts_workload *workload)
+{
+    (void)ctx;
+    workload->model.sequence = (idx + 1) * TTS_TILE_SIDE;
+}
 
 struct tts_workload tts_ladder_rung(const struct tts_ladder *l, uint64_t idx)
 {

@@ -34,4 +34,7 @@ TTS_NODISCARD enum tts_status tts_ladder_search(struct tts_ladder *ladder,
 TTS_NODISCARD enum tts_status tts_ladder_run(const struct tts_ladder *ladder, uint64_t idx,
                                              struct tts_trial *out, struct tts_error *err);
 
+/* A step: sequences of one tile more each. */
+void tts_ladder_sequence(const void *ctx, uint64_t idx, struct tts_workload *workload);
+
 struct tts_workload tts_ladder_rung(const struct tts_ladder *ladder, uint64_t idx);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A tracker that is told the sizes of what is freed counts right with any number of buffers;
- * these are enough for a recording to know them all by name. */
+ * of more than these at once it does not know which operation made them. */
 enum { LIVE_MAX = 1 << 16, DEVICES_MAX = 2, OPS_MAX = 256 };
 
 /* A result and what only its end needs. */

@@ -1,6 +1,7 @@
 /* inference_check.c: what can be planned. */
 #include "base/error.h"
 #include "plan/inference_inside.h"
+#include "runtime/tensor.h"
 
 #include <inttypes.h>
 
@@ -9,7 +10,7 @@ struct number {
     uint64_t value, max;
 };
 
-enum { NUMBERS = 11, TILE = 32 };
+enum { NUMBERS = 11 };
 
 static void list_numbers(const struct tts_inference_config *config, struct number out[NUMBERS])
 {
@@ -58,7 +59,7 @@ static enum tts_status check_together(const struct tts_inference_config *config,
                              "must divide the %" PRIu64 " heads, and is %" PRIu64, model->heads,
                              model->kv_heads);
     *field = TTS_INFERENCE_FIELD_BLOCK;
-    if (config->block % TILE != 0)
+    if (config->block % TTS_TILE_SIDE != 0)
         return tts_error_set(err, TTS_E_INVALID, "must be a multiple of 32, and is %" PRIu64,
                              config->block);
     *field = TTS_INFERENCE_FIELD_LENGTH;

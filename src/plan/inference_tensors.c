@@ -1,9 +1,10 @@
 /* inference_tensors.c: which tensors serving a model takes, in which shapes. */
 #include "plan/inference_inside.h"
+#include "runtime/tensor.h"
 
 #include <assert.h>
 
-enum { TILE = 32, BF16_BYTES = 2 };
+enum { TILE = TTS_TILE_SIDE, BF16_BYTES = 2 };
 
 static const uint64_t tile_bytes[] = {
     [TTS_WEIGHT_BF16] = 2048, [TTS_WEIGHT_BFP8] = 1088, [TTS_WEIGHT_BFP4] = 576};

@@ -13,11 +13,6 @@ static void set_batch(const void *ctx, uint64_t idx, struct tts_workload *worklo
     workload->batch = (idx + 1) * *(const uint64_t *)ctx;
 }
 
-static void set_sequence(const void *ctx, uint64_t idx, struct tts_workload *workload)
-{
-    workload->model.sequence = (idx + 1) * *(const uint64_t *)ctx;
-}
-
 enum tts_status tts_largest_find(const struct tts_workload *workload,
                                  const struct tts_chip *chip, enum tts_largest_kind kind,
                                  const struct tts_alloc *alloc, struct tts_largest *out,
@@ -30,7 +25,8 @@ enum tts_status tts_largest_find(const struct tts_workload *workload,
     struct tts_ladder ladder = {.base = *workload,
                                 .chip = chip,
                                 .alloc = alloc,
-                                .step = kind == TTS_LARGEST_BATCH ? set_batch : set_sequence,
+                                .step =
+                                    kind == TTS_LARGEST_BATCH ? set_batch : tts_ladder_sequence,
                                 .ctx = &step,
                                 .count = count,
                                 .tries = TRIES,

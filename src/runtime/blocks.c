@@ -2,8 +2,6 @@
  * program end: that is what decides how much a block takes when gradients are off. */
 #include "runtime/model.h"
 
-#include <assert.h>
-
 static bool is_fused(const struct tts_model *model)
 {
     return model->workload->recipe == TTS_RECIPE_HEAD;
@@ -76,11 +74,10 @@ struct tts_value *tts_llama_block(struct tts_autograd *ag, const void *block_,
                                   struct tts_value *input)
 {
     const struct tts_model_block *block = block_;
-    bool wide = is_fused(block->model);
-    struct tts_value *h = tts_op_rmsnorm(ag, input, block->attention_norm.gamma, wide);
+    struct tts_value *h = tts_norm_of(ag, block->model, &block->attention_norm, input);
     tts_value_replace(ag, &h, llama_attention(ag, block, h));
     tts_value_replace(ag, &h, tts_op_add(ag, h, input));
-    struct tts_value *x = tts_op_rmsnorm(ag, h, block->mlp_norm.gamma, wide);
+    struct tts_value *x = tts_norm_of(ag, block->model, &block->mlp_norm, h);
     tts_value_replace(ag, &x, llama_mlp(ag, block, x));
     tts_value_replace(ag, &x, tts_op_add(ag, x, h));
     tts_value_drop(ag, h);
@@ -112,22 +109,15 @@ static struct tts_value *gpt2_mlp(struct tts_autograd *ag, const struct tts_mode
     return x;
 }
 
-static struct tts_value *gpt2_norm(struct tts_autograd *ag, const struct tts_norm *norm,
-                                   struct tts_value *x)
-{
-    assert(norm->beta);
-    return tts_op_layernorm(ag, x, norm->gamma, norm->beta);
-}
-
 struct tts_value *tts_gpt2_block(struct tts_autograd *ag, const void *block_,
                                  struct tts_value *input)
 {
     const struct tts_model_block *block = block_;
-    struct tts_value *x = gpt2_norm(ag, &block->attention_norm, input);
+    struct tts_value *x = tts_norm_of(ag, block->model, &block->attention_norm, input);
     tts_value_replace(ag, &x, gpt2_attention(ag, block, x));
     tts_value_replace(ag, &x, tts_op_add(ag, x, input));
     struct tts_value *residual = tts_value_share(x);
-    tts_value_replace(ag, &x, gpt2_norm(ag, &block->mlp_norm, x));
+    tts_value_replace(ag, &x, tts_norm_of(ag, block->model, &block->mlp_norm, x));
     tts_value_replace(ag, &x, gpt2_mlp(ag, block, x));
     tts_value_replace(ag, &x, tts_op_add(ag, x, residual));
     tts_value_drop(ag, residual);

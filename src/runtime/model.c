@@ -248,10 +248,9 @@ static struct tts_value *embed(const struct tts_model *model, struct tts_autogra
     return x;
 }
 
-static struct tts_value *last_norm(const struct tts_model *model, struct tts_autograd *ag,
-                                   struct tts_value *x)
+struct tts_value *tts_norm_of(struct tts_autograd *ag, const struct tts_model *model,
+                              const struct tts_norm *norm, struct tts_value *x)
 {
-    const struct tts_norm *norm = &model->last_norm;
     if (norm->beta)
         return tts_op_layernorm(ag, x, norm->gamma, norm->beta);
     return tts_op_rmsnorm(ag, x, norm->gamma, model->workload->recipe == TTS_RECIPE_HEAD);
@@ -272,7 +271,7 @@ struct tts_value *tts_model_forward(const struct tts_model *model, struct tts_au
             ag, &x, recomputes ? tts_op_checkpoint(ag, run, block, x) : run(ag, block, x));
     }
     ag->rt.layer = TTS_LAYER_NONE;
-    tts_value_replace(ag, &x, last_norm(model, ag, x));
+    tts_value_replace(ag, &x, tts_norm_of(ag, model, &model->last_norm, x));
     struct tts_value *logits = tts_linear_columns(ag, model, x, &model->head);
     tts_value_drop(ag, x);
     tts_value_drop(ag, tokens);

@@ -127,15 +127,9 @@ static enum tts_status run(struct load *load, const char *path, struct tts_error
     return status == TTS_OK ? load_model(load, err) : status;
 }
 
-enum tts_status tts_trainfile_load(const char *path, struct tts_trainfile *out,
-                                   unsigned *bad_file, struct tts_error *err)
-{
-    return tts_trainfile_load_read(path, NULL, out, bad_file, err);
-}
-
-enum tts_status tts_trainfile_load_read(const char *path, const struct tts_textfile *text,
-                                        struct tts_trainfile *out, unsigned *bad_file,
-                                        struct tts_error *err)
+enum tts_status tts_trainfile_load(const char *path, const struct tts_textfile *text,
+                                   struct tts_trainfile *out, unsigned *bad_file,
+                                   struct tts_error *err)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     struct load *load = alloc->alloc(alloc->ctx, sizeof *load);

@@ -89,16 +89,15 @@ struct tts_trainfile {
  * `transformer_config`, without `training_config`). A training file that has its own
  * `transformer_config` and names no file is both; where it names one, the file counts. A run of
  * a kind not modelled (below) may have no model at all: its path is then "". "-" is standard
- * input. Some 20 KB; caller's memory. TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key:
+ * input; `text` is that of `path` where somebody has read it already, NULL: nobody. Some 20 KB;
+ * caller's memory. TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key:
  * err names the nearest; a model file that is nowhere; no section of either kind), TTS_E_RANGE:
  * err->line is where, *bad_file the file: an index of paths, which alone are written in *out
  * when it fails, as far as known. TTS_E_IO, TTS_E_NOMEM: there is no line. */
-TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path, struct tts_trainfile *out,
-                                                 unsigned *bad_file, struct tts_error *err);
-/* The same with the text of `path` as somebody has read it already; NULL: nobody. */
-TTS_NODISCARD enum tts_status
-tts_trainfile_load_read(const char *path, const struct tts_textfile *text,
-                        struct tts_trainfile *out, unsigned *bad_file, struct tts_error *err);
+TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path,
+                                                 const struct tts_textfile *text,
+                                                 struct tts_trainfile *out, unsigned *bad_file,
+                                                 struct tts_error *err);
 
 /* One file from memory, into what is there; `file` is its index. Paths stay as they are. */
 TTS_NODISCARD enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,

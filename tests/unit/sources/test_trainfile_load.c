@@ -31,7 +31,7 @@ static void load(const char *path)
     struct tts_error err = {0};
     unsigned bad_file = 7;
     memset(&held, 0x5a, sizeof held);
-    enum tts_status status = tts_trainfile_load(path, &held, &bad_file, &err);
+    enum tts_status status = tts_trainfile_load(path, NULL, &held, &bad_file, &err);
     T_STR_EQ(err.text, "");
     T_EQ(status, TTS_OK);
     T_EQ(bad_file, 7);
@@ -42,14 +42,14 @@ static void load_fails(const char *path, unsigned file, const struct refusal *wa
     struct tts_error err = {0};
     unsigned bad_file = 7;
     held = (struct tts_trainfile){.unknown_keys = 99};
-    enum tts_status status = tts_trainfile_load(path, &held, &bad_file, &err);
+    enum tts_status status = tts_trainfile_load(path, NULL, &held, &bad_file, &err);
     T_STR_EQ(err.text, wanted->words);
     T_EQ(status, wanted->status);
     T_EQ(err.line, wanted->line);
     T_EQ(bad_file, file);
     T_TRUE(held.unknown_keys == 99 && !V(BATCH_SIZE)->is_set);
     bad_file = 7;
-    T_EQ(tts_trainfile_load(path, &held, &bad_file, NULL), wanted->status);
+    T_EQ(tts_trainfile_load(path, NULL, &held, &bad_file, NULL), wanted->status);
 }
 
 static const char model_text[] = "transformer_config: {num_heads: 6}\n";
@@ -226,7 +226,7 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
     const char *path = write_file("other.yaml", "nothing of the kind\n");
     struct tts_error err = {0};
     unsigned bad_file = 7;
-    T_EQ(tts_trainfile_load_read(path, &read, &held, &bad_file, &err), TTS_OK);
+    T_EQ(tts_trainfile_load(path, &read, &held, &bad_file, &err), TTS_OK);
     expect(V(BATCH_SIZE), 5, 1);
     expect(V(NUM_HEADS), 4, 2);
     T_STR_EQ(held.paths[0], path);
@@ -236,7 +236,7 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
                    "transformer_config: {num_heads: 4, num_blocks: 3}\n";
     const struct tts_textfile naming = {.text = names, .len = sizeof names - 1};
     write_file("m.yaml", model_text);
-    T_EQ(tts_trainfile_load_read(path, &naming, &held, &bad_file, &err), TTS_OK);
+    T_EQ(tts_trainfile_load(path, &naming, &held, &bad_file, &err), TTS_OK);
     expect(V(NUM_HEADS), 6, 1);
     T_TRUE(!V(NUM_BLOCKS)->is_set);
 }
@@ -298,7 +298,7 @@ static void cannot_read(const char *path, const char *reason)
 {
     struct tts_error err = {0};
     unsigned bad_file = 7;
-    T_EQ(tts_trainfile_load(path, &held, &bad_file, &err), TTS_E_IO);
+    T_EQ(tts_trainfile_load(path, NULL, &held, &bad_file, &err), TTS_E_IO);
     T_EQ(bad_file, TTS_TRAINFILE_TRAINING);
     T_EQ(err.line, 0);
     T_TRUE(strncmp(err.text, "cannot read '", 13) == 0);
@@ -327,7 +327,7 @@ T_TEST(a_model_file_that_cannot_be_read_says_why)
     struct tts_error err = {0};
     unsigned bad_file = 7;
     const char *path = write_file("t.yaml", "training_config: {model_config: models.yaml}\n");
-    T_EQ(tts_trainfile_load(path, &held, &bad_file, &err), TTS_E_IO);
+    T_EQ(tts_trainfile_load(path, NULL, &held, &bad_file, &err), TTS_E_IO);
     T_EQ(bad_file, TTS_TRAINFILE_MODEL);
     T_TRUE(strstr(err.text, "is a directory") != NULL);
 }
