@@ -1,0 +1,117 @@
+/* trainrun.h: what a training program printed of its memory, phase by phase: one block of the
+ * published summary, with what the log says about the program around it. Plain values, made by
+ * a reader. What was not printed, or could not be read, is not known; it is never 0. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A size that may not be known. */
+struct tts_amount {
+    bool is_known;
+    int64_t bytes; /* 0 unless it is known */
+};
+
+static inline struct tts_amount tts_amount_of(int64_t bytes)
+{
+    return (struct tts_amount){true, bytes};
+}
+
+/* Not known if one of them is not, or the result is not of 64 bits. */
+static inline struct tts_amount tts_amount_add(struct tts_amount a, struct tts_amount b)
+{
+    int64_t sum;
+    if (!a.is_known || !b.is_known || __builtin_add_overflow(a.bytes, b.bytes, &sum))
+        return (struct tts_amount){0};
+    return tts_amount_of(sum);
+}
+
+static inline struct tts_amount tts_amount_subtract(struct tts_amount a, struct tts_amount b)
+{
+    int64_t rest;
+    if (!a.is_known || !b.is_known || __builtin_sub_overflow(a.bytes, b.bytes, &rest))
+        return (struct tts_amount){0};
+    return tts_amount_of(rest);
+}
+
+/* A log prints MB with two decimals: a figure is right to half a step, a difference of two to a
+ * whole one. */
+enum { TTS_TRAIN_STEP_BYTES = 10486, TTS_TRAIN_HALF_STEP_BYTES = 5243 };
+
+/* X(NAME, key), in the order of their lines; results have them as "key_bytes". No log prints
+ * the last, the most on any core at one instant. */
+#define TTS_TRAIN_FIGURE_MAP(X)                                                                \
+    X(SEGMENT_PEAK, "segment_peak")                                                            \
+    X(ALLOCATIONS, "allocations")                                                              \
+    X(DEALLOCATIONS, "deallocations")                                                          \
+    X(CHANGE, "change")                                                                        \
+    X(CUMULATIVE_PEAK, "cumulative_peak")                                                      \
+    X(CUMULATIVE_CURRENT, "cumulative_current")                                                \
+    X(L1_CB, "peak_cb")                                                                        \
+    X(L1_BUFFER, "peak_buffer")                                                                \
+    X(L1_TOTAL, "peak_total")                                                                  \
+    X(L1_CORE, "true_core_peak")
+
+#define TTS_TRAIN_FIGURE_ENUM(name, key) TTS_TRAIN_##name,
+enum tts_train_figure { TTS_TRAIN_FIGURE_MAP(TTS_TRAIN_FIGURE_ENUM) TTS_TRAIN_FIGURES };
+#undef TTS_TRAIN_FIGURE_ENUM
+
+enum {
+    /* Bytes, the terminator among them; what is longer is cut and ends in "...". */
+    TTS_TRAIN_NAME_MAX = 64,
+    TTS_TRAIN_TITLE_MAX = 256,
+    TTS_TRAIN_NOTES_MAX = 8,
+    TTS_TRAIN_NOTE_BYTES = 128,
+    TTS_TRAIN_WORD_MAX = 32,
+};
+
+struct tts_train_phase {
+    uint64_t line; /* of its "--- NAME ---" */
+    struct tts_amount figures[TTS_TRAIN_FIGURES];
+    char name[TTS_TRAIN_NAME_MAX]; /* as printed */
+};
+
+/* Something of a log that is missing, or cannot be. */
+struct tts_train_note {
+    uint64_t line;
+    char text[TTS_TRAIN_NOTE_BYTES]; /* lower case, no full stop */
+};
+
+struct tts_trainrun {
+    uint64_t line, end_line; /* of the heading, and of the last line that belongs to it */
+    char title[TTS_TRAIN_TITLE_MAX]; /* the line before that names it; "": none does */
+    char rank[TTS_TRAIN_TITLE_MAX];  /* what stands before each line, without times; "": nothing
+                                      */
+    char name[TTS_TRAIN_NAME_MAX];   /* of the log or file it is from, no path; "": not known */
+    const struct tts_train_phase *phases; /* borrowed */
+    size_t phase_count;
+    struct tts_amount overall_peak, final; /* as printed below "Final Totals" */
+    bool is_at_least; /* events or phases are missing: peaks may have been higher */
+    bool is_cut;      /* that line is missing */
+    bool is_exact;    /* its figures are bytes; else as printed, right to 0.005 MB */
+    /* What the log said before the block, and where. */
+    bool has_parameters;
+    uint64_t parameters, parameters_line;
+    struct tts_amount device_memory; /* as printed: of all devices of the host */
+    uint64_t device_memory_line;
+    bool device_memory_is_one;          /* of one device instead */
+    uint32_t mesh_devices;              /* 0: not said */
+    char chip[TTS_TRAIN_WORD_MAX];      /* "wormhole_b0"; "": not said */
+    char optimizer[TTS_TRAIN_WORD_MAX]; /* "AdamW", "SGD"; "": not said */
+    bool has_kahan, is_kahan;           /* "Use Kahan summation" */
+    /* What is wrong with it: the first of them, and how many in all. */
+    size_t note_count;
+    uint64_t notes_in_all;
+    struct tts_train_note notes[TTS_TRAIN_NOTES_MAX];
+};
+
+/* A run that did not track L1 prints 0 for all of it: that is no figure. */
+static inline bool tts_trainrun_tracks_l1(const struct tts_trainrun *run)
+{
+    for (size_t i = 0; i < run->phase_count; i++)
+        for (int f = TTS_TRAIN_L1_CB; f <= TTS_TRAIN_L1_CORE; f++)
+            if (run->phases[i].figures[f].bytes != 0)
+                return true;
+    return false;
+}

@@ -1,0 +1,304 @@
+/* trainlog_inside.h: the parts of the reader of training logs. docs/design/train-log.md says
+ * how they go together. */
+#pragma once
+
+#include "base/compiler.h"
+#include "model/trainrun.h"
+#include "sources/inflow.h"
+#include "sources/trainlog.h"
+#include "ttscope/alloc.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are looked at */
+    TTS_LOGTEXT_BACK = TTS_LOGLINE_MAX + 1024, /* what stays in the window behind */
+    TTS_LOGTEXT_CHUNK = 256 * 1024,
+    TTS_TRAINLOG_LOOK_BACK = 1000, /* bytes before a line that may say something about it */
+    TTS_TRAINLOG_RANKS = 256,
+    TTS_TRAINLOG_PHASES = 16384, /* of one block */
+    TTS_TRAINLOG_PHASES_IN_ALL = 32768,
+    TTS_TRAINLOG_EXCERPT = 24,
+};
+
+/* A piece of a line. */
+struct tts_span {
+    const char *at;
+    size_t len;
+};
+
+/* ---- scanning ---- */
+
+/* How many lines end before `at`, and whether there was a NUL byte. */
+struct tts_logcount {
+    const unsigned char *at;
+    uint64_t line_ends;
+    bool has_nul;
+};
+
+/* The first place from count->at on where one of the words may be; `end` if none is. Counted is
+ * up to about there, and not past it. 64 bytes behind `end` can be read. */
+const unsigned char *tts_logscan_words(struct tts_logcount *count, const unsigned char *end,
+                                       bool is_block);
+void tts_logscan_count(struct tts_logcount *count, const unsigned char *end);
+const unsigned char *tts_logscan_line_end(const unsigned char *at, const unsigned char *end);
+
+/* ---- the text: a window that moves over it ---- */
+
+struct tts_logtext {
+    const struct tts_alloc *alloc;
+    struct tts_inflow *in;
+    unsigned char *bytes;
+    size_t at, end;     /* the next line, and where the window ends */
+    size_t no_line_for; /* in the TTS_LOGLINE_MAX bytes before this place no line begins */
+    struct tts_logcount count;
+    uint64_t gone; /* bytes before the window */
+    bool is_end, skips_rest, is_utf16;
+    bool is_behind_cr;      /* a "\n" at `at` is of the line end before */
+    enum tts_status status; /* why it is the end */
+    struct tts_error err;
+    void (*tick)(void *ctx, uint64_t taken);
+    void *tick_ctx;
+};
+
+TTS_NODISCARD enum tts_status tts_logtext_open(struct tts_logtext *text, const char *path,
+                                               const struct tts_alloc *alloc,
+                                               struct tts_error *err);
+void tts_logtext_close(struct tts_logtext *text);
+
+/* The next line up to its "\n", "\r" or "\r\n", borrowed until the next call. False: there is
+ * none. */
+bool tts_logtext_next(struct tts_logtext *text, struct tts_span *out);
+
+/* The same for the next line with a word of interest; of blocks too, if `is_block`. */
+bool tts_logtext_find(struct tts_logtext *text, bool is_block, struct tts_span *out);
+
+/* The number of the line given last, which begins at `line`. */
+uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
+uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
+
+/* Counts the lines that are left, at the end. */
+void tts_logtext_finish(struct tts_logtext *text);
+
+/* What stands before `line` in the window, `bytes` at most. */
+struct tts_span tts_logtext_before(const struct tts_logtext *text, const char *line,
+                                   size_t bytes);
+/* The last line of `*all`, which becomes what is before it. False: there is none. */
+bool tts_logtext_last(struct tts_span *all, struct tts_span *line);
+
+/* ---- words ---- */
+
+static inline bool tts_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static inline bool tts_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool tts_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+struct tts_span tts_span_trim(struct tts_span text);
+
+/* Whether `text` is, begins or ends with the string, which is a constant mostly. */
+static TTS_FORCE_INLINE bool tts_span_is(struct tts_span text, const char *string)
+{
+    size_t len = strlen(string);
+    return text.len == len && memcmp(text.at, string, len) == 0;
+}
+
+static TTS_FORCE_INLINE bool tts_span_begins(struct tts_span text, const char *with)
+{
+    size_t len = strlen(with);
+    return text.len >= len && memcmp(text.at, with, len) == 0;
+}
+
+static TTS_FORCE_INLINE bool tts_span_ends(struct tts_span text, const char *with)
+{
+    size_t len = strlen(with);
+    return text.len >= len && memcmp(text.at + text.len - len, with, len) == 0;
+}
+
+/* Where `what` begins in it; NULL: it is not there. */
+const char *tts_span_find(struct tts_span text, const char *what);
+
+/* The line without escape sequences: itself, or written to `out`. */
+struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX]);
+
+/* The text without a reference to a source line at its end, "(main.cpp:23)" or "train.py:106".
+ */
+struct tts_span tts_logline_without_source(struct tts_span text);
+
+/* What stands before the content of a line, without times and numbers of source lines. */
+struct tts_logkey {
+    uint64_t hash;
+    uint64_t folded; /* the same with all numbers made equal, unless they are of ranks */
+    bool has_time;   /* something was taken out */
+    size_t len;
+    char text[TTS_LOGLINE_MAX];
+};
+void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix);
+/* As it is shown: without brackets around all of it; without numbers, if they change from line
+ * to line. */
+void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
+                     char out[TTS_TRAIN_TITLE_MAX]);
+/* The text behind the times at its beginning. */
+struct tts_span tts_logkey_skip_times(struct tts_span text);
+
+/* Copies what fits, whole characters only, and "..." where something is left out; a NUL byte
+ * becomes '?'. */
+void tts_span_copy(char *out, size_t capacity, struct tts_span text);
+
+/* ---- values ---- */
+
+/* A size in MB: "+1,863.25 MB", all of it. */
+bool tts_logvalue_mb(struct tts_span text, int64_t *bytes);
+/* The same for the form it is mostly printed in, "1863.25 MB", from text.at[*at] on, before the
+ * end or a comma and a blank; *at is then behind it. False: ask the other. */
+bool tts_logvalue_quick_mb(struct tts_span text, size_t *at, int64_t *bytes);
+/* Digits, in groups of three perhaps, all of it. */
+bool tts_logvalue_count(struct tts_span text, uint64_t *out);
+/* "1x8": the product. */
+bool tts_logvalue_shape(struct tts_span text, uint32_t *out);
+
+/* ---- what a line is ---- */
+
+enum tts_logline_kind {
+    TTS_LOGLINE_OTHER,
+    TTS_LOGLINE_HEADING,
+    TTS_LOGLINE_LABEL,
+    TTS_LOGLINE_SEGMENT,
+    TTS_LOGLINE_CUMULATIVE,
+    TTS_LOGLINE_L1,
+    TTS_LOGLINE_TOTALS,
+    TTS_LOGLINE_OVERALL,
+    /* around a block */
+    TTS_LOGLINE_PARAMETERS,
+    TTS_LOGLINE_MEMORY,
+    TTS_LOGLINE_KAHAN,
+    TTS_LOGLINE_NO_OPTIMIZER,
+    TTS_LOGLINE_SECTION,
+    TTS_LOGLINE_ROW, /* as in a header; which it is, its name says */
+};
+
+struct tts_logline {
+    enum tts_logline_kind kind;
+    struct tts_span prefix; /* what stands before the content */
+    struct tts_span name;   /* of a row, section or label */
+    struct tts_span value;  /* what stands behind the words that tell what it is */
+};
+
+void tts_logline_tell(struct tts_span text, struct tts_logline *out);
+
+/* ---- blocks ---- */
+
+/* What was said, by a rank or by any. Each of the three groups has the time at which it was
+ * said (of tts_trainlog.clock; 0: it was not), and is one statement. */
+struct tts_trainlog_around {
+    uint64_t parameters_at, device_at, optimizer_at;
+    bool has_memory; /* seen, and perhaps not to be read */
+    bool is_parameters_bad;
+    uint64_t parameters, parameters_line, memory_line;
+    struct tts_amount memory;
+    char bad_parameters[TTS_TRAINLOG_EXCERPT], bad_memory[TTS_TRAINLOG_EXCERPT];
+    uint32_t mesh_devices;
+    char chip[TTS_TRAIN_WORD_MAX];
+    bool has_kahan, is_kahan;
+    bool is_optimizer_new; /* no block has begun since */
+    char optimizer[TTS_TRAIN_WORD_MAX];
+};
+
+/* The part of a header that is being printed. */
+enum tts_trainlog_section {
+    TTS_TRAINLOG_NO_SECTION,
+    TTS_TRAINLOG_SECTION,
+    TTS_TRAINLOG_OPTIMIZER_SECTION,
+};
+
+/* One rank: what it said, and its block while that is open. */
+struct tts_trainlog_rank {
+    uint64_t hash, folded;
+    uint64_t touched; /* the higher the later */
+    uint64_t ended;   /* when its last block did */
+    char name[TTS_TRAIN_TITLE_MAX], folded_name[TTS_TRAIN_TITLE_MAX];
+    enum tts_trainlog_section section;
+    struct tts_trainlog_around around;
+    bool is_open;
+    bool is_bare;   /* only the heading has the prefix */
+    bool is_folded; /* the numbers of the prefix are different from line to line */
+    bool is_full;   /* it had more phases than are kept */
+    bool is_mixed;  /* a line came twice */
+    unsigned seen;  /* lines of the last phase, a bit for each kind */
+    struct tts_trainrun run;
+    struct tts_train_phase *phases;
+    size_t capacity;
+};
+
+struct tts_trainlog {
+    const struct tts_alloc *alloc;
+    struct tts_logtext text;
+    struct tts_trainlog_rank *ranks[TTS_TRAINLOG_RANKS];
+    size_t rank_count, open_count, phase_count;
+    struct tts_trainlog_rank *last_opened; /* NULL: it is closed */
+    uint64_t clock;
+    uint64_t looked_at;  /* the text up to this offset was read line by line */
+    unsigned lines_more; /* to be read one by one, as they may belong to the last one */
+    bool has_section;    /* some rank may be in one */
+    struct tts_trainlog_around around; /* the last seen of any rank */
+    uint64_t stray_lines, stray_line;
+    bool has_run; /* `run` is to be given */
+    struct tts_trainrun run;
+    struct tts_train_phase *phases; /* its */
+    size_t capacity;
+    enum tts_status status; /* out of memory: nothing more is read */
+    struct tts_logkey key, line_key;
+    char clean[TTS_LOGLINE_MAX], clean_before[TTS_LOGLINE_MAX];
+};
+
+/* The rank of this key; made if there is none. NULL: out of memory, or all that there may be
+ * have an open block and `may_close` forbids to end one. */
+struct tts_trainlog_rank *tts_trainlog_rank_of(struct tts_trainlog *log,
+                                               const struct tts_logkey *key, bool may_close);
+/* The rank of this key, if there is one. */
+struct tts_trainlog_rank *tts_trainlog_find_rank(const struct tts_trainlog *log, uint64_t hash);
+struct tts_trainlog_rank *tts_trainlog_open_rank(struct tts_trainlog *log,
+                                                 const struct tts_logkey *key);
+
+void tts_trainlog_note(struct tts_trainrun *run, uint64_t line, const char *format, ...)
+    TTS_PRINTF(3, 4);
+/* The text for a note: short, and nothing that cannot be shown. */
+void tts_trainlog_excerpt(char out[TTS_TRAINLOG_EXCERPT], struct tts_span text);
+
+/* A line of a block. */
+void tts_trainlog_heading(struct tts_trainlog *log, struct tts_span line, uint64_t number);
+void tts_trainlog_in_block(struct tts_trainlog *log, const struct tts_logline *line,
+                           uint64_t number);
+/* Ends the block of a rank: it becomes the run to be given. */
+void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, bool is_cut);
+
+/* The figures of a line, for the last phase of the block, or the block itself. */
+void tts_trainlog_figures(struct tts_trainlog_rank *rank, const struct tts_logline *line,
+                          uint64_t number);
+void tts_trainlog_check(struct tts_trainlog_rank *rank, bool is_whole);
+
+/* A line around a block; `raw` is where it stands. */
+void tts_trainlog_say(struct tts_trainlog *log, const struct tts_logline *line,
+                      struct tts_span raw, uint64_t number);
+/* A line that says nothing: an empty one ends the section of its rank. */
+void tts_trainlog_pass(struct tts_trainlog *log, struct tts_span text);
+void tts_trainlog_end_sections(struct tts_trainlog *log);
+/* What is known when a block begins. */
+void tts_trainlog_apply(struct tts_trainlog *log, struct tts_trainlog_rank *rank);
+
+/* The title of the block whose heading is `raw`. log->key is the heading's. */
+void tts_trainlog_title(struct tts_trainlog *log, struct tts_span raw,
+                        char out[TTS_TRAIN_TITLE_MAX]);

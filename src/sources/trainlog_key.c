@@ -1,0 +1,369 @@
+/* What tells the lines of one rank from those of another: the prefix of a line, without what is
+ * different from line to line of the same rank. */
+#include "sources/trainlog_inside.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+static size_t count_digits(struct tts_span text, size_t at)
+{
+    size_t begin = at;
+    while (at < text.len && tts_is_digit(text.at[at]))
+        at++;
+    return at - begin;
+}
+
+static bool is_at(struct tts_span text, size_t at, char c)
+{
+    return at < text.len && text.at[at] == c;
+}
+
+static bool is_word_at(struct tts_span text, size_t at)
+{
+    return at < text.len &&
+           (tts_is_digit(text.at[at]) || tts_is_letter(text.at[at]) || text.at[at] == '_');
+}
+
+/* Each of these returns where what it knows ends; `at` if it is not there. */
+
+/* "02/27/2026", "02/27/26", "27.02.2026". */
+static size_t skip_short_date(struct tts_span text, size_t at)
+{
+    char between = is_at(text, at + 2, '/') ? '/' : '.';
+    if (count_digits(text, at) != 2 || !is_at(text, at + 2, between) ||
+        count_digits(text, at + 3) != 2 || !is_at(text, at + 5, between))
+        return at;
+    size_t year = count_digits(text, at + 6), end = at + 6 + year;
+    bool is_year = year == 4 || (year == 2 && between == '/');
+    return is_year && !is_at(text, end, between) && !is_word_at(text, end) ? end : at;
+}
+
+static size_t skip_date(struct tts_span text, size_t at)
+{
+    if (count_digits(text, at) != 4 || at + 10 > text.len)
+        return skip_short_date(text, at);
+    char between = text.at[at + 4];
+    if ((between != '-' && between != '/') || count_digits(text, at + 5) != 2 ||
+        text.at[at + 7] != between || count_digits(text, at + 8) != 2)
+        return at;
+    bool is_joined = is_at(text, at + 10, 'T') || is_at(text, at + 10, '_');
+    return at + 10 + (is_joined && count_digits(text, at + 11) > 0);
+}
+
+static size_t skip_zone(struct tts_span text, size_t at)
+{
+    if (is_at(text, at, 'Z'))
+        return at + 1;
+    if (!is_at(text, at, '+') && !is_at(text, at, '-'))
+        return at;
+    if (count_digits(text, at + 1) == 4)
+        return at + 5;
+    bool is_zone = count_digits(text, at + 1) == 2 && is_at(text, at + 3, ':') &&
+                   count_digits(text, at + 4) == 2;
+    return is_zone ? at + 6 : at;
+}
+
+static size_t skip_clock(struct tts_span text, size_t at)
+{
+    size_t hours = count_digits(text, at), end = at + hours;
+    if (hours < 1 || hours > 2 || !is_at(text, end, ':') || count_digits(text, end + 1) != 2 ||
+        !is_at(text, end + 3, ':') || count_digits(text, end + 4) != 2)
+        return at;
+    end += 6;
+    if ((is_at(text, end, '.') || is_at(text, end, ',')) && count_digits(text, end + 1) > 0)
+        end += 1 + count_digits(text, end + 1);
+    return skip_zone(text, end);
+}
+
+/* "s", "ms" or " ms" behind a number, and nothing more of a word. */
+static size_t skip_unit(struct tts_span text, size_t at)
+{
+    size_t unit = at + (is_at(text, at, ' ') && is_at(text, at + 1, 'm'));
+    unit += is_at(text, unit, 'm');
+    return is_at(text, unit, 's') && !is_word_at(text, unit + 1) ? unit + 1 : at;
+}
+
+/* Seconds since something: with a unit, with three decimals or more, or since 1970, these in
+ * milliseconds perhaps. Four numbers with points are none. */
+static size_t skip_seconds(struct tts_span text, size_t at)
+{
+    size_t digits = count_digits(text, at), end = at + digits, decimals = 0;
+    bool is_whole = !is_at(text, end, '.');
+    if (!is_whole) {
+        decimals = count_digits(text, end + 1);
+        end += 1 + decimals;
+    }
+    size_t unit = skip_unit(text, end);
+    if (digits > 0 && (is_whole || decimals > 0) && unit > end)
+        return unit;
+    bool is_long = is_whole ? (digits == 10 || digits == 13) && text.at[at] == '1'
+                            : digits > 0 && decimals >= 3;
+    return !is_long || is_at(text, end, '.') || is_word_at(text, end) ? at : end;
+}
+
+static size_t skip_time(struct tts_span text, size_t at)
+{
+    size_t end = skip_date(text, at);
+    end = end > at ? end : skip_clock(text, at);
+    return end > at ? end : skip_seconds(text, at);
+}
+
+/* The word of three letters that stands there, of those in `all`, and the blanks behind. */
+static size_t skip_name(struct tts_span text, size_t at, const char *all)
+{
+    if (at + 4 > text.len || text.at[at + 3] != ' ')
+        return at;
+    for (; *all; all += 3) {
+        if (memcmp(text.at + at, all, 3) != 0)
+            continue;
+        for (at += 4; is_at(text, at, ' ');)
+            at++;
+        break;
+    }
+    return at;
+}
+
+/* "Feb 27", "Fri Feb 27 10:00:00 2026"; "I0227" before a clock. */
+static size_t skip_named_date(struct tts_span text, size_t at)
+{
+    if (memchr("IWEF", text.at[at], 4) && count_digits(text, at + 1) == 4 &&
+        is_at(text, at + 5, ' ') && skip_clock(text, at + 6) > at + 6)
+        return at + 5;
+    size_t month = skip_name(text, at, "MonTueWedThuFriSatSun");
+    size_t day = skip_name(text, month, "JanFebMarAprMayJunJulAugSepOctNovDec");
+    size_t digits = count_digits(text, day), end = day + digits;
+    if (day == month || digits < 1 || digits > 2 || is_word_at(text, end))
+        return at;
+    size_t clock = end + is_at(text, end, ' '), behind = skip_clock(text, clock);
+    if (behind == clock)
+        return end;
+    bool has_year = is_at(text, behind, ' ') && count_digits(text, behind + 1) == 4 &&
+                    !is_word_at(text, behind + 5);
+    return has_year ? behind + 5 : behind;
+}
+
+static bool begins_word(struct tts_span text, size_t at)
+{
+    return at == 0 || (!is_word_at(text, at - 1) && text.at[at - 1] != '.');
+}
+
+/* A date, a time, or both. */
+static size_t skip_any_time(struct tts_span text, size_t at)
+{
+    if (at == text.len || !begins_word(text, at))
+        return at;
+    if (tts_is_letter(text.at[at]))
+        return skip_named_date(text, at);
+    if (!tts_is_digit(text.at[at]))
+        return at;
+    size_t end = skip_time(text, at);
+    return end > at ? skip_clock(text, end) : at; /* it may follow its date directly */
+}
+
+/* Where a name of letters, digits, '_' and '.' begins that ends before `at`; `at`: none does.
+ */
+static size_t begin_of_name(struct tts_span text, size_t at)
+{
+    size_t begin = at;
+    while (begin > 0 && (is_word_at(text, begin - 1) || text.at[begin - 1] == '.'))
+        begin--;
+    return begin < at && tts_is_digit(text.at[begin]) ? at : begin;
+}
+
+/* "module:function" before the number of a line, " - " or " | " behind it. */
+static bool is_function(struct tts_span text, size_t at, size_t behind)
+{
+    if (!is_at(text, behind, ' ') ||
+        (!is_at(text, behind + 1, '-') && !is_at(text, behind + 1, '|')))
+        return false;
+    size_t function = begin_of_name(text, at);
+    if (function == at || function == 0 || text.at[function - 1] != ':')
+        return false;
+    size_t module = begin_of_name(text, function - 1);
+    return module < function - 1 && (module == 0 || tts_is_blank(text.at[module - 1]));
+}
+
+static bool is_source(struct tts_span name)
+{
+    static const char *const sources[] = {".py",  ".cpp", ".cc", ".c",  ".cxx",
+                                          ".hpp", ".h",   ".rs", ".go", ".pyx"};
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        if (tts_span_ends(name, sources[i]))
+            return true;
+    return false;
+}
+
+/* The number of a source line: ":87" behind "train.py". */
+static size_t skip_source_line(struct tts_span text, size_t at)
+{
+    size_t digits = text.at[at] == ':' ? count_digits(text, at + 1) : 0;
+    size_t end = at + 1 + digits;
+    if (digits == 0 || is_word_at(text, end))
+        return at;
+    bool is_line = is_source((struct tts_span){text.at, at}) || is_function(text, at, end);
+    return is_line ? end : at;
+}
+
+struct tts_span tts_logline_without_source(struct tts_span text)
+{
+    size_t end = text.len;
+    while (end > 0 && tts_is_blank(text.at[end - 1]))
+        end--;
+    bool is_inside = end > 0 && text.at[end - 1] == ')';
+    size_t digit = end - is_inside, begin = digit;
+    while (begin > 0 && tts_is_digit(text.at[begin - 1]))
+        begin--;
+    if (begin == digit || begin == 0 || text.at[begin - 1] != ':' ||
+        !is_source((struct tts_span){text.at, begin - 1}))
+        return text;
+    while (begin > 0 && !tts_is_blank(text.at[begin - 1]))
+        begin--;
+    if (begin == 0 || (text.at[begin] == '(') != is_inside)
+        return text;
+    while (begin > 0 && tts_is_blank(text.at[begin - 1]))
+        begin--;
+    return (struct tts_span){text.at, begin};
+}
+
+/* ---- the key ---- */
+
+static bool is_edge(char c)
+{
+    return tts_is_blank(c) || c == '-' || c == '*' || c == '|';
+}
+
+static struct tts_span trim_edges(struct tts_span text)
+{
+    while (text.len > 0 && is_edge(text.at[text.len - 1]))
+        text.len--;
+    while (text.len > 0 && is_edge(text.at[0])) {
+        text.at++;
+        text.len--;
+    }
+    return text;
+}
+
+/* Several blanks are one, and brackets that had only a time go. */
+static void add(struct tts_logkey *key, char c)
+{
+    size_t len = key->len;
+    bool has_blank = len > 0 && key->text[len - 1] == ' ';
+    char before = len > has_blank ? key->text[len - 1 - has_blank] : 0;
+    if (tts_is_blank(c)) {
+        if (!has_blank)
+            key->text[key->len++] = ' ';
+    } else if ((c == ']' && before == '[') || (c == ')' && before == '(')) {
+        key->len -= 1 + has_blank;
+    } else {
+        key->text[key->len++] = c;
+    }
+}
+
+/* A progress bar may stand before what a program prints: "  5%|##   | 5/100 [00:01<00:10]". */
+static struct tts_span before_bar(struct tts_span prefix)
+{
+    const char *bar = tts_span_find(prefix, "%|");
+    if (!bar)
+        return prefix;
+    prefix.len = (size_t)(bar - prefix.at);
+    while (prefix.len > 0 && tts_is_digit(prefix.at[prefix.len - 1]))
+        prefix.len--;
+    return prefix;
+}
+
+/* "[rank 0]:" and "[1,0]<stdout>:" are shown in brackets of their own. */
+static struct tts_span without_brackets(struct tts_span text)
+{
+    struct tts_span inside = text;
+    inside.len -= tts_span_ends(inside, ":");
+    if (tts_span_ends(inside, "]<stdout>") || tts_span_ends(inside, "]<stderr>"))
+        inside.len -= strlen("<stdout>");
+    if (inside.len < 3 || inside.at[0] != '[' ||
+        memchr(inside.at, ']', inside.len) != inside.at + inside.len - 1)
+        return text;
+    return (struct tts_span){inside.at + 1, inside.len - 2};
+}
+
+/* Whether its numbers tell ranks from each other, as far as can be seen. */
+static bool is_rank(struct tts_span text)
+{
+    return without_brackets(text).len != text.len || tts_span_find(text, "rank") ||
+           tts_span_find(text, "Rank") || tts_span_find(text, "RANK");
+}
+
+static uint64_t hash_folded(struct tts_span text)
+{
+    uint64_t hash = TTS_FNV1A64_INIT;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = tts_is_digit(text.at[i]) ? '0' : text.at[i];
+        bool is_more = c == '0' && i > 0 && tts_is_digit(text.at[i - 1]);
+        if (!is_more && !tts_is_blank(c))
+            hash = tts_fnv1a64_text(hash, &c, 1);
+    }
+    return hash;
+}
+
+void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
+{
+    key->len = 0;
+    key->has_time = false;
+    key->hash = key->folded = TTS_FNV1A64_INIT;
+    prefix = before_bar(prefix);
+    if (trim_edges(prefix).len == 0)
+        return;
+    for (size_t at = 0; at < prefix.len;) {
+        size_t end = skip_any_time(prefix, at);
+        end = end > at ? end : skip_source_line(prefix, at);
+        key->has_time = key->has_time || end > at;
+        if (end == at)
+            add(key, prefix.at[end++]);
+        at = end;
+    }
+    struct tts_span left = trim_edges((struct tts_span){key->text, key->len});
+    memmove(key->text, left.at, left.len);
+    key->len = left.len;
+    left.at = key->text;
+    key->hash = tts_fnv1a64_text(key->hash, left.at, left.len);
+    key->folded = is_rank(left) ? key->hash : hash_folded(left);
+}
+
+/* ---- what is shown ---- */
+
+void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
+                     char out[TTS_TRAIN_TITLE_MAX])
+{
+    struct tts_logkey left = {.len = 0};
+    bool has_letter = false;
+    for (size_t i = 0; i < key->len; i++) {
+        if (is_folded && tts_is_digit(key->text[i]))
+            continue;
+        add(&left, key->text[i]);
+        has_letter = has_letter || is_word_at((struct tts_span){key->text, key->len}, i) ||
+                     (unsigned char)key->text[i] >= 0x80;
+    }
+    struct tts_span text = trim_edges((struct tts_span){left.text, left.len});
+    while (is_folded && text.len > 0 && (!has_letter || text.at[text.len - 1] == ':'))
+        text.len--;
+    text.len -= tts_span_ends(text, "]") && !memchr(text.at, '[', text.len);
+    tts_span_copy(out, TTS_TRAIN_TITLE_MAX, without_brackets(text));
+}
+
+struct tts_span tts_logkey_skip_times(struct tts_span text)
+{
+    for (size_t at = 0;;) {
+        while (at < text.len && is_edge(text.at[at]))
+            at++;
+        char open = at < text.len ? text.at[at] : '\0';
+        bool is_inside = open == '[' || open == '(';
+        size_t begin = at + is_inside;
+        while (is_inside && is_at(text, begin, ' '))
+            begin++;
+        size_t end = skip_any_time(text, begin), clock = end + is_at(text, end, ' ');
+        if (end > begin && skip_any_time(text, clock) > clock)
+            end = skip_any_time(text, clock);
+        if (end == begin || (is_inside && !is_at(text, end, open == '[' ? ']' : ')')))
+            return (struct tts_span){text.at + at, text.len - at};
+        at = end + is_inside;
+    }
+}

@@ -1,0 +1,112 @@
+#include "sources/trainlog_inside.h"
+
+#include "base/bytes16.h"
+
+/* What every line of interest has: "emory", "aram" or "DRAM"; in a block also "-- " or "L1:".
+ * Of each two letters are compared, one apart, capitals or not; who asks looks at the rest. */
+static TTS_FORCE_INLINE tts_bytes16 hits_at(tts_bytes16 a, tts_bytes16 c, bool is_block)
+{
+    const tts_bytes16 fold = {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32};
+    a |= fold;
+    c |= fold;
+    tts_bytes16 hits = (tts_bytes16)(a == 'r') & (tts_bytes16)(c == 'm');
+    hits |= (tts_bytes16)(a == 'o') & (tts_bytes16)(c == 'y');
+    if (is_block) {
+        hits |= (tts_bytes16)(a == '-') & (tts_bytes16)(c == ' ');
+        hits |= (tts_bytes16)(a == 'l') & (tts_bytes16)(c == ':');
+    }
+    return hits;
+}
+
+/* Of the bytes of both halves. */
+static TTS_FORCE_INLINE uint64_t sum(tts_bytes16 bytes)
+{
+    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t half[2], sums = 0;
+    memcpy(half, &bytes, sizeof half);
+    for (int i = 0; i < 2; i++) {
+        uint64_t pairs = (half[i] & every_other) + (half[i] >> 8 & every_other);
+        sums += pairs * UINT64_C(0x0001000100010001) >> 48;
+    }
+    return sums;
+}
+
+/* The place of a hit in 32 bytes. */
+static TTS_FORCE_INLINE unsigned first_of(tts_bytes16 low, tts_bytes16 high)
+{
+    unsigned first = tts_bytes16_first(low);
+    return first < 16 ? first : 16 + tts_bytes16_first(high);
+}
+
+/* Line ends are counted on the way: the bytes are at hand. Each of 16 counts for itself, up to
+ * 255 in a round of 127 times two. */
+static TTS_FORCE_INLINE const unsigned char *find_words(struct tts_logcount *count,
+                                                        const unsigned char *end, bool is_block)
+{
+    const unsigned char *at = count->at;
+    tts_bytes16 low = {0}, high = {0}, nuls = {0};
+    while (end - at >= 32) {
+        tts_bytes16 sums = {0};
+        for (int i = 0; i < 127 && end - at >= 32; i++, at += 32) {
+            tts_bytes16 a = tts_bytes16_load(at), b = tts_bytes16_load(at + 16);
+            low = hits_at(a, tts_bytes16_load(at + 2), is_block);
+            high = hits_at(b, tts_bytes16_load(at + 18), is_block);
+            if (TTS_UNLIKELY(tts_bytes16_mask(low | high) != 0))
+                break;
+            sums -= (tts_bytes16)(a == '\n');
+            sums -= (tts_bytes16)(b == '\n');
+            nuls |= (tts_bytes16)(a == 0) | (tts_bytes16)(b == 0);
+        }
+        count->line_ends += sum(sums);
+        if (tts_bytes16_mask(low | high) != 0)
+            break;
+    }
+    count->at = at;
+    count->has_nul = count->has_nul || tts_bytes16_mask(nuls) != 0;
+    if (end - at < 32) {
+        low = hits_at(tts_bytes16_load(at), tts_bytes16_load(at + 2), is_block);
+        high = hits_at(tts_bytes16_load(at + 16), tts_bytes16_load(at + 18), is_block);
+    }
+    unsigned first = first_of(low, high);
+    return first < 32 && first < end - at ? at + first : end;
+}
+
+const unsigned char *tts_logscan_words(struct tts_logcount *count, const unsigned char *end,
+                                       bool is_block)
+{
+    return is_block ? find_words(count, end, true) : find_words(count, end, false);
+}
+
+const unsigned char *tts_logscan_line_end(const unsigned char *at, const unsigned char *end)
+{
+    for (; at < end; at += 16) {
+        tts_bytes16 bytes = tts_bytes16_load(at);
+        unsigned first =
+            tts_bytes16_first((tts_bytes16)(bytes == '\n') | (tts_bytes16)(bytes == '\r'));
+        if (first < 16)
+            return at + first < end ? at + first : end;
+    }
+    return end;
+}
+
+void tts_logscan_count(struct tts_logcount *count, const unsigned char *end)
+{
+    const unsigned char *at = count->at;
+    tts_bytes16 nuls = {0};
+    while (end - at >= 16) {
+        tts_bytes16 sums = {0};
+        for (int i = 0; i < 255 && end - at >= 16; i++, at += 16) {
+            tts_bytes16 bytes = tts_bytes16_load(at);
+            sums -= (tts_bytes16)(bytes == '\n');
+            nuls |= (tts_bytes16)(bytes == 0);
+        }
+        count->line_ends += sum(sums);
+    }
+    bool has_nul = tts_bytes16_mask(nuls) != 0;
+    for (; at < end; at++) {
+        count->line_ends += *at == '\n';
+        has_nul = has_nul || *at == 0;
+    }
+    count->has_nul = count->has_nul || has_nul;
+    count->at = at;
+}
