@@ -1,6 +1,7 @@
 /* commands.h: the built-in commands, one file each. */
 #pragma once
 
+int tts_cmd_analyze(int argc, char **argv);
 int tts_cmd_devices(int argc, char **argv);
 int tts_cmd_fit(int argc, char **argv);
 int tts_cmd_help(int argc, char **argv);

@@ -10,6 +10,13 @@
 
 enum { COLUMNS = 80, SENTENCE_MAX = 1024 };
 
+/* The glue in it is seen as a blank. */
+static void put_word(FILE *out, const char *word, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        fputc(word[i] == TTS_FIT_GLUE[0] ? ' ' : word[i], out);
+}
+
 void tts_fit_say(FILE *out, unsigned indent, const char *format, ...)
 {
     char text[SENTENCE_MAX];
@@ -29,7 +36,7 @@ void tts_fit_say(FILE *out, unsigned indent, const char *format, ...)
             fputc(' ', out);
             column++;
         }
-        fprintf(out, "%.*s", (int)len, word);
+        put_word(out, word, len);
         column += len;
         is_first = false;
         word += len + (word[len] == ' ');

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* A blank where a line is not broken, as between a number and its unit. */
+#define TTS_FIT_GLUE "\037"
+
 /* A line behind `indent` spaces, broken between words; what follows has two more. */
 void tts_fit_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
 

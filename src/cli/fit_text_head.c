@@ -202,6 +202,36 @@ static void put_file(const char *label, const char *path, FILE *out)
     fprintf(out, "  %-*s %s\n", LABEL, label, text);
 }
 
+static void put_count(uint64_t count, const char *before, const char *behind, FILE *out)
+{
+    if (count != 1)
+        fprintf(out, ", %s%" PRIu64 "%s", before, count, behind);
+}
+
+/* What `ttscope analyze`, and others who read logs, look for above a summary: a name, and two
+ * figures as the program logs them. */
+static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
+{
+    const struct tts_fit_setup *setup = answer->setup;
+    const struct tts_workload *workload = &setup->workload;
+    char all[TTS_NUMBER_MB_MAX];
+    fprintf(out, "\n%s, %" PRIu64 " blocks, batch %" PRIu64 ", %s runner",
+            tts_fit_value_word(setup, TTS_FIT_FAMILY), setup->values[TTS_FIT_BLOCKS].number,
+            setup->values[TTS_FIT_BATCH].number, tts_fit_value_word(setup, TTS_FIT_RUNNER));
+    put_count(workload->accumulate, "", " micro steps", out);
+    put_count(workload->tensor_parallel, "tensor parallel ", "", out);
+    put_count(workload->data_parallel, "data parallel ", "", out);
+    fputc('\n', out);
+    /* Those of the whole model are not what one of several chips has, and it is a chip that
+     * the figures below are of: sizes expected by them would be wrong. */
+    if (workload->tensor_parallel == 1)
+        fprintf(out, "%s: %" PRIu64 "\n",
+                tts_fit_is_v1(setup) ? "Number of parameters" : "Total parameters",
+                answer->fit->parameters);
+    fprintf(out, "Available Device Memory: %s MB\n\n",
+            tts_fit_mb(all, answer->fit->capacity_bytes));
+}
+
 void tts_fit_text_head(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_fit_setup *setup = answer->setup;
@@ -216,8 +246,5 @@ void tts_fit_text_head(const struct tts_fit_answer *answer, FILE *out)
     put_device(answer->fit, &line);
     put_defaults(setup, &line);
     put_estimated(answer->fit, &line);
-    /* As the program logs it, for those who read logs. */
-    fprintf(out, "\n%s: %" PRIu64 "\n\n",
-            tts_fit_is_v1(setup) ? "Number of parameters" : "Total parameters",
-            answer->fit->parameters);
+    put_log_lines(answer, out);
 }

@@ -1,4 +1,5 @@
-/* same_file.h: would an output replace an input, and is it standard output? */
+/* same_file.h: would an output replace an input or another output, and is it standard output?
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -10,3 +11,7 @@ bool tts_same_file(const char *input, const char *output);
 /* "-" for a path that is where standard output goes, and no regular file (/dev/stdout, a named
  * pipe); else the path itself. */
 const char *tts_stdout_path(const char *output);
+
+/* Would both outputs be written to the same file or pipe, under whatever names? Of files that
+ * are not there yet, the directory and the name in it count. "-" is standard output. */
+bool tts_same_output(const char *a, const char *b);

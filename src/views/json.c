@@ -174,23 +174,53 @@ void tts_json_hex(struct tts_json *json, const char *key, uint64_t value)
     put_char(json, '"');
 }
 
+/* Digit by digit, so that no rounding mode or locale has a say. */
+/* Returns where it ends. */
+static size_t format_ratio(char *out, uint64_t part, uint64_t whole)
+{
+    assert(whole > 0 && whole <= UINT64_MAX / 10);
+    size_t len = tts_number_format(out, part / whole);
+    out[len++] = '.';
+    uint64_t rest = part % whole;
+    for (int i = 0; i < 6; i++) {
+        rest *= 10;
+        out[len++] = (char)('0' + rest / whole);
+        rest %= whole;
+    }
+    return len;
+}
+
+const char *tts_json_ratio_text(char out[TTS_JSON_RATIO_MAX], int64_t part, uint64_t whole)
+{
+    static_assert(TTS_JSON_RATIO_MAX >= TTS_NUMBER_MAX + 9, "sign, point, decimals, end");
+    size_t len = 0;
+    if (part < 0)
+        out[len++] = '-';
+    len += format_ratio(out + len, part < 0 ? 0 - (uint64_t)part : (uint64_t)part, whole);
+    out[len] = '\0';
+    return out;
+}
+
 void tts_json_ratio(struct tts_json *json, const char *key, uint64_t part, uint64_t whole)
 {
+    char text[TTS_JSON_RATIO_MAX];
     if (whole == 0) {
         tts_json_null(json, key);
         return;
     }
-    assert(whole <= UINT64_MAX / 10);
     begin_element(json, key);
-    /* Digit by digit, so that no rounding mode or locale has a say. */
-    put_number(json, part / whole);
-    put_char(json, '.');
-    uint64_t rest = part % whole;
-    for (int i = 0; i < 6; i++) {
-        rest *= 10;
-        put_char(json, (char)('0' + rest / whole));
-        rest %= whole;
+    put(json, text, format_ratio(text, part, whole));
+}
+
+void tts_json_signed_ratio(struct tts_json *json, const char *key, int64_t part, uint64_t whole)
+{
+    char text[TTS_JSON_RATIO_MAX];
+    if (whole == 0) {
+        tts_json_null(json, key);
+        return;
     }
+    begin_element(json, key);
+    put(json, text, strlen(tts_json_ratio_text(text, part, whole)));
 }
 
 void tts_json_bool(struct tts_json *json, const char *key, bool value)

@@ -36,5 +36,11 @@ void tts_json_signed(struct tts_json *json, const char *key, int64_t value);
 void tts_json_hex(struct tts_json *json, const char *key, uint64_t value); /* as 16 digits */
 /* part / whole with six decimals, cut off; null when whole is 0. whole <= UINT64_MAX / 10. */
 void tts_json_ratio(struct tts_json *json, const char *key, uint64_t part, uint64_t whole);
+/* The same with a sign; 0 has none. */
+void tts_json_signed_ratio(struct tts_json *json, const char *key, int64_t part,
+                           uint64_t whole);
+/* As the two above write it, for other formats: terminated; returns `out`. whole > 0. */
+enum { TTS_JSON_RATIO_MAX = 32 };
+const char *tts_json_ratio_text(char out[TTS_JSON_RATIO_MAX], int64_t part, uint64_t whole);
 void tts_json_bool(struct tts_json *json, const char *key, bool value);
 void tts_json_null(struct tts_json *json, const char *key);

@@ -69,6 +69,19 @@ T_TEST(numbers_are_exact)
            "  0.666666,\n  0.000000,\n  1.000000,\n  2.500000,\n  0.999999,\n  null\n]\n");
 }
 
+T_TEST(ratios_may_be_below_zero)
+{
+    struct tts_json *json = begin();
+    tts_json_array(json, NULL);
+    tts_json_signed_ratio(json, NULL, -1, 8);
+    tts_json_signed_ratio(json, NULL, 1, 8);
+    tts_json_signed_ratio(json, NULL, 0, 8);
+    tts_json_signed_ratio(json, NULL, INT64_MIN, UINT64_MAX / 10);
+    tts_json_signed_ratio(json, NULL, -1, 0);
+    tts_json_array_end(json);
+    expect(json, "[\n  -0.125000,\n  0.125000,\n  0.000000,\n  -5.000000,\n  null\n]\n");
+}
+
 T_TEST(any_bytes_become_valid_text)
 {
     struct tts_json *json = begin();
@@ -117,4 +130,13 @@ T_TEST(signed_numbers_reach_both_ends)
     tts_json_signed(json, NULL, INT64_MIN);
     tts_json_array_end(json);
     expect(json, "[\n  0,\n  9223372036854775807,\n  -1,\n  -9223372036854775808\n]\n");
+}
+
+T_TEST(a_ratio_as_text_is_what_json_has)
+{
+    char out[TTS_JSON_RATIO_MAX];
+    T_STR_EQ(tts_json_ratio_text(out, 999999999, 1000000000), "0.999999");
+    T_STR_EQ(tts_json_ratio_text(out, -5, 4), "-1.250000");
+    T_STR_EQ(tts_json_ratio_text(out, 0, 7), "0.000000");
+    T_STR_EQ(tts_json_ratio_text(out, INT64_MIN, 1), "-9223372036854775808.000000");
 }

@@ -1,0 +1,114 @@
+/* analyze_csv.c: one row a run, for tables; docs/design/analyze-json.md has the columns. */
+#include "cli/analyze_parts.h"
+
+#include <string.h>
+
+static void put_comma(struct tts_rowout *rows)
+{
+    tts_rowout_put(rows, ",", 1);
+}
+
+static void put_foreign(struct tts_rowout *rows, const char *text)
+{
+    tts_rowout_csv(rows, text, strlen(text));
+}
+
+/* Our own number; a minus is no formula here. */
+static void put_signed(struct tts_rowout *rows, int64_t value)
+{
+    if (value < 0)
+        tts_rowout_put(rows, "-", 1);
+    tts_rowout_number(rows, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+static void put_amount(struct tts_rowout *rows, struct tts_amount amount)
+{
+    put_comma(rows);
+    if (amount.is_known)
+        put_signed(rows, amount.bytes);
+}
+
+static void put_word(struct tts_rowout *rows, const char *word)
+{
+    put_comma(rows);
+    tts_rowout_text(rows, word ? word : "");
+}
+
+static void put_size(struct tts_rowout *rows, const struct tts_train_size *size)
+{
+    put_amount(rows, size->actual);
+    put_amount(rows, size->expected);
+    put_word(rows, tts_analyze_source_name(size->source));
+}
+
+void tts_analyze_csv_begin(struct tts_rowout *rows)
+{
+    tts_rowout_text(
+        rows, "name,title,rank,log,line,parameters,"
+              "model_actual_bytes,model_expected_bytes,model_expected_source,"
+              "optimizer_actual_bytes,optimizer_expected_bytes,optimizer_expected_source,"
+              "gradients_actual_bytes,gradients_expected_bytes,gradients_expected_source,"
+              "activations_bytes,activations_at_once_bytes,forward_passes,backward_passes,"
+              "peak_bytes,peak_at_least,peak_phase,final_dram_bytes,"
+              "device_memory_bytes,device_memory_source,usage_ratio,fits,"
+              "other_bytes,model_bytes,gradients_overhead_bytes,optimizer_bytes,"
+              "activations_part_bytes,breakdown_sizes,cut,notes\n");
+}
+
+static void put_head(struct tts_rowout *rows, const struct tts_analyze_run *run)
+{
+    const struct tts_trainrun *what = run->run;
+    put_foreign(rows, run->name);
+    put_comma(rows);
+    put_foreign(rows, what->title);
+    put_comma(rows);
+    put_foreign(rows, what->rank);
+    put_comma(rows);
+    put_foreign(rows, run->log);
+    put_comma(rows);
+    tts_rowout_number(rows, what->line);
+    put_comma(rows);
+    if (what->has_parameters)
+        tts_rowout_number(rows, what->parameters);
+}
+
+static void put_peak(struct tts_rowout *rows, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char ratio[TTS_JSON_RATIO_MAX] = "";
+    put_amount(rows, mem->peak);
+    put_word(rows, mem->peak_at_least ? "true" : "false");
+    put_comma(rows);
+    if (mem->has_peak_phase)
+        put_foreign(rows, run->run->phases[mem->peak_phase].name);
+    put_amount(rows, run->run->final);
+    put_amount(rows, mem->device_memory);
+    put_word(rows, tts_analyze_source_name(mem->device_memory_source));
+    if (tts_analyze_has_usage(mem))
+        tts_json_ratio_text(ratio, mem->peak.bytes, (uint64_t)mem->device_memory.bytes);
+    put_word(rows, ratio);
+    put_word(rows, !mem->has_verdict ? "" : mem->fits ? "true" : "false");
+}
+
+void tts_analyze_csv_run(struct tts_rowout *rows, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    put_head(rows, run);
+    put_size(rows, &mem->model);
+    put_size(rows, &mem->optimizer);
+    put_size(rows, &mem->gradients);
+    put_amount(rows, mem->activations);
+    put_amount(rows, mem->activations_at_once);
+    put_comma(rows);
+    tts_rowout_number(rows, mem->forward_passes);
+    put_comma(rows);
+    tts_rowout_number(rows, mem->backward_passes);
+    put_peak(rows, run);
+    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+        put_amount(rows, (struct tts_amount){mem->has_parts, mem->parts[i]});
+    put_word(rows, !mem->has_parts ? "" : mem->parts_are_actual ? "actual" : "expected");
+    put_word(rows, run->run->is_cut ? "true" : "false");
+    put_comma(rows);
+    tts_rowout_number(rows, run->run->notes_in_all);
+    tts_rowout_put(rows, "\n", 1);
+}

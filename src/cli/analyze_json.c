@@ -1,0 +1,220 @@
+/* analyze_json.c: the answer for programs; docs/design/analyze-json.md is its contract. */
+#include "cli/analyze_parts.h"
+
+#include <assert.h>
+
+const char *tts_analyze_source_name(enum tts_train_source source)
+{
+    switch (source) {
+    case TTS_TRAIN_FROM_OPTION:
+        return "option";
+    case TTS_TRAIN_FROM_DEVICE:
+        return "device";
+    case TTS_TRAIN_FROM_LOG:
+        return "log";
+    case TTS_TRAIN_ASSUMED:
+        return "assumed";
+    case TTS_TRAIN_FROM_NOWHERE:
+        break;
+    }
+    return NULL;
+}
+
+static void put_text(struct tts_json *json, const char *key, const char *text)
+{
+    if (text && text[0] != '\0')
+        tts_json_text(json, key, text);
+    else
+        tts_json_null(json, key);
+}
+
+static void put_amount(struct tts_json *json, const char *key, struct tts_amount amount)
+{
+    if (amount.is_known)
+        tts_json_signed(json, key, amount.bytes);
+    else
+        tts_json_null(json, key);
+}
+
+/* ---- phases ---- */
+
+static void put_phase(struct tts_json *json, const struct tts_train_phase *phase)
+{
+    static const char *const names[] = {
+#define X(name, key) key "_bytes",
+        TTS_TRAIN_FIGURE_MAP(X)
+#undef X
+    };
+    tts_json_object(json, NULL);
+    tts_json_text(json, "name", phase->name);
+    tts_json_number(json, "line", phase->line);
+    tts_json_object(json, "dram");
+    for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
+        put_amount(json, names[i], phase->figures[i]);
+    tts_json_object_end(json);
+    tts_json_object(json, "l1");
+    for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
+        put_amount(json, names[i], phase->figures[i]);
+    tts_json_object_end(json);
+    tts_json_object_end(json);
+}
+
+/* ---- sizes ---- */
+
+static void put_size(struct tts_json *json, const char *key, const struct tts_train_size *size)
+{
+    int64_t difference;
+    tts_json_object(json, key);
+    put_amount(json, "actual_bytes", size->actual);
+    put_amount(json, "expected_bytes", size->expected);
+    put_text(json, "expected_source", tts_analyze_source_name(size->source));
+    if (size->actual.is_known && size->expected.is_known && size->expected.bytes > 0 &&
+        (uint64_t)size->expected.bytes <= UINT64_MAX / 10 &&
+        !__builtin_sub_overflow(size->actual.bytes, size->expected.bytes, &difference))
+        tts_json_signed_ratio(json, "difference_ratio", difference,
+                              (uint64_t)size->expected.bytes);
+    else
+        tts_json_null(json, "difference_ratio");
+    tts_json_object_end(json);
+}
+
+static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
+{
+    put_size(json, "model", &mem->model);
+    put_size(json, "optimizer", &mem->optimizer);
+    put_size(json, "gradients", &mem->gradients);
+    tts_json_text(json, "dtype", tts_train_dtype_name(mem->dtype));
+    put_text(json, "dtype_source", tts_analyze_source_name(mem->dtype_source));
+    tts_json_text(json, "optimizer_name", tts_train_optimizer_name(mem->optimizer_kind));
+    put_text(json, "optimizer_source", tts_analyze_source_name(mem->optimizer_source));
+    put_amount(json, "activations_bytes", mem->activations);
+    put_amount(json, "activations_at_once_bytes", mem->activations_at_once);
+    tts_json_number(json, "forward_passes", mem->forward_passes);
+    tts_json_number(json, "backward_passes", mem->backward_passes);
+}
+
+/* ---- the peak ---- */
+
+static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
+{
+    const struct tts_amount *peak = &mem->peak, *device = &mem->device_memory;
+    put_amount(json, "device_memory_bytes", *device);
+    put_text(json, "device_memory_source", tts_analyze_source_name(mem->device_memory_source));
+    if (mem->log_devices > 0)
+        tts_json_number(json, "device_memory_devices", mem->log_devices);
+    else
+        tts_json_null(json, "device_memory_devices");
+    if (tts_analyze_has_usage(mem))
+        tts_json_signed_ratio(json, "usage_ratio", peak->bytes, (uint64_t)device->bytes);
+    else
+        tts_json_null(json, "usage_ratio");
+    if (mem->has_verdict)
+        tts_json_bool(json, "fits", mem->fits);
+    else
+        tts_json_null(json, "fits");
+}
+
+static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
+{
+    static const char *const names[] = {
+        [TTS_TRAIN_PART_OTHER] = "other",
+        [TTS_TRAIN_PART_MODEL] = "model",
+        [TTS_TRAIN_PART_GRADIENTS] = "gradients_overhead",
+        [TTS_TRAIN_PART_OPTIMIZER] = "optimizer",
+        [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
+    };
+    if (!mem->has_parts) {
+        tts_json_null(json, "breakdown");
+        tts_json_null(json, "breakdown_sizes");
+        return;
+    }
+    tts_json_object(json, "breakdown");
+    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+        tts_json_signed(json, names[i], mem->parts[i]);
+    tts_json_object_end(json);
+    tts_json_text(json, "breakdown_sizes", mem->parts_are_actual ? "actual" : "expected");
+}
+
+/* ---- a run ---- */
+
+static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
+{
+    tts_json_bool(json, "cut", run->is_cut);
+    tts_json_array(json, "notes");
+    for (size_t i = 0; i < run->note_count; i++) {
+        tts_json_object(json, NULL);
+        tts_json_number(json, "line", run->notes[i].line);
+        tts_json_text(json, "text", run->notes[i].text);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    tts_json_number(json, "notes_in_all", run->notes_in_all);
+}
+
+static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
+{
+    const struct tts_trainrun *what = run->run;
+    const struct tts_trainmem *mem = run->mem;
+    tts_json_text(json, "name", run->name);
+    put_text(json, "title", what->title);
+    put_text(json, "rank", what->rank);
+    tts_json_text(json, "log", run->log);
+    tts_json_number(json, "line", what->line);
+    tts_json_array(json, "phases");
+    for (size_t i = 0; i < what->phase_count; i++)
+        put_phase(json, &what->phases[i]);
+    tts_json_array_end(json);
+    put_amount(json, "overall_dram_peak_bytes", what->overall_peak);
+    put_amount(json, "final_dram_bytes", what->final);
+    if (what->has_parameters)
+        tts_json_number(json, "parameters", what->parameters);
+    else
+        tts_json_null(json, "parameters");
+    put_sizes(json, mem);
+    put_amount(json, "peak_bytes", mem->peak);
+    tts_json_bool(json, "peak_at_least", mem->peak_at_least);
+    put_text(json, "peak_phase",
+             mem->has_peak_phase ? what->phases[mem->peak_phase].name : NULL);
+    put_verdict(json, mem);
+    put_breakdown(json, mem);
+    put_notes(json, what);
+}
+
+/* ---- the document ---- */
+
+void tts_analyze_json_begin(struct tts_json *json)
+{
+    tts_json_object(json, NULL);
+    tts_json_object(json, "schema");
+    tts_json_text(json, "name", "ttscope.analyze");
+    tts_json_number(json, "version", 1);
+    tts_json_object_end(json);
+    tts_json_array(json, "runs");
+}
+
+void tts_analyze_json_run(struct tts_json *json, const struct tts_analyze_run *run)
+{
+    tts_json_object(json, NULL);
+    put_fields(json, run);
+    tts_json_object_end(json);
+}
+
+void tts_analyze_json_end(struct tts_json *json, const struct tts_analyze_log *logs,
+                          size_t count, const struct tts_analyze_run *only)
+{
+    tts_json_array_end(json);
+    tts_json_array(json, "logs");
+    for (size_t i = 0; i < count; i++) {
+        tts_json_object(json, NULL);
+        tts_json_text(json, "path", logs[i].path);
+        tts_json_number(json, "runs", logs[i].runs);
+        tts_json_number(json, "lines", logs[i].lines);
+        tts_json_number(json, "bytes", logs[i].bytes);
+        put_text(json, "problem", logs[i].problem);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    if (only)
+        put_fields(json, only);
+    tts_json_object_end(json);
+}

@@ -1,0 +1,376 @@
+/* analyze_text.c: the sections, labels and number formats of the published script; what is new
+ * stands behind its rows. */
+#include "base/number.h"
+#include "cli/analyze_parts.h"
+#include "cli/fit_line.h"
+#include "cli/safe_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { RULE = 80, NAME_COLUMNS = 160 };
+
+static void put_rule(FILE *out)
+{
+    for (int i = 0; i < RULE; i++)
+        fputc('=', out);
+    fputc('\n', out);
+}
+
+/* ---- the lines at the top ---- */
+
+void tts_analyze_alike_add(struct tts_analyze_alike *alike, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    struct tts_analyze_alike one = {
+        .has_model = mem->model.expected.is_known && run->run->has_parameters &&
+                     mem->model.source != TTS_TRAIN_FROM_OPTION,
+        .has_device =
+            mem->device_memory.is_known && mem->device_memory_source == TTS_TRAIN_FROM_LOG,
+        .parameters = run->run->parameters,
+        .model_bytes = mem->model.expected.bytes,
+        .device_bytes = mem->device_memory.bytes,
+        .dtype = mem->dtype,
+    };
+    one.runs = alike->runs + 1;
+    if (alike->runs > 0) {
+        one.has_model &= alike->has_model && one.parameters == alike->parameters &&
+                         one.model_bytes == alike->model_bytes && one.dtype == alike->dtype;
+        one.has_device &= alike->has_device && one.device_bytes == alike->device_bytes;
+    }
+    *alike = one;
+}
+
+void tts_analyze_text_head(const struct tts_analyze_alike *alike, FILE *out)
+{
+    char mb[TTS_NUMBER_MB_MAX], count[TTS_ANALYZE_NUMBER_MAX];
+    fprintf(out, "Found %" PRIu64 " memory usage summary/summaries\n", alike->runs);
+    if (alike->has_model)
+        fprintf(out,
+                "Model size not provided, calculated from logs: %s MB (%s parameters, assuming "
+                "%s)\n",
+                tts_number_format_mb(mb, alike->model_bytes, false),
+                tts_analyze_count(count, alike->parameters),
+                tts_train_dtype_name(alike->dtype));
+    if (alike->has_device)
+        fprintf(out, "Available device memory, calculated from logs: %s MB\n",
+                tts_number_format_mb(mb, alike->device_bytes, false));
+}
+
+/* ---- rows ---- */
+
+static void put_amount(FILE *out, const char *label, struct tts_amount amount)
+{
+    char mb[TTS_ANALYZE_NUMBER_MAX];
+    fprintf(out, "  %-22s", label);
+    if (amount.is_known)
+        fprintf(out, "%s MB\n", tts_analyze_mb(mb, amount.bytes));
+    else
+        fputs("unknown\n", out);
+}
+
+static void put_size(FILE *out, const char *heading, const struct tts_train_size *size)
+{
+    int64_t difference;
+    fprintf(out, "\n--- %s ---\n", heading);
+    put_amount(out, "Actual (from logs):", size->actual);
+    put_amount(out, "Expected (input):", size->expected);
+    if (!tts_train_difference(size, &difference)) {
+        fputs("  Difference:           unknown\n", out);
+        return;
+    }
+    uint64_t hundredths = difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
+    fprintf(out, "  Difference:           %c%" PRIu64 ".%02" PRIu64 "%%\n",
+            difference < 0 ? '-' : '+', hundredths / 100, hundredths % 100);
+    if (size->expected.bytes == 0 && size->actual.bytes != 0)
+        tts_fit_say(out, 2, "nothing is expected, so the difference has no percentage");
+}
+
+/* ---- why a size is not known ---- */
+
+static bool has_phase(const struct tts_trainrun *run, enum tts_train_part part)
+{
+    for (size_t i = 0; i < run->phase_count; i++)
+        if (tts_train_part_of(run->phases[i].name) == part)
+            return true;
+    return false;
+}
+
+/* `part` is that of the phase that would tell. */
+static void say_unknown(FILE *out, const struct tts_analyze_run *run, struct tts_amount amount,
+                        enum tts_train_part part, const char *phase)
+{
+    if (amount.is_known)
+        return;
+    if (has_phase(run->run, part))
+        tts_fit_say(out, 2, "not known: a figure of it could not be read");
+    else
+        tts_fit_say(out, 2, "not known: the summary has no phase %s", phase);
+}
+
+/* They are what a backward pass left, beyond what was there before the first step. */
+static void say_no_gradients(FILE *out, const struct tts_analyze_run *run)
+{
+    bool has_start = has_phase(run->run, TTS_TRAIN_PART_OPTIMIZER) ||
+                     has_phase(run->run, TTS_TRAIN_PART_MODEL);
+    if (has_start || !has_phase(run->run, TTS_TRAIN_PART_GRADIENTS))
+        say_unknown(out, run, run->mem->gradients.actual, TTS_TRAIN_PART_GRADIENTS,
+                    "BACKWARD_PASS");
+    else
+        say_unknown(out, run, run->mem->gradients.actual, TTS_TRAIN_PART_OPTIMIZER,
+                    "OPTIMIZER_CREATION");
+}
+
+/* ---- where the expected sizes are from ---- */
+
+static const char *times_the_model(char out[TTS_ANALYZE_NUMBER_MAX], int64_t bytes,
+                                   int64_t model)
+{
+    if (model > 0 && bytes % model == 0)
+        snprintf(out, TTS_ANALYZE_NUMBER_MAX, "%" PRId64 " x the model", bytes / model);
+    else
+        snprintf(out, TTS_ANALYZE_NUMBER_MAX, "by the parameters");
+    return out;
+}
+
+static void say_model(FILE *out, const struct tts_analyze_options *options,
+                      const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char count[TTS_ANALYZE_NUMBER_MAX];
+    if (options->mem.model.is_known)
+        tts_fit_say(out, 2, "expected: as --model_size says");
+    else if (!mem->model.expected.is_known)
+        tts_fit_say(out, 2,
+                    "expected: not known, no parameter count in the log; give --model_size");
+    else
+        tts_fit_say(
+            out, 2,
+            "expected: %s parameters (line %" PRIu64 " of the log) x %" PRId64 " bytes, %s%s",
+            tts_analyze_count(count, run->run->parameters), run->run->parameters_line,
+            run->run->parameters > 0 ? mem->model.expected.bytes / (int64_t)run->run->parameters
+                                     : 0,
+            mem->dtype_source == TTS_TRAIN_ASSUMED ? "assumed " : "",
+            tts_train_dtype_name(mem->dtype));
+}
+
+static void say_optimizer(FILE *out, const struct tts_analyze_options *options,
+                          const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char logged[TTS_TRAIN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    char times[TTS_ANALYZE_NUMBER_MAX];
+    const char *name = tts_train_optimizer_name(mem->optimizer_kind);
+    if (options->mem.optimizer.is_known) {
+        tts_fit_say(out, 2, "expected: as --optimizer_size says");
+        return;
+    }
+    if (!mem->optimizer.expected.is_known && mem->model.expected.is_known) {
+        tts_safe_text(logged, sizeof logged, run->run->optimizer, sizeof run->run->optimizer);
+        tts_fit_say(out, 2, "expected: not known, the log names %s%s; give --optimizer",
+                    logged[0] ? logged : "none",
+                    mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
+                        ? ", and not whether it has momentum"
+                        : ", whose state is not known here");
+        return;
+    }
+    if (!mem->optimizer.expected.is_known) {
+        tts_fit_say(
+            out, 2,
+            "expected: not known, as the size of the model is not; give --model_size or "
+            "--optimizer_size");
+        return;
+    }
+    times_the_model(times, mem->optimizer.expected.bytes, mem->model.expected.bytes);
+    if (mem->optimizer_source == TTS_TRAIN_ASSUMED)
+        tts_fit_say(out, 2, "expected: %s, assumed as %s; give --optimizer for another", times,
+                    name);
+    else
+        tts_fit_say(out, 2, "expected: %s, as the state of %s (%s)", times, name,
+                    mem->optimizer_source == TTS_TRAIN_FROM_LOG ? "in the log" : "--optimizer");
+}
+
+static void say_gradients(FILE *out, const struct tts_analyze_options *options,
+                          const struct tts_trainmem *mem)
+{
+    if (options->mem.gradients.is_known)
+        tts_fit_say(out, 2, "expected: as --gradients_size says");
+    else if (mem->gradients.expected.is_known)
+        tts_fit_say(out, 2, "expected: as large as the model, assumed");
+    else
+        tts_fit_say(
+            out, 2,
+            "expected: not known, as the size of the model is not; give --model_size or "
+            "--gradients_size");
+}
+
+/* ---- activations ---- */
+
+static void put_activations(FILE *out, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char all[TTS_ANALYZE_NUMBER_MAX], most[TTS_ANALYZE_NUMBER_MAX];
+    fputs("\n--- Activations Size ---\n", out);
+    put_amount(out, "Activations:", mem->activations);
+    say_unknown(out, run, mem->activations, TTS_TRAIN_PART_ACTIVATIONS, "FORWARD_PASS");
+    if (mem->forward_passes < 2 || !mem->activations.is_known)
+        return;
+    tts_fit_say(out, 2, "%" PRIu32 " forward passes, %s" TTS_FIT_GLUE "MB together%s%s%s",
+                mem->forward_passes, tts_analyze_mb(all, mem->activations.bytes),
+                mem->activations_at_once.is_known ? ", at most " : "",
+                mem->activations_at_once.is_known
+                    ? tts_analyze_mb(most, mem->activations_at_once.bytes)
+                    : "",
+                !mem->activations_at_once.is_known ? ""
+                : mem->backward_passes > 1         ? TTS_FIT_GLUE
+                    "MB at once: each backward pass frees what its forward pass kept"
+                                           : TTS_FIT_GLUE "MB at once");
+}
+
+/* ---- the peak ---- */
+
+static void say_device(FILE *out, const struct tts_analyze_options *options,
+                       const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char mb[TTS_ANALYZE_NUMBER_MAX], device[TTS_ANALYZE_DEVICE_MAX];
+    switch (mem->device_memory_source) {
+    case TTS_TRAIN_FROM_OPTION:
+        tts_fit_say(out, 2, "device memory: as --device_memory says");
+        break;
+    case TTS_TRAIN_FROM_DEVICE:
+        tts_fit_say(out, 2, "device memory: what %s has to allocate (--device)",
+                    tts_analyze_device_words(device, &options->device));
+        break;
+    case TTS_TRAIN_FROM_LOG:
+        if (mem->log_devices > 1)
+            tts_fit_say(out, 2,
+                        "device memory: line %" PRIu64 " of the log says %s" TTS_FIT_GLUE
+                        "MB, %" PRIu32 " devices of the host share it",
+                        run->run->device_memory_line,
+                        tts_analyze_mb(mb, run->run->device_memory.bytes), mem->log_devices);
+        else
+            tts_fit_say(out, 2, "device memory: line %" PRIu64 " of the log",
+                        run->run->device_memory_line);
+        break;
+    case TTS_TRAIN_ASSUMED:
+        tts_fit_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");
+        break;
+    case TTS_TRAIN_FROM_NOWHERE:
+        tts_fit_say(out, 2, "device memory: not known; give --device or --device_memory");
+        break;
+    }
+}
+
+static void put_peak(FILE *out, const struct tts_analyze_options *options,
+                     const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    char percent[TTS_ANALYZE_NUMBER_MAX];
+    fputs("\n--- Peak DRAM Usage ---\n", out);
+    put_amount(out, "Peak DRAM:", mem->peak);
+    put_amount(out, "Device Memory:", mem->device_memory);
+    if (mem->peak.is_known && mem->device_memory.is_known && mem->device_memory.bytes > 0)
+        fprintf(out, "  Usage:                %s%%\n",
+                tts_analyze_percent(percent, mem->peak.bytes, mem->device_memory.bytes));
+    else
+        fputs("  Usage:                unknown\n", out);
+    if (!mem->peak.is_known)
+        tts_fit_say(out, 2,
+                    "the peak is not known: no line of the summary that could be read "
+                    "says it");
+    else if (mem->peak_at_least)
+        tts_fit_say(out, 2, "%s: the peak is this or more",
+                    run->run->is_cut ? "the summary is cut off"
+                                     : "not all of its lines could be read");
+    say_device(out, options, run);
+}
+
+/* ---- all of it ---- */
+
+static void put_section(FILE *out, const struct tts_analyze_run *run)
+{
+    char name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], count[TTS_ANALYZE_NUMBER_MAX];
+    tts_safe_text(name, sizeof name, run->name, NAME_COLUMNS);
+    fputc('\n', out);
+    put_rule(out);
+    fprintf(out, "Section: %s\n", name);
+    put_rule(out);
+    fprintf(out, "Number of parameters: %s\n",
+            run->run->has_parameters ? tts_analyze_count(count, run->run->parameters)
+                                     : "unknown");
+}
+
+void tts_analyze_text_run(const struct tts_analyze_options *options,
+                          const struct tts_analyze_run *run, FILE *out)
+{
+    const struct tts_trainmem *mem = run->mem;
+    put_section(out, run);
+    put_size(out, "Model Size", &mem->model);
+    say_unknown(out, run, mem->model.actual, TTS_TRAIN_PART_MODEL, "MODEL_CREATION");
+    say_model(out, options, run);
+    put_size(out, "Optimizer State", &mem->optimizer);
+    say_unknown(out, run, mem->optimizer.actual, TTS_TRAIN_PART_OPTIMIZER,
+                "OPTIMIZER_CREATION");
+    say_optimizer(out, options, run);
+    put_activations(out, run);
+    put_size(out, "Gradients Size", &mem->gradients);
+    say_no_gradients(out, run);
+    say_gradients(out, options, mem);
+    put_peak(out, options, run);
+    tts_analyze_text_parts(run, out);
+    tts_analyze_text_verdict(options, run, out);
+}
+
+/* ---- behind the last ---- */
+
+enum { ROW_COLUMNS = 36 };
+
+void tts_analyze_table_add(struct tts_analyze_table *table, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    if (table->count == TTS_ANALYZE_ROWS_MAX)
+        return;
+    struct tts_analyze_row *row = &table->rows[table->count++];
+    *row = (struct tts_analyze_row){.peak = mem->peak,
+                                    .device_memory = mem->device_memory,
+                                    .has_verdict = mem->has_verdict,
+                                    .fits = mem->fits};
+    tts_safe_text(row->name, sizeof row->name, run->name, ROW_COLUMNS);
+}
+
+static void put_row(const struct tts_analyze_row *row, FILE *out)
+{
+    char peak[TTS_ANALYZE_NUMBER_MAX + 3] = "unknown", share[TTS_ANALYZE_NUMBER_MAX + 1] = "",
+                                       mb[TTS_ANALYZE_NUMBER_MAX];
+    if (row->peak.is_known)
+        snprintf(peak, sizeof peak, "%s MB", tts_analyze_mb(mb, row->peak.bytes));
+    if (row->peak.is_known && row->device_memory.bytes > 0)
+        snprintf(share, sizeof share, "%s%%",
+                 tts_analyze_percent(mb, row->peak.bytes, row->device_memory.bytes));
+    fprintf(out, "  %14s %9s  %-12s  %s\n", peak, share,
+            !row->has_verdict ? "unknown"
+            : row->fits       ? "fits"
+                              : "does not fit",
+            row->name);
+}
+
+static void put_table(const struct tts_analyze_table *table, uint64_t runs, FILE *out)
+{
+    fputs("\n--- All Runs ---\n", out);
+    for (size_t i = 0; i < table->count; i++)
+        put_row(&table->rows[i], out);
+    if (runs > table->count)
+        fprintf(out, "  and %" PRIu64 " more\n", runs - table->count);
+}
+
+void tts_analyze_text_end(const struct tts_analyze_table *table, uint64_t runs, FILE *out)
+{
+    if (runs > 1)
+        put_table(table, runs, out);
+    fputc('\n', out);
+    put_rule(out);
+    fputs("Analysis complete\n", out);
+    put_rule(out);
+    fputc('\n', out);
+}

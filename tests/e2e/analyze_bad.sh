@@ -1,0 +1,251 @@
+#!/usr/bin/env bash
+# `ttscope analyze` when something is wrong: options, logs, outputs.
+. "$(dirname "$0")/lib.sh"
+two_runs=$source_dir/examples/tinyllama.log
+logs=$(dirname "$(realpath "$0")")/analyze
+good=$logs/one_run.log
+
+analyze() {
+    run "$ttscope" analyze "$@"
+}
+# One line, nothing on stdout.
+refused() { # exit code, what is said
+    expect_code "$1"
+    expect_out ''
+    expect_err "ttscope analyze: $2"
+}
+
+# --- options ------------------------------------------------------------------------------
+
+analyze
+refused 2 "which log? give '--logs FILE' ('-' is standard input)"
+expected="expected bytes as 12884901888, 1.2e9 or 12GiB"
+analyze "$good" --device_memory 0
+refused 2 "'--device_memory 0' is no memory at all, $expected"
+analyze "$good" --device_memory -1
+refused 2 "'--device_memory -1' is below 0, $expected"
+analyze "$good" --device_memory=-12G
+refused 2 "'--device_memory -12G' is below 0, $expected"
+for size in nan inf 12x '' '12 000' 0x10 1,024; do
+    analyze "$good" --device_memory "$size"
+    refused 2 "'--device_memory $size' is not a number of bytes, $expected"
+done
+analyze "$good" --device_memory 1e30
+refused 2 "'--device_memory 1e30' is more than 2^60 bytes, $expected"
+for option in model optimizer gradients; do
+    analyze "$good" "--${option}_size" -5
+    refused 2 "'--${option}_size -5' is below 0, $expected"
+    analyze "$good" "--${option}_size" many
+    refused 2 "'--${option}_size many' is not a number of bytes, $expected"
+    analyze "$good" "--${option}_size" 0
+    expect_code 0
+done
+analyze "$good" --device n150 --device_memory 12G
+refused 2 "'--device' and '--device_memory' both say how much memory there is, give one of them"
+analyze "$good" --device n151
+expect_code 2
+expect_err_like "did you mean 'n150'?"
+analyze "$good" --set dram_banks=4
+refused 2 "'--set' changes a device: give '--device NAME' too"
+analyze "$good" --dtype bf61
+refused 2 "unknown dtype 'bf61', did you mean 'bf16'? (bf16 or fp32)"
+analyze "$good" --optimizer adamv
+expect_code 2
+expect_err_like "unknown optimizer 'adamv', did you mean 'AdamW'?"
+analyze "$good" --json --csv
+refused 2 "'--json' and '--csv' are two answers, give one of them"
+for limit in 95 0.95 0% -5% 95%% nan; do
+    analyze "$good" --fail-above "$limit"
+    refused 2 "'--fail-above $limit' is not a share of the device memory, expected a percentage as '95%' or '97.5%'"
+done
+for option in --output=x.png --title=x --format=svg; do
+    analyze "$good" "$option"
+    refused 2 "'${option%%=*}' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
+done
+analyze "$good" --visualize_peak --format gif
+expect_code 2
+expect_err "ttscope analyze: unknown format 'gif' (png, svg or pdf)"
+analyze "$good" --visualize_peak --format pmg
+refused 2 "unknown format 'pmg', did you mean 'png'? (png, svg or pdf)"
+analyze "$good" --visualize_peak -o x.jpg
+refused 2 "cannot tell the format of 'x.jpg' by its name: give '--format' png, svg or pdf"
+analyze - --logs -
+refused 2 "standard input can be read once only"
+analyze "$good" --visualize_peak --visulaize-phases
+expect_code 2
+expect_err_like "did you mean '--visualize-phases'?"
+
+# --- outputs ------------------------------------------------------------------------------
+
+cp "$good" "$work/x.svg"
+ln -s x.svg "$work/link.svg"
+for output in x.svg link.svg; do
+    analyze "$work/x.svg" --visualize_peak -o "$work/$output"
+    refused 2 "'$work/$output' is an input, the output needs another file"
+    analyze "$work/x.svg" --junit "$work/$output"
+    refused 2 "'$work/$output' is an input, the output needs another file"
+done
+cmp -s "$good" "$work/x.svg" || fail "wanted the log to be as it was"
+analyze "$good" --visualize_peak --format svg -o -
+refused 2 "standard output has the answer, a picture or '--junit' needs a file"
+analyze "$good" --visualize_peak -o "$work/a.svg" --junit "$work/a.svg"
+refused 2 "'$work/a.svg' cannot be both a picture and '--junit'"
+# The same file under two names, whether it is there or not.
+mkdir "$work/names"
+ln -s names "$work/alias"
+cd "$work/names" || exit 1
+for junit in ./out.svg ../names/out.svg ../alias/out.svg "$work/names/out.svg"; do
+    analyze "$good" --visualize_peak -o out.svg --junit "$junit"
+    refused 2 "'out.svg' cannot be both a picture and '--junit'"
+done
+[ -z "$(ls -A)" ] || fail "wanted nothing to be written"
+: >x.svg
+ln -s x.svg x-phases.svg
+analyze "$good" --visualize_peak --visualize_phases -o x.svg
+refused 2 "'x-phases.svg' cannot be both pictures: give another name"
+: >out.svg
+ln out.svg hard.svg
+analyze "$good" --visualize_peak -o out.svg --junit hard.svg
+refused 2 "'out.svg' cannot be both a picture and '--junit'"
+# What is thrown away twice is no loss.
+analyze "$good" --visualize_peak -o /dev/null --format svg --junit /dev/null
+expect_code 0
+# The file that standard output goes to has the answer.
+for output in '--visualize_peak -o o.svg' '--visualize_peak --format svg -o /dev/stdout' \
+    '--junit o.svg' '--junit /dev/stdout'; do
+    run sh -c "'$ttscope' analyze '$good' $output >o.svg"
+    expect_code 2
+    expect_err_like "' is where standard output goes and has the answer, the output needs another file"
+    [ ! -s o.svg ] || fail "wanted nothing in place of the answer"
+done
+cd "$work" || exit 1
+analyze "$good" --visualize_peak -o ''
+refused 2 "the name of an output is empty, a picture or '--junit' needs a file"
+analyze "$good" --junit ''
+refused 2 "the name of an output is empty, a picture or '--junit' needs a file"
+for output in .svg "$work/.PNG"; do
+    analyze "$good" --visualize_peak -o "$output"
+    refused 2 "'$output' has no name before its ending: give one, or '--format' png, svg or pdf"
+done
+analyze "$good" --visualize_peak -o "$work/.svg" --format svg
+expect_code 0
+rm "$work/.svg"
+
+# What cannot be written is found before the log is read.
+analyze no_such.log --visualize_peak -o "$work/none/x.svg"
+refused 3 "cannot write '$work/none/x.svg': no such file or directory"
+analyze no_such.log --junit "$work/none/x.xml"
+refused 3 "cannot write '$work/none/x.xml': no such file or directory"
+analyze no_such.log --visualize_peak -o "$work/none/x.png"
+refused 3 "cannot write '$work/none/x.png': no such file or directory"
+mkdir "$work/dir.svg"
+analyze no_such.log --visualize_peak -o "$work/dir.svg"
+expect_code 3
+expect_err_like "cannot write '$work/dir.svg'"
+
+# A picture that was there stays when there is nothing to draw, and none is left half.
+echo old >"$work/old.svg"
+analyze "$logs/no_summary.log" --visualize_peak -o "$work/old.svg"
+expect_code 3
+[ "$(cat "$work/old.svg")" = old ] || fail "wanted the picture as it was"
+[ -z "$(find "$work" -name '.ttscope-*' -o -name 'old*' ! -name old.svg)" ] ||
+    fail "wanted nothing left behind"
+
+# Standard output that is full.
+if [ -e /dev/full ]; then
+    for form in --csv --json --use_actual_sizes; do
+        run sh -c "'$ttscope' analyze '$good' $form >/dev/full"
+        expect_code 3
+        expect_err 'ttscope analyze: cannot write to standard output: no space left on device'
+    done
+fi
+
+# PNG and PDF are drawn by a program of their own.
+mkdir -p "$work/alone/bin"
+cp "$ttscope" "$work/alone/bin/ttscope"
+run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak -o "$work/y.png"
+refused 3 "cannot draw PNG or PDF: its program is not installed (libexec/ttscope/ttscope-analyze); '--format svg' works without"
+run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak --format svg -o "$work/y.png"
+expect_code 0
+[ -s "$work/y.png" ] || fail "wanted a picture"
+
+# --- logs ---------------------------------------------------------------------------------
+
+analyze no_such.log
+refused 3 "cannot read 'no_such.log': no such file or directory"
+analyze "$work"
+refused 3 "cannot read '$work': is a directory"
+: >"$work/empty.log"
+analyze "$work/empty.log"
+refused 3 "no memory summary in '$work/empty.log': it is empty"
+analyze "$logs/no_summary.log"
+refused 3 "no memory summary in '$logs/no_summary.log': run the program with memory tracking ('--track_memory'); the heading '=== Memory Usage Summary ===' is looked for"
+head -c 4096 "$ttscope" >"$work/binary"
+analyze "$work/binary"
+refused 3 "no memory summary in '$work/binary': it is no text file"
+analyze "$logs/stray.log"
+refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but their heading '=== Memory Usage Summary ===' is missing"
+if command -v iconv >/dev/null; then
+    iconv -f UTF-8 -t UTF-16 "$good" >"$work/utf16.log"
+    analyze "$work/utf16.log"
+    refused 3 "no memory summary in '$work/utf16.log': it is UTF-16, convert it by 'iconv -f UTF-16 -t UTF-8'"
+fi
+analyze "$work/empty.log" no_such.log
+expect_code 3
+expect_out ''
+expect_err_like "it is empty
+ttscope analyze: cannot read 'no_such.log'"
+
+# What is missing in a part is said, with its line, and the rest is answered.
+analyze "$logs/cut.log"
+expect_code 5
+expect_err_like "ttscope analyze: $logs/cut.log:"
+expect_out_like 'Found 1 memory usage summary/summaries'
+expect_out_like '  the summary is cut off: the peak is this or more'
+expect_out_like '
+--- Verdict ---
+  not known, as not all of the run is: its peak is 6,568.36 MB or more
+'
+analyze "$logs/cut.log" --fail-above 95%
+expect_code 5
+expect_err_like "$logs/cut.log:2: the peak may be more, so '--fail-above' cannot be told"
+analyze "$logs/cut.log" --fail-above 50%
+expect_code 1
+grep -v 'Overall DRAM Peak\|Peak' "$good" >"$work/peakless.log"
+analyze "$work/peakless.log" --fail-above 95%
+expect_code 5
+expect_err_like "the peak is not known, so '--fail-above' cannot be told"
+analyze "$logs/bad_number.log"
+expect_code 5
+expect_err_like "ttscope analyze: $logs/bad_number.log:13: "
+expect_out_like '  Activations:          unknown
+  not known: a figure of it could not be read'
+expect_out_like '  Peak DRAM:            8,278.65 MB'
+analyze "$good" no_such.log "$logs/no_summary.log"
+expect_code 5
+expect_out_like 'Found 1 memory usage summary/summaries'
+expect_err_like "cannot read 'no_such.log'"
+expect_err_like "no memory summary in '$logs/no_summary.log'"
+analyze no_such.log "$two_runs" --fail-above 95%
+expect_code 1
+
+# Figures whose heading is not there.
+cat "$good" "$logs/stray.log" >"$work/rotated.log"
+analyze "$work/rotated.log"
+expect_code 5
+expect_err_like "$work/rotated.log:24: memory figures outside any summary, "
+expect_out_like 'Found 1 memory usage summary/summaries'
+
+# Not every one of many is told.
+for _ in {1..30}; do cat "$logs/bad_number.log"; done >"$work/many.log"
+analyze "$work/many.log" "$good"
+expect_code 5
+[ "$(wc -l <"$work/err")" -eq 21 ] || fail "wanted 20 lines, and how many more there are"
+expect_err_like "
+ttscope analyze: $work/many.log: 10 more of these"
+expect_out_like 'Found 31 memory usage summary/summaries'
+
+# Names that a terminal would obey are made safe.
+{ printf 'a\033]0;b\007c\n' && cat "$good"; } >"$work/escape.log"
+analyze "$work/escape.log"
+! grep -q $'\033\|\007' "$work/out" || fail "wanted no control characters"

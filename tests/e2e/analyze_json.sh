@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# `ttscope analyze --json`, `--csv`, `--junit`.
+. "$(dirname "$0")/lib.sh"
+two_runs=$source_dir/examples/tinyllama.log
+logs=$(dirname "$(realpath "$0")")/analyze
+command -v jq >/dev/null || exit 77
+
+json() {
+    run "$ttscope" analyze --json "$@"
+    cp "$work/out" "$work/document"
+}
+expect_jq() { # filter, what it gives
+    local got
+    got=$(jq -c "$1" "$work/document" 2>&1) || fail "jq cannot: $1"
+    [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
+}
+
+# --- JSON ---------------------------------------------------------------------------------
+
+json "$two_runs"
+expect_code 0
+expect_err ''
+expect_jq .schema '{"name":"ttscope.analyze","version":1}'
+expect_jq 'keys_unsorted' '["schema","runs","logs"]'
+expect_jq '.runs | map(.name)' '["TinyLlama memory efficient","TinyLlama default"]'
+expect_jq '.runs | map(.fits)' '[true,false]'
+expect_jq '.runs | map(.device_memory_bytes, .device_memory_source)' \
+    '[12884901888,"assumed",12884901888,"assumed"]'
+expect_jq '.runs | map(.usage_ratio * 10000 | round)' '[6737,12750]'
+expect_jq '.runs[0].model | [.expected_bytes, .expected_source, (.difference_ratio * 10000 | round)]' \
+    '[1938739200,"log",77]'
+expect_jq '.runs[0].optimizer | [.expected_bytes, .expected_source]' '[3877478400,"assumed"]'
+expect_jq '.runs[0] | .breakdown | keys_unsorted' \
+    '["other","model","gradients_overhead","optimizer","activations"]'
+expect_jq '.runs | map((.breakdown | add) == .peak_bytes)' '[true,true]'
+expect_jq '.runs | map(.breakdown.other / 10485.76 | round)' '[2523,2510]'
+expect_jq '.runs[1].phases | map(.name)' \
+    '["MODEL_CREATION","OPTIMIZER_CREATION","FORWARD_PASS","BACKWARD_PASS"]'
+expect_jq '.runs[1].phases[3].dram | keys_unsorted' \
+    '["segment_peak_bytes","allocations_bytes","deallocations_bytes","change_bytes","cumulative_peak_bytes","cumulative_current_bytes"]'
+expect_jq '.runs[1].phases[3].dram.change_bytes / 10485.76 | round' -778087
+expect_jq '.runs[0].phases[3].l1 | [(.peak_total_bytes / 10485.76 | round), .true_core_peak_bytes]' \
+    '[104,null]'
+expect_jq '.runs[1] | [.peak_phase, .breakdown_sizes, .cut, .notes, .rank]' \
+    '["BACKWARD_PASS","expected",false,[],null]'
+expect_jq '.logs | map([.runs, .problem])' '[[2,null]]'
+
+# The only run stands at the top as well, as fit has it.
+json "$logs/one_run.log" --use_actual_sizes --device n150
+expect_code 0
+expect_jq 'del(.schema, .runs, .logs) == .runs[0]' true
+expect_jq '[.fits, .overall_dram_peak_bytes == .peak_bytes, .device_memory_source, .breakdown_sizes]' \
+    '[true,true,"device","actual"]'
+expect_jq '[.title, .name, .line, .forward_passes, .backward_passes]' '[null,"one_run.log",2,1,1]'
+run sh -c "'$ttscope' fit '$source_dir/examples/fit/training.yaml' | '$ttscope' analyze --json -"
+cp "$work/out" "$work/document"
+expect_jq '[(.phases | length) > 4, .log, .optimizer_name]' '[true,"-","AdamW"]'
+
+# What is not known is null.
+json "$logs/micro_steps.log"
+expect_code 0
+expect_jq '[.parameters, .model.expected_bytes, .model.expected_source, .model.difference_ratio]' \
+    '[null,null,null,null]'
+expect_jq '[.forward_passes, (.activations_bytes / 10485.76 | round), (.activations_at_once_bytes / 10485.76 | round)]' \
+    '[4,3056574,764199]'
+json "$logs/cut.log" no_such.log
+expect_code 5
+expect_jq '[.cut, .fits, .final_dram_bytes, .peak_at_least]' '[true,null,null,true]'
+expect_err_like "cut.log:2: the summary is cut off behind line 15"
+expect_jq '.logs | map(.runs, (.problem | type))' '[1,"null",0,"string"]'
+expect_jq '.logs[1].problem' '"cannot read '"'no_such.log'"': no such file or directory"'
+json "$logs/one_run.log" "$logs/no_summary.log"
+expect_jq '.logs[1].problem | startswith("no memory summary: run the program ")' true
+cat "$logs/one_run.log" "$logs/stray.log" >"$work/rotated.log"
+json "$work/rotated.log"
+expect_code 5
+expect_jq '.logs[0].problem | startswith("memory figures outside any summary, ")' true
+json "$logs/bad_number.log"
+expect_code 5
+expect_jq '[.activations_bytes, .phases[2].dram.change_bytes, .notes_in_all, .notes[0].line, .fits]' \
+    '[null,null,1,13,true]'
+json "$logs/no_summary.log"
+expect_code 3
+expect_out ''
+
+# --- the table ----------------------------------------------------------------------------
+
+cd "$work" || exit 1
+cp "$logs/one_run.log" '=1+1,"x"'
+run "$ttscope" analyze --csv "$two_runs" '=1+1,"x"' "$logs/cut.log"
+expect_code 5
+[ "$(wc -l <"$work/out")" -eq 5 ] || fail "wanted a line of names and four rows"
+expect_out_like 'name,title,rank,log,line,parameters,model_actual_bytes,'
+expect_out_like "
+\"'=1+1,\"\"x\"\"\",,,\"'=1+1,\"\"x\"\"\",2,"
+if command -v python3 >/dev/null; then
+    cp "$work/out" "$work/table.csv"
+    cat >"$work/check.py" <<'END'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert [r["fits"] for r in rows] == ["true", "false", "true", ""], rows
+assert all(None not in r and None not in r.values() for r in rows), rows
+assert rows[1]["peak_phase"] == "BACKWARD_PASS" and rows[1]["usage_ratio"] == "1.274955"
+parts = ["other", "model", "gradients_overhead", "optimizer", "activations_part"]
+assert sum(int(rows[0][p + "_bytes"]) for p in parts) == int(rows[0]["peak_bytes"])
+assert rows[3]["cut"] == "true" and rows[3]["final_dram_bytes"] == ""
+END
+    run python3 "$work/check.py" "$work/table.csv"
+    expect_code 0
+fi
+
+# Ratios are the same in both, also where one could round.
+json "$logs/one_run.log"
+peak=$(jq .peak_bytes "$work/document")
+json "$logs/one_run.log" --device_memory $((peak + 1))
+[[ $(cat "$work/document") == *'"usage_ratio": 0.999999,'* ]] || fail "wanted a ratio below 1"
+run "$ttscope" analyze --csv "$logs/one_run.log" --device_memory $((peak + 1))
+expect_out_like ',option,0.999999,true,'
+
+# --- the report ---------------------------------------------------------------------------
+
+report=$work/report.xml
+run "$ttscope" analyze "$two_runs" "$logs/cut.log" "$logs/markup.log" --junit "$report"
+expect_code 5
+expect_out_like 'Analysis complete'
+head -n 2 "$report" | grep -q 'name="ttscope analyze" tests="4" failures="1" errors="1" *>$' ||
+    fail "wanted the counts of the suite"
+grep -q 'classname="TinyLlama default" name="peak fits device memory"' "$report" ||
+    fail "wanted the test of the second run"
+grep -q '<failure message="peak 15,666.65 MB of 12,288.00 MB, 127.50%"/>' "$report" ||
+    fail "wanted the figures"
+grep -q '<error message="peak 6,568.36 MB or more of 12,288.00 MB, ' "$report" ||
+    fail "wanted what is not known"
+grep -q "classname=\"&lt;b&gt;&quot;a&quot; &amp; 'b'&lt;/b&gt;\"" "$report" ||
+    fail "wanted markup to be escaped"
+if command -v xmllint >/dev/null; then
+    run xmllint --noout "$report"
+    expect_code 0
+fi
+run "$ttscope" analyze "$two_runs" --junit "$report" --fail-above 50.5% --json
+expect_code 1
+grep -q 'tests="2" failures="2" errors="0"' "$report" || fail "wanted both to be above"
+grep -q 'name="peak at most 50.5% of device memory"' "$report" || fail "wanted the limit"
+# A log that could not be read is an error of the report, which else would look complete.
+run "$ttscope" analyze "$logs/one_run.log" no_such.log "$logs/no_summary.log" --junit "$report"
+expect_code 5
+grep -q 'tests="3" failures="0" errors="2"' "$report" || fail "wanted errors"
+grep -q "<error message=\"cannot read 'no_such.log': no such file or directory\"/>" "$report" ||
+    fail "wanted what is wrong with the log"
+grep -q 'classname="no_summary.log" name="peak fits device memory" file="[^"]*no_summary.log"' \
+    "$report" || fail "wanted the log by its name"
+grep -q '<error message="no memory summary: run the program ' "$report" || fail "wanted why"
+# The report of an earlier time does not stay when nothing could be told.
+run "$ttscope" analyze "$logs/no_summary.log" --junit "$report"
+expect_code 3
+expect_out ''
+grep -q 'tests="1" failures="0" errors="1"' "$report" || fail "wanted a report of this time"

@@ -1,0 +1,85 @@
+#include "harness/t.h"
+#include "views/junit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char text[8192];
+
+static const char *written(const struct tts_junit_case *cases, size_t count)
+{
+    struct tts_junit junit;
+    FILE *out = tmpfile();
+    T_TRUE(out != NULL);
+    tts_junit_begin(&junit, out, "ttscope check");
+    for (size_t i = 0; i < count; i++)
+        tts_junit_case(&junit, &cases[i]);
+    tts_junit_end(&junit);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    T_TRUE(!ferror(out));
+    fclose(out);
+    return text;
+}
+
+/* Compares, but for the padding of the suite's line. */
+static void expect(const char *wanted)
+{
+    char *padding = strstr(text, "\"  ") + 1, *rest = strstr(text, " >\n") + 1;
+    T_EQ(strspn(padding, " "), (size_t)(rest - padding));
+    memmove(padding, rest, strlen(rest) + 1);
+    T_STR_EQ(text, wanted);
+}
+
+T_TEST(counts_stand_at_the_top_and_each_outcome_has_its_element)
+{
+    const struct tts_junit_case cases[] = {
+        {.class_name = "run", .name = "dram-peak", .file = "a.log", .line = 7, .text = "fine"},
+        {.class_name = "run",
+         .name = "cb",
+         .outcome = TTS_JUNIT_FAILED,
+         .text = "too much",
+         .type = "cb"},
+        {.class_name = "run", .name = "x", .outcome = TTS_JUNIT_ERROR, .text = "not known"},
+    };
+    written(cases, 3);
+    expect("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<testsuite name=\"ttscope check\" tests=\"3\" failures=\"1\" errors=\"1\">\n"
+           "  <testcase classname=\"run\" name=\"dram-peak\" file=\"a.log\" line=\"7\">\n"
+           "    <system-out>fine</system-out>\n"
+           "  </testcase>\n"
+           "  <testcase classname=\"run\" name=\"cb\">\n"
+           "    <failure message=\"too much\" type=\"cb\"/>\n"
+           "  </testcase>\n"
+           "  <testcase classname=\"run\" name=\"x\">\n"
+           "    <error message=\"not known\"/>\n"
+           "  </testcase>\n"
+           "</testsuite>\n");
+}
+
+T_TEST(foreign_text_stays_text)
+{
+    const struct tts_junit_case test = {.class_name = "<a & \"b\">",
+                                        .name = "n\n\x1b[2J",
+                                        .file = "d/\"x\".log",
+                                        .outcome = TTS_JUNIT_FAILED,
+                                        .text = "]]> \xff",
+                                        .type = "'t'"};
+    written(&test, 1);
+    T_TRUE(strstr(text, "classname=\"&lt;a &amp; &quot;b&quot;&gt;\"") != NULL);
+    T_TRUE(strstr(text, "name=\"n\xef\xbf\xbd\xef\xbf\xbd[2J\"") != NULL);
+    T_TRUE(strstr(text, "file=\"d/&quot;x&quot;.log\"") != NULL);
+    T_TRUE(strstr(text, "message=\"]]&gt; \xef\xbf\xbd\"") != NULL);
+    T_TRUE(strstr(text, "type=\"'t'\"") != NULL);
+}
+
+T_TEST(the_line_of_the_suite_has_one_length_whatever_the_counts)
+{
+    const struct tts_junit_case test = {.class_name = "a", .name = "b", .text = ""};
+    struct tts_junit_case many[20];
+    for (int i = 0; i < 20; i++)
+        many[i] = test;
+    size_t one = strcspn(strchr(written(&test, 0), '\n') + 1, "\n");
+    T_EQ(strcspn(strchr(written(many, 20), '\n') + 1, "\n"), one);
+    T_TRUE(strstr(text, "tests=\"20\" failures=\"0\" errors=\"0\"") != NULL);
+}
