@@ -3,6 +3,7 @@
 
 int tts_cmd_analyze(int argc, char **argv);
 int tts_cmd_devices(int argc, char **argv);
+int tts_cmd_diff(int argc, char **argv);
 int tts_cmd_fit(int argc, char **argv);
 int tts_cmd_help(int argc, char **argv);
 int tts_cmd_pack(int argc, char **argv);

@@ -2,17 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sources/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The head tells which of the two it is, behind as many blanks. */
-enum { COPY_BYTES = 1 << 16 };
 
 struct tts_eventfile {
     int fd;
@@ -31,82 +28,13 @@ static enum tts_status cannot_read(struct tts_error *err, const char *path)
     return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read '%s'", path);
 }
 
-/* What there is, 0 behind the last. Negative: errno says why. */
-static ssize_t read_some(int fd, unsigned char *out, size_t len)
-{
-    ssize_t n;
-    do
-        n = read(fd, out, len);
-    while (n < 0 && errno == EINTR);
-    return n;
-}
-
-/* Reads until `len` bytes are there or no more come. */
-static ssize_t read_all(int fd, unsigned char *out, size_t len)
-{
-    size_t have = 0;
-    while (have < len) {
-        ssize_t n = read_some(fd, out + have, len - have);
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        have += (size_t)n;
-    }
-    return (ssize_t)have;
-}
-
-static bool write_all(int fd, const unsigned char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-static int unnamed_file(void)
-{
-    const char *dir = getenv("TMPDIR");
-    return open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
-/* The rest of a pipe, behind what was read of it, into a file without a name. -1: errno. */
-static int spool(const struct tts_eventfile *file, const unsigned char *head, size_t len)
-{
-    unsigned char bytes[COPY_BYTES];
-    uint64_t done = len;
-    int copy = unnamed_file();
-    if (copy < 0)
-        return -1;
-    bool ok = write_all(copy, head, len);
-    ssize_t n = 0;
-    while (ok && (n = read_some(file->fd, bytes, sizeof bytes)) > 0) {
-        ok = write_all(copy, bytes, (size_t)n);
-        done += (uint64_t)n;
-        if (file->watch.fn)
-            file->watch.fn(file->watch.ctx, done);
-    }
-    if (ok && n == 0)
-        return copy;
-    int sys_errno = errno;
-    close(copy);
-    errno = sys_errno;
-    return -1;
-}
-
 /* A recording is read at any place, so it has to be a file: by the name that the system has for
  * a descriptor. */
 static enum tts_status open_recording(struct tts_eventfile *file, const unsigned char *head,
                                       size_t len, struct tts_error *err)
 {
     if (file->size == 0) {
-        int copy = spool(file, head, len);
+        int copy = tts_spool(file->fd, head, len, &file->watch);
         if (copy < 0)
             return tts_error_set_errno(err, TTS_E_IO, errno,
                                        "cannot keep the recording in a temporary file");
@@ -143,7 +71,7 @@ static enum tts_status open_content(struct tts_eventfile *file, const char *path
     if (fstat(file->fd, &st) != 0)
         return cannot_read(err, path);
     file->size = S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    ssize_t len = read_all(file->fd, head, sizeof head);
+    ssize_t len = tts_spool_read(file->fd, head, sizeof head);
     if (len < 0)
         return cannot_read(err, path);
     if (len == 0)

@@ -1,0 +1,132 @@
+#include "analysis/runpairs.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* One of the lists; lists are short, so what is free is looked up. */
+struct list {
+    const struct tts_trainrun *runs;
+    size_t count;
+};
+
+struct pairing {
+    struct list a, b;
+    struct tts_runpair *out;
+};
+
+/* Whether two runs may go together by a step. */
+typedef bool alike_fn(const struct tts_trainrun *a, const struct tts_trainrun *b);
+
+static bool is_same_log(const struct tts_trainrun *a, const struct tts_trainrun *b)
+{
+    return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->title, b->title) == 0 && strcmp(a->rank, b->rank) == 0;
+}
+
+static bool is_same_title(const struct tts_trainrun *a, const struct tts_trainrun *b)
+{
+    return strcmp(a->title, b->title) == 0 && strcmp(a->rank, b->rank) == 0;
+}
+
+static bool is_same_rank(const struct tts_trainrun *a, const struct tts_trainrun *b)
+{
+    return a->rank[0] != '\0' && strcmp(a->rank, b->rank) == 0;
+}
+
+static bool contradicts(const char *a, const char *b)
+{
+    return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
+}
+
+static bool is_free(const struct pairing *pairing, const struct list *list, size_t run)
+{
+    if (list == &pairing->a)
+        return pairing->out[run].by == TTS_RUNPAIR_NONE;
+    for (size_t i = 0; i < pairing->a.count; i++)
+        if (pairing->out[i].by != TTS_RUNPAIR_NONE && pairing->out[i].b == run)
+            return false;
+    return true;
+}
+
+static void join(struct pairing *pairing, size_t a, size_t b, enum tts_runpair_by by)
+{
+    assert(is_free(pairing, &pairing->a, a) && is_free(pairing, &pairing->b, b));
+    pairing->out[a] = (struct tts_runpair){by, b};
+}
+
+/* The only one of a list that is like `run`, or that many if there is none or several. With
+ * `only_free` the others do not count. */
+static size_t find_only(const struct pairing *pairing, const struct list *list,
+                        const struct tts_trainrun *run, alike_fn *is_alike, bool only_free)
+{
+    size_t found = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!is_alike(&list->runs[i], run) || (only_free && !is_free(pairing, list, i)))
+            continue;
+        if (found < list->count)
+            return list->count;
+        found = i;
+    }
+    return found;
+}
+
+/* Being alike is an equivalence here, so a join makes no other run unique. */
+static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_free,
+                        enum tts_runpair_by by)
+{
+    for (size_t i = 0; i < pairing->a.count; i++) {
+        if (!is_free(pairing, &pairing->a, i))
+            continue;
+        const struct tts_trainrun *run = &pairing->a.runs[i];
+        size_t other = find_only(pairing, &pairing->b, run, is_alike, only_free);
+        if (other < pairing->b.count && is_free(pairing, &pairing->b, other) &&
+            find_only(pairing, &pairing->a, &pairing->b.runs[other], is_alike, only_free) == i)
+            join(pairing, i, other, by);
+    }
+}
+
+static void join_in_order(struct pairing *pairing)
+{
+    for (size_t i = 0; i < pairing->a.count; i++) {
+        if (!is_free(pairing, &pairing->a, i))
+            continue;
+        const struct tts_trainrun *a = &pairing->a.runs[i];
+        for (size_t j = 0; j < pairing->b.count; j++) {
+            const struct tts_trainrun *b = &pairing->b.runs[j];
+            if (!is_free(pairing, &pairing->b, j) || contradicts(a->rank, b->rank) ||
+                contradicts(a->title, b->title))
+                continue;
+            join(pairing, i, j, TTS_RUNPAIR_ORDER);
+            break;
+        }
+    }
+}
+
+/* The only one that is free, or that many. */
+static size_t last_free(const struct pairing *pairing, const struct list *list)
+{
+    size_t found = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!is_free(pairing, list, i))
+            continue;
+        if (found < list->count)
+            return list->count;
+        found = i;
+    }
+    return found;
+}
+
+void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts_trainrun *b,
+                  size_t b_count, struct tts_runpair *out)
+{
+    struct pairing pairing = {{a, a_count}, {b, b_count}, out};
+    for (size_t i = 0; i < a_count; i++)
+        out[i] = (struct tts_runpair){0};
+    join_unique(&pairing, is_same_log, false, TTS_RUNPAIR_TITLE);
+    join_unique(&pairing, is_same_title, false, TTS_RUNPAIR_TITLE);
+    join_unique(&pairing, is_same_rank, true, TTS_RUNPAIR_RANK);
+    join_in_order(&pairing);
+    size_t last_a = last_free(&pairing, &pairing.a), last_b = last_free(&pairing, &pairing.b);
+    if (last_a < a_count && last_b < b_count)
+        join(&pairing, last_a, last_b, TTS_RUNPAIR_ORDER);
+}

@@ -1,0 +1,25 @@
+/* runpairs.h: which runs of two lists go together. A pure function, by one rule:
+ *   1. title and rank are the same, and unique in both lists (a title may be empty); of several
+ *      such, those that are from a log of the same name, if that is unique;
+ *   2. of the others, those whose rank is the same and unique among them, if it is not empty;
+ *   3. of the others, in their order: but never two whose ranks, or whose titles, are both not
+ *      empty and different, unless each list has just one left. */
+#pragma once
+
+#include "model/trainrun.h"
+
+enum tts_runpair_by {
+    TTS_RUNPAIR_NONE, /* it goes with none */
+    TTS_RUNPAIR_TITLE,
+    TTS_RUNPAIR_RANK,
+    TTS_RUNPAIR_ORDER
+};
+
+struct tts_runpair {
+    enum tts_runpair_by by;
+    size_t b; /* its number in the other list; 0 if there is none */
+};
+
+/* `out` has room for a_count. No run of B is in two pairs. */
+void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts_trainrun *b,
+                  size_t b_count, struct tts_runpair *out);

@@ -1,0 +1,257 @@
+/* diff.c: what changed between two runs. */
+#include "base/alloc.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/diff_parts.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/safe_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char command[] = TTS_DIFF_COMMAND;
+
+/* ---- options ---- */
+
+enum { OPTION_ALL, OPTION_RUN, OPTION_RUN_A, OPTION_RUN_B, OPTION_JSON };
+
+static const struct tts_option options_table[] = {
+    [OPTION_ALL] = {"all", 'a', false},   [OPTION_RUN] = {"run", 'r', true},
+    [OPTION_RUN_A] = {"run-a", 0, true},  [OPTION_RUN_B] = {"run-b", 0, true},
+    [OPTION_JSON] = {"json", 'j', false}, {0},
+};
+
+static void set_option(struct tts_diff_options *out, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_ALL:
+        out->all = true;
+        break;
+    case OPTION_RUN:
+        out->run[TTS_DIFF_A] = out->run[TTS_DIFF_B] = value;
+        break;
+    case OPTION_RUN_A:
+        out->run[TTS_DIFF_A] = value;
+        break;
+    case OPTION_RUN_B:
+        out->run[TTS_DIFF_B] = value;
+        break;
+    case OPTION_JSON:
+        out->json = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static int bad_operands(const struct tts_options *options)
+{
+    if (options->operand_count > 0)
+        return tts_options_bad_operands(options, options->operand_count == 1 ? "B" : NULL);
+    tts_message(command, "two files are needed, 'A' and 'B' (see 'ttscope help %s')", command);
+    return TTS_EXIT_USAGE;
+}
+
+static int read_options(struct tts_diff_options *out, char **argv)
+{
+    struct tts_options options = tts_options_begin(command, options_table, argv);
+    int option;
+    while ((option = tts_options_next(&options)) >= 0)
+        set_option(out, option, options.value);
+    if (option == TTS_OPTIONS_STOP)
+        return options.exit_code;
+    if (options.operand_count != TTS_DIFF_SIDES)
+        return bad_operands(&options);
+    for (int side = 0; side < TTS_DIFF_SIDES; side++)
+        out->paths[side] = options.operands[side];
+    if (strcmp(out->paths[TTS_DIFF_A], "-") == 0 && strcmp(out->paths[TTS_DIFF_B], "-") == 0) {
+        tts_message(command, "only one of the two can be standard input");
+        return TTS_EXIT_USAGE;
+    }
+    return -1;
+}
+
+/* ---- inputs ---- */
+
+static int load(struct tts_diff_job *job)
+{
+    for (int side = 0; side < TTS_DIFF_SIDES; side++) {
+        struct tts_diff_input *input = &job->inputs[side];
+        struct tts_error err = {0};
+        input->path = job->options.paths[side];
+        if (tts_runs_load(input->path, NULL, &input->runs, &err) != TTS_OK) {
+            tts_message_error(command, input->path, &err);
+            return TTS_EXIT_INPUT;
+        }
+    }
+    return TTS_EXIT_DONE;
+}
+
+/* With what there is instead: the first few titles. */
+static void say_no_run(const struct tts_diff_input *input, const char *word)
+{
+    enum { SHOWN_MAX = 3, TITLE_COLUMNS = 40 };
+    const struct tts_runs *runs = &input->runs;
+    char list[SHOWN_MAX * (TITLE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 4) + 16] = "";
+    size_t len = 0, shown = 0, titled = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        char title[TITLE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+        if (runs->runs[i].title[0] == '\0' || ++titled > SHOWN_MAX)
+            continue;
+        tts_safe_text(title, sizeof title, runs->runs[i].title, TITLE_COLUMNS);
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s'%s'",
+                                shown++ > 0 ? ", " : ": ", title);
+    }
+    if (titled > shown)
+        snprintf(list + len, sizeof list - len, ", ...");
+    tts_message(command, "there is no run '%.60s' in '%s', it has %zu%s", word,
+                tts_message_path(input->path), runs->count, list);
+}
+
+static int choose(struct tts_diff_job *job)
+{
+    const struct tts_diff_options *options = &job->options;
+    int side;
+    size_t count;
+    if (!options->run[TTS_DIFF_A] && !options->run[TTS_DIFF_B]) {
+        tts_diff_pair_all(job);
+        return TTS_EXIT_DONE;
+    }
+    if (tts_diff_pair_chosen(job, &side, &count))
+        return TTS_EXIT_DONE;
+    const char *path = tts_message_path(options->paths[side]);
+    const char *word = options->run[side] ? options->run[side] : "1";
+    if (count > 1)
+        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number", count,
+                    path, word);
+    else
+        say_no_run(&job->inputs[side], word);
+    return TTS_EXIT_USAGE;
+}
+
+/* ---- what is missing ---- */
+
+static void say_note(const char *path, uint64_t line, const char *text)
+{
+    if (line > 0)
+        tts_message(command, "%s:%" PRIu64 ": %s", path, line, text);
+    else
+        tts_message(command, "%s: %s", path, text);
+}
+
+/* True: something is. */
+static bool say_run(const char *path, const struct tts_trainrun *run)
+{
+    for (size_t i = 0; i < run->note_count; i++)
+        say_note(path, run->notes[i].line, run->notes[i].text);
+    if (run->notes_in_all > run->note_count)
+        tts_message(command, "%s: %" PRIu64 " more of these", path,
+                    run->notes_in_all - run->note_count);
+    if (run->is_cut && run->notes_in_all == 0)
+        say_note(path, run->line, "the summary is cut off");
+    return run->is_cut || run->notes_in_all > 0;
+}
+
+static bool say_missing(const struct tts_diff_job *job)
+{
+    bool is_partial = false;
+    for (int side = 0; side < TTS_DIFF_SIDES; side++) {
+        const struct tts_diff_input *input = &job->inputs[side];
+        const char *path = tts_message_path(input->path);
+        for (size_t i = 0; i < input->runs.count; i++)
+            if (input->is_paired[i])
+                is_partial |= say_run(path, &input->runs.runs[i]);
+        if (input->runs.unlisted == 0)
+            continue;
+        is_partial = true;
+        tts_message(command, "%s: %" PRIu64 " more runs or phases than can be compared", path,
+                    input->runs.unlisted);
+    }
+    for (size_t i = 0; i < job->pair_count; i++)
+        is_partial |= job->pairs[i].diff.compared == 0;
+    if (job->pair_count == 0)
+        tts_message(command, "no run of A goes with one of B, choose by --run-a and --run-b");
+    return is_partial || job->pair_count == 0;
+}
+
+/* ---- all of it ---- */
+
+static enum tts_status compare(struct tts_diff_job *job)
+{
+    const struct tts_trainmem_options options = {.use_actual_sizes = true};
+    for (size_t i = 0; i < job->pair_count; i++) {
+        struct tts_diff_pair *pair = &job->pairs[i];
+        struct tts_rundiff_side sides[TTS_DIFF_SIDES];
+        for (int side = 0; side < TTS_DIFF_SIDES; side++) {
+            sides[side].run = tts_diff_run(job, pair, side);
+            sides[side].mem = &pair->mem[side];
+            tts_trainmem_of(sides[side].run, &options, &pair->mem[side]);
+        }
+        enum tts_status status =
+            tts_rundiff_new(&sides[TTS_DIFF_A], &sides[TTS_DIFF_B], NULL, &pair->diff);
+        if (status != TTS_OK)
+            return status;
+    }
+    return TTS_OK;
+}
+
+static enum tts_status print(const struct tts_diff_job *job, struct tts_error *err)
+{
+    struct tts_outfile file;
+    struct tts_json json;
+    enum tts_status status = tts_outfile_open(&file, "-", err);
+    if (status != TTS_OK)
+        return status;
+    if (job->options.json) {
+        tts_json_init(&json, file.stream);
+        tts_diff_json(job, &json);
+    } else {
+        tts_diff_text(job, file.stream);
+    }
+    return tts_outfile_commit(&file, err);
+}
+
+static int run(struct tts_diff_job *job)
+{
+    struct tts_error err = {0};
+    int code = load(job);
+    if (code == TTS_EXIT_DONE)
+        code = choose(job);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (compare(job) != TTS_OK) {
+        tts_message(command, "out of memory");
+        return TTS_EXIT_INPUT;
+    }
+    if (print(job, &err) != TTS_OK) {
+        tts_message(command, "%s", err.text);
+        return TTS_EXIT_INPUT;
+    }
+    return say_missing(job) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+}
+
+int tts_cmd_diff(int argc, char **argv)
+{
+    (void)argc;
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    struct tts_diff_options options = {0};
+    int code = read_options(&options, argv);
+    if (code >= 0)
+        return code;
+    struct tts_diff_job *job = alloc->alloc(alloc->ctx, sizeof *job);
+    if (!job) {
+        tts_message(command, "out of memory");
+        return TTS_EXIT_INPUT;
+    }
+    memset(job, 0, sizeof *job);
+    job->options = options;
+    code = run(job);
+    for (size_t i = 0; i < job->pair_count; i++)
+        tts_rundiff_release(&job->pairs[i].diff);
+    for (int side = 0; side < TTS_DIFF_SIDES; side++)
+        tts_runs_release(&job->inputs[side].runs);
+    alloc->free(alloc->ctx, job, sizeof *job);
+    return code;
+}
