@@ -10,6 +10,7 @@ const struct tts_command tts_commands[] = {
      tts_cmd_fit},
     {"analyze", "LOG", "what a training log says about memory, with pictures", tts_cmd_analyze},
     {"diff", "A B", "what changed between two runs, and which phase explains it", tts_cmd_diff},
+    {"check", "RUN", "does a run stay within a memory budget", tts_cmd_check},
     {"show", "FILE", "what is in a recording or a graph trace", tts_cmd_show},
     {"export", "FILE", "turn a recording into a trace or a table", NULL},
     {"pack", "RECORDING", "make a recording small, and quick to seek", tts_cmd_pack},

@@ -2,6 +2,7 @@
 #pragma once
 
 int tts_cmd_analyze(int argc, char **argv);
+int tts_cmd_check(int argc, char **argv);
 int tts_cmd_devices(int argc, char **argv);
 int tts_cmd_diff(int argc, char **argv);
 int tts_cmd_fit(int argc, char **argv);

@@ -1,0 +1,227 @@
+/* check_json.c: docs/design/check-json.md. */
+#include "cli/check_parts.h"
+
+enum { ALL = 100 * 100 };
+
+static void put_amount(struct tts_json *json, const char *key, struct tts_amount amount)
+{
+    if (amount.is_known)
+        tts_json_signed(json, key, amount.bytes);
+    else
+        tts_json_null(json, key);
+}
+
+static void put_text(struct tts_json *json, const char *key, const char *text)
+{
+    if (text && text[0])
+        tts_json_text(json, key, text);
+    else
+        tts_json_null(json, key);
+}
+
+/* A line, null where there is none. */
+static void put_line(struct tts_json *json, const char *key, uint64_t line)
+{
+    if (line > 0)
+        tts_json_number(json, key, line);
+    else
+        tts_json_null(json, key);
+}
+
+void tts_check_json_begin(struct tts_json *json, const struct tts_check_plan *plan,
+                          const char *budget_path)
+{
+    tts_json_object(json, NULL);
+    tts_json_object(json, "schema");
+    tts_json_text(json, "name", "ttscope.check");
+    tts_json_number(json, "version", 1);
+    tts_json_object_end(json);
+    tts_json_text(json, "budget", budget_path);
+    put_text(json, "baseline", plan->needs_baseline ? plan->baseline : NULL);
+    put_text(json, "device", plan->device);
+    tts_json_array(json, "runs");
+}
+
+static const char *source_name(const struct tts_check_run *run)
+{
+    bool is_budget = run->plan->is_budget_device;
+    switch (run->mem.device_memory_source) {
+    case TTS_TRAIN_FROM_OPTION:
+        return is_budget ? "budget" : "option";
+    case TTS_TRAIN_FROM_DEVICE:
+        return is_budget ? "budget_device" : "device";
+    case TTS_TRAIN_FROM_LOG:
+        return "log";
+    case TTS_TRAIN_ASSUMED:
+        return "assumed";
+    case TTS_TRAIN_FROM_NOWHERE:
+        break;
+    }
+    return NULL;
+}
+
+static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
+{
+    tts_json_number(json, "notes_in_all", run->notes_in_all);
+    tts_json_array(json, "notes");
+    for (size_t i = 0; i < tts_check_notes(run); i++) {
+        struct tts_train_note note = tts_check_note(run, i);
+        tts_json_object(json, NULL);
+        put_line(json, "line", note.line);
+        tts_json_text(json, "text", note.text);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+/* The fields of a run of the baseline. */
+static void put_base(struct tts_json *json, const struct tts_trainrun *run, size_t idx)
+{
+    tts_json_number(json, "number", idx + 1);
+    put_text(json, "title", run->title);
+    put_text(json, "rank", run->rank);
+    put_line(json, "line", run->line);
+}
+
+void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
+{
+    tts_json_object(json, NULL);
+    tts_json_text(json, "name", run->name);
+    put_text(json, "title", run->run->title);
+    put_text(json, "rank", run->run->rank);
+    tts_json_text(json, "file", run->file->path);
+    put_line(json, "line", run->run->line);
+    tts_json_bool(json, "cut", run->run->is_cut);
+    tts_json_bool(json, "at_least", run->run->is_at_least);
+    put_notes(json, run->run);
+    put_amount(json, "device_memory_bytes", run->mem.device_memory);
+    put_text(json, "device_memory_source", source_name(run));
+    put_amount(json, "core_l1_bytes", run->plan->core_bytes);
+    if (run->baseline) {
+        tts_json_object(json, "baseline");
+        put_base(json, run->baseline, run->pair.b);
+        tts_json_text(json, "by", tts_check_by_name(run));
+        put_notes(json, run->baseline);
+        tts_json_object_end(json);
+    } else {
+        tts_json_null(json, "baseline");
+    }
+    tts_json_array(json, "checks");
+}
+
+static void put_limit(struct tts_json *json, const struct tts_budget_limit *limit)
+{
+    static const char *const units[] = {[TTS_BUDGET_BYTES] = "bytes",
+                                        [TTS_BUDGET_SHARE] = "share",
+                                        [TTS_BUDGET_GROWTH_BYTES] = "growth_bytes",
+                                        [TTS_BUDGET_GROWTH_SHARE] = "growth_share"};
+    tts_json_object(json, "limit");
+    tts_json_text(json, "unit", units[limit->unit]);
+    if (limit->unit == TTS_BUDGET_BYTES || limit->unit == TTS_BUDGET_GROWTH_BYTES) {
+        tts_json_number(json, "bytes", limit->amount);
+        tts_json_null(json, "ratio");
+    } else {
+        tts_json_null(json, "bytes");
+        tts_json_ratio(json, "ratio", limit->amount, ALL);
+    }
+    tts_json_object_end(json);
+}
+
+void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run,
+                          size_t limit_idx, const struct tts_budget_verdict *verdict)
+{
+    const struct tts_budget *budget = &run->plan->budget;
+    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
+    bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
+    tts_json_object(json, NULL);
+    tts_json_text(json, "rule", tts_budget_rule_id(limit->rule));
+    tts_json_text(json, "key", tts_budget_rule_key(limit->rule));
+    put_text(json, "pattern", is_phase ? budget->patterns[limit->pattern].text : NULL);
+    tts_json_number(json, "budget_line", limit->line);
+    put_limit(json, limit);
+    tts_json_text(json, "status", tts_check_status_name(verdict->status));
+    tts_json_number(json, "over", verdict->over);
+    tts_json_number(json, "unknown", verdict->unknown);
+    tts_json_number(json, "passed", verdict->passed);
+    tts_json_array(json, "findings");
+}
+
+void tts_check_json_finding(struct tts_json *json, const struct tts_check_run *run,
+                            const struct tts_budget_finding *finding)
+{
+    static const char *const figures[] = {[TTS_BUDGET_OF_DRAM] = "dram",
+                                          [TTS_BUDGET_OF_CORE] = "true_core_peak",
+                                          [TTS_BUDGET_OF_TOTAL] = "peak_total",
+                                          [TTS_BUDGET_OF_CB] = "peak_cb"};
+    char text[TTS_CHECK_TEXT_MAX];
+    tts_json_object(json, NULL);
+    tts_json_text(json, "status", tts_check_status_name(finding->status));
+    put_text(json, "reason", tts_budget_reason_text(finding->reason));
+    put_text(json, "phase", finding->has_phase ? run->run->phases[finding->phase].name : NULL);
+    put_line(json, "line", tts_check_line(run, finding));
+    tts_json_number(json, "phases", finding->phases);
+    put_text(json, "figure", finding->measured.is_known ? figures[finding->figure] : NULL);
+    put_amount(json, "measured_bytes", finding->measured);
+    tts_json_bool(json, "at_least", finding->at_least);
+    put_amount(json, "limit_bytes", finding->limit);
+    put_amount(json, "baseline_bytes", finding->baseline);
+    tts_json_signed(json, "excess_bytes", finding->excess);
+    tts_json_text(json, "text", tts_check_text(text, run, finding));
+    tts_json_object_end(json);
+}
+
+void tts_check_json_limit_end(struct tts_json *json)
+{
+    tts_json_array_end(json);
+    tts_json_object_end(json);
+}
+
+static void put_counts(struct tts_json *json, const struct tts_check_counts *counts)
+{
+    tts_json_number(json, "over", counts->over);
+    tts_json_number(json, "unknown", counts->unknown);
+    tts_json_number(json, "passed", counts->passed);
+    tts_json_bool(json, "partial", counts->is_partial);
+    tts_json_text(json, "status", tts_check_status_name(tts_check_status_of(counts)));
+}
+
+void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts *counts)
+{
+    tts_json_array_end(json);
+    put_counts(json, counts);
+    tts_json_object_end(json);
+}
+
+static void put_unpaired(struct tts_json *json, const struct tts_check_job *job)
+{
+    const struct tts_runs *bases = &job->baseline.runs;
+    tts_json_array(json, "unpaired");
+    for (size_t i = 0; i < bases->count; i++) {
+        if (job->is_paired[i])
+            continue;
+        tts_json_object(json, NULL);
+        put_base(json, &bases->runs[i], i);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
+{
+    tts_json_array_end(json);
+    put_unpaired(json, job);
+    put_text(json, "baseline_problem", job->baseline.problem);
+    tts_json_array(json, "files");
+    for (size_t i = 0; i < job->options.path_count; i++) {
+        const struct tts_check_file *file = &job->files[i];
+        tts_json_object(json, NULL);
+        tts_json_text(json, "path", file->path);
+        tts_json_number(json, "runs", file->runs.count);
+        tts_json_number(json, "unlisted", file->runs.unlisted);
+        put_text(json, "problem", file->problem);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+    put_counts(json, &job->counts);
+    tts_json_object_end(json);
+}

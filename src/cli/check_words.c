@@ -1,0 +1,324 @@
+/* check_words.c: a finding in words, the same in every output. */
+#include "base/number.h"
+#include "cli/check_parts.h"
+#include "cli/message.h"
+#include "cli/safe_text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { PHASE_COLUMNS = 40, BASE_COLUMNS = 100, PART_MAX = 160 };
+
+static const struct tts_budget_limit *limit_at(const struct tts_check_run *run, size_t idx)
+{
+    return &run->plan->budget.limits[idx];
+}
+
+const char *tts_check_status_name(enum tts_budget_status status)
+{
+    static const char *const names[] = {[TTS_BUDGET_PASS] = "pass",
+                                        [TTS_BUDGET_UNKNOWN] = "unknown",
+                                        [TTS_BUDGET_OVER] = "over"};
+    return names[status];
+}
+
+const char *tts_check_rule_of(const struct tts_budget *budget, size_t limit_idx)
+{
+    assert(limit_idx < budget->limit_count);
+    return tts_budget_rule_id(budget->limits[limit_idx].rule);
+}
+
+enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts)
+{
+    if (counts->over > 0)
+        return TTS_BUDGET_OVER;
+    return counts->unknown > 0 || counts->is_partial ? TTS_BUDGET_UNKNOWN : TTS_BUDGET_PASS;
+}
+
+bool tts_check_needs_device(const struct tts_budget *budget)
+{
+    for (size_t i = 0; i < budget->limit_count; i++) {
+        const struct tts_budget_limit *limit = &budget->limits[i];
+        if (limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
+            (limit->unit == TTS_BUDGET_SHARE && !tts_budget_is_l1(limit->rule)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- where ---- */
+
+void tts_check_safe(char *out, size_t capacity, const char *text, size_t columns)
+{
+    tts_safe_text(out, capacity, text, columns);
+    for (char *at = out; (at = strstr(at, "##["));)
+        at[2] = '?';
+}
+
+static void put_safe(char *out, size_t capacity, const char *text)
+{
+    tts_check_safe(out, capacity, text, PHASE_COLUMNS);
+}
+
+/* Has its figure another limit? Then what kind this one is. */
+static const char *kind_of(const struct tts_budget *budget, size_t limit_idx)
+{
+    static const char *const kinds[] = {[TTS_BUDGET_BYTES] = " (bytes)",
+                                        [TTS_BUDGET_SHARE] = " (share)",
+                                        [TTS_BUDGET_GROWTH_BYTES] = " (growth in bytes)",
+                                        [TTS_BUDGET_GROWTH_SHARE] = " (growth)"};
+    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
+    for (size_t i = 0; i < budget->limit_count; i++)
+        if (i != limit_idx && budget->limits[i].rule == limit->rule &&
+            budget->limits[i].pattern == limit->pattern)
+            return kinds[limit->unit];
+    return "";
+}
+
+const char *tts_check_limit_label(char out[TTS_CHECK_LABEL_MAX],
+                                  const struct tts_budget *budget, size_t limit_idx)
+{
+    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
+    char pattern[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
+    bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
+    if (is_phase)
+        put_safe(pattern, sizeof pattern, budget->patterns[limit->pattern].text);
+    snprintf(out, TTS_CHECK_LABEL_MAX, "%s%s%s%s", tts_budget_rule_id(limit->rule),
+             is_phase ? " " : "", pattern, kind_of(budget, limit_idx));
+    return out;
+}
+
+const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
+                            const struct tts_budget_finding *finding)
+{
+    const struct tts_budget *budget = &run->plan->budget;
+    const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
+    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    if (tts_budget_rule_place(limit->rule) != TTS_BUDGET_PHASE || !finding->has_phase)
+        return tts_check_limit_label(out, budget, finding->limit_idx);
+    put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
+    snprintf(out, TTS_CHECK_LABEL_MAX, "%s %s%s", tts_budget_rule_id(limit->rule), phase,
+             kind_of(budget, finding->limit_idx));
+    return out;
+}
+
+const char *tts_check_by_name(const struct tts_check_run *run)
+{
+    const struct tts_trainrun *what = run->run;
+    if (run->pair.by == TTS_RUNPAIR_ORDER)
+        return "order";
+    if (run->pair.by == TTS_RUNPAIR_TITLE && what->title[0] != '\0')
+        return "title";
+    /* Where no title is, what else is the same. */
+    if (what->rank[0] != '\0')
+        return "rank";
+    return run->baseline && strcmp(what->name, run->baseline->name) == 0 ? "file" : "order";
+}
+
+const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
+                                const struct tts_trainrun *run, size_t idx)
+{
+    char raw[TTS_CHECK_NAME_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_check_safe(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
+    put_safe(name, sizeof name, tts_check_name(raw, run, "", 1));
+    const char *shown = name + (name[0] == ' '); /* a rank without a title */
+    snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",
+             shown, shown[0] ? "'" : "");
+    return out;
+}
+
+uint64_t tts_check_line(const struct tts_check_run *run,
+                        const struct tts_budget_finding *finding)
+{
+    uint64_t line = finding->has_phase ? run->run->phases[finding->phase].line : 0;
+    return line > 0 ? line : run->run->line;
+}
+
+/* ---- how much ---- */
+
+/* L1 in KiB, DRAM in MB. */
+static const char *put_size(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
+                            int64_t bytes)
+{
+    enum { KIB = 1024 };
+    char number[TTS_NUMBER_MB_MAX];
+    int64_t scaled;
+    bool is_kib = tts_budget_is_l1(rule) && !__builtin_mul_overflow(bytes, KIB, &scaled);
+    tts_number_format_mb(number, is_kib ? scaled : bytes, rule == TTS_BUDGET_PHASE_CHANGE);
+    snprintf(out, TTS_CHECK_NUMBER_MAX, "%s %s", number, is_kib ? "KiB" : "MB");
+    return out;
+}
+
+/* What would be 0.00 is told in bytes. */
+static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
+                              int64_t bytes)
+{
+    enum { SMALL = 10 * 1024 };
+    if (bytes < (tts_budget_is_l1(rule) ? SMALL / 1024 : SMALL))
+        snprintf(out, TTS_CHECK_NUMBER_MAX, "%" PRId64 " byte%s", bytes, bytes == 1 ? "" : "s");
+    else
+        put_size(out, rule == TTS_BUDGET_PHASE_CHANGE ? TTS_BUDGET_PHASE_SEGMENT_PEAK : rule,
+                 bytes);
+    return out;
+}
+
+const char *tts_check_percent(char out[TTS_CHECK_NUMBER_MAX], uint64_t share)
+{
+    int len =
+        snprintf(out, TTS_CHECK_NUMBER_MAX, "%" PRIu64 ".%02" PRIu64, share / 100, share % 100);
+    assert(len > 0 && len < TTS_CHECK_NUMBER_MAX - 1);
+    while (out[len - 1] == '0')
+        len--;
+    if (out[len - 1] == '.')
+        len--;
+    memcpy(out + len, "%", 2);
+    return out;
+}
+
+/* Where the limit is from: "", " (95% of the device)", " (+2% on 7843.14 MB)". */
+static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
+                       const struct tts_budget_finding *finding)
+{
+    const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
+    char amount[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "the baseline";
+    out[0] = '\0';
+    if (finding->baseline.is_known)
+        put_size(base, limit->rule, finding->baseline.bytes);
+    switch (limit->unit) {
+    case TTS_BUDGET_UNITS:
+        assert(!"a unit");
+        break;
+    case TTS_BUDGET_BYTES:
+        break;
+    case TTS_BUDGET_SHARE:
+        snprintf(out, PART_MAX, " (%s of %s)", tts_check_percent(amount, limit->amount),
+                 tts_budget_is_l1(limit->rule) ? "the L1 of a core" : "the device");
+        break;
+    case TTS_BUDGET_GROWTH_BYTES:
+        snprintf(out, PART_MAX, " (+%s on %s)",
+                 put_excess(amount, limit->rule, (int64_t)limit->amount), base);
+        break;
+    case TTS_BUDGET_GROWTH_SHARE:
+        snprintf(out, PART_MAX, " (+%s on %s)", tts_check_percent(amount, limit->amount), base);
+        break;
+    }
+}
+
+/* Headroom: "500.00 MB free", below 0 "500.00 MB too much". */
+static void put_free(char out[PART_MAX], const struct tts_budget_finding *finding)
+{
+    int64_t bytes = finding->measured.bytes;
+    bool is_missing = bytes < 0;
+    char size[TTS_CHECK_NUMBER_MAX];
+    if (is_missing)
+        bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
+    snprintf(out, PART_MAX, "%s %s%s", put_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
+             is_missing ? "too much" : "free",
+             !finding->at_least ? ""
+             : is_missing       ? " or more"
+                                : " or less");
+}
+
+/* "8278.65 MB or more", "880.64 KiB by Peak Total" */
+static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
+                         const struct tts_budget_finding *finding)
+{
+    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
+    char size[TTS_CHECK_NUMBER_MAX];
+    if (!finding->measured.is_known)
+        snprintf(out, PART_MAX, "not known");
+    else if (rule == TTS_BUDGET_DRAM_HEADROOM)
+        put_free(out, finding);
+    else
+        snprintf(out, PART_MAX, "%s%s%s", put_size(size, rule, finding->measured.bytes),
+                 finding->at_least ? " or more" : "",
+                 finding->figure == TTS_BUDGET_OF_TOTAL  ? " by Peak Total"
+                 : finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core"
+                                                         : "");
+}
+
+/* " (2 phases)" of what stands for several. */
+static const char *put_phases(char out[TTS_CHECK_NUMBER_MAX],
+                              const struct tts_budget_finding *finding)
+{
+    out[0] = '\0';
+    if (finding->phases > 1)
+        snprintf(out, TTS_CHECK_NUMBER_MAX, " (%zu phases)", finding->phases);
+    return out;
+}
+
+/* What becomes of it: why it is unknown, how much it is over, for how many it stands. */
+static void put_end(char out[PART_MAX], const struct tts_check_run *run,
+                    const struct tts_budget_finding *finding)
+{
+    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
+    char excess[TTS_CHECK_NUMBER_MAX], phases[TTS_CHECK_NUMBER_MAX];
+    out[0] = '\0';
+    if (finding->status == TTS_BUDGET_UNKNOWN)
+        snprintf(out, PART_MAX, ": %s%s", tts_budget_reason_text(finding->reason),
+                 put_phases(phases, finding));
+    else if (finding->status == TTS_BUDGET_OVER)
+        snprintf(out, PART_MAX, ": %s %s", put_excess(excess, rule, finding->excess),
+                 rule == TTS_BUDGET_DRAM_HEADROOM ? "missing" : "over");
+    else if (finding->phases > 1)
+        snprintf(out, PART_MAX, ", the nearest of %zu phases", finding->phases);
+}
+
+const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,
+                           const struct tts_budget_finding *finding)
+{
+    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
+    char measured[PART_MAX], origin[PART_MAX], end[PART_MAX], limit[TTS_CHECK_NUMBER_MAX] = "";
+    char where[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8] = "";
+    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    put_measured(measured, run, finding);
+    put_origin(origin, run, finding);
+    put_end(end, run, finding);
+    if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
+        rule != TTS_BUDGET_DRAM_FINAL) {
+        put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
+        snprintf(where, sizeof where, " in %s", phase);
+    }
+    if (finding->limit.is_known)
+        put_size(limit, rule, finding->limit.bytes);
+    if (finding->reason == TTS_BUDGET_NO_PHASE)
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s", end + 2);
+    else
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s%s%s", measured, where,
+                 limit[0] == '\0'                   ? ""
+                 : rule == TTS_BUDGET_DRAM_HEADROOM ? ", at least "
+                                                    : ", at most ",
+                 limit, limit[0] ? origin : "", end);
+    return out;
+}
+
+const char *tts_check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
+{
+    const struct tts_trainmem *mem = &run->mem;
+    const char *by = run->plan->is_budget_device ? "the budget" : NULL;
+    char mb[TTS_NUMBER_MB_MAX], name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
+    tts_number_format_mb(mb, mem->device_memory.bytes, false);
+    if (run->plan->device)
+        put_safe(name, sizeof name, run->plan->device);
+    switch (mem->device_memory_source) {
+    case TTS_TRAIN_FROM_OPTION:
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as %s says", mb, by ? by : "--device_memory");
+        break;
+    case TTS_TRAIN_FROM_DEVICE:
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, what %s has to allocate (%s)", mb, name,
+                 by ? by : "--device");
+        break;
+    case TTS_TRAIN_FROM_LOG:
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as the run says", mb);
+        break;
+    case TTS_TRAIN_ASSUMED:
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, assumed; name a device in the budget", mb);
+        break;
+    case TTS_TRAIN_FROM_NOWHERE:
+        snprintf(out, TTS_CHECK_TEXT_MAX, "not known");
+        break;
+    }
+    return out;
+}

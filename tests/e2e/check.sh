@@ -1,0 +1,510 @@
+#!/usr/bin/env bash
+# check: runs against a budget: what passes, is over or cannot be told; growth, patterns,
+# reports, annotations, mistakes in a budget with their lines, and what the exit code says.
+. "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+
+phase() { # name, segment peak, change, cumulative peak, current, cb, total
+    local given=0.00 taken=${3#+}
+    case $3 in -*) given=${3#-} taken=0.00 ;; esac
+    printf -- '--- %s ---\n' "$1"
+    printf '  DRAM: Segment Peak %s MB, Allocations %s MB, Deallocations %s MB, Segment Change %s MB\n' \
+        "$2" "$taken" "$given" "$3"
+    printf '  DRAM: Cumulative Peak %s MB, Cumulative Current %s MB\n' "$4" "$5"
+    printf '  L1: Peak CB %s MB, Peak Buffer 0.10 MB, Peak Total %s MB\n' "$6" "$7"
+}
+begin() { printf '%s\n=== Memory Usage Summary ===\n\n' "$1"; }
+end() { printf '\n=== Final Totals ===\nOverall DRAM Peak: %s MB, Final DRAM Usage: %s MB\n\n' "$1" "$2"; }
+
+# The peak is 1000 MB, in the second of two micro steps; the model makes up for another.
+a_run() { # title, [peak]
+    local peak=${2-1000.00} model
+    model=$((${peak%.*} - 800))
+    begin "$1"
+    phase MODEL_CREATION $model.00 +$model.00 $model.00 $model.00 0.00 0.00
+    phase FORWARD_PASS_micro_0 400.00 +300.00 $((model + 400)).00 $((model + 300)).00 0.50 0.75
+    phase FORWARD_PASS_micro_1 500.00 -100.00 "$peak" $((model + 200)).00 0.25 1.00
+    end "$peak" $((model + 200)).00
+}
+a_run "first run" >run.log
+
+# The text is in lines of 80 columns; here a sentence is one again, the lines are in `raw`.
+unwrap() {
+    raw=$out
+    out=$(sed ':a;N;$!ba;s/\n    / /g' <<<"$raw")
+}
+check() { run "$ttscope" check "$@" && unwrap; }
+check_json() { check --json "$@" && out=$(tr -d ' \n' <<<"$raw"); }
+budget() { cat >budget.yaml; }
+
+# Every limit, exactly at its figure.
+budget <<'YAML'
+device_memory: 2000MiB
+overall:
+  dram_peak: 50%
+  headroom: 1000MiB
+  final_dram: 400MiB
+  l1_core: 1MiB
+  cb: 512KiB
+phases:
+  FORWARD_PASS_micro_*:
+    segment_peak: 500MiB
+    change: 300MiB
+    cumulative_peak: 1000MiB
+    l1_core: 1024KiB
+    cb: 512KiB
+YAML
+check --budget budget.yaml run.log
+expect_code 0
+expect_err ""
+expect_out "run: first run
+  device memory: 2000.00 MB, as the budget says
+  ok       dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB (50% of the device)
+  ok       dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.00 MB
+  ok       dram-final: 400.00 MB, at most 400.00 MB
+  ok       l1-core: 1024.00 KiB by Peak Total in FORWARD_PASS_micro_1, at most 1024.00 KiB
+  ok       cb: 512.00 KiB in FORWARD_PASS_micro_0, at most 512.00 KiB
+  ok       phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB, at most 500.00 MB, the nearest of 2 phases
+  ok       phase-change FORWARD_PASS_micro_0: +300.00 MB, at most +300.00 MB, the nearest of 2 phases
+  ok       phase-cumulative-peak FORWARD_PASS_micro_1: 1000.00 MB, at most 1000.00 MB, the nearest of 2 phases
+  ok       phase-l1-core FORWARD_PASS_micro_1: 1024.00 KiB by Peak Total, at most 1024.00 KiB, the nearest of 2 phases
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB, at most 512.00 KiB, the nearest of 2 phases
+within budget: 10 limits"
+[ "$(awk 'length > 80' <<<"$raw")" = "" ] || fail "wanted lines of 80 columns"
+check --budget budget.yaml --quiet run.log
+expect_code 0
+expect_out ""
+check --budget budget.yaml - <run.log # standard input is empty under `run`
+expect_code 3
+run sh -c '"$1" check --budget budget.yaml - <run.log' sh "$ttscope"
+expect_code 0
+expect_out_like "within budget: 10 limits"
+run sh -c '"$1" check --budget - run.log <budget.yaml' sh "$ttscope"
+expect_code 0
+
+# A byte less, and what is over says by how much and where.
+budget <<'YAML'
+device_memory: 2000MiB
+overall:
+  dram_peak: 1048575999
+  headroom: 1000.5MiB
+phases:
+  FORWARD*:
+    segment_peak: 300MiB
+  "*":
+    cb: 0.5MiB
+YAML
+check --budget budget.yaml run.log
+expect_code 1
+expect_err ""
+expect_out "run: first run
+  device memory: 2000.00 MB, as the budget says
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB: 1 byte over (run.log:12)
+  OVER     dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.50 MB: 0.50 MB missing (run.log:12)
+  OVER     phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB, at most 300.00 MB: 100.00 MB over (run.log:8)
+  OVER     phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB, at most 300.00 MB: 200.00 MB over (run.log:12)
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB, at most 512.00 KiB, the nearest of 3 phases
+over budget: 3 of 4 limits"
+
+# Of what is not there nothing passes.
+budget <<'YAML'
+overall:
+  dram_peak: 1GiB
+phases:
+  FORWARD_PASS:
+    cb: 1MiB
+YAML
+check --budget budget.yaml run.log
+expect_code 5
+expect_out_like "  unknown  phase-cb FORWARD_PASS: no phase matches
+not known: 1 of 2 limits could not be checked"
+sed '/Overall/d' run.log >cut.log
+check --budget budget.yaml cut.log
+expect_code 5
+expect_out_like "dram-peak: 1000.00 MB or more in FORWARD_PASS_micro_1, at most 1024.00 MB: not all of the run is known"
+expect_err_like "cut.log:"
+sed 's/Peak CB [0-9.]*/Peak CB 0.00/; s/Peak Buffer [0-9.]*/Peak Buffer 0.00/; s/Peak Total [0-9.]*/Peak Total 0.00/' \
+    run.log >untracked.log
+budget <<<'{overall: {cb: 1MiB}}'
+check --budget budget.yaml untracked.log
+expect_code 5
+expect_out_like "not known: 1 of 1 limit could not be checked"
+expect_out_like "unknown  cb: not known, at most 1024.00 KiB: L1 is not in this run: all its L1 figures are 0, as ttscope fit prints them"
+budget <<<'{phases: {"*": {cb: 1MiB}}}'
+check --budget budget.yaml untracked.log
+expect_code 5
+expect_out_like "
+  unknown  phase-cb \*: not known, at most 1024.00 KiB: L1 is not in this run: all its L1 figures are 0, as ttscope fit prints them (3 phases)
+not known: 1 of 1 limit could not be checked"
+budget <<<'{overall: {cb: 50%}}'
+check --budget budget.yaml run.log
+expect_code 5
+expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 of a core is not known, name a device"
+check --budget budget.yaml --device n150 run.log
+expect_code 0
+expect_out_like "(50% of the L1 of a core)"
+# Over goes before unknown.
+budget <<<'{overall: {dram_peak: 1MiB}, phases: {X: {cb: 1}}}'
+check --budget budget.yaml run.log
+expect_code 1
+expect_out_like "over budget: 1 of 2 limits, 1 more could not be checked"
+
+# Where the device is from.
+budget <<<'{overall: {dram_peak: 10%}}'
+check --budget budget.yaml run.log
+expect_code 0
+expect_out_like "device memory: 12288.00 MB, assumed; name a device in the budget"
+assumed="12288.00 MB of device memory are assumed, name a device in the budget"
+expect_err "ttscope check: note: $assumed"
+check --budget budget.yaml --github --quiet run.log
+expect_out_like "::notice title=device memory::12288.00 MB are assumed, name a device in the budget"
+check --budget budget.yaml --device_memory 1000MiB run.log
+expect_code 1
+expect_out_like "device memory: 1000.00 MB, as --device_memory says"
+budget <<<'{device: n150, overall: {dram_peak: 10%}}'
+check --budget budget.yaml run.log
+expect_code 0
+expect_out_like "device memory: 12254.03 MB, what n150 has to allocate (the budget)"
+check --budget budget.yaml --device p150 run.log
+expect_out_like "what p150 has to allocate (--device)"
+mkdir -p sub
+printf 'preset: n150\ndram_banks: 8\n' >sub/half.yaml
+printf 'device: half.yaml\noverall: {dram_peak: 10%%}\n' >sub/budget.yaml
+check --budget sub/budget.yaml run.log
+expect_code 1
+expect_out_like "device memory: 8169.35 MB, what sub/half.yaml has to allocate (the budget)"
+
+# Growth: against the run of the same title.
+{ a_run "other run" 800.00 && a_run "first run" 990.00; } >base.log
+a_run "other run" >other.log
+budget <<<'{overall: {dram_peak: +1%}, phases: {"FORWARD*": {segment_peak: +0, change: +2%}}}'
+check --budget budget.yaml --baseline base.log run.log other.log
+expect_code 1
+expect_err ""
+expect_out_like "run: first run
+  baseline: base.log, run 2 'first run' (by title)
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB (+1% on 990.00 MB): 0.10 MB over (run.log:12)
+  ok       phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB, at most 400.00 MB (+0 bytes on 400.00 MB), the nearest of 2 phases"
+expect_out_like "run: other run
+  baseline: base.log, run 1 'other run' (by title)
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 808.00 MB"
+expect_out_like "over budget: 2 of 6 limits, 2 runs"
+# A run of the baseline that is gone is no pass, and so is one without a baseline.
+gone="base.log, run 1 'other run'"
+budget <<<'{baseline: base.log, overall: {dram_peak: +50%}}'
+cp base.log budget.yaml sub/
+check --budget sub/budget.yaml run.log # seen from the budget
+expect_code 5
+expect_err "ttscope check: note: no run here goes with the baseline's: sub/$gone"
+expect_out_like "at most 1485.00 MB (+50% on 990.00 MB)
+baseline: sub/$gone goes with no run here
+within budget as far as known: 1 limit"
+check --budget budget.yaml --github --quiet --junit report.xml --sarif report.sarif run.log
+expect_out "::warning title=pair::$gone goes with no run here"
+grep -q "<testcase classname=\"baseline base.log, run 1 .*other run.*\" name=\"pair\">" report.xml ||
+    fail "wanted the gone run in the report"
+grep -q "goes with no run here" report.sarif || fail "wanted the gone run as a notice"
+check_json --budget budget.yaml run.log
+expect_code 5
+expect_out_like '"unpaired":\[{"number":1,"title":"otherrun","rank":null,"line":2}\]'
+expect_out_like '"baseline":{"number":2,"title":"firstrun","rank":null,"line":21,"by":"title"'
+a_run "a new run" >new.log
+check --budget budget.yaml run.log other.log new.log
+expect_code 5
+expect_out_like "run: a new run
+  baseline: none for this run
+  unknown  dram-peak: 1000.00 MB in FORWARD_PASS_micro_1: the baseline has no such run"
+check --budget budget.yaml --baseline run.log new.log # of one each there is no doubt
+expect_code 0
+expect_out_like "baseline: run.log, run 1 'first run' (by order)"
+# Ranks without a title go to their own, in whatever order they are.
+ranks() { # the peak of rank 0, of rank 1, which is first
+    a_run "" "$1" | sed 's/^/0: /' >rank0
+    a_run "" "$2" | sed 's/^/1: /' >rank1
+    cat "rank$3" "rank$((1 - $3))"
+}
+ranks 900.00 990.00 0 >ranks_base.log
+ranks 900.00 990.00 1 >ranks.log
+budget <<<'{overall: {dram_peak: +1%}}'
+check --budget budget.yaml --baseline ranks_base.log ranks.log
+expect_code 0
+expect_out_like "run: ranks.log \[1\]
+  baseline: ranks_base.log, run 2 '\[1\]' (by rank)
+  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
+
+# What the baseline lacks is said, and no pass.
+sed 's/Allocations 200.00/Allocations 2x0.00/' run.log >odd.log
+budget <<<'{overall: {dram_peak: +1%}}'
+check --budget budget.yaml --baseline odd.log --junit report.xml run.log
+expect_code 5
+expect_err_like "ttscope check: odd.log:5: "
+expect_out_like "within budget as far as known: 1 limit"
+grep -A1 'classname="baseline odd.log, run 1' report.xml | grep -q '<error' || fail "wanted an error of the baseline"
+check --budget budget.yaml --baseline odd.log --github --quiet run.log
+expect_out_like "::warning file=odd.log,line=5,title=read::"
+check_json --budget budget.yaml --baseline odd.log run.log
+expect_out_like '"partial":true,"status":"unknown"}],"unpaired"'
+# Of a run the same: each limit passes, the run does not.
+budget <<<'{overall: {dram_peak: 1GiB}}'
+check --budget budget.yaml --github --junit report.xml odd.log
+expect_code 5
+expect_out_like "::warning file=odd.log,line=5,title=read::first run: "
+grep -A1 'classname="first run" name="read"' report.xml | grep -q '<error' || fail "wanted an error of the run"
+check_json --budget budget.yaml odd.log
+expect_code 5
+expect_out_like '"status":"pass","over":0,"unknown":0,"passed":1,"findings"'
+expect_out_like '"passed":1,"partial":true,"status":"unknown"}],"unpaired"'
+
+# Several limits of one figure.
+budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [95%, +1%, 900MiB]}}'
+check --budget budget.yaml --baseline run.log --junit report.xml --sarif report.sarif run.log
+expect_code 1
+expect_out_like "  ok       dram-peak (share): 1000.00 MB in FORWARD_PASS_micro_1, at most 1900.00 MB (95% of the device)
+  ok       dram-peak (growth): 1000.00 MB in FORWARD_PASS_micro_1, at most 1010.00 MB (+1% on 1000.00 MB)
+  OVER     dram-peak (bytes): 1000.00 MB in FORWARD_PASS_micro_1, at most 900.00 MB"
+expect_out_like "over budget: 1 of 3 limits"
+[ "$(grep -o 'name="dram-peak[^"]*"' report.xml | sort -u | wc -l)" -eq 3 ] || fail "wanted three names"
+grep -q '"ruleId": "dram-peak"' report.sarif || fail "wanted the rule as it is"
+# What is easily meant otherwise is told.
+budget <<<$'overall:\n  dram_peak: 2%\n  cb: 100\n  final_dram: [8000, +7]'
+check --budget budget.yaml --baseline run.log --device_memory 1GiB run.log
+expect_err_like "note: budget.yaml:2: 2% is a share of the device; growth is +2%"
+expect_err_like "note: budget.yaml:4: 8000 is bytes"
+expect_err_like "note: budget.yaml:4: +7 is bytes"
+[[ $err != *"100 is bytes"* ]] || fail "wanted no word about L1"
+budget <<<'{overall: {dram_peak: 2%}}'
+check --budget budget.yaml --device_memory 1GiB run.log
+[[ $err != *"is a share"* ]] || fail "wanted no word about growth"
+printf '{baseline: nope.json, overall: {dram_peak: +2%%}}' >budget.yaml
+check --budget budget.yaml run.log
+expect_code 3
+expect_err "ttscope check: baseline of budget.yaml:1: cannot read 'nope.json': no such file or directory"
+
+# Runs of one title have names of their own, and tests that do not depend on the order.
+budget <<<'{overall: {dram_peak: 1GiB}}'
+mkdir -p one
+cp run.log one/again.log
+check --budget budget.yaml --junit report.xml run.log one/again.log
+expect_out_like "run: first run (2)"
+classes() { grep -o 'classname="[^"]*"' report.xml | sort | tr '\n' ' '; }
+before=$(classes)
+[ "$before" = 'classname="first run (again.log)" classname="first run (run.log)" ' ] || fail "wanted two classes, not $before"
+check --budget budget.yaml --junit report.xml one/again.log run.log
+[ "$(classes)" = "$before" ] || fail "wanted the same classes"
+a_run "" >run_untitled.log
+cp run_untitled.log one/
+check --budget budget.yaml run_untitled.log one/run_untitled.log
+expect_out_like "run: one/run_untitled.log"
+check_json --budget budget.yaml run_untitled.log
+expect_out_like '"name":"run_untitled.log","title":null,"rank":null,'
+
+budget <<'YAML'
+overall:
+  cb: 1MiB
+  dram_peak: +2%
+YAML
+check --budget budget.yaml run.log
+expect_code 3
+expect_err "ttscope check: budget.yaml:3: growth is against a baseline: give 'baseline: FILE' in the budget, or '--baseline FILE'"
+budget <<<'{overall: {cb: 1MiB}}'
+check --budget budget.yaml --baseline run.log run.log
+expect_code 0
+expect_err "ttscope check: note: no limit of 'budget.yaml' is against a baseline, 'run.log' is not read"
+
+# Several files; one that cannot be read is no pass, and stands in the reports.
+check --budget budget.yaml run.log nowhere.log
+expect_code 5
+expect_err "ttscope check: cannot read 'nowhere.log': no such file or directory"
+expect_out_like "within budget as far as known: 1 limit"
+check --budget budget.yaml run.log nowhere.log --junit report.xml --sarif report.sarif --github --quiet
+expect_code 5
+expect_out "::error file=nowhere.log,title=read::cannot read 'nowhere.log': no such file or directory"
+# Where nothing could be checked, the reports of the day before go too.
+for path in stale.xml stale.sarif; do
+    echo green >$path
+done
+check --budget budget.yaml nowhere.log --junit stale.xml --sarif stale.sarif
+expect_code 3
+expect_out "not known: nothing could be checked"
+grep -q 'tests="1" failures="0" errors="1"' stale.xml || fail "wanted the error in the report"
+grep -q '"executionSuccessful": false' stale.sarif || fail "wanted the failure in the report"
+check_json --budget budget.yaml nowhere.log
+expect_code 3
+expect_out_like '"problem":"cannotread'
+expect_out_like '"partial":true,"status":"unknown"}'
+echo green >stale.xml
+echo 'overall: {cb: much}' >wrong.yaml
+check --budget wrong.yaml run.log --junit stale.xml
+expect_code 3
+expect_out ""
+grep -q 'errors="1"' stale.xml || fail "wanted the budget in the report"
+if command -v xmllint >/dev/null; then
+    run xmllint --noout report.xml
+    expect_code 0
+    run xmllint --xpath 'concat(/testsuite/@tests, /testsuite/@failures, /testsuite/@errors, " ",
+        //testcase[@name="read"]/error/@message)' report.xml
+    expect_out "201 cannot read 'nowhere.log': no such file or directory"
+fi
+if command -v jq >/dev/null; then
+    run jq -c '.runs[0].invocations[0] | [.executionSuccessful, .toolExecutionNotifications[0].message.text]' report.sarif
+    expect_out "[false,\"cannot read 'nowhere.log': no such file or directory\"]"
+fi
+
+# A hostile label and name: no line, command, markup or field of its own.
+{
+    begin 'a ##[error] "run" <b> & 100%, ok: yes'
+    phase $'X::error::,100%:##[set]\a<&"' 9.00 +9.00 9.00 9.00 0.00 0.00
+    end 9.00 9.00
+} >'bad,name: 1%.log'
+budget <<<'{overall: {dram_peak: 1MiB}, phases: {"X*": {change: 1MiB}, Y: {cb: 1}}}'
+check --budget budget.yaml 'bad,name: 1%.log' --github --junit report.xml --sarif report.sarif
+expect_code 1
+[ "$(grep -c '^::' "$work/out")" -eq 3 ] || fail "wanted three annotations"
+[ "$(grep -c '##\[' "$work/out")" -eq 0 ] || fail "wanted no command of the older form"
+grep -q $'\a' "$work/out" && fail "wanted nothing that a terminal obeys"
+annotations=$(grep '^::' <<<"$out")
+[[ $annotations == '::error file=bad%2Cname%3A 1%25.log,line=4,title=dram-peak::a ##?error] "run" <b> & 100%25, ok: yes: 9.00 MB in X::error::,100%25:##?set]'* ]] ||
+    fail "wanted the first annotation escaped"
+[[ $annotations == *'::error file=bad%2Cname%3A 1%25.log,line=4,title=phase-change X%3A%3Aerror%3A%3A%2C100%25%3A##?set]?<&"::'* ]] ||
+    fail "wanted the second annotation escaped"
+[[ $annotations == *'::warning file=bad%2Cname%3A 1%25.log,line=2,title=phase-cb Y::'*': no phase matches (budget.yaml:1)' ]] ||
+    fail "wanted a warning of what is unknown"
+if command -v xmllint >/dev/null; then
+    run xmllint --noout report.xml
+    expect_code 0
+    run xmllint --xpath 'string(//testcase[2]/@name)' report.xml
+    expect_out "phase-change X*"
+fi
+check --budget budget.yaml 'bad,name: 1%.log' --sarif report.sarif --json
+expect_code 1
+if command -v jq >/dev/null; then
+    cp out document
+    run jq -c '[.schema, .status, .over, .unknown, .passed, .partial, .runs[0].checks[1].findings[0].excess_bytes,
+        .runs[0].checks[2].findings[0].reason, .runs[0].checks[1].pattern]' document
+    expect_out '[{"name":"ttscope.check","version":1},"over",2,1,0,false,8388608,"no phase matches","X*"]'
+    # What the schema of SARIF asks for, and that rules and results agree.
+    run jq -c '[.version, (.runs | length), .runs[0].tool.driver.name, (.runs[0].tool.driver.rules | length),
+        (.runs[0] as $r | [$r.results[] | $r.tool.driver.rules[.ruleIndex].id == .ruleId and
+            (.message.text | length > 0) and (.level | IN("error", "warning")) and
+            (.locations[0].physicalLocation.region.startLine >= 1) and
+            (.partialFingerprints.primaryLocationLineHash | test("^[0-9a-f]{16}:1$"))] | all),
+        [.runs[0].results[].level], .runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri,
+        ([.runs[0].results[].partialFingerprints.primaryLocationLineHash] | unique | length),
+        (.runs[0].tool.driver.rules | all(.id and .shortDescription.text and .help.text))]' report.sarif
+    expect_out '["2.1.0",1,"ttscope",10,true,["error","error","warning"],"bad%2Cname%3A%201%25.log",3,true]'
+    # The same finding in a longer log is the same finding.
+    mkdir later
+    { printf 'a line\nanother\n' && cat 'bad,name: 1%.log'; } >'later/bad,name: 1%.log'
+    run sh -c 'cd later && "$1" check -q --budget ../budget.yaml "bad,name: 1%.log" --sarif ../later.sarif' sh "$ttscope"
+    prints() { jq -c '[.runs[0].results[].partialFingerprints]' "$1"; }
+    [ "$(prints report.sarif)" = "$(prints later.sarif)" ] || fail "wanted the same fingerprints"
+    # Two limits of one figure are two findings.
+    budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [1%, 1MiB]}}'
+    check -q --budget budget.yaml run.log --sarif two.sarif
+    [ "$(jq -c '[.runs[0].results[].partialFingerprints] | unique | length' two.sarif)" -eq 2 ] ||
+        fail "wanted a fingerprint for each limit"
+    # And one more phase before it changes nothing, but a second of its name is another.
+    with() { # label
+        begin run
+        phase "$1" 9.00 +9.00 9.00 9.00 0.00 0.00
+        phase X 9.00 +9.00 18.00 18.00 0.00 0.00
+        end 18.00 18.00
+    }
+    budget <<<'{phases: {X: {change: 1MiB}}}'
+    for label in X Y; do
+        with "$label" >same.log
+        check -q --budget budget.yaml same.log --sarif "$label.sarif"
+    done
+    sed '3,7d' same.log >less.log
+    cp less.log same.log
+    check -q --budget budget.yaml same.log --sarif less.sarif
+    [ "$(prints Y.sarif)" = "$(prints less.sarif)" ] || fail "wanted the same fingerprint"
+    [ "$(jq -c '[.runs[0].results[].partialFingerprints] | unique | length' X.sarif)" -eq 2 ] ||
+        fail "wanted two fingerprints"
+fi
+budget <<<'{overall: {dram_peak: 1GiB}}'
+check --budget budget.yaml run.log --github
+expect_code 0
+expect_out_like "
+::notice title=ttscope check::within budget: 1 limit"
+
+# Mistakes in a budget have their line, and nothing is checked.
+wrong() { # line and text; the budget on stdin
+    budget
+    check --budget budget.yaml run.log
+    expect_code 3
+    expect_out ""
+    expect_err "ttscope check: budget.yaml:$1"
+}
+wrong "1: it is empty: a check that checks nothing would always pass" </dev/null
+wrong "1: no limit: give 'overall' or 'phases', a check of nothing always passes" <<<'device: n150'
+wrong "3: unknown key 'dram_peek', did you mean 'dram_peak'?" <<<$'\noverall:\n  dram_peek: 1'
+wrong "2: 'cb': 'much', expected bytes as 11GiB, a share as 95%, or growth as +2% or +50MiB" <<<$'overall:\n  cb: much'
+wrong "2: not YAML: a tab, indent with blanks" <<<$'overall:\n\tcb: 1'
+wrong "2: 'headroom': '+5%', headroom cannot be growth: give bytes as 500MiB or a share as 5%" <<<$'overall:\n  headroom: +5%'
+wrong "3: 'cb' stands twice, first in line 2" <<<$'overall:\n  cb: 1\n  cb: 2'
+wrong "2: 'cb' is an alias (what begins with '*' needs quotes): write a limit as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: *x'
+wrong "2: 'cb' is a list: write a limit as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: [[1]]'
+wrong "2: 'device' and 'device_memory' both say how much memory there is, give one" <<<$'device: n150\ndevice_memory: 1\noverall: {cb: 1}'
+wrong "2: no chip is called 'n15', did you mean 'n150'?" <<<$'overall: {cb: 1}\ndevice: n15'
+wrong "4: the label of a phase is an alias (what begins with '*' needs quotes): write 'LABEL:' and its limits below" \
+    <<<$'overall:\n  cb: 1\nphases:\n  *_PASS:\n    cb: 1'
+check --budget nowhere.yaml run.log
+expect_code 3
+expect_err "ttscope check: budget: cannot read 'nowhere.yaml': no such file or directory"
+
+# The command line.
+usage() { # text; options
+    local text=$1
+    shift
+    check "$@"
+    expect_code 2
+    expect_out ""
+    expect_err "ttscope check: $text"
+}
+budget <<<'{overall: {cb: 1MiB}}'
+usage "which budget? give '--budget FILE' (see 'ttscope help check')" run.log
+usage "which run? give a log, a recording or a saved result ('-' is standard input)" -b budget.yaml
+usage "standard input can be read once only" -b - -
+usage "'--json' and '--github' are two answers, give one of them" -b budget.yaml --json --github run.log
+usage "'--json' and '--quiet' are two answers, give one of them" -b budget.yaml --json -q run.log
+usage "'--budget' stands twice, give one of them" -b budget.yaml -b budget.yaml run.log
+usage "'--device' and '--device_memory' both say how much memory there is, give one of them" \
+    -b budget.yaml -d n150 --device_memory 1GiB run.log
+usage "'--device_memory 0' is not an amount of memory, expected bytes as 12884901888, 1.2e9 or 12GiB" \
+    -b budget.yaml --device_memory 0 run.log
+usage "'--set' changes a device: give '--device NAME' too" -b budget.yaml --set l1_small=0 run.log
+usage "standard output has the answer, '--sarif' needs a file" -b budget.yaml --sarif - run.log
+usage "'x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit x --sarif x run.log
+usage "'./x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit ./x --sarif x run.log
+cp run.log kept.log
+usage "'run.log' is an input, the output needs another file" -b budget.yaml --junit run.log run.log
+usage "'./budget.yaml' is an input, the output needs another file" -b budget.yaml --sarif ./budget.yaml run.log
+cp run.log base.log
+budget <<<'{baseline: base.log, overall: {cb: +1MiB}}'
+usage "'base.log' is an input, the output needs another file" -b budget.yaml --junit base.log run.log
+cmp -s run.log kept.log || fail "wanted the log to stay"
+check -b budget.yaml --junit nowhere/report.xml run.log
+expect_code 3
+expect_out ""
+expect_err "ttscope check: cannot write 'nowhere/report.xml': no such file or directory"
+
+# The example, on what fit prints, saved and piped.
+"$ttscope" fit --runner memory_efficient "$source_dir/examples/fit/training.yaml" >fits.log
+check --budget "$source_dir/examples/budget.yaml" fits.log
+expect_code 0
+expect_err ""
+expect_out_like "within budget: 6 limits"
+# What it shows as a comment is a budget too.
+sed -n 's/^# \(baseline:\|overall:\|  dram_peak:\)/\1/p' "$source_dir/examples/budget.yaml" >growth.yaml
+"$ttscope" analyze fits.log --json >main.json
+check --budget growth.yaml --device n150 fits.log
+expect_code 0
+expect_out_like "within budget: 2 limits"
+run sh -c '"$1" fit "$2/examples/fit/training.yaml" | "$1" check --budget "$2/examples/budget.yaml" -' \
+    sh "$ttscope" "$source_dir"
+unwrap
+expect_code 1
+expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:34)"
+expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS, at most 11641.33 MB (95% of the device): 2811.58 MB over"
+expect_out_like "over budget: 4 of 6 limits"
