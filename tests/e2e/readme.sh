@@ -98,6 +98,19 @@ shown=$(awk '/^\$ ttscope fit/ { on = 1; next } /^```/ { on = 0 } on { print }' 
 [ -n "$shown" ] || fail "README.md shows nothing of a training run"
 expect_out_like "${shown//"(...)"/*}"
 
+# Of a log, and its two pictures.
+cd "$work" || exit 1
+run "$ttscope" analyze --logs "$source_dir/examples/tinyllama.log" --visualize_peak \
+    --visualize_phases --output peak.svg
+expect_code 0
+shown=$(awk '/^\$ ttscope analyze/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows nothing of a log"
+expect_out_like "${shown//"(...)"/*}"
+for picture in peak.svg peak-phases.svg; do
+    cmp -s "$picture" "$source_dir/docs/$picture" || fail "docs/$picture is old"
+done
+
 # And of a tracked program, with "(...)" where something is left out.
 run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
 shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \

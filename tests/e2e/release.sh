@@ -12,10 +12,13 @@ for _ in first again; do
     expect_code 0
     expect_out_like "does not fit n150: 14452.91 MB of 12254.03 MB"
     expect_out_like "fits n150: 8654.54 MB of 12254.03 MB"
+    expect_out_like "does not fit: 15,666.65 MB of 12,288.00 MB, 3,378.65 MB too much"
+    expect_out_like "build/demo/peak.png"
     expect_out_like "build/demo/fragmentation.svg"
     expect_out_like "tracked_loop: Out of Memory: Not enough space to allocate 1572864000 B DRAM"
     expect_out_like "peak of DRAM: 11534336000 B, 11000.00 MB"
     head -c 200 "$tree/build/demo/fragmentation.svg" | grep -q '<svg' || fail "wanted a picture"
+    head -c 8 "$tree/build/demo/peak.png" | grep -q PNG || fail "wanted a picture of the peaks"
 done
 
 run cmake --install "$tree/build/release" --prefix "$prefix"
