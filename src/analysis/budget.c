@@ -1,6 +1,7 @@
 #include "analysis/budget.h"
 
 #include "analysis/budget_inside.h"
+#include "base/share.h"
 
 #include <assert.h>
 
@@ -66,24 +67,11 @@ bool tts_budget_matches(const char *pattern, const char *name)
 
 /* ---- limits in bytes ---- */
 
-/* bytes * share / 10000, rounded down or up; bytes >= 0. */
-static int64_t share_of(int64_t bytes, uint64_t share, bool up)
-{
-    enum { ALL = 100 * 100 };
-    assert(bytes >= 0 && share <= TTS_BUDGET_SHARE_MAX);
-    int64_t out, rest = bytes % ALL * (int64_t)share;
-    rest = rest / ALL + (up && rest % ALL > 0);
-    if (__builtin_mul_overflow(bytes / ALL, (int64_t)share, &out) ||
-        __builtin_add_overflow(out, rest, &out))
-        return INT64_MAX;
-    return out;
-}
-
 static int64_t grown(int64_t base, const struct tts_budget_limit *limit)
 {
     int64_t size = base < 0 ? (base == INT64_MIN ? INT64_MAX : -base) : base, out;
     int64_t growth = limit->unit == TTS_BUDGET_GROWTH_SHARE
-                         ? share_of(size, limit->amount, false)
+                         ? tts_share_of(size, limit->amount, false)
                          : (int64_t)limit->amount;
     return __builtin_add_overflow(base, growth, &out) ? INT64_MAX : out;
 }
@@ -112,7 +100,7 @@ static enum tts_budget_reason limit_of(const struct tts_budget_input *input,
     struct tts_amount whole = is_l1 ? input->core_bytes : input->mem->device_memory;
     if (!whole.is_known || whole.bytes <= 0)
         return is_l1 ? TTS_BUDGET_NO_CORE : TTS_BUDGET_NO_DEVICE;
-    *out = share_of(whole.bytes, limit->amount, limit->rule == TTS_BUDGET_DRAM_HEADROOM);
+    *out = tts_share_of(whole.bytes, limit->amount, limit->rule == TTS_BUDGET_DRAM_HEADROOM);
     return TTS_BUDGET_NONE;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/share.h"
 #include "cli/analyze_parts.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -10,6 +11,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/same_file.h"
 #include "sources/trainlog.h"
 
 #include <inttypes.h>
@@ -87,7 +89,7 @@ static void say_above(struct tts_analyze_job *analyze, const struct tts_analyze_
     tts_message(command, "%s:%" PRIu64 ": the peak of '%s' is %s%% of the device, above %s%%",
                 tts_message_path(run->log), run->run->line, run->name,
                 tts_analyze_percent(share, mem->peak.bytes, mem->device_memory.bytes),
-                tts_analyze_limit(limit, analyze->options.limit));
+                tts_share_format(limit, analyze->options.limit));
 }
 
 static void judge(struct tts_analyze_job *analyze, const struct tts_analyze_run *run)
@@ -143,7 +145,7 @@ static enum tts_status take_run(struct tts_analyze_job *analyze, struct tts_anal
                                 const struct tts_trainrun *what, struct tts_error *err)
 {
     struct tts_trainmem mem;
-    char name[TTS_ANALYZE_NAME_MAX];
+    char name[TTS_RUN_NAME_MAX];
     tts_trainmem_of(what, &analyze->options.mem, &mem);
     log->runs++;
     log->untitled += what->title[0] == '\0';
@@ -158,12 +160,6 @@ static enum tts_status take_run(struct tts_analyze_job *analyze, struct tts_anal
 }
 
 /* ---- a log ---- */
-
-static bool ends_in(const char *path, const char *end)
-{
-    size_t len = strlen(path), end_len = strlen(end);
-    return len > end_len && strcmp(path + len - end_len, end) == 0;
-}
 
 /* Why there is none, where it can be told. */
 static void tell_none(struct tts_analyze_log *log, const struct tts_trainlog_facts *facts)
@@ -181,9 +177,9 @@ static void tell_none(struct tts_analyze_log *log, const struct tts_trainlog_fac
                  "line %" PRIu64 " has memory figures, but their heading '=== Memory Usage "
                  "Summary ===' is missing",
                  facts->stray_line);
-    else if (ends_in(log->path, ".tts"))
+    else if (tts_path_ends_in(log->path, ".tts"))
         snprintf(out, max, "it is a recording, which 'ttscope show', 'diff' and 'check' read");
-    else if (ends_in(log->path, ".json"))
+    else if (tts_path_ends_in(log->path, ".json"))
         snprintf(out, max, "it is JSON, which 'ttscope diff' and 'check' read");
     else if (facts->has_nul)
         snprintf(out, max, "it is no text file");
@@ -263,7 +259,7 @@ static enum tts_status take_logs(struct tts_analyze_job *analyze, struct tts_err
     for (size_t i = 0; i < analyze->options.log_count && status == TTS_OK; i++) {
         struct tts_analyze_log *log = &analyze->logs[i];
         log->path = analyze->options.logs[i];
-        analyze->label = tts_analyze_label(&analyze->options, i);
+        analyze->label = tts_run_label(analyze->options.logs, analyze->options.log_count, i);
         status = take_log(analyze, log, err);
         if (log->problem[0] == '\0')
             continue;

@@ -1,5 +1,6 @@
 /* analyze_json.c: the answer for programs; docs/design/analyze-json.md is its contract. */
 #include "cli/analyze_parts.h"
+#include "cli/phase_json.h"
 
 #include <assert.h>
 
@@ -20,22 +21,6 @@ const char *tts_analyze_source_name(enum tts_train_source source)
     return NULL;
 }
 
-static void put_text(struct tts_json *json, const char *key, const char *text)
-{
-    if (text && text[0] != '\0')
-        tts_json_text(json, key, text);
-    else
-        tts_json_null(json, key);
-}
-
-static void put_amount(struct tts_json *json, const char *key, struct tts_amount amount)
-{
-    if (amount.is_known)
-        tts_json_signed(json, key, amount.bytes);
-    else
-        tts_json_null(json, key);
-}
-
 /* ---- phases ---- */
 
 static void put_phase(struct tts_json *json, const struct tts_train_phase *phase)
@@ -50,11 +35,11 @@ static void put_phase(struct tts_json *json, const struct tts_train_phase *phase
     tts_json_number(json, "line", phase->line);
     tts_json_object(json, "dram");
     for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
-        put_amount(json, names[i], phase->figures[i]);
+        tts_json_amount(json, names[i], phase->figures[i]);
     tts_json_object_end(json);
     tts_json_object(json, "l1");
     for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
-        put_amount(json, names[i], phase->figures[i]);
+        tts_json_amount(json, names[i], phase->figures[i]);
     tts_json_object_end(json);
     tts_json_object_end(json);
 }
@@ -65,9 +50,9 @@ static void put_size(struct tts_json *json, const char *key, const struct tts_tr
 {
     int64_t difference;
     tts_json_object(json, key);
-    put_amount(json, "actual_bytes", size->actual);
-    put_amount(json, "expected_bytes", size->expected);
-    put_text(json, "expected_source", tts_analyze_source_name(size->source));
+    tts_json_amount(json, "actual_bytes", size->actual);
+    tts_json_amount(json, "expected_bytes", size->expected);
+    tts_json_text_or_null(json, "expected_source", tts_analyze_source_name(size->source));
     if (size->actual.is_known && size->expected.is_known && size->expected.bytes > 0 &&
         (uint64_t)size->expected.bytes <= UINT64_MAX / 10 &&
         !__builtin_sub_overflow(size->actual.bytes, size->expected.bytes, &difference))
@@ -84,11 +69,12 @@ static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
     put_size(json, "optimizer", &mem->optimizer);
     put_size(json, "gradients", &mem->gradients);
     tts_json_text(json, "dtype", tts_train_dtype_name(mem->dtype));
-    put_text(json, "dtype_source", tts_analyze_source_name(mem->dtype_source));
+    tts_json_text_or_null(json, "dtype_source", tts_analyze_source_name(mem->dtype_source));
     tts_json_text(json, "optimizer_name", tts_train_optimizer_name(mem->optimizer_kind));
-    put_text(json, "optimizer_source", tts_analyze_source_name(mem->optimizer_source));
-    put_amount(json, "activations_bytes", mem->activations);
-    put_amount(json, "activations_at_once_bytes", mem->activations_at_once);
+    tts_json_text_or_null(json, "optimizer_source",
+                          tts_analyze_source_name(mem->optimizer_source));
+    tts_json_amount(json, "activations_bytes", mem->activations);
+    tts_json_amount(json, "activations_at_once_bytes", mem->activations_at_once);
     tts_json_number(json, "forward_passes", mem->forward_passes);
     tts_json_number(json, "backward_passes", mem->backward_passes);
 }
@@ -98,8 +84,9 @@ static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
 static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
 {
     const struct tts_amount *peak = &mem->peak, *device = &mem->device_memory;
-    put_amount(json, "device_memory_bytes", *device);
-    put_text(json, "device_memory_source", tts_analyze_source_name(mem->device_memory_source));
+    tts_json_amount(json, "device_memory_bytes", *device);
+    tts_json_text_or_null(json, "device_memory_source",
+                          tts_analyze_source_name(mem->device_memory_source));
     if (mem->log_devices > 0)
         tts_json_number(json, "device_memory_devices", mem->log_devices);
     else
@@ -156,25 +143,25 @@ static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
     const struct tts_trainrun *what = run->run;
     const struct tts_trainmem *mem = run->mem;
     tts_json_text(json, "name", run->name);
-    put_text(json, "title", what->title);
-    put_text(json, "rank", what->rank);
+    tts_json_text_or_null(json, "title", what->title);
+    tts_json_text_or_null(json, "rank", what->rank);
     tts_json_text(json, "log", run->log);
     tts_json_number(json, "line", what->line);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < what->phase_count; i++)
         put_phase(json, &what->phases[i]);
     tts_json_array_end(json);
-    put_amount(json, "overall_dram_peak_bytes", what->overall_peak);
-    put_amount(json, "final_dram_bytes", what->final);
+    tts_json_amount(json, "overall_dram_peak_bytes", what->overall_peak);
+    tts_json_amount(json, "final_dram_bytes", what->final);
     if (what->has_parameters)
         tts_json_number(json, "parameters", what->parameters);
     else
         tts_json_null(json, "parameters");
     put_sizes(json, mem);
-    put_amount(json, "peak_bytes", mem->peak);
+    tts_json_amount(json, "peak_bytes", mem->peak);
     tts_json_bool(json, "peak_at_least", mem->peak_at_least);
-    put_text(json, "peak_phase",
-             mem->has_peak_phase ? what->phases[mem->peak_phase].name : NULL);
+    tts_json_text_or_null(json, "peak_phase",
+                          mem->has_peak_phase ? what->phases[mem->peak_phase].name : NULL);
     put_verdict(json, mem);
     put_breakdown(json, mem);
     put_notes(json, what);
@@ -210,7 +197,7 @@ void tts_analyze_json_end(struct tts_json *json, const struct tts_analyze_log *l
         tts_json_number(json, "runs", logs[i].runs);
         tts_json_number(json, "lines", logs[i].lines);
         tts_json_number(json, "bytes", logs[i].bytes);
-        put_text(json, "problem", logs[i].problem);
+        tts_json_text_or_null(json, "problem", logs[i].problem);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);

@@ -1,4 +1,5 @@
 /* analyze_junit.c: one test a run, for those who run builds. */
+#include "base/share.h"
 #include "cli/analyze_parts.h"
 #include "views/junit.h"
 
@@ -9,7 +10,7 @@ static void say_question(char out[TEXT_MAX], const struct tts_analyze_options *o
     char limit[TTS_ANALYZE_NUMBER_MAX];
     if (options->has_limit)
         snprintf(out, TEXT_MAX, "peak at most %s%% of device memory",
-                 tts_analyze_limit(limit, options->limit));
+                 tts_share_format(limit, options->limit));
     else
         snprintf(out, TEXT_MAX, "peak fits device memory");
 }

@@ -1,5 +1,6 @@
 #include "base/bytesize.h"
 #include "base/nearest.h"
+#include "base/share.h"
 #include "cli/analyze_parts.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -148,28 +149,12 @@ static bool set_format(struct tts_analyze_options *options, const char *text)
 bool tts_analyze_limit_parse(const char *text, uint32_t *out)
 {
     enum { LIMIT_MAX = 1000 * 100 };
-    size_t len = strlen(text), behind = 0;
-    uint32_t value = 0;
-    bool is_behind_point = false;
-    if (len < 2 || text[len - 1] != '%' || text[0] == '.')
+    size_t len = strlen(text);
+    uint64_t share;
+    if (len == 0 || text[len - 1] != '%' ||
+        tts_share_parse(text, len - 1, LIMIT_MAX, &share) != TTS_OK || share == 0)
         return false;
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (text[i] == '.' && !is_behind_point) {
-            is_behind_point = true;
-            continue;
-        }
-        if (text[i] < '0' || text[i] > '9' || value > LIMIT_MAX)
-            return false;
-        value = value * 10 + (uint32_t)(text[i] - '0');
-        behind += is_behind_point;
-    }
-    if (behind > 2 || (is_behind_point && behind == 0))
-        return false;
-    for (; behind < 2; behind++)
-        value = value > LIMIT_MAX ? value : value * 10;
-    if (value == 0 || value > LIMIT_MAX)
-        return false;
-    *out = value;
+    *out = (uint32_t)share;
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/analyze.h"
 #include "cli/device_arg.h"
 #include "cli/progress.h"
+#include "cli/run_name.h"
 #include "views/json.h"
 #include "views/junit.h"
 #include "views/memcharts.h"
@@ -68,21 +69,12 @@ const char *tts_analyze_device_words(char out[TTS_ANALYZE_DEVICE_MAX],
 
 /* ---- a run ---- */
 
-enum { TTS_ANALYZE_NAME_MAX = 576 };
-
 /* Borrowed; `name` is any bytes. */
 struct tts_analyze_run {
     const char *name, *log; /* log: as given */
     const struct tts_trainrun *run;
     const struct tts_trainmem *mem;
 };
-
-/* What a log is called: the end of its path, as much of it as tells it from the others. */
-const char *tts_analyze_label(const struct tts_analyze_options *options, size_t log);
-
-/* Title or the log's label, ` (number)` unless that is 1, the rank. */
-void tts_analyze_name(char out[TTS_ANALYZE_NAME_MAX], const struct tts_trainrun *run,
-                      const char *label, uint64_t number);
 
 /* How often the first names came; all zero is none. */
 enum { TTS_ANALYZE_NAMES_MAX = 256 };
@@ -93,8 +85,7 @@ struct tts_analyze_names {
 /* A name that no run before has, unless there were too many. `untitled`: how many of its log
  * are, this one among them. */
 void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_trainrun *run,
-                           const char *label, uint64_t untitled,
-                           char out[TTS_ANALYZE_NAME_MAX]);
+                           const char *label, uint64_t untitled, char out[TTS_RUN_NAME_MAX]);
 
 /* What --fail-above, or without it whether it fits, makes of a run. */
 enum tts_analyze_answer { TTS_ANALYZE_GOOD, TTS_ANALYZE_BAD, TTS_ANALYZE_UNKNOWN };
@@ -116,9 +107,6 @@ const char *tts_analyze_mb(char out[TTS_ANALYZE_NUMBER_MAX], int64_t bytes);
 const char *tts_analyze_count(char out[TTS_ANALYZE_NUMBER_MAX], uint64_t count);
 const char *tts_analyze_percent(char out[TTS_ANALYZE_NUMBER_MAX], int64_t part, int64_t whole);
 
-/* "97.5", of hundredths of a percent. */
-const char *tts_analyze_limit(char out[TTS_ANALYZE_NUMBER_MAX], uint32_t limit);
-
 /* ---- text ---- */
 
 /* What all runs have alike, for the lines at the top. */
@@ -135,7 +123,7 @@ void tts_analyze_text_head(const struct tts_analyze_alike *alike, FILE *out);
 void tts_analyze_text_run(const struct tts_analyze_options *options,
                           const struct tts_analyze_run *run, FILE *out);
 /* Behind several runs, one line each of the first. */
-enum { TTS_ANALYZE_ROWS_MAX = 48, TTS_ANALYZE_ROW_NAME_MAX = 160 };
+enum { TTS_ANALYZE_ROWS_MAX = 48, TTS_ANALYZE_ROW_NAME_MAX = 512 };
 struct tts_analyze_row {
     char name[TTS_ANALYZE_ROW_NAME_MAX]; /* safe */
     struct tts_amount peak, device_memory;
@@ -190,7 +178,7 @@ struct tts_analyze_kept {
     struct tts_analyze_run run; /* of what is behind */
     struct tts_trainrun copy;
     struct tts_trainmem mem;
-    char name[TTS_ANALYZE_NAME_MAX];
+    char name[TTS_RUN_NAME_MAX];
     size_t bytes; /* of this block */
     struct tts_train_phase phases[];
 };

@@ -2,8 +2,8 @@
  * stands behind its rows. */
 #include "base/number.h"
 #include "cli/analyze_parts.h"
-#include "cli/fit_line.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void put_size(FILE *out, const char *heading, const struct tts_train_size
     fprintf(out, "  Difference:           %c%" PRIu64 ".%02" PRIu64 "%%\n",
             difference < 0 ? '-' : '+', hundredths / 100, hundredths % 100);
     if (size->expected.bytes == 0 && size->actual.bytes != 0)
-        tts_fit_say(out, 2, "nothing is expected, so the difference has no percentage");
+        tts_say(out, 2, "nothing is expected, so the difference has no percentage");
 }
 
 /* ---- why a size is not known ---- */
@@ -103,9 +103,9 @@ static void say_unknown(FILE *out, const struct tts_analyze_run *run, struct tts
     if (amount.is_known)
         return;
     if (has_phase(run->run, part))
-        tts_fit_say(out, 2, "not known: a figure of it could not be read");
+        tts_say(out, 2, "not known: a figure of it could not be read");
     else
-        tts_fit_say(out, 2, "not known: the summary has no phase %s", phase);
+        tts_say(out, 2, "not known: the summary has no phase %s", phase);
 }
 
 /* They are what a backward pass left, beyond what was there before the first step. */
@@ -139,12 +139,12 @@ static void say_model(FILE *out, const struct tts_analyze_options *options,
     const struct tts_trainmem *mem = run->mem;
     char count[TTS_ANALYZE_NUMBER_MAX];
     if (options->mem.model.is_known)
-        tts_fit_say(out, 2, "expected: as --model_size says");
+        tts_say(out, 2, "expected: as --model_size says");
     else if (!mem->model.expected.is_known)
-        tts_fit_say(out, 2,
-                    "expected: not known, no parameter count in the log; give --model_size");
+        tts_say(out, 2,
+                "expected: not known, no parameter count in the log; give --model_size");
     else
-        tts_fit_say(
+        tts_say(
             out, 2,
             "expected: %s parameters (line %" PRIu64 " of the log) x %" PRId64 " bytes, %s%s",
             tts_analyze_count(count, run->run->parameters), run->run->parameters_line,
@@ -162,46 +162,44 @@ static void say_optimizer(FILE *out, const struct tts_analyze_options *options,
     char times[TTS_ANALYZE_NUMBER_MAX];
     const char *name = tts_train_optimizer_name(mem->optimizer_kind);
     if (options->mem.optimizer.is_known) {
-        tts_fit_say(out, 2, "expected: as --optimizer_size says");
+        tts_say(out, 2, "expected: as --optimizer_size says");
         return;
     }
     if (!mem->optimizer.expected.is_known && mem->model.expected.is_known) {
         tts_safe_text(logged, sizeof logged, run->run->optimizer, sizeof run->run->optimizer);
-        tts_fit_say(out, 2, "expected: not known, the log names %s%s; give --optimizer",
-                    logged[0] ? logged : "none",
-                    mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
-                        ? ", and not whether it has momentum"
-                        : ", whose state is not known here");
+        tts_say(out, 2, "expected: not known, the log names %s%s; give --optimizer",
+                logged[0] ? logged : "none",
+                mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
+                    ? ", and not whether it has momentum"
+                    : ", whose state is not known here");
         return;
     }
     if (!mem->optimizer.expected.is_known) {
-        tts_fit_say(
-            out, 2,
-            "expected: not known, as the size of the model is not; give --model_size or "
-            "--optimizer_size");
+        tts_say(out, 2,
+                "expected: not known, as the size of the model is not; give --model_size or "
+                "--optimizer_size");
         return;
     }
     times_the_model(times, mem->optimizer.expected.bytes, mem->model.expected.bytes);
     if (mem->optimizer_source == TTS_TRAIN_ASSUMED)
-        tts_fit_say(out, 2, "expected: %s, assumed as %s; give --optimizer for another", times,
-                    name);
+        tts_say(out, 2, "expected: %s, assumed as %s; give --optimizer for another", times,
+                name);
     else
-        tts_fit_say(out, 2, "expected: %s, as the state of %s (%s)", times, name,
-                    mem->optimizer_source == TTS_TRAIN_FROM_LOG ? "in the log" : "--optimizer");
+        tts_say(out, 2, "expected: %s, as the state of %s (%s)", times, name,
+                mem->optimizer_source == TTS_TRAIN_FROM_LOG ? "in the log" : "--optimizer");
 }
 
 static void say_gradients(FILE *out, const struct tts_analyze_options *options,
                           const struct tts_trainmem *mem)
 {
     if (options->mem.gradients.is_known)
-        tts_fit_say(out, 2, "expected: as --gradients_size says");
+        tts_say(out, 2, "expected: as --gradients_size says");
     else if (mem->gradients.expected.is_known)
-        tts_fit_say(out, 2, "expected: as large as the model, assumed");
+        tts_say(out, 2, "expected: as large as the model, assumed");
     else
-        tts_fit_say(
-            out, 2,
-            "expected: not known, as the size of the model is not; give --model_size or "
-            "--gradients_size");
+        tts_say(out, 2,
+                "expected: not known, as the size of the model is not; give --model_size or "
+                "--gradients_size");
 }
 
 /* ---- activations ---- */
@@ -215,16 +213,16 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
     say_unknown(out, run, mem->activations, TTS_TRAIN_PART_ACTIVATIONS, "FORWARD_PASS");
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
-    tts_fit_say(out, 2, "%" PRIu32 " forward passes, %s" TTS_FIT_GLUE "MB together%s%s%s",
-                mem->forward_passes, tts_analyze_mb(all, mem->activations.bytes),
-                mem->activations_at_once.is_known ? ", at most " : "",
-                mem->activations_at_once.is_known
-                    ? tts_analyze_mb(most, mem->activations_at_once.bytes)
-                    : "",
-                !mem->activations_at_once.is_known ? ""
-                : mem->backward_passes > 1         ? TTS_FIT_GLUE
-                    "MB at once: each backward pass frees what its forward pass kept"
-                                           : TTS_FIT_GLUE "MB at once");
+    tts_say(out, 2, "%" PRIu32 " forward passes, %s" TTS_SAY_GLUE "MB together%s%s%s",
+            mem->forward_passes, tts_analyze_mb(all, mem->activations.bytes),
+            mem->activations_at_once.is_known ? ", at most " : "",
+            mem->activations_at_once.is_known
+                ? tts_analyze_mb(most, mem->activations_at_once.bytes)
+                : "",
+            !mem->activations_at_once.is_known ? ""
+            : mem->backward_passes > 1         ? TTS_SAY_GLUE
+                "MB at once: each backward pass frees what its forward pass kept"
+                                       : TTS_SAY_GLUE "MB at once");
 }
 
 /* ---- the peak ---- */
@@ -236,28 +234,28 @@ static void say_device(FILE *out, const struct tts_analyze_options *options,
     char mb[TTS_ANALYZE_NUMBER_MAX], device[TTS_ANALYZE_DEVICE_MAX];
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
-        tts_fit_say(out, 2, "device memory: as --device_memory says");
+        tts_say(out, 2, "device memory: as --device_memory says");
         break;
     case TTS_TRAIN_FROM_DEVICE:
-        tts_fit_say(out, 2, "device memory: what %s has to allocate (--device)",
-                    tts_analyze_device_words(device, &options->device));
+        tts_say(out, 2, "device memory: what %s has to allocate (--device)",
+                tts_analyze_device_words(device, &options->device));
         break;
     case TTS_TRAIN_FROM_LOG:
         if (mem->log_devices > 1)
-            tts_fit_say(out, 2,
-                        "device memory: line %" PRIu64 " of the log says %s" TTS_FIT_GLUE
-                        "MB, %" PRIu32 " devices of the host share it",
-                        run->run->device_memory_line,
-                        tts_analyze_mb(mb, run->run->device_memory.bytes), mem->log_devices);
+            tts_say(out, 2,
+                    "device memory: line %" PRIu64 " of the log says %s" TTS_SAY_GLUE
+                    "MB, %" PRIu32 " devices of the host share it",
+                    run->run->device_memory_line,
+                    tts_analyze_mb(mb, run->run->device_memory.bytes), mem->log_devices);
         else
-            tts_fit_say(out, 2, "device memory: line %" PRIu64 " of the log",
-                        run->run->device_memory_line);
+            tts_say(out, 2, "device memory: line %" PRIu64 " of the log",
+                    run->run->device_memory_line);
         break;
     case TTS_TRAIN_ASSUMED:
-        tts_fit_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");
+        tts_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");
         break;
     case TTS_TRAIN_FROM_NOWHERE:
-        tts_fit_say(out, 2, "device memory: not known; give --device or --device_memory");
+        tts_say(out, 2, "device memory: not known; give --device or --device_memory");
         break;
     }
 }
@@ -276,13 +274,13 @@ static void put_peak(FILE *out, const struct tts_analyze_options *options,
     else
         fputs("  Usage:                unknown\n", out);
     if (!mem->peak.is_known)
-        tts_fit_say(out, 2,
-                    "the peak is not known: no line of the summary that could be read "
-                    "says it");
+        tts_say(out, 2,
+                "the peak is not known: no line of the summary that could be read "
+                "says it");
     else if (mem->peak_at_least)
-        tts_fit_say(out, 2, "%s: the peak is this or more",
-                    run->run->is_cut ? "the summary is cut off"
-                                     : "not all of its lines could be read");
+        tts_say(out, 2, "%s: the peak is this or more",
+                run->run->is_cut ? "the summary is cut off"
+                                 : "not all of its lines could be read");
     say_device(out, options, run);
 }
 
@@ -324,7 +322,7 @@ void tts_analyze_text_run(const struct tts_analyze_options *options,
 
 /* ---- behind the last ---- */
 
-enum { ROW_COLUMNS = 36 };
+enum { ROW_COLUMNS = 120 }; /* the end of a name may be what tells it apart */
 
 void tts_analyze_table_add(struct tts_analyze_table *table, const struct tts_analyze_run *run)
 {

@@ -1,7 +1,8 @@
 /* analyze_text_verdict.c: what the peak was made of, whether it fits, and what helps if not. */
+#include "base/share.h"
 #include "cli/analyze_parts.h"
-#include "cli/fit_line.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -45,13 +46,11 @@ static void say_sizes(const struct tts_trainmem *mem, FILE *out)
         [TTS_TRAIN_FORCE_TOO_MUCH] = "what is expected is more than was there",
     };
     if (mem->parts_forced)
-        tts_fit_say(out, 2, "with model and optimizer as measured: %s",
-                    reasons[mem->parts_forced]);
+        tts_say(out, 2, "with model and optimizer as measured: %s", reasons[mem->parts_forced]);
     else
-        tts_fit_say(out, 2, "with model and optimizer as %s",
-                    mem->parts_are_actual
-                        ? "measured"
-                        : "expected; --use_actual_sizes takes those measured");
+        tts_say(out, 2, "with model and optimizer as %s",
+                mem->parts_are_actual ? "measured"
+                                      : "expected; --use_actual_sizes takes those measured");
 }
 
 void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
@@ -63,16 +62,16 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
         assert(mem->peak_phase < run->run->phase_count);
         const struct tts_train_phase *at = &run->run->phases[mem->peak_phase];
         tts_safe_text(phase, sizeof phase, at->name, PHASE_COLUMNS);
-        tts_fit_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
+        tts_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
     }
     if (!mem->has_parts) {
-        tts_fit_say(out, 2, "not known: the summary does not say what was there at the peak");
+        tts_say(out, 2, "not known: the summary does not say what was there at the peak");
         return;
     }
     for (int part = TTS_TRAIN_PARTS - 1; part >= 0; part--)
         put_part(mem, (enum tts_train_part)part, out);
-    tts_fit_say(out, 2, "%s has all that %s put on top, what it freed again too",
-                part_names[tts_train_part_of(run->run->phases[mem->peak_phase].name)], phase);
+    tts_say(out, 2, "%s has all that %s put on top, what it freed again too",
+            part_names[tts_train_part_of(run->run->phases[mem->peak_phase].name)], phase);
     say_sizes(mem, out);
 }
 
@@ -127,15 +126,15 @@ static void say_larger(const struct tts_analyze_options *options, int64_t needed
     size_t count = find_larger((uint64_t)needed, larger), used = 0;
     for (size_t i = 0; i < count && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%s%s%s (%s" TTS_FIT_GLUE "MB)", i > 0 ? ", " : "",
+                                 "%s%s%s (%s" TTS_SAY_GLUE "MB)", i > 0 ? ", " : "",
                                  larger[i].name, unchanged(options, larger[i].name),
                                  tts_analyze_mb(mb, (int64_t)larger[i].bytes));
     if (count == 0)
-        tts_fit_say(out, 2,
-                    "- a larger device: none that is known has so much in a chip; "
-                    "several chips may share the model (see 'ttscope devices')");
+        tts_say(out, 2,
+                "- a larger device: none that is known has so much in a chip; "
+                "several chips may share the model (see 'ttscope devices')");
     else
-        tts_fit_say(out, 2, "- a larger device: %s", text);
+        tts_say(out, 2, "- a larger device: %s", text);
 }
 
 /* The first preset that has what a log says of its one device, in whole MB as it prints them.
@@ -177,16 +176,16 @@ static void put_remedies(const struct tts_analyze_options *options,
     if (has_activations)
         tts_analyze_mb(mb, mem->activations_at_once.bytes);
     fputs("  what is known to help:\n", out);
-    tts_fit_say(out, 2,
-                "- recompute activations (runner_type: memory_efficient): acts on what forward "
-                "passes keep%s%s%s",
-                has_activations ? ", here " : "", mb,
-                has_activations ? TTS_FIT_GLUE "MB at once" : "");
-    tts_fit_say(out, 2, "- a smaller batch: acts on the activations, which grow with it");
-    tts_fit_say(out, 2,
-                "- %sgradient accumulation: the same batch in smaller steps; acts on the "
-                "activations, and keeps the gradients",
-                mem->forward_passes > 1 ? "more " : "");
+    tts_say(out, 2,
+            "- recompute activations (runner_type: memory_efficient): acts on what forward "
+            "passes keep%s%s%s",
+            has_activations ? ", here " : "", mb,
+            has_activations ? TTS_SAY_GLUE "MB at once" : "");
+    tts_say(out, 2, "- a smaller batch: acts on the activations, which grow with it");
+    tts_say(out, 2,
+            "- %sgradient accumulation: the same batch in smaller steps; acts on the "
+            "activations, and keeps the gradients",
+            mem->forward_passes > 1 ? "more " : "");
     say_larger(options, mem->peak.bytes, out);
     fputs("  what each of them is worth, with the run's training file as CONFIG:\n", out);
     fprintf(out, "    ttscope fit CONFIG --device %s\n", device);
@@ -199,16 +198,15 @@ static void put_unknown(const struct tts_trainmem *mem, FILE *out)
 {
     char mb[TTS_ANALYZE_NUMBER_MAX];
     if (!mem->peak.is_known)
-        tts_fit_say(out, 2, "not known, as the peak is not known");
+        tts_say(out, 2, "not known, as the peak is not known");
     else if (!mem->device_memory.is_known)
-        tts_fit_say(out, 2,
-                    "not known: the memory of the device is not; give --device or "
-                    "--device_memory");
+        tts_say(out, 2,
+                "not known: the memory of the device is not; give --device or "
+                "--device_memory");
     else
-        tts_fit_say(out, 2,
-                    "not known, as not all of the run is: its peak is %s" TTS_FIT_GLUE
-                    "MB or more",
-                    tts_analyze_mb(mb, mem->peak.bytes));
+        tts_say(out, 2,
+                "not known, as not all of the run is: its peak is %s" TTS_SAY_GLUE "MB or more",
+                tts_analyze_mb(mb, mem->peak.bytes));
 }
 
 static void put_fits(const struct tts_trainmem *mem, FILE *out)
@@ -216,16 +214,16 @@ static void put_fits(const struct tts_trainmem *mem, FILE *out)
     char peak[TTS_ANALYZE_NUMBER_MAX], all[TTS_ANALYZE_NUMBER_MAX],
         left[TTS_ANALYZE_NUMBER_MAX];
     int64_t free_bytes = mem->device_memory.bytes - mem->peak.bytes;
-    tts_fit_say(
-        out, 2, "fits: %s" TTS_FIT_GLUE "MB of %s" TTS_FIT_GLUE "MB, %s" TTS_FIT_GLUE "MB free",
-        tts_analyze_mb(peak, mem->peak.bytes), tts_analyze_mb(all, mem->device_memory.bytes),
-        tts_analyze_mb(left, free_bytes));
+    tts_say(out, 2,
+            "fits: %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE "MB free",
+            tts_analyze_mb(peak, mem->peak.bytes),
+            tts_analyze_mb(all, mem->device_memory.bytes), tts_analyze_mb(left, free_bytes));
     if (free_bytes < mem->device_memory.bytes / 100 * HEADROOM_PERCENT)
-        tts_fit_say(out, 2,
-                    "warning: less than %d" TTS_FIT_GLUE
-                    "%% is left; what lies in pieces, programs and traces "
-                    "need some",
-                    HEADROOM_PERCENT);
+        tts_say(out, 2,
+                "warning: less than %d" TTS_SAY_GLUE
+                "%% is left; what lies in pieces, programs and traces "
+                "need some",
+                HEADROOM_PERCENT);
 }
 
 void tts_analyze_text_verdict(const struct tts_analyze_options *options,
@@ -236,8 +234,8 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
         more[TTS_ANALYZE_NUMBER_MAX];
     fputs("\n--- Verdict ---\n", out);
     if (options->has_limit && tts_analyze_judge(options, mem) == TTS_ANALYZE_BAD)
-        tts_fit_say(out, 2, "above what --fail-above allows, %s%% of the device",
-                    tts_analyze_limit(more, options->limit));
+        tts_say(out, 2, "above what --fail-above allows, %s%% of the device",
+                tts_share_format(more, options->limit));
     if (!mem->has_verdict) {
         put_unknown(mem, out);
         return;
@@ -246,11 +244,11 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
         put_fits(mem, out);
         return;
     }
-    tts_fit_say(out, 2,
-                "does not fit: %s" TTS_FIT_GLUE "MB of %s" TTS_FIT_GLUE "MB, %s" TTS_FIT_GLUE
-                "MB too much",
-                tts_analyze_mb(peak, mem->peak.bytes),
-                tts_analyze_mb(all, mem->device_memory.bytes),
-                tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
+    tts_say(out, 2,
+            "does not fit: %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
+            "MB too much",
+            tts_analyze_mb(peak, mem->peak.bytes),
+            tts_analyze_mb(all, mem->device_memory.bytes),
+            tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
     put_remedies(options, mem, out);
 }

@@ -1,23 +1,8 @@
 /* check_json.c: docs/design/check-json.md. */
 #include "cli/check_parts.h"
+#include "cli/phase_json.h"
 
 enum { ALL = 100 * 100 };
-
-static void put_amount(struct tts_json *json, const char *key, struct tts_amount amount)
-{
-    if (amount.is_known)
-        tts_json_signed(json, key, amount.bytes);
-    else
-        tts_json_null(json, key);
-}
-
-static void put_text(struct tts_json *json, const char *key, const char *text)
-{
-    if (text && text[0])
-        tts_json_text(json, key, text);
-    else
-        tts_json_null(json, key);
-}
 
 /* A line, null where there is none. */
 static void put_line(struct tts_json *json, const char *key, uint64_t line)
@@ -37,8 +22,8 @@ void tts_check_json_begin(struct tts_json *json, const struct tts_check_plan *pl
     tts_json_number(json, "version", 1);
     tts_json_object_end(json);
     tts_json_text(json, "budget", budget_path);
-    put_text(json, "baseline", plan->needs_baseline ? plan->baseline : NULL);
-    put_text(json, "device", plan->device);
+    tts_json_text_or_null(json, "baseline", plan->needs_baseline ? plan->baseline : NULL);
+    tts_json_text_or_null(json, "device", plan->device);
     tts_json_array(json, "runs");
 }
 
@@ -78,8 +63,8 @@ static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
 static void put_base(struct tts_json *json, const struct tts_trainrun *run, size_t idx)
 {
     tts_json_number(json, "number", idx + 1);
-    put_text(json, "title", run->title);
-    put_text(json, "rank", run->rank);
+    tts_json_text_or_null(json, "title", run->title);
+    tts_json_text_or_null(json, "rank", run->rank);
     put_line(json, "line", run->line);
 }
 
@@ -87,16 +72,16 @@ void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
 {
     tts_json_object(json, NULL);
     tts_json_text(json, "name", run->name);
-    put_text(json, "title", run->run->title);
-    put_text(json, "rank", run->run->rank);
+    tts_json_text_or_null(json, "title", run->run->title);
+    tts_json_text_or_null(json, "rank", run->run->rank);
     tts_json_text(json, "file", run->file->path);
     put_line(json, "line", run->run->line);
     tts_json_bool(json, "cut", run->run->is_cut);
     tts_json_bool(json, "at_least", run->run->is_at_least);
     put_notes(json, run->run);
-    put_amount(json, "device_memory_bytes", run->mem.device_memory);
-    put_text(json, "device_memory_source", source_name(run));
-    put_amount(json, "core_l1_bytes", run->plan->core_bytes);
+    tts_json_amount(json, "device_memory_bytes", run->mem.device_memory);
+    tts_json_text_or_null(json, "device_memory_source", source_name(run));
+    tts_json_amount(json, "core_l1_bytes", run->plan->core_bytes);
     if (run->baseline) {
         tts_json_object(json, "baseline");
         put_base(json, run->baseline, run->pair.b);
@@ -136,7 +121,8 @@ void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run
     tts_json_object(json, NULL);
     tts_json_text(json, "rule", tts_budget_rule_id(limit->rule));
     tts_json_text(json, "key", tts_budget_rule_key(limit->rule));
-    put_text(json, "pattern", is_phase ? budget->patterns[limit->pattern].text : NULL);
+    tts_json_text_or_null(json, "pattern",
+                          is_phase ? budget->patterns[limit->pattern].text : NULL);
     tts_json_number(json, "budget_line", limit->line);
     put_limit(json, limit);
     tts_json_text(json, "status", tts_check_status_name(verdict->status));
@@ -156,15 +142,17 @@ void tts_check_json_finding(struct tts_json *json, const struct tts_check_run *r
     char text[TTS_CHECK_TEXT_MAX];
     tts_json_object(json, NULL);
     tts_json_text(json, "status", tts_check_status_name(finding->status));
-    put_text(json, "reason", tts_budget_reason_text(finding->reason));
-    put_text(json, "phase", finding->has_phase ? run->run->phases[finding->phase].name : NULL);
+    tts_json_text_or_null(json, "reason", tts_budget_reason_text(finding->reason));
+    tts_json_text_or_null(json, "phase",
+                          finding->has_phase ? run->run->phases[finding->phase].name : NULL);
     put_line(json, "line", tts_check_line(run, finding));
     tts_json_number(json, "phases", finding->phases);
-    put_text(json, "figure", finding->measured.is_known ? figures[finding->figure] : NULL);
-    put_amount(json, "measured_bytes", finding->measured);
+    tts_json_text_or_null(json, "figure",
+                          finding->measured.is_known ? figures[finding->figure] : NULL);
+    tts_json_amount(json, "measured_bytes", finding->measured);
     tts_json_bool(json, "at_least", finding->at_least);
-    put_amount(json, "limit_bytes", finding->limit);
-    put_amount(json, "baseline_bytes", finding->baseline);
+    tts_json_amount(json, "limit_bytes", finding->limit);
+    tts_json_amount(json, "baseline_bytes", finding->baseline);
     tts_json_signed(json, "excess_bytes", finding->excess);
     tts_json_text(json, "text", tts_check_text(text, run, finding));
     tts_json_object_end(json);
@@ -210,7 +198,7 @@ void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
 {
     tts_json_array_end(json);
     put_unpaired(json, job);
-    put_text(json, "baseline_problem", job->baseline.problem);
+    tts_json_text_or_null(json, "baseline_problem", job->baseline.problem);
     tts_json_array(json, "files");
     for (size_t i = 0; i < job->options.path_count; i++) {
         const struct tts_check_file *file = &job->files[i];
@@ -218,7 +206,7 @@ void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
         tts_json_text(json, "path", file->path);
         tts_json_number(json, "runs", file->runs.count);
         tts_json_number(json, "unlisted", file->runs.unlisted);
-        put_text(json, "problem", file->problem);
+        tts_json_text_or_null(json, "problem", file->problem);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);

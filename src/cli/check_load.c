@@ -13,7 +13,6 @@ static const char command[] = TTS_CHECK_COMMAND;
 
 enum {
     NOTES_SAID_MAX = 20, /* of a file */
-    LABEL_MAX = 255,     /* bytes of a title or a file in a name */
 };
 
 /* ---- names ---- */
@@ -26,32 +25,10 @@ static const char *base_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The base name, the path where another file has the same; its end where that is long. */
-static const char *label_of(const struct tts_check_job *job, const char *path)
+static const char *label_of(const struct tts_check_job *job, const struct tts_check_file *file)
 {
-    const char *label = base_of(path);
-    for (size_t i = 0; i < job->options.path_count; i++) {
-        const char *other = job->options.paths[i];
-        if (strcmp(other, path) != 0 && strcmp(base_of(other), base_of(path)) == 0)
-            label = path;
-    }
-    size_t len = strlen(label);
-    return len > LABEL_MAX ? label + len - LABEL_MAX : label;
-}
-
-const char *tts_check_name(char out[TTS_CHECK_NAME_MAX], const struct tts_trainrun *run,
-                           const char *label, uint64_t number)
-{
-    char behind[32] = "";
-    size_t rank = strlen(run->rank);
-    while (rank > 0 && strchr(": |", run->rank[rank - 1]))
-        rank--; /* what parts it from the line */
-    if (number > 1)
-        snprintf(behind, sizeof behind, " (%" PRIu64 ")", number);
-    snprintf(out, TTS_CHECK_NAME_MAX, "%.*s%s%s%.*s%s", LABEL_MAX,
-             run->title[0] ? run->title : label, behind, rank > 0 ? " [" : "", (int)rank,
-             run->rank, rank > 0 ? "]" : "");
-    return out;
+    size_t idx = (size_t)(file - job->files);
+    return tts_run_label(job->options.paths, job->options.path_count, idx);
 }
 
 /* Would two runs have one name? Those without a title are called as their files. */
@@ -66,7 +43,7 @@ static bool is_namesake(const struct tts_check_run *run, const struct tts_check_
 
 static void name_run(const struct tts_check_job *job, size_t idx, struct tts_check_run *run)
 {
-    const char *label = label_of(job, run->file->path);
+    const char *label = label_of(job, run->file);
     uint64_t number = 0, in_file = 0, all = 0;
     char again[32] = "";
     for (size_t i = 0, at = 0; i < job->options.path_count; i++) {
@@ -77,13 +54,13 @@ static void name_run(const struct tts_check_job *job, size_t idx, struct tts_che
             in_file += is && at <= idx && &job->files[i] == run->file;
         }
     }
-    tts_check_name(run->name, run->run, label, number);
+    tts_run_name(run->name, run->run, label, number);
     if (all > 1 && run->run->title[0]) { /* the order of files may change, files do not */
-        char plain[TTS_CHECK_NAME_MAX];
+        char plain[TTS_RUN_NAME_MAX];
         if (in_file > 1)
             snprintf(again, sizeof again, ", %" PRIu64, in_file);
         snprintf(run->class_name, sizeof run->class_name, "%s (%s%s)",
-                 tts_check_name(plain, run->run, label, 1), label, again);
+                 tts_run_name(plain, run->run, label, 1), label, again);
     } else {
         memcpy(run->class_name, run->name, sizeof run->name);
     }

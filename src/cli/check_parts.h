@@ -7,6 +7,7 @@
 #include "base/beside.h"
 #include "base/outfile.h"
 #include "cli/device_arg.h"
+#include "cli/run_name.h"
 #include "sources/runs.h"
 #include "views/json.h"
 #include "views/junit.h"
@@ -63,7 +64,7 @@ struct tts_check_file {
     uint32_t problem_line;
 };
 
-enum { TTS_CHECK_NAME_MAX = 576, TTS_CHECK_CLASS_MAX = TTS_CHECK_NAME_MAX + 288 };
+enum { TTS_CHECK_CLASS_MAX = TTS_RUN_NAME_MAX + 288 };
 
 /* A run that is being judged; borrowed. */
 struct tts_check_run {
@@ -75,7 +76,7 @@ struct tts_check_run {
     const struct tts_check_plan *plan;
     const uint32_t *ordinals;             /* of its phases among those of a name; for SARIF */
     uint64_t number;                      /* in its file, from 1 */
-    char name[TTS_CHECK_NAME_MAX];        /* any bytes; no other run here has it */
+    char name[TTS_RUN_NAME_MAX];          /* any bytes; no other run here has it */
     char class_name[TTS_CHECK_CLASS_MAX]; /* the same from build to build */
 };
 
@@ -86,9 +87,6 @@ enum tts_status tts_check_load(struct tts_check_job *job, struct tts_error *err)
 void tts_check_release(struct tts_check_job *job);
 /* Run `idx` of all; `out` without what is calculated. */
 void tts_check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out);
-/* Title or `label`, ` (number)` unless that is 1, the rank. */
-const char *tts_check_name(char out[TTS_CHECK_NAME_MAX], const struct tts_trainrun *run,
-                           const char *label, uint64_t number);
 
 /* Something of it is missing or could not be read, so that a pass of it is not all. */
 bool tts_check_is_partial(const struct tts_trainrun *run);
@@ -106,9 +104,6 @@ enum { TTS_CHECK_LABEL_MAX = 256, TTS_CHECK_TEXT_MAX = 768, TTS_CHECK_NUMBER_MAX
 /* As tts_safe_text(); besides, a build server takes "##[...]" for a command wherever it stands.
  */
 void tts_check_safe(char *out, size_t capacity, const char *text, size_t columns);
-
-/* "95%", "2.5%", of hundredths of a percent. Returns `out`. */
-const char *tts_check_percent(char out[TTS_CHECK_NUMBER_MAX], uint64_t share);
 
 /* "phase-change FORWARD_PASS": the rule, and the phase or pattern; safe to show. */
 const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,

@@ -1,6 +1,7 @@
 /* check_plan.c: the budget, and the device and the baseline that it or an option names. */
 #include "base/bytesize.h"
 #include "base/error.h"
+#include "base/share.h"
 #include "cli/check_parts.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -166,8 +167,8 @@ static void note_limits(const struct tts_check_options *options,
         char share[TTS_CHECK_NUMBER_MAX];
         if (plan->baseline && is_share_for_growth(limit))
             tts_message(command,
-                        "note: %s:%" PRIu32 ": %s is a share of the device; growth is +%s",
-                        path, limit->line, tts_check_percent(share, limit->amount), share);
+                        "note: %s:%" PRIu32 ": %s%% is a share of the device; growth is +%s%%",
+                        path, limit->line, tts_share_format(share, limit->amount), share);
         else if (is_few_bytes(limit))
             tts_message(command, "note: %s:%" PRIu32 ": %s%" PRIu64 " is bytes", path,
                         limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);

@@ -132,7 +132,7 @@ void tts_check_sarif_finding(struct tts_sarif *sarif, const struct tts_check_run
                              const struct tts_budget_finding *finding)
 {
     char label[TTS_CHECK_LABEL_MAX], what[TTS_CHECK_TEXT_MAX];
-    char text[TTS_CHECK_NAME_MAX + TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 8];
+    char text[TTS_RUN_NAME_MAX + TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 8];
     if (finding->status == TTS_BUDGET_PASS)
         return;
     snprintf(text, sizeof text, "%s: %s: %s", run->name, tts_check_label(label, run, finding),

@@ -1,9 +1,9 @@
 /* check_text.c: the answer for people: a sentence a limit, in lines of 80 columns, and a
  * verdict. */
 #include "cli/check_parts.h"
-#include "cli/fit_line.h"
 #include "cli/message.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 
@@ -13,18 +13,18 @@ void tts_check_text_run(FILE *out, const struct tts_check_run *run)
 {
     char text[TTS_CHECK_TEXT_MAX], name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     tts_check_safe(name, sizeof name, run->name, NAME_COLUMNS);
-    tts_fit_say(out, 0, "run: %s", name);
+    tts_say(out, 0, "run: %s", name);
     if (tts_check_needs_device(&run->plan->budget))
-        tts_fit_say(out, 2, "device memory: %s", tts_check_device(text, run));
+        tts_say(out, 2, "device memory: %s", tts_check_device(text, run));
     if (!run->plan->needs_baseline)
         return;
     if (!run->baseline) {
-        tts_fit_say(out, 2, "baseline: none for this run");
+        tts_say(out, 2, "baseline: none for this run");
         return;
     }
-    tts_fit_say(out, 2, "baseline: %s (by %s)",
-                tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
-                tts_check_by_name(run));
+    tts_say(out, 2, "baseline: %s (by %s)",
+            tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
+            tts_check_by_name(run));
 }
 
 void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
@@ -40,9 +40,8 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
         tts_check_safe(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
         snprintf(where, sizeof where, " (%s:%" PRIu64 ")", path, line);
     }
-    tts_fit_say(out, 2, "%-8s %s: %s%s", words[finding->status],
-                tts_check_label(label, run, finding), tts_check_text(text, run, finding),
-                where);
+    tts_say(out, 2, "%-8s %s: %s%s", words[finding->status],
+            tts_check_label(label, run, finding), tts_check_text(text, run, finding), where);
 }
 
 void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
@@ -73,8 +72,8 @@ void tts_check_text_end(FILE *out, const struct tts_check_job *job)
     for (size_t i = 0; i < bases->count && job->counts.runs > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
         if (!job->is_paired[i])
-            tts_fit_say(out, 0, "baseline: %s goes with no run here",
-                        tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+            tts_say(out, 0, "baseline: %s goes with no run here",
+                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
     }
     tts_check_text_verdict(out, &job->counts);
 }

@@ -1,5 +1,6 @@
 /* check_words.c: a finding in words, the same in every output. */
 #include "base/number.h"
+#include "base/share.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
 #include "cli/safe_text.h"
@@ -119,10 +120,10 @@ const char *tts_check_by_name(const struct tts_check_run *run)
 const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
                                 const struct tts_trainrun *run, size_t idx)
 {
-    char raw[TTS_CHECK_NAME_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char raw[TTS_RUN_NAME_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     tts_check_safe(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
-    put_safe(name, sizeof name, tts_check_name(raw, run, "", 1));
+    put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));
     const char *shown = name + (name[0] == ' '); /* a rank without a title */
     snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",
              shown, shown[0] ? "'" : "");
@@ -164,19 +165,6 @@ static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_ru
     return out;
 }
 
-const char *tts_check_percent(char out[TTS_CHECK_NUMBER_MAX], uint64_t share)
-{
-    int len =
-        snprintf(out, TTS_CHECK_NUMBER_MAX, "%" PRIu64 ".%02" PRIu64, share / 100, share % 100);
-    assert(len > 0 && len < TTS_CHECK_NUMBER_MAX - 1);
-    while (out[len - 1] == '0')
-        len--;
-    if (out[len - 1] == '.')
-        len--;
-    memcpy(out + len, "%", 2);
-    return out;
-}
-
 /* Where the limit is from: "", " (95% of the device)", " (+2% on 7843.14 MB)". */
 static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
                        const struct tts_budget_finding *finding)
@@ -193,7 +181,7 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
     case TTS_BUDGET_BYTES:
         break;
     case TTS_BUDGET_SHARE:
-        snprintf(out, PART_MAX, " (%s of %s)", tts_check_percent(amount, limit->amount),
+        snprintf(out, PART_MAX, " (%s%% of %s)", tts_share_format(amount, limit->amount),
                  tts_budget_is_l1(limit->rule) ? "the L1 of a core" : "the device");
         break;
     case TTS_BUDGET_GROWTH_BYTES:
@@ -201,7 +189,8 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
                  put_excess(amount, limit->rule, (int64_t)limit->amount), base);
         break;
     case TTS_BUDGET_GROWTH_SHARE:
-        snprintf(out, PART_MAX, " (+%s on %s)", tts_check_percent(amount, limit->amount), base);
+        snprintf(out, PART_MAX, " (+%s%% on %s)", tts_share_format(amount, limit->amount),
+                 base);
         break;
     }
 }

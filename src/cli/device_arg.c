@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/same_file.h"
 #include "sources/devfile.h"
 
 #include <stdio.h>
@@ -19,17 +20,11 @@ bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const c
     return true;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t len = strlen(text), end_len = strlen(end);
-    return len > end_len && strcmp(text + len - end_len, end) == 0;
-}
-
 bool tts_device_arg_is_file(const struct tts_device_arg *arg)
 {
     const char *name = arg->name;
-    return strcmp(name, "-") == 0 || strchr(name, '/') || ends_in(name, ".yaml") ||
-           ends_in(name, ".yml");
+    return strcmp(name, "-") == 0 || strchr(name, '/') || tts_path_ends_in(name, ".yaml") ||
+           tts_path_ends_in(name, ".yml");
 }
 
 static int begin_chip(const struct tts_device_arg *arg, const char *command,

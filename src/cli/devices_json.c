@@ -4,14 +4,6 @@
 
 static const char no_source[] = "nothing that we know of states it, set it";
 
-static void put_text(struct tts_json *json, const char *key, const char *text)
-{
-    if (text && text[0])
-        tts_json_text(json, key, text);
-    else
-        tts_json_null(json, key);
-}
-
 static void begin(struct tts_json *json)
 {
     tts_json_object(json, NULL);
@@ -90,7 +82,7 @@ static void put_facts(struct tts_json *json, const struct tts_chip *chip)
         tts_json_object(json, tts_fact_name(key));
         put_value(json, key, fact);
         tts_json_text(json, "origin", tts_origin_name(fact->origin));
-        put_text(json, "source", fact->source);
+        tts_json_text_or_null(json, "source", fact->source);
         if (fact->origin == TTS_ORIGIN_UNKNOWN)
             tts_json_text(json, "reason", no_source);
         tts_json_text(json, "meaning", tts_fact_meaning(key));
@@ -105,7 +97,8 @@ static void put_grid(struct tts_json *json, const struct tts_fact *grid)
 {
     char text[TTS_FACT_TEXT_MAX];
     bool known = grid->origin != TTS_ORIGIN_UNKNOWN;
-    put_text(json, "grid", known ? tts_fact_text(TTS_FACT_GRID, grid, text) : NULL);
+    tts_json_text_or_null(json, "grid",
+                          known ? tts_fact_text(TTS_FACT_GRID, grid, text) : NULL);
     tts_json_text(json, "grid_origin", tts_origin_name(grid->origin));
 }
 
@@ -118,8 +111,8 @@ static void put_chip(struct tts_json *json, const struct tts_chip *chip,
     tts_json_text(json, "arch", tts_arch_name(chip->arch));
     tts_json_number(json, "chips", chips->value);
     put_grid(json, &chip->fact[TTS_FACT_GRID]);
-    put_text(json, "title", preset ? preset->title : NULL);
-    put_text(json, "variants", preset ? preset->variants : NULL);
+    tts_json_text_or_null(json, "title", preset ? preset->title : NULL);
+    tts_json_text_or_null(json, "variants", preset ? preset->variants : NULL);
     put_pools(json, chip);
     if (facts)
         put_facts(json, chip);
@@ -162,13 +155,13 @@ static void put_hostchip(struct tts_json *json, const struct tts_hostchip *chip)
 {
     tts_json_object(json, NULL);
     tts_json_number(json, "node", chip->node);
-    put_text(json, "card_type", chip->card_type);
-    put_text(json, "preset", chip->preset);
-    put_text(json, "arch", chip->arch_known ? tts_arch_name(chip->arch) : NULL);
-    put_text(json, "pci_address", chip->pci_address);
-    put_text(json, "serial", chip->serial);
-    put_text(json, "asic_id", chip->asic_id);
-    put_text(json, "firmware", chip->firmware);
+    tts_json_text_or_null(json, "card_type", chip->card_type);
+    tts_json_text_or_null(json, "preset", chip->preset);
+    tts_json_text_or_null(json, "arch", chip->arch_known ? tts_arch_name(chip->arch) : NULL);
+    tts_json_text_or_null(json, "pci_address", chip->pci_address);
+    tts_json_text_or_null(json, "serial", chip->serial);
+    tts_json_text_or_null(json, "asic_id", chip->asic_id);
+    tts_json_text_or_null(json, "firmware", chip->firmware);
     put_pids(json, chip);
     tts_json_object_end(json);
 }
@@ -189,7 +182,7 @@ static void put_host(struct tts_json *json, const struct tts_devices_host *host)
     tts_json_number(json, "host_left_out", host->found.left_out);
     tts_json_object(json, "driver");
     tts_json_bool(json, "loaded", host->found.driver_loaded);
-    put_text(json, "version", host->found.driver_version);
+    tts_json_text_or_null(json, "version", host->found.driver_version);
     tts_json_object_end(json);
 }
 

@@ -1,23 +1,8 @@
 /* diff_json.c: what changed, for programs (docs/design/diff-json.md). */
 #include "cli/diff_parts.h"
+#include "cli/phase_json.h"
 
 #include <assert.h>
-
-static void put_text(struct tts_json *json, const char *key, const char *text)
-{
-    if (text && text[0] != '\0')
-        tts_json_text(json, key, text);
-    else
-        tts_json_null(json, key);
-}
-
-static void put_amount(struct tts_json *json, const char *key, struct tts_amount amount)
-{
-    if (amount.is_known)
-        tts_json_signed(json, key, amount.bytes);
-    else
-        tts_json_null(json, key);
-}
 
 /* part / |whole|, null where that is nothing or more than can be. */
 static void put_ratio(struct tts_json *json, const char *key, int64_t part, int64_t whole)
@@ -32,9 +17,9 @@ static void put_ratio(struct tts_json *json, const char *key, int64_t part, int6
 static void put_delta(struct tts_json *json, const char *key, const struct tts_delta *delta)
 {
     tts_json_object(json, key);
-    put_amount(json, "a_bytes", delta->a);
-    put_amount(json, "b_bytes", delta->b);
-    put_amount(json, "change_bytes", delta->change);
+    tts_json_amount(json, "a_bytes", delta->a);
+    tts_json_amount(json, "b_bytes", delta->b);
+    tts_json_amount(json, "change_bytes", delta->change);
     if (tts_delta_has_share(delta))
         put_ratio(json, "change_ratio", delta->change.bytes, delta->a.bytes);
     else
@@ -61,8 +46,8 @@ static void put_input(struct tts_json *json, const char *key,
 static void put_run_name(struct tts_json *json, const struct tts_trainrun *run, size_t number)
 {
     tts_json_number(json, "run", number + 1);
-    put_text(json, "title", run->title);
-    put_text(json, "rank", run->rank);
+    tts_json_text_or_null(json, "title", run->title);
+    tts_json_text_or_null(json, "rank", run->rank);
     if (run->line > 0)
         tts_json_number(json, "line", run->line);
     else
@@ -129,7 +114,7 @@ static void put_phase(struct tts_json *json, const struct tts_diff_job *job,
     for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
         put_delta(json, figure_names[i], &phase->figures[i]);
     tts_json_object_end(json);
-    put_amount(json, "peak_contribution_bytes", phase->contribution);
+    tts_json_amount(json, "peak_contribution_bytes", phase->contribution);
     tts_json_object_end(json);
 }
 
@@ -159,13 +144,15 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
     bool has_peak = is_told || cause->reason == TTS_RUNDIFF_NO_PHASE;
     tts_json_object(json, "cause");
     tts_json_text(json, "reason", reasons[cause->reason]);
-    put_text(json, "peak_phase",
-             has_peak ? tts_diff_phase_name(job, pair, cause->peak_phase) : NULL);
-    put_text(json, "other_peak_phase",
-             is_told && cause->has_other ? tts_diff_phase_name(job, pair, cause->other_phase)
-                                         : NULL);
-    put_text(json, "part", cause->has_part ? part_names[cause->part] : NULL);
-    put_text(json, "phase", is_told ? tts_diff_phase_name(job, pair, cause->phase) : NULL);
+    tts_json_text_or_null(json, "peak_phase",
+                          has_peak ? tts_diff_phase_name(job, pair, cause->peak_phase) : NULL);
+    tts_json_text_or_null(json, "other_peak_phase",
+                          is_told && cause->has_other
+                              ? tts_diff_phase_name(job, pair, cause->other_phase)
+                              : NULL);
+    tts_json_text_or_null(json, "part", cause->has_part ? part_names[cause->part] : NULL);
+    tts_json_text_or_null(json, "phase",
+                          is_told ? tts_diff_phase_name(job, pair, cause->phase) : NULL);
     if (is_told) {
         int64_t bytes = pair->diff.phases[cause->phase].contribution.bytes;
         int64_t whole = pair->diff.peak.change.bytes;

@@ -1,8 +1,8 @@
 /* diff_text_verdict.c: the answer: by how much the peak changed, and why. */
 #include "base/number.h"
 #include "cli/diff_parts.h"
-#include "cli/fit_line.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -134,17 +134,17 @@ static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair
     phase_name(&name, job, pair, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && is_slight(&diff->peak)) {
-        tts_fit_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
-                    size_of(&size, part), name.text, how);
+        tts_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
+                size_of(&size, part), name.text, how);
         return;
     }
     if (is_more)
         describe_against(job, pair, against, sizeof against);
     if (part == whole)
-        tts_fit_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
+        tts_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
     else
-        tts_fit_say(out, 0, is_more ? "%s, %s by %s alone: %s%s" : "%s, %s of it in %s: %s%s",
-                    change, size_of(&size, part), name.text, how, against);
+        tts_say(out, 0, is_more ? "%s, %s by %s alone: %s%s" : "%s, %s of it in %s: %s%s",
+                change, size_of(&size, part), name.text, how, against);
 }
 
 /* ---- the part, where no phase can be named ---- */
@@ -182,25 +182,25 @@ static void say_unexplained(const struct tts_diff_job *job, const struct tts_dif
     if (cause->has_part)
         describe_part(&pair->diff, part);
     if (cause->reason == TTS_RUNDIFF_NO_PHASE)
-        tts_fit_say(out, 0,
-                    "%s%s; which phase explains it cannot be told: it is in %s, which "
-                    "only %c has",
-                    change, part, phase_name(&name, job, pair, cause->peak_phase),
-                    pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
+        tts_say(out, 0,
+                "%s%s; which phase explains it cannot be told: it is in %s, which "
+                "only %c has",
+                change, part, phase_name(&name, job, pair, cause->peak_phase),
+                pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
     else
-        tts_fit_say(out, 0, "%s%s; which phase explains it cannot be told: %s", change, part,
-                    why[cause->reason]);
+        tts_say(out, 0, "%s%s; which phase explains it cannot be told: %s", change, part,
+                why[cause->reason]);
 }
 
 static void say_same(const struct tts_rundiff *diff, FILE *out)
 {
     if (diff->compared == 0) {
-        tts_fit_say(out, 0, "nothing can be compared: no figure is known of both");
+        tts_say(out, 0, "nothing can be compared: no figure is known of both");
         return;
     }
-    tts_fit_say(
-        out, 0, "no difference%s",
-        diff->is_rounded && !diff->is_equal ? " above 0.01 MB, to which logs are printed" : "");
+    tts_say(out, 0, "no difference%s",
+            diff->is_rounded && !diff->is_equal ? " above 0.01 MB, to which logs are printed"
+                                                : "");
 }
 
 void tts_diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
@@ -213,14 +213,14 @@ void tts_diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff
         return;
     }
     if (!diff->peak.change.is_known) {
-        tts_fit_say(out, 0, "how the peak changed is not known, as the peak of %s is not",
-                    diff->peak.a.is_known   ? "B"
-                    : diff->peak.b.is_known ? "A"
-                                            : "both");
+        tts_say(out, 0, "how the peak changed is not known, as the peak of %s is not",
+                diff->peak.a.is_known   ? "B"
+                : diff->peak.b.is_known ? "A"
+                                        : "both");
         return;
     }
     if (!diff->peak.differs) {
-        tts_fit_say(out, 0, "the peak did not change");
+        tts_say(out, 0, "the peak did not change");
         return;
     }
     describe_change(&diff->peak, change);

@@ -3,6 +3,7 @@
 #include "cli/fit_inference_parts.h"
 #include "cli/fit_line.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 
@@ -15,17 +16,17 @@ static void print_head(const struct tts_inference_ask *ask, const struct tts_inf
     tts_safe_text(type, sizeof type, ask->model_type, TTS_INFERENCE_TYPE_MAX);
     fprintf(out, "%s%s: %" PRIu64 " parameters\n", type,
             ask->type_is_assumed ? " (assumed, the file does not say)" : "", plan->parameters);
-    tts_fit_say(out, 0,
-                "%" PRIu64 " layers of %" PRIu64 ", %" PRIu64 " heads of %" PRIu64 ", %" PRIu64
-                " of k and v; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
-                model->layers, model->hidden, model->heads, model->head_dim, model->kv_heads,
-                model->mlp_width, model->vocabulary, model->tied ? ", tied" : "");
+    tts_say(out, 0,
+            "%" PRIu64 " layers of %" PRIu64 ", %" PRIu64 " heads of %" PRIu64 ", %" PRIu64
+            " of k and v; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
+            model->layers, model->hidden, model->heads, model->head_dim, model->kv_heads,
+            model->mlp_width, model->vocabulary, model->tied ? ", tied" : "");
     if (ask->vocabulary_why)
-        tts_fit_say(out, 0, "vocabulary: %s", ask->vocabulary_why);
-    tts_fit_say(out, 0,
-                "batch %" PRIu64 ", context %" PRIu64 " tokens in blocks of %" PRIu64
-                ", prefill of %" PRIu64,
-                config->batch, config->length, config->block, tts_inference_prefill(config));
+        tts_say(out, 0, "vocabulary: %s", ask->vocabulary_why);
+    tts_say(out, 0,
+            "batch %" PRIu64 ", context %" PRIu64 " tokens in blocks of %" PRIu64
+            ", prefill of %" PRIu64,
+            config->batch, config->length, config->block, tts_inference_prefill(config));
     if (config->tensor_parallel > 1)
         fprintf(out, "tensor parallel on %" PRIu64 " chips; what follows is of one of them\n",
                 config->tensor_parallel);
@@ -76,18 +77,17 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
     char total[TTS_NUMBER_MB_MAX], capacity[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX],
         peak[TTS_NUMBER_MB_MAX];
     bool is_too_much = plan->peak_bank_bytes > plan->bank_bytes;
-    tts_fit_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
-                answer->chip->name, chips > 1 ? " (estimated)" : "",
-                tts_fit_mb(total, plan->total_bytes),
-                tts_fit_mb(capacity, plan->capacity_bytes));
+    tts_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
+            answer->chip->name, chips > 1 ? " (estimated)" : "",
+            tts_fit_mb(total, plan->total_bytes), tts_fit_mb(capacity, plan->capacity_bytes));
     if (is_too_much)
         tts_fit_say_missing(out, &banks);
     tts_fit_say_chips(out, chips, answer->chip);
     if (!plan->fits)
         print_failure(plan, out);
-    tts_fit_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
-                is_too_much ? "would have to give" : "gives",
-                tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
+    tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
+            is_too_much ? "would have to give" : "gives",
+            tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
 }
 
 static void print_largest(const struct tts_inference_config *config,
@@ -116,14 +116,13 @@ static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     fputc('\n', out);
-    tts_fit_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
-                config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
-    tts_fit_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);
+    tts_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
+            config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
+    tts_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);
     if (config->model.tied && !config->separate_head)
-        tts_fit_say(
-            out, 0,
-            "tied: one table for embedding and head; '--separate-head' counts a head of "
-            "its own, as programs have it that look up rows");
+        tts_say(out, 0,
+                "tied: one table for embedding and head; '--separate-head' counts a head of "
+                "its own, as programs have it that look up rows");
 }
 
 static void print_lighter(const struct tts_inference_answer *answer, FILE *out)

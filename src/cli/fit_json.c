@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static void put_text(struct tts_json *json, const char *key, const char *text)
-{
-    if (text && text[0])
-        tts_json_text(json, key, text);
-    else
-        tts_json_null(json, key);
-}
-
 static void put_layer(struct tts_json *json, int32_t layer)
 {
     if (layer == TTS_LAYER_NONE)
@@ -55,8 +47,8 @@ static void put_config(const struct tts_fit_answer *answer, struct tts_json *jso
     const struct tts_fit_setup *setup = answer->setup;
     tts_json_text(json, "recipe", tts_recipe_name(setup->workload.recipe));
     tts_json_text(json, "file", answer->options->path);
-    put_text(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
-    put_text(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
+    tts_json_text_or_null(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
+    tts_json_text_or_null(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
     tts_json_number(json, "unknown_keys", setup->file.unknown_keys);
     tts_json_object(json, "config");
     for (int i = 0; i < TTS_FIT_SETTING_COUNT; i++)
@@ -101,7 +93,7 @@ static void put_entry(const struct tts_fit_part *one, struct tts_json *json)
     tts_json_object(json, NULL);
     tts_json_text(json, "part", tts_part_name(one->part));
     put_layer(json, one->layer);
-    put_text(json, "op", one->op);
+    tts_json_text_or_null(json, "op", one->op);
     tts_json_number(json, "bytes", one->bytes);
     tts_json_number(json, "buffers", one->buffers);
     tts_json_object_end(json);
@@ -124,7 +116,7 @@ static void put_peak(const struct tts_fit *fit, struct tts_json *json)
     tts_json_object(json, "peak");
     tts_json_number(json, "bytes", peak->bytes);
     tts_json_text(json, "phase", peak->phase);
-    put_text(json, "op", peak->op);
+    tts_json_text_or_null(json, "op", peak->op);
     put_layer(json, peak->layer);
     tts_json_number(json, "allocation", peak->allocation);
     tts_json_array(json, "parts");
@@ -156,7 +148,7 @@ static void put_failure(const struct tts_fit_placement *placement, struct tts_js
     tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "phase", first->phase);
-    put_text(json, "op", first->op);
+    tts_json_text_or_null(json, "op", first->op);
     put_layer(json, first->layer);
     tts_json_number(json, "requested_bytes", failure->requested_bytes);
     if (tts_failure_deficit_is_known(failure))
@@ -200,13 +192,13 @@ static void put_changes(const struct tts_fit_answer *answer, struct tts_json *js
         const struct tts_fit_change *change = &answer->changes[i];
         tts_json_object(json, NULL);
         tts_json_text(json, "change", tts_fit_change_name(change->kind));
-        put_text(json, "options", change->options);
+        tts_json_text_or_null(json, "options", change->options);
         tts_json_number(json, "peak_bytes", change->peak_bytes);
         tts_json_signed(json, "saves_bytes", change->saves_bytes);
         tts_json_signed(json, "saves_activation_bytes", change->saves_activation_bytes);
         tts_json_text(json, "cost", change->cost);
         tts_json_bool(json, "fits", change->fits);
-        put_text(json, "device", change->device);
+        tts_json_text_or_null(json, "device", change->device);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);

@@ -1,4 +1,4 @@
-/* fit_line.h: sentences in lines of 80 columns, and those that training and serving share. */
+/* fit_line.h: sentences and numbers that training and serving share. */
 #pragma once
 
 #include "base/compiler.h"
@@ -7,12 +7,6 @@
 
 #include <stdint.h>
 #include <stdio.h>
-
-/* A blank where a line is not broken, as between a number and its unit. */
-#define TTS_FIT_GLUE "\037"
-
-/* A line behind `indent` spaces, broken between words; what follows has two more. */
-void tts_fit_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
 
 /* Without a sign. Returns `out`. */
 const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes);

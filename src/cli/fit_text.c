@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,15 +25,14 @@ static void put_change(const struct tts_fit_change *change, FILE *out)
     fprintf(out, "  %s\n", change->options[0] ? change->options : "(in the file)");
     const char *fits = change->fits ? "fits" : "does not fit";
     if (change->saves_bytes > 0)
-        tts_fit_say(out, 4, "%s: the peak falls by %s MB, to %s MB", fits,
-                    tts_number_format_mb(less, change->saves_bytes, false),
-                    tts_fit_mb(peak, change->peak_bytes));
+        tts_say(out, 4, "%s: the peak falls by %s MB, to %s MB", fits,
+                tts_number_format_mb(less, change->saves_bytes, false),
+                tts_fit_mb(peak, change->peak_bytes));
     else
-        tts_fit_say(out, 4, "%s: the peak is %s MB", fits,
-                    tts_fit_mb(peak, change->peak_bytes));
+        tts_say(out, 4, "%s: the peak is %s MB", fits, tts_fit_mb(peak, change->peak_bytes));
     if (change->saves_activation_bytes > 0)
-        tts_fit_say(out, 4, "a forward pass keeps %s MB less",
-                    tts_number_format_mb(less, change->saves_activation_bytes, false));
+        tts_say(out, 4, "a forward pass keeps %s MB less",
+                tts_number_format_mb(less, change->saves_activation_bytes, false));
     put_costs(change->cost, out);
 }
 
@@ -65,9 +65,9 @@ static void put_none(const struct tts_fit_answer *answer, FILE *out)
     const struct tts_fit *fit = answer->fit;
     uint64_t bytes = answer->largest.peak_bytes;
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
-    tts_fit_say(out, 0, "no %s fits %s: the smallest takes %s MB of %s MB%s", what_of(answer),
-                fit->chip->name, tts_fit_mb(peak, bytes), tts_fit_mb(all, fit->capacity_bytes),
-                bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
+    tts_say(out, 0, "no %s fits %s: the smallest takes %s MB of %s MB%s", what_of(answer),
+            fit->chip->name, tts_fit_mb(peak, bytes), tts_fit_mb(all, fit->capacity_bytes),
+            bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
     fputs("  the command without --max lists what would help\n", out);
 }
 
@@ -88,10 +88,10 @@ static void put_next(const struct tts_fit_answer *answer, FILE *out)
     fprintf(out, "  %s %" PRIu64 " does not fit: %s MB\n", what, largest->next,
             tts_fit_mb(peak, largest->next_peak_bytes));
     if (largest->next_peak_bytes <= answer->fit->capacity_bytes)
-        tts_fit_say(out, 2,
-                    "that is less than there is%s, so that near this limit a smaller one may "
-                    "not fit either",
-                    ROOM_IN_PIECES);
+        tts_say(out, 2,
+                "that is less than there is%s, so that near this limit a smaller one may "
+                "not fit either",
+                ROOM_IN_PIECES);
 }
 
 static void put_largest(const struct tts_fit_answer *answer, FILE *out)

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -214,11 +215,11 @@ static void put_second(const struct tts_fit *fit, FILE *out)
     char first[TTS_NUMBER_MB_MAX], stayed[TTS_NUMBER_MB_MAX];
     if (!later_of(fit->peak.phase))
         return;
-    tts_fit_say(out, 2,
-                "not in the summary above: that is of the first iteration, whose peak is %s "
-                "MB. %s MB that it made stay for the next%s",
-                tts_fit_mb(first, fit->first_peak_bytes), tts_fit_mb(stayed, stayed_bytes(fit)),
-                fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", gradients above all" : "");
+    tts_say(out, 2,
+            "not in the summary above: that is of the first iteration, whose peak is %s "
+            "MB. %s MB that it made stay for the next%s",
+            tts_fit_mb(first, fit->first_peak_bytes), tts_fit_mb(stayed, stayed_bytes(fit)),
+            fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", gradients above all" : "");
 }
 
 enum tts_status tts_fit_text_peak(const struct tts_fit *fit, FILE *out, struct tts_error *err)

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
+#include "cli/say.h"
 #include "views/percent.h"
 
 #include <inttypes.h>
@@ -37,21 +38,20 @@ static void put_banks(const struct tts_fit_placement *placement, FILE *out)
 {
     char peak[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX], free_mb[TTS_NUMBER_MB_MAX],
         largest[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
-    tts_fit_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB",
-                placement->banks, is_too_much(placement) ? "would have to give" : "gives",
-                tts_fit_mb(peak, placement->peak_bank_bytes),
-                tts_fit_mb(bank, placement->bank_bytes));
+    tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", placement->banks,
+            is_too_much(placement) ? "would have to give" : "gives",
+            tts_fit_mb(peak, placement->peak_bank_bytes),
+            tts_fit_mb(bank, placement->bank_bytes));
     const char *when = placement->failures > 0 ? "at the first failure" : "at the peak";
     if (placement->free_bytes == 0) {
         fprintf(out, "  fragmentation %s: nothing is free\n", when);
         return;
     }
-    tts_fit_say(out, 2, "fragmentation %s: %s, %s MB free in a bank, the largest piece %s MB",
-                when,
-                tts_percent_format(share, placement->free_bytes - placement->largest_free_bytes,
-                                   placement->free_bytes),
-                tts_fit_mb(free_mb, placement->free_bytes),
-                tts_fit_mb(largest, placement->largest_free_bytes));
+    tts_say(out, 2, "fragmentation %s: %s, %s MB free in a bank, the largest piece %s MB", when,
+            tts_percent_format(share, placement->free_bytes - placement->largest_free_bytes,
+                               placement->free_bytes),
+            tts_fit_mb(free_mb, placement->free_bytes),
+            tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
 static void put_failure(const struct tts_fit_placement *placement, FILE *out)
@@ -78,13 +78,12 @@ static void put_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
     const char *op = placement->first.op;
     fprintf(out, "does not fit %s%s, though %s MB of %s MB would:\n", fit->chip->name, mark,
             tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
-    tts_fit_say(out, 2,
-                "when %s asks for %s MB of each bank, %s MB are free there, but in pieces, the "
-                "largest of %s MB",
-                op ? op : "the program",
-                tts_fit_mb(asked, placement->first.failure.block_bytes),
-                tts_fit_mb(free_mb, placement->free_bytes),
-                tts_fit_mb(largest, placement->largest_free_bytes));
+    tts_say(out, 2,
+            "when %s asks for %s MB of each bank, %s MB are free there, but in pieces, the "
+            "largest of %s MB",
+            op ? op : "the program", tts_fit_mb(asked, placement->first.failure.block_bytes),
+            tts_fit_mb(free_mb, placement->free_bytes),
+            tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
 static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
@@ -117,17 +116,16 @@ static void put_yes(const struct tts_fit *fit, const char *mark, FILE *out)
     tts_fit_say_chips(out, tts_fit_chips_needed(fit), fit->chip);
     put_banks(placement, out);
     if (!fit->is_settled)
-        tts_fit_say(out, 2,
-                    "in the first %" PRIu64
-                    " iterations: %s replaces its buffers, so that holes "
-                    "wander, and later ones may be refused",
-                    fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
+        tts_say(out, 2,
+                "in the first %" PRIu64 " iterations: %s replaces its buffers, so that holes "
+                "wander, and later ones may be refused",
+                fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
     uint64_t bank_left = placement->bank_bytes - placement->peak_bank_bytes;
     if (bank_left < placement->bank_bytes / 100 * HEADROOM_PERCENT)
-        tts_fit_say(out, 2,
-                    "warning: less than %d %% is left; programs, traces and what else runs "
-                    "need some",
-                    HEADROOM_PERCENT);
+        tts_say(out, 2,
+                "warning: less than %d %% is left; programs, traces and what else runs "
+                "need some",
+                HEADROOM_PERCENT);
 }
 
 void tts_fit_text_verdict(const struct tts_fit_answer *answer, FILE *out)

@@ -12,3 +12,11 @@ void tts_phase_json_dram(struct tts_json *json, const struct tts_pool_usage *dra
     tts_json_signed(json, "cumulative_current_bytes", dram->cumulative_current_bytes);
     tts_json_object_end(json);
 }
+
+void tts_json_amount(struct tts_json *json, const char *key, struct tts_amount amount)
+{
+    if (amount.is_known)
+        tts_json_signed(json, key, amount.bytes);
+    else
+        tts_json_null(json, key);
+}

@@ -55,3 +55,9 @@ bool tts_same_output(const char *a, const char *b)
     const char *name_a = look_above(a, &of_a), *name_b = look_above(b, &of_b);
     return name_a && name_b && is_same(&of_a, &of_b) && strcmp(name_a, name_b) == 0;
 }
+
+bool tts_path_ends_in(const char *path, const char *end)
+{
+    size_t len = strlen(path), end_len = strlen(end);
+    return len > end_len && strcmp(path + len - end_len, end) == 0;
+}

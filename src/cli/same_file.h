@@ -15,3 +15,6 @@ const char *tts_stdout_path(const char *output);
 /* Would both outputs be written to the same file or pipe, under whatever names? Of files that
  * are not there yet, the directory and the name in it count. "-" is standard output. */
 bool tts_same_output(const char *a, const char *b);
+
+/* A name of nothing but the ending has none. */
+bool tts_path_ends_in(const char *path, const char *end);

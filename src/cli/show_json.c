@@ -2,14 +2,6 @@
 #include "cli/phase_json.h"
 #include "cli/show_parts.h"
 
-void tts_show_json_op(struct tts_json *json, const char *key, const char *op)
-{
-    if (op && op[0])
-        tts_json_text(json, key, op);
-    else
-        tts_json_null(json, key);
-}
-
 static void put_seconds(struct tts_json *json, const char *key, uint64_t ns)
 {
     tts_json_ratio(json, key, ns, 1000000000);
@@ -51,8 +43,8 @@ static void put_state(const struct tts_show *show, const struct tts_recfile_info
     else if (state == TTS_SHOW_STATE_UNKNOWN)
         why = "both copies of it are damaged";
     bool is_damaged = tts_show_is_damaged(show) && state == TTS_SHOW_COMPLETE;
-    tts_show_json_op(json, "state", is_damaged ? "damaged" : states[state]);
-    tts_show_json_op(json, "state_reason", why);
+    tts_json_text_or_null(json, "state", is_damaged ? "damaged" : states[state]);
+    tts_json_text_or_null(json, "state_reason", why);
 }
 
 static void put_recording(const struct tts_show *show, const struct tts_recfile_info *info,
@@ -121,8 +113,8 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
         tts_json_number(json, "first_event", show->first_seq + 1);
         tts_json_number(json, "buffers_before", show->restored_buffers);
     }
-    tts_show_json_op(json, "damage",
-                     tts_show_is_damaged(show) ? show->partial.damage.text : NULL);
+    tts_json_text_or_null(json, "damage",
+                          tts_show_is_damaged(show) ? show->partial.damage.text : NULL);
     tts_json_object_end(json);
     tts_partial_json(&show->missing, json);
     put_devices(show, json);
@@ -181,8 +173,8 @@ static void put_peak(const struct tts_show *show, struct tts_json *json)
     tts_json_object(json, "peak");
     tts_show_json_event(show, info.seq, info.has_time, info.time_ns, json);
     tts_json_bool(json, "before_first_event", info.is_start || info.level.bytes == 0);
-    tts_show_json_op(json, "op", info.op);
-    tts_show_json_op(json, "phase", phase ? tts_show_phase_name(show, phase) : NULL);
+    tts_json_text_or_null(json, "op", info.op);
+    tts_json_text_or_null(json, "phase", phase ? tts_show_phase_name(show, phase) : NULL);
     tts_show_json_moment(&show->peak_moment, json);
     tts_json_object_end(json);
 }
@@ -193,7 +185,7 @@ static void put_ops(const struct tts_show *show, struct tts_json *json)
     tts_json_array(json, "ops");
     for (size_t i = 0; i < show->top_ops.count; i++) {
         tts_json_object(json, NULL);
-        tts_show_json_op(json, "op", rows[i].op);
+        tts_json_text_or_null(json, "op", rows[i].op);
         tts_json_number(json, "allocations", rows[i].allocations);
         tts_json_number(json, "allocated_bytes", rows[i].allocated_bytes);
         tts_json_number(json, "final_bytes", rows[i].live_bytes);
@@ -227,7 +219,7 @@ static void put_at(const struct tts_show *show, struct tts_json *json)
     tts_json_object(json, "at");
     tts_show_json_event(show, event->seq, event->has_time, event->time_ns, json);
     tts_json_text(json, "kind", tts_event_kind_name(event->kind));
-    tts_show_json_op(json, "op", event->op);
+    tts_json_text_or_null(json, "op", event->op);
     tts_json_object(json, "pools");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, json);

@@ -11,14 +11,14 @@ static void put_live(const struct tts_live *live, struct tts_json *json)
     tts_json_number(json, "device", live->device);
     tts_json_number(json, "bytes", tts_live_bytes(live));
     tts_json_number(json, "event", live->seq);
-    tts_show_json_op(json, "op", live->op);
+    tts_json_text_or_null(json, "op", live->op);
     tts_json_object_end(json);
 }
 
 static void put_by_op(const struct tts_op_row *row, struct tts_json *json)
 {
     tts_json_object(json, NULL);
-    tts_show_json_op(json, "op", row->op);
+    tts_json_text_or_null(json, "op", row->op);
     tts_json_number(json, "bytes", row->moment_bytes);
     tts_json_number(json, "buffers", row->moment_buffers);
     tts_json_object_end(json);
@@ -62,7 +62,7 @@ static void put_part(const struct tts_core_part *part, struct tts_json *json)
         tts_json_text(json, "pool", tts_pool_name(part->pool));
         tts_json_number(json, "id", part->id);
     }
-    tts_show_json_op(json, "op", part->op);
+    tts_json_text_or_null(json, "op", part->op);
     tts_json_object_end(json);
 }
 
@@ -85,7 +85,7 @@ void tts_show_json_core(const struct tts_core_peak *core, struct tts_json *json)
     tts_json_number(json, "l1_bytes", core->l1_bytes);
     tts_json_number(json, "l1_small_bytes", core->l1_small_bytes);
     tts_json_number(json, "event", core->seq);
-    tts_show_json_op(json, "op", core->op);
+    tts_json_text_or_null(json, "op", core->op);
     tts_json_array(json, "parts");
     for (size_t i = 0; i < core->part_count; i++)
         put_part(&core->parts[i], json);
@@ -104,7 +104,7 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
     const struct tts_level *level = &failure->level;
     tts_json_object(json, NULL);
     tts_show_json_event(show, failure->seq, failure->has_time, failure->time_ns, json);
-    tts_show_json_op(json, "op", failure->op);
+    tts_json_text_or_null(json, "op", failure->op);
     tts_json_number(json, "device", failure->device);
     tts_json_text(json, "kind", tts_failure_kind_name(failure->failure.kind));
     tts_json_text(json, "pool", tts_pool_name(failure->failure.pool));
@@ -193,7 +193,7 @@ void tts_show_json_health(const struct tts_show *show, struct tts_json *json)
     tts_json_number(json, "not_listed", health.unlisted);
     tts_json_number(json, "missed_events", show->partial.missed);
     tts_json_number(json, "refused", show->partial.refused);
-    tts_show_json_op(json, "refused_reason",
-                     show->partial.refused > 0 ? show->partial.refusal.text : NULL);
+    tts_json_text_or_null(json, "refused_reason",
+                          show->partial.refused > 0 ? show->partial.refusal.text : NULL);
     tts_json_object_end(json);
 }

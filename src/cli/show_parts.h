@@ -194,5 +194,3 @@ void tts_show_json_health(const struct tts_show *show, struct tts_json *json);
 /* The fields "event" and "seconds". */
 void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_time,
                          uint64_t time_ns, struct tts_json *json);
-/* A text, null for NULL and "". */
-void tts_show_json_op(struct tts_json *json, const char *key, const char *op);

@@ -1,6 +1,7 @@
 /* budgetfile_limit.c: the value of a limit, or a list of them. */
 #include "base/bytesize.h"
 #include "base/error.h"
+#include "base/share.h"
 #include "sources/budgetfile.h"
 #include "sources/budgetfile_inside.h"
 
@@ -16,33 +17,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* text[0..len) as a percentage, two digits behind the point at most. */
-static enum tts_status parse_share(const char *text, size_t len, uint64_t *out)
-{
-    uint64_t value = 0;
-    size_t at = 0, behind = 0;
-    if (len == 0 || !is_digit(text[0]))
-        return TTS_E_SYNTAX;
-    for (; at < len && is_digit(text[at]); at++)
-        value = value > TTS_BUDGET_SHARE_MAX ? value : value * 10 + (uint64_t)(text[at] - '0');
-    if (at < len && text[at] == '.') {
-        for (at++; at < len && is_digit(text[at]); at++, behind++)
-            value = behind < 2 && value <= TTS_BUDGET_SHARE_MAX
-                        ? value * 10 + (uint64_t)(text[at] - '0')
-                        : value;
-        if (behind == 0 || behind > 2)
-            return TTS_E_SYNTAX;
-    }
-    if (at < len)
-        return TTS_E_SYNTAX;
-    for (; behind < 2; behind++)
-        value *= 10;
-    if (value > TTS_BUDGET_SHARE_MAX)
-        return TTS_E_RANGE;
-    *out = value;
-    return TTS_OK;
-}
-
 enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit *out)
 {
     bool is_growth = text[0] == '+';
@@ -55,9 +29,10 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     bool is_share = len > 0 && number[len - 1] == '%';
     if (is_share) {
         len -= len > 1 && number[len - 2] == ' ' ? 2 : 1;
-        if (number[0] == '-' && parse_share(number + 1, len - 1, &amount) != TTS_E_SYNTAX)
+        if (number[0] == '-' &&
+            tts_share_parse(number + 1, len - 1, TTS_BUDGET_SHARE_MAX, &amount) != TTS_E_SYNTAX)
             return TTS_E_INVALID;
-        status = parse_share(number, len, &amount);
+        status = tts_share_parse(number, len, TTS_BUDGET_SHARE_MAX, &amount);
     } else {
         status = tts_bytesize_parse(number, &amount);
     }

@@ -152,6 +152,14 @@ void tts_json_text(struct tts_json *json, const char *key, const char *text)
     put_string(json, text);
 }
 
+void tts_json_text_or_null(struct tts_json *json, const char *key, const char *text)
+{
+    if (text && text[0] != '\0')
+        tts_json_text(json, key, text);
+    else
+        tts_json_null(json, key);
+}
+
 void tts_json_number(struct tts_json *json, const char *key, uint64_t value)
 {
     begin_element(json, key);

@@ -31,6 +31,8 @@ void tts_json_array_end(struct tts_json *json);
 /* Any bytes: control characters are escaped, what is not UTF-8 becomes U+FFFD. Keys are ours
  * and need neither. */
 void tts_json_text(struct tts_json *json, const char *key, const char *text);
+/* null where it is NULL or "". */
+void tts_json_text_or_null(struct tts_json *json, const char *key, const char *text);
 void tts_json_number(struct tts_json *json, const char *key, uint64_t value);
 void tts_json_signed(struct tts_json *json, const char *key, int64_t value);
 void tts_json_hex(struct tts_json *json, const char *key, uint64_t value); /* as 16 digits */

@@ -99,9 +99,9 @@ static struct tts_trainrun run_of(const char *title, const char *rank)
 static const char *name_of(const char *title, const char *rank, const char *label,
                            uint64_t number)
 {
-    static char name[TTS_ANALYZE_NAME_MAX];
+    static char name[TTS_RUN_NAME_MAX];
     struct tts_trainrun run = run_of(title, rank);
-    tts_analyze_name(name, &run, label, number);
+    tts_run_name(name, &run, label, number);
     return name;
 }
 
@@ -136,16 +136,15 @@ T_TEST(a_log_is_called_by_what_tells_it_from_others)
     const char *paths[COUNT];
     for (size_t i = 0; i < COUNT; i++)
         paths[i] = logs[i].path;
-    const struct tts_analyze_options options = {.logs = paths, .log_count = COUNT};
     for (size_t i = 0; i < COUNT; i++)
-        T_STR_EQ(tts_analyze_label(&options, i), logs[i].label);
+        T_STR_EQ(tts_run_label(paths, COUNT, i), logs[i].label);
 }
 
 static struct tts_analyze_names names;
 
 static const char *once(const char *title, const char *label, uint64_t untitled)
 {
-    static char name[TTS_ANALYZE_NAME_MAX];
+    static char name[TTS_RUN_NAME_MAX];
     struct tts_trainrun run = run_of(title, "");
     tts_analyze_name_once(&names, &run, label, untitled, name);
     return name;
