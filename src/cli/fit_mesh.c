@@ -41,7 +41,7 @@ static int read_mesh(const struct tts_fit_setup *setup, uint64_t chips[2])
         return complain(setup, "has too many chips");
     bool is_line = mesh[0] == 1 || mesh[1] == 1;
     if (is_ddp && is_tp) {
-        if (setup->options->recipe != TTS_RECIPE_HEAD)
+        if (tts_fit_is_v1(setup))
             return complain(
                 setup, "is for both: recipe v1 has enable_ddp or enable_tp, head has both");
         if (is_line && all > 1)
@@ -50,7 +50,7 @@ static int read_mesh(const struct tts_fit_setup *setup, uint64_t chips[2])
         chips[1] = mesh[1];
         return TTS_EXIT_DONE;
     }
-    if (!is_line && setup->options->recipe == TTS_RECIPE_HEAD)
+    if (!is_line && !tts_fit_is_v1(setup))
         return complain(setup, "has two axes: it needs enable_ddp and enable_tp");
     chips[is_tp] = all;
     return TTS_EXIT_DONE;

@@ -52,7 +52,7 @@ static int take_sizes(struct tts_fit_setup *setup)
         if (setup->values[sizes[i].setting].origin == TTS_FIT_DEFAULT &&
             !tts_fit_is_llama(setup) && !tts_fit_is_python(setup))
             return tts_fit_missing(setup, TTS_TRAINFILE_MODEL, sizes[i].key,
-                                   "gpt2 has no default in recipe v1");
+                                   "gpt2 has no default in the C++ program");
     }
     if (setup->values[TTS_FIT_DROPOUT].origin == TTS_FIT_DEFAULT)
         setup->values[TTS_FIT_DROPOUT].number = tts_fit_is_python(setup); /* 0.2 there */

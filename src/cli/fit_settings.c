@@ -38,7 +38,7 @@ static const char *const positions[] = {"trainable", "fixed"};
 static const char *const runners[] = {"default", "memory_efficient"};
 static const char *const optimizers[] = {
     "AdamW", "MorehAdamW", "AdamWComposite", "AdamWFullPrecision", "SGD", "NoOp"};
-static const char *const recipes[] = {"v1", "v1-python", "head"};
+static const char *const recipes[] = {"v1", "v1-python", "head", "head-c++", "may", "may-c++"};
 
 const struct tts_fit_words tts_fit_families = {"model type", WORDS(families)};
 const struct tts_fit_words tts_fit_tying = {"weight tying", WORDS(tying)};

@@ -35,12 +35,12 @@ const char *tts_fit_value_word(const struct tts_fit_setup *setup, enum tts_fit_s
 
 bool tts_fit_is_v1(const struct tts_fit_setup *setup)
 {
-    return setup->options->recipe != TTS_RECIPE_HEAD;
+    return tts_recipe_is_v1(setup->options->recipe);
 }
 
 bool tts_fit_is_python(const struct tts_fit_setup *setup)
 {
-    return setup->options->recipe != TTS_RECIPE_V1;
+    return !tts_recipe_is_cpp(setup->options->recipe);
 }
 
 bool tts_fit_is_llama(const struct tts_fit_setup *setup)

@@ -112,10 +112,13 @@ static void put_loop(const struct tts_fit_setup *setup, struct line *line)
 
 static void put_recipe(const struct tts_fit_setup *setup, struct line *line)
 {
-    static const char *const recipes[] = {
-        [TTS_RECIPE_V1] = "v1: the code of January 2026, C++ loop",
-        [TTS_RECIPE_V1_PYTHON] = "v1-python: the code of January 2026, Python loop",
-        [TTS_RECIPE_HEAD] = "head: the code of August 2026",
+    static const char *const recipes[TTS_RECIPES] = {
+        [TTS_RECIPE_V1] = "v1: nano_gpt (C++) of January 2026",
+        [TTS_RECIPE_V1_PYTHON] = "v1-python: train_nanogpt.py of January 2026",
+        [TTS_RECIPE_HEAD] = "head: train.py of August 2026",
+        [TTS_RECIPE_HEAD_CPP] = "head-c++: nano_gpt (C++) of August 2026",
+        [TTS_RECIPE_MAY] = "may: train_nanogpt.py of May 2026",
+        [TTS_RECIPE_MAY_CPP] = "may-c++: nano_gpt (C++) of May 2026",
     };
     begin(line, "recipe");
     add(line, recipes[setup->workload.recipe]);
@@ -179,8 +182,8 @@ static void put_estimated(const struct tts_fit *fit, struct line *line)
         return;
     begin(line, "estimated");
     if (workload->tensor_parallel > 1 || workload->data_parallel > 1) {
-        add(line, "no parallel run was measured, embedding and norms are whole on each chip,");
-        add(line, "and what its collective operations need inside is not known;");
+        add(line, "collective operations are those of a line of chips, a ring takes less;");
+        add(line, "embedding and norms are whole on each chip;");
     }
     if (workload->kernel_binaries)
         add_number(line, "kernel binaries are taken as ", TTS_KERNEL_BINARY_BYTES,

@@ -85,7 +85,7 @@ bool tts_fit_steps_in_parts(const struct tts_workload *workload)
 {
     enum tts_optimizer_kind kind = workload->optimizer.kind;
     return kind == TTS_OPTIMIZER_ADAMW_COMPOSITE ||
-           (kind == TTS_OPTIMIZER_ADAMW && workload->recipe != TTS_RECIPE_HEAD);
+           (kind == TTS_OPTIMIZER_ADAMW && tts_recipe_is_v1(workload->recipe));
 }
 
 static bool is_estimated(const struct tts_workload *workload)

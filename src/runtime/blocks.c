@@ -4,7 +4,7 @@
 
 static bool is_fused(const struct tts_model *model)
 {
-    return model->workload->recipe == TTS_RECIPE_HEAD;
+    return !tts_recipe_is_v1(model->workload->recipe);
 }
 
 static struct tts_value *attend(struct tts_autograd *ag, const struct tts_model *model,

@@ -55,8 +55,9 @@
     X(LOGARITHM)                                                                               \
     X(TARGET_LOGIT)                                                                            \
     X(TARGET_SUBTRACT)                                                                         \
+    X(ALL_BROADCAST)                                                                           \
     X(ALL_GATHER)                                                                              \
-    X(ALL_REDUCE)                                                                              \
+    X(REDUCE_SCATTER)                                                                          \
     X(GRADIENT_NORM)                                                                           \
     X(GRADIENT_SCALE)                                                                          \
     X(ADAMW)                                                                                   \

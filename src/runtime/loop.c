@@ -24,13 +24,13 @@ static void end_phase(struct loop *loop, const char *name)
         watch->phase(watch->ctx, name);
 }
 
-/* Recipes since then tell the micro steps apart, where there are several. */
+/* Since August the programs number the micro steps, if there are several. */
 static void end_pass(struct loop *loop, const char *name, uint64_t micro)
 {
     char text[64];
     if (loop->iteration > 1)
         return;
-    if (loop->workload->recipe == TTS_RECIPE_HEAD && loop->workload->accumulate > 1) {
+    if (!tts_recipe_is_v1(loop->workload->recipe) && loop->workload->accumulate > 1) {
         snprintf(text, sizeof text, "%s_micro_%" PRIu64, name, micro);
         name = text;
     }
@@ -62,7 +62,7 @@ static void drop_variables(struct loop *loop)
 static void load_batch(struct loop *loop)
 {
     uint64_t batch = loop->model.batch, sequence = loop->workload->model.sequence;
-    if (loop->workload->recipe == TTS_RECIPE_V1)
+    if (tts_recipe_is_cpp(loop->workload->recipe))
         drop_variables(loop);
     tts_runtime_op_begin(&loop->ag.rt, "inputs");
     struct tts_value *ids = upload_ids(loop, tts_shape(batch, 1, 1, sequence));
@@ -81,27 +81,32 @@ static void scale_loss(struct loop *loop)
 static void run_micro_step(struct loop *loop, uint64_t micro)
 {
     struct tts_autograd *ag = &loop->ag;
-    bool is_head = loop->workload->recipe == TTS_RECIPE_HEAD;
+    enum tts_recipe recipe = loop->workload->recipe;
+    bool is_v1 = tts_recipe_is_v1(recipe), is_cpp = tts_recipe_is_cpp(recipe);
     load_batch(loop);
     if (micro == 0)
         tts_optimizer_zero_gradients(&loop->optimizer, ag);
-    if (loop->workload->recipe == TTS_RECIPE_V1_PYTHON && !loop->model.mask)
+    if (recipe == TTS_RECIPE_V1_PYTHON && !loop->model.mask)
         tts_model_make_mask(&loop->model, ag);
     tts_value_replace(ag, &loop->logits, tts_model_forward(&loop->model, ag, loop->ids));
     tts_value_replace(ag, &loop->loss,
                       loop->model.is_parallel
-                          ? tts_op_cross_entropy_divided(ag, loop->logits, loop->targets)
-                          : tts_op_cross_entropy(ag, loop->logits, loop->targets, is_head));
-    if (is_head) /* its trainer has no variable for them */
+                          ? tts_op_cross_entropy_divided(ag, loop->logits, loop->targets,
+                                                         tts_recipe_is_may(recipe))
+                          : tts_op_cross_entropy(ag, loop->logits, loop->targets, !is_v1));
+    bool scales_late = !is_v1 && !is_cpp; /* that trainer has no variable for the logits */
+    if (scales_late)
         tts_value_replace(ag, &loop->logits, NULL);
     else
         scale_loss(loop);
     end_pass(loop, "FORWARD_PASS", micro);
-    if (is_head)
+    if (scales_late)
         scale_loss(loop);
     tts_autograd_backward(ag, loop->loss);
     end_pass(loop, "BACKWARD_PASS", micro);
     tts_autograd_reset(ag);
+    if (!is_v1 && is_cpp) /* the block that declares the loss ends here */
+        tts_value_replace(ag, &loop->loss, NULL);
 }
 
 /* --- the whole -------------------------------------------------------------------------- */
@@ -162,7 +167,7 @@ static void run_until_settled(struct loop *loop)
 static void run(struct loop *loop)
 {
     struct tts_autograd *ag = &loop->ag;
-    if (loop->workload->recipe == TTS_RECIPE_HEAD)
+    if (!tts_recipe_is_v1(loop->workload->recipe) && !tts_recipe_is_cpp(loop->workload->recipe))
         end_phase(loop, "ENTRY");
     if (loop->workload->recipe == TTS_RECIPE_V1)
         tts_model_make_mask(&loop->model, ag);
@@ -183,8 +188,11 @@ enum tts_status tts_workload_run(const struct tts_workload *workload, struct tts
         return status;
     struct loop loop = {.workload = workload, .model.workload = workload};
     tts_autograd_init(&loop.ag, device, watch, alloc);
-    loop.ag.prunes = workload->recipe == TTS_RECIPE_HEAD;
+    loop.ag.prunes = !tts_recipe_is_v1(workload->recipe);
     loop.ag.rt.kernel_binaries = workload->kernel_binaries;
+    loop.ag.rt.tensor_parallel = workload->tensor_parallel;
+    loop.ag.rt.reduces_whole = tts_recipe_is_may(workload->recipe) &&
+                               workload->tensor_parallel > 1 && workload->data_parallel > 1;
     run(&loop);
     drop_variables(&loop);
     tts_autograd_reset(&loop.ag);

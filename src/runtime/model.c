@@ -178,7 +178,7 @@ void tts_model_build(struct tts_model *model, struct tts_autograd *ag,
         build_positions(model, ag);
     build_blocks(model, ag);
     model->last_norm = norm(model, ag);
-    if (workload->recipe != TTS_RECIPE_HEAD)
+    if (tts_recipe_is_v1(workload->recipe))
         draw_again(model, ag);
     tts_runtime_op_end(&ag->rt);
 }
@@ -186,7 +186,7 @@ void tts_model_build(struct tts_model *model, struct tts_autograd *ag,
 void tts_model_make_mask(struct tts_model *model, struct tts_autograd *ag)
 {
     uint64_t sequence = model->workload->model.sequence;
-    if (model->workload->recipe == TTS_RECIPE_HEAD)
+    if (!tts_recipe_is_v1(model->workload->recipe))
         return;
     tts_runtime_op_begin(&ag->rt, "mask");
     model->mask = constant(ag, tts_kernel_upload(&ag->rt, tts_shape(1, 1, sequence, sequence)));
@@ -253,7 +253,7 @@ struct tts_value *tts_norm_of(struct tts_autograd *ag, const struct tts_model *m
 {
     if (norm->beta)
         return tts_op_layernorm(ag, x, norm->gamma, norm->beta);
-    return tts_op_rmsnorm(ag, x, norm->gamma, model->workload->recipe == TTS_RECIPE_HEAD);
+    return tts_op_rmsnorm(ag, x, norm->gamma, !tts_recipe_is_v1(model->workload->recipe));
 }
 
 struct tts_value *tts_model_forward(const struct tts_model *model, struct tts_autograd *ag,

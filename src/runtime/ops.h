@@ -54,10 +54,11 @@ struct tts_value *tts_op_swiglu(struct tts_autograd *ag, struct tts_value *x,
 struct tts_value *tts_op_cross_entropy(struct tts_autograd *ag, struct tts_value *logits,
                                        struct tts_value *targets, bool scratch);
 
-/* The same for logits whose vocabulary is divided among the chips of a mesh. */
+/* The same for logits whose vocabulary is divided among the chips of a mesh. `shifts`: the
+ * shifted logits are a buffer of their own, in fp32, in both passes. */
 struct tts_value *tts_op_cross_entropy_divided(struct tts_autograd *ag,
                                                struct tts_value *logits,
-                                               struct tts_value *targets);
+                                               struct tts_value *targets, bool shifts);
 
 /* Over the chips of a mesh: the same values, whose gradients are summed over the chips; and the
  * sum of all chips' values, whose gradient passes as it is. */

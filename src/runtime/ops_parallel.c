@@ -1,11 +1,12 @@
 /* ops_parallel.c: between the chips of a mesh, seen from one of them; and the loss over a
  * vocabulary that is divided among them. */
+#include "runtime/collective.h"
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
 static struct tts_tensor reduce(struct tts_runtime *rt, struct tts_tensor x)
 {
-    return tts_kernel_1(rt, TTS_KERNEL_ALL_REDUCE, x.shape, x);
+    return tts_collective_all_reduce(rt, x, rt->tensor_parallel);
 }
 
 static void broadcast_backward(struct tts_autograd *ag, struct tts_node *node)
@@ -52,12 +53,15 @@ static struct tts_tensor wide(struct tts_runtime *rt, enum tts_kernel_kind kind,
 
 enum { LARGEST, SUM }; /* what the node keeps */
 
-/* Purely of this chip: the exponents once more in fp32, the softmax in fp32, then bf16. */
-static void divided_backward(struct tts_autograd *ag, struct tts_node *node)
+/* Needs no other chip: the exponents once more in fp32, the softmax in fp32, then bf16. */
+static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node, bool shifts)
 {
     struct tts_runtime *rt = &ag->rt;
     struct tts_value *logits = node->in[0];
     struct tts_shape shape = logits->data.shape;
+    struct tts_tensor shifted = {0};
+    if (shifts)
+        shifted = wide(rt, TTS_KERNEL_SUBTRACT, shape, logits->data);
     struct tts_tensor exponents = wide(rt, TTS_KERNEL_SUBTRACT_EXP, shape, logits->data);
     struct tts_tensor inverse =
         wide(rt, TTS_KERNEL_RECIPROCAL, node->kept[SUM].shape, node->kept[SUM]);
@@ -71,12 +75,24 @@ static void divided_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &scaled);
     tts_tensor_drop(rt, &softmax);
     tts_tensor_drop(rt, &exponents);
+    tts_tensor_drop(rt, &shifted);
+}
+
+static void divided_backward(struct tts_autograd *ag, struct tts_node *node)
+{
+    divided_backward_from(ag, node, false);
+}
+
+static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *node)
+{
+    divided_backward_from(ag, node, true);
 }
 
 /* What the forward pass makes besides; all of it lives to its end. */
 enum {
     OWN_LARGEST,
     GATHERED,
+    SHIFTED,
     EXPONENTS,
     OWN_SUM,
     NORMALIZER,
@@ -90,15 +106,18 @@ enum {
 
 /* The logarithm of the sum of all chips' exponents. */
 static void normalize(struct tts_runtime *rt, struct tts_tensor logits,
-                      struct tts_tensor local[LOCALS], struct tts_tensor kept[2])
+                      struct tts_tensor local[LOCALS], struct tts_tensor kept[2], bool shifts)
 {
     struct tts_shape s = logits.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
     local[OWN_LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, logits);
-    local[GATHERED] = tts_kernel_1(rt, TTS_KERNEL_ALL_GATHER, column, local[OWN_LARGEST]);
+    local[GATHERED] =
+        tts_collective_gather_columns(rt, local[OWN_LARGEST], rt->tensor_parallel);
     kept[LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, local[GATHERED]);
+    if (shifts)
+        local[SHIFTED] = wide(rt, TTS_KERNEL_SUBTRACT, s, logits);
     local[EXPONENTS] = wide(rt, TTS_KERNEL_SUBTRACT_EXP, s, logits);
     local[OWN_SUM] = wide(rt, TTS_KERNEL_SUM, column, local[EXPONENTS]);
-    kept[SUM] = wide(rt, TTS_KERNEL_ALL_REDUCE, column, local[OWN_SUM]);
+    kept[SUM] = reduce(rt, local[OWN_SUM]);
     struct tts_tensor logarithm = wide(rt, TTS_KERNEL_LOGARITHM, column, kept[SUM]);
     local[NORMALIZER] = wide(rt, TTS_KERNEL_ADD, column, logarithm);
     tts_tensor_drop(rt, &logarithm);
@@ -106,15 +125,17 @@ static void normalize(struct tts_runtime *rt, struct tts_tensor logits,
 
 struct tts_value *tts_op_cross_entropy_divided(struct tts_autograd *ag,
                                                struct tts_value *logits,
-                                               struct tts_value *targets)
+                                               struct tts_value *targets, bool shifts)
 {
-    static const struct tts_op op = {"cross_entropy", "cross_entropy_bw", divided_backward};
+    static const struct tts_op ops[2] = {
+        {"cross_entropy", "cross_entropy_bw", divided_backward},
+        {"cross_entropy", "cross_entropy_bw", divided_backward_shifted}};
     struct tts_runtime *rt = &ag->rt;
-    struct tts_tensor local[LOCALS], kept[2];
-    tts_runtime_op_begin(rt, op.name);
+    struct tts_tensor local[LOCALS] = {0}, kept[2];
+    tts_runtime_op_begin(rt, ops[shifts].name);
     struct tts_shape s = logits->data.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
     struct tts_shape one = tts_shape(1, 1, 1, 1);
-    normalize(rt, logits->data, local, kept);
+    normalize(rt, logits->data, local, kept, shifts);
     local[PICKED] =
         tts_kernel_2(rt, TTS_KERNEL_TARGET_LOGIT, column, logits->data, targets->data);
     local[TARGET] = reduce(rt, local[PICKED]);
@@ -125,8 +146,10 @@ struct tts_value *tts_op_cross_entropy_divided(struct tts_autograd *ag,
         tts_value_new(ag, tts_kernel_1(rt, TTS_KERNEL_SCALE, one, local[OF_ALL]));
     for (int i = 0; i < LOCALS; i++)
         tts_tensor_drop(rt, &local[i]);
-    struct tts_node node = {
-        .op = &op, .in = {logits, targets}, .out = {out}, .kept = {kept[LARGEST], kept[SUM]}};
+    struct tts_node node = {.op = &ops[shifts],
+                            .in = {logits, targets},
+                            .out = {out},
+                            .kept = {kept[LARGEST], kept[SUM]}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(rt);
     return out;

@@ -1,5 +1,6 @@
 #include "runtime/optimizer.h"
 
+#include "runtime/collective.h"
 #include "runtime/kernel.h"
 
 #include <assert.h>
@@ -65,7 +66,7 @@ void tts_optimizer_build(struct tts_optimizer *optimizer, struct tts_autograd *a
 {
     size_t bytes = model->parameter_count * sizeof *optimizer->state;
     *optimizer = (struct tts_optimizer){.config = model->workload->optimizer, .model = model};
-    if (model->workload->recipe != TTS_RECIPE_HEAD &&
+    if (tts_recipe_is_v1(model->workload->recipe) &&
         optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1 has no other of that name */
         optimizer->config.kind = TTS_OPTIMIZER_ADAMW_COMPOSITE;
     if (ag->rt.status != TTS_OK)
@@ -259,7 +260,7 @@ static void step_parameter(struct tts_optimizer *optimizer, struct tts_autograd 
         break;
     case TTS_OPTIMIZER_ADAMW_COMPOSITE:
         step_composite(&ag->rt, parameter, state,
-                       optimizer->model->workload->recipe == TTS_RECIPE_HEAD);
+                       !tts_recipe_is_v1(optimizer->model->workload->recipe));
         break;
     case TTS_OPTIMIZER_ADAMW_FULL_PRECISION:
         step_full_precision(ag, parameter, state);
@@ -336,7 +337,7 @@ void tts_gradients_synchronize(const struct tts_model *model, struct tts_autogra
     for (size_t i = 0; i < model->parameter_count; i++) {
         struct tts_tensor *gradient = &model->parameters[i]->gradient;
         struct tts_tensor sum =
-            tts_kernel_1(rt, TTS_KERNEL_ALL_REDUCE, gradient->shape, *gradient);
+            tts_collective_all_reduce(rt, *gradient, model->workload->data_parallel);
         struct tts_tensor scaled = tts_kernel_1(rt, TTS_KERNEL_SCALE, sum.shape, sum);
         tts_tensor_mark(scaled, TTS_PART_GRADIENTS);
         tts_tensor_drop(rt, &sum);

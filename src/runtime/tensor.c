@@ -16,7 +16,8 @@ void tts_runtime_init(struct tts_runtime *rt, struct tts_device *device,
     *rt = (struct tts_runtime){.device = device,
                                .alloc = alloc ? alloc : tts_alloc_libc(),
                                .watch = watch,
-                               .layer = TTS_LAYER_NONE};
+                               .layer = TTS_LAYER_NONE,
+                               .tensor_parallel = 1};
     tts_slab_init(&rt->storages, rt->alloc, sizeof(struct tts_storage));
 }
 

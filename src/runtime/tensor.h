@@ -54,7 +54,10 @@ struct tts_runtime {
     void (*compute)(void *ctx, const struct tts_kernel *kernel);
     void *compute_ctx;
     bool kernel_binaries;
-    uint64_t *programs; /* of those that ran: a hash each, open addressing, 0 is none */
+    uint64_t tensor_parallel; /* chips that share a model */
+    bool reduces_whole;       /* an all-reduce gathers whole tensors, as on a mesh of two axes
+                                 until May 2026 */
+    uint64_t *programs;       /* of those that ran: a hash each, open addressing, 0 is none */
     size_t program_count, program_capacity;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/workload.h"
 
 #include "base/error.h"
+#include "runtime/collective.h"
 #include "runtime/tensor.h"
 
 #include <assert.h>
@@ -167,8 +168,8 @@ static bool check_parallel(struct check *check, const struct tts_workload *w)
 {
     const struct tts_model_config *m = &w->model;
     uint64_t chips = w->tensor_parallel;
-    if (!is_count(check, TTS_FIELD_TENSOR_PARALLEL, chips) ||
-        !is_count(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel) ||
+    if (!is_in(check, TTS_FIELD_TENSOR_PARALLEL, chips, TTS_CHIPS_MAX) ||
+        !is_in(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, TTS_CHIPS_MAX) ||
         !divides(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, w->batch, "the batch") ||
         !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads, "the heads") ||
         !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups, "the groups") ||
@@ -215,11 +216,14 @@ static bool check_bytes(struct check *check, const struct tts_workload *w)
 static bool check_recipe(struct check *check, const struct tts_workload *w)
 {
     const struct tts_optimizer_config *o = &w->optimizer;
-    bool is_v1 = w->recipe != TTS_RECIPE_HEAD;
+    bool is_v1 = tts_recipe_is_v1(w->recipe);
     if (is_v1 && w->tensor_parallel > 1)
-        return refuse(check, TTS_FIELD_TENSOR_PARALLEL, "is modelled in recipe head only");
+        return refuse(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe v1");
+    if (tts_recipe_is_may(w->recipe) && w->tensor_parallel == 1)
+        return refuse(check, TTS_FIELD_TENSOR_PARALLEL,
+                      "must be more than 1 in recipe may, which is for parallel runs");
     if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        return refuse(check, TTS_FIELD_OPTIMIZER, "is in recipe head only");
+        return refuse(check, TTS_FIELD_OPTIMIZER, "is not in recipe v1");
     bool is_composite =
         o->kind == TTS_OPTIMIZER_ADAMW_COMPOSITE || (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW);
     if (o->kahan && !is_composite)

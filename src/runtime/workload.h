@@ -15,11 +15,16 @@
 
 enum tts_family { TTS_FAMILY_GPT2, TTS_FAMILY_LLAMA };
 
-/* The code that is modelled: it changed between the published figures. */
+/* The training program that is modelled: a generation of the code, and the loop in C++ or in
+ * Python. */
 enum tts_recipe {
     TTS_RECIPE_V1,        /* January 2026, the C++ loop */
-    TTS_RECIPE_V1_PYTHON, /* the same code; the mask is created in the forward pass */
-    TTS_RECIPE_HEAD,      /* August 2026 */
+    TTS_RECIPE_V1_PYTHON, /* January 2026, the Python loop */
+    TTS_RECIPE_HEAD,      /* August 2026, the Python loop */
+    TTS_RECIPE_HEAD_CPP,  /* August 2026, the C++ loop */
+    TTS_RECIPE_MAY,       /* parallel runs of May 2026, the Python loop */
+    TTS_RECIPE_MAY_CPP,   /* parallel runs of May 2026, the C++ loop */
+    TTS_RECIPES,
 };
 
 enum tts_runner { TTS_RUNNER_DEFAULT, TTS_RUNNER_MEMORY_EFFICIENT };
@@ -107,8 +112,14 @@ uint64_t tts_workload_parameter_bytes(const struct tts_workload *workload);
 /* The vocabulary as it is allocated: rounded up to 32, with tensor parallel to 32 x chips. */
 uint64_t tts_workload_vocabulary(const struct tts_workload *workload);
 
-/* "v1", "v1-python", "head"; "default", "memory_efficient"; the names in the configuration
- * files: "AdamW", "MorehAdamW", "AdamWComposite", "AdamWFullPrecision", "SGD", "NoOp". */
+/* Returns whether the recipe is of January or of May 2026, and whether its loop is in C++. */
+bool tts_recipe_is_v1(enum tts_recipe recipe);
+bool tts_recipe_is_may(enum tts_recipe recipe);
+bool tts_recipe_is_cpp(enum tts_recipe recipe);
+
+/* "v1", "v1-python", "head", "head-c++", "may", "may-c++"; "default", "memory_efficient"; the
+ * names in the configuration files: "AdamW", "MorehAdamW", "AdamWComposite",
+ * "AdamWFullPrecision", "SGD", "NoOp". */
 const char *tts_recipe_name(enum tts_recipe recipe);
 const char *tts_runner_name(enum tts_runner runner);
 const char *tts_optimizer_name(enum tts_optimizer_kind kind);

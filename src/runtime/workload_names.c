@@ -4,9 +4,26 @@
 
 const char *tts_recipe_name(enum tts_recipe recipe)
 {
-    static const char *const names[] = {"v1", "v1-python", "head"};
-    assert((unsigned)recipe <= TTS_RECIPE_HEAD);
+    static const char *const names[TTS_RECIPES] = {"v1",       "v1-python", "head",
+                                                   "head-c++", "may",       "may-c++"};
+    assert((unsigned)recipe < TTS_RECIPES);
     return names[recipe];
+}
+
+bool tts_recipe_is_v1(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_V1 || recipe == TTS_RECIPE_V1_PYTHON;
+}
+
+bool tts_recipe_is_may(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_MAY || recipe == TTS_RECIPE_MAY_CPP;
+}
+
+bool tts_recipe_is_cpp(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_V1 || recipe == TTS_RECIPE_HEAD_CPP ||
+           recipe == TTS_RECIPE_MAY_CPP;
 }
 
 const char *tts_runner_name(enum tts_runner runner)

@@ -459,7 +459,7 @@ wrong_v1() { # what is said, file, script: C++ has no defaults for these
     expect_err_like "$1"
 }
 wrong_v1 "tiny.yaml: 'batch_size' is missing" tiny.yaml '/batch_size/d'
-wrong_v1 "nano_model.yaml: 'num_heads' is missing, gpt2 has no default in recipe v1" \
+wrong_v1 "nano_model.yaml: 'num_heads' is missing, gpt2 has no default in the C++ program" \
     nano_model.yaml '/num_heads/d'
 wrong_v1 "nano_model.yaml: 'model_type' is missing" nano_model.yaml '/model_type/d'
 

@@ -11,6 +11,7 @@ struct op_case {
     struct tts_shape in[OP_INPUTS]; /* all zero behind the last */
     unsigned ids;                   /* bit i: the i-th is of ids */
     unsigned gradients;             /* bit i: the i-th has a gradient in the end */
+    uint64_t chips;                 /* that share the model; 0: one */
     struct tts_value *(*run)(struct tts_autograd *ag, struct tts_value *const in[]);
     struct row on, off;  /* forward, with gradients and without */
     struct row backward; /* the ones first; then, behind the last of its own, what is let go */
@@ -19,6 +20,7 @@ struct op_case {
 static inline void op_open(struct rig *rig, const struct op_case *op, struct tts_value **in)
 {
     rig_open(rig);
+    rig->ag.rt.tensor_parallel = op->chips ? op->chips : 1;
     for (int i = 0; i < OP_INPUTS && op->in[i].d[0] != 0; i++)
         in[i] = op->ids >> i & 1 ? ids_value(rig, op->in[i]) : tiled_value(rig, op->in[i]);
     rig_look(rig);

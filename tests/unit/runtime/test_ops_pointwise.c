@@ -274,28 +274,50 @@ T_TEST(cross_entropy_of_recipe_head_uses_one_more_column)
 
 static struct tts_value *run_divided_loss(struct tts_autograd *ag, struct tts_value *const in[])
 {
-    return tts_op_cross_entropy_divided(ag, in[0], in[1]);
+    return tts_op_cross_entropy_divided(ag, in[0], in[1], false);
 }
+
+static struct tts_value *run_shifted_loss(struct tts_autograd *ag, struct tts_value *const in[])
+{
+    return tts_op_cross_entropy_divided(ag, in[0], in[1], true);
+}
+
+/* A column divides among two chips in no dimension, so its sum gathers whole columns. */
+#define GATHERS(n) +(n), +(n), +2 * (n), -(n), -(n)
+#define REDUCES(n) GATHERS(n), +(n), -2 * (n)
+#define DIVIDED_MAXIMUM +N, +N, +N, +N, -N, -N, +N
+#define DIVIDED_LOSS                                                                           \
+    +2 * LG, +2 * N, REDUCES(2 * N), +2 * N, +2 * N, -2 * N, +N, REDUCES(N), +2 * N, +ROW,     \
+        +WIDE_T, +T, -N, -N
+#define DIVIDED_DROPS -2 * LG, -2 * N, -2 * N, -N, -N, -2 * N, -ROW, -WIDE_T
 
 /* Exponents and softmax in fp32; the largest and the sum of each row are kept. */
 T_TEST(cross_entropy_of_divided_logits_works_in_fp32)
 {
     enum { ROW = 2 * 64 * SEQUENCE, WIDE_T = 2 * T };
-    static const int64_t on[] = {+N,     +N,     +N,   +2 * LG, +2 * N, +2 * N, +2 * N,
-                                 +2 * N, -2 * N, +N,   +N,      +2 * N, +ROW,   +WIDE_T,
-                                 +T,     -N,     -N,   -2 * LG, -2 * N, -2 * N, -N,
-                                 -N,     -2 * N, -ROW, -WIDE_T};
-    static const int64_t off[] = {+N,     +N,     +N,   +2 * LG, +2 * N, +2 * N, +2 * N,
-                                  +2 * N, -2 * N, +N,   +N,      +2 * N, +ROW,   +WIDE_T,
-                                  +T,     -N,     -N,   -2 * LG, -2 * N, -2 * N, -N,
-                                  -N,     -2 * N, -ROW, -WIDE_T, -N,     -2 * N};
     struct op_case op = loss;
     op.name = "divided cross entropy";
+    op.chips = 2;
     op.run = run_divided_loss;
-    op.on = (struct row){on, sizeof on / sizeof *on};
-    op.off = (struct row){off, sizeof off / sizeof *off};
+    op.on = (struct row)ROW_OF(DIVIDED_MAXIMUM, DIVIDED_LOSS, DIVIDED_DROPS);
+    op.off = (struct row)ROW_OF(DIVIDED_MAXIMUM, DIVIDED_LOSS, DIVIDED_DROPS, -N, -2 * N);
     op.backward = (struct row)ROW_OF(+T, +2 * LG, +2 * N, +2 * LG, -2 * N, +LG, +LG, -LG,
                                      -2 * LG, -2 * LG, -N, -2 * N);
+    check_op(&op);
+}
+
+T_TEST(cross_entropy_of_may_keeps_the_shifted_logits_too)
+{
+    enum { ROW = 2 * 64 * SEQUENCE, WIDE_T = 2 * T };
+    struct op_case op = loss;
+    op.name = "shifted cross entropy";
+    op.chips = 2;
+    op.run = run_shifted_loss;
+    op.on = (struct row)ROW_OF(DIVIDED_MAXIMUM, +2 * LG, DIVIDED_LOSS, -2 * LG, DIVIDED_DROPS);
+    op.off = (struct row)ROW_OF(DIVIDED_MAXIMUM, +2 * LG, DIVIDED_LOSS, -2 * LG, DIVIDED_DROPS,
+                                -N, -2 * N);
+    op.backward = (struct row)ROW_OF(+T, +2 * LG, +2 * LG, +2 * N, +2 * LG, -2 * N, +LG, +LG,
+                                     -LG, -2 * LG, -2 * LG, -2 * LG, -N, -2 * N);
     check_op(&op);
 }
 
@@ -311,30 +333,50 @@ static struct tts_value *run_all_reduce(struct tts_autograd *ag, struct tts_valu
     return tts_op_all_reduce(ag, in[0]);
 }
 
+/* Reduce-scatter on a line of two chips: twice the input, then half of it; then all-gather. */
+#define SCATTERS(n) +2 * (n), +(n) / 2, -2 * (n), +(n), -(n) / 2
+
 T_TEST(broadcast_copies_nothing_and_reduces_its_gradient)
 {
     const struct op_case op = {
         .name = "broadcast",
         .in = {SHAPE_U},
         .gradients = 1,
+        .chips = 2,
         .run = run_broadcast,
         .on = {NULL, 0},
         .off = {NULL, 0},
-        .backward = ROW_OF(+U, +U),
+        .backward = ROW_OF(+U, SCATTERS(U)),
     };
     check_op(&op);
 }
 
-T_TEST(all_reduce_copies_and_passes_its_gradient_on)
+T_TEST(all_reduce_scatters_gathers_and_passes_its_gradient_on)
 {
     const struct op_case op = {
         .name = "all_reduce",
         .in = {SHAPE_U},
         .gradients = 1,
+        .chips = 2,
         .run = run_all_reduce,
-        .on = ROW_OF(+U),
-        .off = ROW_OF(+U),
+        .on = ROW_OF(SCATTERS(U)),
+        .off = ROW_OF(SCATTERS(U)),
         .backward = ROW_OF(+U),
+    };
+    check_op(&op);
+}
+
+T_TEST(where_no_dimension_divides_all_reduce_gathers_whole_tensors)
+{
+    const struct op_case op = {
+        .name = "all_reduce of 3 chips",
+        .in = {SHAPE_OF(1, 1, 32, 32)},
+        .gradients = 1,
+        .chips = 3,
+        .run = run_all_reduce,
+        .on = ROW_OF(+T, +T, +T, +3 * T, -T, -T, -T, +T, -3 * T),
+        .off = ROW_OF(+T, +T, +T, +3 * T, -T, -T, -T, +T, -3 * T),
+        .backward = ROW_OF(+T),
     };
     check_op(&op);
 }

@@ -247,14 +247,17 @@ T_TEST(clipping_takes_a_tile_for_each_parameter_and_six_more)
     bench_close(&bench);
 }
 
-T_TEST(synchronizing_takes_two_copies_of_one_gradient_at_a_time)
+/* The second gradient divides in no dimension: both chips' copies are gathered. */
+T_TEST(synchronizing_reduces_one_gradient_at_a_time)
 {
     struct bench bench;
     bench_open(&bench, KIND(ADAMW));
+    bench.workload.data_parallel = 2;
     give_gradients(&bench);
     tts_gradients_synchronize(&bench.model, &bench.rig.ag);
-    T_EQ(bench.rig.peak, 2 * P);
-    T_ROW(&bench.rig, +P, +P, -P, -P, +Q, +Q, -Q, -Q);
+    T_EQ(bench.rig.peak, 4 * Q);
+    T_ROW(&bench.rig, +2 * P, +P / 2, -2 * P, +P, -P / 2, +P, -P, -P, +Q, +Q, +2 * Q, -Q, -Q,
+          +Q, -2 * Q, +Q, -Q, -Q);
     T_EQ(bench.parameters[0]->gradient.storage->part, TTS_PART_GRADIENTS);
     bench_close(&bench);
 }
