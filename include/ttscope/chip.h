@@ -107,11 +107,14 @@ struct tts_chip {
     struct tts_fact grids[TTS_DISPATCHES];
 };
 
+enum { TTS_PRESET_ALIASES_MAX = 4 };
+
 struct tts_preset {
     const char *name;
     enum tts_arch arch;
     const char *title;    /* "Wormhole n150: 1 chip, ..." */
     const char *variants; /* of the board that exist besides, and how to ask; "" when none */
+    const char *aliases[TTS_PRESET_ALIASES_MAX]; /* other names of it; ends with NULL */
 };
 
 /* "wormhole", in lower case. */
@@ -127,7 +130,8 @@ TTS_API const char *tts_fact_meaning(enum tts_fact_key key);
 /* NULL behind the last. */
 TTS_API const struct tts_preset *tts_preset_at(size_t idx);
 
-/* In any case of letters. TTS_E_NOT_FOUND: err names the nearest. */
+/* Finds a preset by its name or an alias, in any case of letters. The chip has the name of the
+ * preset. TTS_E_NOT_FOUND: err names the nearest. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_preset(const char *name, struct tts_chip *out,
                                                       struct tts_error *err);
 

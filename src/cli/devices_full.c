@@ -132,6 +132,9 @@ void tts_devices_text_one(const struct tts_devices_one *one, FILE *out)
     else
         fprintf(out, "%s: %s, from a device file\n", one->chip.name,
                 tts_arch_name(one->chip.arch));
+    for (size_t i = 0; preset && preset->aliases[i]; i++)
+        fprintf(out, "%s%s%s", i == 0 ? "other names: " : ", ", preset->aliases[i],
+                preset->aliases[i + 1] ? "" : "\n");
     if (preset && preset->variants[0])
         fprintf(out, "variants: %s\n", preset->variants);
     print_changes(&one->chip, out);

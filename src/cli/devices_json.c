@@ -113,6 +113,10 @@ static void put_chip(struct tts_json *json, const struct tts_chip *chip,
     put_grid(json, &chip->fact[TTS_FACT_GRID]);
     tts_json_text_or_null(json, "title", preset ? preset->title : NULL);
     tts_json_text_or_null(json, "variants", preset ? preset->variants : NULL);
+    tts_json_array(json, "aliases");
+    for (size_t i = 0; preset && preset->aliases[i]; i++)
+        tts_json_text(json, NULL, preset->aliases[i]);
+    tts_json_array_end(json);
     put_pools(json, chip);
     if (facts)
         put_facts(json, chip);

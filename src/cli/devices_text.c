@@ -73,6 +73,19 @@ static void print_preset(const struct tts_preset *preset, FILE *out)
             cells.banks, cells.allocatable, cells.nominal, cells.l1);
 }
 
+/* "other names: n300s (n300), t3000 (t3k)" */
+static void print_aliases(FILE *out)
+{
+    const struct tts_preset *preset;
+    const char *before = "other names: ";
+    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++)
+        for (size_t j = 0; preset->aliases[j]; j++) {
+            fprintf(out, "%s%s (%s)", before, preset->aliases[j], preset->name);
+            before = ", ";
+        }
+    fputc('\n', out);
+}
+
 void tts_devices_text_list(FILE *out)
 {
     const struct tts_preset *preset;
@@ -82,6 +95,7 @@ void tts_devices_text_list(FILE *out)
             "grid", "banks", "allocatable", "nominal", "allocatable");
     for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++)
         print_preset(preset, out);
+    print_aliases(out);
     fputs("~ is inferred from comments, vendor pages or likeness; the rest stands in the "
           "runtime's sources.\n'ttscope devices NAME' shows all about one, with sources.\n",
           out);

@@ -198,17 +198,29 @@ static const char *plain_word(char out[WORD_MAX + 1], const char *word, char fro
     return out;
 }
 
+/* Is `word` the name of the preset, or an alias? Offers these names to `nearest`. */
+static bool is_called(const struct tts_preset *preset, const char *word,
+                      struct tts_nearest *nearest)
+{
+    bool is_it = strcmp(preset->name, word) == 0;
+    tts_nearest_offer(nearest, preset->name);
+    for (size_t i = 0; preset->aliases[i]; i++) {
+        is_it |= strcmp(preset->aliases[i], word) == 0;
+        tts_nearest_offer(nearest, preset->aliases[i]);
+    }
+    return is_it;
+}
+
 enum tts_status tts_chip_preset(const char *name, struct tts_chip *out, struct tts_error *err)
 {
     char word[WORD_MAX + 1];
     struct tts_nearest nearest = {.word = plain_word(word, name, '_', '-')};
     const struct tts_board *board;
     for (size_t i = 0; (board = tts_board_at(i)) != NULL; i++) {
-        if (strcmp(board->preset.name, word) == 0) {
+        if (is_called(&board->preset, word, &nearest)) {
             *out = chip_of(board);
             return TTS_OK;
         }
-        tts_nearest_offer(&nearest, board->preset.name);
     }
     const char *best = nearest.best;
     return tts_error_set(err, TTS_E_NOT_FOUND, "no chip is called '%.40s'%s%s%s", name,

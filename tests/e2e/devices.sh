@@ -18,7 +18,10 @@ expect_out_like "quasar *quasar *1 *unknown *unknown *unknown *unknown *3789.50"
 expect_out_like "~ is inferred"
 expect_out_like "$no_host"
 [ "$(wc -L <<<"$out")" -le 100 ] || fail "wanted at most 100 columns"
-presets=$(awk 'NR > 2 && /^~/ { exit } NR > 2 { print $1 }' <<<"$out")
+expect_out_like "bh-quietbox *blackhole *4 *~11x10 *8 *31.83"
+expect_out_like "other names: n300s (n300), t3000 (t3k), p150a (p150), p150b (p150)
+"
+presets=$(awk 'NR > 2 && /^other/ { exit } NR > 2 { print $1 }' <<<"$out")
 [ "$(wc -w <<<"$presets")" -ge 14 ] || fail "wanted all presets"
 
 # --- this host --------------------------------------------------------------------------------
@@ -89,7 +92,25 @@ for preset in $presets; do
         fail "wanted every fact"
     [ "$(wc -L <<<"$out")" -le 120 ] || fail "wanted shorter lines"
 done
-run "$ttscope" devices t3k -s trace-region=100M
+run "$ttscope" devices p150b
+expect_code 0
+expect_out_like "p150: Blackhole p150: *
+other names: p150a, p150b
+"
+# What users type is accepted wherever a preset is.
+for name in t3000:t3k n300s:n300 p150a:p150 p150b:p150 bh-quietbox:bh-quietbox; do
+    run "$ttscope" fit "$source_dir/tests/e2e/fit/nano_model.yaml" --device "${name%:*}"
+    expect_code 0
+    expect_out_like "
+fits ${name#*:}: "
+    cp "$work/out" "$work/fit.log"
+    run "$ttscope" analyze --logs "$work/fit.log" --device "${name%:*}"
+    expect_code 0
+    printf 'device: %s\noverall:\n  dram_peak: 90%%\n' "${name%:*}" >"$work/budget.yaml"
+    run "$ttscope" check --budget "$work/budget.yaml" "$work/fit.log"
+    expect_code 0
+done
+run "$ttscope" devices t3000 -s trace-region=100M
 expect_code 0
 expect_out_like "set: trace_region=104857600"
 expect_out_like "DRAM *8 *101955102720 *94.95 GiB *103079215104 *96.00 GiB"
@@ -184,8 +205,9 @@ if command -v jq >/dev/null; then
     expect_jq "$list" '.presets[] | select(.name == "n150") | .arch == "wormhole" and .chips == 1
         and .variants == null and .pools[0] == {pool: "DRAM", banks: 12, bank_bytes: 1070773184,
         offset: 2968640, alignment: 32, page_alignment: 32, nominal_bank_bytes: 1073741824,
-        direction: "up"} and (.pools[1] | .direction == "down" and .alignment == 32 and
+        direction: "up"} and .aliases == [] and (.pools[1] | .direction == "down" and .alignment == 32 and
         .page_alignment == 16) and .pools[2].banks == 0'
+    expect_jq "$list" '.presets[] | select(.name == "p150") | .aliases == ["p150a", "p150b"]'
     expect_jq "$list" '.presets[] | select(.name == "quasar") | .pools[1] | .banks == null and
         .bank_bytes == null and .direction == null and (.reason | test("grid"))'
     expect_jq "$list" '.driver == {loaded: true, version: "2.10.0"} and .host_left_out == 0'

@@ -87,6 +87,14 @@ static const struct {
     {"p150-12", TTS_ARCH_BLACKHOLE, TTS_ORIGIN_INFERRED, 1, 8, 13, 10, {117, 120, 130, 130}},
     {"p150-13", TTS_ARCH_BLACKHOLE, TTS_ORIGIN_INFERRED, 1, 8, 14, 10, {126, 130, 140, 140}},
     {"p300", TTS_ARCH_BLACKHOLE, TTS_ORIGIN_INFERRED, 2, 8, 12, 10, {108, 110, 120, 120}},
+    {"bh-quietbox",
+     TTS_ARCH_BLACKHOLE,
+     TTS_ORIGIN_INFERRED,
+     4,
+     8,
+     12,
+     10,
+     {108, 110, 120, 120}},
     {"blackhole", TTS_ARCH_BLACKHOLE, TTS_ORIGIN_KNOWN, 1, 8, 14, 10, {126, 130, 140, 140}},
     {"galaxy-blackhole", TTS_ARCH_BLACKHOLE, TTS_ORIGIN_UNKNOWN, 32, 8, 0, 0, {0, 0, 0, 0}},
     {"grayskull", TTS_ARCH_GRAYSKULL, TTS_ORIGIN_UNKNOWN, 1, 0, 0, 0, {0, 0, 0, 0}},
@@ -186,6 +194,18 @@ T_TEST(every_fact_says_where_it_is_from_and_only_unknown_ones_do_not)
     T_EQ(p150.fact[TTS_FACT_DRAM_BANKS].origin, TTS_ORIGIN_KNOWN);
     T_EQ(p150.fact[TTS_FACT_DRAM_BASE].origin, TTS_ORIGIN_DERIVED);
     T_EQ(p150.fact[TTS_FACT_L1_BASE].origin, TTS_ORIGIN_DERIVED);
+}
+
+T_TEST(a_preset_is_found_by_every_other_name_that_users_type)
+{
+    static const char *const names[][2] = {
+        {"t3000", "t3k"}, {"n300s", "n300"}, {"p150a", "p150"}, {"P150B", "p150"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        T_STR_EQ(chip_of(names[i][0]).name, names[i][1]);
+    struct tts_chip chip;
+    struct tts_error err;
+    T_EQ(tts_chip_preset("t30000", &chip, &err), TTS_E_NOT_FOUND);
+    T_TRUE(says(&err, "did you mean 't3000'"));
 }
 
 T_TEST(a_preset_is_found_in_any_case_and_a_wrong_name_meets_the_nearest)
