@@ -242,6 +242,16 @@ uint64_t tts_inference_prefill(const struct tts_inference_config *config)
     return is_short ? config->prefill : config->length;
 }
 
+bool tts_inference_has_chips(const struct tts_inference_answer *answer)
+{
+    return answer->ask->config.tensor_parallel <= answer->chip->fact[TTS_FACT_CHIPS].value;
+}
+
+bool tts_inference_fits(const struct tts_inference_answer *answer)
+{
+    return answer->plan.fits && tts_inference_has_chips(answer);
+}
+
 /* The chip with its trace region. */
 static int find_chip(struct tts_inference_ask *ask, struct tts_chip *chip)
 {
@@ -300,7 +310,7 @@ static int print(const struct tts_inference_answer *answer)
     }
     if (tts_outfile_commit(&file, &err) != TTS_OK)
         return fail(&err);
-    return answer->plan.fits ? TTS_EXIT_DONE : TTS_EXIT_BAD_NEWS;
+    return tts_inference_fits(answer) ? TTS_EXIT_DONE : TTS_EXIT_BAD_NEWS;
 }
 
 int tts_fit_inference(int argc, char **argv)
@@ -323,7 +333,8 @@ int tts_fit_inference(int argc, char **argv)
         return code;
     if (tts_inference_plan(&ask.config, &chip, NULL, &answer.plan, &err) != TTS_OK)
         return fail(&err);
-    if (!answer.plan.fits && tts_inference_lighter_find(&answer, &err) != TTS_OK)
+    if (!answer.plan.fits && tts_inference_has_chips(&answer) &&
+        tts_inference_lighter_find(&answer, &err) != TTS_OK)
         return fail(&err);
     return print(&answer);
 }

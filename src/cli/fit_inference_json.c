@@ -98,12 +98,14 @@ static void put_placement(struct tts_json *json, const struct tts_inference *pla
     tts_json_object_end(json);
 }
 
-static void put_largest(struct tts_json *json, const struct tts_inference *plan)
+static void put_largest(struct tts_json *json, const struct tts_inference_answer *answer)
 {
+    const struct tts_inference *plan = &answer->plan;
+    bool has_chips = tts_inference_has_chips(answer);
     tts_json_object(json, "largest");
-    put_number(json, "context", plan->largest_length > 0, plan->largest_length);
+    put_number(json, "context", has_chips && plan->largest_length > 0, plan->largest_length);
     tts_json_number(json, "context_limit", plan->length_limit);
-    put_number(json, "batch", plan->largest_batch > 0, plan->largest_batch);
+    put_number(json, "batch", has_chips && plan->largest_batch > 0, plan->largest_batch);
     tts_json_number(json, "batch_limit", plan->batch_limit);
     tts_json_object_end(json);
 }
@@ -135,7 +137,11 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     tts_json_text(json, "file", ask->path);
     tts_json_text(json, "device", chip->name);
     tts_json_number(json, "capacity_bytes", plan->capacity_bytes);
-    tts_json_bool(json, "fits", plan->fits);
+    tts_json_bool(json, "fits", tts_inference_fits(answer));
+    tts_json_text_or_null(json, "fits_reason",
+                          !tts_inference_has_chips(answer) ? "chips"
+                          : plan->fits                     ? NULL
+                                                           : "memory");
     tts_json_bool(json, "estimated", ask->config.tensor_parallel > 1);
     tts_json_number(json, "total_bytes", plan->total_bytes);
     tts_json_number(json, "chips_needed", ask->config.tensor_parallel);
@@ -144,7 +150,7 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     put_config(json, ask, chip);
     put_parts(json, ask, plan);
     put_placement(json, plan);
-    put_largest(json, plan);
+    put_largest(json, answer);
     put_lighter(json, answer);
     tts_json_null(json, "l1");
     tts_json_text(json, "l1_reason", TTS_FIT_L1_REASON);

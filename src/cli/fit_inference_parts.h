@@ -64,6 +64,11 @@ struct tts_inference_answer {
     size_t lighter_count;
 };
 
+/* Returns true if the device has the chips of the plan. */
+bool tts_inference_has_chips(const struct tts_inference_answer *answer);
+/* Returns true if the device has the chips and every buffer found a place. */
+bool tts_inference_fits(const struct tts_inference_answer *answer);
+
 /* Fills `lighter` of an answer whose plan does not fit. */
 TTS_NODISCARD enum tts_status tts_inference_lighter_find(struct tts_inference_answer *answer,
                                                          struct tts_error *err);

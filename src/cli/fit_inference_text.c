@@ -77,12 +77,21 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
     char total[TTS_NUMBER_MB_MAX], capacity[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX],
         peak[TTS_NUMBER_MB_MAX];
     bool is_too_much = plan->peak_bank_bytes > plan->bank_bytes;
-    tts_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
-            answer->chip->name, chips > 1 ? " (estimated)" : "",
-            tts_fit_mb(total, plan->total_bytes), tts_fit_mb(capacity, plan->capacity_bytes));
+    const struct tts_fit_too_few few = {.chip = answer->chip,
+                                        .needed = chips,
+                                        .peak_bytes = plan->total_bytes,
+                                        .capacity_bytes = plan->capacity_bytes,
+                                        .is_estimated = true,
+                                        .is_too_much = !plan->fits};
+    if (!tts_inference_has_chips(answer))
+        tts_fit_say_too_few(out, &few);
+    else
+        tts_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
+                answer->chip->name, chips > 1 ? " (estimated)" : "",
+                tts_fit_mb(total, plan->total_bytes),
+                tts_fit_mb(capacity, plan->capacity_bytes));
     if (is_too_much)
         tts_fit_say_missing(out, &banks);
-    tts_fit_say_chips(out, chips, answer->chip);
     if (!plan->fits)
         print_failure(plan, out);
     tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
@@ -147,7 +156,8 @@ void tts_inference_text(const struct tts_inference_answer *answer, FILE *out)
     print_head(answer->ask, &answer->plan, out);
     print_parts(answer->ask, &answer->plan, out);
     print_verdict(answer, out);
-    print_largest(&answer->ask->config, &answer->plan, out);
+    if (tts_inference_has_chips(answer))
+        print_largest(&answer->ask->config, &answer->plan, out);
     print_lighter(answer, out);
     print_left_out(answer->ask, out);
 }

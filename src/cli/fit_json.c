@@ -165,7 +165,8 @@ static void put_placement(const struct tts_fit *fit, struct tts_json *json)
     tts_json_number(json, "capacity_bytes", fit->capacity_bytes);
     tts_json_number(json, "peak_bytes", fit->peak_bytes);
     tts_json_bool(json, "fits", tts_fit_fits(fit));
-    tts_json_number(json, "chips_needed", tts_fit_chips_needed(fit));
+    tts_json_text_or_null(json, "fits_reason", tts_fit_reason(fit));
+    tts_json_number(json, "chips_needed", tts_fit_chips(&fit->workload));
     tts_json_number(json, "device_chips", fit->chip->fact[TTS_FACT_CHIPS].value);
     tts_json_object(json, "placement");
     tts_json_bool(json, "ok", placement->failures == 0);
@@ -214,7 +215,10 @@ static void put_max(const struct tts_fit_answer *answer, struct tts_json *json)
     tts_json_object(json, "max");
     tts_json_text(json, "of", answer->options->max == TTS_LARGEST_BATCH ? "batch" : "seq");
     tts_json_number(json, "value", largest->value);
-    tts_json_number(json, "peak_bytes", largest->peak_bytes);
+    if (largest->peak_bytes > 0)
+        tts_json_number(json, "peak_bytes", largest->peak_bytes);
+    else
+        tts_json_null(json, "peak_bytes");
     bool has_next = largest->next > 0;
     if (has_next)
         tts_json_number(json, "next", largest->next);

@@ -47,12 +47,36 @@ void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks)
                 missing, of_all(banks, banks->peak_bank_bytes - banks->bank_bytes), false));
 }
 
-void tts_fit_say_chips(FILE *out, uint64_t needed, const struct tts_chip *chip)
+/* Names the presets with enough chips. */
+static void say_devices(FILE *out, uint64_t needed)
 {
-    uint64_t chips = chip->fact[TTS_FACT_CHIPS].value;
-    if (needed > chips)
-        tts_say(out, 2,
-                "it needs %" PRIu64 " chips, and %s has %" PRIu64
-                ": the figures are of each of them",
-                needed, chip->name, chips);
+    enum { SHOWN = 4 };
+    char names[SHOWN * (TTS_CHIP_NAME_MAX + 2)] = "";
+    size_t len = 0, count = 0;
+    const struct tts_preset *preset;
+    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL && count < SHOWN; i++) {
+        struct tts_chip chip;
+        if (tts_chip_preset(preset->name, &chip, NULL) != TTS_OK ||
+            chip.fact[TTS_FACT_CHIPS].value < needed)
+            continue;
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                count++ > 0 ? ", " : "", preset->name);
+    }
+    if (count == 0)
+        tts_say(out, 2, "no known device has %" PRIu64 " chips", needed);
+    else
+        tts_say(out, 2, "devices with %" PRIu64 " chips or more: %s", needed, names);
+}
+
+void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few)
+{
+    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
+    const char *name = few->chip->name;
+    tts_say(out, 0, "does not fit %s: the run needs %" PRIu64 " chips, %s has %" PRIu64, name,
+            few->needed, name, few->chip->fact[TTS_FACT_CHIPS].value);
+    tts_say(out, 2, "each chip would hold %s MB%s of its %s MB%s",
+            tts_fit_mb(peak, few->peak_bytes), few->is_estimated ? " (estimated)" : "",
+            tts_fit_mb(all, few->capacity_bytes),
+            few->is_too_much ? ", which does not fit either" : "");
+    say_devices(out, few->needed);
 }

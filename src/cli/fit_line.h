@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "ttscope/chip.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,5 +24,13 @@ struct tts_fit_banks {
 };
 void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
 
-/* Says it where the device has fewer chips. */
-void tts_fit_say_chips(FILE *out, uint64_t needed, const struct tts_chip *chip);
+/* A run that needs more chips than the device has, and what one of them would hold. */
+struct tts_fit_too_few {
+    const struct tts_chip *chip;
+    uint64_t needed;
+    uint64_t peak_bytes, capacity_bytes; /* of one chip */
+    bool is_estimated;
+    bool is_too_much; /* the peak does not fit a chip either */
+};
+/* Prints the headline and the lines below it. */
+void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few);

@@ -196,5 +196,6 @@ void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json);
 
 /* One of the figures of a bank that is missing or free: 0 where there is none. */
 uint64_t tts_fit_missing_bank_bytes(const struct tts_fit *fit);
-/* Tensor parallel x data parallel. */
-uint64_t tts_fit_chips_needed(const struct tts_fit *fit);
+/* Why a run does not fit: "chips", "memory" (the banks have too little) or "fragmentation"
+ * (free memory is in pieces). NULL if it fits. */
+const char *tts_fit_reason(const struct tts_fit *fit);

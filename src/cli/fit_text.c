@@ -65,6 +65,11 @@ static void put_none(const struct tts_fit_answer *answer, FILE *out)
     const struct tts_fit *fit = answer->fit;
     uint64_t bytes = answer->largest.peak_bytes;
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
+    if (!tts_fit_has_chips(&fit->workload, fit->chip)) {
+        tts_say(out, 0, "no %s fits %s: it has too few chips", what_of(answer),
+                fit->chip->name);
+        return;
+    }
     tts_say(out, 0, "no %s fits %s: the smallest takes %s MB of %s MB%s", what_of(answer),
             fit->chip->name, tts_fit_mb(peak, bytes), tts_fit_mb(all, fit->capacity_bytes),
             bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");

@@ -25,13 +25,13 @@ uint64_t tts_fit_missing_bank_bytes(const struct tts_fit *fit)
                                   : tts_failure_deficit(&placement->first.failure);
 }
 
-uint64_t tts_fit_chips_needed(const struct tts_fit *fit)
+const char *tts_fit_reason(const struct tts_fit *fit)
 {
-    uint64_t chips;
-    if (__builtin_mul_overflow(fit->workload.tensor_parallel, fit->workload.data_parallel,
-                               &chips))
-        return UINT64_MAX;
-    return chips;
+    if (!tts_fit_has_chips(&fit->workload, fit->chip))
+        return "chips";
+    if (fit->placement.failures == 0)
+        return NULL;
+    return is_too_much(&fit->placement) ? "memory" : "fragmentation";
 }
 
 static void put_banks(const struct tts_fit_placement *placement, FILE *out)
@@ -86,6 +86,17 @@ static void put_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
             tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
+static void put_too_few(const struct tts_fit *fit, FILE *out)
+{
+    const struct tts_fit_too_few few = {.chip = fit->chip,
+                                        .needed = tts_fit_chips(&fit->workload),
+                                        .peak_bytes = fit->peak_bytes,
+                                        .capacity_bytes = fit->capacity_bytes,
+                                        .is_estimated = fit->is_estimated,
+                                        .is_too_much = fit->placement.failures > 0};
+    tts_fit_say_too_few(out, &few);
+}
+
 static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
 {
     const struct tts_fit_placement *placement = &fit->placement;
@@ -93,15 +104,17 @@ static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
                                         .bank_bytes = placement->bank_bytes,
                                         .peak_bank_bytes = placement->peak_bank_bytes};
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
-    if (is_too_much(placement)) {
+    if (!tts_fit_has_chips(&fit->workload, fit->chip)) {
+        put_too_few(fit, out);
+    } else if (is_too_much(placement)) {
         fprintf(out, "does not fit %s%s: %s MB of %s MB\n", fit->chip->name, mark,
                 tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
         tts_fit_say_missing(out, &banks);
     } else {
         put_pieces(fit, mark, out);
     }
-    tts_fit_say_chips(out, tts_fit_chips_needed(fit), fit->chip);
-    put_failure(placement, out);
+    if (placement->failures > 0)
+        put_failure(placement, out);
     put_banks(placement, out);
 }
 
@@ -113,7 +126,6 @@ static void put_yes(const struct tts_fit *fit, const char *mark, FILE *out)
     fprintf(out, "fits %s%s: %s MB of %s MB, %s free\n", fit->chip->name, mark,
             tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes),
             tts_percent_format(share, left, fit->capacity_bytes));
-    tts_fit_say_chips(out, tts_fit_chips_needed(fit), fit->chip);
     put_banks(placement, out);
     if (!fit->is_settled)
         tts_say(out, 2,

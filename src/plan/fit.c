@@ -174,5 +174,18 @@ void tts_fit_free(struct tts_fit *fit)
 
 bool tts_fit_fits(const struct tts_fit *fit)
 {
-    return fit->placement.failures == 0;
+    return fit->placement.failures == 0 && tts_fit_has_chips(&fit->workload, fit->chip);
+}
+
+uint64_t tts_fit_chips(const struct tts_workload *workload)
+{
+    uint64_t chips;
+    if (__builtin_mul_overflow(workload->tensor_parallel, workload->data_parallel, &chips))
+        return UINT64_MAX;
+    return chips;
+}
+
+bool tts_fit_has_chips(const struct tts_workload *workload, const struct tts_chip *chip)
+{
+    return tts_fit_chips(workload) <= chip->fact[TTS_FACT_CHIPS].value;
 }

@@ -87,7 +87,13 @@ TTS_NODISCARD enum tts_status tts_fit_new(const struct tts_workload *workload,
                                           struct tts_error *err);
 void tts_fit_free(struct tts_fit *fit); /* NULL is fine */
 
+/* Returns true if the device has the chips of the run and every buffer found a place. */
 bool tts_fit_fits(const struct tts_fit *fit);
+
+/* Returns the number of chips that a run needs, tensor parallel x data parallel; UINT64_MAX if
+ * the product passes 64 bits. */
+uint64_t tts_fit_chips(const struct tts_workload *workload);
+bool tts_fit_has_chips(const struct tts_workload *workload, const struct tts_chip *chip);
 
 /* Is its optimizer one of single operations? */
 bool tts_fit_steps_in_parts(const struct tts_workload *workload);

@@ -52,7 +52,7 @@ struct tts_trial {
     uint64_t peak_bytes; /* UINT64_MAX: it cannot be run */
     uint64_t kept_bytes;
     uint64_t peak_bank_bytes; /* that every bank has to give; UINT64_MAX as above */
-    bool fits;
+    bool fits;                /* every buffer has a place, and the device has the chips */
 };
 
 /* A workload whose first micro steps show that there is no room is not run with all of them;

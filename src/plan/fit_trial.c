@@ -98,6 +98,7 @@ static enum tts_status run_in(const struct tts_trial_of *of, enum tts_mode mode,
         return status;
     assert(status == TTS_OK || status == TTS_E_RANGE || status == TTS_E_INVALID ||
            status == TTS_E_FULL);
+    trial.fits = trial.fits && tts_fit_has_chips(of->workload, of->chip);
     *out = status == TTS_OK ? trial : none;
     return TTS_OK;
 }

@@ -220,13 +220,33 @@ fit "$work/head.yaml"
 expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? is without enable_ddp and enable_tp: one chip is'
 fit "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
 expect_err ''
+expect_code 1
 expect_out_like '
-  it needs 4 chips, and n150 has 1: the figures are of each of them
+does not fit n150: the run needs 4 chips, n150 has 1
+  each chip would hold * MB (estimated) of its 12254.03 MB
+  devices with 4 chips or more: t3k, galaxy, bh-quietbox, galaxy-blackhole
+  every one of 12 banks gives '
+[[ $out != *$'\nfits'* && $out != *'first allocation that fails'* ]] || fail "wanted no word of memory"
+fit_json "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
+expect_code 1
+expect_jq '[.fits, .fits_reason, .chips_needed, .device_chips, .placement.ok, .suggestions]' \
+    '[false,"chips",4,1,true,[]]'
+fit "$work/head.yaml" --tensor-parallel 4 --batch 64 --device n300
+expect_code 1
+expect_out_like 'of its 12254.03 MB, which does
+    not fit either
 '
-fit_json "$work/head.yaml" --tensor-parallel 2
-expect_jq '[.chips_needed, .device_chips]' '[2,1]'
+expect_out_like 'first allocation that fails: '
+fit_json "$work/head.yaml" --tensor-parallel 4 --device n300 --max batch
+expect_code 1
+expect_jq '.max | [.value, .peak_bytes, .next]' '[0,null,null]'
+fit "$work/head.yaml" --tensor-parallel 4 --device n300 --max batch
+expect_out_like 'no batch fits n300: it has too few chips'
 fit "$work/head.yaml" --tensor-parallel 2 --device n300
-[[ $out != *'it needs'* ]] || fail "wanted no word of chips"
+expect_code 0
+expect_out_like '
+fits n300 (estimated): '
+[[ $out != *'the run needs'* ]] || fail "wanted no word of chips"
 cp "$head" "$work"
 
 # A file of January meets the code of August; who names the recipe knows.
@@ -241,7 +261,8 @@ expect_err ''
 
 fit_json "$tiny" --recipe v1 --runner default
 expect_code 1
-expect_jq '[.fits, .placement.ok, .estimated, .device, .max]' '[false,false,false,"n150",null]'
+expect_jq '[.fits, .fits_reason, .placement.ok, .estimated, .device, .max]' \
+    '[false,"memory",false,false,"n150",null]'
 expect_jq '[.phases[].name]' \
     '["MODEL_CREATION","OPTIMIZER_CREATION","FORWARD_PASS","BACKWARD_PASS","FIRST_ITERATION_COMPLETE"]'
 expect_jq '[.phases[] | .l1] | unique' '[null]'
@@ -260,7 +281,8 @@ expect_jq '.suggestions[] | select(.change == "recompute") | [.options, .fits, .
 
 fit_json "$tiny" --recipe v1
 expect_code 0
-expect_jq '[.fits, .placement.first_failure, .suggestions, .placement.failures]' '[true,null,[],0]'
+expect_jq '[.fits, .fits_reason, .placement.first_failure, .suggestions, .placement.failures]' \
+    '[true,null,null,[],0]'
 expect_jq '.placement | .peak_bytes_per_bank * .banks >= 8277 * 1048576' 'true'
 
 # --- the largest --------------------------------------------------------------------------

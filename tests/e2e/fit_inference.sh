@@ -187,12 +187,23 @@ expect_out_like "mlp             bf16        5376.00 * estimated"
 expect_out_like ", buffers that
   chips exchange"
 expect_out_like "fits n300 (estimated): "
-[[ $out != *'it needs'* ]] || fail "wanted no word of chips"
-fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8
-expect_out_like "fits n150 (estimated): 2403.73 MB of 12254.03 MB
-  it needs 8 chips, and n150 has 1: the figures are of each of them
-"
+[[ $out != *'the run needs'* ]] || fail "wanted no word of chips"
+fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --device n300
+expect_code 1
+expect_out_like "
+does not fit n300: the run needs 8 chips, n300 has 2
+  each chip would hold 2403.73 MB (estimated) of its 12254.03 MB
+  devices with 8 chips or more: t3k, galaxy, galaxy-blackhole
+  every one of 12 banks gives "
+[[ $out != *'largest context'* ]] || fail "wanted no largest context: none fits"
+fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --device t3k
+expect_code 0
 fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --json
+expect_code 1
+expect_json fits false
+expect_json fits_reason '"chips"'
+expect_json placement.ok true
+expect_json largest.context null
 expect_json chips_needed 8
 expect_json device_chips 1
 expect_json estimated true

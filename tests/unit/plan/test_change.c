@@ -570,6 +570,7 @@ T_TEST(the_largest_fits_and_the_next_does_not)
     finds_the_border(&workload, &chip, TTS_LARGEST_SEQUENCE, 32);
     workload.recipe = TTS_RECIPE_HEAD;
     workload.data_parallel = 4;
+    chip = chip_of("t3k");
     finds_the_border(&workload, &chip, TTS_LARGEST_BATCH, 4);
 }
 
@@ -600,7 +601,7 @@ T_TEST(the_largest_is_not_stopped_by_a_hole_below_it)
                                     .accumulate = 1,
                                     .tensor_parallel = 8,
                                     .data_parallel = 1};
-    struct tts_chip chip = chip_of("n150");
+    struct tts_chip chip = chip_of("t3k");
     struct tts_largest largest = largest_of(&workload, &chip, TTS_LARGEST_SEQUENCE);
     struct tts_workload hole = with(workload, TTS_LARGEST_SEQUENCE, 4864);
     T_TRUE(!fits_on(&hole, &chip));

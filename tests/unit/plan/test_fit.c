@@ -81,6 +81,24 @@ T_TEST(only_one_chip_without_binaries_is_not_an_estimate)
     }
 }
 
+T_TEST(a_run_with_more_chips_than_the_device_has_does_not_fit)
+{
+    struct tts_workload workload = small_llama();
+    workload.recipe = TTS_RECIPE_HEAD;
+    workload.data_parallel = 4;
+    workload.batch = 4;
+    struct tts_chip few = chip_of("n300"), enough = chip_of("t3k");
+    struct tts_fit *fit = fit_of(&workload, &few);
+    T_TRUE(!tts_fit_fits(fit) && fit->placement.failures == 0);
+    tts_fit_free(fit);
+    fit = fit_of(&workload, &enough);
+    T_TRUE(tts_fit_fits(fit));
+    tts_fit_free(fit);
+    T_EQ(tts_fit_chips(&workload), 4);
+    workload.tensor_parallel = UINT64_MAX;
+    T_EQ(tts_fit_chips(&workload), UINT64_MAX);
+}
+
 /* --- what the peak is made of ----------------------------------------------------------- */
 
 static bool is_before(const struct tts_fit_part *a, const struct tts_fit_part *b)
