@@ -236,12 +236,6 @@ static int read_options(struct tts_inference_ask *ask, char **argv, int *exit_co
 
 /* --- the answer ------------------------------------------------------------------------- */
 
-uint64_t tts_inference_prefill(const struct tts_inference_config *config)
-{
-    bool is_short = config->prefill > 0 && config->prefill < config->length;
-    return is_short ? config->prefill : config->length;
-}
-
 bool tts_inference_has_chips(const struct tts_inference_answer *answer)
 {
     return answer->ask->config.tensor_parallel <= answer->chip->fact[TTS_FACT_CHIPS].value;

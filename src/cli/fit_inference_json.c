@@ -38,6 +38,7 @@ static void put_config(struct tts_json *json, const struct tts_inference_ask *as
     tts_json_number(json, "length", config->length);
     tts_json_number(json, "block", config->block);
     tts_json_number(json, "prefill", tts_inference_prefill(config));
+    tts_json_bool(json, "prefill_is_default", config->prefill == 0);
     tts_json_number(json, "tensor_parallel", config->tensor_parallel);
     tts_json_bool(json, "separate_head", config->separate_head);
     tts_json_number(json, "trace_region_bytes", chip->fact[TTS_FACT_TRACE_REGION].value);
@@ -98,6 +99,21 @@ static void put_placement(struct tts_json *json, const struct tts_inference *pla
     tts_json_object_end(json);
 }
 
+static void put_bound(struct tts_json *json, const struct tts_inference_answer *answer)
+{
+    const struct tts_inference_bound *bound = &answer->plan.bound;
+    if (!bound->is_known) {
+        tts_json_null(json, "whole_prefill_bound");
+        return;
+    }
+    tts_json_object(json, "whole_prefill_bound");
+    tts_json_number(json, "tokens", answer->ask->config.length);
+    tts_json_number(json, "activation_bytes", bound->activation_bytes);
+    tts_json_number(json, "total_bytes", bound->total_bytes);
+    tts_json_bool(json, "fits", bound->fits && tts_inference_has_chips(answer));
+    tts_json_object_end(json);
+}
+
 static void put_largest(struct tts_json *json, const struct tts_inference_answer *answer)
 {
     const struct tts_inference *plan = &answer->plan;
@@ -150,6 +166,7 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     put_config(json, ask, chip);
     put_parts(json, ask, plan);
     put_placement(json, plan);
+    put_bound(json, answer);
     put_largest(json, answer);
     put_lighter(json, answer);
     tts_json_null(json, "l1");

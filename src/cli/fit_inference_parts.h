@@ -44,11 +44,9 @@ int tts_inference_model_load(struct tts_inference_ask *ask);
 /* A tt-train configuration, as recipe head has it; the width of a head is left to the above. */
 int tts_inference_model_yaml(struct tts_inference_ask *ask, const struct tts_textfile *text);
 
-/* Tokens of one prefill, as the plan takes them. */
-uint64_t tts_inference_prefill(const struct tts_inference_config *config);
-
-/* Lighter dtypes, for what does not fit (fit_inference_lighter.c). */
-enum { TTS_INFERENCE_LIGHTER_MAX = 3, TTS_INFERENCE_OPTIONS_MAX = 128 };
+/* Remedies for a plan that does not fit: a shorter chunk of prefill, then lighter dtypes
+ * (fit_inference_lighter.c). */
+enum { TTS_INFERENCE_LIGHTER_MAX = 4, TTS_INFERENCE_OPTIONS_MAX = 128 };
 
 struct tts_inference_lighter {
     char options[TTS_INFERENCE_OPTIONS_MAX]; /* to type, besides those that were given */
@@ -60,7 +58,7 @@ struct tts_inference_answer {
     const struct tts_inference_ask *ask;
     const struct tts_chip *chip;
     struct tts_inference plan;
-    struct tts_inference_lighter lighter[TTS_INFERENCE_LIGHTER_MAX]; /* the heaviest first */
+    struct tts_inference_lighter lighter[TTS_INFERENCE_LIGHTER_MAX]; /* enough alone, then not */
     size_t lighter_count;
 };
 

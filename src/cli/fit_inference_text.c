@@ -25,8 +25,9 @@ static void print_head(const struct tts_inference_ask *ask, const struct tts_inf
         tts_say(out, 0, "vocabulary: %s", ask->vocabulary_why);
     tts_say(out, 0,
             "batch %" PRIu64 ", context %" PRIu64 " tokens in blocks of %" PRIu64
-            ", prefill of %" PRIu64,
-            config->batch, config->length, config->block, tts_inference_prefill(config));
+            ", prefill in chunks of %" PRIu64 "%s",
+            config->batch, config->length, config->block, tts_inference_prefill(config),
+            config->prefill == 0 ? " (default)" : "");
     if (config->tensor_parallel > 1)
         fprintf(out, "tensor parallel on %" PRIu64 " chips; what follows is of one of them\n",
                 config->tensor_parallel);
@@ -47,7 +48,7 @@ static void print_parts(const struct tts_inference_ask *ask, const struct tts_in
         fprintf(out, "%-14s  %-5s  %12s  %8s%s\n", tts_inference_part_name(part),
                 dtype ? dtype : "-", tts_fit_mb(mb, bytes),
                 tts_fit_share(share, bytes, plan->total_bytes),
-                part == TTS_INFERENCE_ACTIVATIONS ? "  estimated: an upper bound"
+                part == TTS_INFERENCE_ACTIVATIONS ? "  estimated: at most, one chunk"
                 : tts_inference_part_is_estimated(&ask->config, part) ? "  estimated"
                                                                       : "");
     }
@@ -97,6 +98,33 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
     tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
             is_too_much ? "would have to give" : "gives",
             tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
+    if (plan->fits)
+        tts_fit_say_headroom(out, &banks);
+}
+
+/* What the verdict counts, and the upper bound that it does not. */
+static void print_bound(const struct tts_inference_answer *answer, FILE *out)
+{
+    const struct tts_inference_config *config = &answer->ask->config;
+    const struct tts_inference_bound *bound = &answer->plan.bound;
+    uint64_t chunk = tts_inference_prefill(config);
+    char total[TTS_NUMBER_MB_MAX], activations[TTS_NUMBER_MB_MAX];
+    tts_say(out, 2,
+            "this counts weights, cache and one chunk of prefill: %" PRIu64 " tokens, %s",
+            chunk,
+            config->prefill > 0       ? "as '--prefill' says"
+            : chunk == config->length ? "the whole context (by default at most 2048)"
+                                      : "the default; '--prefill N' changes it");
+    if (chunk == config->length)
+        return;
+    if (bound->is_known)
+        tts_say(out, 2,
+                "upper bound, not counted: a prefill of all %" PRIu64
+                " tokens at once takes at most %s MB instead of the chunk, %s MB in total, "
+                "%s",
+                config->length, tts_fit_mb(activations, bound->activation_bytes),
+                tts_fit_mb(total, bound->total_bytes),
+                bound->fits ? "which a chip can hold" : "more than a chip can hold");
 }
 
 static void print_largest(const struct tts_inference_config *config,
@@ -117,8 +145,6 @@ static void print_largest(const struct tts_inference_config *config,
     else
         fprintf(out, "%" PRIu64, plan->largest_batch);
     fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
-    if (config->prefill == 0)
-        fputs("prefill is as long as the context; '--prefill N' plans it in pieces\n", out);
 }
 
 static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
@@ -137,14 +163,14 @@ static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
 static void print_lighter(const struct tts_inference_answer *answer, FILE *out)
 {
     char total[TTS_NUMBER_MB_MAX];
-    bool any = false;
-    for (size_t i = 0; i < answer->lighter_count; i++)
-        any |= answer->lighter[i].fits;
-    if (answer->lighter_count == 0)
-        return;
-    fputs(any ? "\nwhat would help:\n" : "\nnone of these alone makes it fit:\n", out);
+    const struct tts_inference_lighter *first = &answer->lighter[0];
     for (size_t i = 0; i < answer->lighter_count; i++) {
         const struct tts_inference_lighter *lighter = &answer->lighter[i];
+        if (i == 0 || lighter[-1].fits != lighter->fits)
+            fputs(lighter->fits ? "\nwhat would help:\n"
+                  : first->fits ? "\nnot enough alone:\n"
+                                : "\nnone of these alone makes it fit:\n",
+                  out);
         fprintf(out, "  %s\n    %s: %s MB\n", lighter->options,
                 lighter->fits ? "fits" : "does not fit",
                 tts_fit_mb(total, lighter->total_bytes));
@@ -156,6 +182,7 @@ void tts_inference_text(const struct tts_inference_answer *answer, FILE *out)
     print_head(answer->ask, &answer->plan, out);
     print_parts(answer->ask, &answer->plan, out);
     print_verdict(answer, out);
+    print_bound(answer, out);
     if (tts_inference_has_chips(answer))
         print_largest(&answer->ask->config, &answer->plan, out);
     print_lighter(answer, out);

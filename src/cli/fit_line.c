@@ -47,6 +47,17 @@ void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks)
                 missing, of_all(banks, banks->peak_bank_bytes - banks->bank_bytes), false));
 }
 
+void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
+{
+    enum { HEADROOM_PERCENT = 5 };
+    assert(banks->peak_bank_bytes <= banks->bank_bytes);
+    if (banks->bank_bytes - banks->peak_bank_bytes < banks->bank_bytes / 100 * HEADROOM_PERCENT)
+        tts_say(out, 2,
+                "warning: less than %d %% is left; programs, traces and what else runs "
+                "need some",
+                HEADROOM_PERCENT);
+}
+
 /* Names the presets with enough chips. */
 static void say_devices(FILE *out, uint64_t needed)
 {

@@ -24,6 +24,9 @@ struct tts_fit_banks {
 };
 void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
 
+/* Warns if less than 5 % of a bank is left. */
+void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks);
+
 /* A run that needs more chips than the device has, and what one of them would hold. */
 struct tts_fit_too_few {
     const struct tts_chip *chip;

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { HEADROOM_PERCENT = 5 };
-
 /* More than the banks have; else what does not fit fails as memory is in pieces. */
 static bool is_too_much(const struct tts_fit_placement *placement)
 {
@@ -86,6 +84,13 @@ static void put_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
             tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
+static struct tts_fit_banks banks_of(const struct tts_fit_placement *placement)
+{
+    return (struct tts_fit_banks){.count = placement->banks,
+                                  .bank_bytes = placement->bank_bytes,
+                                  .peak_bank_bytes = placement->peak_bank_bytes};
+}
+
 static void put_too_few(const struct tts_fit *fit, FILE *out)
 {
     const struct tts_fit_too_few few = {.chip = fit->chip,
@@ -100,9 +105,7 @@ static void put_too_few(const struct tts_fit *fit, FILE *out)
 static void put_no(const struct tts_fit *fit, const char *mark, FILE *out)
 {
     const struct tts_fit_placement *placement = &fit->placement;
-    const struct tts_fit_banks banks = {.count = placement->banks,
-                                        .bank_bytes = placement->bank_bytes,
-                                        .peak_bank_bytes = placement->peak_bank_bytes};
+    const struct tts_fit_banks banks = banks_of(placement);
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
     if (!tts_fit_has_chips(&fit->workload, fit->chip)) {
         put_too_few(fit, out);
@@ -132,12 +135,8 @@ static void put_yes(const struct tts_fit *fit, const char *mark, FILE *out)
                 "in the first %" PRIu64 " iterations: %s replaces its buffers, so that holes "
                 "wander, and later ones may be refused",
                 fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
-    uint64_t bank_left = placement->bank_bytes - placement->peak_bank_bytes;
-    if (bank_left < placement->bank_bytes / 100 * HEADROOM_PERCENT)
-        tts_say(out, 2,
-                "warning: less than %d %% is left; programs, traces and what else runs "
-                "need some",
-                HEADROOM_PERCENT);
+    const struct tts_fit_banks banks = banks_of(placement);
+    tts_fit_say_headroom(out, &banks);
 }
 
 void tts_fit_text_verdict(const struct tts_fit_answer *answer, FILE *out)

@@ -51,6 +51,12 @@ bool tts_inference_part_is_estimated(const struct tts_inference_config *config,
     return part == TTS_INFERENCE_ACTIVATIONS || (config->tensor_parallel > 1 && !is_whole);
 }
 
+uint64_t tts_inference_prefill(const struct tts_inference_config *config)
+{
+    uint64_t chunk = config->prefill > 0 ? config->prefill : TTS_INFERENCE_PREFILL;
+    return chunk < config->length ? chunk : config->length;
+}
+
 /* ---- the plan ---- */
 
 /* The chip as it is opened. */
@@ -79,6 +85,26 @@ static void search(const struct tts_inference_config *config,
     out->largest_batch = tts_inference_largest(&probe, &probe.batch, out->batch_limit, dram);
     assert(out->fits == (out->largest_length >= config->length));
     assert(out->fits == (out->largest_batch >= config->batch));
+}
+
+static struct tts_inference_bound bound_of(const struct tts_inference_config *config,
+                                           const struct tts_pool_layout *dram,
+                                           uint64_t trace_bytes)
+{
+    struct tts_inference_bound bound = {.total_bytes = trace_bytes};
+    struct tts_inference_config whole = *config;
+    struct tts_inference_list list;
+    uint64_t part_bytes[TTS_INFERENCE_PARTS] = {0};
+    whole.prefill = whole.length;
+    tts_inference_list_fill(&list, &whole);
+    if (!tts_inference_sum(&list, &whole, part_bytes))
+        return bound;
+    for (int part = 0; part < TTS_INFERENCE_PARTS; part++)
+        bound.total_bytes += part_bytes[part]; /* below 2^63, and so is the trace region */
+    bound.is_known = bound.total_bytes <= INT64_MAX;
+    bound.activation_bytes = part_bytes[TTS_INFERENCE_ACTIVATIONS];
+    bound.fits = tts_inference_would_fit(&whole, dram);
+    return bound;
 }
 
 static enum tts_status sum_up(const struct tts_inference_config *config,
@@ -122,6 +148,7 @@ enum tts_status tts_inference_plan(const struct tts_inference_config *config,
     if (status != TTS_OK)
         return status;
     search(config, &dram, &plan);
+    plan.bound = bound_of(config, &dram, plan.part_bytes[TTS_INFERENCE_TRACE]);
     *out = plan;
     return TTS_OK;
 }

@@ -35,7 +35,7 @@ struct tts_inference_config {
     uint64_t length;          /* tokens of context, each sequence */
     uint64_t block;           /* the cache is rounded up to this many tokens; 32 is usual */
     uint64_t trace_bytes;     /* of the trace region; 0: as the chip has it */
-    uint64_t prefill;         /* tokens of one prefill; 0, or more than length: length */
+    uint64_t prefill;         /* tokens of one chunk of prefill; 0: the default */
     uint64_t tensor_parallel; /* chips; 1 */
     bool separate_head;       /* the head has a tensor of its own, also when it is tied */
 };
@@ -43,7 +43,11 @@ struct tts_inference_config {
 enum {
     TTS_INFERENCE_LAYERS_MAX = 1 << 14,
     TTS_INFERENCE_SEARCH_MAX = 1 << 20, /* largest context and batch that are looked for */
+    TTS_INFERENCE_PREFILL = 2048,       /* default chunk of prefill */
 };
+
+/* Returns the tokens of one chunk of prefill: as given, or the default; the length at most. */
+uint64_t tts_inference_prefill(const struct tts_inference_config *config);
 
 enum tts_inference_part {
     TTS_INFERENCE_EMBEDDING,
@@ -53,7 +57,7 @@ enum tts_inference_part {
     TTS_INFERENCE_HEAD,
     TTS_INFERENCE_CACHE,
     TTS_INFERENCE_ROPE,
-    TTS_INFERENCE_ACTIVATIONS, /* estimated: the largest set of prefill, an upper bound */
+    TTS_INFERENCE_ACTIVATIONS, /* estimated: an upper bound for one chunk of prefill */
     TTS_INFERENCE_TRACE,
     TTS_INFERENCE_PARTS,
 };
@@ -92,6 +96,14 @@ TTS_NODISCARD enum tts_status tts_inference_check(const struct tts_inference_con
                                                   enum tts_inference_field *field,
                                                   struct tts_error *err);
 
+/* A prefill of the whole context at once: an upper bound. No program needs that much, as a
+ * prefill can go in chunks. */
+struct tts_inference_bound {
+    bool is_known; /* false: 2^63 bytes or more, and the rest means nothing */
+    bool fits;
+    uint64_t activation_bytes, total_bytes;
+};
+
 struct tts_inference {
     uint64_t parameters;                      /* elements, of the whole model, not padded */
     uint64_t part_bytes[TTS_INFERENCE_PARTS]; /* pages, not rounded blocks */
@@ -107,6 +119,7 @@ struct tts_inference {
     uint64_t largest_length, largest_batch; /* that fit, the other as given; 0: none */
     uint64_t length_limit, batch_limit;     /* up to which was looked: the model's positions, or
                                              * TTS_INFERENCE_SEARCH_MAX */
+    struct tts_inference_bound bound;
 };
 
 /* TTS_E_INVALID, TTS_E_RANGE: as the check, or the chip has no room for such a trace region.

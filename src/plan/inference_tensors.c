@@ -218,9 +218,7 @@ static uint64_t pages_from(const struct tts_inference_list *list, size_t first)
 static void put_activations(struct filling fill, const struct tts_inference_config *config,
                             const struct share *share)
 {
-    uint64_t length = config->length;
-    uint64_t tokens =
-        config->prefill > 0 && config->prefill < length ? config->prefill : length;
+    uint64_t tokens = tts_inference_prefill(config);
     /* A step of generation has a row for each sequence instead. */
     tokens = tokens > config->batch ? tokens : config->batch;
     for (int i = 0; i < 4; i++) /* residual, its norm, what the half adds, their sum */

@@ -17,7 +17,7 @@ print(json.dumps(functools.reduce(lambda at, key: at[int(key) if isinstance(at, 
 }
 
 # bf16 everywhere: 8 billion parameters are too many for 12 GB.
-fit "$data/llama-8b.json" --length 8192
+fit "$data/llama-8b.json" --length 8192 --prefill 8192
 expect_code 1
 expect_err ""
 expect_out_like "llama: 8030261248 parameters"
@@ -27,7 +27,7 @@ expect_out_like "mlp             bf16       10752.00 "
 expect_out_like "norms           bf16          16.25 "
 expect_out_like "head            bf16        1002.00 "
 expect_out_like "kv_cache        bf16        1024.00 "
-expect_out_like "activations     bf16         935.83 * estimated: an upper bound"
+expect_out_like "activations     bf16         935.83 * estimated: at most, one chunk"
 expect_out_like "total                      17296.08"
 expect_out_like "does not fit n150: 17296.08 MB of 12254.03 MB
   in whole pages of 12 banks it takes 17299.97 MB, 5045.94 MB too much
@@ -45,6 +45,10 @@ what would help:
     fits: 10106.39 MB
   --weights bfp4 --cache bfp8
     fits: 6527.89 MB
+
+not enough alone:
+  --prefill 128
+    does not fit: 16382.58 MB
 "
 wide=$(grep -v 'Out of Memory' "$work/out" | awk 'length > 80')
 [ -z "$wide" ] || fail "wider than 80 columns: $wide"
@@ -103,8 +107,60 @@ expect_json parts.2.bytes 3170893824
 expect_json parts.4.dtype '"bfp4"'
 expect_json parts.5.dtype '"bf16"'
 
+# A model of 1 billion parameters is served on a n150 with its whole context: a prefill goes in
+# chunks. The bound for all of it at once is told, and marked.
+fit "$data/llama-1b.json"
+expect_code 0
+expect_out_like "context 131072 tokens in blocks of 32, prefill in chunks of 2048
+  (default)"
+expect_out_like "
+fits n150: 6624.96 MB of 12254.03 MB
+"
+expect_out_like "
+  this counts weights, cache and one chunk of prefill: 2048 tokens, the default;
+    '--prefill N' changes it
+  upper bound, not counted: a prefill of all 131072 tokens at once takes at most
+    8199.83 MB instead of the chunk, 14688.96 MB in total, more than a chip can
+    hold
+"
+[[ $out != *warning* ]] || fail "wanted no warning: half of it is free"
+fit "$data/llama-1b.json" --json
+expect_code 0
+expect_json fits true
+expect_json fits_reason null
+expect_json config.prefill 2048
+expect_json config.prefill_is_default true
+expect_json whole_prefill_bound.tokens 131072
+expect_json whole_prefill_bound.fits false
+expect_json whole_prefill_bound.total_bytes 15402485760
+# Who asks for it at once is told first to ask for less at once.
+fit "$data/llama-1b.json" --prefill 131072
+expect_code 1
+expect_out_like "
+what would help:
+  --prefill 65536
+    fits: 10592.96 MB
+  --weights bfp8 --cache bfp8
+    fits: 11898.96 MB
+  --weights bfp4 --cache bfp8
+    fits: 11434.96 MB
+
+not enough alone:
+  --weights bfp8
+    does not fit: 13818.96 MB
+"
+[[ $out != *'upper bound'* ]] || fail "wanted no bound besides: it was asked for"
+fit "$data/llama-1b.json" --prefill 65536
+expect_code 0
+# The warning of training, near the limit.
+fit "$data/llama-1b.json" --batch 2 --length 131072 --prefill 20000
+expect_code 0
+expect_out_like "
+  warning: less than 5 % is left; programs, traces and what else runs need some
+"
+
 # The document, whole.
-fit "$data/llama-8b.json" --length 8192 --json
+fit "$data/llama-8b.json" --length 8192 --prefill 8192 --json
 expect_code 1
 expect_json schema '{"name": "ttscope.fit_inference", "version": 1}'
 expect_json device '"n150"'
@@ -115,6 +171,8 @@ expect_json model.parameters 8030261248
 expect_json model.positions 131072
 expect_json config.length 8192
 expect_json config.prefill 8192
+expect_json config.prefill_is_default false
+expect_json whole_prefill_bound.total_bytes 18136254464
 expect_json parts.7 '{"name": "activations", "bytes": 981286912, "dtype": "bf16", "estimated": true}'
 expect_json parts.8 '{"name": "trace_region", "bytes": 0, "dtype": null, "estimated": false}'
 expect_json placement.ok false
@@ -134,9 +192,11 @@ expect_json l1_reason '"the sizes of the circular buffers of each operation are 
 fit "$data/tiny.json"
 expect_code 0
 expect_out_like "llama (assumed, the file does not say): 1100048384 parameters"
-expect_out_like "context 2048 tokens in blocks of 32, prefill of 2048"
+expect_out_like "context 2048 tokens in blocks of 32, prefill in chunks of 2048
+  (default)"
 expect_out_like "largest context at batch 1: 2048 tokens, all the positions of the model"
-expect_out_like "'--prefill N' plans it in pieces"
+expect_out_like "one chunk of prefill: 2048 tokens, the whole
+    context (by default at most 2048)"
 whole=$out
 run sh -c '"$1" fit --inference - <"$2"' sh "$ttscope" "$data/tiny.json"
 expect_code 0
@@ -192,7 +252,7 @@ fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --device n300
 expect_code 1
 expect_out_like "
 does not fit n300: the run needs 8 chips, n300 has 2
-  each chip would hold 2403.73 MB (estimated) of its 12254.03 MB
+  each chip would hold 2148.73 MB (estimated) of its 12254.03 MB
   devices with 8 chips or more: t3k, galaxy, galaxy-blackhole
   every one of 12 banks gives "
 [[ $out != *'largest context'* ]] || fail "wanted no largest context: none fits"

@@ -75,6 +75,7 @@ T_TEST(biases_and_norms_of_heads_count_where_the_model_has_them)
 T_TEST(parts_of_llama_are_what_the_shapes_come_to)
 {
     struct tts_inference_config config = llama_8b();
+    config.prefill = config.length;
     struct tts_inference plan = plan_on(&config, "p150");
     uint64_t sum = 0;
     T_EQ(plan.part_bytes[TTS_INFERENCE_EMBEDDING], UINT64_C(1050673152));
@@ -194,10 +195,29 @@ T_TEST(activations_follow_the_prefill_and_the_batch)
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_CACHE));
 }
 
+T_TEST(a_prefill_goes_in_chunks_and_the_whole_context_is_a_bound)
+{
+    struct tts_inference_config config = llama_8b();
+    uint64_t row = (4 * 4096 + 3 * 14336) * 2, logits = 32 * 128256 * 2;
+    T_EQ(config.length, 8192);
+    T_EQ(tts_inference_prefill(&config), 2048);
+    struct tts_inference plan = plan_on(&config, "p150");
+    T_EQ(plan.part_bytes[TTS_INFERENCE_ACTIVATIONS], 2048 * row + logits);
+    T_TRUE(plan.bound.is_known && plan.bound.fits);
+    T_EQ(plan.bound.activation_bytes, 8192 * row + logits);
+    T_EQ(plan.bound.total_bytes, plan.total_bytes + (8192 - 2048) * row);
+    config.length = 1000; /* shorter than the default */
+    T_EQ(tts_inference_prefill(&config), 1000);
+    config.length = 8192;
+    config.prefill = 8192;
+    T_EQ(plan_on(&config, "p150").total_bytes, plan.bound.total_bytes);
+}
+
 T_TEST(tensor_parallel_divides_all_but_norms_positions_and_the_hidden_size)
 {
     struct tts_inference_config config = llama_8b();
     config.tensor_parallel = 4;
+    config.prefill = config.length;
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), UINT64_C(1050673152) / 4);
     T_EQ(part_of(&config, TTS_INFERENCE_ATTENTION), UINT64_C(2684354560) / 4);
     T_EQ(part_of(&config, TTS_INFERENCE_MLP), UINT64_C(11274289152) / 4);

@@ -29,9 +29,12 @@ T_TEST(what_fails_outside_the_layers_has_none)
     struct tts_inference_config config = tiny_llama();
     config.model.positions = 0;
     config.length = 200000; /* its activations are 10 GB in tensors of no layer */
+    config.prefill = config.length;
     struct tts_inference plan = plan_on(&config, "n150");
-    config.prefill = 2048;
-    T_TRUE(plan_on(&config, "n150").fits);
+    config.prefill = 0;
+    struct tts_inference chunked = plan_on(&config, "n150");
+    T_TRUE(chunked.fits && !chunked.bound.fits && plan.bound.is_known);
+    T_EQ(chunked.bound.total_bytes, plan.total_bytes);
     T_TRUE(!plan.fits);
     T_EQ(plan.failed_part, TTS_INFERENCE_ACTIVATIONS);
     T_EQ(plan.failed_layer, -1);
