@@ -73,8 +73,8 @@ static enum tts_status find(struct fit_command *fit, struct tts_error *err)
     answer->options = options;
     answer->setup = &fit->setup;
     answer->fit = fit->fit;
-    if (!tts_fit_has_chips(&fit->setup.workload, &fit->chip))
-        return TTS_OK; /* no batch, sequence or runner changes that */
+    if (options->has_max && !tts_fit_has_chips(&fit->setup.workload, &fit->chip))
+        return TTS_OK; /* no batch or sequence changes that */
     if (options->has_max)
         return tts_largest_find(&fit->setup.workload, &fit->chip, options->max, NULL,
                                 &answer->largest, err);

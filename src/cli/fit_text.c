@@ -38,16 +38,15 @@ static void put_change(const struct tts_fit_change *change, FILE *out)
 
 static void put_changes(const struct tts_fit_answer *answer, FILE *out)
 {
-    bool any = false;
-    for (size_t i = 0; i < answer->change_count; i++)
-        any |= answer->changes[i].fits;
-    if (answer->change_count == 0)
-        return;
-    fputs(any ? "\nwhat would help, the cheapest first:\n"
-              : "\nnone of these alone makes it fit:\n",
-          out);
-    for (size_t i = 0; i < answer->change_count; i++)
-        put_change(&answer->changes[i], out);
+    for (size_t i = 0; i < answer->change_count; i++) {
+        const struct tts_fit_change *change = &answer->changes[i];
+        if (i == 0 && change->fits)
+            fputs("\nwhat would make it fit, the cheapest first:\n", out);
+        if (!change->fits && (i == 0 || change[-1].fits))
+            fputs(i == 0 ? "\nnone of these alone makes it fit:\n" : "\nnot enough alone:\n",
+                  out);
+        put_change(change, out);
+    }
 }
 
 /* ---- the largest ---- */

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TRIES = 8 };
+enum { TRIES = 8, LEAST_PERCENT = 1 };
 
 /* A search: the run that does not fit, and what was found so far. */
 struct search {
@@ -32,13 +32,15 @@ static int64_t less(uint64_t before, uint64_t after)
     return (int64_t)(before - after);
 }
 
-/* Adds one, unless it is worse than nothing. */
+/* Adds a change, unless it neither fits nor saves at least LEAST_PERCENT of the peak. */
 static void offer(struct search *s, enum tts_fit_change_kind kind,
                   const struct candidate *candidate, const char *device)
 {
     const struct tts_fit *fit = s->fit;
     const struct tts_trial *trial = &candidate->trial;
-    if (!trial->fits && !device && trial->peak_bytes >= fit->peak_bytes)
+    if (!trial->fits &&
+        (trial->peak_bytes >= fit->peak_bytes ||
+         fit->peak_bytes - trial->peak_bytes < (fit->peak_bytes + 99) / 100 * LEAST_PERCENT))
         return;
     assert(s->count < TTS_FIT_CHANGES);
     struct tts_fit_change *change = &s->found[s->count++];
@@ -185,6 +187,43 @@ static enum tts_status find_optimizer(struct search *s, struct tts_error *err)
     return TTS_OK;
 }
 
+/* --- more chips ------------------------------------------------------------------------- */
+
+/* Sets the next larger number of chips that divides the chips of the device and that the model
+ * can be divided by. Returns false if there is none. */
+static bool next_chips(const struct tts_fit *fit, struct tts_workload *workload)
+{
+    uint64_t chips = fit->chip->fact[TTS_FACT_CHIPS].value / workload->data_parallel;
+    while (++workload->tensor_parallel <= chips) {
+        enum tts_workload_field field;
+        if (chips % workload->tensor_parallel == 0 &&
+            workload->tensor_parallel != fit->workload.tensor_parallel &&
+            tts_workload_check(workload, &field, NULL) == TTS_OK)
+            return true;
+    }
+    return false;
+}
+
+/* Tries more chips than the run has; if the device has too few for the run, as many as it has.
+ */
+static enum tts_status find_chips(struct search *s, struct tts_error *err)
+{
+    struct candidate best, next = {.workload = s->fit->workload};
+    bool any = false;
+    if (!tts_fit_has_chips(&s->fit->workload, s->fit->chip))
+        next.workload.tensor_parallel = 0;
+    while (!(any && best.trial.fits) && next_chips(s->fit, &next.workload)) {
+        enum tts_status status = try(s, &next, err);
+        if (status != TTS_OK)
+            return status;
+        best = next;
+        any = true;
+    }
+    if (any)
+        offer(s, TTS_FIT_CHANGE_TENSOR_PARALLEL, &best, NULL);
+    return TTS_OK;
+}
+
 /* --- a larger device -------------------------------------------------------------------- */
 
 struct device {
@@ -193,8 +232,9 @@ struct device {
     uint64_t bytes; /* of DRAM */
 };
 
-/* The preset with the least DRAM above *device, of one chip. */
-static bool next_device(struct device *device)
+/* Finds the preset with the least DRAM above that of *device; of one chip, or, for a run on
+ * several, with as many. */
+static bool next_device(struct device *device, uint64_t chips)
 {
     struct device next = {.name = NULL}, other;
     struct tts_pool_layout dram;
@@ -202,7 +242,8 @@ static bool next_device(struct device *device)
     for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++) {
         if (tts_chip_preset(preset->name, &other.chip, NULL) != TTS_OK ||
             tts_fit_dram(&other.chip, &dram, NULL) != TTS_OK ||
-            other.chip.fact[TTS_FACT_CHIPS].value != 1)
+            other.chip.fact[TTS_FACT_CHIPS].value < chips ||
+            (chips == 1 && other.chip.fact[TTS_FACT_CHIPS].value > 1))
             continue;
         other.name = preset->name;
         other.bytes = dram.bank_bytes * dram.banks;
@@ -217,16 +258,17 @@ static bool next_device(struct device *device)
 static enum tts_status find_device(struct search *s, struct tts_error *err)
 {
     const struct tts_fit *fit = s->fit;
-    struct device device = {.bytes = fit->capacity_bytes};
+    bool has_chips = tts_fit_has_chips(&fit->workload, fit->chip);
+    struct device device = {.bytes = has_chips ? fit->capacity_bytes : 0};
     struct tts_pool_layout plain;
-    /* A card whose facts were set anew is not helped by one like it. */
-    if (tts_chip_preset(fit->chip->name, &device.chip, NULL) == TTS_OK &&
+    /* If facts of the card were set, the same preset does not help. */
+    if (has_chips && tts_chip_preset(fit->chip->name, &device.chip, NULL) == TTS_OK &&
         tts_fit_dram(&device.chip, &plain, NULL) == TTS_OK &&
         plain.bank_bytes * plain.banks > device.bytes)
         device.bytes = plain.bank_bytes * plain.banks;
     struct candidate same = {fit->workload,
                              {.peak_bytes = fit->peak_bytes, .kept_bytes = fit->kept_bytes}};
-    while (!same.trial.fits && next_device(&device)) {
+    while (!same.trial.fits && next_device(&device, tts_fit_chips(&fit->workload))) {
         if (fit->peak_bytes > device.bytes)
             continue; /* no need to run it */
         struct tts_trial_of of = {&fit->workload, &device.chip, s->alloc};
@@ -281,6 +323,18 @@ static bool has_fitting(const struct search *s, enum tts_fit_change_kind kind)
     return false;
 }
 
+/* Returns whether a change was found that fits and leaves the sequence as it is. */
+static bool fits_with_sequence(const struct search *s)
+{
+    static const enum tts_fit_change_kind kinds[] = {
+        TTS_FIT_CHANGE_ACCUMULATE, TTS_FIT_CHANGE_RECOMPUTE, TTS_FIT_CHANGE_TENSOR_PARALLEL,
+        TTS_FIT_CHANGE_TOGETHER, TTS_FIT_CHANGE_OPTIMIZER};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (has_fitting(s, kinds[i]))
+            return true;
+    return false;
+}
+
 /* Recompute with a smaller batch, where neither does alone. */
 static enum tts_status find_both(struct search *s, struct tts_error *err)
 {
@@ -295,17 +349,34 @@ static enum tts_status find_both(struct search *s, struct tts_error *err)
     return status;
 }
 
+/* All chips of the device and recompute, with a smaller batch if it must be. */
+static enum tts_status find_chips_both(struct search *s, struct tts_error *err)
+{
+    const struct tts_fit *fit = s->fit;
+    struct candidate both = {.workload = fit->workload};
+    struct tts_workload next = fit->workload;
+    if (fits_with_sequence(s))
+        return TTS_OK;
+    while (next_chips(fit, &next))
+        both.workload = next;
+    if (both.workload.tensor_parallel == fit->workload.tensor_parallel ||
+        (both.workload.batch == both.workload.data_parallel &&
+         both.workload.runner == TTS_RUNNER_MEMORY_EFFICIENT))
+        return TTS_OK;
+    both.workload.runner = TTS_RUNNER_MEMORY_EFFICIENT;
+    enum tts_status status = try_batches(s, true, &both, err);
+    if (status == TTS_OK && both.trial.fits)
+        offer(s, TTS_FIT_CHANGE_TOGETHER, &both, NULL);
+    return status;
+}
+
 /* With a lighter optimizer too, where nothing that leaves the context alone does. */
 static enum tts_status find_all(struct search *s, struct tts_error *err)
 {
     struct candidate best = {.workload = s->fit->workload};
     bool was_default = best.workload.runner == TTS_RUNNER_DEFAULT;
-    static const enum tts_fit_change_kind lighter[] = {
-        TTS_FIT_CHANGE_ACCUMULATE, TTS_FIT_CHANGE_RECOMPUTE, TTS_FIT_CHANGE_TOGETHER,
-        TTS_FIT_CHANGE_OPTIMIZER};
-    for (size_t i = 0; i < sizeof lighter / sizeof lighter[0]; i++)
-        if (has_fitting(s, lighter[i]))
-            return TTS_OK;
+    if (fits_with_sequence(s))
+        return TTS_OK;
     best.workload.runner = TTS_RUNNER_MEMORY_EFFICIENT;
     struct tts_workload base = best.workload;
     enum tts_status status = try_optimizers(s, &base, was_default, &best, err);
@@ -314,22 +385,36 @@ static enum tts_status find_all(struct search *s, struct tts_error *err)
     return status;
 }
 
+/* Moves the changes that fit to the front; the order of cost stays within both groups. */
+static void put_fitting_first(const struct search *s, struct tts_fit_change *out)
+{
+    size_t at = 0;
+    for (int fits = 1; fits >= 0; fits--)
+        for (size_t i = 0; i < s->count; i++)
+            if (s->found[i].fits == (fits == 1))
+                out[at++] = s->found[i];
+}
+
 enum tts_status tts_fit_change_find(const struct tts_fit *fit, const struct tts_alloc *alloc,
                                     struct tts_fit_change out[TTS_FIT_CHANGES], size_t *count,
                                     struct tts_error *err)
 {
     static enum tts_status (*const finders[])(struct search *, struct tts_error *) = {
-        find_accumulate, find_recompute, find_both,  find_sequence,
-        find_optimizer,  find_all,       find_device};
+        find_accumulate, find_recompute, find_both, find_chips, find_chips_both,
+        find_sequence,   find_optimizer, find_all,  find_device};
+    static enum tts_status (*const chip_finders[])(struct search *, struct tts_error *) = {
+        find_chips, find_device};
+    bool has_chips = tts_fit_has_chips(&fit->workload, fit->chip);
+    size_t finder_count = has_chips ? sizeof finders / sizeof finders[0]
+                                    : sizeof chip_finders / sizeof chip_finders[0];
     struct search search = {.fit = fit, .alloc = alloc ? alloc : tts_alloc_libc()};
     search.is_hopeless = strstr(fit->placement.first.phase, "CREATION") != NULL;
     enum tts_status status = TTS_OK;
-    for (size_t i = 0;
-         i < sizeof finders / sizeof finders[0] && status == TTS_OK && !tts_fit_fits(fit); i++)
-        status = finders[i](&search, err);
+    for (size_t i = 0; i < finder_count && status == TTS_OK && !tts_fit_fits(fit); i++)
+        status = (has_chips ? finders : chip_finders)[i](&search, err);
     if (status != TTS_OK)
         return status;
-    memcpy(out, search.found, search.count * sizeof *out);
+    put_fitting_first(&search, out);
     *count = search.count;
     return TTS_OK;
 }

@@ -1,6 +1,6 @@
-/* change.h: what to change so that a training run fits, the cheapest first; and the largest
- * batch or sequence that does. Each answer comes from runs on the device, not from a formula.
- */
+/* change.h: what to change so that a training run fits: first the changes that make it fit,
+ * then those that are not enough alone, each group the cheapest first; and the largest batch or
+ * sequence that fits. Each answer comes from runs on the device, not from a formula. */
 #pragma once
 
 #include "plan/fit.h"
@@ -10,15 +10,18 @@ enum tts_fit_change_kind {
     TTS_FIT_CHANGE_ACCUMULATE, /* a smaller batch, more micro steps: the same samples per step
                                 */
     TTS_FIT_CHANGE_RECOMPUTE,  /* the memory_efficient runner */
-    TTS_FIT_CHANGE_SEQUENCE,   /* a shorter one */
-    TTS_FIT_CHANGE_OPTIMIZER,  /* with less state */
-    TTS_FIT_CHANGE_DEVICE,     /* with more memory */
-    TTS_FIT_CHANGE_TOGETHER, /* a smaller batch, recompute and less state, two or three of them
+    TTS_FIT_CHANGE_TENSOR_PARALLEL, /* more chips of the device share the model, or fewer if it
+                                       does not have as many */
+    TTS_FIT_CHANGE_SEQUENCE,        /* a shorter one */
+    TTS_FIT_CHANGE_OPTIMIZER,       /* with less state */
+    TTS_FIT_CHANGE_DEVICE,          /* with more memory */
+    TTS_FIT_CHANGE_TOGETHER, /* a smaller batch, recompute, more chips, less state: two or more
                               */
     TTS_FIT_CHANGES,
 };
 
-/* "accumulate", "recompute", "sequence", "optimizer", "device", "together". */
+/* "accumulate", "recompute", "tensor_parallel", "sequence", "optimizer", "device", "together".
+ */
 const char *tts_fit_change_name(enum tts_fit_change_kind kind);
 
 enum { TTS_FIT_CHANGE_TEXT_MAX = 256 };
@@ -37,15 +40,15 @@ struct tts_fit_change {
     char cost[TTS_FIT_CHANGE_TEXT_MAX]; /* "one more forward pass in every step" */
 };
 
-/* The changes for a run that does not fit, the cheapest first; none for one that does. Those of
- * the first five kinds are alone. For ACCUMULATE and SEQUENCE it is the largest that was found
- * to fit, or the smallest there is with fits = false; for OPTIMIZER the one of the least loss
- * that fits, or the one with the least state; for DEVICE the smallest preset that fits, or the
- * largest. One that changes nothing (batch 1, the runner is memory_efficient) is left out, and
- * so is one that does not lower the peak. TOGETHER always fits: a smaller batch and recompute,
- * behind those two where neither does; else with a lighter optimizer too, behind that, where no
- * change before that leaves the sequence alone does. At most one of the two. *count at most
- * TTS_FIT_CHANGES. TTS_E_NOMEM. */
+/* Finds the changes for a run that does not fit; none for a run that does. Changes that fit
+ * come first. ACCUMULATE and SEQUENCE are the largest that was found to fit, or the smallest
+ * there is with fits = false; TENSOR_PARALLEL is the fewest chips that fit, or the most the
+ * device has; OPTIMIZER is the one of the least loss that fits, or the one with the least
+ * state; DEVICE is the smallest preset that fits. A change that changes nothing (batch 1, the
+ * runner is memory_efficient) is left out, and so is one that neither fits nor lowers the peak
+ * by 1 %. TOGETHER always fits, and there is at most one: a smaller batch and recompute if
+ * neither is enough; else these with all chips of the device; else these with a lighter
+ * optimizer. *count is at most TTS_FIT_CHANGES. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_fit_change_find(const struct tts_fit *fit,
                                                   const struct tts_alloc *alloc,
                                                   struct tts_fit_change out[TTS_FIT_CHANGES],

@@ -85,6 +85,14 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
         OPTION(change, "--runner %s", tts_runner_name(to->runner));
         COST(change, "one more forward pass in every step");
     }
+    if (to->tensor_parallel != from->tensor_parallel) {
+        OPTION(change, "--tensor-parallel %" PRIu64, to->tensor_parallel);
+        if (to->tensor_parallel > 1)
+            COST(change, "%" PRIu64 " chips share the model and exchange sums in every block",
+                 to->tensor_parallel);
+        else
+            COST(change, "one chip has the whole model");
+    }
     if (to->model.sequence != from->model.sequence) {
         OPTION(change, "--seq %" PRIu64, to->model.sequence);
         COST(change, "context of %" PRIu64 " tokens instead of %" PRIu64, to->model.sequence,
@@ -105,8 +113,9 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
 
 const char *tts_fit_change_name(enum tts_fit_change_kind kind)
 {
-    static const char *const names[TTS_FIT_CHANGES] = {"accumulate", "recompute", "sequence",
-                                                       "optimizer",  "device",    "together"};
+    static const char *const names[TTS_FIT_CHANGES] = {
+        "accumulate", "recompute", "tensor_parallel", "sequence",
+        "optimizer",  "device",    "together"};
     assert((unsigned)kind < TTS_FIT_CHANGES);
     return names[kind];
 }

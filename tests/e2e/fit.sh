@@ -128,6 +128,25 @@ expect_out_like '
 none of these alone makes it fit:
 '
 
+# A board's other chips are suggested; changes that fit come before those that are not enough.
+sed 's/num_groups: 4/num_groups: 8/' "$work/tiny_model.yaml" >"$work/tp_model.yaml"
+sed 's/tiny_model/tp_model/' "$work/tiny.yaml" >"$work/tp.yaml"
+fit_json "$work/tp.yaml" --batch 2 --runner default --device t3k
+expect_code 1
+expect_jq '.suggestions | map(select(.change == "tensor_parallel")) | map([.options, .fits])' \
+    '[["--tensor-parallel 2",true]]'
+expect_jq '.suggestions | map(.fits) | . == (sort | reverse)' true
+expect_jq '.peak_bytes as $peak | .suggestions | map(.fits or .saves_bytes * 100 >= $peak) | all' true
+fit "$work/tp.yaml" --batch 8 --runner default --device t3k
+expect_out_like '
+what would make it fit, the cheapest first:
+  --runner memory_efficient
+'
+expect_out_like '
+not enough alone:
+  --batch 1 --accumulate 8
+'
+
 # --- where values come from ---------------------------------------------------------------
 
 fit_json "$tiny" --recipe v1 --batch 4 --vocab 96 --optimizer adamw --accumulate 4 --seq 1024
@@ -229,8 +248,9 @@ does not fit n150: the run needs 4 chips, n150 has 1
 [[ $out != *$'\nfits'* && $out != *'first allocation that fails'* ]] || fail "wanted no word of memory"
 fit_json "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
 expect_code 1
-expect_jq '[.fits, .fits_reason, .chips_needed, .device_chips, .placement.ok, .suggestions]' \
-    '[false,"chips",4,1,true,[]]'
+expect_jq '[.fits, .fits_reason, .chips_needed, .device_chips, .placement.ok]' \
+    '[false,"chips",4,1,true]'
+expect_jq '.suggestions | map([.options, .fits])' '[["--device t3k",true]]'
 fit "$work/head.yaml" --tensor-parallel 4 --batch 64 --device n300
 expect_code 1
 expect_out_like 'of its 12254.03 MB, which does

@@ -57,10 +57,12 @@ static inline struct tts_fit *fit_of(const struct tts_workload *workload,
     return fit;
 }
 
-/* What a workload takes of every bank where nothing is short. */
-static inline uint64_t bank_peak(const struct tts_workload *workload)
+/* What a workload takes of every bank if nothing is short, on a device with the chips of
+ * `board`. */
+static inline uint64_t bank_peak_on(const struct tts_workload *workload, const char *board)
 {
     struct tts_chip chip = chip_of("p150");
+    chip.fact[TTS_FACT_CHIPS] = chip_of(board).fact[TTS_FACT_CHIPS];
     set(&chip, "dram_banks", "12");
     set(&chip, "dram_alignment", "32");
     struct tts_fit *fit = fit_of(workload, &chip);
@@ -68,4 +70,9 @@ static inline uint64_t bank_peak(const struct tts_workload *workload)
     uint64_t bytes = fit->placement.peak_bank_bytes;
     tts_fit_free(fit);
     return bytes;
+}
+
+static inline uint64_t bank_peak(const struct tts_workload *workload)
+{
+    return bank_peak_on(workload, "n150");
 }

@@ -41,13 +41,16 @@ static bool fits_on(const struct tts_workload *workload, const struct tts_chip *
     return fits;
 }
 
-/* Where one stands in the order of cost. */
+/* Where one stands in the order: those that fit first, then by cost. */
 static int rank_of(const struct tts_fit_change *change, const struct tts_workload *from)
 {
-    static const int ranks[] = {0, 1, 3, 4, 6};
+    static const int ranks[] = {0, 1, 3, 5, 6, 8};
+    int rank = change->fits ? 0 : 100;
     if (change->kind != TTS_FIT_CHANGE_TOGETHER)
-        return ranks[change->kind];
-    return change->workload.optimizer.kind == from->optimizer.kind ? 2 : 5;
+        return rank + ranks[change->kind];
+    if (change->workload.optimizer.kind != from->optimizer.kind)
+        return rank + 7;
+    return rank + (change->workload.tensor_parallel == from->tensor_parallel ? 2 : 4);
 }
 
 /* Each is what a run of its own says, and in the order of cost. */
@@ -65,7 +68,7 @@ static void are_true(const struct answer *answer, const struct tts_workload *wor
         T_EQ(change->peak_bytes, after->peak_bytes);
         T_EQ(change->saves_bytes, before->peak_bytes - after->peak_bytes);
         T_EQ(change->saves_activation_bytes, before->kept_bytes - after->kept_bytes);
-        T_TRUE(change->device || change->fits || change->saves_bytes > 0);
+        T_TRUE(change->fits || change->saves_bytes >= (int64_t)(before->peak_bytes / 100));
         T_TRUE(change->options[0] != '\0' && change->cost[0] != '\0');
         tts_fit_free(after);
     }
@@ -86,9 +89,7 @@ T_TEST(changes_come_in_the_order_of_their_cost_and_are_runs)
     struct tts_workload workload = small_llama();
     struct tts_chip chip = chip_with(bank_peak(&workload) * 6 / 10);
     struct answer answer = changes_of(&workload, &chip);
-    T_EQ(answer.count, 5);
-    for (int kind = 0; kind < 5; kind++)
-        T_EQ(answer.changes[kind].kind, kind);
+    T_TRUE(answer.count >= 4);
     are_true(&answer, &workload, &chip);
     T_TRUE(find(&answer, TTS_FIT_CHANGE_ACCUMULATE)->fits);
     T_TRUE(find(&answer, TTS_FIT_CHANGE_RECOMPUTE)->fits);
@@ -198,7 +199,7 @@ T_TEST(the_optimizer_that_loses_least_is_taken)
     T_STR_EQ(change->options, "--optimizer AdamW");
 }
 
-T_TEST(the_device_is_the_smallest_that_fits_or_the_largest_there_is)
+T_TEST(the_device_is_the_smallest_that_fits)
 {
     struct tts_workload workload = small_llama();
     struct tts_chip chip = chip_with(bank_peak(&workload) / 2);
@@ -206,12 +207,7 @@ T_TEST(the_device_is_the_smallest_that_fits_or_the_largest_there_is)
     T_STR_EQ(find(&answer, TTS_FIT_CHANGE_DEVICE)->device, "p100"); /* not an n150 again */
     workload.batch = 1 << 16;
     answer = changes_of(&workload, &chip);
-    struct tts_chip largest = chip_of(find(&answer, TTS_FIT_CHANGE_DEVICE)->device);
-    T_TRUE(!find(&answer, TTS_FIT_CHANGE_DEVICE)->fits && largest.arch == TTS_ARCH_BLACKHOLE);
-    T_EQ(find(&answer, TTS_FIT_CHANGE_DEVICE)->saves_bytes, 0);
-    chip = largest;
-    answer = changes_of(&workload, &chip);
-    T_TRUE(find(&answer, TTS_FIT_CHANGE_DEVICE) == NULL);
+    T_TRUE(find(&answer, TTS_FIT_CHANGE_DEVICE) == NULL); /* no card has room for that */
 }
 
 /* --- together --------------------------------------------------------------------------- */
@@ -232,6 +228,68 @@ static uint64_t least_single(const struct tts_workload *workload)
     return least;
 }
 
+static struct tts_chip chips_with(const char *name, uint64_t bank_bytes)
+{
+    struct tts_chip chip = chip_of(name), out;
+    T_EQ(tts_whatif_resize(&chip, (bank_bytes + 63) / 64 * 64, &out, NULL), TTS_OK);
+    return out;
+}
+
+T_TEST(tensor_parallel_is_suggested_if_the_device_has_the_chips)
+{
+    struct tts_workload workload = wide_llama();
+    workload.recipe = TTS_RECIPE_HEAD;
+    workload.model.groups = 4;
+    struct tts_workload halved = workload;
+    halved.tensor_parallel = 2;
+    struct tts_chip chip = chips_with("t3k", bank_peak_on(&halved, "t3k") * 11 / 10);
+    struct answer answer = changes_of(&workload, &chip);
+    are_true(&answer, &workload, &chip);
+    const struct tts_fit_change *change = find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL);
+    T_TRUE(change && change->fits);
+    T_STR_EQ(change->options, "--tensor-parallel 2"); /* the fewest that are enough */
+    workload.model.tied = true;                       /* that cannot be divided */
+    answer = changes_of(&workload, &chip);
+    T_TRUE(find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL) == NULL);
+    workload.model.tied = false;
+    chip = chip_with(bank_peak_on(&halved, "t3k") * 11 / 10); /* one chip */
+    answer = changes_of(&workload, &chip);
+    T_TRUE(find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL) == NULL);
+}
+
+T_TEST(all_chips_and_recompute_are_suggested_if_neither_is_enough)
+{
+    struct tts_workload workload = small_llama();
+    workload.recipe = TTS_RECIPE_HEAD;
+    workload.batch = 1; /* no accumulation helps */
+    workload.model.width = 512;
+    workload.model.mlp_width = 2048;
+    workload.model.sequence = 1024;
+    struct tts_workload both = workload;
+    both.tensor_parallel = 2;
+    both.runner = TTS_RUNNER_MEMORY_EFFICIENT;
+    struct tts_chip chip = chips_with("n300", bank_peak_on(&both, "n300") * 21 / 20);
+    struct answer answer = changes_of(&workload, &chip);
+    are_true(&answer, &workload, &chip);
+    const struct tts_fit_change *change = find(&answer, TTS_FIT_CHANGE_TOGETHER);
+    T_TRUE(change && change == answer.changes);
+    T_STR_EQ(change->options, "--runner memory_efficient --tensor-parallel 2");
+}
+
+T_TEST(a_run_with_too_few_chips_is_offered_fewer_or_a_device_that_has_them)
+{
+    struct tts_workload workload = small_llama();
+    workload.recipe = TTS_RECIPE_HEAD;
+    workload.model.groups = 4;
+    workload.tensor_parallel = 4;
+    struct tts_chip chip = chip_of("n300");
+    struct answer answer = changes_of(&workload, &chip);
+    are_true(&answer, &workload, &chip);
+    T_EQ(answer.count, 2);
+    T_STR_EQ(answer.changes[0].options, "--tensor-parallel 1");
+    T_STR_EQ(answer.changes[1].options, "--device t3k");
+}
+
 T_TEST(where_none_fits_alone_several_together_may)
 {
     struct tts_workload workload = small_llama(), all = workload;
@@ -244,11 +302,13 @@ T_TEST(where_none_fits_alone_several_together_may)
     struct tts_chip chip = chip_with(needed + (least - needed) / 2);
     struct answer answer = changes_of(&workload, &chip);
     are_true(&answer, &workload, &chip);
-    for (size_t i = 0; i < 4; i++)
-        T_TRUE(!answer.changes[i].fits);
-    const struct tts_fit_change *together = &answer.changes[4];
+    const struct tts_fit_change *together = &answer.changes[0];
     T_EQ(together->kind, TTS_FIT_CHANGE_TOGETHER);
     T_TRUE(together->fits);
+    T_EQ(answer.changes[1].kind, TTS_FIT_CHANGE_DEVICE);
+    T_EQ(answer.count, 6);
+    for (size_t i = 2; i < answer.count; i++)
+        T_TRUE(!answer.changes[i].fits);
     T_EQ(together->workload.runner, TTS_RUNNER_MEMORY_EFFICIENT);
     T_EQ(together->workload.optimizer.kind, TTS_OPTIMIZER_SGD);
     T_TRUE(strstr(together->options, "--runner memory_efficient --optimizer SGD") != NULL);
@@ -468,11 +528,15 @@ T_TEST(a_change_says_what_to_ask_for_and_what_it_costs)
     to = from;
     to.runner = TTS_RUNNER_MEMORY_EFFICIENT;
     is_told(&from, &to, "--runner memory_efficient", "one more forward pass in every step");
+    to = from;
+    to.tensor_parallel = 4;
+    is_told(&from, &to, "--tensor-parallel 4",
+            "4 chips share the model and exchange sums in every block");
     struct tts_fit_change change = {.workload = from, .device = "p150"};
     tts_fit_change_describe(&from, &change);
     T_STR_EQ(change.options, "--device p150");
     T_STR_EQ(change.cost, "another card: p150");
-    change.workload.tensor_parallel = 4;
+    from.tensor_parallel = change.workload.tensor_parallel = 4;
     tts_fit_change_describe(&from, &change);
     T_STR_EQ(change.cost, "4 chips of a p150");
 }
@@ -518,8 +582,9 @@ T_TEST(the_longest_words_find_room)
 
 T_TEST(changes_have_names)
 {
-    static const char *const names[] = {"accumulate", "recompute", "sequence",
-                                        "optimizer",  "device",    "together"};
+    static const char *const names[] = {"accumulate", "recompute", "tensor_parallel",
+                                        "sequence",   "optimizer", "device",
+                                        "together"};
     for (int kind = 0; kind < TTS_FIT_CHANGES; kind++)
         T_STR_EQ(tts_fit_change_name((enum tts_fit_change_kind)kind), names[kind]);
 }
