@@ -231,6 +231,69 @@ T_TEST(the_loop_of_today_with_micro_steps_is_as_measured)
     T_NEAR(f[11].cumulative_peak, 16573.97, 1.5);
 }
 
+/* One phase as a real log has it, in MB. */
+struct logged {
+    double peak, allocated, freed, cumulative_peak, cumulative_current;
+};
+
+static void check_within_1_mb(const struct figures *found, const struct logged *logged,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        T_NEAR(found[i].peak, logged[i].peak, 1);
+        T_NEAR(found[i].allocated, logged[i].allocated, 1);
+        T_NEAR(found[i].freed, logged[i].freed, 1);
+        T_NEAR(found[i].cumulative_peak, logged[i].cumulative_peak, 1);
+        T_NEAR(found[i].cumulative_current, logged[i].cumulative_current, 1);
+    }
+}
+
+T_TEST(with_binaries_every_figure_of_the_python_log_is_within_1_mb)
+{
+    static const struct logged logged[] = {
+        {1899.26, 7402.19, 5546.93, 1899.26, 1855.26},
+        {3708.76, 3708.76, 0, 5564.02, 5564.02},
+        {1004.42, 27825.17, 27624.13, 6568.45, 5765.07},
+        {2513.78, 53645.16, 51982.00, 8278.85, 7428.23},
+        {0.36, 0.36, 0.75, 8278.85, 7427.84},
+    };
+    struct tts_workload workload = tiny_llama();
+    struct figures f[PHASES];
+    workload.recipe = TTS_RECIPE_V1_PYTHON;
+    workload.runner = TTS_RUNNER_MEMORY_EFFICIENT;
+    workload.kernel_binaries = true;
+    T_EQ(run_workload(&workload, f, PHASES), 5);
+    check_within_1_mb(f, logged, 5);
+}
+
+T_TEST(with_binaries_every_figure_of_the_micro_step_log_is_within_1_mb)
+{
+    static const struct logged logged[] = {
+        {0, 0, 0, 0, 0},
+        {2112.40, 4203.03, 2098.50, 2112.40, 2104.53},
+        {4207.27, 4207.27, 0, 6311.80, 6311.80},
+        {7642.46, 7767.51, 125.52, 13954.26, 13953.79},
+        {500.09, 13392.19, 18929.26, 14453.88, 8416.72},
+        {7641.76, 7767.05, 125.80, 16058.48, 16057.97},
+        {516.00, 15495.26, 23136.51, 16573.97, 8416.72},
+        {7641.76, 7767.05, 125.80, 16573.97, 16057.97},
+        {516.00, 15495.26, 23136.51, 16573.97, 8416.72},
+        {7641.76, 7767.05, 125.80, 16573.97, 16057.97},
+        {516.00, 15495.26, 23136.51, 16573.97, 8416.72},
+        {0.18, 0.18, 0, 16573.97, 8416.90},
+    };
+    struct tts_workload workload = tiny_llama();
+    struct figures f[PHASES];
+    workload.recipe = TTS_RECIPE_HEAD;
+    workload.optimizer.kind = TTS_OPTIMIZER_ADAMW;
+    workload.model.vocabulary = 32000;
+    workload.batch = 2;
+    workload.accumulate = 4;
+    workload.kernel_binaries = true;
+    T_EQ(run_workload(&workload, f, PHASES), 12);
+    check_within_1_mb(f, logged, 12);
+}
+
 /* --- published parallel runs ------------------------------------------------------------ */
 
 /* Kernel binaries are in the measured figures: up to 1 MB, which is 0.1 % of 1000 MB. */
