@@ -31,7 +31,8 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_T
     include(CheckIPOSupported)
     check_ipo_supported(RESULT TTS_IPO LANGUAGES C)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${TTS_IPO})
-    set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -fno-fat-lto-objects) # in parallel, and says so
+    # In parallel. GCC needs make for this; without make it prints warnings in each link.
+    set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -fno-fat-lto-objects)
 endif()
 
 # tts_room(name SOURCES file... [USES room...])

@@ -36,6 +36,12 @@ for set in "" build test check fuzz bench; do
     expect_calls ""
 done
 
+# Everything is missing. GCC and CMake need make: both warn or fail without it.
+stub dpkg-query 'exit 1'
+bootstrap build
+expect_code 0
+expect_out_like "bootstrap: installing * make ninja-build *"
+
 # One is missing, one is half removed.
 stub dpkg-query 'case "$3" in scdoc) exit 1 ;; cmake) echo config-files ;; *) echo installed ;; esac'
 bootstrap
