@@ -7,14 +7,18 @@ tree=$work/tree prefix=$work/prefix
 mkdir -p "$tree"
 tar -C "$source_dir" --exclude=./build --exclude=./.git -c . | tar -C "$tree" -x
 
-for _ in first again; do
+for turn in first again; do
     run "$tree/script/demo"
     expect_code 0
+    expect_err ""
+    [ "$(wc -l <"$work/out")" -le 80 ] || fail "wanted at most 80 lines"
+    [ "$turn" = again ] || expect_out_like "demo: built: * of *"
+    expect_out_like "Try next:"
     expect_out_like "does not fit n150: 14452.91 MB of 12254.03 MB"
     expect_out_like "fits n150: 8654.54 MB of 12254.03 MB"
     expect_out_like "does not fit: 15,666.65 MB of 12,288.00 MB, 3,378.65 MB too much"
-    expect_out_like "build/demo/peak.png"
-    expect_out_like "build/demo/fragmentation.svg"
+    expect_out_like "picture: $tree/build/demo/peak.png"
+    expect_out_like "picture: $tree/build/demo/fragmentation.svg"
     expect_out_like "tracked_loop: Out of Memory: Not enough space to allocate 1572864000 B DRAM"
     expect_out_like "peak of DRAM: 11534336000 B, 11000.00 MB"
     head -c 200 "$tree/build/demo/fragmentation.svg" | grep -q '<svg' || fail "wanted a picture"
