@@ -3,7 +3,7 @@
 # another project can take the tree in with add_subdirectory.
 . "$(dirname "$0")/lib.sh"
 
-tree=$work/tree prefix=$work/prefix
+tree=$work/tree home=$work/home prefix=$work/home/.local
 mkdir -p "$tree"
 tar -C "$source_dir" --exclude=./build --exclude=./.git -c . | tar -C "$tree" -x
 
@@ -25,8 +25,40 @@ for turn in first again; do
     head -c 8 "$tree/build/demo/peak.png" | grep -q PNG || fail "wanted a picture of the peaks"
 done
 
-run cmake --install "$tree/build/release" --prefix "$prefix"
+# The lines of README.md, as they are typed. A Python that is not the one of a user's shell may
+# not look below the home directory.
+awk '/^```sh install$/ { on = 1; next } /^```/ { on = 0 } on { print }' "$source_dir/README.md" \
+    >"$work/install"
+looks_at_home=$(HOME=$home python3 -c 'import site; print(site.ENABLE_USER_SITE)')
+[ "$looks_at_home" = True ] || sed -i 's/ && python3 .*//' "$work/install"
+mkdir "$home"
+HOME=$home PYTHONDONTWRITEBYTECODE=1 run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/install"
 expect_code 0
+expect_err ""
+expect_out_like "$("$ttscope" version)"
+summaries=$(grep -c '^=== Core Peaks ===$' "$work/out")
+[ "$summaries" -eq 3 ] || [ "$looks_at_home" != True ] || fail "wanted three summaries"
+
+# With another prefix Python needs one variable.
+run cmake --install "$tree/build/release" --prefix "$work/other"
+expect_code 0
+run env PYTHONPATH="$work/other/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 HOME="$work" \
+    python3 -c 'import ttscope; print(ttscope._native.path)'
+expect_code 0
+expect_out "$work/other/lib/libttscope.so"
+
+# Pages refer to pages and files that are installed.
+for page in "$prefix"/share/man/man*/*; do
+    while read -r name section; do
+        [ -f "$prefix/share/man/man$section/$name.$section" ] ||
+            fail "$(basename "$page") refers to $name($section), which is not installed"
+    done < <(sed 's/\\f[BIRP]//g; s/\\-/-/g' "$page" | grep -o 'ttscope[a-z-]*([0-9])' | tr '()' '  ')
+    while read -r file; do
+        [ -f "$prefix/share/doc/ttscope/${file#docs/}" ] ||
+            fail "$(basename "$page") refers to $file, which is not installed"
+    done < <(sed 's/\\f[BIRP]//g; s/\\-/-/g; s/\\&//g' "$page" | grep -o 'docs/[a-z/-]*\.md')
+done
+
 run "$prefix/bin/ttscope" --version
 expect_code 0
 expect_out "$("$ttscope" --version)"

@@ -63,11 +63,20 @@ def _candidates() -> Iterator[str]:
             break
     else:
         yield str(package / FILE_NAMES[0])
+    yield from _installed(package)
     yield from _build_trees(package)
     home = Path.home() / ".local" / "lib"
     yield from (str(home / name) for name in FILE_NAMES if (home / name).exists())
     yield SONAME
     yield FILE_NAMES[0]
+
+
+def _installed(package: Path) -> Iterator[str]:
+    """The library of the same prefix: the package is in PREFIX/lib/python*/*-packages."""
+    if len(package.parents) < 4:
+        return
+    for folder in (package.parents[2], package.parents[3] / "lib64"):
+        yield from (str(folder / name) for name in FILE_NAMES if (folder / name).exists())
 
 
 def _build_trees(package: Path) -> Iterator[str]:
