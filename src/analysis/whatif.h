@@ -90,6 +90,10 @@ void tts_whatif_get_counts(const struct tts_whatif *whatif, struct tts_whatif_co
 uint64_t tts_whatif_failures(const struct tts_whatif *whatif);
 /* All that was neither run nor checked: where nothing failed, this may. */
 uint64_t tts_whatif_left_out(const struct tts_whatif *whatif);
+/* Returns the event of the refused request at which the program stopped: only frees and ends
+ * follow. Returns 0 if there is none, or if the program caught the failure and went on: then it
+ * allocates, begins or cuts something afterwards. */
+uint64_t tts_whatif_stop(const struct tts_whatif *whatif);
 
 enum tts_whatif_kind {
     TTS_WHATIF_REFUSED, /* `failure` has the circumstances */

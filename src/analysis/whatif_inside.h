@@ -120,8 +120,9 @@ struct tts_whatif {
     const struct tts_alloc *alloc;
     struct tts_chip chip;
     bool dram_only;
-    bool has_begun;   /* an event or a keyframe was there */
-    bool in_keyframe; /* one that is taken */
+    bool has_begun;    /* an event or a keyframe was there */
+    bool in_keyframe;  /* one that is taken */
+    uint64_t stop_seq; /* a refused request after which there were only frees and ends; or 0 */
     struct tts_whatif_counts counts;
     struct tts_whatif_source sources[TTS_WHATIF_DEVICES_MAX];
     size_t source_count;

@@ -92,6 +92,11 @@ uint64_t tts_whatif_left_out(const struct tts_whatif *whatif)
            counts->refused - counts->retried;
 }
 
+uint64_t tts_whatif_stop(const struct tts_whatif *whatif)
+{
+    return whatif->stop_seq;
+}
+
 const struct tts_whatif_failure *tts_whatif_first(const struct tts_whatif *whatif)
 {
     return whatif->has_failed ? &whatif->first : NULL;

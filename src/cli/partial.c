@@ -119,6 +119,7 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     out->count = 0;
     if (tts_eventfile_graph(file))
         add_graph(out, tts_eventfile_graph(file));
+    bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
     if (p->lacks_start)
         add(out, "start", 0, "what lived before its first event is not all known");
     if (p->missed > 0)
@@ -127,10 +128,18 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (p->refused > 0)
         add(out, "refused", p->refusal.line, "%s; passed over%s", p->refusal.text,
             tts_partial_first_of(p->refused, like));
+    size_t others = out->count;
     if (tts_eventfile_recording(file))
         add_state(out, tts_recfile_info(tts_eventfile_recording(file)));
     if (p->damage.status != TTS_OK)
         add(out, "damage", p->damage.line, "%s; only what is before was read", p->damage.text);
+    out->is_stopped = p->stop_seq > 0 && out->count == others;
+    if (out->is_stopped)
+        add(out, "program", 0,
+            "the program stopped at event %" PRIu64
+            ", a refused request; what it needs after that is unknown",
+            p->stop_seq);
+    out->is_beginning = out->count > others && !lacks_frees;
 }
 
 /* ---- where it is told ---- */

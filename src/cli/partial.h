@@ -14,6 +14,7 @@ struct tts_partial {
     struct tts_error refusal;  /* the first of them */
     struct tts_error damage;   /* what ended the reading; TTS_OK: the end did */
     bool lacks_start;          /* not all is known that lived before the first event */
+    uint64_t stop_seq;         /* of a refused request at which the program stopped; 0: none */
     bool has_begun, has_start; /* of the items so far */
     bool in_keyframe, is_start;
 };
@@ -22,19 +23,22 @@ struct tts_partial {
 void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
 
 enum {
-    TTS_PARTIAL_NOTES_MAX = TTS_GRAPH_NOTES + 6,
+    TTS_PARTIAL_NOTES_MAX = TTS_GRAPH_NOTES + 7,
     TTS_PARTIAL_TEXT_MAX = 320,
 };
 
 struct tts_partial_note {
-    const char *kind; /* "damage", "graph", "missed", "refused", "start", "state", "stopped" */
-    uint64_t line;    /* 0: none */
+    /* "damage", "graph", "missed", "program", "refused", "start", "state", "stopped" */
+    const char *kind;
+    uint64_t line; /* 0: none */
     char text[TTS_PARTIAL_TEXT_MAX];
 };
 
 /* Why an answer is one of a part. None: it is one of the whole. */
 struct tts_partial_notes {
     size_t count;
+    bool is_beginning; /* only the end is missing: a peak is at least that of what is there */
+    bool is_stopped;   /* the last note is of kind "program" */
     struct tts_partial_note note[TTS_PARTIAL_NOTES_MAX];
 };
 

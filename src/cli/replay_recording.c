@@ -267,6 +267,7 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
         replay->answer.before = tts_recfile_info(recording)->first_seq;
         replay->answer.start_ns = tts_recfile_info(recording)->header.start_ns;
     }
+    run->partial.stop_seq = tts_whatif_stop(run->whatif);
     tts_partial_list(&run->partial, run->file, &replay->answer.missing);
     return TTS_OK;
 }
@@ -285,10 +286,13 @@ static int run_all(struct replay *replay)
         status = print(replay, &err);
     if (status != TTS_OK)
         return failed(replay, &err);
+    uint64_t failures = tts_whatif_failures(replay->whatif);
+    /* What does not fit stays so, whatever the program would have done after its stop. */
+    const struct tts_partial_notes *missing = &replay->answer.missing;
+    if (failures > 0 && missing->count == missing->is_stopped)
+        return TTS_EXIT_BAD_NEWS;
     if (code != TTS_EXIT_DONE)
         return code;
-    if (tts_whatif_failures(replay->whatif) > 0)
-        return TTS_EXIT_BAD_NEWS;
     return tts_replay_recording_fits(&replay->answer) ? TTS_EXIT_DONE : TTS_EXIT_PARTIAL;
 }
 

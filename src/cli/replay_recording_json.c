@@ -96,7 +96,7 @@ static void put_first(struct tts_json *json, const struct tts_replay_answer *ans
 }
 
 static void put_pool(struct tts_json *json, enum tts_pool kind,
-                     const struct tts_whatif_pool *pool)
+                     const struct tts_whatif_pool *pool, bool at_least)
 {
     tts_json_object(json, NULL);
     tts_json_text(json, "pool", tts_pool_name(kind));
@@ -104,7 +104,10 @@ static void put_pool(struct tts_json *json, enum tts_pool kind,
     tts_json_number(json, "bank_bytes", pool->layout.bank_bytes);
     tts_json_number(json, "peak_bytes", pool->stats.peak_bytes);
     put_known(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
-    tts_json_bool(json, "fits", pool->failures == 0);
+    if (pool->failures == 0 && at_least)
+        tts_json_null(json, "fits"); /* so far it does */
+    else
+        tts_json_bool(json, "fits", pool->failures == 0);
     tts_json_number(json, "failures", pool->failures);
     tts_json_number(json, "deficit_bytes", pool->deficit_bytes);
     put_known(json, "deficit_event", pool->deficit_seq > 0, pool->deficit_seq);
@@ -115,8 +118,9 @@ static void put_pool(struct tts_json *json, enum tts_pool kind,
     tts_json_object_end(json);
 }
 
-static void put_devices(struct tts_json *json, const struct tts_whatif *whatif)
+static void put_devices(struct tts_json *json, const struct tts_replay_answer *answer)
 {
+    const struct tts_whatif *whatif = answer->whatif;
     struct tts_whatif_pool one;
     tts_json_array(json, "devices");
     for (size_t i = 0; i < tts_whatif_devices(whatif); i++) {
@@ -125,7 +129,7 @@ static void put_devices(struct tts_json *json, const struct tts_whatif *whatif)
         tts_json_array(json, "pools");
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                put_pool(json, (enum tts_pool)pool, &one);
+                put_pool(json, (enum tts_pool)pool, &one, answer->missing.is_beginning);
         tts_json_array_end(json);
         tts_json_object_end(json);
     }
@@ -174,10 +178,11 @@ void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tt
     else
         tts_json_bool(json, "fits", failures == 0);
     tts_partial_json(&answer->missing, json);
+    tts_json_bool(json, "at_least", answer->missing.is_beginning);
     tts_json_number(json, "failures", failures);
     tts_json_number(json, "events_before_first", answer->before);
     put_first(json, answer);
-    put_devices(json, answer->whatif);
+    put_devices(json, answer);
     put_smallest(json, answer);
     put_counts(json, &counts);
     tts_json_object_end(json);

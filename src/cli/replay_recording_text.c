@@ -79,37 +79,53 @@ static void print_share(uint64_t part, uint64_t whole, FILE *out)
     fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
-static void print_pool(const char *name, const struct tts_whatif_pool *pool, FILE *out)
+/* Before a figure that the missing end of the recording can only raise. */
+static const char *at_least(const struct tts_replay_answer *answer)
 {
-    fprintf(out, "  %-9s %5" PRIu32 " %15" PRIu64 " %15" PRIu64, name, pool->layout.banks,
-            pool->layout.bank_bytes, pool->stats.peak_bytes);
-    print_share(pool->stats.peak_bytes, pool->layout.bank_bytes, out);
-    if (pool->peak_seq > 0)
-        fprintf(out, " %12" PRIu64, pool->peak_seq);
-    else
-        fprintf(out, " %12s", "-");
-    if (pool->failures == 0)
-        fputs("  yes\n", out);
-    else if (pool->deficit_bytes > 0)
-        fprintf(out,
-                "  no\n%12s%" PRIu64 " failed, %" PRIu64 " B missing at event %" PRIu64 "\n",
-                "", pool->failures, pool->deficit_bytes, pool->deficit_seq);
-    else
-        fprintf(out, "  no\n%12s%" PRIu64 " failed\n", "", pool->failures);
+    return answer->missing.is_beginning ? "at least " : "";
 }
 
-static void print_pools(const struct tts_whatif *whatif, FILE *out)
+static void print_pool(const struct tts_replay_answer *answer, const char *name,
+                       const struct tts_whatif_pool *pool, FILE *out)
 {
+    const char *least = at_least(answer);
+    int event_columns = answer->missing.is_beginning ? 8 : 12;
+    fprintf(out, "  %-9s %5" PRIu32 " %*" PRIu64 " %s%*" PRIu64, name, pool->layout.banks,
+            answer->missing.is_beginning ? 14 : 15, pool->layout.bank_bytes, least,
+            answer->missing.is_beginning ? 11 : 15, pool->stats.peak_bytes);
+    print_share(pool->stats.peak_bytes, pool->layout.bank_bytes, out);
+    if (pool->peak_seq > 0)
+        fprintf(out, " %*" PRIu64, event_columns, pool->peak_seq);
+    else
+        fprintf(out, " %*s", event_columns, "-");
+    if (pool->failures == 0)
+        fputs(answer->missing.is_beginning ? "  so far\n" : "  yes\n", out);
+    else if (pool->deficit_bytes > 0)
+        fprintf(out,
+                "  no\n%12s%s%" PRIu64 " failed, %s%" PRIu64 " B missing at event %" PRIu64
+                "\n",
+                "", least, pool->failures, least, pool->deficit_bytes, pool->deficit_seq);
+    else
+        fprintf(out, "  no\n%12s%s%" PRIu64 " failed\n", "", least, pool->failures);
+}
+
+static void print_pools(const struct tts_replay_answer *answer, FILE *out)
+{
+    const struct tts_whatif *whatif = answer->whatif;
     size_t devices = tts_whatif_devices(whatif);
     struct tts_whatif_pool one;
-    fprintf(out, "\n  %-9s %5s %15s %15s %8s %12s  %s\n", "pool", "banks", "bytes per bank",
-            "peak per bank", "", "at event", "fits");
+    if (answer->missing.is_beginning)
+        fprintf(out, "\n  %-9s %5s %14s %20s %8s %8s  %s\n", "pool", "banks", "bytes per bank",
+                "peak per bank", "", "at event", "fits");
+    else
+        fprintf(out, "\n  %-9s %5s %15s %15s %8s %12s  %s\n", "pool", "banks", "bytes per bank",
+                "peak per bank", "", "at event", "fits");
     for (size_t i = 0; i < devices; i++) {
         if (devices > 1)
             fprintf(out, "device %" PRIu32 "\n", tts_whatif_device_id(whatif, i));
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                print_pool(tts_pool_name((enum tts_pool)pool), &one, out);
+                print_pool(answer, tts_pool_name((enum tts_pool)pool), &one, out);
     }
 }
 
@@ -118,6 +134,7 @@ static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
     struct tts_whatif_pool dram;
     char of_all[TTS_NUMBER_BYTES_MAX], own[TTS_NUMBER_BYTES_MAX];
     const struct tts_whatif_found *found = &answer->found;
+    const char *least = at_least(answer);
     if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram))
         return;
     if (!found->found) {
@@ -126,19 +143,21 @@ static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
     }
     uint64_t banks = dram.layout.banks;
     fprintf(out,
-            "\nsmallest DRAM that passes: %" PRIu64 " B per bank, %s in %" PRIu64
+            "\nsmallest DRAM that passes: %s%" PRIu64 " B per bank,%s%s%s in %" PRIu64
             " banks\n  '%s' has %" PRIu64 " B per bank, %s\n",
-            found->bank_bytes, tts_number_format_bytes(of_all, found->bank_bytes * banks),
-            banks, answer->chip->name, dram.layout.bank_bytes,
+            least, found->bank_bytes, *least ? "\n  " : " ", least,
+            tts_number_format_bytes(of_all, found->bank_bytes * banks), banks,
+            answer->chip->name, dram.layout.bank_bytes,
             tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
     if (found->is_least)
         fputs("  it is the peak itself, less cannot do", out);
     else
         fprintf(out,
-                "  found by bisection in %u runs, from the peak of %" PRIu64
+                "  found by bisection in %u runs, from the peak of %s%" PRIu64
                 " B up;\n  a smaller one may pass by luck",
-                found->runs, answer->low_bytes);
-    fprintf(out, "\n  as an option: --set dram_bank_size=%" PRIu64 "\n", answer->bank_size);
+                found->runs, least, answer->low_bytes);
+    fprintf(out, "\n  as an option%s: --set dram_bank_size=%" PRIu64 "\n",
+            *least ? ", at least" : "", answer->bank_size);
 }
 
 /* --- what else there is to say ---------------------------------------------------------- */
@@ -200,15 +219,17 @@ static void print_counts(const struct tts_whatif_counts *counts, FILE *out)
             counts->unchecked);
 }
 
-static void print_end(const struct tts_whatif *whatif, FILE *out)
+static void print_end(const struct tts_replay_answer *answer, FILE *out)
 {
+    const struct tts_whatif *whatif = answer->whatif;
     struct tts_whatif_pool one;
     for (size_t i = 0; i < tts_whatif_devices(whatif); i++)
         for (int pool = 0; pool < TTS_POOLS; pool++) {
             if (!tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
                 continue;
-            fprintf(out, "%s of device %" PRIu32 " at the end, per bank\n",
-                    tts_pool_name((enum tts_pool)pool), tts_whatif_device_id(whatif, i));
+            fprintf(out, "%s of device %" PRIu32 " at %s, per bank\n",
+                    tts_pool_name((enum tts_pool)pool), tts_whatif_device_id(whatif, i),
+                    answer->missing.is_beginning ? "the last recorded event" : "the end");
             tts_replay_text_bytes(out, "allocated", one.stats.space.taken_bytes);
             fprintf(out, "  in %" PRIu64 " buffer%s\n",
                     one.stats.buffers - one.stats.unplaced_buffers,
@@ -223,33 +244,47 @@ static void print_end(const struct tts_whatif *whatif, FILE *out)
         }
 }
 
+static void print_verdict(const struct tts_replay_answer *answer,
+                          const struct tts_whatif_counts *counts, FILE *out)
+{
+    const char *least = at_least(answer);
+    uint64_t failures = tts_whatif_failures(answer->whatif);
+    uint64_t buffers = failures - counts->failed_programs;
+    bool is_stopped = answer->missing.is_stopped;
+    if (failures > 0)
+        fprintf(out,
+                "does not fit: %s%" PRIu64 " allocation%s and %" PRIu64
+                " program%s fail, %" PRIu64 " after the first\n",
+                least, buffers, plural(buffers), counts->failed_programs,
+                plural(counts->failed_programs), failures - 1);
+    else if (is_stopped && tts_whatif_left_out(answer->whatif) == 0)
+        fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped there\n",
+                counts->events, counts->events == 1 ? " fits" : "s fit");
+    else if (is_stopped)
+        fputs("all that could be run fits; the program stopped there\n", out);
+    else if (tts_replay_recording_fits(answer))
+        fputs("everything fits\n", out);
+    else
+        fputs("all that could be read and run fits\n", out);
+}
+
 void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out)
 {
     struct tts_whatif_counts counts;
-    uint64_t failures = tts_whatif_failures(answer->whatif);
     tts_whatif_get_counts(answer->whatif, &counts);
     fprintf(out,
             "on %s: %" PRIu64 " event%s, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
             answer->chip->name, counts.events, plural(counts.events), counts.allocations,
             plural(counts.allocations), counts.programs, plural(counts.programs));
-    if (failures == 0)
-        fputs(tts_replay_recording_fits(answer) ? "everything fits\n"
-                                                : "all that could be read and run fits\n",
-              out);
-    else
-        fprintf(out,
-                "does not fit: %" PRIu64 " allocation%s and %" PRIu64
-                " program%s fail, %" PRIu64 " after the first\n",
-                failures - counts.failed_programs, plural(failures - counts.failed_programs),
-                counts.failed_programs, plural(counts.failed_programs), failures - 1);
+    print_verdict(answer, &counts, out);
     if (tts_whatif_first(answer->whatif))
         print_first(answer, out);
     if (tts_whatif_devices(answer->whatif) > 0)
-        print_pools(answer->whatif, out);
+        print_pools(answer, out);
     print_smallest(answer, out);
     if (answer->options->stats) {
         print_counts(&counts, out);
-        print_end(answer->whatif, out);
+        print_end(answer, out);
     }
     note(out, answer->before, "event was before the first of the file: it was not run",
          "events were before the first of the file: they were not run");

@@ -215,6 +215,66 @@ expect_code 1
 expect_out_like 'first failure: event 27, at 0.040500 s, device 0, in softmax
   a request of 838860800 B in DRAM, refused when it was recorded too'
 
+# A program that stopped at a refused request: what it needs after that is unknown. It frees what
+# it has and ends its operations first, if it can.
+for events in 4 7; do
+    unwinds=$'end\nfree 0 0 1\nfree 0 0 2'
+    [ "$events" -eq 7 ] || unwinds=
+    record "$work/refused.tts" <<<"op linear
+alloc 0 0 1 4294967296 2048 0
+alloc 0 0 2 2147483648 2048 0
+refuse 0 8589934592
+$unwinds"
+    run "$ttscope" replay --device p150 "$work/refused.tts"
+    expect_code 5
+    expect_err "ttscope replay: $work/refused.tts: the program stopped at event 4, a refused request; what it needs after that is unknown"
+    expect_out_like "
+the $events recorded events fit; the program stopped there
+"
+    expect_out_like '
+  DRAM          8     4272341376 at least  1879048192   43.9 %        4  so far
+'
+    expect_out_like "
+smallest DRAM that passes: at least 1879048192 B per bank,
+  at least 14.0 GiB in 8 banks
+  'p150' has 4272341376 B per bank, 31.8 GiB
+  it is the peak itself, less cannot do
+  as an option, at least: --set dram_bank_size=1884896896
+"
+    [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
+    run sh -c '"$1" replay --device p150 --json "$2" | jq -c "[.fits, .partial, .at_least, .missing[0].kind, .devices[0].pools[0].fits]"' \
+        sh "$ttscope" "$work/refused.tts"
+    expect_out '[null,true,true,"program",null]'
+    # It does not fit, whatever comes after.
+    run "$ttscope" replay --device n150 "$work/refused.tts"
+    expect_code 1
+    expect_out_like 'does not fit: at least 1 allocation and 0 programs fail'
+done
+# One that caught the failure and went on is whole.
+record "$work/caught.tts" <<'STORY'
+alloc 0 0 1 4294967296 2048 0
+refuse 0 8589934592
+alloc 0 0 2 2048 2048 0
+STORY
+run "$ttscope" replay --device p150 "$work/caught.tts"
+expect_code 0
+expect_err ''
+expect_out_like 'everything fits'
+# The recorder stopped as well: nobody knows what the program did then.
+record "$work/both.tts" <<'STORY'
+alloc 0 0 1 4294967296 2048 0
+refuse 0 8589934592
+stopped 3 28
+STORY
+run "$ttscope" replay --device p150 "$work/both.tts"
+expect_code 5
+expect_err "ttscope replay: $work/both.tts: the recording stopped: no space left on device; 3 events after that are missing"
+expect_out_like '
+all that could be read and run fits
+'
+expect_out_like 'smallest DRAM that passes: at least 1610612736 B per bank,
+'
+
 # What could not be run or checked may fail: no promise.
 record "$work/single.tts" <<'STORY'
 alloc 0 0 1 2048 2048 0

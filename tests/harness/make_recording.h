@@ -22,6 +22,7 @@ _Noreturn void make_die(const char *why);
  *     free DEVICE POOL ID
  *     program DEVICE, cb DEVICE SIZE X0 Y0 X1 Y1
  *     op NAME, end
+ *     refuse DEVICE SIZE                       a request of DRAM
  *     begin CAPTURE                            a capture begins
  *     chip CHIP MESH, missed COUNT
  *     behind SEQ                               what comes is behind this event

@@ -97,6 +97,15 @@ static void put_end(struct story *story)
     story->op_count -= story->op_count > 0;
 }
 
+static void put_refusal(struct story *story)
+{
+    struct tts_failure failure = {
+        .kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM, .requested_bytes = number(story, 2)};
+    struct tts_item item = item_event(&story->make->rig, TTS_EVENT_FAILURE, small(story, 1));
+    item.event.failure = &failure;
+    put(story, item);
+}
+
 static void put_begin(struct story *story)
 {
     put(story, item_capture(&story->make->rig, TTS_ITEM_BEGIN, small(story, 1), NULL));
@@ -147,10 +156,11 @@ static void run_words(struct story *story)
     static const struct {
         const char *verb;
         void (*run)(struct story *story);
-    } verbs[] = {{"alloc", put_alloc},  {"free", put_free}, {"program", put_program},
-                 {"cb", put_cb},        {"op", put_op},     {"end", put_end},
-                 {"begin", put_begin},  {"chip", put_chip}, {"missed", put_missed},
-                 {"behind", go_behind}, {"stopped", stop},  {"churn", churn}};
+    } verbs[] = {{"alloc", put_alloc},   {"free", put_free}, {"program", put_program},
+                 {"cb", put_cb},         {"op", put_op},     {"end", put_end},
+                 {"begin", put_begin},   {"chip", put_chip}, {"missed", put_missed},
+                 {"behind", go_behind},  {"stopped", stop},  {"churn", churn},
+                 {"refuse", put_refusal}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;

@@ -360,6 +360,37 @@ T_TEST(a_request_of_dram_that_was_refused_is_tried_and_nothing_of_it_stays)
     }
 }
 
+T_TEST(a_program_stopped_at_a_refused_request_if_only_frees_and_ends_follow)
+{
+    static const struct tts_failure failure = {
+        .kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM, .requested_bytes = 4096};
+    static const enum tts_event_kind ends[] = {TTS_EVENT_FREE, TTS_EVENT_OP_END,
+                                               TTS_EVENT_TRACE_END};
+    static const enum tts_item_kind marks[] = {TTS_ITEM_BEGIN, TTS_ITEM_CUT};
+    struct rig rig = rig_on("n150");
+    rows(&rig, 1, 1);
+    T_EQ(tts_whatif_stop(rig.whatif), 0);
+    for (size_t i = 0; i < 3; i++) {
+        event_item(&rig, TTS_EVENT_FAILURE, 0)->event.failure = &failure;
+        feed(&rig);
+        uint64_t seq = rig.seq;
+        for (size_t k = 0; k < 3; k++) {
+            event_item(&rig, ends[k], 0);
+            feed(&rig);
+        }
+        rig.item = (struct tts_item){.kind = TTS_ITEM_END};
+        feed(&rig);
+        T_EQ(tts_whatif_stop(rig.whatif), seq);
+        if (i < 2)
+            rig.item = (struct tts_item){.kind = marks[i]};
+        else
+            event_item(&rig, TTS_EVENT_PROGRAM, 0);
+        feed(&rig);
+        T_EQ(tts_whatif_stop(rig.whatif), 0);
+    }
+    tts_whatif_free(rig.whatif);
+}
+
 T_TEST(other_requests_that_were_refused_are_left_out)
 {
     static const struct tts_failure failures[] = {
