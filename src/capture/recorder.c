@@ -80,6 +80,7 @@ static void put_header(const struct tts_recorder *r)
         .start_realtime_ns = tts_clock_realtime_ns(),
         .unit_scale = tts_ticks_scale() << TTS_RECORDER_UNIT_SHIFT,
         .pid = (uint64_t)getpid(),
+        .flags = r->flags,
     };
     snprintf(header.program, sizeof header.program, "%s", program_invocation_short_name);
     snprintf(header.writer, sizeof header.writer, "%s", tts_version());
@@ -218,9 +219,9 @@ static enum tts_status begin(struct tts_recorder *r, const char *path, struct tt
     return status;
 }
 
-enum tts_status tts_recorder_begin(struct tts_tracker *t,
-                                   const struct tts_recorder_config *config,
-                                   struct tts_recorder **out, struct tts_error *err)
+static enum tts_status begin_with(struct tts_tracker *t,
+                                  const struct tts_recorder_config *config, uint64_t flags,
+                                  struct tts_recorder **out, struct tts_error *err)
 {
     enum tts_status status = check(t, config, out, err);
     if (status == TTS_OK)
@@ -230,6 +231,7 @@ enum tts_status tts_recorder_begin(struct tts_tracker *t,
     struct tts_recorder *r = NULL;
     status = new_recorder(t, config->keep_bytes, &r, err);
     if (status == TTS_OK) {
+        r->flags = flags;
         status = begin(r, config->path, err);
         if (status != TTS_OK)
             free_recorder(r);
@@ -240,6 +242,20 @@ enum tts_status tts_recorder_begin(struct tts_tracker *t,
     }
     *out = r;
     return TTS_OK;
+}
+
+enum tts_status tts_recorder_begin(struct tts_tracker *t,
+                                   const struct tts_recorder_config *config,
+                                   struct tts_recorder **out, struct tts_error *err)
+{
+    return begin_with(t, config, 0, out, err);
+}
+
+enum tts_status tts_recorder_begin_dram_only(struct tts_tracker *t,
+                                             const struct tts_recorder_config *config,
+                                             struct tts_recorder **out, struct tts_error *err)
+{
+    return begin_with(t, config, TTS_REC_DRAM_ONLY, out, err);
 }
 
 /* --- how it is -------------------------------------------------------------------------- */

@@ -5,6 +5,13 @@
 #include "model/fold.h"
 #include "ttscope/recorder.h"
 
+/* Like tts_recorder_begin(), for a program that tells its tracker of DRAM only. The file says
+ * that what is in L1 is unknown. */
+TTS_NODISCARD enum tts_status
+tts_recorder_begin_dram_only(struct tts_tracker *tracker,
+                             const struct tts_recorder_config *config,
+                             struct tts_recorder **out, struct tts_error *err);
+
 /* Before an event is folded: there is room for it. Returns the recorder; NULL: it has stopped,
  * and is gone from the tracker. */
 struct tts_recorder *tts_recorder_ready(struct tts_recorder *recorder);

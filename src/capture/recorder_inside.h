@@ -42,6 +42,7 @@ struct tts_recorder {
     struct tts_recenc kept_enc; /* as it was before a keyframe that may not fit */
     uint64_t hidden_commit;     /* of a keyframe that is not yet told */
     uint64_t keep_bytes;
+    uint64_t flags; /* of the header */
     const struct tts_alloc *alloc;
 };
 

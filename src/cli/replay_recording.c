@@ -218,6 +218,11 @@ bool tts_replay_recording_fits(const struct tts_replay_answer *answer)
            tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0;
 }
 
+bool tts_replay_recording_is_unknown(const struct tts_replay_answer *answer, enum tts_pool pool)
+{
+    return answer->is_dram_only && (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL);
+}
+
 uint64_t tts_replay_recording_time(const struct tts_replay_answer *answer,
                                    const struct tts_whatif_failure *failure)
 {
@@ -266,6 +271,8 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
     if (recording) {
         replay->answer.before = tts_recfile_info(recording)->first_seq;
         replay->answer.start_ns = tts_recfile_info(recording)->header.start_ns;
+        replay->answer.is_dram_only =
+            tts_recfile_info(recording)->header.flags & TTS_REC_DRAM_ONLY;
     }
     run->partial.stop_seq = tts_whatif_stop(run->whatif);
     tts_partial_list(&run->partial, run->file, &replay->answer.missing);

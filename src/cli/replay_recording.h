@@ -33,6 +33,7 @@ struct tts_replay_answer {
     struct tts_partial_notes missing;
     uint64_t start_ns; /* when it was begun, as times of its items are */
     uint64_t before;   /* events that were before its first: of a black box */
+    bool is_dram_only; /* what is in L1 is unknown */
     bool has_search;   /* there was DRAM to look for: */
     uint64_t low_bytes;
     struct tts_whatif_found found;
@@ -41,6 +42,9 @@ struct tts_replay_answer {
 
 /* Nothing failed, and there is nothing that could have. */
 bool tts_replay_recording_fits(const struct tts_replay_answer *answer);
+/* Returns true if nothing is known of the pool: L1 of a run that models DRAM only. */
+bool tts_replay_recording_is_unknown(const struct tts_replay_answer *answer,
+                                     enum tts_pool pool);
 /* Of its first failure, since it was begun. */
 uint64_t tts_replay_recording_time(const struct tts_replay_answer *answer,
                                    const struct tts_whatif_failure *failure);

@@ -95,17 +95,18 @@ static void put_first(struct tts_json *json, const struct tts_replay_answer *ans
     tts_json_object_end(json);
 }
 
-static void put_pool(struct tts_json *json, enum tts_pool kind,
-                     const struct tts_whatif_pool *pool, bool at_least)
+static void put_pool(struct tts_json *json, const struct tts_replay_answer *answer,
+                     enum tts_pool kind, const struct tts_whatif_pool *pool)
 {
+    bool is_unknown = tts_replay_recording_is_unknown(answer, kind);
     tts_json_object(json, NULL);
     tts_json_text(json, "pool", tts_pool_name(kind));
     tts_json_number(json, "banks", pool->layout.banks);
     tts_json_number(json, "bank_bytes", pool->layout.bank_bytes);
-    tts_json_number(json, "peak_bytes", pool->stats.peak_bytes);
+    put_known(json, "peak_bytes", !is_unknown, pool->stats.peak_bytes);
     put_known(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
-    if (pool->failures == 0 && at_least)
-        tts_json_null(json, "fits"); /* so far it does */
+    if (pool->failures == 0 && (is_unknown || answer->missing.is_beginning))
+        tts_json_null(json, "fits"); /* so far, or as far as is known, it does */
     else
         tts_json_bool(json, "fits", pool->failures == 0);
     tts_json_number(json, "failures", pool->failures);
@@ -129,7 +130,7 @@ static void put_devices(struct tts_json *json, const struct tts_replay_answer *a
         tts_json_array(json, "pools");
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                put_pool(json, (enum tts_pool)pool, &one, answer->missing.is_beginning);
+                put_pool(json, answer, (enum tts_pool)pool, &one);
         tts_json_array_end(json);
         tts_json_object_end(json);
     }

@@ -85,10 +85,16 @@ static const char *at_least(const struct tts_replay_answer *answer)
     return answer->missing.is_beginning ? "at least " : "";
 }
 
-static void print_pool(const struct tts_replay_answer *answer, const char *name,
+static void print_pool(const struct tts_replay_answer *answer, enum tts_pool kind,
                        const struct tts_whatif_pool *pool, FILE *out)
 {
+    const char *name = tts_pool_name(kind);
     const char *least = at_least(answer);
+    if (tts_replay_recording_is_unknown(answer, kind)) {
+        fprintf(out, "  %-9s %5" PRIu32 " %15" PRIu64 " %15s\n", name, pool->layout.banks,
+                pool->layout.bank_bytes, "unknown");
+        return;
+    }
     int event_columns = answer->missing.is_beginning ? 8 : 12;
     fprintf(out, "  %-9s %5" PRIu32 " %*" PRIu64 " %s%*" PRIu64, name, pool->layout.banks,
             answer->missing.is_beginning ? 14 : 15, pool->layout.bank_bytes, least,
@@ -125,7 +131,7 @@ static void print_pools(const struct tts_replay_answer *answer, FILE *out)
             fprintf(out, "device %" PRIu32 "\n", tts_whatif_device_id(whatif, i));
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                print_pool(answer, tts_pool_name((enum tts_pool)pool), &one, out);
+                print_pool(answer, (enum tts_pool)pool, &one, out);
     }
 }
 
@@ -286,6 +292,8 @@ void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out
         print_counts(&counts, out);
         print_end(answer, out);
     }
+    if (answer->is_dram_only)
+        fputs("note: L1 is unknown: the recorded run models DRAM only\n", out);
     note(out, answer->before, "event was before the first of the file: it was not run",
          "events were before the first of the file: they were not run");
     print_notes(&counts, out);

@@ -39,6 +39,13 @@ int64_t tts_show_dram_final(const struct tts_show *show)
     return (int64_t)(current + show->restored_dram);
 }
 
+bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool)
+{
+    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
+    return (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL) && recording &&
+           tts_recfile_info(recording)->header.flags & TTS_REC_DRAM_ONLY;
+}
+
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh)
 {
     const struct tts_levels *levels = &show->levels;

@@ -133,6 +133,16 @@ static void put_core_bytes(struct tts_json *json, const struct tts_show_phase *p
     tts_json_text(json, "true_core_peak_reason", "nothing was on a core");
 }
 
+static void put_l1(struct tts_json *json, const struct tts_show_phase *phase)
+{
+    tts_json_object(json, "l1");
+    tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
+    tts_json_signed(json, "peak_buffer_bytes", phase->peak_buffer_bytes);
+    tts_json_signed(json, "peak_total_bytes", phase->peak_total_bytes);
+    put_core_bytes(json, phase);
+    tts_json_object_end(json);
+}
+
 static void put_phase(const struct tts_show *show, const struct tts_show_phase *phase,
                       struct tts_json *json)
 {
@@ -143,12 +153,10 @@ static void put_phase(const struct tts_show *show, const struct tts_show_phase *
     tts_json_number(json, "first_event", phase->first_seq + 1);
     tts_json_number(json, "last_event", phase->last_seq);
     tts_phase_json_dram(json, &phase->dram);
-    tts_json_object(json, "l1");
-    tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
-    tts_json_signed(json, "peak_buffer_bytes", phase->peak_buffer_bytes);
-    tts_json_signed(json, "peak_total_bytes", phase->peak_total_bytes);
-    put_core_bytes(json, phase);
-    tts_json_object_end(json);
+    if (tts_show_is_unknown(show, TTS_POOL_L1))
+        tts_json_null(json, "l1");
+    else
+        put_l1(json, phase);
     tts_json_object_end(json);
 }
 
@@ -159,6 +167,8 @@ static void put_phases(const struct tts_show *show, struct tts_json *json)
         put_phase(show, &show->phases[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "phases_not_listed", show->phases_unlisted);
+    tts_json_text_or_null(json, "l1_reason",
+                          tts_show_is_unknown(show, TTS_POOL_L1) ? TTS_SHOW_L1_REASON : NULL);
     tts_json_signed(json, "overall_dram_peak_bytes", tts_show_dram_peak(show));
     tts_json_signed(json, "final_dram_bytes", tts_show_dram_final(show));
 }
@@ -171,6 +181,12 @@ static void put_peak(const struct tts_show *show, struct tts_json *json)
     const struct tts_show_phase *phase =
         info.is_start ? NULL : tts_show_phase_of(show, info.seq);
     tts_json_object(json, "peak");
+    if (tts_show_is_unknown(show, info.pool)) {
+        tts_json_null(json, "event");
+        tts_show_json_unknown(info.pool, json);
+        tts_json_object_end(json);
+        return;
+    }
     tts_show_json_event(show, info.seq, info.has_time, info.time_ns, json);
     tts_json_bool(json, "before_first_event", info.is_start || info.level.bytes == 0);
     tts_json_text_or_null(json, "op", info.op);
@@ -204,8 +220,13 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, struct tt
 {
     struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
     tts_json_object(json, tts_pool_name(pool));
-    tts_json_signed(json, "bytes", level.bytes);
-    tts_json_number(json, "buffers", level.buffers);
+    if (tts_show_is_unknown(show, pool)) {
+        tts_json_null(json, "bytes");
+        tts_json_null(json, "buffers");
+    } else {
+        tts_json_signed(json, "bytes", level.bytes);
+        tts_json_number(json, "buffers", level.buffers);
+    }
     if (level.has_device && level.buffers > 0)
         tts_json_number(json, "device", level.device);
     else
@@ -224,9 +245,12 @@ static void put_at(const struct tts_show *show, struct tts_json *json)
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, json);
     tts_json_object_end(json);
-    tts_show_json_moment(&show->at_moment, json);
+    if (tts_show_is_unknown(show, show->options.pool))
+        tts_show_json_unknown(show->options.pool, json);
+    else
+        tts_show_json_moment(&show->at_moment, json);
     tts_json_object_end(json);
-    tts_show_json_core(&show->at_core, json);
+    tts_show_json_core(show, &show->at_core, json);
 }
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json)
@@ -244,7 +268,7 @@ void tts_show_json(const struct tts_show *show, struct tts_json *json)
         put_phases(show, json);
         put_peak(show, json);
         put_ops(show, json);
-        tts_show_json_core(&show->whole->usage.core, json);
+        tts_show_json_core(show, &show->whole->usage.core, json);
         tts_show_json_failures(show, json);
         tts_show_json_graph(show, json);
     }

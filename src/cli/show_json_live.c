@@ -24,6 +24,15 @@ static void put_by_op(const struct tts_op_row *row, struct tts_json *json)
     tts_json_object_end(json);
 }
 
+void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json)
+{
+    static const char *const nulls[] = {"device",           "bytes", "buffers", "buffers_bytes",
+                                        "not_listed_bytes", "by_op", "live"};
+    tts_json_text(json, "pool", tts_pool_name(pool));
+    for (size_t i = 0; i < sizeof nulls / sizeof nulls[0]; i++)
+        tts_json_null(json, nulls[i]);
+}
+
 void tts_show_json_moment(const struct tts_show_moment *moment, struct tts_json *json)
 {
     const struct tts_level *level = &moment->level;
@@ -66,11 +75,14 @@ static void put_part(const struct tts_core_part *part, struct tts_json *json)
     tts_json_object_end(json);
 }
 
-void tts_show_json_core(const struct tts_core_peak *core, struct tts_json *json)
+void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak *core,
+                        struct tts_json *json)
 {
-    if (!core->known) {
+    bool is_unknown = tts_show_is_unknown(show, TTS_POOL_L1);
+    if (!core->known || is_unknown) {
         tts_json_null(json, "core");
-        tts_json_text(json, "core_reason", "nothing was on a core");
+        tts_json_text(json, "core_reason",
+                      is_unknown ? TTS_SHOW_L1_REASON : "nothing was on a core");
         return;
     }
     tts_json_object(json, "core");

@@ -149,6 +149,10 @@ uint64_t tts_show_since_start(const struct tts_show *show, uint64_t time_ns);
 /* DRAM of the whole file, with what was there before it. */
 int64_t tts_show_dram_peak(const struct tts_show *show);
 int64_t tts_show_dram_final(const struct tts_show *show);
+/* Returns true if nothing is known of the pool: L1 in a recording of a run that models DRAM
+ * only. */
+bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool);
+#define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
 /* The mesh that a device is a chip of. False: none. */
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh);
 
@@ -169,7 +173,8 @@ void tts_show_text_file(const struct tts_show *show, FILE *out);
 void tts_show_text_figures(const struct tts_show *show, FILE *out); /* of a graph trace */
 void tts_show_text_health(const struct tts_show *show, FILE *out);
 void tts_show_text_moment(const struct tts_show_moment *moment, FILE *out);
-void tts_show_text_core(const struct tts_core_peak *core, FILE *out);
+void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak *core,
+                        FILE *out);
 void tts_show_text_failures(const struct tts_show *show, FILE *out);
 /* ", 1.234567 s, in matmul"; the time if there is one, the operation if it is not NULL or "".
  */
@@ -187,7 +192,10 @@ void tts_show_text_op(FILE *out, const char *op, int columns);
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json);
 void tts_show_json_moment(const struct tts_show_moment *moment, struct tts_json *json);
-void tts_show_json_core(const struct tts_core_peak *core, struct tts_json *json);
+/* The same fields of a pool of which nothing is known. */
+void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json);
+void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak *core,
+                        struct tts_json *json);
 void tts_show_json_failures(const struct tts_show *show, struct tts_json *json);
 void tts_show_json_graph(const struct tts_show *show, struct tts_json *json);
 void tts_show_json_health(const struct tts_show *show, struct tts_json *json);

@@ -97,6 +97,17 @@ static void put_rows(const struct tts_show *show, phase_fn put, FILE *out)
     }
 }
 
+static void put_l1_rows(const struct tts_show *show, FILE *out)
+{
+    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
+        fputs("\nphases: L1 of a core: unknown (" TTS_SHOW_L1_REASON ")\n", out);
+        return;
+    }
+    fprintf(out, "\n%-36s %10s %10s %10s %10s\n", "phases: L1 of a core, bytes", "peak CB",
+            "buffer", "total", "true core");
+    put_rows(show, put_l1, out);
+}
+
 static void put_marks(const struct tts_show *show, FILE *out)
 {
     bool has_partial = false, has_least = false;
@@ -121,9 +132,7 @@ static void put_phases(const struct tts_show *show, FILE *out)
         fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s\n", "phases: DRAM, MB", "peak", "allocated",
                 "freed", "change", "cum. peak", "current");
         put_rows(show, put_dram, out);
-        fprintf(out, "\n%-36s %10s %10s %10s %10s\n", "phases: L1 of a core, bytes", "peak CB",
-                "buffer", "total", "true core");
-        put_rows(show, put_l1, out);
+        put_l1_rows(show, out);
         put_marks(show, out);
         fputc('\n', out);
     }
@@ -170,6 +179,11 @@ static void put_peak(const struct tts_show *show, FILE *out)
     struct tts_peak_info info = tts_peak_info(show->peak);
     const struct tts_show_moment *moment = &show->peak_moment;
     char mb[TTS_NUMBER_MB_MAX];
+    if (tts_show_is_unknown(show, info.pool)) {
+        fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")\n\n",
+                tts_pool_name(info.pool));
+        return;
+    }
     fprintf(out, "peak of %s: %" PRId64 " B, %s MB", tts_pool_name(info.pool), info.level.bytes,
             tts_number_format_mb(mb, info.level.bytes, false));
     if (info.level.has_device)
@@ -218,6 +232,10 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out
 {
     char mb[TTS_NUMBER_MB_MAX];
     struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
+    if (tts_show_is_unknown(show, pool)) {
+        fprintf(out, "  %-9s %14s\n", tts_pool_name(pool), "unknown");
+        return;
+    }
     fprintf(out, "  %-9s %14" PRId64 " %11s %9" PRIu64, tts_pool_name(pool), level.bytes,
             tts_number_format_mb(mb, level.bytes, false), level.buffers);
     if (level.has_device && level.buffers > 0)
@@ -233,11 +251,16 @@ static void put_at(const struct tts_show *show, FILE *out)
     fprintf(out, "\n  %-9s %14s %11s %9s\n", "pool", "bytes", "MB", "buffers");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, out);
-    fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
-            show->at_moment.level.has_device ? " of a core" : "");
-    tts_show_text_moment(&show->at_moment, out);
+    if (tts_show_is_unknown(show, show->options.pool)) {
+        fprintf(out, "\n%s: unknown (" TTS_SHOW_L1_REASON ")\n",
+                tts_pool_name(show->options.pool));
+    } else {
+        fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
+                show->at_moment.level.has_device ? " of a core" : "");
+        tts_show_text_moment(&show->at_moment, out);
+    }
     fputc('\n', out);
-    tts_show_text_core(&show->at_core, out);
+    tts_show_text_core(show, &show->at_core, out);
 }
 
 void tts_show_text(const struct tts_show *show, FILE *out)
@@ -250,7 +273,7 @@ void tts_show_text(const struct tts_show *show, FILE *out)
     put_phases(show, out);
     put_peak(show, out);
     put_ops(show, out);
-    tts_show_text_core(&show->whole->usage.core, out);
+    tts_show_text_core(show, &show->whole->usage.core, out);
     tts_show_text_failures(show, out);
     tts_show_text_figures(show, out);
     tts_show_text_health(show, out);

@@ -14,9 +14,14 @@ static void put_label(FILE *out, const char *label)
     fprintf(out, "  %-*s ", LABEL, label);
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* ---- devices ---- */
 
-/* ", a mesh of 0, 1, 2" */
+/* " [mesh of 0, 1, 2]" */
 static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
 {
     uint32_t mesh, count = 0;
@@ -25,13 +30,13 @@ static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
         if (!tts_show_mesh_of(show, chip, &mesh) || mesh != id)
             continue;
         if (count < CHIPS_SHOWN)
-            fprintf(out, "%s%" PRIu32, count == 0 ? " (mesh of " : ", ", chip);
+            fprintf(out, "%s%" PRIu32, count == 0 ? " [mesh of " : ", ", chip);
         count++;
     }
     if (count > CHIPS_SHOWN)
         fprintf(out, ", %" PRIu32 " more", count - CHIPS_SHOWN);
     if (count > 0)
-        fputc(')', out);
+        fputc(']', out);
 }
 
 static void put_devices(const struct tts_show *show, FILE *out)
@@ -39,20 +44,24 @@ static void put_devices(const struct tts_show *show, FILE *out)
     const struct tts_phase *whole = show->whole;
     uint32_t mesh;
     size_t shown = 0, count = 0;
+    for (size_t i = 0; i < whole->device_count; i++)
+        count += !tts_show_mesh_of(show, whole->devices[i].device, &mesh);
     put_label(out, "devices");
-    for (size_t i = 0; i < whole->device_count; i++) {
+    if (count == 0) {
+        fputs("none\n", out);
+        return;
+    }
+    fprintf(out, "%zu device%s (id%s ", count, plural(count), plural(count));
+    for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_show_mesh_of(show, id, &mesh))
             continue; /* it stands with its mesh */
-        count++;
-        if (shown == DEVICES_SHOWN)
-            continue;
         fprintf(out, "%s%" PRIu32, shown++ > 0 ? ", " : "", id);
         put_chips(show, id, out);
     }
     if (count > shown)
         fprintf(out, ", %zu more", count - shown);
-    fputs(count == 0 ? "none\n" : "\n", out);
+    fputs(")\n", out);
 }
 
 /* ---- what it is ---- */

@@ -102,8 +102,13 @@ static void put_part(const struct tts_core_part *part, FILE *out)
     fputc('\n', out);
 }
 
-void tts_show_text_core(const struct tts_core_peak *core, FILE *out)
+void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak *core,
+                        FILE *out)
 {
+    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
+        fputs("fullest core: unknown (" TTS_SHOW_L1_REASON ")\n\n", out);
+        return;
+    }
     if (!core->known) {
         fputs("fullest core: nothing was on a core\n\n", out);
         return;

@@ -23,6 +23,7 @@ enum {
     PID_OFF = 56,
     PROGRAM_OFF = 64,
     WRITER_OFF = PROGRAM_OFF + TTS_REC_PROGRAM_MAX,
+    FLAGS_OFF = WRITER_OFF + TTS_REC_WRITER_MAX,
     STATE_END = TTS_REC_STATE_OFF + 2 * TTS_REC_STATE_BYTES,
     /* Of a state: */
     STATE_CHECK_OFF = 56,
@@ -76,6 +77,7 @@ void tts_rec_header_put(const struct tts_rec_header *header,
     tts_put64(out + REALTIME_OFF, header->start_realtime_ns);
     tts_put64(out + SCALE_OFF, header->unit_scale);
     tts_put64(out + PID_OFF, header->pid);
+    tts_put64(out + FLAGS_OFF, header->flags);
     put_text(out + PROGRAM_OFF, header->program, TTS_REC_PROGRAM_MAX);
     put_text(out + WRITER_OFF, header->writer, TTS_REC_WRITER_MAX);
     tts_put64(out + TTS_REC_CHECK_OFF, check_of(out, TTS_REC_STATE_OFF));
@@ -136,6 +138,7 @@ enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
         .start_realtime_ns = tts_get64(in + REALTIME_OFF),
         .unit_scale = tts_get64(in + SCALE_OFF),
         .pid = tts_get64(in + PID_OFF),
+        .flags = tts_get64(in + FLAGS_OFF),
     };
     memcpy(out->program, in + PROGRAM_OFF, TTS_REC_PROGRAM_MAX);
     memcpy(out->writer, in + WRITER_OFF, TTS_REC_WRITER_MAX);

@@ -24,6 +24,7 @@ enum {
 enum tts_rec_kind { TTS_REC_LIVE = 1, TTS_REC_PACKED = 2 };
 enum tts_rec_block_kind { TTS_REC_ITEMS = 1, TTS_REC_INDEX = 2 };
 enum tts_rec_packing { TTS_REC_PLAIN = 0, TTS_REC_ZSTD = 1 };
+enum { TTS_REC_DRAM_ONLY = 1 }; /* a flag of the header: what is in L1 is unknown */
 enum tts_rec_state_kind {
     TTS_REC_RECORDING = 1,
     TTS_REC_ENDED = 2,
@@ -43,6 +44,7 @@ struct tts_rec_header {
     uint64_t start_ns, start_realtime_ns;
     uint64_t unit_scale; /* nanoseconds of 2^32 time units */
     uint64_t pid;
+    uint64_t flags;                    /* TTS_REC_DRAM_ONLY; others are kept as they are */
     char program[TTS_REC_PROGRAM_MAX]; /* terminated */
     char writer[TTS_REC_WRITER_MAX];   /* terminated */
 };

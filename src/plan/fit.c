@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "capture/recorder.h"
 #include "plan/fit_follow.h"
-#include "ttscope/recorder.h"
 
 #include <assert.h>
 #include <string.h>
@@ -40,9 +40,9 @@ static enum tts_status open_session(struct session *s, const struct tts_fit_conf
     if (status == TTS_OK)
         status = tts_tracker_new(&limits, owned->alloc, &s->tracker, err);
     if (status == TTS_OK && config->record_path)
-        status = tts_recorder_begin(s->tracker,
-                                    &(struct tts_recorder_config){.path = config->record_path},
-                                    &s->recorder, err);
+        status = tts_recorder_begin_dram_only(
+            s->tracker, &(struct tts_recorder_config){.path = config->record_path},
+            &s->recorder, err);
     if (status == TTS_OK)
         status = tts_capture_new(s->tracker, &owned->fit.capture, err);
     if (status == TTS_OK)

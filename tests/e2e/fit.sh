@@ -346,6 +346,50 @@ peak=$(jq .placement.peak_bytes_per_bank "$work/fit.json")
 run bash -c '"$0" replay --device n150 --json "$1" | jq ".devices[0].pools[0].peak_bytes"' \
     "$ttscope" "$work/nano.tts"
 expect_out "$peak"
+# L1 is not modelled, which is not 0: as it was written, and packed.
+run "$ttscope" pack "$work/nano.tts" -o "$work/nano_packed.tts"
+expect_code 0
+for recording in nano nano_packed; do
+    run "$ttscope" show "$work/$recording.tts"
+    expect_code 0
+    expect_out_like '
+  devices    1 device (id 0)
+'
+    expect_out_like '
+phases: L1 of a core: unknown (the recorded run models DRAM only)
+'
+    expect_out_like '
+fullest core: unknown (the recorded run models DRAM only)'
+    run bash -c '"$0" show --json "$1" | jq -c "[.phases[].l1] + [.l1_reason, .core, .core_reason] | unique"' \
+        "$ttscope" "$work/$recording.tts"
+    expect_out '[null,"the recorded run models DRAM only"]'
+    run bash -c '"$0" show --json --pool l1 "$1" | jq -c "[.peak | .bytes, .buffers, .live]"' \
+        "$ttscope" "$work/$recording.tts"
+    expect_out '[null,null,null]'
+    run bash -c '"$0" show --json --at 9 "$1" | jq -c ".at.pools.L1.bytes, (.at.pools.DRAM.bytes > 0)"' \
+        "$ttscope" "$work/$recording.tts"
+    expect_out 'null
+true'
+done
+run "$ttscope" show --at 9 --pool l1 "$work/nano.tts"
+expect_out_like '
+  L1               unknown
+  L1_SMALL         unknown
+'
+expect_out_like '
+L1: unknown (the recorded run models DRAM only)
+'
+run "$ttscope" show --pool l1_small "$work/nano.tts"
+expect_out_like '
+peak of L1_SMALL: unknown (the recorded run models DRAM only)
+'
+run "$ttscope" replay --device n150 "$work/nano.tts"
+expect_out_like '
+  L1           64         1393472         unknown
+'
+run bash -c '"$0" replay --device n150 --json "$1" | jq -c ".devices[0].pools[1] | [.peak_bytes, .fits]"' \
+    "$ttscope" "$work/nano.tts"
+expect_out '[null,null]'
 fit "$work/nano.yaml" --record "$work/nano_model.yaml"
 expect_code 2
 expect_err_like "is an input, the recording needs another file"

@@ -84,7 +84,12 @@ sed 's/\({"counter":5,.*\),$/\1,\n &/; s/"counter":11/"counter":12/' example.jso
 run "$ttscope" show "$work/two.json"
 expect_code 0
 expect_out_like "  peak CB                   4096          8192  all devices are added up there"
-expect_out_like "1 (mesh of 0, 2)"
+expect_out_like "  devices    1 device (id 1 [[]mesh of 0, 2])"
+# An id is no count.
+"$make" "$work/two.tts" story <<<$'alloc 0 0 1 2048 2048 0\nalloc 3 0 1 2048 2048 0' || exit 1
+run "$ttscope" show "$work/two.tts"
+expect_out_like "  devices    2 devices (ids 0, 3)
+"
 expect_tidy
 
 # The pool that was asked for.

@@ -18,6 +18,7 @@ static struct tts_rec_header a_header(void)
         .start_realtime_ns = UINT64_C(1700000000000000000),
         .unit_scale = UINT64_C(0x900000001),
         .pid = 4711,
+        .flags = TTS_REC_DRAM_ONLY | UINT64_C(1) << 63, /* and one that nobody knows yet */
         .program = "train",
         .writer = "0.1.0",
     };
@@ -109,6 +110,7 @@ T_TEST(the_numbers_of_a_header_are_where_the_page_says)
     T_EQ(tts_get64(bytes + 56), 4711);
     T_STR_EQ((const char *)bytes + 64, "train");
     T_STR_EQ((const char *)bytes + 320, "0.1.0");
+    T_EQ(tts_get64(bytes + 352), UINT64_C(0x8000000000000001));
 }
 
 T_TEST(every_damaged_byte_of_a_header_but_the_state_is_noticed)
