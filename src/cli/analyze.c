@@ -34,10 +34,11 @@ static enum tts_status open_outputs(struct tts_analyze_job *analyze, struct tts_
     for (int i = 0; i < TTS_PICTURES && status == TTS_OK; i++)
         if (options->has_picture[i])
             status = tts_outfile_open(&analyze->pictures[i], options->picture_path[i], err);
+    if (status == TTS_OK && options->junit_path)
+        status = tts_junit_begin(&analyze->junit, analyze->junit_file.stream, "ttscope analyze",
+                                 err);
     if (status != TTS_OK)
         return status;
-    if (options->junit_path)
-        tts_junit_begin(&analyze->junit, analyze->junit_file.stream, "ttscope analyze");
     tts_json_init(&analyze->json, analyze->out.stream);
     tts_rowout_init(&analyze->rows, analyze->out.stream);
     if (options->json)
@@ -50,6 +51,7 @@ static enum tts_status open_outputs(struct tts_analyze_job *analyze, struct tts_
 static void abandon_outputs(struct tts_analyze_job *analyze)
 {
     tts_outfile_abandon(&analyze->out);
+    tts_junit_release(&analyze->junit);
     tts_outfile_abandon(&analyze->junit_file);
     for (int i = 0; i < TTS_PICTURES; i++)
         tts_outfile_abandon(&analyze->pictures[i]);

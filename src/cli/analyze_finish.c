@@ -95,8 +95,14 @@ static void write_report(struct tts_analyze_job *analyze)
 {
     if (!analyze->options.junit_path)
         return;
-    tts_junit_end(&analyze->junit);
-    commit(analyze, &analyze->junit_file);
+    struct tts_error err = {0};
+    if (tts_junit_end(&analyze->junit, &err) == TTS_OK) {
+        commit(analyze, &analyze->junit_file);
+        return;
+    }
+    tts_message(command, "%s", err.text);
+    analyze->is_failed = true;
+    tts_outfile_abandon(&analyze->junit_file);
 }
 
 void tts_analyze_finish(struct tts_analyze_job *analyze)

@@ -222,18 +222,17 @@ static bool set_option(struct tts_analyze_options *options, int option, const ch
 
 static bool check_pictures(const struct tts_analyze_options *options)
 {
-    const char *alone = options->output       ? "--output"
-                        : options->has_format ? "--format"
-                        : options->title      ? "--title"
-                                              : NULL;
     if (tts_analyze_wants_pictures(options))
         return true;
-    if (alone)
+    if (options->has_format)
+        tts_message(command, "'--format' is of a picture: give '--visualize_peak' or "
+                             "'--visualize_phases', or leave it out");
+    else if (options->output || options->title) /* the original script ignores them, too */
         tts_message(command,
-                    "'%s' is of a picture: give '--visualize_peak' or '--visualize_phases', or "
-                    "leave it out",
-                    alone);
-    return !alone;
+                    "note: '%s' has no effect without '--visualize_peak' or "
+                    "'--visualize_phases'",
+                    options->output ? "--output" : "--title");
+    return !options->has_format;
 }
 
 static bool check_inputs(const struct tts_analyze_options *options)

@@ -160,7 +160,10 @@ bool tts_analyze_wants_pictures(const struct tts_analyze_options *options)
 
 bool tts_analyze_options_name(struct tts_analyze_options *options)
 {
-    return choose_format(options) && name_pictures(options) && check_outputs(options);
+    if (tts_analyze_wants_pictures(options) &&
+        !(choose_format(options) && name_pictures(options)))
+        return false;
+    return check_outputs(options);
 }
 
 /* ---- the device ---- */

@@ -24,13 +24,13 @@ static enum tts_status open_outputs(struct tts_check_job *job, struct tts_error 
         status = tts_outfile_open(&job->junit_file, options->junit_path, err);
     if (status == TTS_OK && options->sarif_path)
         status = tts_outfile_open(&job->sarif_file, options->sarif_path, err);
+    if (status == TTS_OK && options->junit_path)
+        status = tts_junit_begin(&job->junit, job->junit_file.stream, "ttscope check", err);
     return status;
 }
 
 static void begin_outputs(struct tts_check_job *job)
 {
-    if (job->options.junit_path)
-        tts_junit_begin(&job->junit, job->junit_file.stream, "ttscope check");
     if (job->options.sarif_path)
         tts_check_sarif_begin(&job->sarif, job->sarif_file.stream);
     tts_json_init(&job->json, job->out.stream);
@@ -42,6 +42,7 @@ static void abandon_outputs(struct tts_check_job *job)
 {
     tts_outfile_abandon(&job->out);
     tts_outfile_abandon(&job->github);
+    tts_junit_release(&job->junit);
     tts_outfile_abandon(&job->junit_file);
     tts_outfile_abandon(&job->sarif_file);
 }
@@ -58,8 +59,12 @@ static void commit(struct tts_check_job *job, struct tts_outfile *file)
 static void end_outputs(struct tts_check_job *job)
 {
     const struct tts_check_options *options = &job->options;
-    if (options->junit_path)
-        tts_check_junit_end(&job->junit, job);
+    struct tts_error err = {0};
+    if (options->junit_path && tts_check_junit_end(&job->junit, job, &err) != TTS_OK) {
+        tts_message(command, "%s", err.text);
+        job->is_failed = true;
+        tts_outfile_abandon(&job->junit_file);
+    }
     if (options->sarif_path)
         tts_check_sarif_end(&job->sarif, job);
     if (options->json)

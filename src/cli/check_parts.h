@@ -164,8 +164,10 @@ void tts_check_junit_limit(struct tts_junit *junit, const struct tts_check_run *
                            size_t limit_idx, const struct tts_budget_verdict *verdict);
 /* Of a run that is partial. */
 void tts_check_junit_run(struct tts_junit *junit, const struct tts_check_run *run);
-/* Problems of files, and of the baseline. */
-void tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *job);
+/* Problems of files, and of the baseline. TTS_E_IO, as tts_junit_end() has it. */
+TTS_NODISCARD enum tts_status tts_check_junit_end(struct tts_junit *junit,
+                                                  const struct tts_check_job *job,
+                                                  struct tts_error *err);
 
 /* Findings that pass are none. */
 void tts_check_sarif_begin(struct tts_sarif *sarif, FILE *out);

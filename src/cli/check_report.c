@@ -62,7 +62,8 @@ void tts_check_junit_run(struct tts_junit *junit, const struct tts_check_run *ru
     put_read(junit, run->class_name, run->file->path, text, line);
 }
 
-void tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *job)
+enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *job,
+                                    struct tts_error *err)
 {
     const struct tts_runs *bases = &job->baseline.runs;
     for (size_t i = 0; i < bases->count; i++) {
@@ -88,7 +89,7 @@ void tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *jo
     for (size_t i = 0; (file = tts_check_problem(job, i)); i++)
         put_read(junit, tts_message_path(file->path), file->path, file->problem,
                  file->problem_line);
-    tts_junit_end(junit);
+    return tts_junit_end(junit, err);
 }
 
 /* ---- SARIF ---- */

@@ -1,11 +1,14 @@
 #include "views/junit.h"
 
+#include "base/error.h"
 #include "views/svg.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
-enum { SUITE_MAX = 160 };
+enum { SUITE_MAX = 160, COPY_BYTES = 4096 };
 
 /* Of one length whatever the counts are. */
 static void put_suite(const struct tts_junit *junit)
@@ -20,10 +23,24 @@ static void put_suite(const struct tts_junit *junit)
     fprintf(junit->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n%-*s>\n", SUITE_MAX, text);
 }
 
-void tts_junit_begin(struct tts_junit *junit, FILE *out, const char *suite)
+enum tts_status tts_junit_begin(struct tts_junit *junit, FILE *out, const char *suite,
+                                struct tts_error *err)
 {
-    *junit = (struct tts_junit){.out = out, .suite = suite};
+    *junit = (struct tts_junit){.out = out, .suite = suite, .cases = tmpfile()};
+    if (!junit->cases)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make a temporary file");
     put_suite(junit);
+    /* A schema wants one property at least. */
+    fprintf(out, "  <properties>\n    <property name=\"ttscope\" value=\"%s\"/>\n",
+            tts_version());
+    return TTS_OK;
+}
+
+void tts_junit_release(struct tts_junit *junit)
+{
+    if (junit->cases)
+        fclose(junit->cases);
+    junit->cases = NULL;
 }
 
 static void put_attribute(FILE *out, const char *name, const char *value)
@@ -31,6 +48,20 @@ static void put_attribute(FILE *out, const char *name, const char *value)
     fprintf(out, " %s=\"", name);
     tts_svg_escape(out, value);
     fputc('"', out);
+}
+
+/* "run: dram-peak" is at "a.log:7". */
+static void put_place(FILE *out, const struct tts_junit_case *test)
+{
+    fputs("    <property name=\"", out);
+    tts_svg_escape(out, test->class_name);
+    fputs(": ", out);
+    tts_svg_escape(out, test->name);
+    fputs("\" value=\"", out);
+    tts_svg_escape(out, test->file);
+    if (test->line > 0)
+        fprintf(out, ":%" PRIu64, test->line);
+    fputs("\"/>\n", out);
 }
 
 static void put_outcome(FILE *out, const struct tts_junit_case *test)
@@ -50,25 +81,33 @@ static void put_outcome(FILE *out, const struct tts_junit_case *test)
 
 void tts_junit_case(struct tts_junit *junit, const struct tts_junit_case *test)
 {
-    FILE *out = junit->out;
+    FILE *out = junit->cases;
     junit->tests++;
     junit->failures += test->outcome == TTS_JUNIT_FAILED;
     junit->errors += test->outcome == TTS_JUNIT_ERROR;
     fputs("  <testcase", out);
     put_attribute(out, "classname", test->class_name);
     put_attribute(out, "name", test->name);
-    if (test->file)
-        put_attribute(out, "file", test->file);
-    if (test->line > 0)
-        fprintf(out, " line=\"%" PRIu64 "\"", test->line);
     fputs(">\n", out);
     put_outcome(out, test);
     fputs("  </testcase>\n", out);
+    if (test->file)
+        put_place(junit->out, test);
 }
 
-void tts_junit_end(struct tts_junit *junit)
+enum tts_status tts_junit_end(struct tts_junit *junit, struct tts_error *err)
 {
+    char bytes[COPY_BYTES];
+    size_t len;
+    bool is_whole = fflush(junit->cases) == 0 && !ferror(junit->cases);
+    fputs("  </properties>\n", junit->out);
+    rewind(junit->cases);
+    while ((len = fread(bytes, 1, sizeof bytes, junit->cases)) > 0)
+        fwrite(bytes, 1, len, junit->out);
+    is_whole = is_whole && !ferror(junit->cases);
+    tts_junit_release(junit);
     fputs("</testsuite>\n", junit->out);
     rewind(junit->out);
     put_suite(junit);
+    return is_whole ? TTS_OK : tts_error_set(err, TTS_E_IO, "cannot write to a temporary file");
 }

@@ -58,9 +58,15 @@ for limit in 95 0.95 0% -5% 95%% nan; do
     analyze "$good" --fail-above "$limit"
     refused 2 "'--fail-above $limit' is not a share of the device memory, expected a percentage as '95%' or '97.5%'"
 done
-for option in --output=x.png --title=x --format=svg; do
+analyze "$good" --format svg
+refused 2 "'--format' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
+# Without a picture these have no effect, as in the original script: the name is not looked at.
+for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
     analyze "$good" "$option"
-    refused 2 "'${option%%=*}' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
+    expect_code 0
+    expect_err "ttscope analyze: note: '${option%%=*}' has no effect without '--visualize_peak' or '--visualize_phases'"
+    expect_out_like 'Analysis complete'
+    [ ! -e "$work/x.png" ] || fail "wanted no picture"
 done
 analyze "$good" --visualize_peak --format gif
 expect_code 2

@@ -134,8 +134,10 @@ grep -q '<error message="peak 6,568.36 MB or more of 12,288.00 MB, ' "$report" |
 grep -q "classname=\"&lt;b&gt;&quot;a&quot; &amp; 'b'&lt;/b&gt;\"" "$report" ||
     fail "wanted markup to be escaped"
 if command -v xmllint >/dev/null; then
-    run xmllint --noout "$report"
+    run xmllint --noout --schema "$source_dir/tests/e2e/junit.xsd" "$report"
     expect_code 0
+    run xmllint --xpath '//property[@name="TinyLlama default: peak fits device memory"]/@value' "$report"
+    expect_out " value=\"$two_runs:$(grep -n 'Memory Usage Summary' "$two_runs" | sed -n 's/:.*//; 2p')\""
 fi
 run "$ttscope" analyze "$two_runs" --junit "$report" --fail-above 50.5% --json
 expect_code 1
@@ -147,8 +149,10 @@ expect_code 5
 grep -q 'tests="3" failures="0" errors="2"' "$report" || fail "wanted errors"
 grep -q "<error message=\"cannot read 'no_such.log': no such file or directory\"/>" "$report" ||
     fail "wanted what is wrong with the log"
-grep -q 'classname="no_summary.log" name="peak fits device memory" file="[^"]*no_summary.log"' \
-    "$report" || fail "wanted the log by its name"
+grep -q '<testcase classname="no_summary.log" name="peak fits device memory">' "$report" ||
+    fail "wanted the log by its name"
+grep -q '<property name="no_summary.log: peak fits device memory" value="[^"]*no_summary.log"/>' \
+    "$report" || fail "wanted the log as a property"
 grep -q '<error message="no memory summary: run the program ' "$report" || fail "wanted why"
 # The report of an earlier time does not stay when nothing could be told.
 run "$ttscope" analyze "$logs/no_summary.log" --junit "$report"

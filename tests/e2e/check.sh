@@ -339,7 +339,7 @@ expect_code 3
 expect_out ""
 grep -q 'errors="1"' stale.xml || fail "wanted the budget in the report"
 if command -v xmllint >/dev/null; then
-    run xmllint --noout report.xml
+    run xmllint --noout --schema "$source_dir/tests/e2e/junit.xsd" report.xml
     expect_code 0
     run xmllint --xpath 'concat(/testsuite/@tests, /testsuite/@failures, /testsuite/@errors, " ",
         //testcase[@name="read"]/error/@message)' report.xml
@@ -370,8 +370,12 @@ annotations=$(grep '^::' <<<"$out")
 [[ $annotations == *'::warning file=bad%2Cname%3A 1%25.log,line=2,title=phase-cb Y::'*': no phase matches (budget.yaml:1)' ]] ||
     fail "wanted a warning of what is unknown"
 if command -v xmllint >/dev/null; then
-    run xmllint --noout report.xml
+    run xmllint --noout --schema "$source_dir/tests/e2e/junit.xsd" report.xml
     expect_code 0
+    run xmllint --xpath 'string(//property[3]/@name)' report.xml
+    expect_out_like ': phase-change X\*'
+    run xmllint --xpath 'string(//property[3]/@value)' report.xml
+    expect_out 'bad,name: 1%.log:4'
     run xmllint --xpath 'string(//testcase[2]/@name)' report.xml
     expect_out "phase-change X*"
 fi

@@ -11,10 +11,11 @@ static const char *written(const struct tts_junit_case *cases, size_t count)
     struct tts_junit junit;
     FILE *out = tmpfile();
     T_TRUE(out != NULL);
-    tts_junit_begin(&junit, out, "ttscope check");
+    T_EQ(tts_junit_begin(&junit, out, "ttscope check", NULL), TTS_OK);
     for (size_t i = 0; i < count; i++)
         tts_junit_case(&junit, &cases[i]);
-    tts_junit_end(&junit);
+    T_EQ(tts_junit_end(&junit, NULL), TTS_OK);
+    tts_junit_release(&junit); /* nothing is left */
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     T_TRUE(!ferror(out));
@@ -37,24 +38,34 @@ T_TEST(counts_stand_at_the_top_and_each_outcome_has_its_element)
         {.class_name = "run", .name = "dram-peak", .file = "a.log", .line = 7, .text = "fine"},
         {.class_name = "run",
          .name = "cb",
+         .file = "b.log",
          .outcome = TTS_JUNIT_FAILED,
          .text = "too much",
          .type = "cb"},
         {.class_name = "run", .name = "x", .outcome = TTS_JUNIT_ERROR, .text = "not known"},
     };
     written(cases, 3);
-    expect("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-           "<testsuite name=\"ttscope check\" tests=\"3\" failures=\"1\" errors=\"1\">\n"
-           "  <testcase classname=\"run\" name=\"dram-peak\" file=\"a.log\" line=\"7\">\n"
-           "    <system-out>fine</system-out>\n"
-           "  </testcase>\n"
-           "  <testcase classname=\"run\" name=\"cb\">\n"
-           "    <failure message=\"too much\" type=\"cb\"/>\n"
-           "  </testcase>\n"
-           "  <testcase classname=\"run\" name=\"x\">\n"
-           "    <error message=\"not known\"/>\n"
-           "  </testcase>\n"
-           "</testsuite>\n");
+    char wanted[2048];
+    snprintf(wanted, sizeof wanted,
+             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+             "<testsuite name=\"ttscope check\" tests=\"3\" failures=\"1\" errors=\"1\">\n"
+             "  <properties>\n"
+             "    <property name=\"ttscope\" value=\"%s\"/>\n"
+             "    <property name=\"run: dram-peak\" value=\"a.log:7\"/>\n"
+             "    <property name=\"run: cb\" value=\"b.log\"/>\n"
+             "  </properties>\n"
+             "  <testcase classname=\"run\" name=\"dram-peak\">\n"
+             "    <system-out>fine</system-out>\n"
+             "  </testcase>\n"
+             "  <testcase classname=\"run\" name=\"cb\">\n"
+             "    <failure message=\"too much\" type=\"cb\"/>\n"
+             "  </testcase>\n"
+             "  <testcase classname=\"run\" name=\"x\">\n"
+             "    <error message=\"not known\"/>\n"
+             "  </testcase>\n"
+             "</testsuite>\n",
+             tts_version());
+    expect(wanted);
 }
 
 T_TEST(foreign_text_stays_text)
@@ -68,7 +79,9 @@ T_TEST(foreign_text_stays_text)
     written(&test, 1);
     T_TRUE(strstr(text, "classname=\"&lt;a &amp; &quot;b&quot;&gt;\"") != NULL);
     T_TRUE(strstr(text, "name=\"n\xef\xbf\xbd\xef\xbf\xbd[2J\"") != NULL);
-    T_TRUE(strstr(text, "file=\"d/&quot;x&quot;.log\"") != NULL);
+    T_TRUE(strstr(text,
+                  "<property name=\"&lt;a &amp; &quot;b&quot;&gt;: n\xef\xbf\xbd\xef\xbf\xbd"
+                  "[2J\" value=\"d/&quot;x&quot;.log\"/>") != NULL);
     T_TRUE(strstr(text, "message=\"]]&gt; \xef\xbf\xbd\"") != NULL);
     T_TRUE(strstr(text, "type=\"'t'\"") != NULL);
 }
