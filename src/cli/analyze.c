@@ -113,20 +113,42 @@ static void judge(struct tts_analyze_job *analyze, const struct tts_analyze_run 
                     tts_message_path(run->log), run->run->line, why);
 }
 
-/* The first runs, for pictures; of JSON the first one, in case it is the only one. */
+/* Returns the kept run that is least worth showing. */
+static struct tts_analyze_kept **best_kept(struct tts_analyze_gallery *gallery)
+{
+    struct tts_analyze_kept **best = &gallery->kept[0];
+    for (size_t i = 1; i < gallery->count; i++)
+        if (tts_analyze_is_worse(&(*best)->worth, &gallery->kept[i]->worth))
+            best = &gallery->kept[i];
+    return best;
+}
+
+/* Keeps the worst runs for pictures. For JSON without pictures, keeps the first run, in case it
+ * is the only one. */
 static enum tts_status keep(struct tts_analyze_job *analyze, const struct tts_analyze_run *run,
                             struct tts_error *err)
 {
     struct tts_analyze_gallery *gallery = &analyze->gallery;
-    size_t max = tts_analyze_wants_pictures(&analyze->options) ? TTS_CHART_RUNS_MAX
-                 : analyze->options.json                       ? 1
-                                                               : 0;
-    if (gallery->count == max)
+    bool is_drawn = tts_analyze_wants_pictures(&analyze->options);
+    size_t max = is_drawn ? TTS_CHART_RUNS_MAX : analyze->options.json;
+    struct tts_analyze_worth worth = tts_analyze_worth_of(run->mem, gallery->all.runs);
+    struct tts_analyze_kept **at = NULL;
+    tts_analyze_tally_add(&gallery->all, worth.verdict);
+    if (gallery->count < max)
+        at = &gallery->kept[gallery->count];
+    else if (is_drawn && tts_analyze_is_worse(&worth, &(*best_kept(gallery))->worth))
+        at = best_kept(gallery);
+    if (!at)
         return TTS_OK;
     struct tts_analyze_kept *kept = tts_analyze_keep(run);
     if (!kept)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    gallery->kept[gallery->count++] = kept;
+    kept->worth = worth;
+    if (gallery->count < max)
+        gallery->count++;
+    else
+        tts_analyze_kept_free(*at);
+    *at = kept;
     return TTS_OK;
 }
 

@@ -37,7 +37,7 @@ static void draw(struct tts_analyze_job *analyze, enum tts_picture picture)
     if (status == TTS_OK) {
         analyze->options.has_picture[picture] = commit(analyze, file);
         if (analyze->alike.runs > max)
-            tts_message(command, "note: '%s' shows the first %zu of %" PRIu64 " runs", path,
+            tts_message(command, "note: '%s' shows the worst %zu of %" PRIu64 " runs", path,
                         max, analyze->alike.runs);
         return;
     }
@@ -67,7 +67,7 @@ static void write_end(struct tts_analyze_job *analyze)
         tts_rowout_flush(&analyze->rows);
         return;
     }
-    tts_analyze_text_end(&analyze->table, analyze->alike.runs, out);
+    tts_analyze_text_end(&analyze->table, out);
     for (int i = 0; i < TTS_PICTURES; i++)
         if (options->has_picture[i])
             put_saved(options->picture_path[i], out);

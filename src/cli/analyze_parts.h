@@ -88,12 +88,43 @@ void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_tra
                            const char *label, uint64_t untitled, char out[TTS_RUN_NAME_MAX]);
 
 /* What --fail-above, or without it whether it fits, makes of a run. */
-enum tts_analyze_answer { TTS_ANALYZE_GOOD, TTS_ANALYZE_BAD, TTS_ANALYZE_UNKNOWN };
+enum tts_analyze_answer {
+    TTS_ANALYZE_GOOD,
+    TTS_ANALYZE_BAD,
+    TTS_ANALYZE_UNKNOWN,
+    TTS_ANALYZE_ANSWERS
+};
 enum tts_analyze_answer tts_analyze_judge(const struct tts_analyze_options *options,
                                           const struct tts_trainmem *mem);
 
 /* Are peak and memory known, so that a ratio can be told? */
 bool tts_analyze_has_usage(const struct tts_trainmem *mem);
+
+/* What decides which runs are shown if there are too many to show all of them. */
+struct tts_analyze_worth {
+    enum tts_analyze_answer verdict; /* whether the run fits */
+    bool has_usage;
+    double usage;    /* peak / device memory; 0 unless it is known */
+    uint64_t number; /* of the run, in the order of the logs */
+};
+struct tts_analyze_worth tts_analyze_worth_of(const struct tts_trainmem *mem, uint64_t number);
+/* Returns true if `a` is listed before `b`: runs that do not fit come first, then higher usage,
+ * then unknown usage. Equal runs stay in the order of the logs. */
+bool tts_analyze_is_worse(const struct tts_analyze_worth *a, const struct tts_analyze_worth *b);
+
+/* A number of runs, by verdict. */
+struct tts_analyze_tally {
+    uint64_t runs, by_verdict[TTS_ANALYZE_ANSWERS];
+};
+void tts_analyze_tally_add(struct tts_analyze_tally *tally, enum tts_analyze_answer verdict);
+/* Returns the counts of the runs of `all` that are not among `shown`. */
+struct tts_analyze_tally tts_analyze_tally_rest(const struct tts_analyze_tally *all,
+                                                const struct tts_analyze_tally *shown);
+/* Formats "1 does not fit, 50 fit, 2 unknown". Verdicts without a run are left out. Returns
+ * `out`. */
+enum { TTS_ANALYZE_TALLY_MAX = 128 };
+const char *tts_analyze_tally_words(char out[TTS_ANALYZE_TALLY_MAX],
+                                    const struct tts_analyze_tally *tally);
 
 /* DRAM of a chip that can be allocated, 0: not known. */
 uint64_t tts_analyze_capacity(const struct tts_chip *chip);
@@ -122,20 +153,22 @@ void tts_analyze_alike_add(struct tts_analyze_alike *alike, const struct tts_ana
 void tts_analyze_text_head(const struct tts_analyze_alike *alike, FILE *out);
 void tts_analyze_text_run(const struct tts_analyze_options *options,
                           const struct tts_analyze_run *run, FILE *out);
-/* Behind several runs, one line each of the first. */
+/* The table after several runs, one line each: of all runs, or of the worst if there are more
+ * than TTS_ANALYZE_ROWS_MAX. */
 enum { TTS_ANALYZE_ROWS_MAX = 48, TTS_ANALYZE_ROW_NAME_MAX = 512 };
 struct tts_analyze_row {
     char name[TTS_ANALYZE_ROW_NAME_MAX]; /* safe */
     struct tts_amount peak, device_memory;
-    bool has_verdict, fits;
+    struct tts_analyze_worth worth;
 };
 struct tts_analyze_table {
     struct tts_analyze_row rows[TTS_ANALYZE_ROWS_MAX];
     size_t count;
+    struct tts_analyze_tally all; /* every run, also those without a row */
 };
 void tts_analyze_table_add(struct tts_analyze_table *table, const struct tts_analyze_run *run);
-
-void tts_analyze_text_end(const struct tts_analyze_table *table, uint64_t runs, FILE *out);
+/* Sorts the rows, worst first, if there are more runs than rows. */
+void tts_analyze_text_end(struct tts_analyze_table *table, FILE *out);
 
 /* Of a run: the blocks behind those that were published. */
 void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out);
@@ -176,6 +209,7 @@ void tts_analyze_junit_log(struct tts_junit *junit, const struct tts_analyze_opt
 
 struct tts_analyze_kept {
     struct tts_analyze_run run; /* of what is behind */
+    struct tts_analyze_worth worth;
     struct tts_trainrun copy;
     struct tts_trainmem mem;
     char name[TTS_RUN_NAME_MAX];
@@ -187,19 +221,24 @@ struct tts_analyze_kept {
 struct tts_analyze_kept *tts_analyze_keep(const struct tts_analyze_run *run);
 void tts_analyze_kept_free(struct tts_analyze_kept *kept); /* NULL is fine */
 
-/* What pictures are made of: the first runs. */
+/* What pictures are made of: the worst runs, in any order if there are more than fit. */
 struct tts_analyze_gallery {
     const struct tts_analyze_drawer *drawer;
     struct tts_analyze_kept *kept[TTS_CHART_RUNS_MAX];
     size_t count;
+    struct tts_analyze_tally all; /* every run, also those that are not kept */
 };
 
 /* How many runs a picture shows at most. */
 size_t tts_analyze_picture_max(enum tts_picture picture);
+/* Chooses the runs that a picture shows: all in the order of the logs, or the worst first if
+ * there are more than the picture shows. Borrowed from the gallery. Returns how many. */
+size_t tts_analyze_choose(const struct tts_analyze_gallery *gallery, enum tts_picture picture,
+                          const struct tts_analyze_kept *out[TTS_CHART_RUNS_MAX]);
 /* Does any run have something to show? */
 bool tts_analyze_has_picture(const struct tts_analyze_gallery *gallery,
                              enum tts_picture picture);
-/* Lays out and writes one picture. */
+/* Lays out and writes one picture. Below the runs it says how many more there are. */
 TTS_NODISCARD enum tts_status tts_analyze_draw(const struct tts_analyze_options *options,
                                                const struct tts_analyze_gallery *gallery,
                                                enum tts_picture picture, FILE *out,

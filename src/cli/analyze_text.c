@@ -6,6 +6,7 @@
 #include "cli/say.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RULE = 80, NAME_COLUMNS = 160 };
@@ -327,13 +328,21 @@ enum { ROW_COLUMNS = 120 }; /* the end of a name may be what tells it apart */
 void tts_analyze_table_add(struct tts_analyze_table *table, const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    if (table->count == TTS_ANALYZE_ROWS_MAX)
-        return;
-    struct tts_analyze_row *row = &table->rows[table->count++];
-    *row = (struct tts_analyze_row){.peak = mem->peak,
-                                    .device_memory = mem->device_memory,
-                                    .has_verdict = mem->has_verdict,
-                                    .fits = mem->fits};
+    struct tts_analyze_worth worth = tts_analyze_worth_of(mem, table->all.runs);
+    tts_analyze_tally_add(&table->all, worth.verdict);
+    struct tts_analyze_row *row = &table->rows[0];
+    if (table->count < TTS_ANALYZE_ROWS_MAX) {
+        row = &table->rows[table->count++];
+    } else {
+        /* The least bad row makes room. */
+        for (size_t i = 1; i < table->count; i++)
+            if (tts_analyze_is_worse(&row->worth, &table->rows[i].worth))
+                row = &table->rows[i];
+        if (!tts_analyze_is_worse(&worth, &row->worth))
+            return;
+    }
+    *row = (struct tts_analyze_row){
+        .peak = mem->peak, .device_memory = mem->device_memory, .worth = worth};
     tts_safe_text(row->name, sizeof row->name, run->name, ROW_COLUMNS);
 }
 
@@ -347,25 +356,40 @@ static void put_row(const struct tts_analyze_row *row, FILE *out)
         snprintf(share, sizeof share, "%s%%",
                  tts_analyze_percent(mb, row->peak.bytes, row->device_memory.bytes));
     fprintf(out, "  %14s %9s  %-12s  %s\n", peak, share,
-            !row->has_verdict ? "unknown"
-            : row->fits       ? "fits"
-                              : "does not fit",
+            row->worth.verdict == TTS_ANALYZE_UNKNOWN ? "unknown"
+            : row->worth.verdict == TTS_ANALYZE_GOOD  ? "fits"
+                                                      : "does not fit",
             row->name);
 }
 
-static void put_table(const struct tts_analyze_table *table, uint64_t runs, FILE *out)
+static int compare_rows(const void *a, const void *b)
 {
-    fputs("\n--- All Runs ---\n", out);
-    for (size_t i = 0; i < table->count; i++)
-        put_row(&table->rows[i], out);
-    if (runs > table->count)
-        fprintf(out, "  and %" PRIu64 " more\n", runs - table->count);
+    const struct tts_analyze_row *one = a, *other = b;
+    return tts_analyze_is_worse(&one->worth, &other->worth) ? -1 : 1;
 }
 
-void tts_analyze_text_end(const struct tts_analyze_table *table, uint64_t runs, FILE *out)
+static void put_table(struct tts_analyze_table *table, FILE *out)
 {
-    if (runs > 1)
-        put_table(table, runs, out);
+    struct tts_analyze_tally shown = {0};
+    char words[TTS_ANALYZE_TALLY_MAX];
+    bool is_all = table->all.runs == table->count;
+    if (!is_all)
+        qsort(table->rows, table->count, sizeof table->rows[0], compare_rows);
+    fprintf(out, "\n--- All Runs%s ---\n", is_all ? "" : ", worst first");
+    for (size_t i = 0; i < table->count; i++) {
+        put_row(&table->rows[i], out);
+        tts_analyze_tally_add(&shown, table->rows[i].worth.verdict);
+    }
+    struct tts_analyze_tally rest = tts_analyze_tally_rest(&table->all, &shown);
+    if (rest.runs > 0)
+        fprintf(out, "  and %" PRIu64 " more: %s\n", rest.runs,
+                tts_analyze_tally_words(words, &rest));
+}
+
+void tts_analyze_text_end(struct tts_analyze_table *table, FILE *out)
+{
+    if (table->all.runs > 1)
+        put_table(table, out);
     fputc('\n', out);
     put_rule(out);
     fputs("Analysis complete\n", out);

@@ -20,6 +20,7 @@ enum {
 static const struct tts_font title_font = {16 * TTS_PX, true};
 static const struct tts_font legend_font = {12 * TTS_PX, false};
 static const struct tts_font unit_font = {12 * TTS_PX, false};
+static const struct tts_font foot_font = {13 * TTS_PX, true};
 
 /* --- the scale ---------------------------------------------------------------------------- */
 
@@ -292,6 +293,18 @@ int64_t tts_chart_draw_head(struct tts_drawing *d, const char *title,
     if (line_count > 0)
         y += 8 * TTS_PX;
     return count > 0 ? draw_legend(d, y, legends, count) : y;
+}
+
+void tts_chart_draw_foot(struct tts_drawing *d, const char *text)
+{
+    struct tts_text_at at = {.x = d->width / 2,
+                             .y = d->height + foot_font.size * 85 / 100,
+                             .anchor = TTS_ANCHOR_MIDDLE,
+                             .font = foot_font,
+                             .paint = TTS_INK};
+    tts_drawing_extend_format(d, " %s.", text);
+    tts_drawing_put(d, &at, text);
+    d->height += foot_font.size + 12 * TTS_PX;
 }
 
 /* --- shapes ------------------------------------------------------------------------------- */

@@ -75,6 +75,10 @@ int64_t tts_chart_draw_head(struct tts_drawing *d, const char *title,
 /* The least width of a drawing that has this legend in rows of three. */
 int64_t tts_chart_head_width(const struct tts_chart_legend *legends, size_t count);
 
+/* Adds a line of text below a finished chart, and to its description, which is the text kept
+ * last. The drawing grows by that line. */
+void tts_chart_draw_foot(struct tts_drawing *d, const char *text);
+
 /* Shapes, in short. */
 void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts_svg_point to,
                     struct tts_paint paint, int64_t width, int64_t dash);

@@ -376,9 +376,54 @@ expect_code 5
 expect_err_like "cannot draw 'blank.svg': no run says what its phases took"
 expect_out_like '  Peak DRAM:            5.00 MB'
 [[ $out != *'Visualization saved'* && ! -e blank.svg ]] || fail "wanted no picture"
-# More runs than a picture shows.
-for _ in {1..50}; do cat "$logs/one_run.log"; done >many.log
+# More runs than the table and the pictures show: the worst of 100 is the last, and two before it
+# have no peak.
+many() { # NUMBER PEAK
+    printf 'run %s\n=== Memory Usage Summary ===\n\n--- MODEL_CREATION ---\n' "$1"
+    printf '  DRAM: Segment Peak %s MB, Allocations %s MB, Deallocations 0.00 MB, Segment Change +%s MB\n' \
+        "$2" "$2" "$2"
+    printf '  DRAM: Cumulative Peak %s MB, Cumulative Current %s MB\n\n=== Final Totals ===\n' "$2" "$2"
+    printf 'Overall DRAM Peak: %s MB, Final DRAM Usage: %s MB\n' "$2" "$2"
+}
+for i in {1..97}; do many "$i" "$((1000 + i)).00"; done >many.log
+for i in 98 99; do many "$i" none; done >>many.log
+many 100 99999.00 >>many.log
+analyze many.log --visualize_peak --visualize_phases -o many.svg
+expect_code 5
+expect_err_like "note: 'many.svg' shows the worst 48 of 100 runs"
+expect_err_like "note: 'many-phases.svg' shows the worst 12 of 100 runs"
+expect_out_like 'Found 100 memory usage'
+expect_out_like '
+--- All Runs, worst first ---
+    99,999.00 MB   813.79%  does not fit  run 100
+     1,097.00 MB     8.93%  fits          run 97
+     1,096.00 MB     8.92%  fits          run 96
+'
+expect_out_like '
+     1,051.00 MB     8.55%  fits          run 51
+  and 52 more: 50 fit, 2 unknown
+'
+for svg in many.svg many-phases.svg; do
+    [[ $(cat $svg) == *'>run 100<'* ]] || fail "wanted the worst run in $svg"
+    [[ $(cat $svg) != *'>run 1<'* ]] || fail "wanted the best run not in $svg"
+done
+[[ $(cat many.svg) == *'>worst first, and 52 more: 50 fit, 2 unknown<'* ]] || fail "wanted a count of the others"
+[[ $(cat many.svg) == *' worst first, and 52 more: 50 fit, 2 unknown.'* ]] || fail "wanted it in the description"
+[[ $(cat many-phases.svg) == *'>worst first, and 88 more: 86 fit, 2 unknown<'* ]] ||
+    fail "wanted a count of the others"
+# Up to 48 runs, the order is that of the log, and all are shown.
+for i in {1..47}; do many "$i" "$((1000 + i)).00"; done >many.log
+many 48 99999.00 >>many.log
 analyze many.log --visualize_peak -o many.svg
 expect_code 0
-expect_err "ttscope analyze: note: 'many.svg' shows the first 48 of 50 runs"
-expect_out_like 'Found 50 memory usage'
+expect_err ''
+expect_out_like '
+--- All Runs ---
+     1,001.00 MB     8.15%  fits          run 1
+     1,002.00 MB     8.15%  fits          run 2
+'
+expect_out_like '
+    99,999.00 MB   813.79%  does not fit  run 48
+
+'
+[[ $out$(cat many.svg) != *' more: '* ]] || fail "wanted no count of others"
