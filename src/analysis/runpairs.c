@@ -38,6 +38,24 @@ static bool contradicts(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
+bool tts_runpair_is_named(const struct tts_trainrun *a, const struct tts_trainrun *b)
+{
+    return !contradicts(a->rank, b->rank) && !contradicts(a->title, b->title);
+}
+
+const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_trainrun *a,
+                                const struct tts_trainrun *b)
+{
+    if (by == TTS_RUNPAIR_ORDER)
+        return "order";
+    if (by == TTS_RUNPAIR_TITLE && a->title[0] != '\0')
+        return "title";
+    /* Without a title, the rank or the name of the log is the same. */
+    if (a->rank[0] != '\0')
+        return "rank";
+    return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 ? "file" : "order";
+}
+
 static bool is_free(const struct pairing *pairing, const struct list *list, size_t run)
 {
     if (list == &pairing->a)
@@ -85,35 +103,21 @@ static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_f
     }
 }
 
-static void join_in_order(struct pairing *pairing)
+/* With `only_named`, joins no two whose names contradict each other. */
+static void join_in_order(struct pairing *pairing, bool only_named)
 {
     for (size_t i = 0; i < pairing->a.count; i++) {
         if (!is_free(pairing, &pairing->a, i))
             continue;
         const struct tts_trainrun *a = &pairing->a.runs[i];
         for (size_t j = 0; j < pairing->b.count; j++) {
-            const struct tts_trainrun *b = &pairing->b.runs[j];
-            if (!is_free(pairing, &pairing->b, j) || contradicts(a->rank, b->rank) ||
-                contradicts(a->title, b->title))
+            if (!is_free(pairing, &pairing->b, j) ||
+                (only_named && !tts_runpair_is_named(a, &pairing->b.runs[j])))
                 continue;
             join(pairing, i, j, TTS_RUNPAIR_ORDER);
             break;
         }
     }
-}
-
-/* The only one that is free, or that many. */
-static size_t last_free(const struct pairing *pairing, const struct list *list)
-{
-    size_t found = list->count;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!is_free(pairing, list, i))
-            continue;
-        if (found < list->count)
-            return list->count;
-        found = i;
-    }
-    return found;
 }
 
 void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts_trainrun *b,
@@ -125,8 +129,7 @@ void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts
     join_unique(&pairing, is_same_log, false, TTS_RUNPAIR_TITLE);
     join_unique(&pairing, is_same_title, false, TTS_RUNPAIR_TITLE);
     join_unique(&pairing, is_same_rank, true, TTS_RUNPAIR_RANK);
-    join_in_order(&pairing);
-    size_t last_a = last_free(&pairing, &pairing.a), last_b = last_free(&pairing, &pairing.b);
-    if (last_a < a_count && last_b < b_count)
-        join(&pairing, last_a, last_b, TTS_RUNPAIR_ORDER);
+    join_in_order(&pairing, true);
+    if (a_count == b_count)
+        join_in_order(&pairing, false);
 }

@@ -270,6 +270,7 @@ void tts_check_run_at(const struct tts_check_job *job, size_t idx, struct tts_ch
     *out = (struct tts_check_run){.file = &job->files[file],
                                   .run = &job->runs[idx],
                                   .pair = job->pairs[idx],
+                                  .baseline_count = job->baseline.runs.count,
                                   .plan = &job->plan,
                                   .number = idx - first + 1};
     if (out->pair.by != TTS_RUNPAIR_NONE)

@@ -72,6 +72,7 @@ struct tts_check_run {
     const struct tts_trainrun *run;
     const struct tts_trainrun *baseline; /* NULL: none */
     struct tts_runpair pair;             /* which of the baseline that is, and why */
+    size_t baseline_count;               /* how many runs the baseline has */
     struct tts_trainmem mem;
     const struct tts_check_plan *plan;
     const uint32_t *ordinals;             /* of its phases among those of a name; for SARIF */

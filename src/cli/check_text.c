@@ -22,9 +22,10 @@ void tts_check_text_run(FILE *out, const struct tts_check_run *run)
         tts_say(out, 2, "baseline: none for this run");
         return;
     }
-    tts_say(out, 2, "baseline: %s (by %s)",
+    bool is_guess = run->baseline_count > 1 && !tts_runpair_is_named(run->run, run->baseline);
+    tts_say(out, 2, "baseline: %s (by %s%s)",
             tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
-            tts_check_by_name(run));
+            tts_check_by_name(run), is_guess ? ": the names do not match" : "");
 }
 
 void tts_check_text_finding(FILE *out, const struct tts_check_run *run,

@@ -106,15 +106,8 @@ const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_chec
 
 const char *tts_check_by_name(const struct tts_check_run *run)
 {
-    const struct tts_trainrun *what = run->run;
-    if (run->pair.by == TTS_RUNPAIR_ORDER)
-        return "order";
-    if (run->pair.by == TTS_RUNPAIR_TITLE && what->title[0] != '\0')
-        return "title";
-    /* Where no title is, what else is the same. */
-    if (what->rank[0] != '\0')
-        return "rank";
-    return run->baseline && strcmp(what->name, run->baseline->name) == 0 ? "file" : "order";
+    assert(run->baseline);
+    return tts_runpair_by_name(run->pair.by, run->run, run->baseline);
 }
 
 const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,

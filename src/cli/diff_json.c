@@ -187,6 +187,12 @@ static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
     tts_json_object(json, NULL);
     put_run(json, "a", job, pair, TTS_DIFF_A);
     put_run(json, "b", job, pair, TTS_DIFF_B);
+    tts_json_text_or_null(json, "by",
+                          pair->by == TTS_RUNPAIR_NONE
+                              ? NULL
+                              : tts_runpair_by_name(pair->by,
+                                                    tts_diff_run(job, pair, TTS_DIFF_A),
+                                                    tts_diff_run(job, pair, TTS_DIFF_B)));
     tts_json_bool(json, "differs", diff->differs);
     tts_json_bool(json, "rounded", diff->is_rounded);
     tts_json_number(json, "compared_figures", diff->compared);

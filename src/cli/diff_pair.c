@@ -1,4 +1,3 @@
-#include "analysis/runpairs.h"
 #include "base/number.h"
 #include "cli/diff_parts.h"
 
@@ -7,12 +6,13 @@
 
 /* ---- all ---- */
 
-static void add_pair(struct tts_diff_job *job, size_t a, size_t b)
+static void add_pair(struct tts_diff_job *job, size_t a, size_t b, enum tts_runpair_by by)
 {
     struct tts_diff_pair *pair = &job->pairs[job->pair_count++];
     assert(job->pair_count <= TTS_RUNS_MAX);
     pair->runs[TTS_DIFF_A] = a;
     pair->runs[TTS_DIFF_B] = b;
+    pair->by = by;
     job->inputs[TTS_DIFF_A].is_paired[a] = true;
     job->inputs[TTS_DIFF_B].is_paired[b] = true;
 }
@@ -25,7 +25,7 @@ void tts_diff_pair_all(struct tts_diff_job *job)
     tts_runpairs(a->runs, a->count, b->runs, b->count, pairs);
     for (size_t i = 0; i < a->count; i++)
         if (pairs[i].by != TTS_RUNPAIR_NONE)
-            add_pair(job, i, pairs[i].b);
+            add_pair(job, i, pairs[i].b, pairs[i].by);
 }
 
 /* ---- those that were asked for ---- */
@@ -60,7 +60,7 @@ bool tts_diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count)
         if (*count != 1)
             return false;
     }
-    add_pair(job, chosen[TTS_DIFF_A], chosen[TTS_DIFF_B]);
+    add_pair(job, chosen[TTS_DIFF_A], chosen[TTS_DIFF_B], TTS_RUNPAIR_NONE);
     return true;
 }
 

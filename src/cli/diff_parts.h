@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/rundiff.h"
+#include "analysis/runpairs.h"
 #include "sources/runs.h"
 #include "views/json.h"
 
@@ -29,6 +30,7 @@ struct tts_diff_input {
 /* Two runs that are compared; numbers are those in their inputs. */
 struct tts_diff_pair {
     size_t runs[TTS_DIFF_SIDES];
+    enum tts_runpair_by by; /* NONE: the runs were chosen by option */
     struct tts_trainmem mem[TTS_DIFF_SIDES];
     struct tts_rundiff diff;
 };

@@ -243,12 +243,22 @@ static void put_totals(const struct tts_rundiff *diff, FILE *out)
 
 /* ---- all of it ---- */
 
+/* Returns true if two of several runs go together though their names contradict each other. */
+static bool is_guess(const struct tts_diff_job *job, const struct tts_diff_pair *pair)
+{
+    return pair->by == TTS_RUNPAIR_ORDER && job->inputs[TTS_DIFF_A].runs.count > 1 &&
+           !tts_runpair_is_named(tts_diff_run(job, pair, TTS_DIFF_A),
+                                 tts_diff_run(job, pair, TTS_DIFF_B));
+}
+
 static void put_pair(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
                      FILE *out)
 {
     const struct tts_rundiff *diff = &pair->diff;
     put_side(job, pair, TTS_DIFF_A, out);
     put_side(job, pair, TTS_DIFF_B, out);
+    if (is_guess(job, pair))
+        fputs("paired by order: the names do not match\n", out);
     fputc('\n', out);
     tts_diff_text_verdict(job, pair, out);
     if (!diff->differs && !job->options.all)

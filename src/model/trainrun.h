@@ -81,9 +81,10 @@ struct tts_train_note {
 struct tts_trainrun {
     uint64_t line, end_line; /* of the heading, and of the last line that belongs to it */
     char title[TTS_TRAIN_TITLE_MAX]; /* the line before that names it; "": none does */
-    char rank[TTS_TRAIN_TITLE_MAX];  /* what stands before each line, without times; "": nothing
-                                      */
-    char name[TTS_TRAIN_NAME_MAX];   /* of the log or file it is from, no path; "": not known */
+    /* What stands before each line, without times, process numbers and words of loggers; "":
+     * nothing. */
+    char rank[TTS_TRAIN_TITLE_MAX];
+    char name[TTS_TRAIN_NAME_MAX]; /* of the log or file it is from, no path; "": not known */
     const struct tts_train_phase *phases; /* borrowed */
     size_t phase_count;
     struct tts_amount overall_peak, final; /* as printed below "Final Totals" */

@@ -147,8 +147,13 @@ struct tts_logkey {
     char text[TTS_LOGLINE_MAX];
 };
 void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix);
-/* As it is shown: without brackets around all of it; without numbers, if they change from line
- * to line. */
+/* Returns the length of the level ("INFO", "warn") that the text begins with; 0 if none. */
+size_t tts_logline_level(struct tts_span text);
+
+/* Writes the name of the rank: the key without process numbers, words of loggers and brackets
+ * around all of it; without numbers, if they change from line to line. Two executions of a
+ * program have the same names. Two ranks of a log may have the same name too: only the key
+ * tells them apart. */
 void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
                      char out[TTS_TRAIN_TITLE_MAX]);
 /* The text behind the times at its beginning. */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 
 #include <string.h>
+#include <strings.h>
 
 static size_t count_digits(struct tts_span text, size_t at)
 {
@@ -328,25 +329,221 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
     key->folded = is_rank(left) ? key->hash : hash_folded(left);
 }
 
+/* ---- what names no rank: processes, and the words of loggers ---- */
+
+/* Whether a word may begin behind, or end before, this byte. */
+static bool is_border(struct tts_span text, size_t at, const char *more)
+{
+    return at >= text.len || tts_is_blank(text.at[at]) || strchr("[]()|", text.at[at]) ||
+           (text.at[at] != '\0' && strchr(more, text.at[at]));
+}
+
+static bool begins_token(struct tts_span text, size_t at)
+{
+    return at == 0 || is_border(text, at - 1, "<,");
+}
+
+/* No more ranks than this are told apart, so a number from there on is no rank. */
+static bool is_process_number(struct tts_span text, size_t at)
+{
+    uint64_t number;
+    size_t digits = count_digits(text, at);
+    if (digits == 0)
+        return false;
+    return !tts_logvalue_count((struct tts_span){text.at + at, digits}, &number) ||
+           number >= TTS_TRAINLOG_RANKS;
+}
+
+static bool is_word(struct tts_span text, size_t at, const char *word)
+{
+    size_t len = strlen(word);
+    return at + len <= text.len && strncasecmp(text.at + at, word, len) == 0;
+}
+
+/* "pid=230", "pid 4711", "tid:1", with the comma before or behind it. */
+static size_t skip_named_process(struct tts_span text, size_t at)
+{
+    if (!begins_token(text, at) || (!is_word(text, at, "pid") && !is_word(text, at, "tid")))
+        return at;
+    size_t number = at + 3;
+    while (number < text.len && strchr(" =:#", text.at[number]) && text.at[number] != '\0')
+        number++;
+    size_t end = number + count_digits(text, number);
+    if (number == at + 3 || end == number || is_word_at(text, end))
+        return at;
+    return end + is_at(text, end, ',');
+}
+
+/* "12345" alone, "train[12345]", "[host:12345]". `before` is what was kept before it, 0 for
+ * nothing. */
+static size_t skip_process_number(struct tts_span text, size_t at, char before)
+{
+    bool is_index = at > 0 && text.at[at] == '[' && is_word_at(text, at - 1);
+    bool is_port = at > 0 && text.at[at] == ':' && is_word_at(text, at - 1);
+    size_t number = at + (is_index || is_port), end = number + count_digits(text, number);
+    if (!is_process_number(text, number))
+        return at;
+    if (is_index || is_port)
+        return is_at(text, end, ']') ? end + is_index : at;
+    bool is_alone = begins_token(text, at) && is_border(text, end, ":") &&
+                    (before == 0 || strchr("[(|", before));
+    return is_alone ? end : at;
+}
+
+/* "prterun-HOST-12345@" before "1,0": newer mpirun puts its own number there. */
+static size_t skip_launcher(struct tts_span text, size_t at)
+{
+    if (!begins_token(text, at) || !is_word(text, at, "prterun-"))
+        return at;
+    size_t end = at;
+    while (!is_border(text, end, "@,"))
+        end++;
+    return is_at(text, end, '@') ? end + 1 : at;
+}
+
+size_t tts_logline_level(struct tts_span text)
+{
+    static const char *const levels[] = {"info",  "debug",    "warning", "warn",   "error",
+                                         "trace", "critical", "fatal",   "notice", NULL};
+    for (size_t i = 0; levels[i]; i++) {
+        size_t len = strlen(levels[i]);
+        if (is_word(text, 0, levels[i]) && is_border(text, len, ":,"))
+            return len;
+    }
+    return 0;
+}
+
+/* "INFO", and "INFO:root:" with the logger's name. */
+static size_t skip_level(struct tts_span text, size_t at)
+{
+    struct tts_span rest = {text.at + at, text.len - at};
+    size_t end = begins_token(text, at) ? at + tts_logline_level(rest) : at;
+    if (end == at || !is_at(text, end, ':'))
+        return end;
+    size_t name = end + 1;
+    while (name < text.len &&
+           (tts_is_letter(text.at[name]) || text.at[name] == '_' || text.at[name] == '.'))
+        name++;
+    return name > end + 1 && is_at(text, name, ':') ? name + 1 : end;
+}
+
+static size_t skip_source_name(struct tts_span text, size_t at)
+{
+    size_t end = at;
+    if (!begins_token(text, at))
+        return at;
+    while (!is_border(text, end, ":,"))
+        end++;
+    return end > at && is_source((struct tts_span){text.at + at, end - at}) ? end : at;
+}
+
+/* Whether fields end there: at '|', and at '-' between blanks. */
+static bool is_field_end(struct tts_span text, size_t at)
+{
+    bool is_dash = is_at(text, at, '-') && (at == 0 || tts_is_blank(text.at[at - 1])) &&
+                   (at + 1 == text.len || tts_is_blank(text.at[at + 1]));
+    return is_at(text, at, '|') || is_dash;
+}
+
+/* In "info | Always" and "train - INFO", a field of letters is the logger's name: ranks have
+ * numbers. */
+static size_t skip_logger_name(struct tts_span text, size_t at)
+{
+    size_t begin = at, end = at;
+    while (begin > 0 && tts_is_blank(text.at[begin - 1]))
+        begin--;
+    bool is_behind = begin > 0 && is_field_end(text, begin - 1);
+    if (!is_behind && begin > 0 && text.at[begin - 1] != '[')
+        return at;
+    while (end < text.len && (tts_is_letter(text.at[end]) || memchr("_.:", text.at[end], 3)))
+        end++;
+    size_t behind = end;
+    while (behind < text.len && tts_is_blank(text.at[behind]))
+        behind++;
+    bool is_before = is_field_end(text, behind);
+    bool is_whole = is_before || behind == text.len || text.at[behind] == ']';
+    return is_whole && (is_before || is_behind) ? end : at;
+}
+
+static bool has_level(struct tts_span text)
+{
+    for (size_t at = 0; at < text.len; at++)
+        if (skip_level(text, at) > at)
+            return true;
+    return false;
+}
+
 /* ---- what is shown ---- */
+
+/* Where what names no rank ends; `at` if nothing such is there. */
+static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_logkey *left,
+                           bool is_logger)
+{
+    struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});
+    char before = kept.len > 0 ? kept.at[kept.len - 1] : 0;
+    size_t end = skip_named_process(text, at);
+    end = end > at ? end : skip_process_number(text, at, before);
+    end = end > at ? end : skip_launcher(text, at);
+    end = end > at ? end : skip_level(text, at);
+    end = end > at ? end : skip_source_name(text, at);
+    return end > at || !is_logger ? end : skip_logger_name(text, at);
+}
+
+/* Adds a byte of the name. A second '|' goes if all between the two is gone, and so does a
+ * blank before a bracket (`is_gap`: something before the byte is gone). */
+static void add_shown(struct tts_logkey *left, char c, bool is_gap)
+{
+    struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});
+    if (is_gap && c == '|' && tts_span_ends(kept, "|"))
+        return;
+    if (is_gap && (c == ']' || c == ')'))
+        left->len = (size_t)(kept.at + kept.len - left->text);
+    add(left, c);
+}
+
+/* Takes off what stands around what is left: "| rank 0, |", "(Worker)". */
+static struct tts_span tidy(struct tts_span text)
+{
+    for (size_t len = text.len + 1; text.len < len;) {
+        len = text.len;
+        text = trim_edges(text);
+        if (tts_span_begins(text, "]"))
+            text = (struct tts_span){text.at + 1, text.len - 1};
+        text.len -= tts_span_ends(text, ",") || tts_span_ends(text, " :");
+        text.len -= tts_span_ends(text, "]") && !memchr(text.at, '[', text.len);
+        if (text.len > 2 && text.at[0] == '(' &&
+            memchr(text.at, ')', text.len) == text.at + text.len - 1)
+            text = (struct tts_span){text.at + 1, text.len - 2};
+        text = without_brackets(text);
+    }
+    return text;
+}
 
 void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
                      char out[TTS_TRAIN_TITLE_MAX])
 {
     struct tts_logkey left = {.len = 0};
-    bool has_letter = false;
-    for (size_t i = 0; i < key->len; i++) {
-        if (is_folded && tts_is_digit(key->text[i]))
+    struct tts_span all = {key->text, key->len};
+    bool has_word = false, is_less = is_folded, is_gap = false, is_logger = has_level(all);
+    for (size_t at = 0; at < all.len;) {
+        char c = all.at[at];
+        size_t end = skip_no_rank(all, at, &left, is_logger);
+        if (end > at || (is_folded && tts_is_digit(c))) {
+            is_gap = is_less = true;
+            at = end > at ? end : at + 1;
             continue;
-        add(&left, key->text[i]);
-        has_letter = has_letter || is_word_at((struct tts_span){key->text, key->len}, i) ||
-                     (unsigned char)key->text[i] >= 0x80;
+        }
+        add_shown(&left, c, is_gap);
+        is_gap = is_gap && (tts_is_blank(c) || c == '|');
+        has_word = has_word || is_word_at(all, at) || (unsigned char)c >= 0x80;
+        at++;
     }
-    struct tts_span text = trim_edges((struct tts_span){left.text, left.len});
-    while (is_folded && text.len > 0 && (!has_letter || text.at[text.len - 1] == ':'))
+    struct tts_span text = tidy((struct tts_span){left.text, left.len});
+    if (is_less && !has_word)
+        text.len = 0;
+    while (is_folded && text.len > 0 && text.at[text.len - 1] == ':')
         text.len--;
-    text.len -= tts_span_ends(text, "]") && !memchr(text.at, '[', text.len);
-    tts_span_copy(out, TTS_TRAIN_TITLE_MAX, without_brackets(text));
+    tts_span_copy(out, TTS_TRAIN_TITLE_MAX, text);
 }
 
 struct tts_span tts_logkey_skip_times(struct tts_span text)

@@ -42,13 +42,25 @@ static bool is_level(struct tts_span word)
     return false;
 }
 
+/* A level in any case: "info     |", and "[info]" before all else. */
+static bool is_field(struct tts_span text, size_t at)
+{
+    struct tts_span rest = {text.at + at, text.len - at};
+    size_t len = tts_logline_level(rest);
+    while (len > 0 && len < rest.len && tts_is_blank(rest.at[len]))
+        len++;
+    if (len == 0 || len == rest.len)
+        return false;
+    return rest.at[len] == '|' || (rest.at[len] == ']' && at == 1 && text.at[0] == '[');
+}
+
 static bool has_level(struct tts_span text)
 {
     for (size_t begin = 0; begin < text.len;) {
         size_t end = begin;
         while (end < text.len && tts_is_letter(text.at[end]))
             end++;
-        if (is_level((struct tts_span){text.at + begin, end - begin}))
+        if (is_level((struct tts_span){text.at + begin, end - begin}) || is_field(text, begin))
             return true;
         begin = end + 1;
     }

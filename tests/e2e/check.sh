@@ -232,6 +232,25 @@ expect_out_like "run: ranks.log \[1\]
   baseline: ranks_base.log, run 2 '\[1\]' (by rank)
   ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
 
+# Process numbers of another execution are no other ranks.
+ranks 900.00 990.00 0 | sed 's/^0: /[4711] /; s/^1: /[4712] /' >ranks_base.log
+ranks 900.00 990.00 0 | sed 's/^0: /[815] /; s/^1: /[816] /' >ranks.log
+check --budget budget.yaml --baseline ranks_base.log ranks.log
+expect_code 0
+expect_err ""
+expect_out_like "run: ranks.log (2)
+  baseline: ranks_base.log, run 2 (by order)
+  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
+# As many runs as the baseline has, with other names.
+ranks 900.00 990.00 0 | sed 's/^0: /[rank2] /; s/^1: /[rank3] /' >ranks_base.log
+check --budget budget.yaml --baseline ranks_base.log ranks.log
+expect_code 0
+ranks 900.00 990.00 0 >ranks.log
+check --budget budget.yaml --baseline ranks_base.log ranks.log
+expect_code 0
+expect_out_like "run: ranks.log \[1\]
+  baseline: ranks_base.log, run 2 '\[rank3\]' (by order: the names do not match)"
+
 # What the baseline lacks is said, and no pass.
 sed 's/Allocations 200.00/Allocations 2x0.00/' run.log >odd.log
 budget <<<'{overall: {dram_peak: +1%}}'

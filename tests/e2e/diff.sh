@@ -225,14 +225,61 @@ expect_err "ttscope diff: there is no run '2' in 'a.log', it has 1: 'efficient'"
 run "$ttscope" diff both.log both.log --run-b other
 expect_err "ttscope diff: there is no run 'other' in 'both.log', it has 2: 'efficient', 'default'"
 (log one A 1.00 1.00 1.00 1.00; log two A 1.00 1.00 1.00 1.00) >others.log
+# With as many runs on both sides, runs of other names go together in order, and that is said.
 run "$ttscope" diff both.log others.log
+expect_code 0
+expect_err ""
+expect_out_like "A: both.log (training log)
+   run 1 of 2 'efficient'
+B: others.log (training log)
+   run 1 of 2 'one'
+paired by order: the names do not match
+"
+[ "$(grep -c '^paired by order' <<<"$out")" -eq 2 ] || fail "wanted two pairs by order"
+run "$ttscope" diff --json both.log others.log
+expect_jq '[.pairs[].by], .only_in_a, .only_in_b' '["order","order"]
+[]
+[]'
+run "$ttscope" diff --json both.log both.log
+expect_jq '[.pairs[].by]' '["title","title"]'
+(cat others.log; log three A 1.00 1.00 1.00 1.00) >more.log
+run "$ttscope" diff both.log more.log
 expect_code 5
 expect_err "ttscope diff: no run of A goes with one of B, choose by --run-a and --run-b"
 expect_out_like "only in A, not compared: run 1 'efficient'
 only in A, not compared: run 2 'default'
 only in B, not compared: run 1 'one'"
+# The process number before each line is another one in each execution, and so are times.
+executed() { # the numbers of two processes, whose lines are mixed
+    paste -d '\n' <(sed "s/^/(EngineCore_DP0 pid=$1) /" a.log) <(sed "s/^/(EngineCore_DP1 pid=$2) /" b.log) |
+        sed "s/^/2026-08-01 10:11:12.$1 | info     |          Always | /"
+}
+executed 230 231 >first.log
+executed 7230 7119 >second.log
+run "$ttscope" diff first.log second.log
+expect_code 0
+expect_err ""
+expect_out_like "   run 1 of 2 'efficient' \[EngineCore_DP0\]
+B: second.log (training log)
+   run 1 of 2 'efficient' \[EngineCore_DP0\]
+
+no difference"
+expect_out_like "   run 2 of 2 'default' \[EngineCore_DP1\]
+B: second.log (training log)
+   run 2 of 2 'default' \[EngineCore_DP1\]
+
+no difference"
+run "$ttscope" diff --json first.log second.log
+expect_jq '[.pairs[] | .by, .a.rank]' '["title","EngineCore_DP0","title","EngineCore_DP1"]'
+# A log with times and one without.
+run "$ttscope" diff <(sed 's/^/2026-08-01 10:11:12.123 | info     |          Always | /' both.log) both.log
+expect_code 0
+expect_err ""
+[ "$(grep -c '^no difference$' <<<"$out")" -eq 2 ] || fail "wanted no difference twice"
 run "$ttscope" diff a.log others.log --run-b 2
 expect_code 0
+run "$ttscope" diff --json a.log others.log --run-b 2
+expect_jq '.pairs[0].by' null
 cat a.log a.log >twice.log
 run "$ttscope" diff twice.log a.log --run efficient
 expect_code 2

@@ -71,12 +71,34 @@ T_TEST(ranks_go_next_among_the_rest)
 
 T_TEST(the_rest_goes_in_order_where_nothing_contradicts)
 {
-    check(LIST("|0|", "||"), LIST("|1|", "||"), "o0t1"); /* one is left of each */
-    check(LIST("|0|", "|2|", "||"), LIST("|1|", "|3|", "||"), "-0-0t2");
-    check(LIST("x||", "y||"), LIST("||", "z||"), "o0o1");
-    check(LIST("x||", "y||"), LIST("v||", "w||"), "-0-0");
     check(LIST("x||", "y||"), LIST("v||"), "-0-0");
+    check(LIST("x||", "||", "y||"), LIST("v||", "||"), "-0t1-0");
     check(LIST("x||", "y||"), LIST("v||", "||"), "o1o0"); /* the last of each */
+}
+
+T_TEST(lists_of_the_same_length_leave_no_run_over)
+{
+    check(LIST("|0|", "||"), LIST("|1|", "||"), "o0t1");
+    check(LIST("|0|", "|2|", "||"), LIST("|1|", "|3|", "||"), "o0o1t2");
+    check(LIST("x||", "y||"), LIST("||", "z||"), "o0o1");
+    check(LIST("x||", "y||"), LIST("v||", "w||"), "o0o1");
+    check(LIST("x|pid 1|", "x|pid 2|"), LIST("x|pid 7|", "x|pid 9|"), "o0o1");
+    check(LIST("x|1|", "y|2|", "z|3|"), LIST("v|8|", "x|1|", "w|9|"), "t1o0o2");
+}
+
+T_TEST(a_pair_says_why_and_whether_the_names_match)
+{
+    struct tts_trainrun runs[5];
+    make(LIST("x|0|a", "x|1|a", "|1|a", "||a", NULL), runs);
+    T_TRUE(tts_runpair_is_named(&runs[0], &runs[0]));
+    T_TRUE(!tts_runpair_is_named(&runs[0], &runs[1]));
+    T_TRUE(tts_runpair_is_named(&runs[1], &runs[2]));
+    T_TRUE(tts_runpair_is_named(&runs[0], &runs[3]));
+    T_STR_EQ(tts_runpair_by_name(TTS_RUNPAIR_TITLE, &runs[0], &runs[0]), "title");
+    T_STR_EQ(tts_runpair_by_name(TTS_RUNPAIR_TITLE, &runs[2], &runs[2]), "rank");
+    T_STR_EQ(tts_runpair_by_name(TTS_RUNPAIR_TITLE, &runs[3], &runs[3]), "file");
+    T_STR_EQ(tts_runpair_by_name(TTS_RUNPAIR_RANK, &runs[0], &runs[0]), "rank");
+    T_STR_EQ(tts_runpair_by_name(TTS_RUNPAIR_ORDER, &runs[0], &runs[0]), "order");
 }
 
 T_TEST(two_that_are_alone_go_together_whatever_they_are_called)

@@ -20,39 +20,90 @@ T_TEST(anything_may_stand_before_each_line)
     expect_prefixed("[1,2]<stderr>: ", "1,2");
     expect_prefixed("0: ", "0:");
     expect_prefixed("  7: ", "7:");
-    expect_prefixed("(Worker pid=123) ", "(Worker pid=123)");
     expect_prefixed(" - ", "");
-    expect_prefixed("2026-02-27 10:00:00.123 | INFO | train.py:87 | rank 1 | ",
-                    "INFO | train.py | rank 1");
+    expect_prefixed("2026-02-27 10:00:00.123 | INFO | train.py:87 | rank 1 | ", "rank 1");
     expect_prefixed("2026-02-27T10:00:00Z host-3 ", "host-3");
     expect_prefixed("2026/02/27 1:00:00,5+02:00 a", "a");
     expect_prefixed("[ 123.456789] dev: ", "dev:");
     expect_prefixed("1700000000.123 n1 ", "n1");
-    expect_prefixed("(src/main.cpp:12) 10.0.0.123 ", "(src/main.cpp) 10.0.0.123");
+    expect_prefixed("(src/main.cpp:12) 10.0.0.123 ", "10.0.0.123");
     expect_prefixed("192.168.1.5: ", "192.168.1.5:");
     expect_prefixed("node:5000 v1.5 ", "node:5000 v1.5");
     expect_prefixed("host.cn:8080 ", "host.cn:8080");
-    expect_prefixed("02/27/2026 10:00:00 - INFO - ", "INFO");
-    expect_prefixed("[02/27/26 10:00:00] INFO  ", "INFO");
+    expect_prefixed("02/27/2026 10:00:00 - INFO - ", "");
+    expect_prefixed("[02/27/26 10:00:00] INFO  ", "");
     expect_prefixed("27.02.2026 10:00:00 ", "");
     expect_prefixed("Feb 27 10:00:00 host1 train[12]: ", "host1 train[12]:");
     expect_prefixed("Feb  7 host1 ", "host1");
     expect_prefixed("[1,0]<stdout>: Tue Feb 27 10:00:00 2026 ", "1,0");
-    expect_prefixed("I0227 10:00:00.123456 4242 train.cpp:100] ", "4242 train.cpp");
+    expect_prefixed("I0227 10:00:00.123456 4242 train.cpp:100] ", "");
     expect_prefixed("[   13.000s] ", "");
     expect_prefixed("13.5s r1 ", "r1");
     expect_prefixed("[1000 ms] ", "");
     expect_prefixed("1700000000 a ", "a");
     expect_prefixed("[1700000000123] ", "");
-    expect_prefixed("INFO | __main__:main:82 - ", "INFO | __main__:main");
+    expect_prefixed("INFO | __main__:main:82 - ", "");
     expect_prefixed("  5%|## | 5/100 [00:01<00:10]", "");
     /* What looks like a time and is none. */
     expect_prefixed("job:worker:3 ", "job:worker:3");
     expect_prefixed("Feb x27 ", "Feb x27");
     expect_prefixed("I0227 a 1234567890 12 m 5 sx ", "I0227 a 12 m 5 sx");
-    expect_prefixed("2234567890 10.12.2026.5 ", "2234567890 10.12.2026.5");
+    expect_prefixed("2234567890a 10.12.2026.5 ", "2234567890a 10.12.2026.5");
     expect_prefixed("2026-02 1:2:3 2026-02/27 x1.234 1.23 ",
                     "2026-02 1:2:3 2026-02/27 x1.234 1.23");
+}
+
+T_TEST(a_process_number_is_no_rank)
+{
+    expect_prefixed("(EngineCore_DP0 pid=230) ", "EngineCore_DP0");
+    expect_prefixed("(Worker pid=123) ", "Worker");
+    expect_prefixed("(train_fn pid=1234, ip=10.0.0.7) ", "train_fn ip=10.0.0.7");
+    expect_prefixed("(pid=123) ", "");
+    expect_prefixed("[pid 4711] ", "");
+    expect_prefixed("pid 4711: ", "");
+    expect_prefixed("PID: 4711 TID: 12 ", "");
+    expect_prefixed("rank 3 [PID#17] ", "rank 3");
+    expect_prefixed("[rank0 pid=5] [x1] ", "[rank0] [x1]");
+    expect_prefixed("[12345] ", "");
+    expect_prefixed("[256] ", "");
+    expect_prefixed("12345 ", "");
+    expect_prefixed("[rank1] [12345]: ", "rank1");
+    expect_prefixed("140234567890123456789012 ", "");
+    expect_prefixed("I0818 10:22:33.123456 12345 file.cc:12] ", "");
+    expect_prefixed("I0818 10:22:33.123456 12345 file.cc:12] [rank2] ", "rank2");
+    expect_prefixed("Feb 27 10:00:00 host1 train[4242]: ", "host1 train:");
+    expect_prefixed("[host7:4242] ", "host7");
+    expect_prefixed("[prterun-host7-4242@1,3]<stdout>: ", "1,3");
+    /* Numbers that tell ranks from each other. */
+    expect_prefixed("[255] ", "255");
+    expect_prefixed("12: ", "12:");
+    expect_prefixed("rank 4711 ", "rank 4711");
+    expect_prefixed("[1024,3]<stdout>:", "1024,3");
+    expect_prefixed("[1,4711]<stdout>:", "1,4711");
+    expect_prefixed("worker[3]: ", "worker[3]:");
+    expect_prefixed("node:5000 ", "node:5000");
+    expect_prefixed("n4711 rapid 7 pid=x pid 4x ", "n4711 rapid 7 pid=x pid 4x");
+}
+
+T_TEST(a_word_of_a_logger_is_no_rank)
+{
+    expect_prefixed("2026-08-01 10:11:12.123 | info     |          Always | ", "");
+    expect_prefixed("                 Always | INFO     | ", "");
+    expect_prefixed("[info     | Always] ", "");
+    expect_prefixed("[1,2]<stdout>: 2026-08-01 10:11:12.123 | warning |  Metal | ", "1,2");
+    expect_prefixed("2026-08-01 10:11:12.123 | info | LLRuntime | rank 1 | ", "rank 1");
+    expect_prefixed("host-3 | Error | Op | r1 | ", "host-3 | r1");
+    expect_prefixed("INFO:root:", "");
+    expect_prefixed("INFO:tt.train:[rank0]: ", "rank0");
+    expect_prefixed("2026-02-27 10:00:00,123 - my_trainer - DEBUG - ", "");
+    expect_prefixed("[DEBUG] [rank0] ", "rank0");
+    expect_prefixed("[rank 0][trace][src/a-b/train.py:12] ", "rank 0");
+    expect_prefixed("CRITICAL: notice, fatal ", "");
+    /* Words of others. */
+    expect_prefixed("information ", "information");
+    expect_prefixed("info-7 ", "info-7");
+    expect_prefixed("Always | x9 | ", "Always | x9");
+    expect_prefixed("my host INFO ", "my host");
 }
 
 T_TEST(a_long_prefix_is_shown_in_part_and_compared_whole)
@@ -115,6 +166,27 @@ T_TEST(lines_of_several_ranks_may_be_mixed)
     T_EQ(facts.stray_lines, 0);
 }
 
+T_TEST(processes_that_only_their_numbers_tell_apart_are_told_apart)
+{
+    static const char *const prefixes[] = {"(Worker pid=4711) ", "(Worker pid=4712) ",
+                                           "[4713] "};
+    static const char *const texts[] = {"Number of parameters: 7\nx\n" BLOCK("A"),
+                                        "Number of parameters: 8\ny\n" BLOCK("B"),
+                                        "Number of parameters: 9\nz\n" BLOCK("C")};
+    static char out[8000];
+    interleave(out, prefixes, texts, 3);
+    read_log(out);
+    T_EQ(run_count, 3);
+    expect_whole(0, "Worker", "A");
+    expect_whole(1, "Worker", "B");
+    expect_whole(2, "", "C");
+    for (size_t i = 0; i < 3; i++)
+        T_EQ(runs[i].parameters, 7 + i);
+    T_STR_EQ(runs[0].title, "x");
+    T_STR_EQ(runs[1].title, "y");
+    T_STR_EQ(runs[2].title, "z");
+}
+
 T_TEST(times_between_the_lines_of_a_rank_do_not_part_it)
 {
     char text[4000] = "";
@@ -129,15 +201,15 @@ T_TEST(times_between_the_lines_of_a_rank_do_not_part_it)
     }
     read_log(text);
     T_EQ(run_count, 2);
-    expect_whole(0, "t.py r0:", "A");
-    expect_whole(1, "t.py r1:", "A");
+    expect_whole(0, "r0:", "A");
+    expect_whole(1, "r1:", "A");
 }
 
 T_TEST(a_prefix_before_the_heading_only_is_enough)
 {
-    read_log("INFO: " BLOCK("A") "[1]: " BLOCK("B"));
+    read_log("node1: " BLOCK("A") "[1]: " BLOCK("B"));
     T_EQ(run_count, 2);
-    expect_whole(0, "INFO:", "A");
+    expect_whole(0, "node1:", "A");
     expect_whole(1, "1", "B");
     /* Not if lines of its own have come. */
     read_log("[1]: " HEADING "[1]: --- A_A ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00"));
@@ -172,10 +244,10 @@ T_TEST(numbers_of_a_prefix_may_change_from_line_to_line)
     T_EQ(run_count, 2);
     expect_whole(0, "run.log", "A");
     expect_whole(1, "run.log", "B");
-    read_numbered("4711 ", " INFO ", HEADING "--- A_A ---\n" BLOCK("B"));
+    read_numbered("4711 ", " step ", HEADING "--- A_A ---\n" BLOCK("B"));
     T_EQ(run_count, 2);
     T_TRUE(runs[0].is_cut && runs[0].phase_count == 1);
-    expect_whole(1, "INFO", "B");
+    expect_whole(1, "step", "B");
     /* Not the numbers of ranks, nor if a line has come with the very prefix, nor of two. */
     read_numbered("[rank", "] ", BLOCK("A"));
     T_TRUE(run_count == 1 && runs[0].phase_count == 0 && facts.stray_lines == 3);

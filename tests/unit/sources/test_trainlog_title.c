@@ -23,6 +23,9 @@ T_TEST(the_nearest_line_that_names_something_is_the_title)
                  "A run");
     expect_title("\x1b[1mBold\x1b[0m name\r\n", "Bold name");
     expect_title("INFORMATION\n", "INFORMATION");
+    expect_title("mine\n2026-08-01 10:11:12.123 | info     |     Device | Opening\n", "mine");
+    expect_title("mine\n[warning] slow\n", "mine");
+    expect_title("more info\n", "more info");
     expect_title("note: this one\n", "note: this one");
     expect_title("\xe6\xa8\xa1\xe5\x9e\x8b\n", "\xe6\xa8\xa1\xe5\x9e\x8b");
     expect_title("name\rStep: 5\r\n", "name");
