@@ -102,9 +102,11 @@ static enum tts_status print(const struct fit_command *fit, struct tts_error *er
     return status;
 }
 
-/* With --max the question is whether any fits. */
+/* With --max the question is whether any fits. A run that its program refuses does not run. */
 static bool is_good_news(const struct fit_command *fit)
 {
+    if (fit->setup.stop_count > 0)
+        return false;
     return fit->options.has_max ? fit->answer.largest.value > 0 : tts_fit_fits(fit->fit);
 }
 

@@ -58,7 +58,8 @@ struct tts_inference_answer {
     const struct tts_inference_ask *ask;
     const struct tts_chip *chip;
     struct tts_inference plan;
-    struct tts_inference_lighter lighter[TTS_INFERENCE_LIGHTER_MAX]; /* enough alone, then not */
+    struct tts_inference_lighter
+        lighter[TTS_INFERENCE_LIGHTER_MAX]; /* enough alone, then not */
     size_t lighter_count;
 };
 

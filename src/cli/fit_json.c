@@ -158,14 +158,40 @@ static void put_failure(const struct tts_fit_placement *placement, struct tts_js
     tts_json_object_end(json);
 }
 
-static void put_placement(const struct tts_fit *fit, struct tts_json *json)
+static void put_stops(const struct tts_fit_setup *setup, struct tts_json *json)
 {
+    if (setup->stop_count == 0) {
+        tts_json_null(json, "refused_by_program");
+        return;
+    }
+    tts_json_array(json, "refused_by_program");
+    for (size_t i = 0; i < setup->stop_count; i++) {
+        const struct tts_fit_stop *stop = &setup->stops[i];
+        tts_json_object(json, NULL);
+        tts_json_text(json, "reason", stop->reason);
+        tts_json_text(json, "figures_for", stop->figures);
+        if (stop->line > 0) {
+            tts_json_text(json, "file", setup->file.paths[stop->file]);
+            tts_json_number(json, "line", stop->line);
+        } else {
+            tts_json_null(json, "file");
+            tts_json_null(json, "line");
+        }
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+static void put_placement(const struct tts_fit_answer *answer, struct tts_json *json)
+{
+    const struct tts_fit *fit = answer->fit;
     const struct tts_fit_placement *placement = &fit->placement;
     tts_json_text(json, "device", fit->chip->name);
     tts_json_number(json, "capacity_bytes", fit->capacity_bytes);
     tts_json_number(json, "peak_bytes", fit->peak_bytes);
-    tts_json_bool(json, "fits", tts_fit_fits(fit));
-    tts_json_text_or_null(json, "fits_reason", tts_fit_reason(fit));
+    tts_json_bool(json, "fits", !tts_fit_reason(answer));
+    tts_json_text_or_null(json, "fits_reason", tts_fit_reason(answer));
+    put_stops(answer->setup, json);
     tts_json_number(json, "chips_needed", tts_fit_chips(&fit->workload));
     tts_json_number(json, "device_chips", fit->chip->fact[TTS_FACT_CHIPS].value);
     tts_json_object(json, "placement");
@@ -241,7 +267,7 @@ void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json)
     put_config(answer, json);
     put_phases(answer->fit, json);
     put_peak(answer->fit, json);
-    put_placement(answer->fit, json);
+    put_placement(answer, json);
     put_changes(answer, json);
     put_max(answer, json);
     tts_json_object_end(json);

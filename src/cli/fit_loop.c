@@ -78,10 +78,11 @@ static int take_optimizer_flags(struct tts_fit_setup *setup)
     if (is_sgd)
         tts_fit_take_or(setup, TTS_FIT_MOMENTUM, TTS_TRAIN_MOMENTUM, 0);
     take_flag(setup, TTS_FIT_AMSGRAD, TTS_TRAIN_AMSGRAD, has_amsgrad(setup, kind));
-    take_flag(setup, TTS_FIT_KAHAN,
-              is_file_set(setup, TTS_TRAIN_OPTIMIZER_KAHAN) ? TTS_TRAIN_OPTIMIZER_KAHAN
-                                                            : TTS_TRAIN_KAHAN,
-              has_kahan(setup, kind));
+    if (!tts_fit_stops_at_kahan(setup))
+        take_flag(setup, TTS_FIT_KAHAN,
+                  is_file_set(setup, TTS_TRAIN_OPTIMIZER_KAHAN) ? TTS_TRAIN_OPTIMIZER_KAHAN
+                                                                : TTS_TRAIN_KAHAN,
+                  has_kahan(setup, kind));
     return TTS_EXIT_DONE;
 }
 

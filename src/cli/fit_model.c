@@ -9,8 +9,6 @@
 
 static const char command[] = TTS_FIT_COMMAND;
 
-enum { CHARACTERS = 65 /* of the Shakespeare text: the vocabulary of the char tokenizer */ };
-
 static int take_family(struct tts_fit_setup *setup)
 {
     if (!setup->file.values[TTS_TRAIN_MODEL_TYPE].is_set && !tts_fit_is_python(setup))
@@ -127,33 +125,29 @@ static int take_v1_vocabulary(struct tts_fit_setup *setup)
         return TTS_EXIT_INPUT;
     }
     if (tts_fit_is_python(setup)) {
-        tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, CHARACTERS,
+        tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, TTS_FIT_CHARACTERS,
                          "the characters of the Shakespeare text, the only tokenizer there");
         return TTS_EXIT_DONE;
     }
     if (tokenizer == 1)
         return take_model_vocabulary(setup, "tokenizer_type bpe needs it, or '--vocab'");
-    tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, CHARACTERS,
+    tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, TTS_FIT_CHARACTERS,
                      type->is_set
                          ? "the characters of the Shakespeare text, tokenizer_type char"
                          : "the characters of the Shakespeare text, as without tokenizer_type");
     return TTS_EXIT_DONE;
 }
 
-/* The data decides: text has a char tokenizer, anything else is tokens. */
+/* The data decides: text has a char tokenizer, anything else is probably meant as tokens;
+ * fit_stop.c says where the program disagrees. */
 static int take_head_vocabulary(struct tts_fit_setup *setup)
 {
     const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAIN_DATA_PATH];
     const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
     bool is_text = data->is_set && tts_fit_ends_in(data->text, ".txt");
-    if (!is_text && size->is_set && size->number > 0) {
-        int code = take_model_vocabulary(setup, "");
-        if (!data->is_set && setup->file.paths[TTS_TRAINFILE_TRAINING][0] != '\0')
-            setup->values[TTS_FIT_VOCABULARY].why =
-                "vocab_size of the model file; data_path is absent";
-        return code;
-    }
-    tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, CHARACTERS,
+    if (!is_text && size->is_set && size->number > 0)
+        return take_model_vocabulary(setup, "");
+    tts_fit_put_rule(setup, TTS_FIT_VOCABULARY, TTS_FIT_CHARACTERS,
                      is_text ? "the characters of the Shakespeare text, data_path is text"
                              : "the characters of the Shakespeare text, as without vocab_size");
     return TTS_EXIT_DONE;

@@ -110,12 +110,28 @@ struct tts_fit_value {
     const char *why; /* FILE, DEFAULT, RULE: constant text, or NULL */
 };
 
+enum {
+    TTS_FIT_CHARACTERS = 65, /* of the Shakespeare text: the vocabulary of its tokenizer */
+    TTS_FIT_STOPS_MAX = 4,
+    TTS_FIT_STOP_TEXT_MAX = 240,
+};
+
+/* A reason why the training program refuses the run. */
+struct tts_fit_stop {
+    uint8_t file;
+    uint32_t line; /* 0: an option */
+    char reason[TTS_FIT_STOP_TEXT_MAX];
+    char figures[TTS_FIT_STOP_TEXT_MAX]; /* the run that the figures are for instead */
+};
+
 /* Some 20 KB. */
 struct tts_fit_setup {
     const struct tts_fit_options *options;
     struct tts_trainfile file;
     struct tts_fit_value values[TTS_FIT_SETTING_COUNT];
     struct tts_workload workload;
+    struct tts_fit_stop stops[TTS_FIT_STOPS_MAX];
+    size_t stop_count;
 };
 
 /* Reads the files and makes the workload. Like all below that return an int: the exit code;
@@ -133,6 +149,12 @@ int tts_fit_refuse_model(struct tts_fit_setup *setup);
 int tts_fit_model(struct tts_fit_setup *setup); /* fit_model.c */
 int tts_fit_loop(struct tts_fit_setup *setup);  /* fit_loop.c */
 int tts_fit_mesh(struct tts_fit_setup *setup);  /* fit_mesh.c: chips by parallelism */
+
+/* Finds the reasons why the training program refuses the run, and changes the values to the run
+ * that is probably meant (fit_stop.c). */
+void tts_fit_stops(struct tts_fit_setup *setup);
+/* Does the program refuse Kahan summation with the optimizer, which has been taken? */
+bool tts_fit_stops_at_kahan(const struct tts_fit_setup *setup);
 
 /* An optimizer that is known and not modelled; *nearest is a sentence. */
 bool tts_fit_refuse_optimizer(const char *name, const char **nearest);
@@ -196,6 +218,6 @@ void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json);
 
 /* One of the figures of a bank that is missing or free: 0 where there is none. */
 uint64_t tts_fit_missing_bank_bytes(const struct tts_fit *fit);
-/* Why a run does not fit: "chips", "memory" (the banks have too little) or "fragmentation"
- * (free memory is in pieces). NULL if it fits. */
-const char *tts_fit_reason(const struct tts_fit *fit);
+/* Why a run does not fit: "refused" (by the training program), "chips", "memory" (the banks
+ * have too little) or "fragmentation" (free memory is in pieces). NULL if it fits. */
+const char *tts_fit_reason(const struct tts_fit_answer *answer);

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
+#include "cli/safe_text.h"
 #include "cli/say.h"
 
 #include <inttypes.h>
@@ -112,12 +113,34 @@ static void put_largest(const struct tts_fit_answer *answer, FILE *out)
     put_next(answer, out);
 }
 
+/* ---- a run that its program refuses ---- */
+
+static void put_stops(const struct tts_fit_setup *setup, FILE *out)
+{
+    if (setup->stop_count == 0)
+        return;
+    fputs("does not run: the training program stops before it trains\n", out);
+    for (size_t i = 0; i < setup->stop_count; i++) {
+        const struct tts_fit_stop *stop = &setup->stops[i];
+        char path[TTS_TRAINFILE_TEXT_MAX * TTS_SAFE_COLUMN_BYTES + 1] = "", line[24] = "";
+        if (stop->line > 0) {
+            tts_safe_text(path, sizeof path, tts_fit_path(setup, stop->file),
+                          TTS_TRAINFILE_TEXT_MAX);
+            snprintf(line, sizeof line, ":%" PRIu32 ": ", stop->line);
+        }
+        tts_say(out, 2, "%s%s%s", path, line, stop->reason);
+        tts_say(out, 2, "the figures below are for %s", stop->figures);
+    }
+    fputc('\n', out);
+}
+
 /* ---- all of it ---- */
 
 enum tts_status tts_fit_text(const struct tts_fit_answer *answer, FILE *out,
                              struct tts_error *err)
 {
     const struct tts_fit *fit = answer->fit;
+    put_stops(answer->setup, out);
     tts_fit_text_head(answer, out);
     enum tts_status status = tts_capture_print(fit->capture, out, err);
     if (status != TTS_OK)

@@ -23,8 +23,11 @@ uint64_t tts_fit_missing_bank_bytes(const struct tts_fit *fit)
                                   : tts_failure_deficit(&placement->first.failure);
 }
 
-const char *tts_fit_reason(const struct tts_fit *fit)
+const char *tts_fit_reason(const struct tts_fit_answer *answer)
 {
+    const struct tts_fit *fit = answer->fit;
+    if (answer->setup->stop_count > 0)
+        return "refused";
     if (!tts_fit_has_chips(&fit->workload, fit->chip))
         return "chips";
     if (fit->placement.failures == 0)
@@ -144,6 +147,8 @@ void tts_fit_text_verdict(const struct tts_fit_answer *answer, FILE *out)
     const struct tts_fit *fit = answer->fit;
     const char *mark = fit->is_estimated ? " (estimated)" : "";
     fputc('\n', out);
+    if (answer->setup->stop_count > 0)
+        fputs("with the changes above: ", out);
     if (tts_fit_fits(fit))
         put_yes(fit, mark, out);
     else

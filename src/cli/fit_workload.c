@@ -121,6 +121,7 @@ int tts_fit_setup_load(struct tts_fit_setup *setup, const struct tts_fit_options
         code = steps[i](setup);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_fit_stops(setup);
     fill(setup);
     tts_fit_notes(setup);
     return check(setup);

@@ -572,12 +572,68 @@ fit "$work/bare.yaml"
 expect_out_like 'defaults   model_type gpt2, num_blocks 6, embedding_dim 384, num_heads 6,'
 expect_out_like 'batch_size 64'
 
-# Where head goes by vocab_size because nothing is said of the data.
-fit "$tiny"
-expect_out_like 'vocabulary 32000: vocab_size of the model file; data_path is absent'
+# A model file alone goes by its vocab_size.
 fit "$configs/tiny_model.yaml"
+expect_code 0
 expect_out_like 'vocabulary 32000: vocab_size of the model file
 '
+
+# Runs that the program itself refuses: that comes first, then the figures of what is meant.
+refused() { # reason, what the figures are for, verdict; then the arguments
+    local args=("${@:4}") flat
+    fit "${args[@]}"
+    expect_code 1
+    flat=$(head -n 12 "$work/out" | tr -s '\n ' ' ') # lines break where the path ends
+    [[ $flat == "does not run: the training program stops before it trains "*"$1"* ]] ||
+        fail "wanted the refusal first: $1"
+    [[ $flat == *" the figures below are for $2"* ]] || fail "wanted figures for: $2"
+    expect_out_like "
+with the changes above: $3 n150"
+    [[ $out != *$'\nfits '* ]] || fail 'wanted no plain verdict'
+    fit_json "${args[@]}"
+    expect_code 1
+    expect_jq '[.fits, .fits_reason, (.refused_by_program | length)]' '[false,"refused",1]'
+}
+sed '/data_path/d' "$tiny" >"$work/tiny.yaml"
+refused "tiny_model.yaml:10: 'vocab_size' is 32000, but without data_path" \
+    'a data_path of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
+expect_jq '.config.vocab_size.value' 32000
+expect_jq '.refused_by_program[0] | [(.file | split("/") | last), .line]' '["tiny_model.yaml",10]'
+sed 's/tokens.yaml/tokens.csv/' "$tiny" >"$work/tiny.yaml"
+refused "'vocab_size' is 32000, but data_path is not" \
+    'a data_path of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
+refused "nano_model.yaml:8: 'vocab_size' is 50257, but data_path is text" \
+    "'vocab_size' 0, a vocabulary of 65 characters" fits "$nano" --recipe head
+expect_jq '.config.vocab_size.value' 65
+changed head_model.yaml 's/vocab_size: .*/vocab_size: 0/; s/runner_type: .*/runner_type: memory_efficient/'
+refused "head.yaml:7: data_path is tokens, but 'vocab_size' is 0" \
+    "text, with a vocabulary of 65 characters; for tokens give '--vocab N'" fits "$work/head.yaml"
+changed head_model.yaml '/vocab_size/d'
+refused "data_path is tokens, but 'vocab_size' is missing" text fits "$work/head.yaml" \
+    --runner memory_efficient
+fit "$work/head.yaml" --vocab 32000 # who says it knows
+[[ $out != *'does not run'* ]] || fail 'wanted no refusal'
+changed nano_model.yaml 's/vocab_size: .*/vocab_size: 65/'
+fit "$work/nano.yaml"
+expect_code 0
+refused 'gpt2 has no tensor parallel in the program' 'gpt2 without tensor parallel' fits \
+    "$work/nano.yaml" --tensor-parallel 2
+expect_jq '[.config.tensor_parallel.value, .chips_needed]' '[1,1]'
+cp "$configs"/*.yaml "$work"
+refused 'the program does not clip gradients with tensor parallel' 'the run without clipping' \
+    'does not fit' "$head" --tensor-parallel 2 --clip --runner memory_efficient
+expect_jq '.config.use_clip_grad_norm.value' false
+sed 's/use_moreh_adamw: true/&\n  use_kahan_summation: true/' "$tiny" >"$work/tiny.yaml"
+refused 'tiny.yaml:12: MorehAdamW has no Kahan summation' 'MorehAdamW without it' fits \
+    "$work/tiny.yaml" --recipe v1
+expect_err ''
+sed 's/type: AdamW/type: MorehAdamW\n    kahan_summation: true/' "$head" >"$work/head.yaml"
+refused 'head.yaml:11: MorehAdamW has no Kahan summation' 'MorehAdamW without it' fits \
+    "$work/head.yaml" --runner memory_efficient
+fit_json "$work/tiny.yaml" --recipe v1-python # says that it has none, and goes on
+expect_code 0
+expect_jq '.refused_by_program' null
+cp "$configs"/*.yaml "$work"
 
 # v1-python is of one chip, and has gpt2 without biases.
 changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
@@ -622,8 +678,8 @@ expect_jq '.config.kahan_summation' 'null'
 [ "$with_kahan" -gt "$(jq '.phases[1].dram.change_bytes' "$work/fit.json")" ] ||
     fail 'wanted more state with Kahan sums'
 fit "$work/tiny.yaml" --recipe v1 -o MorehAdamW
-expect_code 0
-expect_err_like "'use_kahan_summation' is passed over, MorehAdamW of recipe v1 has none"
+expect_code 1
+expect_out_like 'does not run: * MorehAdamW has no Kahan summation'
 changed head.yaml 's/amsgrad: false/amsgrad: true/'
 fit_json "$work/head.yaml"
 expect_err ''

@@ -1,0 +1,141 @@
+/* fit_stop.c: runs that the training program itself refuses. The setup is changed to the run
+ * that the user probably means, and the answer says so. The rules are those of the programs
+ * that docs/design/fit-json.md names. */
+#include "base/compiler.h"
+#include "cli/fit_parts.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Adds a reason. `file` and `line` may be unknown: a line of 0. */
+static struct tts_fit_stop *stop(struct tts_fit_setup *setup, uint8_t file, uint32_t line)
+{
+    assert(setup->stop_count < TTS_FIT_STOPS_MAX);
+    struct tts_fit_stop *stop = &setup->stops[setup->stop_count++];
+    *stop = (struct tts_fit_stop){.file = file, .line = line};
+    return stop;
+}
+
+static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...) TTS_PRINTF(2, 3);
+
+static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out, TTS_FIT_STOP_TEXT_MAX, format, args);
+    va_end(args);
+}
+
+/* ---- the vocabulary ---- */
+
+static bool is_tokens(const char *data_path)
+{
+    return tts_fit_ends_in(data_path, ".yaml") || tts_fit_ends_in(data_path, ".yml");
+}
+
+/* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; without
+ * one it reads the Shakespeare text. Tokens need a vocab_size. With text, vocab_size must be 0
+ * or the number of its characters. */
+static void stop_at_vocabulary(struct tts_fit_setup *setup)
+{
+    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
+    const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAIN_DATA_PATH];
+    const char *path = data->is_set ? data->text : "";
+    uint64_t number = size->is_set ? size->number : 0;
+    struct tts_fit_stop *why;
+    if (setup->options->recipe != TTS_RECIPE_HEAD ||
+        setup->options->is_given[TTS_FIT_VOCABULARY])
+        return;
+    if (is_tokens(path)) {
+        if (number > 0)
+            return;
+        why = stop(setup, data->file, data->line);
+        say(why->reason, "data_path is tokens, but 'vocab_size' is %s: the program needs it",
+            size->is_set ? "0" : "missing");
+        say(why->figures,
+            "text, with a vocabulary of %d characters; for tokens give '--vocab N'",
+            TTS_FIT_CHARACTERS);
+        return;
+    }
+    if (number == 0 || number == TTS_FIT_CHARACTERS)
+        return;
+    why = stop(setup, size->file, size->line);
+    bool is_text = tts_fit_ends_in(path, ".txt");
+    say(why->reason,
+        "'vocab_size' is %" PRIu64 ", but %s. The program takes the characters of a text as "
+        "its vocabulary (%d for Shakespeare) and accepts only 0 or that number",
+        number,
+        is_text           ? "data_path is text"
+        : path[0] != '\0' ? "data_path is not .yaml and is read as text"
+                          : "without data_path the program reads the Shakespeare text",
+        TTS_FIT_CHARACTERS);
+    if (is_text)
+        say(why->figures, "'vocab_size' 0, a vocabulary of %d characters", TTS_FIT_CHARACTERS);
+    else
+        say(why->figures, "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64,
+            number);
+}
+
+/* ---- parallel runs ---- */
+
+/* The C++ programs have a GPT2 of several chips. */
+static void stop_at_gpt2(struct tts_fit_setup *setup)
+{
+    const struct tts_fit_value *chips = &setup->values[TTS_FIT_TENSOR_PARALLEL];
+    if (setup->options->recipe != TTS_RECIPE_HEAD || tts_fit_is_llama(setup) ||
+        chips->number <= 1)
+        return;
+    struct tts_fit_stop *why = stop(setup, chips->file, chips->line);
+    say(why->reason, "gpt2 has no tensor parallel in the program, llama has");
+    say(why->figures, "gpt2 without tensor parallel");
+    tts_fit_put_rule(setup, TTS_FIT_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
+}
+
+static void stop_at_clip(struct tts_fit_setup *setup)
+{
+    const struct tts_fit_value *clip = &setup->values[TTS_FIT_CLIP];
+    if (clip->number == 0 || setup->values[TTS_FIT_TENSOR_PARALLEL].number <= 1)
+        return;
+    struct tts_fit_stop *why = stop(setup, clip->file, clip->line);
+    say(why->reason, "the program does not clip gradients with tensor parallel");
+    say(why->figures, "the run without clipping");
+    tts_fit_put_rule(setup, TTS_FIT_CLIP, 0, "not with tensor parallel");
+}
+
+/* ---- the optimizer ---- */
+
+/* The Python program of January did not pass the key on. */
+static const struct tts_trainfile_value *kahan_of(const struct tts_fit_setup *setup)
+{
+    return &setup->file
+                .values[tts_fit_is_v1(setup) ? TTS_TRAIN_KAHAN : TTS_TRAIN_OPTIMIZER_KAHAN];
+}
+
+bool tts_fit_stops_at_kahan(const struct tts_fit_setup *setup)
+{
+    const struct tts_trainfile_value *kahan = kahan_of(setup);
+    return setup->options->recipe != TTS_RECIPE_V1_PYTHON && kahan->is_set &&
+           kahan->number != 0 &&
+           setup->values[TTS_FIT_OPTIMIZER].number == TTS_OPTIMIZER_MOREH_ADAMW;
+}
+
+static void stop_at_kahan(struct tts_fit_setup *setup)
+{
+    const struct tts_trainfile_value *kahan = kahan_of(setup);
+    if (!tts_fit_stops_at_kahan(setup))
+        return;
+    struct tts_fit_stop *why = stop(setup, kahan->file, kahan->line);
+    say(why->reason, "MorehAdamW has no Kahan summation, AdamWComposite has");
+    say(why->figures, "MorehAdamW without it");
+}
+
+void tts_fit_stops(struct tts_fit_setup *setup)
+{
+    if (setup->file.paths[TTS_TRAINFILE_TRAINING][0] != '\0')
+        stop_at_vocabulary(setup);
+    stop_at_gpt2(setup);
+    stop_at_clip(setup);
+    stop_at_kahan(setup);
+}
