@@ -123,6 +123,22 @@ static void settle(struct tts_budget_finding *finding, enum tts_budget_status st
     finding->reason = reason;
 }
 
+/* Whether a limit is about the room that the device has. */
+static bool is_of_device(const struct tts_budget_limit *limit)
+{
+    return limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
+           (limit->rule == TTS_BUDGET_DRAM_PEAK && limit->unit == TTS_BUDGET_SHARE);
+}
+
+/* Whether later iterations may be beyond a limit that the first one keeps. */
+static bool may_be_over_later(const struct tts_budget_input *input,
+                              const struct tts_budget_limit *limit, int64_t limit_bytes)
+{
+    if (limit->rule == TTS_BUDGET_DRAM_PEAK)
+        return tts_trainmem_may_exceed(input->mem, limit_bytes);
+    return tts_trainmem_may_exceed(input->mem, input->mem->device_memory.bytes - limit_bytes);
+}
+
 /* *distance: how far beyond its limit, below 0 of one that passes. */
 static struct tts_budget_finding find(const struct tts_budget_input *input, size_t limit_idx,
                                       const struct pair *pair, int64_t *distance)
@@ -152,10 +168,14 @@ static struct tts_budget_finding find(const struct tts_budget_input *input, size
         }
         settle(&finding, TTS_BUDGET_OVER, TTS_BUDGET_NONE);
         finding.excess = *distance;
+    } else if (is_of_device(limit) && input->mem->is_refused) {
+        settle(&finding, TTS_BUDGET_OVER, TTS_BUDGET_REFUSED);
     } else if (measure->at_least) {
         settle(&finding, TTS_BUDGET_UNKNOWN,
                limit->rule == TTS_BUDGET_DRAM_HEADROOM ? TTS_BUDGET_AT_MOST
                                                        : TTS_BUDGET_AT_LEAST);
+    } else if (is_of_device(limit) && may_be_over_later(input, limit, finding.limit.bytes)) {
+        settle(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_FIRST_ITERATION);
     }
     return finding;
 }

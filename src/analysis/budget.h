@@ -23,6 +23,8 @@ enum tts_budget_status { TTS_BUDGET_PASS, TTS_BUDGET_UNKNOWN, TTS_BUDGET_OVER };
     X(AT_LEAST, "not all of the run is known, so it may be more")                              \
     X(AT_MOST, "not all of the run is known, so it may be less")                               \
     X(IN_PART, "not all of the run is known, so it may be more or less")                       \
+    X(REFUSED, "the run does not fit the device, as ttscope fit says")                         \
+    X(FIRST_ITERATION, "the log covers the first iteration, and later ones need more")         \
     X(NO_DEVICE, "the memory of the device is not known")                                      \
     X(NO_CORE, "the L1 of a core is not known, name a device")                                 \
     X(NO_BASELINE, "the baseline has no such run")                                             \
@@ -52,11 +54,11 @@ bool tts_budget_is_l1(enum tts_budget_rule rule);
 struct tts_budget_finding {
     size_t limit_idx; /* of the budget */
     enum tts_budget_status status;
-    enum tts_budget_reason reason; /* NONE unless it is unknown */
+    enum tts_budget_reason reason; /* NONE unless it is unknown, or over and REFUSED */
     enum tts_budget_figure figure;
     struct tts_amount measured, limit, baseline;
     bool at_least;  /* measured is that or more; of headroom: or less */
-    int64_t excess; /* over: beyond the limit, or missing from it; else 0 */
+    int64_t excess; /* over: beyond the limit, or missing from it; else 0. REFUSED: 0 */
     bool has_phase; /* where it was measured */
     size_t phase;   /* of the run */
     /* For how many it stands; 0: overall. Those that pass are one finding, and so are those

@@ -36,6 +36,7 @@ enum tts_rundiff_reason {
     TTS_RUNDIFF_TOLD,          /* it can */
     TTS_RUNDIFF_SAME,          /* there is no change */
     TTS_RUNDIFF_NO_PEAK,       /* the peak of one is not known, or in which phase it is */
+    TTS_RUNDIFF_LATER,         /* a peak is in a later iteration, which has no phase here */
     TTS_RUNDIFF_CUT,           /* one is cut off: its peak may be more */
     TTS_RUNDIFF_NO_PHASE,      /* only the larger has the phase of the peak, the other others */
     TTS_RUNDIFF_UNKNOWN,       /* a Segment Change or Segment Peak before is not known */

@@ -166,6 +166,8 @@ static enum tts_rundiff_reason explain(const struct tts_rundiff_side *a,
         return TTS_RUNDIFF_CUT;
     if (!diff->peak.differs)
         return TTS_RUNDIFF_SAME;
+    if (a->mem->peak_is_later || b->mem->peak_is_later)
+        return TTS_RUNDIFF_LATER;
     bool grew = diff->peak.change.bytes > 0;
     const struct tts_trainmem *larger = grew ? b->mem : a->mem;
     if (!larger->has_peak_phase)

@@ -3,6 +3,7 @@
 #include "analysis/trainmem_inside.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* 12 GiB: what the published script takes. */
 static const int64_t assumed_device_bytes = 12LL << 30;
@@ -195,6 +196,48 @@ static void expect(const struct tts_trainrun *run, const struct tts_trainmem_opt
     }
 }
 
+/* ---- later iterations ---- */
+
+/* Whether zero_grad() of an optimizer leaves gradients of zeros, which the next iteration
+ * finds. In the first iteration there are none. */
+static bool leaves_gradients(enum tts_train_optimizer optimizer)
+{
+    return optimizer == TTS_TRAIN_SGD || optimizer == TTS_TRAIN_SGD_MOMENTUM ||
+           optimizer == TTS_TRAIN_ADAMW_FULL_PRECISION || optimizer == TTS_TRAIN_NO_OP;
+}
+
+/* Whether a forward pass follows the end of an iteration: "ITERATION_COMPLETE" or
+ * "FIRST_ITERATION_COMPLETE". */
+static bool has_later_iteration(const struct tts_trainrun *run)
+{
+    bool is_later = false;
+    for (size_t i = 0; i < run->phase_count; i++) {
+        if (strstr(run->phases[i].name, "ITERATION_COMPLETE"))
+            is_later = true;
+        else if (is_later &&
+                 tts_train_part_of(run->phases[i].name) == TTS_TRAIN_PART_ACTIVATIONS)
+            return true;
+    }
+    return false;
+}
+
+/* The bound is two sets of gradients: the one that stays, and the sums that replace it one by
+ * one. Models of `ttscope fit` need up to 1.57 sets more than in their first iteration. */
+static void look_later(const struct tts_trainrun *run, struct tts_trainmem *mem)
+{
+    bool is_named = mem->optimizer_source == TTS_TRAIN_FROM_LOG ||
+                    mem->optimizer_source == TTS_TRAIN_FROM_OPTION;
+    mem->covers_first = is_named && !mem->peak_is_whole && mem->backward_passes > 0 &&
+                        leaves_gradients(mem->optimizer_kind) && !has_later_iteration(run);
+    if (!mem->covers_first)
+        return;
+    struct tts_amount set = mem->gradients.actual;
+    if (!set.is_known || set.bytes <= 0)
+        set = mem->gradients.expected.is_known ? mem->gradients.expected : mem->model.actual;
+    if (set.is_known && set.bytes > 0)
+        mem->later_more = tts_amount_add(set, set);
+}
+
 static void size_device(const struct tts_trainrun *run,
                         const struct tts_trainmem_options *options, struct tts_trainmem *mem)
 {
@@ -210,12 +253,34 @@ static void size_device(const struct tts_trainrun *run,
     }
 }
 
-static void judge(struct tts_trainmem *mem)
+/* Whether the run itself states if it fits a device with the memory that is judged here. A log
+ * rounds that memory. The statement counts more than the peak: memory in pieces can be too
+ * little although the peak is below it. */
+static bool states_fits(const struct tts_trainrun *run, const struct tts_trainmem *mem)
+{
+    struct tts_amount off = tts_amount_subtract(mem->device_memory, run->device_memory);
+    return mem->peak_is_whole && run->whole.has_fits && off.is_known &&
+           off.bytes <= TTS_TRAIN_HALF_STEP_BYTES && off.bytes >= -TTS_TRAIN_HALF_STEP_BYTES;
+}
+
+bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
+{
+    struct tts_amount most = tts_amount_add(mem->peak, mem->later_more);
+    return mem->covers_first && (!most.is_known || most.bytes > bytes);
+}
+
+static void judge(const struct tts_trainrun *run, struct tts_trainmem *mem)
 {
     if (!mem->peak.is_known)
         return;
-    mem->fits = mem->peak.bytes <= mem->device_memory.bytes;
-    mem->has_verdict = !mem->fits || !mem->peak_at_least;
+    bool is_stated = states_fits(run, mem);
+    int64_t over = mem->peak.bytes - mem->device_memory.bytes; /* neither is negative */
+    mem->fits = over <= (is_stated ? TTS_TRAIN_HALF_STEP_BYTES : 0);
+    mem->is_refused = is_stated && mem->fits && !run->whole.fits;
+    mem->fits &= !mem->is_refused;
+    bool may_be_more =
+        mem->peak_at_least || tts_trainmem_may_exceed(mem, mem->device_memory.bytes);
+    mem->has_verdict = !mem->fits || !may_be_more;
 }
 
 void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
@@ -226,7 +291,8 @@ void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_o
     expect(run, options, out);
     size_device(run, options, out);
     tts_trainmem_peak(run, options, out);
-    judge(out);
+    look_later(run, out);
+    judge(run, out);
 }
 
 bool tts_train_difference(const struct tts_train_size *size, int64_t *out)

@@ -97,16 +97,24 @@ struct tts_trainmem {
     uint32_t forward_passes, backward_passes;
     /* The peak: as printed at the end, or what a phase reached, if that is more. */
     struct tts_amount peak;
-    bool peak_at_least;  /* something is missing of the run: there may have been more */
-    bool has_peak_phase; /* the first phase that reached it */
+    bool peak_at_least; /* something is missing of the run: there may have been more */
+    bool peak_is_whole; /* run->whole states the peak, over all iterations */
+    bool peak_is_later; /* and no phase reached it: it is in run->whole.phase */
+    /* The log covers the first iteration, and the optimizer is known to need more later. */
+    bool covers_first;
+    struct tts_amount later_more; /* then: how much more, at most; may be unknown */
+    bool has_peak_phase;          /* the first phase that reached it */
     size_t peak_phase;
     struct tts_amount final; /* as printed at the end, else the last cumulative current */
     /* Of one device. */
     struct tts_amount device_memory;
     enum tts_train_source device_memory_source;
     uint32_t log_devices; /* FROM_LOG: the printed size was divided by so many; else 0 */
-    /* Fits: peak <= device_memory. Not known where the peak is at least so much, and below. */
+    /* Fits: as run->whole states for this much memory, else peak <= device_memory. Not known
+     * where the peak is at least so much, and below, nor where later iterations may need more
+     * than is left. */
     bool has_verdict, fits;
+    bool is_refused; /* the run states that it does not fit, although the peak would */
     /* What the peak is made of: adds up to it exactly, and no part is negative. */
     bool has_parts;
     bool parts_are_actual;             /* the sizes measured, not those expected */
@@ -116,6 +124,10 @@ struct tts_trainmem {
 
 void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
                      struct tts_trainmem *out);
+
+/* Returns whether the peak of later iterations, which the log does not cover, may be above
+ * `bytes`. */
+bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes);
 
 /* (actual - expected) / expected in hundredths of a percent, rounded; 0 where nothing is
  * expected. False: one of them is not known. */

@@ -11,6 +11,17 @@ static struct tts_amount figure(const struct tts_train_phase *phase,
     return phase->figures[which];
 }
 
+/* Takes the peak of all iterations, if the run states one that agrees with its phases. */
+static void take_whole(const struct tts_trainrun *run, struct tts_trainmem *mem)
+{
+    struct tts_amount whole = run->whole.peak;
+    if (!whole.is_known || (mem->peak.is_known && whole.bytes < mem->peak.bytes))
+        return;
+    mem->peak_is_later = mem->peak.is_known && whole.bytes > mem->peak.bytes;
+    mem->peak_is_whole = true;
+    mem->peak = whole;
+}
+
 /* As printed at the end, and never below what a phase reached; less than nothing is no peak. */
 static void find_peak(const struct tts_trainrun *run, struct tts_trainmem *mem)
 {
@@ -29,6 +40,7 @@ static void find_peak(const struct tts_trainrun *run, struct tts_trainmem *mem)
         mem->peak = most;
     if (mem->peak.bytes < 0)
         mem->peak = (struct tts_amount){0};
+    take_whole(run, mem);
 }
 
 static void find_final(const struct tts_trainrun *run, struct tts_trainmem *mem)

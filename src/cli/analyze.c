@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
+#include "sources/runs.h"
 #include "sources/trainlog.h"
 
 #include <inttypes.h>
@@ -66,32 +67,45 @@ static bool may_say(struct tts_analyze_job *analyze)
     return analyze->notes_said++ < NOTES_SAID_MAX;
 }
 
+/* ":23", to stand behind a path; "" for a file without lines. Returns `out`. */
+static const char *line_words(char out[TTS_ANALYZE_NUMBER_MAX], uint64_t line)
+{
+    out[0] = '\0';
+    if (line > 0)
+        snprintf(out, TTS_ANALYZE_NUMBER_MAX, ":%" PRIu64, line);
+    return out;
+}
+
 static void say_notes(struct tts_analyze_job *analyze, const struct tts_analyze_run *run)
 {
     const char *path = tts_message_path(run->log);
     const struct tts_trainrun *what = run->run;
+    char line[TTS_ANALYZE_NUMBER_MAX];
     for (size_t i = 0; i < what->note_count; i++)
         if (may_say(analyze))
-            tts_message(command, "%s:%" PRIu64 ": %s", path, what->notes[i].line,
+            tts_message(command, "%s%s: %s", path, line_words(line, what->notes[i].line),
                         what->notes[i].text);
     if (what->notes_in_all > what->note_count)
         analyze->notes_said += what->notes_in_all - what->note_count;
-    if (what->is_cut && may_say(analyze))
-        tts_message(command, "%s:%" PRIu64 ": the summary is cut off behind line %" PRIu64,
-                    path, what->line, what->end_line);
-    analyze->is_partial |= what->notes_in_all > 0 || what->is_cut;
+    if (what->is_cut && what->end_line > 0 && may_say(analyze))
+        tts_message(command, "%s%s: the summary is cut off behind line %" PRIu64, path,
+                    line_words(line, what->line), what->end_line);
+    analyze->is_partial |= what->notes_in_all > 0 || what->is_cut || what->is_at_least;
 }
 
 /* Always said: it is why the exit status is 1. */
 static void say_above(struct tts_analyze_job *analyze, const struct tts_analyze_run *run)
 {
-    char share[TTS_ANALYZE_NUMBER_MAX], limit[TTS_ANALYZE_NUMBER_MAX];
+    char share[TTS_ANALYZE_NUMBER_MAX], limit[TTS_ANALYZE_NUMBER_MAX],
+        line[TTS_ANALYZE_NUMBER_MAX];
     const struct tts_trainmem *mem = run->mem;
     tts_progress_end(&analyze->progress);
-    tts_message(command, "%s:%" PRIu64 ": the peak of '%s' is %s%% of the device, above %s%%",
-                tts_message_path(run->log), run->run->line, run->name,
-                tts_analyze_percent(share, mem->peak.bytes, mem->device_memory.bytes),
-                tts_share_format(limit, analyze->options.limit));
+    tts_analyze_percent(share, mem->peak.bytes, mem->device_memory.bytes);
+    tts_message(command, "%s%s: the peak of '%s' is %s%% of the device, %s%s%s",
+                tts_message_path(run->log), line_words(line, run->run->line), run->name, share,
+                mem->is_refused ? "but the run does not fit it" : "above ",
+                mem->is_refused ? "" : tts_share_format(limit, analyze->options.limit),
+                mem->is_refused ? "" : "%");
 }
 
 static void judge(struct tts_analyze_job *analyze, const struct tts_analyze_run *run)
@@ -108,9 +122,10 @@ static void judge(struct tts_analyze_job *analyze, const struct tts_analyze_run 
     const char *why = !run->mem->peak.is_known            ? "the peak is not known"
                       : !run->mem->device_memory.is_known ? "the device memory is not known"
                                                           : "the peak may be more";
+    char line[TTS_ANALYZE_NUMBER_MAX];
     if (may_say(analyze))
-        tts_message(command, "%s:%" PRIu64 ": %s, so '--fail-above' cannot be told",
-                    tts_message_path(run->log), run->run->line, why);
+        tts_message(command, "%s%s: %s, so '--fail-above' cannot be told",
+                    tts_message_path(run->log), line_words(line, run->run->line), why);
 }
 
 /* Returns the kept run that is least worth showing. */
@@ -178,6 +193,7 @@ static enum tts_status take_run(struct tts_analyze_job *analyze, struct tts_anal
     tts_analyze_alike_add(&analyze->alike, &run);
     tts_analyze_table_add(&analyze->table, &run);
     write_run(analyze, &run);
+    analyze->is_partial |= mem.covers_first && !mem.has_verdict;
     say_notes(analyze, &run);
     judge(analyze, &run);
     return keep(analyze, &run, err);
@@ -202,9 +218,9 @@ static void tell_none(struct tts_analyze_log *log, const struct tts_trainlog_fac
                  "Summary ===' is missing",
                  facts->stray_line);
     else if (tts_path_ends_in(log->path, ".tts"))
-        snprintf(out, max, "it is a recording, which 'ttscope show', 'diff' and 'check' read");
+        snprintf(out, max, "it is not a recording either");
     else if (tts_path_ends_in(log->path, ".json"))
-        snprintf(out, max, "it is JSON, which 'ttscope diff' and 'check' read");
+        snprintf(out, max, "it is not a result that 'ttscope fit --json' or 'show' saved");
     else if (facts->has_nul)
         snprintf(out, max, "it is no text file");
     else
@@ -251,6 +267,26 @@ static void fail_log(struct tts_analyze_job *analyze, struct tts_analyze_log *lo
     snprintf(log->problem, sizeof log->problem, "%s", err->text);
 }
 
+/* Takes the runs of a saved result, a recording or a graph trace. Sets *is_taken to false if
+ * the file is none of these after all and can still be read as a log. TTS_E_NOMEM. */
+static enum tts_status take_saved(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
+                                  bool *is_taken, struct tts_error *err)
+{
+    struct tts_runs runs = {0};
+    struct tts_error why = {0};
+    enum tts_status status = tts_runs_load(log->path, NULL, &runs, &why), kept = TTS_OK;
+    bool is_log = status == TTS_E_NOT_FOUND || status == TTS_E_SYNTAX ||
+                  (status == TTS_OK && runs.kind == TTS_RUNS_LOG);
+    *is_taken = !is_log || strcmp(log->path, "-") == 0; /* that cannot be read again */
+    if (*is_taken && status != TTS_OK)
+        fail_log(analyze, log, &why);
+    log->is_saved = *is_taken;
+    for (size_t i = 0; *is_taken && i < runs.count && kept == TTS_OK; i++)
+        kept = take_run(analyze, log, &runs.runs[i], err);
+    tts_runs_release(&runs);
+    return kept;
+}
+
 /* TTS_E_NOMEM; what else is wrong with a log is said, and others are read. */
 static enum tts_status take_log(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
                                 struct tts_error *err)
@@ -260,6 +296,12 @@ static enum tts_status take_log(struct tts_analyze_job *analyze, struct tts_anal
     struct tts_error why = {0};
     enum tts_status kept = TTS_OK;
     analyze->notes_said = 0;
+    if (tts_runs_may_be_saved(log->path)) {
+        bool is_taken;
+        kept = take_saved(analyze, log, &is_taken, err);
+        if (is_taken)
+            return kept;
+    }
     enum tts_status status = tts_trainlog_open(log->path, NULL, &file, &why);
     if (status != TTS_OK) {
         fail_log(analyze, log, &why);

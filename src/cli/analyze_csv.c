@@ -79,8 +79,9 @@ static void put_peak(struct tts_rowout *rows, const struct tts_analyze_run *run)
     put_amount(rows, mem->peak);
     put_word(rows, mem->peak_at_least ? "true" : "false");
     put_comma(rows);
-    if (mem->has_peak_phase)
-        put_foreign(rows, run->run->phases[mem->peak_phase].name);
+    const char *phase = tts_analyze_peak_phase(run);
+    if (phase)
+        put_foreign(rows, phase);
     put_amount(rows, run->run->final);
     put_amount(rows, mem->device_memory);
     put_word(rows, tts_analyze_source_name(mem->device_memory_source));

@@ -21,6 +21,14 @@ const char *tts_analyze_source_name(enum tts_train_source source)
     return NULL;
 }
 
+static void put_or_null(struct tts_json *json, const char *key, bool is_known, uint64_t number)
+{
+    if (is_known)
+        tts_json_number(json, key, number);
+    else
+        tts_json_null(json, key);
+}
+
 /* ---- phases ---- */
 
 static void put_phase(struct tts_json *json, const struct tts_train_phase *phase)
@@ -32,7 +40,7 @@ static void put_phase(struct tts_json *json, const struct tts_train_phase *phase
     };
     tts_json_object(json, NULL);
     tts_json_text(json, "name", phase->name);
-    tts_json_number(json, "line", phase->line);
+    put_or_null(json, "line", phase->line > 0, phase->line);
     tts_json_object(json, "dram");
     for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
         tts_json_amount(json, names[i], phase->figures[i]);
@@ -87,10 +95,7 @@ static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
     tts_json_amount(json, "device_memory_bytes", *device);
     tts_json_text_or_null(json, "device_memory_source",
                           tts_analyze_source_name(mem->device_memory_source));
-    if (mem->log_devices > 0)
-        tts_json_number(json, "device_memory_devices", mem->log_devices);
-    else
-        tts_json_null(json, "device_memory_devices");
+    put_or_null(json, "device_memory_devices", mem->log_devices > 0, mem->log_devices);
     if (tts_analyze_has_usage(mem))
         tts_json_signed_ratio(json, "usage_ratio", peak->bytes, (uint64_t)device->bytes);
     else
@@ -146,22 +151,21 @@ static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
     tts_json_text_or_null(json, "title", what->title);
     tts_json_text_or_null(json, "rank", what->rank);
     tts_json_text(json, "log", run->log);
-    tts_json_number(json, "line", what->line);
+    put_or_null(json, "line", what->line > 0, what->line);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < what->phase_count; i++)
         put_phase(json, &what->phases[i]);
     tts_json_array_end(json);
     tts_json_amount(json, "overall_dram_peak_bytes", what->overall_peak);
     tts_json_amount(json, "final_dram_bytes", what->final);
-    if (what->has_parameters)
-        tts_json_number(json, "parameters", what->parameters);
-    else
-        tts_json_null(json, "parameters");
+    put_or_null(json, "parameters", what->has_parameters, what->parameters);
     put_sizes(json, mem);
     tts_json_amount(json, "peak_bytes", mem->peak);
     tts_json_bool(json, "peak_at_least", mem->peak_at_least);
-    tts_json_text_or_null(json, "peak_phase",
-                          mem->has_peak_phase ? what->phases[mem->peak_phase].name : NULL);
+    tts_json_bool(json, "peak_of_all_iterations", mem->peak_is_whole);
+    tts_json_bool(json, "covers_first_iteration", mem->covers_first);
+    tts_json_amount(json, "later_iterations_more_bytes", mem->later_more);
+    tts_json_text_or_null(json, "peak_phase", tts_analyze_peak_phase(run));
     put_verdict(json, mem);
     put_breakdown(json, mem);
     put_notes(json, what);
@@ -195,8 +199,8 @@ void tts_analyze_json_end(struct tts_json *json, const struct tts_analyze_log *l
         tts_json_object(json, NULL);
         tts_json_text(json, "path", logs[i].path);
         tts_json_number(json, "runs", logs[i].runs);
-        tts_json_number(json, "lines", logs[i].lines);
-        tts_json_number(json, "bytes", logs[i].bytes);
+        put_or_null(json, "lines", !logs[i].is_saved, logs[i].lines);
+        put_or_null(json, "bytes", !logs[i].is_saved, logs[i].bytes);
         tts_json_text_or_null(json, "problem", logs[i].problem);
         tts_json_object_end(json);
     }

@@ -125,6 +125,8 @@ struct tts_analyze_tally tts_analyze_tally_rest(const struct tts_analyze_tally *
 enum { TTS_ANALYZE_TALLY_MAX = 128 };
 const char *tts_analyze_tally_words(char out[TTS_ANALYZE_TALLY_MAX],
                                     const struct tts_analyze_tally *tally);
+/* The phase of the peak, also of a later iteration, borrowed; NULL: not known. */
+const char *tts_analyze_peak_phase(const struct tts_analyze_run *run);
 
 /* DRAM of a chip that can be allocated, 0: not known. */
 uint64_t tts_analyze_capacity(const struct tts_chip *chip);
@@ -181,6 +183,7 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
 struct tts_analyze_log {
     const char *path;
     uint64_t runs, untitled, lines, bytes;
+    bool is_saved;     /* a result, recording or trace: lines and bytes are not known */
     char problem[160]; /* "": none */
 };
 

@@ -57,15 +57,25 @@ enum tts_analyze_answer tts_analyze_judge(const struct tts_analyze_options *opti
     }
     if (!mem->peak.is_known || !mem->device_memory.is_known)
         return TTS_ANALYZE_UNKNOWN;
-    if (mem->peak.bytes > tts_share_of(mem->device_memory.bytes, options->limit, false))
+    int64_t limit = tts_share_of(mem->device_memory.bytes, options->limit, false);
+    if (mem->is_refused || mem->peak.bytes > limit)
         return TTS_ANALYZE_BAD;
-    return mem->peak_at_least ? TTS_ANALYZE_UNKNOWN : TTS_ANALYZE_GOOD;
+    return mem->peak_at_least || tts_trainmem_may_exceed(mem, limit) ? TTS_ANALYZE_UNKNOWN
+                                                                     : TTS_ANALYZE_GOOD;
 }
 
 bool tts_analyze_has_usage(const struct tts_trainmem *mem)
 {
     return mem->peak.is_known && mem->device_memory.is_known && mem->device_memory.bytes > 0 &&
            (uint64_t)mem->device_memory.bytes <= UINT64_MAX / 10; /* more is no ratio of six */
+}
+
+const char *tts_analyze_peak_phase(const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    if (mem->peak_is_later)
+        return run->run->whole.phase;
+    return mem->has_peak_phase ? run->run->phases[mem->peak_phase].name : NULL;
 }
 
 /* ---- numbers ---- */

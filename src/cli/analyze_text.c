@@ -134,25 +134,35 @@ static const char *times_the_model(char out[TTS_ANALYZE_NUMBER_MAX], int64_t byt
     return out;
 }
 
+/* " (line 23 of the log)"; "" for a file without lines. Returns `out`. */
+enum { LINE_WORDS_MAX = 48 };
+static const char *line_words(char out[LINE_WORDS_MAX], uint64_t line)
+{
+    out[0] = '\0';
+    if (line > 0)
+        snprintf(out, LINE_WORDS_MAX, " (line %" PRIu64 " of the log)", line);
+    return out;
+}
+
 static void say_model(FILE *out, const struct tts_analyze_options *options,
                       const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    char count[TTS_ANALYZE_NUMBER_MAX];
+    char count[TTS_ANALYZE_NUMBER_MAX], line[LINE_WORDS_MAX];
     if (options->mem.model.is_known)
         tts_say(out, 2, "expected: as --model_size says");
     else if (!mem->model.expected.is_known)
         tts_say(out, 2,
                 "expected: not known, no parameter count in the log; give --model_size");
     else
-        tts_say(
-            out, 2,
-            "expected: %s parameters (line %" PRIu64 " of the log) x %" PRId64 " bytes, %s%s",
-            tts_analyze_count(count, run->run->parameters), run->run->parameters_line,
-            run->run->parameters > 0 ? mem->model.expected.bytes / (int64_t)run->run->parameters
-                                     : 0,
-            mem->dtype_source == TTS_TRAIN_ASSUMED ? "assumed " : "",
-            tts_train_dtype_name(mem->dtype));
+        tts_say(out, 2, "expected: %s parameters%s x %" PRId64 " bytes, %s%s",
+                tts_analyze_count(count, run->run->parameters),
+                line_words(line, run->run->parameters_line),
+                run->run->parameters > 0
+                    ? mem->model.expected.bytes / (int64_t)run->run->parameters
+                    : 0,
+                mem->dtype_source == TTS_TRAIN_ASSUMED ? "assumed " : "",
+                tts_train_dtype_name(mem->dtype));
 }
 
 static void say_optimizer(FILE *out, const struct tts_analyze_options *options,
@@ -248,9 +258,11 @@ static void say_device(FILE *out, const struct tts_analyze_options *options,
                     "MB, %" PRIu32 " devices of the host share it",
                     run->run->device_memory_line,
                     tts_analyze_mb(mb, run->run->device_memory.bytes), mem->log_devices);
-        else
+        else if (run->run->device_memory_line > 0)
             tts_say(out, 2, "device memory: line %" PRIu64 " of the log",
                     run->run->device_memory_line);
+        else
+            tts_say(out, 2, "device memory: as the saved result says");
         break;
     case TTS_TRAIN_ASSUMED:
         tts_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");
@@ -259,6 +271,25 @@ static void say_device(FILE *out, const struct tts_analyze_options *options,
         tts_say(out, 2, "device memory: not known; give --device or --device_memory");
         break;
     }
+}
+
+/* The log covers the first iteration: what later ones need more. */
+static void say_later(FILE *out, const struct tts_trainmem *mem)
+{
+    char mb[TTS_ANALYZE_NUMBER_MAX];
+    const char *name = tts_train_optimizer_name(mem->optimizer_kind);
+    if (!mem->covers_first)
+        return;
+    if (mem->later_more.is_known)
+        tts_say(out, 2,
+                "the log covers the first iteration; %s keeps the gradients, so later "
+                "iterations need more: at most %s" TTS_SAY_GLUE "MB, twice the gradients",
+                name, tts_analyze_mb(mb, mem->later_more.bytes));
+    else
+        tts_say(out, 2,
+                "the log covers the first iteration; %s keeps the gradients, so later "
+                "iterations need more",
+                name);
 }
 
 static void put_peak(FILE *out, const struct tts_analyze_options *options,
@@ -283,6 +314,7 @@ static void put_peak(FILE *out, const struct tts_analyze_options *options,
                 run->run->is_cut ? "the summary is cut off"
                                  : "not all of its lines could be read");
     say_device(out, options, run);
+    say_later(out, mem);
 }
 
 /* ---- all of it ---- */

@@ -62,7 +62,15 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
         assert(mem->peak_phase < run->run->phase_count);
         const struct tts_train_phase *at = &run->run->phases[mem->peak_phase];
         tts_safe_text(phase, sizeof phase, at->name, PHASE_COLUMNS);
-        tts_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
+        if (at->line > 0)
+            tts_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
+        else
+            tts_say(out, 2, "reached in %s", phase);
+    }
+    if (mem->peak_is_later) {
+        tts_safe_text(phase, sizeof phase, run->run->whole.phase, PHASE_COLUMNS);
+        tts_say(out, 2, "reached in %s; the phases of the summary cover the first iteration",
+                phase[0] ? phase : "a later iteration");
     }
     if (!mem->has_parts) {
         tts_say(out, 2, "not known: the summary does not say what was there at the peak");
@@ -203,6 +211,11 @@ static void put_unknown(const struct tts_trainmem *mem, FILE *out)
         tts_say(out, 2,
                 "not known: the memory of the device is not; give --device or "
                 "--device_memory");
+    else if (!mem->peak_at_least)
+        tts_say(out, 2,
+                "not known: the first iteration fits with %s" TTS_SAY_GLUE
+                "MB, later iterations need more and may not fit",
+                tts_analyze_mb(mb, mem->peak.bytes));
     else
         tts_say(out, 2,
                 "not known, as not all of the run is: its peak is %s" TTS_SAY_GLUE "MB or more",
@@ -244,11 +257,18 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
         put_fits(mem, out);
         return;
     }
-    tts_say(out, 2,
-            "does not fit: %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
-            "MB too much",
-            tts_analyze_mb(peak, mem->peak.bytes),
-            tts_analyze_mb(all, mem->device_memory.bytes),
-            tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
+    tts_analyze_mb(peak, mem->peak.bytes);
+    tts_analyze_mb(all, mem->device_memory.bytes);
+    if (mem->is_refused)
+        tts_say(out, 2,
+                "does not fit: the peak is %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE
+                "MB, but 'ttscope fit' says that the run does not fit; its output has the "
+                "reason",
+                peak, all);
+    else
+        tts_say(out, 2,
+                "does not fit: %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
+                "MB too much",
+                peak, all, tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
     put_remedies(options, mem, out);
 }

@@ -238,7 +238,7 @@ static void put_end(char out[PART_MAX], const struct tts_check_run *run,
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char excess[TTS_CHECK_NUMBER_MAX], phases[TTS_CHECK_NUMBER_MAX];
     out[0] = '\0';
-    if (finding->status == TTS_BUDGET_UNKNOWN)
+    if (finding->status == TTS_BUDGET_UNKNOWN || finding->reason == TTS_BUDGET_REFUSED)
         snprintf(out, PART_MAX, ": %s%s", tts_budget_reason_text(finding->reason),
                  put_phases(phases, finding));
     else if (finding->status == TTS_BUDGET_OVER)
@@ -248,21 +248,32 @@ static void put_end(char out[PART_MAX], const struct tts_check_run *run,
         snprintf(out, PART_MAX, ", the nearest of %zu phases", finding->phases);
 }
 
+/* " in FORWARD_PASS", for a figure of the whole run; "": not known, or the end. */
+enum { WHERE_MAX = PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8 };
+static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
+                      const struct tts_budget_finding *finding)
+{
+    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
+    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
+    bool is_peak = rule == TTS_BUDGET_DRAM_PEAK || rule == TTS_BUDGET_DRAM_HEADROOM;
+    if (is_peak && run->mem.peak_is_later)
+        put_safe(phase, sizeof phase, run->run->whole.phase);
+    else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
+             rule != TTS_BUDGET_DRAM_FINAL)
+        put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
+    snprintf(out, WHERE_MAX, "%s%s", phase[0] ? " in " : "", phase);
+}
+
 const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,
                            const struct tts_budget_finding *finding)
 {
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char measured[PART_MAX], origin[PART_MAX], end[PART_MAX], limit[TTS_CHECK_NUMBER_MAX] = "";
-    char where[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8] = "";
-    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char where[WHERE_MAX];
     put_measured(measured, run, finding);
     put_origin(origin, run, finding);
     put_end(end, run, finding);
-    if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
-        rule != TTS_BUDGET_DRAM_FINAL) {
-        put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-        snprintf(where, sizeof where, " in %s", phase);
-    }
+    put_where(where, run, finding);
     if (finding->limit.is_known)
         put_size(limit, rule, finding->limit.bytes);
     if (finding->reason == TTS_BUDGET_NO_PHASE)

@@ -173,6 +173,7 @@ static void say_unexplained(const struct tts_diff_job *job, const struct tts_dif
     const struct tts_rundiff_cause *cause = &pair->diff.cause;
     static const char *const why[] = {
         [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is not known",
+        [TTS_RUNDIFF_LATER] = "a peak is in a later iteration, and the phases cover the first",
         [TTS_RUNDIFF_CUT] = "something of a run is missing, its peak may be more",
         [TTS_RUNDIFF_UNKNOWN] = "a figure of a phase before it is not known",
         [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to it",

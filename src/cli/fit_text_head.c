@@ -211,6 +211,16 @@ static void put_count(uint64_t count, const char *before, const char *behind, FI
         fprintf(out, ", %s%" PRIu64 "%s", before, count, behind);
 }
 
+/* The summary covers the first iteration. This line has the peak of all iterations and the
+ * verdict, for programs that read the summary (docs/design/train-log.md). */
+static void put_prediction(const struct tts_fit *fit, FILE *out)
+{
+    char peak[TTS_NUMBER_MB_MAX];
+    fprintf(out, "Predicted DRAM peak: %s MB in ", tts_fit_mb(peak, fit->peak_bytes));
+    tts_fit_text_place(out, fit->peak.phase, NULL, TTS_LAYER_NONE);
+    fprintf(out, ", %s %s\n", tts_fit_fits(fit) ? "fits" : "does not fit", fit->chip->name);
+}
+
 /* What `ttscope analyze`, and others who read logs, look for above a summary: a name, and two
  * figures as the program logs them. */
 static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
@@ -231,8 +241,10 @@ static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
         fprintf(out, "%s: %" PRIu64 "\n",
                 tts_fit_is_v1(setup) ? "Number of parameters" : "Total parameters",
                 answer->fit->parameters);
-    fprintf(out, "Available Device Memory: %s MB\n\n",
+    fprintf(out, "Available Device Memory: %s MB\n",
             tts_fit_mb(all, answer->fit->capacity_bytes));
+    put_prediction(answer->fit, out);
+    fputc('\n', out);
 }
 
 void tts_fit_text_head(const struct tts_fit_answer *answer, FILE *out)

@@ -78,6 +78,14 @@ struct tts_train_note {
     char text[TTS_TRAIN_NOTE_BYTES]; /* lower case, no full stop */
 };
 
+/* A statement about the whole run, not only about its phases. `ttscope fit` makes it: its
+ * phases cover the first iteration, and a later iteration can need more memory. */
+struct tts_train_whole {
+    struct tts_amount peak;         /* over all iterations; not known: there is no statement */
+    char phase[TTS_TRAIN_NAME_MAX]; /* of that peak: "BACKWARD_PASS", "ITERATION_2" */
+    bool has_fits, fits;            /* whether the run fits a device of `device_memory` bytes */
+};
+
 struct tts_trainrun {
     uint64_t line, end_line; /* of the heading, and of the last line that belongs to it */
     char title[TTS_TRAIN_TITLE_MAX]; /* the line before that names it; "": none does */
@@ -88,6 +96,7 @@ struct tts_trainrun {
     const struct tts_train_phase *phases; /* borrowed */
     size_t phase_count;
     struct tts_amount overall_peak, final; /* as printed below "Final Totals" */
+    struct tts_train_whole whole;
     bool is_at_least; /* events or phases are missing: peaks may have been higher */
     bool is_cut;      /* that line is missing */
     bool is_exact;    /* its figures are bytes; else as printed, right to 0.005 MB */

@@ -55,7 +55,7 @@ static enum tts_status read_document(struct tts_result_reader *r)
     }
     if (status != TTS_OK)
         return status;
-    tts_result_run_end(&draft);
+    tts_result_run_end(r, &draft);
     return tts_result_pull(r, &token); /* nothing may come behind it */
 }
 

@@ -18,6 +18,7 @@ struct tts_result_draft {
     bool has_log;    /* what it is called by */
     bool is_assumed; /* device_memory_bytes */
     bool has_optimizer_source;
+    bool is_whole; /* of `analyze`: the peak is that of all iterations */
     char optimizer[TTS_TRAIN_WORD_MAX];
 };
 
@@ -47,6 +48,11 @@ TTS_NODISCARD enum tts_status tts_result_text(struct tts_result_reader *r,
 TTS_NODISCARD enum tts_status tts_result_flag(struct tts_result_reader *r,
                                               struct tts_result_draft *draft, const char *key,
                                               bool *out);
+/* Like tts_result_flag(). Sets *is_there to false for a null and for a value of another type.
+ */
+TTS_NODISCARD enum tts_status tts_result_answer(struct tts_result_reader *r,
+                                                struct tts_result_draft *draft, const char *key,
+                                                bool *is_there, bool *out);
 /* Goes into an object or a list; *is_in false: it is none. */
 TTS_NODISCARD enum tts_status tts_result_enter(struct tts_result_reader *r,
                                                struct tts_result_draft *draft, const char *key,
@@ -77,7 +83,7 @@ TTS_NODISCARD enum tts_status tts_result_run_begin(struct tts_result_reader *r,
 TTS_NODISCARD enum tts_status tts_result_run_field(struct tts_result_reader *r,
                                                    struct tts_result_draft *draft,
                                                    const char *key);
-void tts_result_run_end(struct tts_result_draft *draft);
+void tts_result_run_end(const struct tts_result_reader *r, struct tts_result_draft *draft);
 /* Behind the begin of one of "runs". */
 TTS_NODISCARD enum tts_status tts_result_run(struct tts_result_reader *r,
                                              struct tts_result_draft *document);

@@ -174,10 +174,54 @@ static enum tts_status read_at_least(struct tts_result_reader *r,
     return status;
 }
 
+/* The "peak" of `fit`: in which phase. */
+static enum tts_status read_peak(struct tts_result_reader *r, struct tts_result_draft *draft,
+                                 const char *object)
+{
+    struct tts_train_whole *whole = &draft->entry->run.whole;
+    bool is_in;
+    char key[TTS_RESULT_KEY_MAX];
+    enum tts_status status = tts_result_enter(r, draft, object, TTS_JSONPULL_OBJECT, &is_in);
+    while (is_in && status == TTS_OK) {
+        status = tts_result_key(r, key);
+        if (status != TTS_OK || key[0] == '\0')
+            return status;
+        if (tts_result_is_key(key, "phase"))
+            status = tts_result_text(r, draft, key, whole->phase, sizeof whole->phase);
+        else
+            status = tts_jsonpull_skip(r->json, r->err);
+    }
+    return status;
+}
+
+/* A field about the whole run. Sets *is_one to false if the key is none of these. */
+static enum tts_status read_whole(struct tts_result_reader *r, struct tts_result_draft *draft,
+                                  const char *key, bool *is_one)
+{
+    struct tts_train_whole *whole = &draft->entry->run.whole;
+    *is_one = true;
+    if (tts_result_is_key(key, "peak_bytes"))
+        return tts_result_amount(r, draft, key, &whole->peak);
+    if (tts_result_is_key(key, "fits"))
+        return tts_result_answer(r, draft, key, &whole->has_fits, &whole->fits);
+    if (tts_result_is_key(key, "peak"))
+        return read_peak(r, draft, key);
+    if (tts_result_is_key(key, "peak_phase"))
+        return tts_result_text(r, draft, key, whole->phase, sizeof whole->phase);
+    if (tts_result_is_key(key, "peak_of_all_iterations"))
+        return tts_result_flag(r, draft, key, &draft->is_whole);
+    *is_one = false;
+    return TTS_OK;
+}
+
 enum tts_status tts_result_run_field(struct tts_result_reader *r,
                                      struct tts_result_draft *draft, const char *key)
 {
     struct tts_trainrun *run = &draft->entry->run;
+    bool is_one;
+    enum tts_status whole = read_whole(r, draft, key, &is_one);
+    if (is_one)
+        return whole;
     if (tts_result_is_key(key, "phases"))
         return tts_result_list(r, draft, key, tts_result_phase);
     if (tts_result_is_key(key, "name") || tts_result_is_key(key, "log"))
@@ -217,11 +261,15 @@ enum tts_status tts_result_run_field(struct tts_result_reader *r,
 }
 
 /* What was assumed will be again; what was known is as if the log had said it. */
-void tts_result_run_end(struct tts_result_draft *draft)
+void tts_result_run_end(const struct tts_result_reader *r, struct tts_result_draft *draft)
 {
     struct tts_trainrun *run = &draft->entry->run;
+    bool is_fit = tts_result_is_key(r->schema, "ttscope.fit");
     if (draft->is_assumed)
         run->device_memory = (struct tts_amount){0};
+    if (!is_fit && !draft->is_whole)
+        run->whole = (struct tts_train_whole){0};
+    run->whole.has_fits &= run->device_memory.is_known;
     if (draft->has_optimizer_source)
         memcpy(run->optimizer, draft->optimizer, sizeof run->optimizer);
 }
@@ -247,7 +295,7 @@ enum tts_status tts_result_run(struct tts_result_reader *r, struct tts_result_dr
     while (status == TTS_OK) {
         status = tts_result_key(r, key);
         if (status == TTS_OK && key[0] == '\0') {
-            tts_result_run_end(&draft);
+            tts_result_run_end(r, &draft);
             return TTS_OK;
         }
         if (status == TTS_OK)

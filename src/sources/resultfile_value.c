@@ -88,17 +88,24 @@ enum tts_status tts_result_text(struct tts_result_reader *r, struct tts_result_d
     return TTS_OK;
 }
 
-enum tts_status tts_result_flag(struct tts_result_reader *r, struct tts_result_draft *draft,
-                                const char *key, bool *out)
+enum tts_status tts_result_answer(struct tts_result_reader *r, struct tts_result_draft *draft,
+                                  const char *key, bool *is_there, bool *out)
 {
     struct tts_jsonpull_token token;
     enum tts_status status = tts_result_pull(r, &token);
     if (status != TTS_OK)
         return status;
     *out = token.kind == TTS_JSONPULL_TRUE;
-    if (*out || token.kind == TTS_JSONPULL_FALSE || token.kind == TTS_JSONPULL_NULL)
+    *is_there = *out || token.kind == TTS_JSONPULL_FALSE;
+    if (*is_there || token.kind == TTS_JSONPULL_NULL)
         return TTS_OK;
     return refuse(r, draft, key, &token, "true or false");
+}
+
+enum tts_status tts_result_flag(struct tts_result_reader *r, struct tts_result_draft *draft,
+                                const char *key, bool *out)
+{
+    return tts_result_answer(r, draft, key, &(bool){0}, out);
 }
 
 enum tts_status tts_result_enter(struct tts_result_reader *r, struct tts_result_draft *draft,

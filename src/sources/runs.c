@@ -115,6 +115,44 @@ static enum tts_status load_result(struct input *in, const struct tts_alloc *all
     return status;
 }
 
+/* ---- is it worth a try? ---- */
+
+/* Copies the first bytes that wait in a pipe, which keeps them. Waits for the first of them. */
+static ssize_t peek_pipe(int fd, void *out, size_t size)
+{
+    int copy[2];
+    if (pipe2(copy, O_CLOEXEC) != 0)
+        return -1;
+    ssize_t len = tee(fd, copy[1], size, 0);
+    if (len > 0)
+        len = read(copy[0], out, size);
+    close(copy[0]);
+    close(copy[1]);
+    return len;
+}
+
+static ssize_t peek_at(int fd, bool is_stdin, void *out, size_t size)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return -1;
+    if (S_ISFIFO(st.st_mode) && is_stdin)
+        return peek_pipe(fd, out, size);
+    return S_ISREG(st.st_mode) ? pread(fd, out, size, lseek(fd, 0, SEEK_CUR)) : -1;
+}
+
+bool tts_runs_may_be_saved(const char *path)
+{
+    unsigned char head[64];
+    bool is_stdin = strcmp(path, "-") == 0;
+    /* A named pipe is not waited for here: whoever reads it opens it. */
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t len = fd < 0 ? -1 : peek_at(fd, is_stdin, head, sizeof head);
+    if (fd >= 0 && !is_stdin)
+        close(fd);
+    return len > 0 && (head[0] == '{' || tts_recfile_is_one(head, (size_t)len));
+}
+
 /* ---- all kinds ---- */
 
 /* A graph trace is JSON too, so that question comes behind the other two. */

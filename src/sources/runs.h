@@ -30,4 +30,8 @@ struct tts_runs {
  * read is in its notes; of a recording that is damaged too. */
 TTS_NODISCARD enum tts_status tts_runs_load(const char *path, const struct tts_alloc *alloc,
                                             struct tts_runs *out, struct tts_error *err);
+/* Returns whether the file at `path`, or standard input for "-", begins like a recording or
+ * like a JSON object. Takes nothing from a pipe. False for everything else that is not a
+ * regular file: a reader of logs can read that in one pass. */
+bool tts_runs_may_be_saved(const char *path);
 void tts_runs_release(struct tts_runs *runs); /* a zeroed one is fine */

@@ -90,6 +90,52 @@ static void set_kahan(struct tts_trainlog_around *around, struct tts_span value,
     around->is_kahan = tts_span_is(value, "true");
 }
 
+/* A later iteration is printed for people, "iteration 2"; results call it "ITERATION_2". */
+static void put_peak_phase(char out[TTS_TRAIN_NAME_MAX], struct tts_span words)
+{
+    static const char iteration[] = "iteration ";
+    size_t len = sizeof iteration - 1;
+    if (!tts_span_begins(words, iteration)) {
+        tts_span_copy(out, TTS_TRAIN_NAME_MAX, words);
+        return;
+    }
+    memcpy(out, "ITERATION_", len);
+    tts_span_copy(out + len, TTS_TRAIN_NAME_MAX - len,
+                  (struct tts_span){words.at + len, words.len - len});
+}
+
+/* "13975.36 MB in iteration 2, does not fit n150" */
+static bool read_prediction(struct tts_span value, struct tts_train_whole *out)
+{
+    const char *end = value.at + value.len, *in = tts_span_find(value, " in ");
+    if (!in)
+        return false;
+    struct tts_span size = {value.at, (size_t)(in - value.at)};
+    struct tts_span phase = {in + 4, (size_t)(end - in) - 4};
+    const char *comma = tts_span_find(phase, ", ");
+    int64_t bytes;
+    if (!comma || comma == phase.at || !tts_logvalue_mb(size, &bytes) || bytes < 0)
+        return false;
+    struct tts_span verdict = {comma + 2, (size_t)(end - comma) - 2};
+    phase.len = (size_t)(comma - phase.at);
+    *out = (struct tts_train_whole){.peak = tts_amount_of(bytes),
+                                    .has_fits = true,
+                                    .fits = tts_span_begins(verdict, "fits ")};
+    put_peak_phase(out->phase, phase);
+    return out->fits || tts_span_begins(verdict, "does not fit ");
+}
+
+static void set_prediction(struct tts_trainlog_around *around, struct tts_span value,
+                           struct moment moment)
+{
+    around->whole_at = moment.at;
+    around->whole_line = moment.line;
+    if (read_prediction(value, &around->whole))
+        return;
+    around->whole = (struct tts_train_whole){0};
+    tts_trainlog_excerpt(around->bad_whole, value);
+}
+
 static void set_row(struct tts_trainlog_around *around, const struct tts_logline *line,
                     bool is_optimizer, struct moment moment)
 {
@@ -117,6 +163,8 @@ static void set(struct tts_trainlog_around *around, const struct tts_logline *li
     } else if (line->kind == TTS_LOGLINE_MEMORY) {
         forget_device(around);
         set_memory(around, line->value, moment);
+    } else if (line->kind == TTS_LOGLINE_PREDICTED_PEAK) {
+        set_prediction(around, line->value, moment);
     } else if (line->kind == TTS_LOGLINE_KAHAN) {
         set_kahan(around, line->value, moment);
     } else if (line->kind == TTS_LOGLINE_NO_OPTIMIZER) {
@@ -271,6 +319,19 @@ static void apply_optimizer(struct tts_trainrun *run, const struct tts_trainlog_
     run->is_kahan = from->is_kahan;
 }
 
+/* `ttscope fit` prints the line just before its summary, and all its sizes are of one device. A
+ * summary far below is another program's. */
+static void apply_prediction(struct tts_trainrun *run, const struct tts_trainlog_around *from)
+{
+    if (from->whole_at == 0 || run->line - from->whole_line > TTS_TRAINLOG_PREDICTION_LINES)
+        return;
+    run->whole = from->whole;
+    run->device_memory_is_one = true;
+    if (!from->whole.peak.is_known)
+        tts_trainlog_note(run, from->whole_line, "cannot read the predicted peak: '%s'",
+                          from->bad_whole);
+}
+
 /* Whether what the rank said itself, at `own`, counts, and not what was said last by any. Lines
  * without a prefix may be of several programs: what was said before their last block is old. */
 static bool is_own(const struct tts_trainlog_rank *rank, uint64_t own, uint64_t any)
@@ -286,5 +347,7 @@ void tts_trainlog_apply(struct tts_trainlog *log, struct tts_trainlog_rank *rank
     apply_parameters(run, is_own(rank, own->parameters_at, any->parameters_at) ? own : any);
     apply_device(run, is_own(rank, own->device_at, any->device_at) ? own : any);
     apply_optimizer(run, is_own(rank, own->optimizer_at, any->optimizer_at) ? own : any);
+    apply_prediction(run, is_own(rank, own->whole_at, any->whole_at) ? own : any);
+    own->whole_at = any->whole_at = 0;
     own->is_optimizer_new = any->is_optimizer_new = false;
 }

@@ -23,6 +23,8 @@ enum {
     TTS_TRAINLOG_PHASES = 16384, /* of one block */
     TTS_TRAINLOG_PHASES_IN_ALL = 32768,
     TTS_TRAINLOG_EXCERPT = 24,
+    TTS_TRAINLOG_PREDICTION_LINES =
+        8, /* a prediction is this near to the heading, or ignored */
 };
 
 /* A piece of a line. */
@@ -189,6 +191,7 @@ enum tts_logline_kind {
     /* around a block */
     TTS_LOGLINE_PARAMETERS,
     TTS_LOGLINE_MEMORY,
+    TTS_LOGLINE_PREDICTED_PEAK,
     TTS_LOGLINE_KAHAN,
     TTS_LOGLINE_NO_OPTIMIZER,
     TTS_LOGLINE_SECTION,
@@ -220,6 +223,10 @@ struct tts_trainlog_around {
     bool has_kahan, is_kahan;
     bool is_optimizer_new; /* no block has begun since */
     char optimizer[TTS_TRAIN_WORD_MAX];
+    /* The prediction for the next block only. */
+    uint64_t whole_at, whole_line;
+    struct tts_train_whole whole;
+    char bad_whole[TTS_TRAINLOG_EXCERPT]; /* if whole.peak is not known */
 };
 
 /* The part of a header that is being printed. */

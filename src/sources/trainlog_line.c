@@ -93,6 +93,8 @@ static struct words tell_at_colon(struct tts_span before, struct tts_span behind
     case 'k':
         if (tts_span_ends(before, "Overall DRAM Peak"))
             return (struct words){TTS_LOGLINE_OVERALL, strlen("Overall DRAM Peak")};
+        if (tts_span_ends(before, "Predicted DRAM peak"))
+            return (struct words){TTS_LOGLINE_PREDICTED_PEAK, strlen("Predicted DRAM peak")};
         return (struct words){0};
     case 's':
         return tell_parameters(before);

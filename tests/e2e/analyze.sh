@@ -315,7 +315,7 @@ for wrong in x.json x.tts; do
     echo '{}' >"$work/$wrong"
     analyze "$work/$wrong"
     expect_code 3
-    expect_err_like "which 'ttscope *diff' and 'check' read"
+    expect_err_like "no memory summary in '$work/$wrong': it is not a "
 done
 
 # --- pictures -----------------------------------------------------------------------------

@@ -442,7 +442,7 @@ jq '.phases = [] | .overall_dram_peak_bytes = null | .final_dram_bytes = 7' fit.
 run "$ttscope" diff bare.json none.json
 expect_code 3
 expect_err "ttscope diff: none.json: a result of 'ttscope.fit' without phases"
-jq '.overall_dram_peak_bytes = null | .final_dram_bytes = null | .phases = [{"name": "X"}]' fit.json >blank.json
+jq '.overall_dram_peak_bytes = null | .peak_bytes = null | .final_dram_bytes = null | .phases = [{"name": "X"}]' fit.json >blank.json
 run "$ttscope" diff blank.json blank.json
 expect_code 5
 expect_out_like "

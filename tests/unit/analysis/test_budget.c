@@ -43,6 +43,28 @@ T_TEST(patterns_match_as_a_shell_does)
 
 /* --- bytes and shares ------------------------------------------------------------------- */
 
+T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
+{
+    begin();
+    rig.run.whole =
+        (struct tts_train_whole){.peak = tts_amount_of(1000 * MB), .has_fits = true};
+    rig.run.device_memory = tts_amount_of(2000 * MB);
+    rig.run.device_memory_is_one = true;
+    size_t share = add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_SHARE, 10000);
+    size_t headroom = add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 100 * MB);
+    size_t bytes = add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_BYTES, 1000 * MB);
+    tts_trainmem_of(&rig.run, &(struct tts_trainmem_options){0}, &rig.mem);
+    rig.input.mem = &rig.mem;
+    struct tts_budget_verdict verdict;
+    tts_budget_judge(&rig.input, share, NULL, NULL, &verdict);
+    T_EQ(verdict.status, TTS_BUDGET_OVER);
+    T_EQ(verdict.worst.reason, TTS_BUDGET_REFUSED);
+    tts_budget_judge(&rig.input, headroom, NULL, NULL, &verdict);
+    T_EQ(verdict.status, TTS_BUDGET_OVER);
+    tts_budget_judge(&rig.input, bytes, NULL, NULL, &verdict);
+    T_EQ(verdict.status, TTS_BUDGET_PASS);
+}
+
 T_TEST(exactly_at_the_limit_passes_and_a_byte_more_is_over)
 {
     begin();

@@ -215,3 +215,81 @@ T_TEST(negative_sizes_are_never_in_the_stack)
     assert_amount(mem.peak, 1400);
     assert_parts(&mem, (double[]){0, 900, 500, 0, 0});
 }
+
+/* ---- later iterations ---- */
+
+T_TEST(a_stated_peak_of_a_later_iteration_is_the_peak)
+{
+    struct built built;
+    tinyllama(&built, true);
+    built.run.whole =
+        (struct tts_train_whole){.peak = tts_amount_of(mb(13000)), .phase = "ITERATION_2"};
+    struct tts_trainmem mem = analyse(&built);
+    assert_amount(mem.peak, 13000);
+    T_TRUE(mem.peak_is_whole && mem.peak_is_later && !mem.has_peak_phase);
+    T_TRUE(mem.has_verdict && !mem.fits);
+    /* One that a phase has reached is of that phase. */
+    built.run.whole.peak = built.run.overall_peak;
+    mem = analyse(&built);
+    T_TRUE(mem.peak_is_whole && !mem.peak_is_later && mem.has_peak_phase);
+    /* One that is below what a phase reached is of something else. */
+    built.run.whole.peak = tts_amount_of(mb(8000));
+    mem = analyse(&built);
+    assert_amount(mem.peak, 8278.65);
+    T_TRUE(!mem.peak_is_whole && mem.fits);
+}
+
+T_TEST(a_stated_verdict_counts_for_the_same_memory_alone)
+{
+    struct built built;
+    tinyllama(&built, true);
+    built.run.whole =
+        (struct tts_train_whole){.peak = built.run.overall_peak, .has_fits = true};
+    built.run.device_memory = tts_amount_of(mb(9000));
+    built.run.device_memory_is_one = true;
+    struct tts_trainmem mem = analyse(&built);
+    T_TRUE(mem.has_verdict && !mem.fits && mem.is_refused);
+    struct tts_trainmem_options options = {.device_memory = tts_amount_of(mb(9000) + 5000)};
+    tts_trainmem_of(&built.run, &options, &mem);
+    T_TRUE(mem.is_refused);
+    options.device_memory = tts_amount_of(mb(9001));
+    tts_trainmem_of(&built.run, &options, &mem);
+    T_TRUE(mem.has_verdict && mem.fits && !mem.is_refused);
+    /* Nothing makes a peak fit that is too much. */
+    built.run.whole.fits = true;
+    built.run.device_memory = tts_amount_of(mb(8000));
+    mem = analyse(&built);
+    T_TRUE(mem.has_verdict && !mem.fits && !mem.is_refused);
+}
+
+T_TEST(a_log_of_the_first_iteration_does_not_know_what_later_ones_need)
+{
+    static const struct {
+        const char *name;
+        bool leaves;
+    } cases[] = {{"SGD", true},    {"AdamWFullPrecision", true}, {"NoOp", true},
+                 {"AdamW", false}, {"MuonComposite", false},     {"", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct built built;
+        tinyllama(&built, true);
+        strcpy(built.run.optimizer, cases[i].name);
+        built.run.device_memory = tts_amount_of(mb(9000));
+        built.run.device_memory_is_one = true;
+        struct tts_trainmem mem = analyse(&built);
+        T_EQ(mem.covers_first, cases[i].leaves);
+        T_EQ(mem.has_verdict, !cases[i].leaves);
+        if (cases[i].leaves)
+            assert_amount(mem.later_more, 2 * 1856.03);
+        built.run.device_memory = tts_amount_of(mb(12000));
+        mem = analyse(&built);
+        T_TRUE(mem.has_verdict && mem.fits);
+        built.run.device_memory = tts_amount_of(mb(8000));
+        mem = analyse(&built);
+        T_TRUE(mem.has_verdict && !mem.fits);
+        /* A second iteration is in the log. */
+        add_phase(&built, "FIRST_ITERATION_COMPLETE", 0, 0);
+        T_EQ(analyse(&built).covers_first, cases[i].leaves);
+        add_phase(&built, "FORWARD_PASS", 996.35, 192.95);
+        T_TRUE(!analyse(&built).covers_first);
+    }
+}

@@ -78,6 +78,36 @@ T_TEST(a_fit_is_one_run_in_bytes)
     tts_runs_release(&runs);
 }
 
+T_TEST(the_peak_of_all_iterations_and_the_verdict_are_those_of_fit)
+{
+#define PHASE "\"phases\": [{\"name\": \"X\"}], \"overall_dram_peak_bytes\": 10"
+    struct tts_runs runs =
+        parsed("{" FIT ", " PHASE ", \"peak\": {\"bytes\": 20, \"phase\": \"ITERATION_2\", "
+               "\"parts\": []}, \"capacity_bytes\": 15, \"peak_bytes\": 20, \"fits\": false}");
+    const struct tts_train_whole *whole = &runs.runs[0].whole;
+    expect(whole->peak, 20);
+    T_TRUE(whole->has_fits && !whole->fits);
+    T_STR_EQ(whole->phase, "ITERATION_2");
+    tts_runs_release(&runs);
+    runs = parsed("{" FIT ", " PHASE ", \"capacity_bytes\": 15, \"peak_bytes\": null, "
+                  "\"fits\": null}");
+    T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
+    tts_runs_release(&runs);
+    /* Of a log, only if it was a prediction; a verdict about an assumed device is none. */
+    runs = parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"fits\": true}");
+    T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
+    tts_runs_release(&runs);
+    runs =
+        parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"peak_of_all_iterations\": true, "
+               "\"peak_phase\": \"ITERATION_3\", \"device_memory_bytes\": 30, "
+               "\"device_memory_source\": \"assumed\", \"fits\": true}");
+    expect(runs.runs[0].whole.peak, 20);
+    T_STR_EQ(runs.runs[0].whole.phase, "ITERATION_3");
+    T_TRUE(!runs.runs[0].whole.has_fits);
+    tts_runs_release(&runs);
+#undef PHASE
+}
+
 T_TEST(runs_count_more_than_the_top)
 {
     static const char *const texts[] = {

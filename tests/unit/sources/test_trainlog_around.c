@@ -321,3 +321,55 @@ T_TEST(a_word_between_does_not_hide_what_stands_before)
     T_STR_EQ(runs[0].optimizer, "AdamW");
     T_STR_EQ(runs[1].optimizer, "");
 }
+
+/* ---- predictions ---- */
+
+T_TEST(a_prediction_is_of_the_next_block_alone)
+{
+    read_log("Available Device Memory: 62.03 MB\n"
+             "Predicted DRAM peak: 76.97 MB in iteration 2, does not fit n150\n\n" BLOCK("A")
+                 BLOCK("B"));
+    T_EQ(run_count, 2);
+    const struct tts_train_whole *whole = &runs[0].whole;
+    T_TRUE(whole->peak.is_known && whole->has_fits && !whole->fits);
+    T_EQ(whole->peak.bytes, MB(76.97));
+    T_STR_EQ(whole->phase, "ITERATION_2");
+    T_TRUE(runs[0].device_memory_is_one);
+    T_TRUE(!runs[1].whole.peak.is_known && !runs[1].device_memory_is_one);
+    char *prefixed = with_prefix("[1,0]<stdout>:", "Predicted DRAM peak: 5.00 MB in "
+                                                   "BACKWARD_PASS, fits p150\n" BLOCK("A"));
+    read_log(prefixed);
+    free(prefixed);
+    T_TRUE(runs[0].whole.fits && runs[0].whole.peak.bytes == MB(5));
+    T_STR_EQ(runs[0].whole.phase, "BACKWARD_PASS");
+    T_STR_EQ(runs[0].title, "");
+}
+
+T_TEST(a_prediction_far_above_a_block_is_not_of_it)
+{
+    read_log("Predicted DRAM peak: 5.00 MB in BACKWARD_PASS, fits n150\n"
+             "1\n2\n3\n4\n5\n6\n7\n" BLOCK("A"));
+    T_TRUE(runs[0].whole.peak.is_known);
+    read_log("Predicted DRAM peak: 5.00 MB in BACKWARD_PASS, fits n150\n"
+             "1\n2\n3\n4\n5\n6\n7\n8\n" BLOCK("A"));
+    T_TRUE(!runs[0].whole.peak.is_known && runs[0].notes_in_all == 0);
+}
+
+T_TEST(a_prediction_that_cannot_be_read_is_a_note)
+{
+    static const char *const bad[] = {"5.00 MB",
+                                      "5.00 MB in X",
+                                      "5.00 MB in , fits n150",
+                                      "lots in X, fits n150",
+                                      "-5.00 MB in X, fits n150",
+                                      "5.00 MB in X, may fit n150",
+                                      "5.00 MB in X, fits"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "Predicted DRAM peak: %s\n" BLOCK("A"), bad[i]);
+        read_log(text);
+        T_TRUE(!runs[0].whole.peak.is_known && !runs[0].whole.has_fits);
+        T_EQ(runs[0].notes_in_all, 1);
+        T_EQ(strncmp(runs[0].notes[0].text, "cannot read the predicted peak: '", 33), 0);
+    }
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# What one command says about a run, another says too: fit, as text and as JSON, into analyze,
+# check and diff.
+# shellcheck source=tests/e2e/lib.sh
+source "$TTS_SOURCE_DIR/tests/e2e/lib.sh"
+
+nano=$source_dir/tests/e2e/fit/nano.yaml
+cd "$work" || exit 1
+printf 'overall:\n  dram_peak: 100%%\n' >budget.yaml
+printf 'overall:\n  headroom: 0%%\n' >headroom.yaml
+
+expect_jq() { # filter, what it gives of the last output
+    local got
+    got=$(jq -c "$1" "$work/out" 2>&1) || fail "jq cannot: $1"
+    [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
+}
+
+# fit_both ARGS...: text and JSON, and the exit code of fit in fit_code.
+fit_both() {
+    run "$ttscope" fit "$@"
+    fit_code=$code
+    cp out fit.txt
+    run "$ttscope" fit "$@" --json
+    [ "$code" = "$fit_code" ] || fail "wanted the exit code of the text"
+    cp out fit.json
+}
+
+# agree PEAK PHASE: analyze (by a pipe and of its own result) and check say what fit said.
+agree() {
+    local file verdict=true
+    [ "$fit_code" -eq 0 ] || verdict=false
+    for file in fit.txt fit.json; do
+        run bash -c 'cat "$2" | "$1" analyze --logs - --json' - "$ttscope" "$file"
+        expect_code 0
+        expect_jq .fits "$verdict"
+        expect_jq .peak_of_all_iterations true
+        expect_jq .peak_phase "\"$2\""
+        expect_jq '.peak_bytes / 10485.76 | round' "$1"
+        cp out "analyzed-$file.json"
+        run "$ttscope" analyze --logs "$file" --fail-above 100%
+        expect_code "$fit_code"
+    done
+    for file in fit.txt fit.json analyzed-fit.txt.json analyzed-fit.json.json; do
+        run bash -c '"$1" check --budget budget.yaml - <"$2"' - "$ttscope" "$file"
+        expect_code "$fit_code"
+        expect_out_like " in $2, at most"
+    done
+    run "$ttscope" check --budget headroom.yaml fit.txt fit.json
+    expect_code "$fit_code"
+    run "$ttscope" diff fit.json fit.txt
+    expect_code 0
+    expect_out_like 'no difference'
+    run "$ttscope" diff analyzed-fit.txt.json analyzed-fit.json.json
+    expect_code 0
+    expect_out_like 'no difference'
+}
+
+# --- the peak of a later iteration --------------------------------------------------------
+
+for optimizer in 'SGD --momentum 0.9' NoOp AdamWFullPrecision; do
+    # The first iteration would fit.
+    # shellcheck disable=SC2086
+    fit_both "$nano" --batch 1 --optimizer $optimizer --set dram_bank_size=25M
+    peak=$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)
+    [ "$(jq '.peak_bytes > .overall_dram_peak_bytes' fit.json)" = true ] ||
+        fail "wanted a peak in a later iteration"
+    agree "$peak" ITERATION_2
+done
+fit_both "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M
+[ "$fit_code" = 1 ] || fail "wanted a run that does not fit"
+[ "$(jq '.overall_dram_peak_bytes < .capacity_bytes' fit.json)" = true ] ||
+    fail "wanted a first iteration that fits"
+agree 7697 ITERATION_2
+run "$ttscope" analyze --logs fit.txt
+expect_out_like '  Peak DRAM:            76.97 MB'
+expect_out_like '  reached in ITERATION_2; the phases of the summary cover the first iteration'
+expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
+
+# --- free memory in pieces ----------------------------------------------------------------
+
+fit_both "$nano" --recipe v1 --batch 359
+[ "$fit_code" = 1 ] || fail "wanted a run that does not fit"
+agree 1215205 BACKWARD_PASS
+run "$ttscope" analyze --logs fit.txt
+expect_out_like "  does not fit: the peak is 12,152.05 MB of 12,254.03 MB, but 'ttscope fit' says
+    that the run does not fit; its output has the reason"
+run "$ttscope" check --budget budget.yaml fit.json
+expect_out_like 'the device): the run does not fit the device, as ttscope fit says'
+# Another device is judged by the peak.
+run "$ttscope" analyze --logs fit.json --device p150 --json
+expect_jq .fits true
+
+# --- a peak in the first iteration --------------------------------------------------------
+
+fit_both "$nano" --recipe v1
+[ "$fit_code" = 0 ] || fail "wanted a run that fits"
+agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" BACKWARD_PASS
+
+# --- a log of the first iteration alone ---------------------------------------------------
+
+# optimizer_log NAME: a measured log whose header names the optimizer.
+optimizer_log() {
+    printf '[OPTIMIZER] ----\n  name  %s\n\n' "$1"
+    cat "$source_dir/tests/e2e/analyze/one_run.log"
+}
+for optimizer in SGD AdamWFullPrecision NoOp; do
+    optimizer_log "$optimizer" >run.log
+    run "$ttscope" analyze --logs run.log
+    expect_code 0
+    expect_out_like "  the log covers the first iteration; $optimizer keeps the gradients"
+    expect_out_like ' 3,712.06 MB, twice the'
+    expect_out_like '  fits: 8,278.65 MB of 12,288.00 MB'
+    run "$ttscope" analyze --logs run.log --device_memory 9GiB
+    expect_code 5
+    expect_out_like '  not known: the first iteration fits with 8,278.65 MB, later iterations need
+    more and may not fit'
+    run "$ttscope" analyze --logs run.log --device_memory 9GiB --json
+    expect_jq '[.fits, .covers_first_iteration]' '[null,true]'
+    run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
+    expect_code 5
+    expect_out_like 'the log covers the first iteration, and later ones need more'
+done
+optimizer_log AdamW >run.log
+run "$ttscope" analyze --logs run.log --device_memory 9GiB
+expect_code 0
+[[ $out != *'first iteration;'* ]] || fail "wanted no word about later iterations"
+run "$ttscope" analyze --logs run.log --optimizer SGDMomentum
+expect_out_like '  the log covers the first iteration; SGDMomentum keeps the gradients'
