@@ -30,14 +30,18 @@ static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
 
 /* ---- the vocabulary ---- */
 
-static bool is_tokens(const char *data_path)
+/* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; nano_gpt
+ * (C++) reads one in .txt as text and everything else as tokens. Without a data_path both read
+ * the Shakespeare text. */
+static bool is_tokens(const struct tts_fit_setup *setup, const char *data_path)
 {
+    if (tts_recipe_is_cpp(setup->options->recipe))
+        return data_path[0] != '\0' && !tts_fit_ends_in(data_path, ".txt");
     return tts_fit_ends_in(data_path, ".yaml") || tts_fit_ends_in(data_path, ".yml");
 }
 
-/* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; without
- * one it reads the Shakespeare text. Tokens need a vocab_size. With text, vocab_size must be 0
- * or the number of its characters. */
+/* Tokens need a vocab_size. With text, vocab_size must be 0; train.py also accepts the number
+ * of characters. */
 static void stop_at_vocabulary(struct tts_fit_setup *setup)
 {
     const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
@@ -45,10 +49,10 @@ static void stop_at_vocabulary(struct tts_fit_setup *setup)
     const char *path = data->is_set ? data->text : "";
     uint64_t number = size->is_set ? size->number : 0;
     struct tts_fit_stop *why;
-    if (setup->options->recipe != TTS_RECIPE_HEAD ||
-        setup->options->is_given[TTS_FIT_VOCABULARY])
+    bool is_cpp = tts_recipe_is_cpp(setup->options->recipe);
+    if (tts_fit_is_v1(setup) || setup->options->is_given[TTS_FIT_VOCABULARY])
         return;
-    if (is_tokens(path)) {
+    if (is_tokens(setup, path)) {
         if (number > 0)
             return;
         why = stop(setup, data->file, data->line);
@@ -59,18 +63,18 @@ static void stop_at_vocabulary(struct tts_fit_setup *setup)
             TTS_FIT_CHARACTERS);
         return;
     }
-    if (number == 0 || number == TTS_FIT_CHARACTERS)
+    if (number == 0 || (number == TTS_FIT_CHARACTERS && !is_cpp))
         return;
     why = stop(setup, size->file, size->line);
     bool is_text = tts_fit_ends_in(path, ".txt");
     say(why->reason,
         "'vocab_size' is %" PRIu64 ", but %s. The program takes the characters of a text as "
-        "its vocabulary (%d for Shakespeare) and accepts only 0 or that number",
+        "its vocabulary (%d for Shakespeare) and accepts only 0%s",
         number,
         is_text           ? "data_path is text"
         : path[0] != '\0' ? "data_path is not .yaml and is read as text"
                           : "without data_path the program reads the Shakespeare text",
-        TTS_FIT_CHARACTERS);
+        TTS_FIT_CHARACTERS, is_cpp ? "" : " or that number");
     if (is_text)
         say(why->figures, "'vocab_size' 0, a vocabulary of %d characters", TTS_FIT_CHARACTERS);
     else
@@ -84,7 +88,7 @@ static void stop_at_vocabulary(struct tts_fit_setup *setup)
 static void stop_at_gpt2(struct tts_fit_setup *setup)
 {
     const struct tts_fit_value *chips = &setup->values[TTS_FIT_TENSOR_PARALLEL];
-    if (setup->options->recipe != TTS_RECIPE_HEAD || tts_fit_is_llama(setup) ||
+    if (tts_recipe_is_cpp(setup->options->recipe) || tts_fit_is_llama(setup) ||
         chips->number <= 1)
         return;
     struct tts_fit_stop *why = stop(setup, chips->file, chips->line);
