@@ -1,6 +1,7 @@
 /* devices_full.c: all about one chip. */
 #include "base/number.h"
 #include "cli/devices_parts.h"
+#include "cli/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -21,6 +22,8 @@ static size_t note_number(struct notes *notes, const char *source)
     notes->texts[notes->count++] = source;
     return notes->count;
 }
+
+enum { MEANING_COLUMN = 55, SOURCE_COLUMN = 7 };
 
 /* --- facts ------------------------------------------------------------------------------ */
 
@@ -49,14 +52,15 @@ static void print_fact(enum tts_fact_key key, const struct tts_fact *fact, struc
     bool known = fact->origin != TTS_ORIGIN_UNKNOWN;
     if (known && tts_fact_unit(key) == TTS_UNIT_BYTES && fact->value >= 1024)
         tts_number_format_bytes(human, fact->value);
-    fprintf(out, "  %-18s  %11s  %8s  %-8s  ", tts_fact_name(key),
+    fprintf(out, "  %-18s %10s %8s %-8s ", tts_fact_name(key),
             known ? tts_fact_text(key, fact, text) : "-", human, tts_origin_name(fact->origin));
     size_t note = known ? note_number(notes, fact->source) : 0;
     if (note > 0)
         fprintf(out, "[%zu]%s", note, note < 10 ? " " : "");
     else
         fputs("    ", out);
-    fprintf(out, "  %s\n", tts_fact_meaning(key));
+    fputc(' ', out);
+    tts_say_column(out, MEANING_COLUMN, tts_fact_meaning(key));
 }
 
 /* The grids that other kinds of dispatch leave, as long as nobody has set one. */
@@ -99,25 +103,29 @@ static bool is_changed(const struct tts_chip *chip)
 
 static void print_changes(const struct tts_chip *chip, FILE *out)
 {
-    char text[TTS_FACT_TEXT_MAX];
-    const char *between = "set: ";
+    char text[TTS_FACT_TEXT_MAX], line[TTS_FACTS * 64];
+    size_t len = 0;
     for (size_t i = 0; i < TTS_FACTS; i++) {
         enum tts_fact_key key = (enum tts_fact_key)i;
         if (chip->fact[key].origin != TTS_ORIGIN_SET)
             continue;
-        fprintf(out, "%s%s=%s", between, tts_fact_name(key),
-                tts_fact_text(key, &chip->fact[key], text));
-        between = ", ";
+        int need = snprintf(line + len, sizeof line - len, "%s%s=%s",
+                            len > 0 ? ", " : "set: ", tts_fact_name(key),
+                            tts_fact_text(key, &chip->fact[key], text));
+        assert(need > 0 && (size_t)need < sizeof line - len);
+        len += (size_t)need;
     }
-    if (between[0] == ',')
-        fputc('\n', out);
+    if (len > 0)
+        tts_say_column(out, 0, line);
 }
 
 static void print_sources(const struct notes *notes, FILE *out)
 {
     fputs("\nsources\n", out);
-    for (size_t i = 0; i < notes->count; i++)
-        fprintf(out, "  [%zu]%s %s\n", i + 1, i < 9 ? " " : "", notes->texts[i]);
+    for (size_t i = 0; i < notes->count; i++) {
+        fprintf(out, "  [%zu]%s ", i + 1, i < 9 ? " " : "");
+        tts_say_column(out, SOURCE_COLUMN, notes->texts[i]);
+    }
 }
 
 void tts_devices_text_one(const struct tts_devices_one *one, FILE *out)
@@ -125,8 +133,8 @@ void tts_devices_text_one(const struct tts_devices_one *one, FILE *out)
     struct notes notes = {0};
     const struct tts_preset *preset = one->preset;
     if (preset) /* the numbers of its title are those of the preset as it is */
-        fprintf(
-            out, "%s: %.*s\n", preset->name,
+        tts_say(
+            out, 0, "%s: %.*s", preset->name,
             (int)(is_changed(&one->chip) ? strcspn(preset->title, ":") : strlen(preset->title)),
             preset->title);
     else
@@ -136,9 +144,9 @@ void tts_devices_text_one(const struct tts_devices_one *one, FILE *out)
         fprintf(out, "%s%s%s", i == 0 ? "other names: " : ", ", preset->aliases[i],
                 preset->aliases[i + 1] ? "" : "\n");
     if (preset && preset->variants[0])
-        fprintf(out, "variants: %s\n", preset->variants);
+        tts_say(out, 0, "variants: %s", preset->variants);
     print_changes(&one->chip, out);
-    fprintf(out, "\n  %-18s  %11s  %8s  %-8s  %-4s  %s\n", "key", "value", "", "origin", "from",
+    fprintf(out, "\n  %-18s %10s %8s %-8s %-4s %s\n", "key", "value", "", "origin", "from",
             "meaning");
     print_facts(&one->chip, &notes, out);
     tts_devices_text_pools(&one->chip, out);

@@ -1,11 +1,12 @@
 /* devices_host.c: the chips of this host as a table. */
 #include "cli/devices_parts.h"
+#include "cli/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
-enum { COLUMNS = 5, PIDS_SHOWN = 8 };
+enum { COLUMNS = 5, PIDS_SHOWN = 8, PIDS_MAX = PIDS_SHOWN * 16 + 64, BELOW_COLUMN = 8 };
 
 struct row {
     const char *texts[COLUMNS];
@@ -33,29 +34,46 @@ static void widen(int widths[COLUMNS], const struct row *row)
     }
 }
 
-static void print_cells(const int widths[COLUMNS], const struct row *row, FILE *out)
+/* Returns the columns they take. */
+static unsigned print_cells(const int widths[COLUMNS], const struct row *row, FILE *out)
 {
-    for (size_t i = 0; i < COLUMNS; i++)
+    unsigned columns = 0;
+    for (size_t i = 0; i < COLUMNS; i++) {
         fprintf(out, "  %-*s", widths[i], row->texts[i]);
+        columns += 2 + (unsigned)widths[i];
+    }
+    return columns;
 }
 
-static void print_pids(const struct tts_hostchip *chip, FILE *out)
+static void list_pids(const struct tts_hostchip *chip, char text[PIDS_MAX])
 {
     size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
     size_t shown = kept < PIDS_SHOWN ? kept : PIDS_SHOWN;
+    size_t len = 0;
     if (!chip->pids_known || chip->pid_count == 0) {
-        fputs(chip->pids_known ? "nobody" : "unknown", out);
+        snprintf(text, PIDS_MAX, "%s", chip->pids_known ? "nobody" : "unknown");
         return;
     }
     for (size_t i = 0; i < shown; i++) {
-        fputs(i > 0 ? ", " : "", out);
-        if (chip->pids[i] == 0)
-            fputs("hidden", out);
-        else
-            fprintf(out, "%" PRIu32, chip->pids[i]);
+        const char *between = i > 0 ? ", " : "";
+        int put = chip->pids[i] == 0 ? snprintf(text + len, PIDS_MAX - len, "%shidden", between)
+                                     : snprintf(text + len, PIDS_MAX - len, "%s%" PRIu32,
+                                                between, chip->pids[i]);
+        assert(put > 0 && (size_t)put < PIDS_MAX - len);
+        len += (size_t)put;
     }
     if (chip->pid_count > shown)
-        fprintf(out, " and %zu more", chip->pid_count - shown);
+        snprintf(text + len, PIDS_MAX - len, " and %zu more", chip->pid_count - shown);
+}
+
+/* Below the row if there is no room in it. */
+static void print_pids(const struct tts_hostchip *chip, unsigned column, FILE *out)
+{
+    char text[PIDS_MAX];
+    list_pids(chip, text);
+    bool is_below = column + 2 + strlen(text) > tts_say_columns();
+    fprintf(out, "%s%*s", is_below ? "\n" : "", is_below ? BELOW_COLUMN : 2, "");
+    tts_say_column(out, is_below ? BELOW_COLUMN : column + 2, text);
 }
 
 static void print_table(const struct tts_hostchips *found, FILE *out)
@@ -68,14 +86,12 @@ static void print_table(const struct tts_hostchips *found, FILE *out)
     }
     fputs("  node", out);
     print_cells(widths, &heading, out);
-    fputs("  open in process\n", out);
+    fputs("  open in\n", out);
     for (size_t i = 0; i < found->count; i++) {
         struct row row = row_of(&found->chips[i]);
         fprintf(out, "  %4" PRIu32, found->chips[i].node);
-        print_cells(widths, &row, out);
-        fputs("  ", out);
-        print_pids(&found->chips[i], out);
-        fputc('\n', out);
+        unsigned columns = 6 + print_cells(widths, &row, out);
+        print_pids(&found->chips[i], columns, out);
     }
     if (found->left_out > 0)
         fprintf(out, "  and %zu more that are not shown\n", found->left_out);

@@ -24,8 +24,8 @@ static void print_pool(const struct tts_chip *chip, enum tts_pool pool, FILE *ou
         fprintf(out, "%s\n", empty_because(pool));
     else
         fprintf(out,
-                "%5" PRIu32 "  %14" PRIu64 "  %13" PRIu64 "  %13" PRIu64 "  %10" PRIu64
-                "  %11" PRIu64 "  %s\n",
+                "%5" PRIu32 "  %14" PRIu64 " %11" PRIu64 " %11" PRIu64 " %4" PRIu64 " %5" PRIu64
+                "  %s\n",
                 layout.banks, layout.bank_bytes, layout.offset_bytes,
                 layout.offset_bytes + layout.bank_bytes, layout.page_alignment_bytes,
                 layout.block_alignment_bytes,
@@ -77,9 +77,8 @@ static bool has_pools(const struct tts_chip *chip)
 void tts_devices_text_pools(const struct tts_chip *chip, FILE *out)
 {
     uint64_t chips = chip->fact[TTS_FACT_CHIPS].value;
-    fprintf(out, "\n%-10s  %5s  %14s  %13s  %13s  %10s  %11s  %s\n", "pools", "banks",
-            "bytes per bank", "first address", "end", "page align", "block align",
-            "taken from");
+    fprintf(out, "\n%68s\n%-10s  %5s  %14s %11s %11s %4s %5s  %s\n", "alignment", "pools",
+            "banks", "bytes per bank", "first byte", "end", "page", "block", "taken from");
     for (size_t i = 0; i < TTS_POOLS; i++)
         print_pool(chip, (enum tts_pool)i, out);
     if (!has_pools(chip))

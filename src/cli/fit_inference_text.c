@@ -62,7 +62,8 @@ static void print_failure(const struct tts_inference *plan, FILE *out)
             tts_inference_part_name(plan->failed_part));
     if (plan->failed_layer >= 0)
         fprintf(out, " of layer %" PRId32, plan->failed_layer);
-    fprintf(out, "\n    %s\n", tts_failure_text(&plan->first_failure, text));
+    fputc('\n', out);
+    tts_say_sentence(out, "    ", tts_failure_text(&plan->first_failure, text));
 }
 
 static void print_verdict(const struct tts_inference_answer *answer, FILE *out)

@@ -61,7 +61,8 @@ static void put_failure(const struct tts_fit_placement *placement, FILE *out)
     char text[TTS_FAILURE_TEXT_MAX];
     fputs("  first allocation that fails: in ", out);
     tts_fit_text_place(out, first->phase, first->op, first->layer);
-    fprintf(out, "\n    %s\n", tts_failure_text(&first->failure, text));
+    fputc('\n', out);
+    tts_say_sentence(out, "    ", tts_failure_text(&first->failure, text));
     if (tts_failure_deficit_is_known(&first->failure))
         fprintf(out, "    missing: %" PRIu64 " B of each bank\n",
                 tts_failure_deficit(&first->failure));

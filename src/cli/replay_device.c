@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/say.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
 #include "views/memreport.h"
@@ -169,10 +170,12 @@ static bool compare(struct tts_replay_check *checked, const struct tts_devseq_li
 static bool print_remarks(const struct tts_devseq_step *step)
 {
     char failure[TTS_FAILURE_TEXT_MAX];
-    if (step->failed)
-        return printf("# %s\n", tts_failure_text(&step->failure, failure)) > 0 &&
-               (!tts_failure_deficit_is_known(&step->failure) ||
-                printf("# missing: %" PRIu64 " B\n", tts_failure_deficit(&step->failure)) > 0);
+    if (step->failed) {
+        tts_say_sentence(stdout, "# ", tts_failure_text(&step->failure, failure));
+        if (tts_failure_deficit_is_known(&step->failure))
+            printf("# missing: %" PRIu64 " B\n", tts_failure_deficit(&step->failure));
+        return !ferror(stdout);
+    }
     if (step->overlaps > 0)
         return printf(
                    "# lies over %zu earlier circular buffer%s on some core, which the runtime "

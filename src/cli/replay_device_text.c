@@ -1,5 +1,7 @@
 #include "cli/replay_device.h"
 
+#include "cli/say.h"
+
 #include <inttypes.h>
 
 static void print_pool(const struct tts_devseq_run *run, enum tts_pool pool, FILE *out)
@@ -86,9 +88,10 @@ void tts_replay_device_stats(const struct tts_devseq_run *run, FILE *out)
     print_tight(&run->tight, out);
     fprintf(out, "run on %s\n", tts_device_chip(run->device)->name);
     print_counts(&run->counts, out);
-    if (first)
-        fprintf(out, "first failure, at line %" PRIu64 "\n  %s\n",
-                run->counts.first_failure_line, tts_failure_text(first, text));
+    if (first) {
+        fprintf(out, "first failure, at line %" PRIu64 "\n", run->counts.first_failure_line);
+        tts_say_sentence(out, "  ", tts_failure_text(first, text));
+    }
     if (first && tts_failure_deficit_is_known(first))
         fprintf(out, "  missing: %" PRIu64 " B\n", tts_failure_deficit(first));
 }

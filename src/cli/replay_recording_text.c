@@ -2,6 +2,7 @@
 #include "cli/replay_parts.h"
 #include "cli/replay_recording.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 
@@ -59,7 +60,7 @@ static void print_first(const struct tts_replay_answer *answer, FILE *out)
     else
         fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
                 failure->size_bytes, tts_pool_name(failure->pool));
-    fprintf(out, "  %s\n", tts_whatif_failure_text(failure, text));
+    tts_say_sentence(out, "  ", tts_whatif_failure_text(failure, text));
     if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
         fprintf(out, "  missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
                 failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");

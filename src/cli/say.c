@@ -1,10 +1,23 @@
 #include "cli/say.h"
 
+#include "base/number.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { COLUMNS = 80, SENTENCE_MAX = 1024 };
+enum { COLUMNS = 80, COLUMNS_MIN = 20, COLUMNS_MAX = 400, SENTENCE_MAX = 1024 };
+
+/* How lines go on that are broken. */
+struct layout {
+    const char *mark; /* before each of them, then blanks up to */
+    size_t indent, columns;
+};
+
+/* --- breaking lines --------------------------------------------------------------------- */
 
 /* The glue in it is seen as a blank. */
 static void put_word(FILE *out, const char *word, size_t len)
@@ -13,21 +26,15 @@ static void put_word(FILE *out, const char *word, size_t len)
         fputc(word[i] == TTS_SAY_GLUE[0] ? ' ' : word[i], out);
 }
 
-void tts_say(FILE *out, unsigned indent, const char *format, ...)
+/* From a column on, to the end of the last line. */
+static void put_words(FILE *out, const char *text, size_t column, const struct layout *layout)
 {
-    char text[SENTENCE_MAX];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    size_t column = indent;
     bool is_first = true;
-    fprintf(out, "%*s", (int)indent, "");
     for (const char *word = text; *word;) {
         size_t len = strcspn(word, " ");
-        if (!is_first && column + 1 + len > COLUMNS) {
-            fprintf(out, "\n%*s", (int)indent + 2, "");
-            column = indent + 2;
+        if (!is_first && column + 1 + len > layout->columns) {
+            fprintf(out, "\n%-*s", (int)layout->indent, layout->mark);
+            column = layout->indent;
         } else if (!is_first) {
             fputc(' ', out);
             column++;
@@ -38,4 +45,57 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
         word += len + (word[len] == ' ');
     }
     fputc('\n', out);
+}
+
+void tts_say(FILE *out, unsigned indent, const char *format, ...)
+{
+    char text[SENTENCE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(out, "%*s", (int)indent, "");
+    put_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
+}
+
+/* --- the terminal ----------------------------------------------------------------------- */
+
+/* Of standard output; 0: it is no terminal. The environment counts more than the terminal, as
+ * it does in other programs. */
+static unsigned terminal_columns(void)
+{
+    struct winsize size = {0};
+    uint64_t wanted = 0;
+    const char *text = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (!text || tts_number_parse(text, strlen(text), &wanted) != TTS_OK || wanted == 0)
+        wanted = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (wanted == 0)
+        return COLUMNS;
+    return wanted < COLUMNS_MIN   ? COLUMNS_MIN
+           : wanted > COLUMNS_MAX ? COLUMNS_MAX
+                                  : (unsigned)wanted;
+}
+
+unsigned tts_say_columns(void)
+{
+    unsigned columns = terminal_columns();
+    return columns > COLUMNS ? columns : COLUMNS;
+}
+
+void tts_say_column(FILE *out, unsigned column, const char *text)
+{
+    put_words(out, text, column, &(struct layout){"", column, tts_say_columns()});
+}
+
+void tts_say_sentence(FILE *out, const char *mark, const char *text)
+{
+    unsigned columns = terminal_columns();
+    size_t indent = strlen(mark);
+    fputs(mark, out);
+    if (columns == 0)
+        fprintf(out, "%s\n", text);
+    else
+        put_words(out, text, indent, &(struct layout){mark, indent + 2, columns});
 }

@@ -1,5 +1,6 @@
 /* show_text_live.c: what lived at a moment, the fullest core, refused requests; for people. */
 #include "base/number.h"
+#include "cli/say.h"
 #include "cli/show_parts.h"
 #include "views/percent.h"
 
@@ -144,8 +145,8 @@ static void put_failure(const struct tts_show *show, const struct tts_show_failu
     uint64_t live = (uint64_t)failure->level.bytes;
     fprintf(out, "  event %" PRIu64, failure->seq);
     tts_show_text_when(show, failure->has_time, failure->time_ns, failure->op, out);
-    fprintf(out, ", device %" PRIu32 "\n    %s\n", failure->device,
-            tts_failure_text(&failure->failure, text));
+    fprintf(out, ", device %" PRIu32 "\n", failure->device);
+    tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
     if (tts_failure_deficit_is_known(&failure->failure))
         fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
                 failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
