@@ -35,17 +35,20 @@ static void check(const struct tts_hfconfig *config, uint32_t lines)
             stop("a value from nowhere", name);
         if (!value->is_set && value->number != 0)
             stop("a value that is not set has something", name);
-        if ((key == TTS_HF_TIED || key == TTS_HF_BIASES) && value->number > 1)
+        bool is_flag = key == TTS_HF_TIED || key == TTS_HF_BIASES || key == TTS_HF_USE_WINDOW;
+        if (is_flag && value->number > 1)
             stop("a flag that is a number", name);
     }
     bool has_all = config->values[TTS_HF_HIDDEN_SIZE].is_set &&
                    config->values[TTS_HF_LAYERS].is_set &&
                    config->values[TTS_HF_HEADS].is_set && config->values[TTS_HF_MLP].is_set &&
                    config->values[TTS_HF_VOCABULARY].is_set;
-    if (config->kind == TTS_HF_PLAIN && !has_all)
+    if ((tts_hfconfig_check(config, NULL) == TTS_OK) != has_all)
         stop("a key that must be there is not", "");
     if (memchr(config->model_type, 0, sizeof config->model_type) == NULL ||
-        memchr(config->kind_key, 0, sizeof config->kind_key) == NULL)
+        memchr(config->kind_key, 0, sizeof config->kind_key) == NULL ||
+        memchr(config->quantization, 0, sizeof config->quantization) == NULL ||
+        config->quantization_line > lines)
         stop("a text without an end", "");
     bool is_plain = config->kind == TTS_HF_PLAIN;
     if (config->kind >= TTS_HF_KINDS || (config->kind_line == 0) != is_plain ||
@@ -55,10 +58,9 @@ static void check(const struct tts_hfconfig *config, uint32_t lines)
 
 static void check_error(const struct tts_error *err, enum tts_status status, uint32_t lines)
 {
-    if (status != TTS_E_SYNTAX && status != TTS_E_NOT_FOUND && status != TTS_E_RANGE)
+    if (status != TTS_E_SYNTAX && status != TTS_E_RANGE)
         stop("a status of another kind", err->text);
-    if (err->status != status || err->text[0] == '\0' || err->line > lines ||
-        (err->line == 0 && status != TTS_E_NOT_FOUND))
+    if (err->status != status || err->text[0] == '\0' || err->line > lines || err->line == 0)
         stop("an error without words or place", err->text);
     for (const char *c = err->text; *c; c++)
         if (*c < ' ' || *c > '~')
@@ -74,7 +76,9 @@ static bool is_same(const struct tts_hfconfig *a, const struct tts_hfconfig *b)
             (a->values[key].is_set && a->values[key].line + 1 != b->values[key].line))
             return false;
     return strcmp(a->model_type, b->model_type) == 0 && a->kind == b->kind &&
-           strcmp(a->kind_key, b->kind_key) == 0;
+           strcmp(a->kind_key, b->kind_key) == 0 &&
+           strcmp(a->quantization, b->quantization) == 0 &&
+           (a->quantization_line > 0) == (b->quantization_line > 0);
 }
 
 static void check_with_blanks(const uint8_t *bytes, size_t len, const struct tts_hfconfig *was)

@@ -236,6 +236,11 @@ static int read_options(struct tts_inference_ask *ask, char **argv, int *exit_co
 
 /* --- the answer ------------------------------------------------------------------------- */
 
+bool tts_inference_has_window(const struct tts_inference_ask *ask)
+{
+    return ask->window > 0 && ask->window < ask->config.length;
+}
+
 bool tts_inference_has_chips(const struct tts_inference_answer *answer)
 {
     return answer->ask->config.tensor_parallel <= answer->chip->fact[TTS_FACT_CHIPS].value;

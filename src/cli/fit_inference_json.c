@@ -29,6 +29,26 @@ static void put_model(struct tts_json *json, const struct tts_inference_ask *ask
     tts_json_object_end(json);
 }
 
+static void put_unused(struct tts_json *json, const struct tts_inference_ask *ask)
+{
+    tts_json_array(json, "unused_keys");
+    if (tts_inference_has_window(ask)) {
+        tts_json_object(json, NULL);
+        tts_json_text(json, "key", "sliding_window");
+        tts_json_number(json, "value", ask->window);
+        tts_json_text(json, "reason", TTS_INFERENCE_WINDOW_REASON);
+        tts_json_object_end(json);
+    }
+    if (ask->is_quantized) {
+        tts_json_object(json, NULL);
+        tts_json_text(json, "key", "quantization_config");
+        tts_json_text_or_null(json, "value", ask->quantization);
+        tts_json_text(json, "reason", TTS_INFERENCE_QUANTIZATION_REASON);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
 static void put_config(struct tts_json *json, const struct tts_inference_ask *ask,
                        const struct tts_chip *chip)
 {
@@ -163,6 +183,7 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     tts_json_number(json, "chips_needed", ask->config.tensor_parallel);
     tts_json_number(json, "device_chips", chip->fact[TTS_FACT_CHIPS].value);
     put_model(json, ask, plan);
+    put_unused(json, ask);
     put_config(json, ask, chip);
     put_parts(json, ask, plan);
     put_placement(json, plan);

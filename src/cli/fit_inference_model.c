@@ -41,6 +41,7 @@ static const struct {
     {"gpt2", "its keys are others; a tt-train model file with model_type gpt2 is nearest"},
     {"gemma", "it has more norms, and layers with a window; 'gemma' is nearest"},
     {"mixtral", "it is a mixture of experts; 'mistral' is nearest"},
+    {"falcon", "its blocks are others; 'llama' is nearest"},
     {"mllama", "its cross attention is not modelled; 'llama' is nearest"},
 };
 
@@ -128,6 +129,17 @@ static void put_model(struct tts_inference_ask *ask, const struct tts_hfconfig *
     };
 }
 
+/* A window counts only if use_sliding_window does not turn it off. */
+static void put_unused(struct tts_inference_ask *ask, const struct tts_hfconfig *file)
+{
+    const struct tts_hf_value *window = &file->values[TTS_HF_WINDOW];
+    const struct tts_hf_value *use = &file->values[TTS_HF_USE_WINDOW];
+    bool is_off = use->is_set && use->number == 0;
+    ask->window = window->is_set && !is_off ? window->number : 0;
+    ask->is_quantized = file->quantization_line > 0;
+    snprintf(ask->quantization, sizeof ask->quantization, "%s", file->quantization);
+}
+
 static int refuse_kind(const struct tts_inference_ask *ask, const struct tts_hfconfig *file)
 {
     static const char *const kinds[TTS_HF_KINDS] = {
@@ -176,11 +188,16 @@ static int load_json(struct tts_inference_ask *ask, const struct tts_textfile *t
         return TTS_EXIT_USAGE;
     if (file.kind != TTS_HF_PLAIN)
         return refuse_kind(ask, &file);
+    if (tts_hfconfig_check(&file, &err) != TTS_OK) {
+        tts_message_error(command, ask->path, &err);
+        return TTS_EXIT_INPUT;
+    }
     int code = check_needed(ask, &file, type);
     if (code != TTS_EXIT_DONE)
         return code;
     put_model(ask, &file, type);
     put_origins(ask, &file);
+    put_unused(ask, &file);
     return TTS_EXIT_DONE;
 }
 

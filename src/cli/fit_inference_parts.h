@@ -36,7 +36,18 @@ struct tts_inference_ask {
     bool has_part_weights;                   /* an option names the dtype of one part */
     const char *vocabulary_why;              /* NULL: the file says it, or an option */
     char model_path[TTS_INFERENCE_PATH_MAX]; /* of a model file beside a training file */
+    /* Keys of a config.json that the plan does not use. */
+    uint64_t window; /* sliding_window; 0: none */
+    bool is_quantized;
+    char quantization[TTS_INFERENCE_TYPE_MAX]; /* quant_method; "": the file does not say */
 };
+
+/* Returns true if the sliding window is shorter than the context: then less cache would do. */
+bool tts_inference_has_window(const struct tts_inference_ask *ask);
+
+#define TTS_INFERENCE_WINDOW_REASON "the cache is counted for the whole context"
+#define TTS_INFERENCE_QUANTIZATION_REASON                                                      \
+    "weights are counted in the dtypes above, which '--weights' changes"
 
 /* Fills the model and the origins of what is the file's. The exit code; what is wrong has been
  * said. A length that was not given is that of the model. */

@@ -148,10 +148,24 @@ static void print_largest(const struct tts_inference_config *config,
     fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
 }
 
+static void print_unused(const struct tts_inference_ask *ask, FILE *out)
+{
+    char method[TTS_INFERENCE_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text(method, sizeof method, ask->quantization, TTS_INFERENCE_TYPE_MAX);
+    if (tts_inference_has_window(ask))
+        tts_say(out, 0, "not used: sliding_window %" PRIu64 "; " TTS_INFERENCE_WINDOW_REASON,
+                ask->window);
+    if (ask->is_quantized)
+        tts_say(out, 0,
+                "not used: quantization_config%s%s%s; " TTS_INFERENCE_QUANTIZATION_REASON,
+                method[0] ? " (" : "", method, method[0] ? ")" : "");
+}
+
 static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     fputc('\n', out);
+    print_unused(ask, out);
     tts_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
             config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
     tts_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);

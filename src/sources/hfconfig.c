@@ -25,6 +25,8 @@ static const struct name {
     [TTS_HF_POSITIONS] = {"max_position_embeddings", NUMBER},
     [TTS_HF_TIED] = {"tie_word_embeddings", FLAG},
     [TTS_HF_BIASES] = {"attention_bias", FLAG},
+    [TTS_HF_WINDOW] = {"sliding_window", NUMBER},
+    [TTS_HF_USE_WINDOW] = {"use_sliding_window", FLAG},
 };
 static_assert(sizeof names / sizeof names[0] == TTS_HF_KEYS, "each key has its name");
 
@@ -51,6 +53,8 @@ struct level {
     struct tts_hf_value values[TTS_HF_KEYS];
     char model_type[TTS_HFCONFIG_TEXT_MAX];
     uint32_t sign_lines[SIGNS]; /* 0: not there */
+    uint32_t quantization_line;
+    char quantization[TTS_HFCONFIG_TEXT_MAX];
 };
 
 struct reader {
@@ -167,6 +171,10 @@ static enum tts_status read_named(struct reader *r, const struct name *name)
         status = is_flag ? TTS_OK : TTS_E_SYNTAX;
     else
         status = number_of(&token, &number);
+    if (status != TTS_OK && name >= &names[TTS_HF_WINDOW]) {
+        *value = (struct tts_hf_value){0};
+        return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    }
     if (status != TTS_OK)
         return refuse(r, status, name, &token);
     *value = (struct tts_hf_value){.is_set = true, .line = line_of(r), .number = number};
@@ -186,18 +194,48 @@ static enum tts_status read_sign(struct reader *r, const struct sign *sign)
     return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
 }
 
-static enum tts_status read_model_type(struct reader *r)
+static bool is_named(const char *key, size_t len, const char *name)
+{
+    return strlen(name) == len && memcmp(key, name, len) == 0;
+}
+
+/* A value that is not a text leaves `out` as it is. */
+static enum tts_status read_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MAX])
+{
+    struct tts_jsonpull_token token;
+    enum tts_status status = tts_jsonpull_next(r->json, &token, r->err);
+    if (status != TTS_OK)
+        return status;
+    if (token.kind == TTS_JSONPULL_STRING) {
+        memset(out, 0, TTS_HFCONFIG_TEXT_MAX);
+        tts_jsonpull_text(&token, out, NAME_MAX_BYTES);
+    }
+    return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+}
+
+static enum tts_status read_quantization(struct reader *r)
 {
     struct level *level = r->level;
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(r->json, &token, r->err);
     if (status != TTS_OK)
         return status;
-    if (token.kind == TTS_JSONPULL_STRING) {
-        memset(level->model_type, 0, sizeof level->model_type);
-        tts_jsonpull_text(&token, level->model_type, NAME_MAX_BYTES);
+    bool is_there = token.kind != TTS_JSONPULL_NULL && token.kind != TTS_JSONPULL_FALSE;
+    level->quantization_line = is_there ? line_of(r) : 0;
+    memset(level->quantization, 0, sizeof level->quantization);
+    if (token.kind != TTS_JSONPULL_OBJECT)
+        return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    for (;;) {
+        char key[NAME_MAX_BYTES + 1];
+        status = tts_jsonpull_key(r->json, &token, r->err);
+        if (status != TTS_OK || token.kind == TTS_JSONPULL_OBJECT_END)
+            return status;
+        size_t len = tts_jsonpull_text(&token, key, sizeof key);
+        status = is_named(key, len, "quant_method") ? read_text(r, level->quantization)
+                                                    : tts_jsonpull_skip(r->json, r->err);
+        if (status != TTS_OK)
+            return status;
     }
-    return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
 }
 
 /* ---- objects ---- */
@@ -214,11 +252,6 @@ static enum tts_status enter_text_config(struct reader *r)
     return status;
 }
 
-static bool is_named(const char *key, size_t len, const char *name)
-{
-    return strlen(name) == len && memcmp(key, name, len) == 0;
-}
-
 static enum tts_status read_pair(struct reader *r, const char *key, size_t len)
 {
     for (size_t i = 0; i < TTS_HF_KEYS; i++)
@@ -228,7 +261,9 @@ static enum tts_status read_pair(struct reader *r, const char *key, size_t len)
         if (is_named(key, len, signs[i].name))
             return read_sign(r, &signs[i]);
     if (is_named(key, len, "model_type"))
-        return read_model_type(r);
+        return read_text(r, r->level->model_type);
+    if (is_named(key, len, "quantization_config"))
+        return read_quantization(r);
     if (r->level == &r->top && is_named(key, len, "text_config"))
         return enter_text_config(r);
     return tts_jsonpull_skip(r->json, r->err);
@@ -294,7 +329,7 @@ static void take_kind(const struct level *level, struct tts_hfconfig *out)
     }
 }
 
-static enum tts_status check_complete(const struct tts_hfconfig *config, struct tts_error *err)
+enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts_error *err)
 {
     static const enum tts_hf_key needed[] = {TTS_HF_HIDDEN_SIZE, TTS_HF_LAYERS, TTS_HF_HEADS,
                                              TTS_HF_VOCABULARY, TTS_HF_MLP};
@@ -307,9 +342,10 @@ static enum tts_status check_complete(const struct tts_hfconfig *config, struct 
 }
 
 /* The text part is another model than the whole: its type counts where its sizes do. */
-static enum tts_status combine(const struct reader *r, struct tts_hfconfig *out)
+static struct tts_hfconfig combine(const struct reader *r)
 {
     struct tts_hfconfig config = {0};
+    const struct level *quantized = r->top.quantization_line > 0 ? &r->top : &r->text;
     take_level(&r->top, &config);
     bool of_text = !config.values[TTS_HF_HIDDEN_SIZE].is_set && r->text.model_type[0] != '\0';
     take_level(&r->text, &config);
@@ -317,11 +353,9 @@ static enum tts_status combine(const struct reader *r, struct tts_hfconfig *out)
            sizeof config.model_type);
     take_kind(&r->top, &config);
     take_kind(&r->text, &config);
-    enum tts_status status =
-        config.kind == TTS_HF_PLAIN ? check_complete(&config, r->err) : TTS_OK;
-    if (status == TTS_OK)
-        *out = config;
-    return status;
+    config.quantization_line = quantized->quantization_line;
+    memcpy(config.quantization, quantized->quantization, sizeof config.quantization);
+    return config;
 }
 
 enum tts_status tts_hfconfig_parse(const char *text, size_t len, struct tts_hfconfig *out,
@@ -340,7 +374,7 @@ enum tts_status tts_hfconfig_parse(const char *text, size_t len, struct tts_hfco
         return status;
     status = read_document(&r);
     if (status == TTS_OK)
-        status = combine(&r, out);
+        *out = combine(&r);
     tts_jsonpull_free(r.json);
     return status;
 }

@@ -18,6 +18,9 @@ enum tts_hf_key {
     TTS_HF_POSITIONS, /* max_position_embeddings */
     TTS_HF_TIED,      /* tie_word_embeddings: 0 or 1 */
     TTS_HF_BIASES,    /* attention_bias */
+    /* Hints: a value that is not a number, or not true or false, is treated as absent. */
+    TTS_HF_WINDOW,     /* sliding_window: tokens */
+    TTS_HF_USE_WINDOW, /* use_sliding_window: 0 or 1 */
     TTS_HF_KEYS,
 };
 
@@ -43,14 +46,20 @@ struct tts_hfconfig {
     enum tts_hf_kind kind;                  /* other than PLAIN: any value may be absent */
     uint32_t kind_line;                     /* of the key that says so; PLAIN: 0 and "" */
     char kind_key[TTS_HFCONFIG_TEXT_MAX];
+    uint32_t quantization_line;               /* of quantization_config; 0: not there */
+    char quantization[TTS_HFCONFIG_TEXT_MAX]; /* its quant_method; "" : it does not say */
 };
 
 /* Unknown keys are passed over; `null` is as if absent; of a key that
  * stands twice the last counts; the text part of a multimodal file ("text_config") is taken
- * where the keys are not at the top. TTS_E_SYNTAX, TTS_E_RANGE, TTS_E_NOT_FOUND (a key that
- * must be there): err->line is where it is known. TTS_E_NOMEM.
- * docs/design/train-config.md has the names that are read. */
+ * where the keys are not at the top. A key that must be there may be absent: look at the type
+ * and the kind first, then ask tts_hfconfig_check(). TTS_E_SYNTAX, TTS_E_RANGE: err->line is
+ * where. TTS_E_NOMEM. docs/design/train-config.md has the names that are read. */
 TTS_NODISCARD enum tts_status tts_hfconfig_parse(const char *text, size_t len,
                                                  struct tts_hfconfig *out,
+                                                 struct tts_error *err);
+/* Checks that the keys are there that every language model has. TTS_E_NOT_FOUND: err names the
+ * first that is absent. */
+TTS_NODISCARD enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config,
                                                  struct tts_error *err);
 const char *tts_hf_key_name(enum tts_hf_key key);

@@ -326,6 +326,33 @@ bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *'gemma' is nearest"
 bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled, nearest is 'qwen2'"
 bad 's/"llama"/"lama"/' 2 "'lama' is not modelled, nearest is 'llama'"
 bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; llama, mistral, qwen2"
+# Refused by its type, whatever else is missing.
+for type in falcon gemma3_text qwen3_next mlp; do
+    bad "s/\"llama\"/\"$type\"/; /intermediate_size/d; /num_attention_heads/d" 2 \
+        "bad.json: model_type '$type' is not modelled"
+done
+printf '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560}}' \
+    >"$work/gemma3.json"
+fit "$work/gemma3.json"
+expect_code 2
+expect_err_like "model_type 'gemma3_text' is not modelled"
+# What a file says and the plan does not use is named.
+sed 's/"vocab/"sliding_window": 4096, "quantization_config": {"bits": 4, "quant_method": "awq"}, "vocab/' \
+    "$data/llama-8b.json" >"$work/window.json"
+fit "$work/window.json" --length 8192
+expect_code 1
+expect_out_like "
+not used: sliding_window 4096; the cache is counted for the whole context
+not used: quantization_config (awq); weights are counted in the dtypes above,
+  which '--weights' changes
+"
+fit "$work/window.json" --length 4096 --json
+expect_json unused_keys '[{"key": "quantization_config", "value": "awq", "reason": "weights are counted in the dtypes above, which '"'--weights'"' changes"}]'
+sed -i 's/"sliding/"use_sliding_window": false, "sliding/' "$work/window.json"
+fit "$work/window.json" --length 8192
+[[ $out != *sliding_window* ]] || fail "wanted no window: it is off"
+fit "$data/tiny.json" --json
+expect_json unused_keys '[]'
 bad 's/"vocab/"num_local_experts": 8, "vocab/' 2 \
     "bad.json:14: 'num_local_experts' is of a mixture of experts"
 

@@ -39,6 +39,16 @@ static void refused(const char *text, enum tts_status status, uint32_t line, con
     T_EQ(tts_hfconfig_parse(text, strlen(text), &config, NULL), status);
 }
 
+/* Read, but a key is absent that every model has. */
+static void incomplete(const char *text, const char *words)
+{
+    struct tts_hfconfig config = parsed(text);
+    struct tts_error err = {0};
+    T_EQ(tts_hfconfig_check(&config, &err), TTS_E_NOT_FOUND);
+    T_STR_EQ(err.text, words);
+    T_EQ(tts_hfconfig_check(&config, NULL), TTS_E_NOT_FOUND);
+}
+
 #define REST                                                                                   \
     "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 100, "              \
     "\"intermediate_size\": 8"
@@ -99,8 +109,8 @@ T_TEST(a_gpt2_is_known_by_its_names)
     T_EQ(config.kind, TTS_HF_PLAIN);
     config = parsed("{\"n_embd\": 2, \"text_config\": {\"hidden_size\": 1}, " REST "}");
     T_EQ(config.kind, TTS_HF_PLAIN);
-    refused("{\"n_embd\": null}", TTS_E_NOT_FOUND, 0,
-            "no 'hidden_size': the config.json of a language model has it");
+    incomplete("{\"n_embd\": null}",
+               "no 'hidden_size': the config.json of a language model has it");
 }
 
 T_TEST(the_last_of_two_keys_counts)
@@ -120,8 +130,8 @@ T_TEST(null_is_as_if_it_were_not_there)
                                         "\"num_experts\": null, " REST "}");
     T_TRUE(!config.values[TTS_HF_HEAD_DIM].is_set && !config.values[TTS_HF_KV_HEADS].is_set);
     T_TRUE(!config.values[TTS_HF_TIED].is_set && config.kind == TTS_HF_PLAIN);
-    refused("{\"hidden_size\": null, " REST "}", TTS_E_NOT_FOUND, 0,
-            "no 'hidden_size': the config.json of a language model has it");
+    incomplete("{\"hidden_size\": null, " REST "}",
+               "no 'hidden_size': the config.json of a language model has it");
 }
 
 T_TEST(the_text_part_is_taken_where_the_top_has_nothing)
@@ -209,6 +219,33 @@ T_TEST(a_long_type_is_cut_and_escapes_are_resolved)
     T_STR_EQ(config.model_type, "llama");
 }
 
+T_TEST(a_type_is_read_of_a_file_that_lacks_keys)
+{
+    struct tts_hfconfig config =
+        parsed("{\"model_type\": \"falcon\", \"hidden_size\": 1, \"num_kv_heads\": 8}");
+    T_STR_EQ(config.model_type, "falcon");
+}
+
+T_TEST(windows_and_quantizations_are_read)
+{
+    struct tts_hfconfig config = parsed(
+        "{\"hidden_size\": 1, \"sliding_window\": 4096, \"use_sliding_window\": true,\n"
+        "\"quantization_config\": {\"bits\": 4, \"x\": [{}], \"quant_method\": \"awq\"}, " REST
+        "}");
+    expect(&config, TTS_HF_WINDOW, 4096, 1);
+    expect(&config, TTS_HF_USE_WINDOW, 1, 1);
+    T_EQ(config.quantization_line, 2);
+    T_STR_EQ(config.quantization, "awq");
+    /* In the text part; of no value that we know; of another kind: no reason to refuse a file.
+     */
+    config = parsed("{\"text_config\": {\"quantization_config\": {\"quant_method\": 3},"
+                    "\"sliding_window\": [1]}, \"use_sliding_window\": \"no\"}");
+    T_TRUE(config.quantization_line == 1 && config.quantization[0] == '\0');
+    T_TRUE(!config.values[TTS_HF_WINDOW].is_set && !config.values[TTS_HF_USE_WINDOW].is_set);
+    config = parsed("{\"quantization_config\": null, \"sliding_window\": -1}");
+    T_TRUE(config.quantization_line == 0 && !config.values[TTS_HF_WINDOW].is_set);
+}
+
 /* --- what it refuses -------------------------------------------------------------------- */
 
 T_TEST(a_key_that_must_be_there_is_named)
@@ -229,10 +266,9 @@ T_TEST(a_key_that_must_be_there_is_named)
         memcpy(text + strlen(text), "}", 2);
         snprintf(words, sizeof words, "no '%s': the config.json of a language model has it",
                  tts_hf_key_name(keys[missing]));
-        refused(text, TTS_E_NOT_FOUND, 0, words);
+        incomplete(text, words);
     }
-    refused("{}", TTS_E_NOT_FOUND, 0,
-            "no 'hidden_size': the config.json of a language model has it");
+    incomplete("{}", "no 'hidden_size': the config.json of a language model has it");
 }
 
 T_TEST(a_wrong_value_says_what_is_allowed_and_where)
