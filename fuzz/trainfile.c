@@ -55,8 +55,8 @@ static bool is_same(const struct tts_trainfile *a, const struct tts_trainfile *b
     return a->mesh_shape[0] == b->mesh_shape[0] && a->mesh_shape[1] == b->mesh_shape[1] &&
            a->mesh_line == b->mesh_line && a->lora_line == b->lora_line &&
            a->pipeline_line == b->pipeline_line && a->moe_line == b->moe_line &&
-           a->grpo_line == b->grpo_line && a->unknown_keys == b->unknown_keys &&
-           a->unknown_line == b->unknown_line &&
+           a->grpo_line == b->grpo_line && a->mlp_line == b->mlp_line &&
+           a->unknown_keys == b->unknown_keys && a->unknown_line == b->unknown_line &&
            memcmp(a->unknown_names, b->unknown_names, sizeof a->unknown_names) == 0;
 }
 
@@ -76,6 +76,7 @@ static void check(const struct tts_trainfile *read, uint32_t lines)
     check_line("pipeline", read->pipeline_line, lines);
     check_line("moe", read->moe_line, lines);
     check_line("grpo", read->grpo_line, lines);
+    check_line("mlp", read->mlp_line, lines);
     check_line("unknown", read->unknown_line, lines);
     if ((read->mesh_shape[0] == 0) != (read->mesh_line == 0) ||
         (read->mesh_shape[1] == 0) != (read->mesh_line == 0))

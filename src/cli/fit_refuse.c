@@ -88,6 +88,15 @@ static int refuse_file_optimizer(const struct tts_fit_setup *setup)
     return refuse_word(setup, TTS_TRAIN_OPTIMIZER_TYPE, "optimizer", nearest);
 }
 
+static int refuse_mlp(const struct tts_fit_setup *setup)
+{
+    const struct tts_trainfile *file = &setup->file;
+    if (file->mlp_line > 0)
+        return refuse(setup, file->mlp_file, file->mlp_line,
+                      "the model type 'mlp' is not modelled, gpt2 and llama are");
+    return TTS_EXIT_DONE;
+}
+
 static int refuse_experts(const struct tts_fit_setup *setup)
 {
     const struct tts_trainfile *file = &setup->file;
@@ -160,7 +169,9 @@ static int refuse_placement(const struct tts_fit_setup *setup)
 
 int tts_fit_refuse_model(struct tts_fit_setup *setup)
 {
-    int code = refuse_model_type(setup);
+    int code = refuse_mlp(setup);
+    if (code == TTS_EXIT_DONE)
+        code = refuse_model_type(setup);
     if (code == TTS_EXIT_DONE)
         code = refuse_experts(setup);
     return code == TTS_EXIT_DONE ? refuse_biases(setup) : code;

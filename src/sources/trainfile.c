@@ -48,6 +48,7 @@ static void make_model(struct load *load)
         if (out->values[i].is_set)
             out->values[i].file = TTS_TRAINFILE_MODEL;
     out->lora_file = out->pipeline_file = out->moe_file = out->grpo_file = TTS_TRAINFILE_MODEL;
+    out->mlp_file = TTS_TRAINFILE_MODEL;
     out->unknown_file = TTS_TRAINFILE_MODEL;
     memcpy(out->paths[TTS_TRAINFILE_MODEL], out->paths[TTS_TRAINFILE_TRAINING],
            TTS_TRAINFILE_TEXT_MAX);

@@ -73,8 +73,8 @@ struct tts_trainfile {
     uint64_t mesh_shape[2]; /* device_config; 0 0: not there */
     uint32_t mesh_line;
     /* Sections that are there and say that the run is of a kind not modelled: lines, 0: no. */
-    uint32_t lora_line, pipeline_line, moe_line, grpo_line;
-    uint8_t lora_file, pipeline_file, moe_file, grpo_file;
+    uint32_t lora_line, pipeline_line, moe_line, grpo_line, mlp_line;
+    uint8_t lora_file, pipeline_file, moe_file, grpo_file, mlp_file;
     /* Keys that nothing known is near to: passed over, to be told. The first of them, and
      * where the very first stands. */
     uint64_t unknown_keys;

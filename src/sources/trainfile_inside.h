@@ -4,7 +4,7 @@
 
 #include "sources/trainfile.h"
 #include "sources/trainfile_keys.h"
-#include "sources/yaml.h"
+#include "sources/yaml_refs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +22,7 @@ struct tts_train_part {
 
 struct tts_train_seen {
     uint32_t training_line, model_line; /* of the section's name; 0: not there */
+    uint32_t mlp_line;
 };
 
 /* As tts_trainfile_parse(); *out may be half written when it fails. */
@@ -31,12 +32,10 @@ tts_train_read(const char *text, size_t len, const struct tts_train_part *part,
 
 /* ---- tokens, and what is passed over, trainfile_skip.c ---- */
 
-/* Aliases, anchors and tags are refused wherever they stand: one value then has one place. */
-TTS_NODISCARD enum tts_status tts_train_next(struct tts_yaml *yaml, struct tts_yaml_token *out,
-                                             struct tts_error *err);
 /* Passes over the rest of a value whose first token is known. *lora_line is where the first key
- * of adapters that is meant stands in it; 0: nowhere. */
-TTS_NODISCARD enum tts_status tts_train_skip(struct tts_yaml *yaml,
+ * of adapters that is meant stands in it; 0: nowhere. An alias in it is not followed: its value
+ * was looked at where its anchor stands. */
+TTS_NODISCARD enum tts_status tts_train_skip(struct tts_yaml_refs *yaml,
                                              const struct tts_yaml_token *first,
                                              uint32_t *lora_line, struct tts_error *err);
 /* Does a key speak of adapters: "lora_rank", "use_peft"? The ranks of DeepSeek's attention do

@@ -21,7 +21,7 @@ const struct tts_train_known tts_train_known[] = {
     ENTER(TOP, "transformer_config", MODEL),
     ENTER(TOP, "eval_config", EVAL),
     ENTER(TOP, "scheduler_config", SCHEDULER),
-    OF(TOP, "mlp_config", PASS),
+    OF(TOP, "mlp_config", MLP),
     OF(TOP, "remote_rollout_config", PASS),
     OF(TOP, "lora_config", LORA),
     OF(TOP, "lora", LORA),

@@ -37,6 +37,7 @@ enum tts_train_action {
     TTS_ACT_EXPERTS,
     TTS_ACT_EXPERT_AXIS, /* the same; -1 is none */
     TTS_ACT_GRPO,
+    TTS_ACT_MLP, /* a section of another model */
 };
 
 struct tts_train_known {

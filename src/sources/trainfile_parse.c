@@ -9,18 +9,30 @@
 
 enum {
     LEVELS_MAX = 3,  /* the file, a section, a section in it */
+    MERGES_MAX = 32, /* maps that wait to be merged into a section */
     SHAPE_MAX = 2,   /* numbers of mesh_shape */
     UNKNOWN_MAX = 63 /* bytes that are told of an unknown key */
 };
 
+/* A section. The maps of its '<<' are read after its own keys, which count more; the one on top
+ * of the stack is next. */
+struct level {
+    enum tts_train_section section;
+    bool is_merged; /* its own keys are over */
+    uint32_t merge_line;
+    struct tts_yaml_range merges[MERGES_MAX];
+    size_t merge_count;
+};
+
 struct reader {
     struct tts_yaml yaml;
+    struct tts_yaml_refs refs;
     const struct tts_train_part *part;
     struct tts_trainfile *out;
     struct tts_train_seen *seen;
     struct tts_error *err;
     uint32_t key_lines[TTS_TRAIN_KNOWN_MAX]; /* by the index of what is known; 0: not seen */
-    enum tts_train_section levels[LEVELS_MAX];
+    struct level levels[LEVELS_MAX];
     size_t depth; /* of levels */
 };
 
@@ -28,7 +40,7 @@ struct reader {
 
 static enum tts_status next(struct reader *r, struct tts_yaml_token *out)
 {
-    return tts_train_next(&r->yaml, out, r->err);
+    return tts_yaml_refs_next(&r->refs, out, r->err);
 }
 
 /* The first place that says so is kept. */
@@ -48,7 +60,7 @@ static void flag_lora(const struct reader *r, uint32_t line)
 static enum tts_status skip(struct reader *r, const struct tts_yaml_token *first)
 {
     uint32_t lora_line;
-    enum tts_status status = tts_train_skip(&r->yaml, first, &lora_line, r->err);
+    enum tts_status status = tts_train_skip(&r->refs, first, &lora_line, r->err);
     if (status == TTS_OK && lora_line > 0)
         flag_lora(r, lora_line);
     return status;
@@ -56,10 +68,22 @@ static enum tts_status skip(struct reader *r, const struct tts_yaml_token *first
 
 /* ---- keys ---- */
 
+static struct level *level_of(struct reader *r)
+{
+    assert(r->depth > 0);
+    return &r->levels[r->depth - 1];
+}
+
 static enum tts_train_section section_of(const struct reader *r)
 {
     assert(r->depth > 0);
-    return r->levels[r->depth - 1];
+    return r->levels[r->depth - 1].section;
+}
+
+static void push_level(struct reader *r, enum tts_train_section section)
+{
+    assert(r->depth < LEVELS_MAX);
+    r->levels[r->depth++] = (struct level){.section = section};
 }
 
 static const char *section_name(enum tts_train_section section)
@@ -125,23 +149,40 @@ static uint32_t key_line(const struct reader *r, const struct tts_train_known *k
     return r->key_lines[known - tts_train_known];
 }
 
-static enum tts_status pass_unknown(struct reader *r, const struct tts_yaml_token *token)
+static void count_unknown(const struct reader *r, const struct tts_yaml_token *token)
 {
     struct tts_trainfile *out = r->out;
-    bool is_lora = tts_train_is_lora(token->text);
-    uint32_t line = token->line;
-    if (!is_lora) {
-        static_assert(sizeof out->unknown_names[0] == UNKNOWN_MAX + 1, "the key and its end");
-        if (out->unknown_keys < TTS_TRAINFILE_UNKNOWN)
-            memcpy(out->unknown_names[out->unknown_keys], token->text, UNKNOWN_MAX);
-        out->unknown_keys++;
-        put_place(r, &out->unknown_line, &out->unknown_file, line);
-    }
+    static_assert(sizeof out->unknown_names[0] == UNKNOWN_MAX + 1, "the key and its end");
+    if (out->unknown_keys < TTS_TRAINFILE_UNKNOWN)
+        memcpy(out->unknown_names[out->unknown_keys], token->text, UNKNOWN_MAX);
+    out->unknown_keys++;
+    put_place(r, &out->unknown_line, &out->unknown_file, token->line);
+}
+
+/* A key with an anchor holds values for others: nothing that could be missed. */
+static enum tts_status pass_unknown(struct reader *r, const struct tts_yaml_token *key)
+{
+    bool is_lora = tts_train_is_lora(key->text);
     struct tts_yaml_token value;
-    enum tts_status status = next(r, &value);
-    if (status == TTS_OK && is_lora && tts_train_is_meant(&value))
-        flag_lora(r, line);
-    return status == TTS_OK ? skip(r, &value) : status;
+    enum tts_status status =
+        is_lora ? next(r, &value) : tts_yaml_refs_raw(&r->refs, &value, r->err);
+    if (status != TTS_OK)
+        return status;
+    if (is_lora && tts_train_is_meant(&value))
+        flag_lora(r, key->line);
+    bool is_holder = value.kind != TTS_YAML_ALIAS && value.anchor[0] != '\0';
+    if (!is_lora && !is_holder)
+        count_unknown(r, key);
+    return skip(r, &value);
+}
+
+/* A merged key that the section has already. */
+static enum tts_status pass_value(struct reader *r)
+{
+    struct tts_yaml_token value;
+    uint32_t ignored;
+    enum tts_status status = tts_yaml_refs_raw(&r->refs, &value, r->err);
+    return status == TTS_OK ? tts_train_skip(&r->refs, &value, &ignored, r->err) : status;
 }
 
 /* ---- values ---- */
@@ -170,8 +211,7 @@ static enum tts_status enter(struct reader *r, const struct tts_train_known *kno
     if (token->kind != TTS_YAML_MAP)
         return tts_train_refuse(r->err, TTS_E_SYNTAX, known->name, "a section of 'key: value'",
                                 token);
-    assert(r->depth < LEVELS_MAX);
-    r->levels[r->depth++] = (enum tts_train_section)known->target;
+    push_level(r, (enum tts_train_section)known->target);
     return TTS_OK;
 }
 
@@ -266,10 +306,45 @@ static enum tts_status read_known(struct reader *r, const struct tts_train_known
         if (tts_train_is_meant(&token))
             flag(r, known, key_line(r, known));
         break;
+    case TTS_ACT_MLP:
+        if (tts_train_is_meant(&token))
+            r->seen->mlp_line = key_line(r, known);
+        break;
     case TTS_ACT_PASS:
         break;
     }
     return skip(r, &token);
+}
+
+/* ---- merge keys ---- */
+
+/* Of several maps the first counts most, so it goes on top. */
+static enum tts_status read_merge(struct reader *r, uint32_t line)
+{
+    struct level *level = level_of(r);
+    struct tts_yaml_range maps[MERGES_MAX];
+    size_t count;
+    enum tts_status status =
+        tts_yaml_refs_merge(&r->refs, maps, MERGES_MAX - level->merge_count, &count, r->err);
+    if (status != TTS_OK)
+        return status;
+    for (size_t i = count; i > 0; i--)
+        level->merges[level->merge_count++] = maps[i - 1];
+    level->merge_line = line;
+    return TTS_OK;
+}
+
+/* The section's own map has ended, or one that is merged into it. */
+static enum tts_status end_map(struct reader *r)
+{
+    struct level *level = level_of(r);
+    if (level->merge_count == 0) {
+        r->depth--;
+        return TTS_OK;
+    }
+    level->is_merged = true;
+    struct tts_yaml_range map = level->merges[--level->merge_count];
+    return tts_yaml_refs_replay(&r->refs, map, level->merge_line, r->err);
 }
 
 /* ---- the document ---- */
@@ -282,26 +357,28 @@ static enum tts_status read_pair(struct reader *r, const struct tts_yaml_token *
         return tts_yaml_at_line(r->err, key->line, TTS_E_SYNTAX);
     }
     const struct tts_train_known *known;
+    if (!key->quoted && strcmp(key->text, "<<") == 0)
+        return read_merge(r, key->line);
     enum tts_status status = find_key(r, key, &known);
     if (status != TTS_OK)
         return status;
     if (!known)
         return pass_unknown(r, key);
+    if (level_of(r)->is_merged && key_line(r, known) > 0)
+        return pass_value(r);
     status = check_once(r, known, key->line);
     return status == TTS_OK ? read_known(r, known) : status;
 }
 
 static enum tts_status read_maps(struct reader *r)
 {
-    r->levels[r->depth++] = TTS_SECTION_TOP;
+    push_level(r, TTS_SECTION_TOP);
     while (r->depth > 0) {
         struct tts_yaml_token token;
         enum tts_status status = next(r, &token);
+        if (status == TTS_OK)
+            status = token.kind == TTS_YAML_MAP_END ? end_map(r) : read_pair(r, &token);
         if (status != TTS_OK)
-            return status;
-        if (token.kind == TTS_YAML_MAP_END)
-            r->depth--;
-        else if ((status = read_pair(r, &token)) != TTS_OK)
             return status;
     }
     return TTS_OK;
@@ -347,8 +424,13 @@ static enum tts_status close_document(struct reader *r)
     return tts_yaml_at_line(r->err, token.line, TTS_E_SYNTAX);
 }
 
+/* A file with a mlp_config, and no transformer_config, is of a model that is not modelled. */
 static enum tts_status check_sections(const struct reader *r)
 {
+    if (r->seen->mlp_line > 0 && r->seen->model_line == 0 && !r->part->without_model) {
+        put_place(r, &r->out->mlp_line, &r->out->mlp_file, r->seen->mlp_line);
+        r->seen->model_line = r->seen->mlp_line;
+    }
     if (r->part->only_model && r->seen->model_line == 0) {
         tts_error_set(r->err, TTS_E_NOT_FOUND,
                       "no section 'transformer_config': the model "
@@ -375,6 +457,7 @@ enum tts_status tts_train_read(const char *text, size_t len, const struct tts_tr
     enum tts_status status = tts_yaml_open(&r.yaml, text, len, err);
     if (status != TTS_OK)
         return status;
+    tts_yaml_refs_init(&r.refs, &r.yaml, NULL);
     status = open_map(&r);
     if (status == TTS_OK)
         status = read_maps(&r);
@@ -382,6 +465,7 @@ enum tts_status tts_train_read(const char *text, size_t len, const struct tts_tr
         status = close_document(&r);
     if (status == TTS_OK)
         status = check_sections(&r);
+    tts_yaml_refs_release(&r.refs);
     tts_yaml_close(&r.yaml);
     return status;
 }

@@ -8,18 +8,6 @@
 
 enum { DEPTH_MAX = 64 }; /* of what is passed over */
 
-enum tts_status tts_train_next(struct tts_yaml *yaml, struct tts_yaml_token *out,
-                               struct tts_error *err)
-{
-    enum tts_status status = tts_yaml_next(yaml, out, err);
-    if (status != TTS_OK || (out->kind != TTS_YAML_ALIAS && !out->dressed))
-        return status;
-    tts_error_set(err, TTS_E_SYNTAX,
-                  "aliases (*), anchors (&) and tags (!) are not read "
-                  "here: write the value out");
-    return tts_yaml_at_line(err, out->line, TTS_E_SYNTAX);
-}
-
 /* ---- names ---- */
 
 static bool is_letter(char c)
@@ -78,7 +66,7 @@ static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
     return is_key && token->kind == TTS_YAML_SCALAR;
 }
 
-enum tts_status tts_train_skip(struct tts_yaml *yaml, const struct tts_yaml_token *first,
+enum tts_status tts_train_skip(struct tts_yaml_refs *yaml, const struct tts_yaml_token *first,
                                uint32_t *lora_line, struct tts_error *err)
 {
     struct nest nest = {0};
@@ -87,7 +75,9 @@ enum tts_status tts_train_skip(struct tts_yaml *yaml, const struct tts_yaml_toke
     nest_next(&nest, first);
     while (nest.depth > 0) {
         struct tts_yaml_token token;
-        enum tts_status status = tts_train_next(yaml, &token, err);
+        /* Whether a key of adapters is meant depends on the value of an alias. */
+        enum tts_status status = key_line > 0 ? tts_yaml_refs_next(yaml, &token, err)
+                                              : tts_yaml_refs_raw(yaml, &token, err);
         if (status != TTS_OK)
             return status;
         if (key_line > 0 && *lora_line == 0 && tts_train_is_meant(&token))

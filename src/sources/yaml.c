@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_status status)
@@ -101,20 +102,35 @@ void tts_yaml_close(struct tts_yaml *yaml)
     yaml_parser_delete(&yaml->parser);
 }
 
+void tts_yaml_token_fill(struct tts_yaml_token *token, const char *bytes, size_t len)
+{
+    token->len = len < TTS_YAML_SCALAR_MAX ? len : TTS_YAML_SCALAR_MAX;
+    for (size_t i = 0; i < token->len; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool shown = c >= ' ' && c <= '~';
+        token->unprintable |= !shown;
+        token->control |= c < ' ' || c == 0x7f;
+        token->text[i] = shown ? (char)c : '?';
+        token->bytes[i] = (char)c;
+    }
+}
+
 static void copy_scalar(const yaml_event_t *event, struct tts_yaml_token *out)
 {
-    const yaml_char_t *value = event->data.scalar.value;
     size_t len = event->data.scalar.length;
     out->too_long = len > TTS_YAML_SCALAR_MAX;
-    out->dressed = event->data.scalar.anchor || event->data.scalar.tag;
     out->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    for (size_t i = 0; i < len && i < TTS_YAML_SCALAR_MAX; i++) {
-        bool shown = value[i] >= ' ' && value[i] <= '~';
-        out->unprintable |= !shown;
-        out->control |= value[i] < ' ' || value[i] == 0x7f;
-        out->text[i] = shown ? (char)value[i] : '?';
-        out->bytes[i] = (char)value[i];
-    }
+    tts_yaml_token_fill(out, (const char *)event->data.scalar.value, len);
+}
+
+/* Anchor and tag are NULL where there is none. */
+static void copy_dress(const yaml_char_t *anchor, const yaml_char_t *tag,
+                       struct tts_yaml_token *out)
+{
+    out->tagged = tag != NULL;
+    out->dressed = (anchor || tag) && out->kind != TTS_YAML_ALIAS;
+    if (anchor)
+        snprintf(out->anchor, sizeof out->anchor, "%s", (const char *)anchor);
 }
 
 static enum tts_yaml_kind kind_of(yaml_event_type_t type)
@@ -145,12 +161,16 @@ enum tts_status tts_yaml_next(struct tts_yaml *yaml, struct tts_yaml_token *out,
     } while (event.type == YAML_STREAM_START_EVENT); /* holds nothing */
     *out = (struct tts_yaml_token){.kind = kind_of(event.type),
                                    .line = line_of_mark(yaml, &event.start_mark)};
-    if (event.type == YAML_SCALAR_EVENT)
+    if (event.type == YAML_SCALAR_EVENT) {
         copy_scalar(&event, out);
-    else if (event.type == YAML_MAPPING_START_EVENT)
-        out->dressed = event.data.mapping_start.anchor || event.data.mapping_start.tag;
-    else if (event.type == YAML_SEQUENCE_START_EVENT)
-        out->dressed = event.data.sequence_start.anchor || event.data.sequence_start.tag;
+        copy_dress(event.data.scalar.anchor, event.data.scalar.tag, out);
+    } else if (event.type == YAML_MAPPING_START_EVENT) {
+        copy_dress(event.data.mapping_start.anchor, event.data.mapping_start.tag, out);
+    } else if (event.type == YAML_SEQUENCE_START_EVENT) {
+        copy_dress(event.data.sequence_start.anchor, event.data.sequence_start.tag, out);
+    } else if (event.type == YAML_ALIAS_EVENT) {
+        copy_dress(event.data.alias.anchor, NULL, out);
+    }
     yaml_event_delete(&event);
     return TTS_OK;
 }

@@ -503,6 +503,24 @@ not_modelled 'head.yaml:3: LoRA is not modelled' head.yaml 's/seed: 1/lora_rank:
 not_modelled 'tiny_model.yaml:12: LoRA is not modelled' tiny_model.yaml \
     's/^  theta.*/  use_peft: true/'
 
+# A model of another kind is refused by its type.
+printf 'mlp_config:\n  input_features: 784\n' >"$work/mlp.yaml"
+printf 'training_config:\n  batch_size: 128\n  model_config: mlp.yaml\n' >"$work/mnist.yaml"
+for file in mlp.yaml mnist.yaml; do
+    fit "$work/$file"
+    expect_code 2
+    expect_out ''
+    expect_err_like "mlp.yaml:1: the model type 'mlp' is not modelled, gpt2 and llama are"
+done
+
+# Anchors and merge keys.
+sed 's/^transformer_config:/small: \&small {num_blocks: 2, embedding_dim: 512}\n&\n  <<: *small/
+     /^  num_blocks/d' "$configs/tiny_model.yaml" >"$work/merged.yaml"
+fit_json "$work/merged.yaml"
+expect_code 0
+expect_err ''
+expect_jq '[.config.num_blocks.value, .config.num_blocks.line, .config.embedding_dim.value]' '[2,1,2048]'
+
 # The config.json of a model is of the other mode; what stands in a file that is not there is
 # not known.
 fit "$configs/../fit_inference/tiny.json"

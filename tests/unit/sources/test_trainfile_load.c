@@ -114,6 +114,18 @@ T_TEST(a_named_model_file_outranks_a_model_inside)
     T_EQ(held.moe_line, 0);
 }
 
+T_TEST(a_model_of_another_section_is_told)
+{
+    const char *path = write_file("mlp.yaml", "\nmlp_config: {input_features: 784}\n");
+    load(path);
+    T_STR_EQ(held.paths[TTS_TRAINFILE_MODEL], path);
+    T_TRUE(held.mlp_line == 2 && held.mlp_file == TTS_TRAINFILE_MODEL);
+    load(write_file("t.yaml", "training_config: {model_config: mlp.yaml}\n"));
+    T_TRUE(held.mlp_line == 2 && held.mlp_file == TTS_TRAINFILE_MODEL);
+    load(write_file("both.yaml", "mlp_config: {x: 1}\ntransformer_config: {num_heads: 6}\n"));
+    T_EQ(held.mlp_line, 0);
+}
+
 T_TEST(of_a_model_file_only_the_model_counts)
 {
     write_file("full.yaml", "training_config: {batch_size: 99}\n"
@@ -286,7 +298,7 @@ T_TEST(a_wrong_model_file_is_the_bad_file)
         "", TTS_E_NOT_FOUND, 2,
         "'transformer_config' has no key 'num_blcks', did you mean 'num_blocks'?"};
     const char *path = write_training("bad.yaml");
-    write_file("tree/configs/training_configs/bad.yaml", "mlp_config: {}\n");
+    write_file("tree/configs/training_configs/bad.yaml", "eval_config: {}\n");
     load_fails(path, TTS_TRAINFILE_MODEL, &section);
     write_file("tree/configs/training_configs/bad.yaml",
                "transformer_config:\n  num_blcks: 1\n");
