@@ -115,6 +115,8 @@ static int run(struct fit_command *fit)
     struct tts_error err = {0};
     int code = tts_device_arg_resolve(&fit->options.device, command, &fit->chip);
     if (code == TTS_EXIT_DONE)
+        code = tts_fit_operand(&fit->options.path, fit->options.folder_path);
+    if (code == TTS_EXIT_DONE)
         code = tts_fit_setup_load(&fit->setup, &fit->options);
     if (code != TTS_EXIT_DONE)
         return code;

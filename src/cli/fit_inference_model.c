@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "sources/hfconfig.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -261,12 +262,18 @@ int tts_inference_model_load(struct tts_inference_ask *ask)
 {
     struct tts_textfile text = {0};
     struct tts_error err = {0};
+    int code = tts_fit_operand(&ask->path, ask->folder_path);
+    if (code != TTS_EXIT_DONE)
+        return code;
     if (tts_textfile_read(ask->path, TTS_HFCONFIG_MAX_BYTES, NULL, &text, &err) != TTS_OK) {
-        tts_message_error(command, ask->path, &err);
+        if (err.sys_errno == ENOENT)
+            tts_fit_say_no_file(ask->path);
+        else
+            tts_message_error(command, ask->path, &err);
         return TTS_EXIT_INPUT;
     }
-    int code = is_json(ask->path, &text) ? load_json(ask, &text)
-                                         : tts_inference_model_yaml(ask, &text);
+    code = is_json(ask->path, &text) ? load_json(ask, &text)
+                                     : tts_inference_model_yaml(ask, &text);
     tts_textfile_release(&text);
     if (code == TTS_EXIT_DONE)
         code = put_head_dim(ask);

@@ -24,6 +24,7 @@ struct tts_inference_origin {
 /* Strings are borrowed from argv, but for its own. */
 struct tts_inference_ask {
     const char *path;
+    char folder_path[TTS_FIT_PATH_MAX]; /* what `path` is, if a folder was given */
     struct tts_device_arg device;
     const char *trace_region; /* NULL: as the device has it */
     bool json;

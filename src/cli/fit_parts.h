@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/device_arg.h"
+#include "cli/fit_beside.h"
 #include "plan/change.h"
 #include "sources/textfile.h"
 #include "sources/trainfile.h"
@@ -81,6 +82,7 @@ const char *tts_fit_word_error(const struct tts_fit_words *words, const char *te
 /* Strings are borrowed from argv. */
 struct tts_fit_options {
     const char *path, *record_path;
+    char folder_path[TTS_FIT_PATH_MAX]; /* what `path` is, if a folder was given */
     bool is_given[TTS_FIT_SETTING_COUNT];
     uint64_t given[TTS_FIT_SETTING_COUNT];
     enum tts_recipe recipe;

@@ -4,6 +4,7 @@
 #include "cli/message.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -107,6 +108,11 @@ static int load(struct tts_fit_setup *setup, const struct tts_fit_options *optio
         tts_message(command,
                     "%s: this is JSON: the config.json of a model goes with '--inference'",
                     tts_message_path(options->path));
+    else if (setup->file.missing_model[0] != '\0')
+        tts_fit_say_no_model(setup->file.paths[TTS_TRAINFILE_TRAINING], err.line,
+                             setup->file.missing_model);
+    else if (err.sys_errno == ENOENT)
+        tts_fit_say_no_file(tts_fit_path(setup, bad_file));
     else
         tts_message_error(command, tts_fit_path(setup, bad_file), &err);
     return TTS_EXIT_INPUT;

@@ -72,7 +72,8 @@ static enum tts_status load_model(struct load *load, struct tts_error *err)
     const struct tts_train_part part = {.file = TTS_TRAINFILE_MODEL, .only_model = true};
     char *path = load->out.paths[TTS_TRAINFILE_MODEL];
     enum tts_status status =
-        tts_train_find(named->text, load->out.paths[TTS_TRAINFILE_TRAINING], path, err);
+        tts_train_find(named->text, load->out.paths[TTS_TRAINFILE_TRAINING], path,
+                       load->out.missing_model, err);
     if (status != TTS_OK)
         return tts_yaml_at_line(err, named->line, status);
     load->file = TTS_TRAINFILE_MODEL;
@@ -145,6 +146,7 @@ enum tts_status tts_trainfile_load(const char *path, const struct tts_textfile *
     else {
         *bad_file = load->file;
         memcpy(out->paths, load->out.paths, sizeof out->paths);
+        memcpy(out->missing_model, load->out.missing_model, sizeof out->missing_model);
     }
     tts_textfile_release(&load->training);
     tts_textfile_release(&load->model);

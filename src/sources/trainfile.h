@@ -83,6 +83,9 @@ struct tts_trainfile {
     uint8_t unknown_file;
     /* "" where there is none: a model file alone has no training file. What messages name. */
     char paths[TTS_TRAINFILE_FILES][TTS_TRAINFILE_TEXT_MAX];
+    /* After a failure: the model file that is nowhere, with its variables replaced; "": another
+     * reason. */
+    char missing_model[TTS_TRAINFILE_TEXT_MAX];
 };
 
 /* Reads a training file and the model file that it names, or a model file alone (one with
@@ -93,7 +96,8 @@ struct tts_trainfile {
  * caller's memory. TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key:
  * err names the nearest; a model file that is nowhere; no section of either kind), TTS_E_RANGE:
  * err->line is where, *bad_file the file: an index of paths, which alone are written in *out
- * when it fails, as far as known. TTS_E_IO, TTS_E_NOMEM: there is no line. */
+ * when it fails, with missing_model, as far as known. TTS_E_IO, TTS_E_NOMEM: there is no line.
+ */
 TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path,
                                                  const struct tts_textfile *text,
                                                  struct tts_trainfile *out, unsigned *bad_file,

@@ -67,7 +67,8 @@ TTS_NODISCARD enum tts_status tts_train_value(const struct tts_train_known *know
 /* ---- a path, trainfile_path.c ---- */
 
 /* The model file: `named` as it stands in the file `beside` ("-": none). TTS_E_NOT_FOUND: it is
- * nowhere; TTS_E_RANGE: too long. err has no line. */
+ * nowhere, and `missing` is its path; TTS_E_RANGE: too long. err has no line. */
 TTS_NODISCARD enum tts_status tts_train_find(const char *named, const char *beside,
                                              char out[TTS_TRAINFILE_TEXT_MAX],
+                                             char missing[TTS_TRAINFILE_TEXT_MAX],
                                              struct tts_error *err);

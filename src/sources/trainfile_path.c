@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN_MAX = 60 };
-
 static bool is_name_char(char c, bool is_first)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -119,32 +117,20 @@ static bool find(const char *path, const char *dir, char out[TTS_TRAINFILE_TEXT_
     return false;
 }
 
-/* The end of a long path tells more than its beginning; bytes that cannot be shown are '?'. */
-static const char *shown(const char *path, char out[SHOWN_MAX + 1])
-{
-    size_t len = strlen(path);
-    const char *from = len > SHOWN_MAX ? path + len - (SHOWN_MAX - 3) : path;
-    int written = snprintf(out, SHOWN_MAX + 1, "%s%s", from == path ? "" : "...", from);
-    assert(written >= 0 && written <= SHOWN_MAX);
-    (void)written;
-    for (char *c = out; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    return out;
-}
-
 enum tts_status tts_train_find(const char *named, const char *beside,
-                               char out[TTS_TRAINFILE_TEXT_MAX], struct tts_error *err)
+                               char out[TTS_TRAINFILE_TEXT_MAX],
+                               char missing[TTS_TRAINFILE_TEXT_MAX], struct tts_error *err)
 {
-    char path[TTS_TRAINFILE_TEXT_MAX], dir[TTS_TRAINFILE_TEXT_MAX], quoted[SHOWN_MAX + 1];
+    char path[TTS_TRAINFILE_TEXT_MAX], dir[TTS_TRAINFILE_TEXT_MAX];
     if (!expand(named, path))
-        return tts_error_set(err, TTS_E_RANGE, "the model file '%s' is longer than %d bytes",
-                             shown(named, quoted), TTS_TRAINFILE_TEXT_MAX - 1);
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the path of the model file is longer than %d bytes",
+                             TTS_TRAINFILE_TEXT_MAX - 1);
     directory_of(beside, dir);
     if (find(path, dir, out))
         return TTS_OK;
+    memcpy(missing, path, sizeof path);
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "no model file '%s': looked for it as it stands, beside this file and "
-                         "in ../model_configs",
-                         shown(named, quoted));
+                         "the model file is nowhere: looked for it as it stands, beside this "
+                         "file and in ../model_configs");
 }

@@ -531,6 +531,29 @@ fit "$work/brace.json"
 expect_err_like "brace.json: this is JSON: "
 fit "$work/none.json"
 expect_err_like "cannot read '"
+mkdir -p "$work/model"
+cp "$work/brace.json" "$work/model/config.json"
+fit "$work/model"
+expect_code 3
+expect_err_like "model/config.json: this is JSON: the config.json of a model goes with '--inference'"
+
+# A model file that is not there: its path is whole, and the files where it should be are named.
+mkdir -p "$work/run/models"
+name=a/path/that/is/long/enough/to/have/been/cut/at/its/front/größe-äöü.yaml
+printf 'training_config:\n  model_config: models/%s\n' "$name" >"$work/run/t.yaml"
+fit "$work/run/t.yaml"
+expect_code 3
+expect_out ''
+expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/$name': looked for it as it stands, beside this file and in ../model_configs"
+for i in 8 3 1 6 7 2 5 4; do : >"$work/run/models/m$i.yaml"; done
+: >"$work/run/models/readme.txt"
+sed -i 's,models/a/.*,models/größe.yaml,' "$work/run/t.yaml"
+fit "$work/run/t.yaml"
+expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/größe.yaml': looked for it as it stands, beside this file and in ../model_configs; in '$work/run/models/' there are m1.yaml, m2.yaml, m3.yaml, m4.yaml, m5.yaml, m6.yaml and 2 more"
+sed -i 's,models/,nowhere/,' "$work/run/t.yaml"
+printf '' >"$work/run/other.yaml"
+fit "$work/run/t.yaml"
+expect_err_like "; in '$work/run/' there is other.yaml"
 printf '{transformer_config: {model_type: llama}}' >"$work/flow.yaml"
 fit "$work/flow.yaml"
 expect_code 0

@@ -401,8 +401,29 @@ expect_err_like "standard input cannot be both"
 for name in none.json none.yaml; do
     fit "$work/$name"
     expect_code 3
-    expect_err "ttscope fit: cannot read '$work/$name': no such file or directory"
+    expect_err_like "ttscope fit: cannot read '$work/$name': no such file or directory; in '$work/' there are "
 done
+
+# The folder of a model is its config.json.
+mkdir -p "$work/models/one" "$work/models/none"
+cp "$data/tiny.json" "$work/models/one/config.json"
+fit "$data/tiny.json"
+whole=$out
+for folder in "$work/models/one" "$work/models/one/"; do
+    fit "$folder"
+    expect_code 0
+    expect_out "$whole"
+done
+fit "$work/models/one" --json
+expect_json file "\"$work/models/one/config.json\""
+fit "$work/models/none"
+expect_code 3
+expect_err "ttscope fit: '$work/models/none' is a folder without a config.json"
+: >"$work/models/none/model.json"
+fit "$work/models/none"
+expect_err "ttscope fit: '$work/models/none' is a folder without a config.json; in '$work/models/none' there is model.json"
+fit "$work/models/one/konfig.json"
+expect_err "ttscope fit: cannot read '$work/models/one/konfig.json': no such file or directory; in '$work/models/one/' there is config.json"
 if [ -c /dev/full ]; then
     for form in --json --block=32; do
         run sh -c '"$1" fit --inference "$2" "$3" >/dev/full' sh "$ttscope" "$data/tiny.json" $form

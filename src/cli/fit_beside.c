@@ -1,0 +1,146 @@
+#include "cli/fit_beside.h"
+
+#include "cli/command.h"
+#include "cli/fit_parts.h"
+#include "cli/message.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SHOWN = 6,
+    NAME_BYTES = 256,
+    ENTRIES_MAX = 4096, /* of a folder that are looked at */
+    LIST_BYTES = SHOWN * (NAME_BYTES + 4) + TTS_FIT_PATH_MAX + 64,
+};
+
+static const char command[] = TTS_FIT_COMMAND;
+
+/* ---- the files of a folder ---- */
+
+/* The first names of a folder in the order of the alphabet. */
+struct names {
+    char name[SHOWN][NAME_BYTES];
+    size_t kept, count;
+};
+
+static bool is_configuration(const char *name)
+{
+    return name[0] != '.' && (tts_fit_ends_in(name, ".yaml") || tts_fit_ends_in(name, ".yml") ||
+                              tts_fit_ends_in(name, ".json"));
+}
+
+static void add_name(struct names *names, const char *name)
+{
+    size_t at = names->kept, len = strlen(name);
+    names->count++;
+    while (at > 0 && strcmp(names->name[at - 1], name) > 0)
+        at--;
+    if (at == SHOWN || len >= NAME_BYTES)
+        return;
+    size_t last = names->kept < SHOWN ? names->kept++ : SHOWN - 1;
+    memmove(names->name[at + 1], names->name[at], (last - at) * NAME_BYTES);
+    memcpy(names->name[at], name, len + 1);
+}
+
+/* "; in 'folder' there are a.yaml, b.yaml and 3 more". "": it has none, or is not there. `but`
+ * is a name that is not meant. Returns `out`. */
+static const char *list(const char *folder, const char *but, char out[LIST_BYTES])
+{
+    struct names names = {.kept = 0};
+    const char *shown = folder[0] ? folder : ".";
+    DIR *dir = opendir(shown);
+    const struct dirent *entry;
+    out[0] = '\0';
+    if (!dir)
+        return out;
+    for (size_t i = 0; i < ENTRIES_MAX && (entry = readdir(dir)) != NULL; i++)
+        if (is_configuration(entry->d_name) && strcmp(entry->d_name, but) != 0)
+            add_name(&names, entry->d_name);
+    closedir(dir);
+    if (names.count == 0)
+        return out;
+    size_t len = (size_t)snprintf(out, LIST_BYTES, "; in '%s' there %s ", shown,
+                                  names.count == 1 ? "is" : "are");
+    for (size_t i = 0; i < names.kept; i++) {
+        bool is_last = i > 0 && i + 1 == names.count;
+        len += (size_t)snprintf(out + len, LIST_BYTES - len, "%s%s",
+                                i == 0    ? ""
+                                : is_last ? " and "
+                                          : ", ",
+                                names.name[i]);
+    }
+    if (names.count > names.kept)
+        snprintf(out + len, LIST_BYTES - len, " and %zu more", names.count - names.kept);
+    return out;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Joins two parts with the folder of `path`. What is too long is cut, and is no folder. */
+static const char *folder_of(const char *before, const char *path, const char *behind,
+                             char out[TTS_FIT_PATH_MAX])
+{
+    snprintf(out, TTS_FIT_PATH_MAX, "%s%.*s%s", before, (int)(base_name(path) - path), path,
+             behind);
+    return out;
+}
+
+/* ---- messages ---- */
+
+void tts_fit_say_no_file(const char *path)
+{
+    char folder[TTS_FIT_PATH_MAX], files[LIST_BYTES];
+    tts_message(command, "cannot read '%s': no such file or directory%s", path,
+                list(folder_of("", path, "", folder), "", files));
+}
+
+void tts_fit_say_no_model(const char *path, uint32_t line, const char *named)
+{
+    char folders[4][TTS_FIT_PATH_MAX], files[LIST_BYTES] = "";
+    bool has_folder = strchr(named, '/') != NULL;
+    size_t count = 0;
+    if (has_folder)
+        folder_of("", named, "", folders[count++]);
+    if (has_folder && named[0] != '/') {
+        char beside[TTS_FIT_PATH_MAX];
+        folder_of(folder_of("", path, "", beside), named, "", folders[count++]);
+    }
+    folder_of("", path, "../model_configs/", folders[count++]);
+    folder_of("", path, "", folders[count++]);
+    for (size_t i = 0; i < count && files[0] == '\0'; i++)
+        list(folders[i], base_name(path), files);
+    tts_message(command,
+                "%s:%" PRIu32 ": no model file '%s': looked for it as it stands, beside this "
+                "file and in ../model_configs%s",
+                tts_message_path(path), line, named, files);
+}
+
+/* ---- a folder ---- */
+
+int tts_fit_operand(const char **path, char out[TTS_FIT_PATH_MAX])
+{
+    static const char name[] = "config.json";
+    struct stat info;
+    char files[LIST_BYTES];
+    size_t len = strlen(*path);
+    if (strcmp(*path, "-") == 0 || stat(*path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return TTS_EXIT_DONE;
+    bool has_slash = len > 0 && (*path)[len - 1] == '/';
+    int written = snprintf(out, TTS_FIT_PATH_MAX, "%s%s%s", *path, has_slash ? "" : "/", name);
+    if (written >= TTS_FIT_PATH_MAX || access(out, F_OK) != 0) {
+        tts_message(command, "'%s' is a folder without a %s%s", *path, name,
+                    list(*path, "", files));
+        return TTS_EXIT_INPUT;
+    }
+    *path = out;
+    return TTS_EXIT_DONE;
+}
