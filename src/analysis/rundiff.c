@@ -117,12 +117,18 @@ static void fill_parts(const struct tts_rundiff_side *a, const struct tts_rundif
 {
     struct tts_amount of_a[TTS_TRAIN_PARTS], of_b[TTS_TRAIN_PARTS];
     int64_t slack = slack_of_sums(diff);
+    /* Parts that a run states are not those that follow from the phases of another. */
+    bool is_alike = a->mem->parts_are_stated == b->mem->parts_are_stated;
     measured(a, of_a);
     measured(b, of_b);
     for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
         diff->sizes[part] = delta_of(of_a[part], of_b[part], slack);
         diff->parts[part] =
             delta_of(part_of_peak(a->mem, part), part_of_peak(b->mem, part), slack);
+        if (!is_alike) {
+            diff->parts[part].change = (struct tts_amount){0};
+            diff->parts[part].differs = false;
+        }
         diff->differs |= diff->sizes[part].differs || diff->parts[part].differs;
     }
 }

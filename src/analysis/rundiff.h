@@ -71,7 +71,8 @@ struct tts_rundiff {
     size_t compared; /* figures that are known in both; 0: nothing can be told */
     struct tts_delta peak, final;
     struct tts_delta sizes[TTS_TRAIN_PARTS]; /* measured */
-    struct tts_delta parts[TTS_TRAIN_PARTS]; /* of the peak, by sizes measured */
+    /* Of the peak, by sizes measured. The changes are not known if only one run states them. */
+    struct tts_delta parts[TTS_TRAIN_PARTS];
     struct tts_rundiff_cause cause;
     bool differs;          /* anything */
     bool is_equal;         /* and what is known of both is the same to the byte */

@@ -42,15 +42,8 @@ const char *tts_train_dtype_name(enum tts_train_dtype dtype);
 const char *tts_train_optimizer_name(enum tts_train_optimizer optimizer);
 bool tts_train_optimizer_find(const char *text, enum tts_train_optimizer *out);
 
-/* Which part of the memory a phase is about, by its label without "_micro_3" and "__000042". */
-enum tts_train_part {
-    TTS_TRAIN_PART_OTHER,
-    TTS_TRAIN_PART_MODEL,
-    TTS_TRAIN_PART_GRADIENTS,
-    TTS_TRAIN_PART_OPTIMIZER,
-    TTS_TRAIN_PART_ACTIVATIONS,
-    TTS_TRAIN_PARTS
-};
+/* Returns the part of the memory that a phase is about, by its label without "_micro_3" and
+ * "__000042". */
 enum tts_train_part tts_train_part_of(const char *phase_name);
 
 /* Where a number comes from. */
@@ -117,6 +110,7 @@ struct tts_trainmem {
     bool is_refused; /* the run states that it does not fit, although the peak would */
     /* What the peak is made of: adds up to it exactly, and no part is negative. */
     bool has_parts;
+    bool parts_are_stated;             /* run->whole states them; then they are also actual */
     bool parts_are_actual;             /* the sizes measured, not those expected */
     enum tts_train_force parts_forced; /* and that was not asked for */
     int64_t parts[TTS_TRAIN_PARTS];

@@ -15,7 +15,8 @@ static struct tts_amount figure(const struct tts_train_phase *phase,
 static void take_whole(const struct tts_trainrun *run, struct tts_trainmem *mem)
 {
     struct tts_amount whole = run->whole.peak;
-    if (!whole.is_known || (mem->peak.is_known && whole.bytes < mem->peak.bytes))
+    if (!whole.is_known || whole.bytes < 0 ||
+        (mem->peak.is_known && whole.bytes < mem->peak.bytes))
         return;
     mem->peak_is_later = mem->peak.is_known && whole.bytes > mem->peak.bytes;
     mem->peak_is_whole = true;
@@ -190,6 +191,27 @@ static void split(const struct tts_trainrun *run, bool use_actual, struct tts_tr
     mem->parts_forced = force;
 }
 
+/* Takes the parts that the run states, if they add up to the peak but for their rounding. */
+static bool take_parts(const struct tts_trainrun *run, struct tts_trainmem *mem)
+{
+    const int64_t most_off = (TTS_TRAIN_PARTS + 4) * TTS_TRAIN_HALF_STEP_BYTES;
+    int64_t room = mem->peak.bytes;
+    if (!mem->peak_is_whole || !run->whole.has_parts)
+        return false;
+    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+        int64_t bytes = run->whole.parts[part];
+        if (bytes < 0 || bytes - most_off > room)
+            return false;
+        mem->parts[part] = bytes < room ? bytes : room;
+        room -= mem->parts[part];
+    }
+    if (room > most_off)
+        return false;
+    mem->parts[TTS_TRAIN_PART_OTHER] += room;
+    mem->has_parts = mem->parts_are_stated = mem->parts_are_actual = true;
+    return true;
+}
+
 void tts_trainmem_peak(const struct tts_trainrun *run,
                        const struct tts_trainmem_options *options, struct tts_trainmem *mem)
 {
@@ -198,6 +220,6 @@ void tts_trainmem_peak(const struct tts_trainrun *run,
     if (!mem->peak.is_known)
         return;
     mem->has_peak_phase = find_phase(run, mem->peak.bytes, &mem->peak_phase);
-    if (mem->has_peak_phase)
+    if (!take_parts(run, mem) && mem->has_peak_phase)
         split(run, options->use_actual_sizes, mem);
 }

@@ -107,7 +107,7 @@ void tts_analyze_csv_run(struct tts_rowout *rows, const struct tts_analyze_run *
     put_peak(rows, run);
     for (int i = 0; i < TTS_TRAIN_PARTS; i++)
         put_amount(rows, (struct tts_amount){mem->has_parts, mem->parts[i]});
-    put_word(rows, !mem->has_parts ? "" : mem->parts_are_actual ? "actual" : "expected");
+    put_word(rows, mem->has_parts ? tts_analyze_sizes_name(mem) : "");
     put_word(rows, run->run->is_cut ? "true" : "false");
     put_comma(rows);
     tts_rowout_number(rows, run->run->notes_in_all);

@@ -124,7 +124,7 @@ static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
     for (int i = 0; i < TTS_TRAIN_PARTS; i++)
         tts_json_signed(json, names[i], mem->parts[i]);
     tts_json_object_end(json);
-    tts_json_text(json, "breakdown_sizes", mem->parts_are_actual ? "actual" : "expected");
+    tts_json_text(json, "breakdown_sizes", tts_analyze_sizes_name(mem));
 }
 
 /* ---- a run ---- */

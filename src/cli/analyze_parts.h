@@ -128,6 +128,9 @@ const char *tts_analyze_tally_words(char out[TTS_ANALYZE_TALLY_MAX],
 /* The phase of the peak, also of a later iteration, borrowed; NULL: not known. */
 const char *tts_analyze_peak_phase(const struct tts_analyze_run *run);
 
+/* Where the parts of the peak are from: "predicted", "actual" or "expected". */
+const char *tts_analyze_sizes_name(const struct tts_trainmem *mem);
+
 /* DRAM of a chip that can be allocated, 0: not known. */
 uint64_t tts_analyze_capacity(const struct tts_chip *chip);
 

@@ -78,6 +78,13 @@ const char *tts_analyze_peak_phase(const struct tts_analyze_run *run)
     return mem->has_peak_phase ? run->run->phases[mem->peak_phase].name : NULL;
 }
 
+const char *tts_analyze_sizes_name(const struct tts_trainmem *mem)
+{
+    if (mem->parts_are_stated)
+        return "predicted";
+    return mem->parts_are_actual ? "actual" : "expected";
+}
+
 /* ---- numbers ---- */
 
 /* Of "[-]1234567[.89]": a comma between thousands. */

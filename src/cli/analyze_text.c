@@ -222,6 +222,9 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
     fputs("\n--- Activations Size ---\n", out);
     put_amount(out, "Activations:", mem->activations);
     say_unknown(out, run, mem->activations, TTS_TRAIN_PART_ACTIVATIONS, "FORWARD_PASS");
+    if (mem->parts_are_stated && mem->activations.is_known)
+        tts_say(out, 2, "kept by the forward pass; %s" TTS_SAY_GLUE "MB are in the peak",
+                tts_analyze_mb(most, mem->parts[TTS_TRAIN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
     tts_say(out, 2, "%" PRIu32 " forward passes, %s" TTS_SAY_GLUE "MB together%s%s%s",

@@ -21,7 +21,20 @@ static const char *const part_names[] = {
     [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
 };
 
-static void put_part(const struct tts_trainmem *mem, enum tts_train_part part, FILE *out)
+/* What the log's own figures are is not what they are called where the parts are known: the
+ * forward pass kept so much, and at a peak in the backward pass some of that is freed. */
+static const char *part_name(const struct tts_trainmem *mem, enum tts_train_part part,
+                             bool is_backward)
+{
+    if (part == TTS_TRAIN_PART_GRADIENTS && mem->parts_are_stated)
+        return "gradients";
+    if (part == TTS_TRAIN_PART_ACTIVATIONS && !mem->parts_are_stated && is_backward)
+        return "activations kept";
+    return part_names[part];
+}
+
+static void put_part(const struct tts_trainmem *mem, enum tts_train_part part, const char *name,
+                     FILE *out)
 {
     char mb[TTS_ANALYZE_NUMBER_MAX], percent[TTS_ANALYZE_NUMBER_MAX], bar[BAR + 1];
     int64_t bytes = mem->parts[part], whole = mem->peak.bytes;
@@ -33,8 +46,8 @@ static void put_part(const struct tts_trainmem *mem, enum tts_train_part part, F
     memset(bar, '#', len);
     bar[len] = '\0';
     snprintf(percent, sizeof percent, "%.1f", share * 100);
-    fprintf(out, "  %-20s %12s MB  %5s %%%s%s\n", part_names[part], tts_analyze_mb(mb, bytes),
-            percent, len > 0 ? "  " : "", bar);
+    fprintf(out, "  %-20s %12s MB  %5s %%%s%s\n", name, tts_analyze_mb(mb, bytes), percent,
+            len > 0 ? "  " : "", bar);
 }
 
 /* Whose sizes those of model and optimizer are. */
@@ -76,10 +89,24 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
         tts_say(out, 2, "not known: the summary does not say what was there at the peak");
         return;
     }
+    enum tts_train_part of_peak =
+        mem->has_peak_phase ? tts_train_part_of(run->run->phases[mem->peak_phase].name)
+                            : TTS_TRAIN_PART_OTHER;
+    bool is_backward = of_peak == TTS_TRAIN_PART_GRADIENTS;
     for (int part = TTS_TRAIN_PARTS - 1; part >= 0; part--)
-        put_part(mem, (enum tts_train_part)part, out);
-    tts_say(out, 2, "%s has all that %s put on top, what it freed again too",
-            part_names[tts_train_part_of(run->run->phases[mem->peak_phase].name)], phase);
+        put_part(mem, (enum tts_train_part)part,
+                 part_name(mem, (enum tts_train_part)part, is_backward), out);
+    if (mem->parts_are_stated) {
+        tts_say(out, 2,
+                "as 'ttscope fit' says; 'other' is temporary buffers, inputs, constants and "
+                "kernel binaries");
+        return;
+    }
+    tts_say(out, 2, "'%s' is everything that %s added, including temporary buffers%s",
+            part_names[of_peak], phase,
+            is_backward ? "; 'activations kept' is what the forward pass left, some of which "
+                          "may have been freed before the peak"
+                        : "");
     say_sizes(mem, out);
 }
 

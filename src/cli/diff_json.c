@@ -62,6 +62,11 @@ static void put_run(struct tts_json *json, const char *key, const struct tts_dif
     put_run_name(json, run, pair->runs[side]);
     tts_json_bool(json, "cut", run->is_cut);
     tts_json_bool(json, "at_least", run->is_at_least || run->is_cut);
+    const struct tts_trainmem *mem = &pair->mem[side];
+    tts_json_text_or_null(json, "breakdown_sizes",
+                          !mem->has_parts         ? NULL
+                          : mem->parts_are_stated ? "predicted"
+                                                  : "actual");
     tts_json_array(json, "notes");
     for (size_t i = 0; i < run->note_count; i++) {
         tts_json_object(json, NULL);

@@ -4,6 +4,7 @@
 #include "cli/fit_line.h"
 #include "cli/message.h"
 #include "cli/safe_text.h"
+#include "cli/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -221,8 +222,27 @@ static void put_parts(const struct tts_delta *parts, const char *gradients, FILE
                     &parts[order[i]], out);
 }
 
-static void put_sizes(const struct tts_rundiff *diff, FILE *out)
+/* What the parts of the peak are of the runs that do not state them. */
+static void say_parts(const struct tts_diff_pair *pair, FILE *out)
 {
+    bool a = pair->mem[TTS_DIFF_A].has_parts && !pair->mem[TTS_DIFF_A].parts_are_stated;
+    bool b = pair->mem[TTS_DIFF_B].has_parts && !pair->mem[TTS_DIFF_B].parts_are_stated;
+    if (!a && !b)
+        return;
+    tts_say(out, 2,
+            "%s: activations are what the forward pass kept, gradients overhead is what the "
+            "backward pass added%s",
+            !b   ? "A"
+            : !a ? "B"
+                 : "A and B",
+            a != b ? "; the other run has the parts themselves, so they are not compared" : "");
+}
+
+static void put_sizes(const struct tts_diff_pair *pair, FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    bool are_stated =
+        pair->mem[TTS_DIFF_A].parts_are_stated && pair->mem[TTS_DIFF_B].parts_are_stated;
     if (has_parts(diff->sizes)) {
         fputs("\nsizes as measured, activations summed over all forward passes", out);
         put_heading("MB", out);
@@ -230,7 +250,10 @@ static void put_sizes(const struct tts_rundiff *diff, FILE *out)
     }
     if (has_parts(diff->parts)) {
         put_heading("of the peak, MB", out);
-        put_parts(diff->parts, tts_diff_part_label(TTS_TRAIN_PART_GRADIENTS), out);
+        put_parts(diff->parts,
+                  are_stated ? "gradients" : tts_diff_part_label(TTS_TRAIN_PART_GRADIENTS),
+                  out);
+        say_parts(pair, out);
     }
 }
 
@@ -264,7 +287,7 @@ static void put_pair(const struct tts_diff_job *job, const struct tts_diff_pair 
     if (!diff->differs && !job->options.all)
         return;
     put_phases(job, pair, out);
-    put_sizes(diff, out);
+    put_sizes(pair, out);
     put_totals(diff, out);
 }
 

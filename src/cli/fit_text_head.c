@@ -211,14 +211,39 @@ static void put_count(uint64_t count, const char *before, const char *behind, FI
         fprintf(out, ", %s%" PRIu64 "%s", before, count, behind);
 }
 
-/* The summary covers the first iteration. This line has the peak of all iterations and the
- * verdict, for programs that read the summary (docs/design/train-log.md). */
+/* As many as fit a line of 80 columns; a reader adds the lines up. */
+static void put_predicted_parts(const struct tts_fit_peak *peak, FILE *out)
+{
+    static const char heading[] = "Predicted DRAM parts: ";
+    char megabytes[TTS_NUMBER_MB_MAX], words[64];
+    size_t column = 0;
+    for (int part = 0; part < TTS_PARTS; part++) {
+        if (peak->part_bytes[part] == 0)
+            continue;
+        snprintf(words, sizeof words, "%s %s MB", tts_part_name((enum tts_part)part),
+                 tts_fit_mb(megabytes, peak->part_bytes[part]));
+        bool is_new = column == 0 || column + 2 + strlen(words) > COLUMNS;
+        fprintf(out, "%s%s%s",
+                !is_new      ? ", "
+                : column > 0 ? "\n"
+                             : "",
+                is_new ? heading : "", words);
+        column = (is_new ? sizeof heading - 1 : column + 2) + strlen(words);
+    }
+    if (column > 0)
+        fputc('\n', out);
+}
+
+/* The summary covers the first iteration. These lines have the peak of all iterations, the
+ * verdict and the parts of that peak, for programs that read the summary
+ * (docs/design/train-log.md). */
 static void put_prediction(const struct tts_fit *fit, FILE *out)
 {
     char peak[TTS_NUMBER_MB_MAX];
     fprintf(out, "Predicted DRAM peak: %s MB in ", tts_fit_mb(peak, fit->peak_bytes));
     tts_fit_text_place(out, fit->peak.phase, NULL, TTS_LAYER_NONE);
     fprintf(out, ", %s %s\n", tts_fit_fits(fit) ? "fits" : "does not fit", fit->chip->name);
+    put_predicted_parts(&fit->peak, out);
 }
 
 /* What `ttscope analyze`, and others who read logs, look for above a summary: a name, and two

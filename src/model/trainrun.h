@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A size that may not be known. */
 struct tts_amount {
@@ -78,13 +79,45 @@ struct tts_train_note {
     char text[TTS_TRAIN_NOTE_BYTES]; /* lower case, no full stop */
 };
 
+/* A part of the memory. */
+enum tts_train_part {
+    TTS_TRAIN_PART_OTHER,
+    TTS_TRAIN_PART_MODEL,
+    TTS_TRAIN_PART_GRADIENTS,
+    TTS_TRAIN_PART_OPTIMIZER,
+    TTS_TRAIN_PART_ACTIVATIONS,
+    TTS_TRAIN_PARTS
+};
+
 /* A statement about the whole run, not only about its phases. `ttscope fit` makes it: its
  * phases cover the first iteration, and a later iteration can need more memory. */
 struct tts_train_whole {
     struct tts_amount peak;         /* over all iterations; not known: there is no statement */
     char phase[TTS_TRAIN_NAME_MAX]; /* of that peak: "BACKWARD_PASS", "ITERATION_2" */
     bool has_fits, fits;            /* whether the run fits a device of `device_memory` bytes */
+    /* What was there at that peak. In a log each is rounded, so they add up only nearly. */
+    bool has_parts;
+    int64_t parts[TTS_TRAIN_PARTS];
 };
+
+/* Adds what `ttscope fit` says about one of its parts: "optimizer_state", "temporaries". Parts
+ * without a counterpart here are other. Returns false, with *whole unchanged, if that is no
+ * size or the sum is past 64 bits. */
+static inline bool tts_train_whole_add(struct tts_train_whole *whole, const char *name,
+                                       int64_t bytes)
+{
+    enum tts_train_part part = strcmp(name, "parameters") == 0        ? TTS_TRAIN_PART_MODEL
+                               : strcmp(name, "optimizer_state") == 0 ? TTS_TRAIN_PART_OPTIMIZER
+                               : strcmp(name, "gradients") == 0       ? TTS_TRAIN_PART_GRADIENTS
+                               : strcmp(name, "activations") == 0 ? TTS_TRAIN_PART_ACTIVATIONS
+                                                                  : TTS_TRAIN_PART_OTHER;
+    int64_t sum;
+    if (bytes < 0 || __builtin_add_overflow(whole->parts[part], bytes, &sum))
+        return false;
+    whole->parts[part] = sum;
+    whole->has_parts = true;
+    return true;
+}
 
 struct tts_trainrun {
     uint64_t line, end_line; /* of the heading, and of the last line that belongs to it */

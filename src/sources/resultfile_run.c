@@ -174,7 +174,32 @@ static enum tts_status read_at_least(struct tts_result_reader *r,
     return status;
 }
 
-/* The "peak" of `fit`: in which phase. */
+/* One of the "parts" of the peak. */
+static enum tts_status read_part(struct tts_result_reader *r, struct tts_result_draft *draft)
+{
+    char key[TTS_RESULT_KEY_MAX], name[TTS_RESULT_WORD_MAX] = "";
+    struct tts_amount bytes = {0};
+    for (;;) {
+        enum tts_status status = tts_result_key(r, key);
+        if (status != TTS_OK)
+            return status;
+        if (key[0] == '\0')
+            break;
+        if (tts_result_is_key(key, "name"))
+            status = tts_result_text(r, draft, key, name, sizeof name);
+        else if (tts_result_is_key(key, "bytes"))
+            status = tts_result_amount(r, draft, key, &bytes);
+        else
+            status = tts_jsonpull_skip(r->json, r->err);
+        if (status != TTS_OK)
+            return status;
+    }
+    if (bytes.is_known && !tts_train_whole_add(&draft->entry->run.whole, name, bytes.bytes))
+        tts_runs_note(&draft->entry->run, 0, "part '%.40s' of the peak cannot be", name);
+    return TTS_OK;
+}
+
+/* The "peak" of `fit`: its phase and its parts. */
 static enum tts_status read_peak(struct tts_result_reader *r, struct tts_result_draft *draft,
                                  const char *object)
 {
@@ -188,8 +213,39 @@ static enum tts_status read_peak(struct tts_result_reader *r, struct tts_result_
             return status;
         if (tts_result_is_key(key, "phase"))
             status = tts_result_text(r, draft, key, whole->phase, sizeof whole->phase);
+        else if (tts_result_is_key(key, "parts"))
+            status = tts_result_list(r, draft, key, read_part);
         else
             status = tts_jsonpull_skip(r->json, r->err);
+    }
+    return status;
+}
+
+/* The "breakdown" of `analyze`. */
+static enum tts_status read_breakdown(struct tts_result_reader *r,
+                                      struct tts_result_draft *draft, const char *object)
+{
+    static const char *const names[] = {"other", "model", "gradients_overhead", "optimizer",
+                                        "activations"};
+    static_assert(sizeof names / sizeof names[0] == TTS_TRAIN_PARTS, "each");
+    struct tts_train_whole *whole = &draft->entry->run.whole;
+    struct tts_amount bytes;
+    bool is_in;
+    char key[TTS_RESULT_KEY_MAX];
+    enum tts_status status = tts_result_enter(r, draft, object, TTS_JSONPULL_OBJECT, &is_in);
+    while (is_in && status == TTS_OK) {
+        status = tts_result_key(r, key);
+        if (status != TTS_OK || key[0] == '\0')
+            return status;
+        int part = 0;
+        while (part < TTS_TRAIN_PARTS && !tts_result_is_key(key, names[part]))
+            part++;
+        if (part == TTS_TRAIN_PARTS) {
+            status = tts_jsonpull_skip(r->json, r->err);
+            continue;
+        }
+        status = tts_result_amount(r, draft, key, &bytes);
+        whole->parts[part] = bytes.is_known && bytes.bytes > 0 ? bytes.bytes : 0;
     }
     return status;
 }
@@ -208,6 +264,14 @@ static enum tts_status read_whole(struct tts_result_reader *r, struct tts_result
         return read_peak(r, draft, key);
     if (tts_result_is_key(key, "peak_phase"))
         return tts_result_text(r, draft, key, whole->phase, sizeof whole->phase);
+    if (tts_result_is_key(key, "breakdown"))
+        return read_breakdown(r, draft, key);
+    if (tts_result_is_key(key, "breakdown_sizes")) {
+        char word[TTS_RESULT_WORD_MAX];
+        enum tts_status status = tts_result_text(r, draft, key, word, sizeof word);
+        whole->has_parts = tts_result_is_key(word, "predicted");
+        return status;
+    }
     if (tts_result_is_key(key, "peak_of_all_iterations"))
         return tts_result_flag(r, draft, key, &draft->is_whole);
     *is_one = false;

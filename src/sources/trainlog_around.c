@@ -136,6 +136,33 @@ static void set_prediction(struct tts_trainlog_around *around, struct tts_span v
     tts_trainlog_excerpt(around->bad_whole, value);
 }
 
+/* "parameters 22.52 MB, gradients 22.52 MB": some of what is in memory at the peak that was
+ * said last. A line that cannot be read adds nothing; then the parts do not add up to the peak.
+ */
+static void set_parts(struct tts_trainlog_around *around, struct tts_span value)
+{
+    struct tts_train_whole whole = around->whole;
+    for (bool is_last = false; !is_last;) {
+        const char *comma = tts_span_find(value, ", ");
+        is_last = !comma;
+        size_t len = is_last ? value.len : (size_t)(comma - value.at);
+        struct tts_span one = tts_span_trim((struct tts_span){value.at, len});
+        const char *blank = tts_span_find(one, " ");
+        char name[TTS_TRAIN_WORD_MAX];
+        int64_t bytes;
+        if (!blank)
+            return;
+        size_t name_len = (size_t)(blank - one.at);
+        tts_span_copy(name, sizeof name, (struct tts_span){one.at, name_len});
+        if (!tts_logvalue_mb((struct tts_span){blank, one.len - name_len}, &bytes) ||
+            !tts_train_whole_add(&whole, name, bytes))
+            return;
+        if (!is_last)
+            value = (struct tts_span){comma + 2, value.len - len - 2};
+    }
+    around->whole = whole;
+}
+
 static void set_row(struct tts_trainlog_around *around, const struct tts_logline *line,
                     bool is_optimizer, struct moment moment)
 {
@@ -165,6 +192,8 @@ static void set(struct tts_trainlog_around *around, const struct tts_logline *li
         set_memory(around, line->value, moment);
     } else if (line->kind == TTS_LOGLINE_PREDICTED_PEAK) {
         set_prediction(around, line->value, moment);
+    } else if (line->kind == TTS_LOGLINE_PREDICTED_PARTS) {
+        set_parts(around, line->value);
     } else if (line->kind == TTS_LOGLINE_KAHAN) {
         set_kahan(around, line->value, moment);
     } else if (line->kind == TTS_LOGLINE_NO_OPTIMIZER) {

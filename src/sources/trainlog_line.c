@@ -61,6 +61,7 @@ static struct words tell_dram(struct tts_span behind)
     return (struct words){0};
 }
 
+/* Of words that end in "s". */
 static struct words tell_parameters(struct tts_span before)
 {
     static const char *const all[] = {"Model number of parameters", "Number of parameters",
@@ -68,6 +69,8 @@ static struct words tell_parameters(struct tts_span before)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (tts_span_ends(before, all[i]))
             return (struct words){TTS_LOGLINE_PARAMETERS, strlen(all[i])};
+    if (tts_span_ends(before, "Predicted DRAM parts"))
+        return (struct words){TTS_LOGLINE_PREDICTED_PARTS, strlen("Predicted DRAM parts")};
     return (struct words){0};
 }
 

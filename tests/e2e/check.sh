@@ -528,6 +528,6 @@ run sh -c '"$1" fit "$2/examples/fit/training.yaml" | "$1" check --budget "$2/ex
     sh "$ttscope" "$source_dir"
 unwrap
 expect_code 1
-expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:35)"
+expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:38)"
 expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS, at most 11641.33 MB (95% of the device): 2811.58 MB over"
 expect_out_like "over budget: 4 of 6 limits"

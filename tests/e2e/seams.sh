@@ -27,7 +27,7 @@ fit_both() {
 
 # agree PEAK PHASE: analyze (by a pipe and of its own result) and check say what fit said.
 agree() {
-    local file verdict=true
+    local file part of_fit verdict=true
     [ "$fit_code" -eq 0 ] || verdict=false
     for file in fit.txt fit.json; do
         run bash -c 'cat "$2" | "$1" analyze --logs - --json' - "$ttscope" "$file"
@@ -36,6 +36,12 @@ agree() {
         expect_jq .peak_of_all_iterations true
         expect_jq .peak_phase "\"$2\""
         expect_jq '.peak_bytes / 10485.76 | round' "$1"
+        expect_jq '.breakdown_sizes' '"predicted"'
+        for part in activations:activations parameters:model gradients:gradients_overhead \
+            optimizer_state:optimizer; do
+            of_fit=$(jq ".peak.parts[] | select(.name == \"${part%:*}\") | .bytes" fit.json)
+            expect_jq ".breakdown.${part#*:} - $of_fit | fabs < 10486" true
+        done
         cp out "analyzed-$file.json"
         run "$ttscope" analyze --logs "$file" --fail-above 100%
         expect_code "$fit_code"
@@ -95,6 +101,44 @@ expect_jq .fits true
 fit_both "$nano" --recipe v1
 [ "$fit_code" = 0 ] || fail "wanted a run that fits"
 agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" BACKWARD_PASS
+
+# --- what the peak is made of -------------------------------------------------------------
+
+# The backward pass recomputes, and frees what was kept, before the peak.
+fit_both "$source_dir/examples/fit/training.yaml" --runner memory_efficient
+agree 865454 BACKWARD_PASS
+run "$ttscope" fit "$source_dir/examples/fit/training.yaml" --runner memory_efficient
+expect_out_like '
+  activations          322.50 MB '
+run "$ttscope" analyze --logs fit.txt
+expect_out_like '
+  Activations:          634.28 MB
+  kept by the forward pass; 322.50 MB are in the peak
+'
+expect_out_like '
+  activations                322.50 MB    3.7 %'
+run "$ttscope" diff fit.txt fit.json --all
+expect_out_like '
+  gradients                     1916.38     1916.38        *
+  activations                    322.50      322.50 '
+# A log does not have the parts, and says so. Unlike figures are not compared.
+log=$source_dir/tests/e2e/analyze/one_run.log
+run "$ttscope" analyze --logs "$log"
+expect_out_like '
+  activations kept           192.95 MB    2.3 %'
+expect_out_like "'activations kept' is what the forward pass left, some of
+    which may have been freed before the peak"
+run "$ttscope" diff fit.json "$log"
+expect_out_like '
+  activations                    322.50      192.95            -
+'
+expect_out_like '
+  B: activations are what the forward pass kept, gradients overhead is what the
+    backward pass added; the other run has the parts themselves, so they are not
+    compared'
+run "$ttscope" diff --json fit.json "$log"
+expect_jq '.pairs[0] | .a.breakdown_sizes, .b.breakdown_sizes, .breakdown.activations.change_bytes' \
+    $'"predicted"\n"actual"\nnull'
 
 # --- a log of the first iteration alone ---------------------------------------------------
 

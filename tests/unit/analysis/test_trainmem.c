@@ -293,3 +293,25 @@ T_TEST(a_log_of_the_first_iteration_does_not_know_what_later_ones_need)
         T_TRUE(!analyse(&built).covers_first);
     }
 }
+
+T_TEST(stated_parts_are_the_parts_if_they_add_up)
+{
+    struct built built;
+    tinyllama(&built, true);
+    struct tts_train_whole *whole = &built.run.whole;
+    whole->peak = built.run.overall_peak;
+    whole->has_parts = true;
+    static const double stated[] = {100, 1000, 2000, 5000, 178.66};
+    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+        whole->parts[i] = mb(stated[i]);
+    struct tts_trainmem mem = analyse(&built);
+    T_TRUE(mem.parts_are_stated && mem.parts_are_actual);
+    assert_parts(&mem, (double[]){100, 1000, 2000, 5000, 178.65});
+    whole->parts[0] = mb(90);
+    T_TRUE(!analyse(&built).parts_are_stated);
+    whole->parts[0] = mb(110);
+    T_TRUE(!analyse(&built).parts_are_stated);
+    assert_parts(&mem, (double[]){100, 1000, 2000, 5000, 178.65});
+    whole->parts[0] = INT64_MAX;
+    T_TRUE(!analyse(&built).parts_are_stated);
+}

@@ -83,11 +83,24 @@ T_TEST(the_peak_of_all_iterations_and_the_verdict_are_those_of_fit)
 #define PHASE "\"phases\": [{\"name\": \"X\"}], \"overall_dram_peak_bytes\": 10"
     struct tts_runs runs =
         parsed("{" FIT ", " PHASE ", \"peak\": {\"bytes\": 20, \"phase\": \"ITERATION_2\", "
-               "\"parts\": []}, \"capacity_bytes\": 15, \"peak_bytes\": 20, \"fits\": false}");
+               "\"parts\": [{\"name\": \"gradients\", \"bytes\": 12}, {\"bytes\": 8, "
+               "\"name\": \"inputs\"}, {\"name\": \"x\", \"bytes\": null}]}, "
+               "\"capacity_bytes\": 15, \"peak_bytes\": 20, \"fits\": false}");
     const struct tts_train_whole *whole = &runs.runs[0].whole;
     expect(whole->peak, 20);
     T_TRUE(whole->has_fits && !whole->fits);
     T_STR_EQ(whole->phase, "ITERATION_2");
+    T_TRUE(whole->has_parts);
+    T_EQ(whole->parts[TTS_TRAIN_PART_GRADIENTS], 12);
+    T_EQ(whole->parts[TTS_TRAIN_PART_OTHER], 8);
+    tts_runs_release(&runs);
+    runs =
+        parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"peak_of_all_iterations\": true, "
+               "\"breakdown\": {\"other\": 8, \"model\": -1, \"gradients_overhead\": 12, "
+               "\"new\": [1]}, \"breakdown_sizes\": \"predicted\"}");
+    T_TRUE(runs.runs[0].whole.has_parts);
+    T_EQ(runs.runs[0].whole.parts[TTS_TRAIN_PART_GRADIENTS], 12);
+    T_EQ(runs.runs[0].whole.parts[TTS_TRAIN_PART_MODEL], 0);
     tts_runs_release(&runs);
     runs = parsed("{" FIT ", " PHASE ", \"capacity_bytes\": 15, \"peak_bytes\": null, "
                   "\"fits\": null}");

@@ -373,3 +373,32 @@ T_TEST(a_prediction_that_cannot_be_read_is_a_note)
         T_EQ(strncmp(runs[0].notes[0].text, "cannot read the predicted peak: '", 33), 0);
     }
 }
+
+T_TEST(the_parts_of_a_prediction_are_read)
+{
+#define PEAK "Predicted DRAM peak: 10.00 MB in X, fits n150\n"
+    read_log(PEAK
+             "Predicted DRAM parts: parameters 1.00 MB, optimizer_state 2.00 MB, gradients "
+             "3.00 MB\nPredicted DRAM parts: activations 1.50 MB, temporaries 1.25 MB, inputs "
+             "0.25 MB, new_part "
+             "1.00 MB\n" BLOCK("A") BLOCK("B"));
+    T_TRUE(runs[0].whole.has_parts && !runs[1].whole.has_parts);
+    static const double parts[] = {2.5, 1, 3, 2, 1.5};
+    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+        T_EQ(runs[0].whole.parts[i], MB(parts[i]));
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "parameters",
+                                      "parameters 5",
+                                      "parameters 1 MB,",
+                                      "parameters -1 MB",
+                                      "parameters 1 MB, gradients"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, PEAK "Predicted DRAM parts: %s\n" BLOCK("A"), bad[i]);
+        read_log(text);
+        T_TRUE(runs[0].whole.peak.is_known && !runs[0].whole.has_parts);
+        T_EQ(runs[0].whole.parts[TTS_TRAIN_PART_MODEL], 0);
+    }
+#undef PEAK
+}
