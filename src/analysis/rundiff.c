@@ -121,6 +121,7 @@ static void fill_parts(const struct tts_rundiff_side *a, const struct tts_rundif
     bool is_alike = a->mem->parts_are_stated == b->mem->parts_are_stated;
     measured(a, of_a);
     measured(b, of_b);
+    diff->activations_sum = delta_of(a->mem->activations_sum, b->mem->activations_sum, slack);
     for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
         diff->sizes[part] = delta_of(of_a[part], of_b[part], slack);
         diff->parts[part] =

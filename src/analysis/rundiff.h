@@ -70,7 +70,8 @@ struct tts_rundiff {
     size_t only_a, only_b, differing, differing_itself; /* phases */
     size_t compared; /* figures that are known in both; 0: nothing can be told */
     struct tts_delta peak, final;
-    struct tts_delta sizes[TTS_TRAIN_PARTS]; /* measured */
+    struct tts_delta sizes[TTS_TRAIN_PARTS]; /* measured; activations: the most at once */
+    struct tts_delta activations_sum;        /* added up over all forward passes */
     /* Of the peak, by sizes measured. The changes are not known if only one run states them. */
     struct tts_delta parts[TTS_TRAIN_PARTS];
     struct tts_rundiff_cause cause;

@@ -35,10 +35,10 @@ static struct tts_amount change_in(const struct tts_trainrun *run, enum tts_trai
     return *count > 0 ? sum : (struct tts_amount){0};
 }
 
-/* A backward pass frees what was kept for it. */
+/* The most that was kept at once: a backward pass frees what was kept for it. */
 static struct tts_amount most_activations(const struct tts_trainrun *run)
 {
-    struct tts_amount most = {.is_known = true}, now = {.is_known = true};
+    struct tts_amount most = {0}, now = {.is_known = true};
     for (size_t i = 0; i < run->phase_count; i++) {
         enum tts_train_part part = tts_train_part_of(run->phases[i].name);
         if (part == TTS_TRAIN_PART_GRADIENTS)
@@ -48,7 +48,8 @@ static struct tts_amount most_activations(const struct tts_trainrun *run)
         now = tts_amount_add(now, change_of(&run->phases[i]));
         if (!now.is_known)
             return now;
-        most.bytes = now.bytes > most.bytes ? now.bytes : most.bytes;
+        if (!most.is_known || now.bytes > most.bytes)
+            most = now;
     }
     return most;
 }
@@ -84,9 +85,8 @@ static void measure(const struct tts_trainrun *run, struct tts_trainmem *mem)
     uint32_t count;
     mem->model.actual = change_in(run, TTS_TRAIN_PART_MODEL, &count);
     mem->optimizer.actual = change_in(run, TTS_TRAIN_PART_OPTIMIZER, &count);
-    mem->activations = change_in(run, TTS_TRAIN_PART_ACTIVATIONS, &mem->forward_passes);
-    if (mem->activations.is_known)
-        mem->activations_at_once = most_activations(run);
+    mem->activations_sum = change_in(run, TTS_TRAIN_PART_ACTIVATIONS, &mem->forward_passes);
+    mem->activations = most_activations(run);
     (void)change_in(run, TTS_TRAIN_PART_GRADIENTS, &mem->backward_passes);
     mem->gradients.actual = gradients_left(run);
 }

@@ -84,9 +84,10 @@ struct tts_trainmem {
     enum tts_train_dtype dtype;              /* the parameters', as expected */
     enum tts_train_optimizer optimizer_kind; /* as expected */
     enum tts_train_source dtype_source, optimizer_source;
-    /* What the forward passes kept, added up over all of them, and the most that was there at
-     * once: a backward pass frees what its forward pass kept. */
-    struct tts_amount activations, activations_at_once;
+    /* What the forward passes kept: the most that was there at once, as a backward pass frees
+     * what its forward pass kept; and added up over all of them, which was never there at once
+     * if there are several. */
+    struct tts_amount activations, activations_sum;
     uint32_t forward_passes, backward_passes;
     /* The peak: as printed at the end, or what a phase reached, if that is more. */
     struct tts_amount peak;

@@ -52,7 +52,7 @@ void tts_analyze_csv_begin(struct tts_rowout *rows)
               "peak_bytes,peak_at_least,peak_phase,final_dram_bytes,"
               "device_memory_bytes,device_memory_source,usage_ratio,fits,"
               "other_bytes,model_bytes,gradients_overhead_bytes,optimizer_bytes,"
-              "activations_part_bytes,breakdown_sizes,cut,notes\n");
+              "activations_part_bytes,breakdown_sizes,cut,notes,activations_sum_bytes\n");
 }
 
 static void put_head(struct tts_rowout *rows, const struct tts_analyze_run *run)
@@ -99,7 +99,7 @@ void tts_analyze_csv_run(struct tts_rowout *rows, const struct tts_analyze_run *
     put_size(rows, &mem->optimizer);
     put_size(rows, &mem->gradients);
     put_amount(rows, mem->activations);
-    put_amount(rows, mem->activations_at_once);
+    put_amount(rows, mem->activations);
     put_comma(rows);
     tts_rowout_number(rows, mem->forward_passes);
     put_comma(rows);
@@ -111,5 +111,6 @@ void tts_analyze_csv_run(struct tts_rowout *rows, const struct tts_analyze_run *
     put_word(rows, run->run->is_cut ? "true" : "false");
     put_comma(rows);
     tts_rowout_number(rows, run->run->notes_in_all);
+    put_amount(rows, mem->activations_sum);
     tts_rowout_put(rows, "\n", 1);
 }

@@ -82,7 +82,8 @@ static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
     tts_json_text_or_null(json, "optimizer_source",
                           tts_analyze_source_name(mem->optimizer_source));
     tts_json_amount(json, "activations_bytes", mem->activations);
-    tts_json_amount(json, "activations_at_once_bytes", mem->activations_at_once);
+    tts_json_amount(json, "activations_at_once_bytes", mem->activations);
+    tts_json_amount(json, "activations_sum_bytes", mem->activations_sum);
     tts_json_number(json, "forward_passes", mem->forward_passes);
     tts_json_number(json, "backward_passes", mem->backward_passes);
 }

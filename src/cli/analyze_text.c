@@ -227,16 +227,14 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
                 tts_analyze_mb(most, mem->parts[TTS_TRAIN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
-    tts_say(out, 2, "%" PRIu32 " forward passes, %s" TTS_SAY_GLUE "MB together%s%s%s",
-            mem->forward_passes, tts_analyze_mb(all, mem->activations.bytes),
-            mem->activations_at_once.is_known ? ", at most " : "",
-            mem->activations_at_once.is_known
-                ? tts_analyze_mb(most, mem->activations_at_once.bytes)
-                : "",
-            !mem->activations_at_once.is_known ? ""
-            : mem->backward_passes > 1         ? TTS_SAY_GLUE
-                "MB at once: each backward pass frees what its forward pass kept"
-                                       : TTS_SAY_GLUE "MB at once");
+    tts_say(out, 2, "the most at once of %" PRIu32 " forward passes%s%s%s", mem->forward_passes,
+            mem->activations_sum.is_known ? ", which kept " : "",
+            mem->activations_sum.is_known ? tts_analyze_mb(all, mem->activations_sum.bytes)
+                                          : "",
+            !mem->activations_sum.is_known ? ""
+            : mem->backward_passes > 1     ? TTS_SAY_GLUE
+                "MB together: each backward pass frees what its forward pass kept"
+                                       : TTS_SAY_GLUE "MB together");
 }
 
 /* ---- the peak ---- */

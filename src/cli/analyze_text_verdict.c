@@ -206,10 +206,9 @@ static void put_remedies(const struct tts_analyze_options *options,
 {
     char mb[TTS_ANALYZE_NUMBER_MAX] = "", words[TTS_ANALYZE_DEVICE_MAX];
     const char *device = device_of(words, options, mem);
-    bool has_activations =
-        mem->activations_at_once.is_known && mem->activations_at_once.bytes > 0;
+    bool has_activations = mem->activations.is_known && mem->activations.bytes > 0;
     if (has_activations)
-        tts_analyze_mb(mb, mem->activations_at_once.bytes);
+        tts_analyze_mb(mb, mem->activations.bytes);
     fputs("  what is known to help:\n", out);
     tts_say(out, 2,
             "- recompute activations (runner_type: memory_efficient): acts on what forward "

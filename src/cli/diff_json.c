@@ -206,6 +206,7 @@ static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
     put_delta(json, "final", &diff->final);
     put_cause(json, job, pair);
     put_parts(json, "sizes", "gradients", diff->sizes);
+    put_delta(json, "activations_sum", &diff->activations_sum);
     put_parts(json, "breakdown", "gradients_overhead", diff->parts);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < diff->phase_count; i++)

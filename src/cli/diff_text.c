@@ -238,15 +238,27 @@ static void say_parts(const struct tts_diff_pair *pair, FILE *out)
             a != b ? "; the other run has the parts themselves, so they are not compared" : "");
 }
 
+/* Of several forward passes the sum is not what was there. */
+static void say_activations(const struct tts_diff_pair *pair, FILE *out)
+{
+    const struct tts_delta *sum = &pair->diff.activations_sum;
+    char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
+    if (pair->mem[TTS_DIFF_A].forward_passes < 2 && pair->mem[TTS_DIFF_B].forward_passes < 2)
+        return;
+    tts_say(out, 2,
+            "activations are the most at once; all forward passes together kept A %s, B %s MB",
+            mb(a, sum->a, false), mb(b, sum->b, false));
+}
+
 static void put_sizes(const struct tts_diff_pair *pair, FILE *out)
 {
     const struct tts_rundiff *diff = &pair->diff;
     bool are_stated =
         pair->mem[TTS_DIFF_A].parts_are_stated && pair->mem[TTS_DIFF_B].parts_are_stated;
     if (has_parts(diff->sizes)) {
-        fputs("\nsizes as measured, activations summed over all forward passes", out);
-        put_heading("MB", out);
+        put_heading("sizes as measured, MB", out);
         put_parts(diff->sizes, "gradients", out);
+        say_activations(pair, out);
     }
     if (has_parts(diff->parts)) {
         put_heading("of the peak, MB", out);

@@ -223,8 +223,8 @@ expect_out_like '  Actual (from logs):   2,104.53 MB
   Expected (input):     unknown
   Difference:           unknown
   expected: not known, no parameter count in the log; give --model_size'
-expect_out_like '  Activations:          30,565.74 MB
-  4 forward passes, 30,565.74 MB together, at most 7,641.99 MB at once: each
+expect_out_like '  Activations:          7,641.99 MB
+  the most at once of 4 forward passes, which kept 30,565.74 MB together: each
     backward pass frees what its forward pass kept'
 expect_out_like '  Peak DRAM:            16,573.97 MB'
 expect_out_like '  reached in BACKWARD_PASS_micro_1, '

@@ -61,8 +61,8 @@ json "$logs/micro_steps.log"
 expect_code 0
 expect_jq '[.parameters, .model.expected_bytes, .model.expected_source, .model.difference_ratio]' \
     '[null,null,null,null]'
-expect_jq '[.forward_passes, (.activations_bytes / 10485.76 | round), (.activations_at_once_bytes / 10485.76 | round)]' \
-    '[4,3056574,764199]'
+expect_jq '[.forward_passes, (.activations_bytes / 10485.76 | round), (.activations_at_once_bytes / 10485.76 | round), (.activations_sum_bytes / 10485.76 | round)]' \
+    '[4,764199,764199,3056574]'
 json "$logs/cut.log" no_such.log
 expect_code 5
 expect_jq '[.cut, .fits, .final_dram_bytes, .peak_at_least]' '[true,null,null,true]'

@@ -75,8 +75,7 @@ expect_out_like "FORWARD_PASS
   cumulative peak               6568.36    15591.27     +9022.91     +137.37 %"
 expect_out_like "1 other: no difference of its own
 "
-expect_out_like "sizes as measured, activations summed over all forward passes
-MB                                    A           B       change
+expect_out_like "sizes as measured, MB                 A           B       change
   model                         1863.25     1863.13        -0.12       -0.01 %
   optimizer                     3708.76     3708.75        -0.01
   gradients                     1856.03     1855.14        -0.89       -0.05 %
@@ -88,6 +87,17 @@ of the peak, MB                       A           B       change
   optimizer                     3708.76     3708.75        -0.01
   gradients overhead            2513.69      458.75     -2054.94      -81.75 %"
 [[ $out != *"L1 total"* ]] || fail "wanted nothing of L1, which is the same"
+
+# Of micro-steps the activations are those of one; the sum is a note.
+micro=$source_dir/tests/e2e/analyze/micro_steps.log
+run "$ttscope" diff --all "$micro" "$micro"
+expect_out_like '
+  activations                   7641.99     7641.99 '
+expect_out_like '  activations are the most at once; all forward passes together kept A 30565.74,
+    B 30565.74 MB'
+run "$ttscope" diff --json "$micro" "$micro"
+expect_jq '.pairs[0] | .sizes.activations.a_bytes, .activations_sum.a_bytes | . / 10485.76 | round' '764199
+3056574'
 
 run "$ttscope" diff --json a.log b.log
 expect_code 0

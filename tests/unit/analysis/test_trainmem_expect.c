@@ -191,7 +191,7 @@ T_TEST(a_figure_that_is_not_known_is_not_nothing)
     tinyllama(&built, false);
     built.phases[2].figures[TTS_TRAIN_CHANGE].is_known = false;
     struct tts_trainmem mem = analyse(&built);
-    T_TRUE(!(mem.activations.is_known || mem.activations_at_once.is_known));
+    T_TRUE(!(mem.activations.is_known || mem.activations_sum.is_known));
     T_TRUE(!(mem.has_parts));
     T_TRUE(mem.has_peak_phase && mem.peak.is_known && mem.gradients.actual.is_known);
 
