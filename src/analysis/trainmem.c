@@ -88,7 +88,8 @@ static void measure(const struct tts_trainrun *run, struct tts_trainmem *mem)
     mem->activations_sum = change_in(run, TTS_TRAIN_PART_ACTIVATIONS, &mem->forward_passes);
     mem->activations = most_activations(run);
     (void)change_in(run, TTS_TRAIN_PART_GRADIENTS, &mem->backward_passes);
-    mem->gradients.actual = gradients_left(run);
+    if (!run->is_overwritten)
+        mem->gradients.actual = gradients_left(run);
 }
 
 /* ---- what was to be expected ---- */

@@ -132,6 +132,8 @@ static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
 
 static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
 {
+    tts_json_bool(json, "overwritten", run->is_overwritten);
+    tts_json_amount(json, "missing_bytes", run->missing);
     tts_json_bool(json, "cut", run->is_cut);
     tts_json_array(json, "notes");
     for (size_t i = 0; i < run->note_count; i++) {

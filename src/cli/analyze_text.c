@@ -60,14 +60,21 @@ void tts_analyze_text_head(const struct tts_analyze_alike *alike, FILE *out)
 
 /* ---- rows ---- */
 
-static void put_amount(FILE *out, const char *label, struct tts_amount amount)
+/* `at_least` is "at least " or "". */
+static void put_amount_at_least(FILE *out, const char *label, struct tts_amount amount,
+                                const char *at_least)
 {
     char mb[TTS_ANALYZE_NUMBER_MAX];
     fprintf(out, "  %-22s", label);
     if (amount.is_known)
-        fprintf(out, "%s MB\n", tts_analyze_mb(mb, amount.bytes));
+        fprintf(out, "%s%s MB\n", at_least, tts_analyze_mb(mb, amount.bytes));
     else
         fputs("unknown\n", out);
+}
+
+static void put_amount(FILE *out, const char *label, struct tts_amount amount)
+{
+    put_amount_at_least(out, label, amount, "");
 }
 
 static void put_size(FILE *out, const char *heading, const struct tts_train_size *size)
@@ -112,6 +119,10 @@ static void say_unknown(FILE *out, const struct tts_analyze_run *run, struct tts
 /* They are what a backward pass left, beyond what was there before the first step. */
 static void say_no_gradients(FILE *out, const struct tts_analyze_run *run)
 {
+    if (run->run->is_overwritten) {
+        tts_say(out, 2, "not known: the program overwrote the phases of earlier micro-steps");
+        return;
+    }
     bool has_start = has_phase(run->run, TTS_TRAIN_PART_OPTIMIZER) ||
                      has_phase(run->run, TTS_TRAIN_PART_MODEL);
     if (has_start || !has_phase(run->run, TTS_TRAIN_PART_GRADIENTS))
@@ -293,16 +304,32 @@ static void say_later(FILE *out, const struct tts_trainmem *mem)
                 name);
 }
 
+static void say_overwritten(FILE *out, const struct tts_trainrun *run)
+{
+    char mb[TTS_ANALYZE_NUMBER_MAX];
+    if (run->missing.is_known)
+        tts_say(
+            out, 2,
+            "the program overwrote the phases of earlier micro-steps: at least %s" TTS_SAY_GLUE
+            "MB are missing, one set of gradients (the size of the model)",
+            tts_analyze_mb(mb, run->missing.bytes));
+    else
+        tts_say(out, 2,
+                "the program overwrote the phases of earlier micro-steps: their gradients are "
+                "missing");
+}
+
 static void put_peak(FILE *out, const struct tts_analyze_options *options,
                      const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
     char percent[TTS_ANALYZE_NUMBER_MAX];
+    const char *at_least = mem->peak_at_least ? "at least " : "";
     fputs("\n--- Peak DRAM Usage ---\n", out);
-    put_amount(out, "Peak DRAM:", mem->peak);
+    put_amount_at_least(out, "Peak DRAM:", mem->peak, at_least);
     put_amount(out, "Device Memory:", mem->device_memory);
     if (mem->peak.is_known && mem->device_memory.is_known && mem->device_memory.bytes > 0)
-        fprintf(out, "  Usage:                %s%%\n",
+        fprintf(out, "  Usage:                %s%s%%\n", at_least,
                 tts_analyze_percent(percent, mem->peak.bytes, mem->device_memory.bytes));
     else
         fputs("  Usage:                unknown\n", out);
@@ -310,6 +337,8 @@ static void put_peak(FILE *out, const struct tts_analyze_options *options,
         tts_say(out, 2,
                 "the peak is not known: no line of the summary that could be read "
                 "says it");
+    else if (run->run->is_overwritten)
+        say_overwritten(out, run->run);
     else if (mem->peak_at_least)
         tts_say(out, 2, "%s: the peak is this or more",
                 run->run->is_cut ? "the summary is cut off"

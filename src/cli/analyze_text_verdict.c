@@ -228,10 +228,32 @@ static void put_remedies(const struct tts_analyze_options *options,
 
 /* ---- the verdict ---- */
 
-static void put_unknown(const struct tts_trainmem *mem, FILE *out)
+/* Printed peak and what is missing are there at once: it is told if they are too much. */
+static void put_overwritten(const struct tts_analyze_run *run, FILE *out)
 {
+    char peak[TTS_ANALYZE_NUMBER_MAX], missing[TTS_ANALYZE_NUMBER_MAX];
+    const struct tts_trainmem *mem = run->mem;
+    struct tts_amount all = tts_amount_add(mem->peak, run->run->missing);
+    bool is_over = all.is_known && all.bytes > mem->device_memory.bytes;
+    tts_analyze_mb(peak, mem->peak.bytes);
+    if (all.is_known)
+        tts_say(out, 2,
+                "not known: at least %s" TTS_SAY_GLUE "MB, and at least %s" TTS_SAY_GLUE
+                "MB that are missing%s",
+                peak, tts_analyze_mb(missing, run->run->missing.bytes),
+                is_over ? "; together they do not fit" : "");
+    else
+        tts_say(out, 2, "not known: at least %s" TTS_SAY_GLUE "MB, and gradients are missing",
+                peak);
+}
+
+static void put_unknown(const struct tts_analyze_run *run, FILE *out)
+{
+    const struct tts_trainmem *mem = run->mem;
     char mb[TTS_ANALYZE_NUMBER_MAX];
-    if (!mem->peak.is_known)
+    if (mem->peak.is_known && mem->device_memory.is_known && run->run->is_overwritten)
+        put_overwritten(run, out);
+    else if (!mem->peak.is_known)
         tts_say(out, 2, "not known, as the peak is not known");
     else if (!mem->device_memory.is_known)
         tts_say(out, 2,
@@ -244,7 +266,8 @@ static void put_unknown(const struct tts_trainmem *mem, FILE *out)
                 tts_analyze_mb(mb, mem->peak.bytes));
     else
         tts_say(out, 2,
-                "not known, as not all of the run is: its peak is %s" TTS_SAY_GLUE "MB or more",
+                "not known, as not all of the run is: its peak is at least %s" TTS_SAY_GLUE
+                "MB",
                 tts_analyze_mb(mb, mem->peak.bytes));
 }
 
@@ -276,7 +299,7 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
         tts_say(out, 2, "above what --fail-above allows, %s%% of the device",
                 tts_share_format(more, options->limit));
     if (!mem->has_verdict) {
-        put_unknown(mem, out);
+        put_unknown(run, out);
         return;
     }
     if (mem->fits) {
@@ -293,8 +316,9 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
                 peak, all);
     else
         tts_say(out, 2,
-                "does not fit: %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
+                "does not fit: %s%s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
                 "MB too much",
-                peak, all, tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
+                mem->peak_at_least ? "at least " : "", peak, all,
+                tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
     put_remedies(options, mem, out);
 }

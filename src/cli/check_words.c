@@ -203,7 +203,7 @@ static void put_free(char out[PART_MAX], const struct tts_budget_finding *findin
                                 : " or less");
 }
 
-/* "8278.65 MB or more", "880.64 KiB by Peak Total" */
+/* "at least 8278.65 MB", "880.64 KiB by Peak Total" */
 static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                          const struct tts_budget_finding *finding)
 {
@@ -214,8 +214,8 @@ static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
     else if (rule == TTS_BUDGET_DRAM_HEADROOM)
         put_free(out, finding);
     else
-        snprintf(out, PART_MAX, "%s%s%s", put_size(size, rule, finding->measured.bytes),
-                 finding->at_least ? " or more" : "",
+        snprintf(out, PART_MAX, "%s%s%s", finding->at_least ? "at least " : "",
+                 put_size(size, rule, finding->measured.bytes),
                  finding->figure == TTS_BUDGET_OF_TOTAL  ? " by Peak Total"
                  : finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core"
                                                          : "");

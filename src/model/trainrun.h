@@ -131,8 +131,12 @@ struct tts_trainrun {
     struct tts_amount overall_peak, final; /* as printed below "Final Totals" */
     struct tts_train_whole whole;
     bool is_at_least; /* events or phases are missing: peaks may have been higher */
-    bool is_cut;      /* that line is missing */
-    bool is_exact;    /* its figures are bytes; else as printed, right to 0.005 MB */
+    /* The program overwrote phases of earlier micro-steps: each phase of a name has the figures
+     * of the last. At least `missing` was in memory besides, where that is known. */
+    bool is_overwritten;
+    struct tts_amount missing;
+    bool is_cut;   /* that line is missing */
+    bool is_exact; /* its figures are bytes; else as printed, right to 0.005 MB */
     /* What the log said before the block, and where. */
     bool has_parameters;
     uint64_t parameters, parameters_line;

@@ -315,6 +315,10 @@ enum tts_status tts_result_run_field(struct tts_result_reader *r,
         draft->has_optimizer_source = !is_assumed;
         return status;
     }
+    if (tts_result_is_key(key, "overwritten"))
+        return tts_result_flag(r, draft, key, &run->is_overwritten);
+    if (tts_result_is_key(key, "missing_bytes"))
+        return tts_result_amount(r, draft, key, &run->missing);
     if (tts_result_is_key(key, "cut"))
         return tts_result_flag(r, draft, key, &run->is_cut);
     if (tts_result_is_key(key, "partial") || tts_result_is_key(key, "peak_at_least"))

@@ -188,6 +188,7 @@ void tts_trainlog_heading(struct tts_trainlog *log, struct tts_span line, uint64
     tts_trainlog_apply(log, rank);
     rank->is_open = true;
     rank->is_bare = rank->is_folded = rank->is_full = rank->is_mixed = false;
+    rank->is_warned = tts_trainlog_is_warned(log, line);
     log->open_count++;
     log->last_opened = rank;
     log->lines_more = LINES_MORE;
@@ -290,6 +291,7 @@ void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
         end_phase(rank);
     }
     tts_trainlog_check(rank, !is_cut && !rank->is_full);
+    tts_trainlog_find_overwritten(rank);
     if (rank->is_folded)
         memcpy(rank->run.rank, rank->folded_name, sizeof rank->run.rank);
     if (log->capacity > PHASES_REUSED) {

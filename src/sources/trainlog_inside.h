@@ -250,6 +250,7 @@ struct tts_trainlog_rank {
     bool is_folded; /* the numbers of the prefix are different from line to line */
     bool is_full;   /* it had more phases than are kept */
     bool is_mixed;  /* a line came twice */
+    bool is_warned; /* the program said above the block that it overwrites phases */
     unsigned seen;  /* lines of the last phase, a bit for each kind */
     struct tts_trainrun run;
     struct tts_train_phase *phases;
@@ -302,6 +303,10 @@ void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
 void tts_trainlog_figures(struct tts_trainlog_rank *rank, const struct tts_logline *line,
                           uint64_t number);
 void tts_trainlog_check(struct tts_trainlog_rank *rank, bool is_whole);
+/* Marks a block whose phases the program overwrote. */
+void tts_trainlog_find_overwritten(struct tts_trainlog_rank *rank);
+/* Returns whether the program says so in the lines before the heading at `raw`. */
+bool tts_trainlog_is_warned(const struct tts_trainlog *log, struct tts_span raw);
 
 /* A line around a block; `raw` is where it stands. */
 void tts_trainlog_say(struct tts_trainlog *log, const struct tts_logline *line,

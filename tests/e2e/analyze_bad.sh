@@ -210,7 +210,7 @@ expect_out_like 'Found 1 memory usage summary/summaries'
 expect_out_like '  the summary is cut off: the peak is this or more'
 expect_out_like '
 --- Verdict ---
-  not known, as not all of the run is: its peak is 6,568.36 MB or more
+  not known, as not all of the run is: its peak is at least 6,568.36 MB
 '
 analyze "$logs/cut.log" --fail-above 95%
 expect_code 5

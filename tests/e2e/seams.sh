@@ -170,3 +170,48 @@ expect_code 0
 [[ $out != *'first iteration;'* ]] || fail "wanted no word about later iterations"
 run "$ttscope" analyze --logs run.log --optimizer SGDMomentum
 expect_out_like '  the log covers the first iteration; SGDMomentum keeps the gradients'
+
+# --- phases that the program overwrote ----------------------------------------------------
+
+# Four micro-steps, printed with the figures of the last: the gradients are in no phase.
+log=$source_dir/tests/e2e/analyze/overwritten.log
+missing="$log:16: the program overwrote earlier micro-steps: at least 2098.18 MB are missing, one set of gradients"
+run "$ttscope" analyze --logs "$log" --device p150
+expect_code 5
+expect_err "ttscope analyze: $missing"
+expect_out_like '--- Gradients Size ---
+  Actual (from logs):   unknown'
+expect_out_like '  Peak DRAM:            at least 14,469.05 MB
+  Device Memory:        32,595.38 MB
+  Usage:                at least 44.39%
+  the program overwrote the phases of earlier micro-steps: at least 2,098.18 MB
+    are missing, one set of gradients (the size of the model)'
+expect_out_like '
+  not known: at least 14,469.05 MB, and at least 2,098.18 MB that are missing
+'
+run "$ttscope" analyze --logs "$log" --device_memory 15GiB
+expect_out_like ' missing;
+    together they do not fit'
+run "$ttscope" analyze --logs "$log" --device p150 --json
+expect_code 5
+expect_jq '[.fits, .peak_at_least, .overwritten, .gradients.actual_bytes, .missing_bytes]' \
+    '[null,true,true,null,2200096768]'
+cp out analyzed.json
+for file in "$log" analyzed.json; do
+    run "$ttscope" check --budget budget.yaml --device p150 "$file"
+    expect_code 5
+    expect_out_like 'unknown  dram-peak: at least 14469.05 MB in BACKWARD_PASS, at most 32595.38 MB'
+    expect_err_like 'at least 2098.18 MB are missing, one set of gradients'
+    run "$ttscope" diff "$log" "$file"
+    expect_code 5
+done
+run "$ttscope" analyze --logs analyzed.json
+expect_code 5
+expect_out_like '
+  Actual (from logs):   unknown'
+# It is bad news if what there is does not fit.
+run "$ttscope" check --budget budget.yaml --device n150 "$log"
+expect_code 1
+# Micro-steps with names of their own are all there.
+run "$ttscope" analyze --logs "$source_dir/tests/e2e/analyze/micro_steps.log"
+expect_code 0

@@ -1,0 +1,82 @@
+/* Logs of programs that kept one phase for each name. */
+#include "harness/trainlog_rig.h"
+
+#define TOTAL CUMULATIVE("155.00", "100.00") /* no matter which */
+#define MODEL "--- MODEL_CREATION ---\n" SEGMENT("100.00", "100.00", "0.00", "+100.00")
+#define FORWARD(change)                                                                        \
+    "--- FORWARD_PASS ---\n" SEGMENT("50.00", "60.00", "10.00", change) TOTAL
+#define BACKWARD(freed, change)                                                                \
+    "--- BACKWARD_PASS ---\n" SEGMENT("5.00", "70.00", freed, change) TOTAL
+#define STEP FORWARD("+50.00") BACKWARD("120.00", "-50.00")
+#define END "=== Final Totals ===\n" OVERALL("155.00", "100.00")
+#define WARNING "WARNING: Snapshot 'FORWARD_PASS' already exists, overwriting\n"
+
+/* Other notes, about figures that do not follow, are no matter here. */
+static bool is_noted(const char *words)
+{
+    for (size_t i = 0; i < runs[0].note_count; i++)
+        if (strstr(runs[0].notes[i].text, words))
+            return true;
+    return false;
+}
+
+static void expect_overwritten(const char *text, int64_t missing)
+{
+    read_log(text);
+    T_TRUE(runs[0].is_overwritten && runs[0].is_at_least);
+    T_EQ(runs[0].missing.is_known, missing > 0);
+    T_EQ(runs[0].missing.bytes, missing);
+    T_TRUE(is_noted("the program overwrote earlier micro-steps: "));
+}
+
+static void expect_kept(const char *text)
+{
+    read_log(text);
+    T_TRUE(!runs[0].is_overwritten && !runs[0].is_at_least && !runs[0].missing.is_known);
+    T_TRUE(!is_noted("overwrote"));
+}
+
+T_TEST(repeated_steps_that_leave_nothing_were_overwritten)
+{
+    expect_overwritten(HEADING MODEL STEP STEP END, MB(100));
+    T_TRUE(is_noted("at least 100.00 MB are missing, one set of gradients"));
+    expect_overwritten(HEADING MODEL STEP STEP STEP STEP END, MB(100));
+    /* Of several chips a log counts the parameters of all. */
+    expect_overwritten("Number of parameters: 50000000\n" HEADING MODEL STEP STEP END,
+                       100000000);
+    expect_overwritten("Number of parameters: 90000000000\n" HEADING MODEL STEP STEP END,
+                       MB(100));
+    expect_overwritten(HEADING MODEL "--- LORA_INJECTION ---\n" SEGMENT("1.00", "1.00", "0.00",
+                                                                        "+1.00") STEP STEP END,
+                       0);
+}
+
+T_TEST(steps_that_leave_gradients_were_kept)
+{
+    expect_kept(HEADING MODEL STEP END);
+    /* The first backward pass leaves gradients. */
+    expect_kept(HEADING MODEL FORWARD("+50.00") BACKWARD("20.00", "+50.00") STEP STEP END);
+    expect_kept(HEADING MODEL FORWARD("+50.00") BACKWARD("119.00", "-49.00") FORWARD("+50.00")
+                    BACKWARD("119.00", "-49.00") END);
+    /* A log of later iterations alone has no gradients to make. */
+    expect_kept(HEADING STEP STEP END);
+    /* Other names are kept. */
+    expect_kept(HEADING MODEL "--- FORWARD_PASS_micro_0 ---\n" SEGMENT(
+        "50.00", "60.00", "10.00",
+        "+50.00") "--- BACKWARD_PASS_micro_0 ---\n" SEGMENT("5.00", "70.00", "120.00", "-50.00")
+                    STEP END);
+}
+
+T_TEST(a_warning_tells_it_too)
+{
+    expect_overwritten(WARNING HEADING STEP STEP END, 0);
+    expect_overwritten(WARNING "Step: 1, Loss: 10.4\n" HEADING MODEL FORWARD("+50.00")
+                           BACKWARD("119.00", "-49.00") FORWARD("+50.00")
+                               BACKWARD("119.00", "-49.00") END,
+                       MB(100));
+    expect_kept(WARNING HEADING MODEL STEP END);
+    /* One that is above an earlier summary is about that. */
+    read_log(WARNING HEADING STEP STEP END HEADING STEP STEP END);
+    T_EQ(run_count, 2);
+    T_TRUE(runs[0].is_overwritten && !runs[1].is_overwritten);
+}
