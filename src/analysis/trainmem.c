@@ -247,9 +247,7 @@ static void size_device(const struct tts_trainrun *run,
     if (options->device_memory.is_known) {
         mem->device_memory = options->device_memory;
         mem->device_memory_source = options->device_memory_source;
-    } else if (run->device_memory.is_known && run->device_memory.bytes > 0) {
-        mem->log_devices = tts_trainmem_log_devices(run);
-        mem->device_memory = tts_amount_of(run->device_memory.bytes / mem->log_devices);
+    } else if (tts_trainmem_log_device(run, mem)) {
         mem->device_memory_source = TTS_TRAIN_FROM_LOG;
     }
 }

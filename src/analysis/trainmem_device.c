@@ -6,18 +6,36 @@
 #include <string.h>
 #include <strings.h>
 
-/* A chip whose DRAM is not known, or that is not one of those the log names, has none here. */
-static uint64_t dram_bytes(const struct tts_preset *preset, const char *chip_word)
+/* DRAM of one chip of a preset; 0 if that is not known. */
+static uint64_t preset_bytes(const char *name)
 {
-    const char *arch = tts_arch_name(preset->arch);
     struct tts_chip chip;
     struct tts_pool_layout dram;
-    if (chip_word[0] != '\0' && strncasecmp(chip_word, arch, strlen(arch)) != 0)
-        return 0;
-    if (tts_chip_preset(preset->name, &chip, NULL) != TTS_OK ||
+    if (tts_chip_preset(name, &chip, NULL) != TTS_OK ||
         tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, NULL) != TTS_OK)
         return 0;
     return dram.bank_bytes * dram.banks;
+}
+
+/* Whether a log that names `word` can be about a chip of this architecture. */
+static bool is_of_arch(const char *word, enum tts_arch arch)
+{
+    const char *name = tts_arch_name(arch);
+    return word[0] == '\0' || strncasecmp(word, name, strlen(name)) == 0;
+}
+
+/* DRAM of the board that a log names ("n150", in any case); 0: the word is no board. An
+ * architecture ("blackhole") is no board: its boards have different memory. */
+static uint64_t board_bytes(const char *word)
+{
+    char name[TTS_TRAIN_WORD_MAX] = "";
+    const struct tts_preset *preset;
+    for (size_t i = 0; (preset = tts_preset_at(i)); i++)
+        if (is_of_arch(word, preset->arch))
+            return 0;
+    for (size_t i = 0; word[i] && i + 1 < sizeof name; i++)
+        name[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] - 'A' + 'a') : word[i];
+    return preset_bytes(name);
 }
 
 enum { DEVICES_MAX = 64 };
@@ -29,32 +47,66 @@ static uint64_t distance(uint64_t total, uint64_t each, uint32_t devices)
     return all > total ? all - total : total - all;
 }
 
-/* Hosts have 1, 2, 4, 8, ... devices. A trace region takes a little of what a chip has. 0: it
- * is a multiple of no chip. */
-static uint32_t devices_of(uint64_t total, const char *chip_word)
+struct found {
+    uint32_t devices; /* 0: none */
+    uint64_t each;    /* what the catalogue has for one of them */
+};
+
+/* Hosts have 1, 2, 4, 8, ... devices. */
+static void try_chip(uint64_t total, uint64_t each, uint64_t *nearest, struct found *found)
 {
-    uint64_t nearest = total / 100;
-    uint32_t found = 0;
-    const struct tts_preset *preset;
-    for (size_t i = 0; (preset = tts_preset_at(i)); i++) {
-        uint64_t each = dram_bytes(preset, chip_word);
-        for (uint32_t devices = 1; each > 0 && devices <= DEVICES_MAX; devices *= 2) {
-            uint64_t away = distance(total, each, devices);
-            if (away >= nearest)
-                continue;
-            nearest = away;
-            found = devices;
-        }
+    for (uint32_t devices = 1; each > 0 && devices <= DEVICES_MAX; devices *= 2) {
+        uint64_t away = distance(total, each, devices);
+        if (away >= *nearest)
+            continue;
+        *nearest = away;
+        *found = (struct found){devices, each};
     }
+}
+
+/* The chip of which `total` is a multiple, to 1 %: a trace region takes a little of it. A board
+ * that the log names is the only one that counts. */
+static struct found find_chip(uint64_t total, const char *word)
+{
+    struct found found = {0};
+    uint64_t nearest = total / 100, board = board_bytes(word);
+    const struct tts_preset *preset;
+    if (board > 0)
+        try_chip(total, board, &nearest, &found);
+    for (size_t i = 0; board == 0 && (preset = tts_preset_at(i)); i++)
+        if (is_of_arch(word, preset->arch))
+            try_chip(total, preset_bytes(preset->name), &nearest, &found);
     return found;
 }
 
-uint32_t tts_trainmem_log_devices(const struct tts_trainrun *run)
+/* The catalogue's figure, if the log names the chip and does not print less: a trace region
+ * takes some of it. Programs print whole MB, or what the banks have before anything is
+ * reserved. */
+static int64_t memory_of(const struct tts_trainrun *run, uint64_t each, int64_t printed)
 {
-    if (run->device_memory_is_one)
-        return 1;
-    uint32_t devices = devices_of((uint64_t)run->device_memory.bytes, run->chip);
-    if (devices > 0)
-        return devices;
-    return run->mesh_devices > 0 ? run->mesh_devices : 1;
+    enum { MB = 1 << 20 };
+    bool is_it =
+        run->chip[0] != '\0' && each > 0 && each <= INT64_MAX && printed > (int64_t)each - MB;
+    return is_it ? (int64_t)each : printed;
+}
+
+bool tts_trainmem_log_device(const struct tts_trainrun *run, struct tts_trainmem *mem)
+{
+    int64_t total = run->device_memory.bytes;
+    uint64_t board = board_bytes(run->chip);
+    struct found found = {.devices = 1};
+    if (!run->device_memory.is_known || total <= 0) {
+        if (board == 0 || board > INT64_MAX)
+            return false;
+        mem->device_memory = tts_amount_of((int64_t)board);
+        mem->log_devices = 1;
+        return true;
+    }
+    if (!run->device_memory_is_one)
+        found = find_chip((uint64_t)total, run->chip);
+    if (found.devices == 0)
+        found.devices = run->mesh_devices > 0 ? run->mesh_devices : 1;
+    mem->device_memory = tts_amount_of(memory_of(run, found.each, total / found.devices));
+    mem->log_devices = found.devices;
+    return true;
 }

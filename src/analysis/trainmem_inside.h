@@ -3,9 +3,11 @@
 
 #include "analysis/trainmem.h"
 
-/* How many devices the memory is of that the log prints, by what a chip has: it is a multiple
- * of that; else by the mesh that the log names. */
-uint32_t tts_trainmem_log_devices(const struct tts_trainrun *run);
+/* Sets the memory of one device, and the number of devices, by what the log says. A log prints
+ * the sum over all devices of its host: a multiple of what a chip has, else it is divided by
+ * the mesh that the log names. If the log names the chip or the board, the memory is what the
+ * catalogue has for it. Returns false, with *mem unchanged, if the log says nothing. */
+bool tts_trainmem_log_device(const struct tts_trainrun *run, struct tts_trainmem *mem);
 
 /* Fills in peak, its phase and its parts; what is expected and asked for is there already. */
 void tts_trainmem_peak(const struct tts_trainrun *run,

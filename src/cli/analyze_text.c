@@ -250,11 +250,42 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
 
 /* ---- the peak ---- */
 
+/* The log may print another figure: of all devices, or before what the runtime reserves. */
+static void say_log_device(FILE *out, const struct tts_analyze_run *run)
+{
+    const struct tts_trainmem *mem = run->mem;
+    const struct tts_trainrun *what = run->run;
+    char mb[TTS_ANALYZE_NUMBER_MAX], chip[TTS_TRAIN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    bool is_as_printed =
+        what->device_memory.is_known &&
+        mem->device_memory.bytes == what->device_memory.bytes / mem->log_devices;
+    tts_safe_text(chip, sizeof chip, what->chip, sizeof what->chip);
+    tts_analyze_mb(mb, what->device_memory.bytes);
+    if (what->device_memory_line == 0)
+        tts_say(out, 2,
+                what->chip[0] ? "device memory: what %s has to allocate, as the log says"
+                              : "device memory: as the saved result says",
+                chip);
+    else if (!is_as_printed)
+        tts_say(out, 2,
+                "device memory: what one %s has to allocate; line %" PRIu64
+                " of the log says %s" TTS_SAY_GLUE "MB for %" PRIu32 " device%s",
+                chip, what->device_memory_line, mb, mem->log_devices,
+                mem->log_devices == 1 ? "" : "s");
+    else if (mem->log_devices > 1)
+        tts_say(out, 2,
+                "device memory: line %" PRIu64 " of the log says %s" TTS_SAY_GLUE "MB, %" PRIu32
+                " devices of the host share it",
+                what->device_memory_line, mb, mem->log_devices);
+    else
+        tts_say(out, 2, "device memory: line %" PRIu64 " of the log", what->device_memory_line);
+}
+
 static void say_device(FILE *out, const struct tts_analyze_options *options,
                        const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    char mb[TTS_ANALYZE_NUMBER_MAX], device[TTS_ANALYZE_DEVICE_MAX];
+    char device[TTS_ANALYZE_DEVICE_MAX];
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
         tts_say(out, 2, "device memory: as --device_memory says");
@@ -264,17 +295,7 @@ static void say_device(FILE *out, const struct tts_analyze_options *options,
                 tts_analyze_device_words(device, &options->device));
         break;
     case TTS_TRAIN_FROM_LOG:
-        if (mem->log_devices > 1)
-            tts_say(out, 2,
-                    "device memory: line %" PRIu64 " of the log says %s" TTS_SAY_GLUE
-                    "MB, %" PRIu32 " devices of the host share it",
-                    run->run->device_memory_line,
-                    tts_analyze_mb(mb, run->run->device_memory.bytes), mem->log_devices);
-        else if (run->run->device_memory_line > 0)
-            tts_say(out, 2, "device memory: line %" PRIu64 " of the log",
-                    run->run->device_memory_line);
-        else
-            tts_say(out, 2, "device memory: as the saved result says");
+        say_log_device(out, run);
         break;
     case TTS_TRAIN_ASSUMED:
         tts_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");

@@ -52,6 +52,15 @@ static void forget_device(struct tts_trainlog_around *around)
     around->chip[0] = '\0';
 }
 
+/* "(n150)", behind the memory: the board. */
+static void set_board(struct tts_trainlog_around *around, struct tts_span rest)
+{
+    rest = tts_span_trim(rest);
+    if (tts_span_begins(rest, "(") && tts_span_ends(rest, ")") && rest.len > 2)
+        tts_span_copy(around->chip, sizeof around->chip,
+                      (struct tts_span){rest.at + 1, rest.len - 2});
+}
+
 static void set_memory(struct tts_trainlog_around *around, struct tts_span value,
                        struct moment moment)
 {
@@ -65,6 +74,7 @@ static void set_memory(struct tts_trainlog_around *around, struct tts_span value
     around->memory_line = moment.line;
     around->memory = (struct tts_amount){0};
     around->memory.is_known = tts_logvalue_mb(size, &around->memory.bytes);
+    set_board(around, (struct tts_span){value.at + size.len, value.len - size.len});
     if (!around->memory.is_known)
         tts_trainlog_excerpt(around->bad_memory, value);
 }

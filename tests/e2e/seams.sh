@@ -27,22 +27,22 @@ fit_both() {
 
 # agree PEAK PHASE: analyze (by a pipe and of its own result) and check say what fit said.
 agree() {
-    local file part of_fit verdict=true
+    local file verdict=true
     [ "$fit_code" -eq 0 ] || verdict=false
     for file in fit.txt fit.json; do
         run bash -c 'cat "$2" | "$1" analyze --logs - --json' - "$ttscope" "$file"
         expect_code 0
-        expect_jq .fits "$verdict"
-        expect_jq .peak_of_all_iterations true
-        expect_jq .peak_phase "\"$2\""
-        expect_jq '.peak_bytes / 10485.76 | round' "$1"
-        expect_jq '.breakdown_sizes' '"predicted"'
-        for part in activations:activations parameters:model gradients:gradients_overhead \
-            optimizer_state:optimizer; do
-            of_fit=$(jq ".peak.parts[] | select(.name == \"${part%:*}\") | .bytes" fit.json)
-            expect_jq ".breakdown.${part#*:} - $of_fit | fabs < 10486" true
-        done
+        expect_jq '[.fits, .peak_of_all_iterations, .peak_phase, .breakdown_sizes,
+            (.peak_bytes / 10485.76 | round)]' "[$verdict,true,\"$2\",\"predicted\",$1]"
+        # The parts are those of fit, but for rounding.
         cp out "analyzed-$file.json"
+        run jq -n --slurpfile fit fit.json --slurpfile analyzed "analyzed-$file.json" \
+            '($fit[0].peak.parts | map({(.name): .bytes}) | add) as $of_fit
+            | $analyzed[0].breakdown as $parts
+            | [$parts.activations - $of_fit.activations, $parts.model - $of_fit.parameters,
+                $parts.gradients_overhead - $of_fit.gradients,
+                $parts.optimizer - $of_fit.optimizer_state] | map(fabs) | max < 10486'
+        expect_out true
         run "$ttscope" analyze --logs "$file" --fail-above 100%
         expect_code "$fit_code"
     done
@@ -215,3 +215,40 @@ expect_code 1
 # Micro-steps with names of their own are all there.
 run "$ttscope" analyze --logs "$source_dir/tests/e2e/analyze/micro_steps.log"
 expect_code 0
+
+# --- the memory of the device -------------------------------------------------------------
+
+# fit, analyze and check know the same n150: by --device, or because the log names the board.
+board=12849278208
+fit_both "$nano" --device n150
+[ "$(jq .capacity_bytes fit.json)" = "$board" ] || fail "wanted what an n150 has"
+printf 'overall:\n  dram_peak: 95%%\n' >budget.yaml
+log=$source_dir/tests/e2e/analyze/one_run.log
+named() { # lines above the summary
+    printf "$1"
+    cat "$log"
+}
+named 'Available Device Memory: 12288 MB (n150)\n' >board.log
+named '[HARDWARE] ---\n  chip  wormhole_b0\n  memory  12,288 MB\n\n' >chip.log
+named '[HARDWARE] ---\n  chip  wormhole_b0\n  memory  98,304 MB\n\n' >host.log
+for args in "$log --device n150" board.log chip.log host.log fit.json; do
+    # shellcheck disable=SC2086
+    run "$ttscope" analyze --json $args
+    expect_jq .device_memory_bytes "$board"
+    # shellcheck disable=SC2086
+    run "$ttscope" check --budget budget.yaml $args
+    expect_code 0
+    expect_out_like '  device memory: 12254.03 MB, '
+done
+run "$ttscope" analyze host.log
+expect_out_like '
+  Device Memory:        12,254.03 MB
+  Usage:                67.56%
+  device memory: what one wormhole_b0 has to allocate; line 3 of the log says
+    98,304.00 MB for 8 devices
+'
+# The default that nobody named stays as published.
+run "$ttscope" analyze "$log"
+expect_out_like '
+  Device Memory:        12,288.00 MB
+'

@@ -132,7 +132,7 @@ T_TEST(the_memory_in_a_log_is_that_of_all_devices_of_the_host)
     T_EQ(mem.device_memory_source, TTS_TRAIN_FROM_LOG);
     mem = with_memory(98032, 2, "wormhole_b0"); /* a mesh of 2 on a host with 8 */
     T_EQ(mem.log_devices, 8);
-    assert_amount(mem.device_memory, 12254.00);
+    assert_amount(mem.device_memory, 12254.03); /* what the catalogue has for that chip */
     T_EQ(with_memory(24508, 0, "").log_devices, 2);
     T_EQ(with_memory(12254, 8, "wormhole_b0").log_devices, 1);
     T_EQ(with_memory(32594, 1, "blackhole").log_devices, 1);
@@ -140,6 +140,35 @@ T_TEST(the_memory_in_a_log_is_that_of_all_devices_of_the_host)
     /* A multiple of no chip: the mesh is all there is. */
     T_EQ(with_memory(40000, 4, "").log_devices, 4);
     T_EQ(with_memory(40000, 0, "").log_devices, 1);
+}
+
+T_TEST(a_chip_that_the_log_names_has_the_memory_of_the_catalogue)
+{
+    static const struct {
+        double printed;
+        const char *chip;
+        double wanted;
+        uint32_t devices;
+    } cases[] = {
+        {12288, "wormhole_b0", 12254.03, 1}, /* before anything is reserved */
+        {12288, "n150", 12254.03, 1},
+        {12288, "N150", 12254.03, 1},
+        {24576, "n300", 12254.03, 2},
+        {98304, "wormhole_b0", 12254.03, 8},
+        {0, "n150", 12254.03, 1},
+        {28520, "p100", 28520.96, 1},
+        /* A trace region takes some; a log without a name is as it prints. */
+        {12200, "n150", 12200, 1},
+        {12288, "", 12288, 1},
+        {12288, "new_chip", 12288, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tts_trainmem mem = with_memory(cases[i].printed, 0, cases[i].chip);
+        T_EQ(mem.device_memory_source, TTS_TRAIN_FROM_LOG);
+        assert_amount(mem.device_memory, cases[i].wanted);
+        T_EQ(mem.log_devices, cases[i].devices);
+    }
+    T_EQ(with_memory(0, 0, "wormhole_b0").device_memory_source, TTS_TRAIN_ASSUMED);
 }
 
 T_TEST(memory_that_is_of_one_device_is_not_divided)

@@ -96,6 +96,7 @@ T_TEST(the_memory_of_the_device_is_found)
     expect_device("Available Device Memory: 12288 MB", MB(12288));
     expect_device("- Available Device Memory: 28,520.96 MB", MB(28520.96));
     expect_device("Available Device Memory: 12288 MB (n150)", MB(12288));
+    T_STR_EQ(runs[0].chip, "n150");
     expect_device("   memory  98,304 MB", MB(98304));
     expect_device("   memory  98,304  MB", MB(98304));
     expect_device("   memory 98,304 MB", 0);
