@@ -321,6 +321,41 @@ void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts
     tts_drawing_add(d, &line);
 }
 
+/* Only the ground of a text is a box that lets something through and has no name. */
+static bool is_ground(const struct tts_shape *shape)
+{
+    return shape->kind == TTS_SHAPE_BOX && !shape->name && shape->fill.alpha < 255;
+}
+
+/* The leftmost ground that line `y` meets right of `x`; NULL: none. */
+static const struct tts_svg_box *next_ground(const struct tts_drawing *d, size_t first,
+                                             struct tts_svg_point at, int64_t reach)
+{
+    const struct tts_svg_box *next = NULL;
+    for (size_t i = first; i < d->shape_count; i++) {
+        const struct tts_svg_box *box = &d->shapes[i].box;
+        if (is_ground(&d->shapes[i]) && box->x + box->width > at.x && box->y < at.y + reach &&
+            box->y + box->height > at.y - reach && (!next || box->x < next->x))
+            next = box;
+    }
+    return next;
+}
+
+void tts_chart_draw_limit(struct tts_drawing *d, size_t first, struct tts_svg_box line,
+                          struct tts_chart_stroke stroke)
+{
+    struct tts_svg_point at = {line.x, line.y};
+    int64_t end = line.x + line.width;
+    while (at.x < end) {
+        const struct tts_svg_box *ground = next_ground(d, first, at, stroke.width / 2);
+        struct tts_svg_point to = {ground && ground->x < end ? ground->x : end, line.y};
+        int64_t next = ground && ground->x < end ? ground->x + ground->width : end;
+        if (to.x > at.x)
+            tts_chart_line(d, at, to, TTS_INK_LIMIT, stroke.width, stroke.dash);
+        at.x = next;
+    }
+}
+
 void tts_chart_veil(struct tts_drawing *d, const struct tts_text_at *at, int64_t width)
 {
     int64_t x = at->x - (at->anchor == TTS_ANCHOR_START    ? 0

@@ -9,6 +9,7 @@ enum {
     TTS_CHART_MARGIN = 24 * TTS_PX,
     TTS_CHART_LINE = 118, /* percent of a font's size from a line of text to the next */
     TTS_CHART_LEGEND_MAX = 8,
+    TTS_CHART_PHASE_EMS = 18, /* no phase of a training program has a longer name */
 };
 
 #define TTS_INK ((struct tts_paint){0x1b2733, 255})
@@ -82,6 +83,13 @@ void tts_chart_draw_foot(struct tts_drawing *d, const char *text);
 /* Shapes, in short. */
 void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts_svg_point to,
                     struct tts_paint paint, int64_t width, int64_t dash);
+/* Draws the dashed line of a limit from line.x to line.x + line.width at line.y. The line has a
+ * gap at every ground of a text, among the shapes from number `first` on. */
+struct tts_chart_stroke {
+    int64_t width, dash;
+};
+void tts_chart_draw_limit(struct tts_drawing *d, size_t first, struct tts_svg_box line,
+                          struct tts_chart_stroke stroke);
 /* A white, nearly opaque ground for a text that is put next. */
 void tts_chart_veil(struct tts_drawing *d, const struct tts_text_at *at, int64_t width);
 

@@ -62,7 +62,7 @@ static int64_t widest_text(const struct tts_peakchart *chart)
         const struct tts_trainmem *mem = chart->runs[i].mem;
         char total[TTS_CHART_USAGE_MAX];
         struct tts_peakchart_info info[TTS_PEAKCHART_INFO_LINES];
-        size_t lines = tts_peakchart_info(mem, info);
+        size_t lines = tts_peakchart_info(chart, &chart->runs[i], info);
         if (tts_peakchart_has_limit(mem))
             width =
                 tts_chart_larger(width, width_of(tts_peakchart_limit(total, mem), limit_font));
@@ -104,21 +104,31 @@ static void measure_slot(struct tts_peakchart *chart)
     chart->slot = tts_chart_larger(chart->slot, chart->bar + chart->side + overhang);
 }
 
-static size_t lines_of_name(const struct tts_peakchart *chart, const char *name,
-                            struct tts_text_line lines[TTS_PEAKCHART_NAME_LINES])
+/* The name of a run as it is shown, in lines. */
+struct shown_name {
+    char text[TTS_TEXT_SQUEEZED_MAX];
+    struct tts_text_line lines[TTS_PEAKCHART_NAME_LINES];
+    size_t count;
+};
+
+static void wrap_name(const struct tts_peakchart *chart, const char *name,
+                      struct shown_name *out)
 {
-    return tts_text_wrap(name, chart->name, chart->slot - TEXT_GAP, lines,
-                         TTS_PEAKCHART_NAME_LINES);
+    struct tts_chartname_space space = {chart->name, chart->slot - TEXT_GAP,
+                                        TTS_PEAKCHART_NAME_LINES};
+    tts_chartnames_fit(&chart->names, name, &space, out->text);
+    out->count =
+        tts_text_wrap(out->text, space.font, space.width, out->lines, TTS_PEAKCHART_NAME_LINES);
 }
 
 static void measure_lines(struct tts_peakchart *chart)
 {
     for (size_t i = 0; i < chart->count; i++) {
-        struct tts_text_line lines[TTS_PEAKCHART_NAME_LINES];
+        struct shown_name name;
         struct tts_peakchart_info info[TTS_PEAKCHART_INFO_LINES];
-        size_t names = lines_of_name(chart, chart->runs[i].name, lines);
-        size_t infos = tts_peakchart_info(chart->runs[i].mem, info);
-        chart->name_lines = names > chart->name_lines ? names : chart->name_lines;
+        wrap_name(chart, chart->runs[i].name, &name);
+        size_t infos = tts_peakchart_info(chart, &chart->runs[i], info);
+        chart->name_lines = name.count > chart->name_lines ? name.count : chart->name_lines;
         chart->info_lines = infos > chart->info_lines ? infos : chart->info_lines;
     }
 }
@@ -178,19 +188,16 @@ static void measure_width(struct tts_peakchart *chart, struct tts_drawing *d, in
 
 /* --- drawing ------------------------------------------------------------------------------ */
 
-static void put_limit(struct tts_drawing *d, int64_t y, int64_t from, int64_t to)
-{
-    tts_chart_line(d, (struct tts_svg_point){from, y}, (struct tts_svg_point){to, y},
-                   TTS_INK_LIMIT, LIMIT_WIDTH, LIMIT_DASH);
-}
+static const struct tts_chart_stroke limit_stroke = {LIMIT_WIDTH, LIMIT_DASH};
 
 static void draw_one_limit(struct tts_drawing *d, const struct tts_peakchart *chart,
-                           struct tts_svg_box plot)
+                           struct tts_svg_box plot, size_t first)
 {
     char text[TTS_CHART_MB_MAX];
     int64_t limit = chart->runs[0].mem->device_memory.bytes;
     int64_t y = plot.y + plot.height - tts_chart_height(&chart->scale, limit, plot.height);
-    put_limit(d, y, plot.x, plot.x + plot.width);
+    tts_chart_draw_limit(d, first, (struct tts_svg_box){plot.x, y, plot.width, 0},
+                         limit_stroke);
     struct tts_text_at at = {.x = plot.x + plot.width + 5 * TTS_PX,
                              .y = y + limit_font.size * 36 / 100,
                              .font = limit_font,
@@ -221,17 +228,17 @@ static void put_own_limit(struct tts_drawing *d, const struct tts_trainmem *mem,
 static void draw_below(struct tts_drawing *d, const struct tts_peakchart *chart,
                        const struct tts_chart_run *run, struct tts_svg_point top)
 {
-    struct tts_text_line lines[TTS_PEAKCHART_NAME_LINES];
+    struct shown_name name;
     struct tts_peakchart_info info[TTS_PEAKCHART_INFO_LINES];
-    size_t names = lines_of_name(chart, run->name, lines);
-    size_t infos = tts_peakchart_info(run->mem, info);
+    wrap_name(chart, run->name, &name);
+    size_t infos = tts_peakchart_info(chart, run, info);
     struct tts_text_at at = {.x = top.x,
                              .y = top.y + AXIS_GAP + chart->name.size * 85 / 100,
                              .anchor = TTS_ANCHOR_MIDDLE,
                              .font = chart->name,
                              .paint = TTS_INK};
-    for (size_t i = 0; i < names; i++) {
-        tts_drawing_put_line(d, &at, run->name, &lines[i]);
+    for (size_t i = 0; i < name.count; i++) {
+        tts_drawing_put_line(d, &at, name.text, &name.lines[i]);
         at.y += text_height(1, chart->name);
     }
     at.y = top.y + AXIS_GAP + text_height(chart->name_lines, chart->name) + 4 * TTS_PX +
@@ -244,15 +251,18 @@ static void draw_below(struct tts_drawing *d, const struct tts_peakchart *chart,
     }
 }
 
-/* All of a run but its bar, in the slot that begins there. */
+static bool has_own_limit(const struct tts_peakchart *chart, const struct tts_chart_run *run)
+{
+    return !chart->has_one_limit && tts_peakchart_has_limit(run->mem);
+}
+
+/* All of a run but its bar and the line of its limit, in the slot that begins there. */
 static void draw_run(struct tts_drawing *d, const struct tts_peakchart *chart,
                      const struct tts_chart_run *run, struct tts_svg_point at)
 {
-    bool has_own = !chart->has_one_limit && tts_peakchart_has_limit(run->mem);
+    bool has_own = has_own_limit(chart, run);
     int64_t limit = has_own ? limit_y(chart, run->mem, at.y) : 0;
     struct tts_svg_point corner = {at.x + (chart->slot - chart->bar) / 2, at.y};
-    if (has_own)
-        put_limit(d, limit, at.x + 4 * TTS_PX, at.x + chart->slot - 4 * TTS_PX);
     int64_t top = tts_peakchart_draw_labels(d, chart, run, corner, false);
     at.x += chart->slot / 2;
     if (has_own)
@@ -265,6 +275,7 @@ static void draw_row(struct tts_drawing *d, const struct tts_peakchart *chart, s
                      size_t to, struct tts_svg_box plot)
 {
     int64_t bottom = plot.y + plot.height;
+    size_t shapes = d->shape_count;
     tts_chart_draw_ticks(d, &chart->scale, plot, tick_font);
     tts_chart_draw_unit(d, plot, UNIT_WIDTH);
     struct tts_svg_point first = {plot.x + (chart->slot - chart->bar) / 2, bottom};
@@ -280,7 +291,15 @@ static void draw_row(struct tts_drawing *d, const struct tts_peakchart *chart, s
         tts_peakchart_draw_labels(d, chart, &chart->runs[i], corner, true);
     }
     if (chart->has_one_limit)
-        draw_one_limit(d, chart, plot);
+        draw_one_limit(d, chart, plot, shapes);
+    for (size_t i = from; i < to; i++) {
+        int64_t x = plot.x + (int64_t)(i - from) * chart->slot + 4 * TTS_PX;
+        int64_t y = limit_y(chart, chart->runs[i].mem, bottom);
+        if (has_own_limit(chart, &chart->runs[i]))
+            tts_chart_draw_limit(d, shapes,
+                                 (struct tts_svg_box){x, y, chart->slot - 8 * TTS_PX, 0},
+                                 limit_stroke);
+    }
     for (size_t i = from; i < to; i++) {
         int64_t x = plot.x + (int64_t)(i - from) * chart->slot;
         draw_run(d, chart, &chart->runs[i], (struct tts_svg_point){x, bottom});
@@ -308,7 +327,7 @@ enum tts_status tts_peakchart(const struct tts_chart_run *runs, size_t count, co
         return TTS_E_RANGE;
     struct tts_drawing d;
     struct tts_chart_legend legends[TTS_CHART_LEGEND_MAX];
-    struct tts_peakchart chart = {.runs = runs, .count = count};
+    struct tts_peakchart chart = {.runs = runs, .count = count, .names = {runs, count}};
     chart.rows = (count + ROW_MAX - 1) / ROW_MAX;
     chart.per_row = (count + chart.rows - 1) / chart.rows;
     tts_drawing_init(&d, alloc);

@@ -106,16 +106,41 @@ void tts_peakchart_draw_bar(struct tts_drawing *d, const struct tts_peakchart *c
                   corner.y);
 }
 
+/* The line of a run's limit, or a place where no label is. */
+static int64_t limit_y(const struct tts_peakchart *chart, const struct tts_trainmem *mem,
+                       int64_t bottom)
+{
+    return tts_peakchart_has_limit(mem) ? bottom - height_of(chart, mem->device_memory.bytes)
+                                        : INT64_MAX / 2;
+}
+
 /* --- labels ------------------------------------------------------------------------------- */
+
+/* The place of a label in a part: the middle, or above or below the line of the limit. If the
+ * part is too small for this, the line has a gap there. */
+static struct tts_svg_box place_inside(const struct tts_peakchart *chart,
+                                       struct tts_svg_box part, int64_t limit)
+{
+    int64_t height = chart->inside.size * 140 / 100, half = height / 2 + TTS_PEAKCHART_CLEAR;
+    int64_t y = part.y + part.height / 2;
+    if (limit > y - half && limit < y + half) {
+        bool has_room_above = limit - 2 * half >= part.y;
+        bool has_room_below = limit + 2 * half <= part.y + part.height;
+        if (has_room_above && (limit >= y || !has_room_below))
+            y = limit - half;
+        else if (has_room_below)
+            y = limit + half;
+    }
+    return (struct tts_svg_box){part.x, y - height / 2, part.width, height};
+}
 
 static void draw_inside(struct tts_drawing *d, const struct tts_peakchart *chart,
                         struct tts_svg_box box, const char *text, bool is_ground)
 {
     int64_t width = tts_text_width(text, strlen(text), chart->inside) + 2 * TTS_PEAKCHART_PAD;
-    int64_t height = chart->inside.size * 140 / 100;
     int64_t middle = box.x + box.width / 2, y = box.y + box.height / 2;
     struct tts_shape ground = {.kind = TTS_SHAPE_BOX,
-                               .box = {middle - width / 2, y - height / 2, width, height},
+                               .box = {middle - width / 2, box.y, width, box.height},
                                .fill = {0x000000, 128},
                                .radius = 3 * TTS_PX};
     if (is_ground)
@@ -208,15 +233,19 @@ static int64_t draw_beside(struct tts_drawing *d, const struct tts_peakchart *ch
     return reach < bar_top ? reach : bar_top;
 }
 
-/* Where a text stands that is this high above an edge. */
-static struct tts_text_at place_above(struct tts_svg_point edge, struct tts_font font,
-                                      struct tts_paint paint)
+/* Where a text stands above an edge, and above the line of the limit if that would cross it. */
+static struct tts_text_at place_above(struct tts_svg_point edge, int64_t limit,
+                                      struct tts_font font, struct tts_paint paint)
 {
-    return (struct tts_text_at){.x = edge.x,
-                                .y = edge.y - 6 * TTS_PX,
-                                .anchor = TTS_ANCHOR_MIDDLE,
-                                .font = font,
-                                .paint = paint};
+    struct tts_text_at at = {.x = edge.x,
+                             .y = edge.y - 6 * TTS_PX,
+                             .anchor = TTS_ANCHOR_MIDDLE,
+                             .font = font,
+                             .paint = paint};
+    int64_t below = font.size * 26 / 100 + TTS_PEAKCHART_CLEAR;
+    if (limit > at.y - font.size * 84 / 100 - TTS_PEAKCHART_CLEAR && limit < at.y + below)
+        at.y = limit - below;
+    return at;
 }
 
 /* Returns how high it reaches. */
@@ -236,20 +265,23 @@ int64_t tts_peakchart_draw_labels(struct tts_drawing *d, const struct tts_peakch
 {
     const struct tts_trainmem *mem = run->mem;
     struct tts_svg_point above = {corner.x + chart->bar / 2, corner.y};
+    int64_t limit = limit_y(chart, mem, corner.y);
     if (!mem->peak.is_known)
-        return put_above(d, place_above(above, chart->info, TTS_INK_SOFT), "peak not known",
-                         is_ground);
+        return put_above(d, place_above(above, limit, chart->info, TTS_INK_SOFT),
+                         "peak not known", is_ground);
     above.y -= height_of(chart, mem->peak.bytes);
     for (int i = 0; mem->has_parts && i < TTS_TRAIN_PARTS; i++) {
         enum tts_train_part part = (enum tts_train_part)i;
         char text[TTS_CHART_MB_MAX];
-        if (mem->parts[i] > 0 && tts_peakchart_is_inside(chart, mem, part))
-            draw_inside(d, chart, tts_peakchart_part_box(chart, mem, part, corner),
-                        tts_peakchart_size(text, mem, part), is_ground);
+        if (mem->parts[i] <= 0 || !tts_peakchart_is_inside(chart, mem, part))
+            continue;
+        struct tts_svg_box box = tts_peakchart_part_box(chart, mem, part, corner);
+        draw_inside(d, chart, place_inside(chart, box, limit),
+                    tts_peakchart_size(text, mem, part), is_ground);
     }
     if (mem->has_parts)
         above.y = draw_beside(d, chart, mem, corner, is_ground);
     char total[TTS_CHART_USAGE_MAX];
-    return put_above(d, place_above(above, chart->total, TTS_INK),
+    return put_above(d, place_above(above, limit, chart->total, TTS_INK),
                      tts_peakchart_total(total, mem), is_ground);
 }

@@ -1,12 +1,14 @@
 /* peakchart_inside.h: what the files of the peak chart share. */
 #pragma once
 
+#include "views/chartnames.h"
 #include "views/chartparts.h"
 #include "views/memcharts.h"
 
 /* In hundredths of a pixel but for the counts; the same for every row of bars. */
 struct tts_peakchart {
     const struct tts_chart_run *runs;
+    struct tts_chartnames names;
     size_t count, per_row, rows;
     struct tts_chart_scale scale;
     bool has_one_limit; /* all have the same */
@@ -26,7 +28,8 @@ enum {
     TTS_PEAKCHART_BESIDE_PITCH = 125, /* percent of the font's size */
     TTS_PEAKCHART_PAD = 4 * TTS_PX,
     TTS_PEAKCHART_NAME_LINES = 3,
-    TTS_PEAKCHART_INFO_LINES = 3,
+    TTS_PEAKCHART_INFO_LINES = 6,
+    TTS_PEAKCHART_CLEAR = 5 * TTS_PX, /* between the line of a limit and a label */
 };
 
 /* A part as one reads it, and its colour. */
@@ -40,11 +43,12 @@ bool tts_peakchart_has_limit(const struct tts_trainmem *mem);
 
 /* A line below the name of a run. */
 struct tts_peakchart_info {
-    char text[TTS_CHART_USAGE_MAX];
+    char text[TTS_TEXT_SQUEEZED_MAX];
     struct tts_paint paint;
     bool bold;
 };
-size_t tts_peakchart_info(const struct tts_trainmem *mem,
+/* Usage, verdict, the phase of the peak, and whether the sizes are theory or measured. */
+size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_chart_run *run,
                           struct tts_peakchart_info out[TTS_PEAKCHART_INFO_LINES]);
 
 /* "Total: 8279 MB". Terminated; returns `out`. */

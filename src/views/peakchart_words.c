@@ -46,9 +46,33 @@ static void say(struct tts_peakchart_info *info, struct tts_paint paint, bool bo
     snprintf(info->text, sizeof info->text, "%s", text);
 }
 
-size_t tts_peakchart_info(const struct tts_trainmem *mem,
+/* In one line, or in two where slots are narrow. Returns the number of lines. */
+static size_t say_phase(const struct tts_peakchart *chart, const struct tts_chart_run *run,
+                        struct tts_peakchart_info *out)
+{
+    enum { ROOMY = 4 };
+    const struct tts_trainmem *mem = run->mem;
+    char name[TTS_TEXT_SQUEEZED_MAX];
+    if (!mem->has_peak_phase || mem->peak_phase >= run->run->phase_count) {
+        say(&out[0], TTS_INK_SOFT, false, "peak phase not known");
+        return 1;
+    }
+    tts_text_squeeze(name, run->run->phases[mem->peak_phase].name, chart->info,
+                     TTS_CHART_PHASE_EMS * chart->info.size);
+    if (chart->per_row > ROOMY) {
+        say(&out[0], TTS_INK_SOFT, false, "peak in");
+        say(&out[1], TTS_INK_SOFT, false, name);
+        return 2;
+    }
+    *out = (struct tts_peakchart_info){.paint = TTS_INK_SOFT};
+    snprintf(out->text, sizeof out->text, "peak in %.*s", TTS_TRAIN_NAME_MAX, name);
+    return 1;
+}
+
+size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_chart_run *run,
                           struct tts_peakchart_info out[TTS_PEAKCHART_INFO_LINES])
 {
+    const struct tts_trainmem *mem = run->mem;
     size_t count = 0;
     char usage[TTS_CHART_USAGE_MAX];
     if (!tts_peakchart_has_limit(mem)) {
@@ -62,7 +86,12 @@ size_t tts_peakchart_info(const struct tts_trainmem *mem,
             mem->fits ? "fits" : "does not fit");
     else if (tts_peakchart_has_limit(mem) && mem->peak.is_known)
         say(&out[count++], TTS_INK_SOFT, false, "verdict not known");
-    if (mem->peak.is_known && !mem->has_parts)
+    if (mem->peak.is_known)
+        count += say_phase(chart, run, &out[count]);
+    if (mem->has_parts)
+        say(&out[count++], TTS_INK_SOFT, false,
+            mem->parts_are_actual ? "sizes: measured" : "sizes: theory");
+    else if (mem->peak.is_known)
         say(&out[count++], TTS_INK_SOFT, false, "parts not known");
     assert(count <= TTS_PEAKCHART_INFO_LINES);
     return count;
@@ -79,7 +108,7 @@ void tts_peakchart_describe(struct tts_drawing *d, const struct tts_peakchart *c
         const struct tts_trainmem *mem = chart->runs[i].mem;
         char text[TTS_CHART_USAGE_MAX];
         struct tts_peakchart_info info[TTS_PEAKCHART_INFO_LINES];
-        size_t lines = tts_peakchart_info(mem, info);
+        size_t lines = tts_peakchart_info(chart, &chart->runs[i], info);
         tts_drawing_extend(d, " ", 1);
         tts_drawing_extend(d, chart->runs[i].name, strlen(chart->runs[i].name));
         tts_drawing_extend_format(

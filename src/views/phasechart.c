@@ -8,7 +8,6 @@ enum {
     SCALES_ALIKE = 4,
     LEFT = 28 * TTS_PX, /* for "Memory (MB)" */
     PANEL_GAP = 22 * TTS_PX,
-    RISING_MAX = 120 * TTS_PX,
     NOTE_ROW = 26 * TTS_PX,
 };
 
@@ -41,12 +40,15 @@ static void range_of(const struct tts_chart_run *run, int64_t *low, int64_t *hig
 /* One scale for all, unless some would be too small to see. */
 static void choose_scales(struct chart *chart, const struct tts_chart_run *runs)
 {
+    struct tts_chartnames names = {runs, chart->count};
     int64_t low = 0, high = 0, least = INT64_MAX;
     for (size_t i = 0; i < chart->count; i++) {
         int64_t run_low, run_high;
         range_of(&runs[i], &run_low, &run_high);
-        chart->panels[i] = (struct tts_phasepanel){
-            .run = &runs[i], .scale = tts_chart_scale_of(run_low, run_high, TICKS)};
+        chart->panels[i] =
+            (struct tts_phasepanel){.run = &runs[i],
+                                    .names = names,
+                                    .scale = tts_chart_scale_of(run_low, run_high, TICKS)};
         low = run_low < low ? run_low : low;
         high = tts_chart_larger(high, run_high);
         least = run_high < least ? run_high : least;
@@ -91,11 +93,11 @@ static void measure_labels(struct chart *chart)
         labels->is_level &=
             tts_phase_is_level(run, labels->font, chart->plot_width, &labels->lines);
         labels->longest =
-            tts_chart_larger(labels->longest, tts_phase_longest(run, labels->font, RISING_MAX));
+            tts_chart_larger(labels->longest, tts_phase_longest(run, labels->font));
     }
-    if (!labels->is_level)
+    for (size_t i = 0; i < chart->count && !labels->is_level; i++)
         chart->left = tts_chart_larger(
-            chart->left, labels->longest * TTS_PHASE_HALF_ROOT / 10000 + labels->font.size);
+            chart->left, tts_phase_reach(chart->panels[i].run->run, labels, chart->plot_width));
     if (labels->is_level)
         labels->height =
             7 * TTS_PX + (int64_t)labels->lines * labels->font.size * TTS_CHART_LINE / 100;

@@ -143,25 +143,24 @@ static void draw_ground(struct tts_drawing *d, const struct tts_phasepanel *pane
                    (struct tts_svg_point){plot.x + plot.width, zero}, TTS_INK_FRAME, TTS_PX, 0);
 }
 
-static void draw_limit(struct tts_drawing *d, const struct tts_phasepanel *panel)
+static void draw_limit(struct tts_drawing *d, const struct tts_phasepanel *panel, size_t first)
 {
     struct tts_amount limit = panel->run->mem->device_memory;
     if (!limit.is_known || limit.bytes <= 0 || limit.bytes > panel->scale.high)
         return;
-    int64_t y = y_of(panel, limit.bytes);
-    tts_chart_line(d, (struct tts_svg_point){panel->plot.x, y},
-                   (struct tts_svg_point){panel->plot.x + panel->plot.width, y}, TTS_INK_LIMIT,
-                   TTS_PHASE_LIMIT_WIDTH, TTS_PHASE_LIMIT_DASH);
+    struct tts_svg_box line = {panel->plot.x, y_of(panel, limit.bytes), panel->plot.width, 0};
+    tts_chart_draw_limit(
+        d, first, line, (struct tts_chart_stroke){TTS_PHASE_LIMIT_WIDTH, TTS_PHASE_LIMIT_DASH});
 }
 
-/* The peak and its value; the limit is seen through the ground of its letters. */
+/* The limit, and the peak with its value, where the limit has a gap. */
 static void draw_mark(struct tts_drawing *d, const struct tts_phasepanel *panel,
                       struct tts_font font)
 {
     const struct tts_trainmem *mem = panel->run->mem;
     if (!mem->peak.is_known || !mem->has_peak_phase ||
         mem->peak_phase >= panel->run->run->phase_count) {
-        draw_limit(d, panel);
+        draw_limit(d, panel, d->shape_count);
         return;
     }
     char text[TTS_CHART_MB_MAX];
@@ -184,8 +183,9 @@ static void draw_mark(struct tts_drawing *d, const struct tts_phasepanel *panel,
     int64_t right = panel->plot.x + panel->plot.width;
     at.x = at.x - half < panel->plot.x ? panel->plot.x + half : at.x;
     at.x = at.x + half > right ? right - half : at.x;
+    size_t veil = d->shape_count;
     tts_chart_veil(d, &at, width);
-    draw_limit(d, panel);
+    draw_limit(d, panel, veil);
     tts_drawing_add(d, &mark);
     tts_drawing_put(d, &at, text);
 }
@@ -221,15 +221,30 @@ bool tts_phase_is_level(const struct tts_trainrun *run, struct tts_font font, in
     return true;
 }
 
-int64_t tts_phase_longest(const struct tts_trainrun *run, struct tts_font font, int64_t most)
+int64_t tts_phase_longest(const struct tts_trainrun *run, struct tts_font font)
 {
-    int64_t longest = 0;
+    int64_t longest = 0, most = TTS_CHART_PHASE_EMS * font.size;
     for (size_t i = 0; i < run->phase_count && longest < most; i++) {
         const char *name = run->phases[i].name;
         int64_t width = tts_text_width(name, strlen(name), font);
         longest = width > longest ? width : longest;
     }
     return longest < most ? longest : most;
+}
+
+int64_t tts_phase_reach(const struct tts_trainrun *run, const struct tts_phaselabels *labels,
+                        int64_t width)
+{
+    int64_t reach = 0;
+    for (size_t i = 0; i < run->phase_count; i++) {
+        const char *name = run->phases[i].name;
+        int64_t length = tts_text_width(name, strlen(name), labels->font);
+        length = length < labels->longest ? length : labels->longest;
+        int64_t middle = width * (2 * (int64_t)i + 1) / (2 * (int64_t)run->phase_count);
+        int64_t left = (length + labels->font.size) * TTS_PHASE_HALF_ROOT / 10000 - middle;
+        reach = tts_chart_larger(reach, left);
+    }
+    return reach;
 }
 
 static void draw_level(struct tts_drawing *d, const struct tts_phasepanel *panel,
@@ -294,56 +309,30 @@ static void draw_rising(struct tts_drawing *d, const struct tts_phasepanel *pane
 /* --- the head of a panel ---------------------------------------------------------------------
  */
 
-/* Right, then what room it leaves for the left. Returns the width that is left. */
-static int64_t put_right(struct tts_drawing *d, const struct tts_phasepanel *panel, int64_t y,
-                         const char *text, struct tts_paint paint)
+static struct tts_text_at place_head(const struct tts_phasepanel *panel, int64_t y,
+                                     struct tts_font font, struct tts_paint paint)
 {
-    struct tts_text_at at = {.x = panel->plot.x + panel->plot.width,
-                             .y = y,
-                             .anchor = TTS_ANCHOR_END,
-                             .font = {TTS_PHASE_INFO, true},
-                             .paint = paint};
-    tts_drawing_put(d, &at, text);
-    return panel->plot.width - 10 * TTS_PX - tts_text_width(text, strlen(text), at.font);
+    return (struct tts_text_at){.x = panel->plot.x,
+                                .y = panel->plot.y - TTS_PHASE_HEAD + y,
+                                .font = font,
+                                .paint = paint};
 }
 
-static void put_left(struct tts_drawing *d, const struct tts_phasepanel *panel, int64_t y,
-                     struct tts_text_at at, const char *text, int64_t width)
+static void draw_name(struct tts_drawing *d, const struct tts_phasepanel *panel)
 {
-    char squeezed[TTS_TEXT_SQUEEZED_MAX];
-    at.x = panel->plot.x;
-    at.y = y;
-    if (width > 20 * TTS_PX)
-        tts_drawing_put(d, &at, tts_text_squeeze(squeezed, text, at.font, width));
+    char text[TTS_TEXT_SQUEEZED_MAX];
+    struct tts_text_at at =
+        place_head(panel, 15 * TTS_PX, (struct tts_font){TTS_PHASE_NAME, true}, TTS_INK);
+    struct tts_chartname_space space = {at.font, panel->plot.width, 1};
+    tts_drawing_put(d, &at, tts_chartnames_fit(&panel->names, panel->run->name, &space, text));
 }
 
-static void draw_name(struct tts_drawing *d, const struct tts_phasepanel *panel, int64_t y)
-{
-    const struct tts_trainmem *mem = panel->run->mem;
-    char limit[TTS_CHART_MB_MAX], text[TTS_CHART_USAGE_MAX];
-    int64_t bytes = mem->device_memory.bytes, room;
-    bool is_known = mem->device_memory.is_known && bytes > 0;
-    if (is_known)
-        snprintf(text, sizeof text, "limit %s%s", tts_chart_own_mb(limit, bytes),
-                 bytes > panel->scale.high ? ", not shown" : "");
-    else
-        snprintf(text, sizeof text, "limit not known");
-    room = put_right(d, panel, y, text, is_known ? TTS_INK_WARNING : TTS_INK_SOFT);
-    struct tts_text_at at = {.font = {TTS_PHASE_NAME, true}, .paint = TTS_INK};
-    put_left(d, panel, y, at, panel->run->name, room);
-}
-
-static void draw_verdict(struct tts_drawing *d, const struct tts_phasepanel *panel, int64_t y)
+static void draw_peak(struct tts_drawing *d, const struct tts_phasepanel *panel)
 {
     const struct tts_trainmem *mem = panel->run->mem;
     const struct tts_trainrun *run = panel->run->run;
     char size[TTS_CHART_MB_MAX], text[TTS_TRAIN_NAME_MAX + TTS_CHART_USAGE_MAX];
-    int64_t room = panel->plot.width;
-    if (mem->has_verdict)
-        room = put_right(d, panel, y, mem->fits ? "fits" : "does not fit",
-                         mem->fits ? TTS_INK_GOOD : TTS_INK_WARNING);
-    else if (mem->peak.is_known && mem->device_memory.is_known && mem->device_memory.bytes > 0)
-        room = put_right(d, panel, y, "verdict not known", TTS_INK_SOFT);
+    char squeezed[TTS_TEXT_SQUEEZED_MAX];
     if (!mem->peak.is_known)
         snprintf(text, sizeof text, "peak not known");
     else
@@ -352,15 +341,43 @@ static void draw_verdict(struct tts_drawing *d, const struct tts_phasepanel *pan
                  mem->has_peak_phase && mem->peak_phase < run->phase_count
                      ? run->phases[mem->peak_phase].name
                      : "");
-    struct tts_text_at at = {.font = {TTS_PHASE_INFO, false}, .paint = TTS_INK_SOFT};
-    put_left(d, panel, y, at, text, room);
+    struct tts_text_at at =
+        place_head(panel, 31 * TTS_PX, (struct tts_font){TTS_PHASE_INFO, false}, TTS_INK_SOFT);
+    tts_drawing_put(d, &at, tts_text_squeeze(squeezed, text, at.font, panel->plot.width));
+}
+
+/* The limit on the left, the verdict on the right. */
+static void draw_verdict(struct tts_drawing *d, const struct tts_phasepanel *panel)
+{
+    const struct tts_trainmem *mem = panel->run->mem;
+    char size[TTS_CHART_MB_MAX];
+    int64_t bytes = mem->device_memory.bytes;
+    bool has_limit = mem->device_memory.is_known && bytes > 0;
+    struct tts_font bold = {TTS_PHASE_INFO, true};
+    struct tts_text_at left =
+        place_head(panel, 46 * TTS_PX, bold, has_limit ? TTS_INK_WARNING : TTS_INK_SOFT);
+    struct tts_text_at right = place_head(panel, 46 * TTS_PX, bold, TTS_INK_SOFT);
+    if (has_limit)
+        tts_drawing_put_format(d, &left, "limit %s%s", tts_chart_own_mb(size, bytes),
+                               bytes > panel->scale.high ? ", not shown" : "");
+    else
+        tts_drawing_put(d, &left, "limit not known");
+    right.x += panel->plot.width;
+    right.anchor = TTS_ANCHOR_END;
+    if (mem->has_verdict)
+        right.paint = mem->fits ? TTS_INK_GOOD : TTS_INK_WARNING;
+    if (mem->has_verdict)
+        tts_drawing_put(d, &right, mem->fits ? "fits" : "does not fit");
+    else if (mem->peak.is_known && has_limit)
+        tts_drawing_put(d, &right, "verdict not known");
 }
 
 void tts_phase_draw_panel(struct tts_drawing *d, const struct tts_phasepanel *panel,
                           const struct tts_phaselabels *labels)
 {
-    draw_name(d, panel, panel->plot.y - TTS_PHASE_HEAD + 15 * TTS_PX);
-    draw_verdict(d, panel, panel->plot.y - TTS_PHASE_HEAD + 31 * TTS_PX);
+    draw_name(d, panel);
+    draw_peak(d, panel);
+    draw_verdict(d, panel);
     draw_ground(d, panel, labels->font);
     if (panel->run->run->phase_count == 0) {
         struct tts_text_at at = {.x = panel->plot.x + panel->plot.width / 2,

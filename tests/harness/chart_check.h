@@ -91,6 +91,22 @@ static inline bool chart_is_on_solid(const struct tts_drawing *d, const struct c
     return false;
 }
 
+/* The line of a limit crosses no text. */
+static inline void chart_check_limits(const struct tts_drawing *d,
+                                      const struct chart_quad *text, const char *what)
+{
+    for (size_t i = 0; i < d->shape_count; i++) {
+        const struct tts_shape *line = &d->shapes[i];
+        if (line->kind != TTS_SHAPE_LINE || line->stroke.rgb != 0xff0000)
+            continue;
+        struct chart_quad quad = chart_box_quad(
+            (struct tts_svg_box){line->box.x, line->box.y - line->stroke_width / 2,
+                                 line->to.x - line->box.x, line->stroke_width});
+        if (chart_overlap(text, &quad))
+            fail_msg("a limit crosses '%s'", what);
+    }
+}
+
 static inline void chart_check_text(const struct tts_drawing *d, size_t at)
 {
     const struct tts_shape *shape = &d->shapes[at];
@@ -101,6 +117,7 @@ static inline void chart_check_text(const struct tts_drawing *d, size_t at)
     if (tts_text_width(text, strlen(text), shape->font) > shape->box.width)
         fail_msg("'%s' is wider than its box", text);
     chart_is_on_canvas(d, &quad, text);
+    chart_check_limits(d, &quad, text);
     if (shape->fill.rgb == 0xffffff && !chart_is_on_solid(d, &quad))
         fail_msg("'%s' is not on its part", text);
     for (size_t i = 0; i < d->shape_count; i++) {

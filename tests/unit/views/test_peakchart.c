@@ -137,6 +137,124 @@ T_TEST(one_limit_is_one_line_at_its_height)
     tts_drawing_release(&d);
 }
 
+/* The whole of the limit's lines, without that of the legend. */
+static int64_t limit_length(const struct tts_drawing *d)
+{
+    int64_t length = 0;
+    size_t seen = 0;
+    for (size_t i = 0; i < d->shape_count; i++) {
+        const struct tts_shape *shape = &d->shapes[i];
+        if (shape->kind == TTS_SHAPE_LINE && shape->stroke.rgb == 0xff0000 && seen++ > 0)
+            length += shape->to.x - shape->box.x;
+    }
+    return length;
+}
+
+/* At every height: through each part, through its label, and just above the bar. chart_check()
+ * fails if the line crosses a text. */
+T_TEST(a_limit_at_any_height_crosses_no_label_and_is_seen)
+{
+    for (int64_t limit = 5000; limit < 1800000; limit += 7919)
+        for (int has_two_limits = 0; has_two_limits < 2; has_two_limits++) {
+            struct tts_drawing d;
+            two_tinyllamas();
+            chart_limit(&store[0].mem, limit);
+            chart_limit(&store[1].mem, limit + has_two_limits * 100);
+            draw(2, NULL, &d);
+            T_TRUE(limit_length(&d) > d.width / 2);
+            tts_drawing_release(&d);
+        }
+}
+
+T_TEST(a_label_that_a_limit_would_cross_moves_within_its_part)
+{
+    struct tts_drawing d;
+    const struct tts_shape *line = NULL, *label, *part;
+    two_tinyllamas();
+    chart_limit(&store[1].mem, 2510 + 184893 + 45875 + 369785 + 963602 / 2);
+    runs[0] = runs[1];
+    draw(1, NULL, &d);
+    T_EQ(find_limits(&d, &line), 2); /* whole, and that of the legend */
+    label = chart_find_text(&d, "9636 MB");
+    part = chart_find_box(&d, "activations");
+    T_TRUE(line->box.y > part->box.y && line->box.y < part->box.y + part->box.height);
+    T_TRUE(label->box.y < line->box.y);
+    tts_drawing_release(&d);
+}
+
+T_TEST(a_total_that_a_limit_would_cross_stands_above_the_line)
+{
+    struct tts_drawing d;
+    const struct tts_shape *line = NULL;
+    two_tinyllamas();
+    chart_limit(&store[0].mem, 840000); /* 8279 MB are in use */
+    draw(1, NULL, &d);
+    T_EQ(find_limits(&d, &line), 2);
+    T_TRUE(chart_find_text(&d, "Total: 8279 MB")->box.y < line->box.y);
+    tts_drawing_release(&d);
+}
+
+T_TEST(below_a_bar_stand_the_phase_of_the_peak_and_the_kind_of_its_sizes)
+{
+    struct tts_drawing d;
+    two_tinyllamas();
+    store[1].mem.parts_are_actual = true;
+    draw(2, NULL, &d);
+    T_EQ(chart_count_text(&d, "peak in BACKWARD_PASS"), 2);
+    T_EQ(chart_count_text(&d, "sizes: theory"), 1);
+    T_EQ(chart_count_text(&d, "sizes: measured"), 1);
+    T_TRUE(strstr(tts_drawing_text(&d, d.description), "peak in BACKWARD_PASS, sizes: theory"));
+    tts_drawing_release(&d);
+    store[0].mem.has_peak_phase = false;
+    draw(1, NULL, &d);
+    T_EQ(chart_count_text(&d, "peak phase not known"), 1);
+    tts_drawing_release(&d);
+}
+
+T_TEST(the_phase_of_the_peak_is_whole_beside_many_runs)
+{
+    static const char *const names[] = {"OPTIMIZER_CREATION", "FORWARD_PASS_micro_15",
+                                        "BACKWARD_PASS_micro_127", "FIRST_ITERATION_COMPLETE"};
+    for (size_t count = 1; count <= TTS_CHART_RUNS_MAX; count += 11) {
+        struct tts_drawing d;
+        for (size_t i = 0; i < count; i++) {
+            chart_tinyllama(&store[i], false);
+            snprintf(store[i].phases[3].name, sizeof store[i].phases[3].name, "%s",
+                     names[i % 4]);
+            set(i, "run");
+        }
+        draw(count, NULL, &d);
+        for (size_t i = 0; i < 4 && i < count; i++) {
+            char whole[TTS_TRAIN_NAME_MAX + 16];
+            snprintf(whole, sizeof whole, "peak in %s", names[i]);
+            T_TRUE(chart_count_text(&d, count > 4 ? names[i] : whole) > 0);
+        }
+        tts_drawing_release(&d);
+    }
+}
+
+T_TEST(long_names_keep_the_word_in_which_runs_differ)
+{
+    struct tts_drawing d;
+    char names[2][160];
+    static const char *const words[] = {"composite", "fused"};
+    size_t found[2] = {0};
+    for (size_t i = 0; i < 2; i++) {
+        chart_tinyllama(&store[i], i == 0);
+        snprintf(names[i], sizeof names[i],
+                 "nightly training of TinyLlama 1.1B on the characters of all of Shakespeare, "
+                 "batch 1, %s attention, sequence 2048, AdamW, August 2026",
+                 words[i]);
+        set(i, names[i]);
+    }
+    draw(2, NULL, &d);
+    for (size_t i = 0; i < d.shape_count; i++)
+        for (size_t word = 0; word < 2 && d.shapes[i].kind == TTS_SHAPE_TEXT; word++)
+            found[word] += strstr(tts_drawing_text(&d, d.shapes[i].text), words[word]) != NULL;
+    T_TRUE(found[0] == 1 && found[1] == 1);
+    tts_drawing_release(&d);
+}
+
 T_TEST(different_limits_are_a_piece_each)
 {
     struct tts_drawing d;

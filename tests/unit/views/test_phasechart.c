@@ -74,6 +74,72 @@ T_TEST(the_published_runs_show_phases_lines_limit_and_peak)
     tts_drawing_release(&d);
 }
 
+/* The phases of a run with micro steps, as the training program names them. */
+static void micro_steps(size_t at)
+{
+    static const char *const names[] = {
+        "ENTRY",
+        "MODEL_CREATION",
+        "OPTIMIZER_CREATION",
+        "FORWARD_PASS_micro_0",
+        "BACKWARD_PASS_micro_0",
+        "FORWARD_PASS_micro_1",
+        "BACKWARD_PASS_micro_1",
+        "FIRST_ITERATION_COMPLETE",
+    };
+    chart_tinyllama(&store[at], false);
+    for (size_t i = 0; i < 8; i++)
+        chart_phase(&store[at].phases[i], names[i], 100, 1566665, 100);
+    store[at].run.phase_count = 8;
+    store[at].mem.peak_phase = 7;
+    set(at, "a run");
+}
+
+T_TEST(standard_names_of_phases_are_not_cut)
+{
+    for (size_t count = 1; count <= TTS_CHART_PHASE_RUNS_MAX; count++) {
+        struct tts_drawing d;
+        for (size_t i = 0; i < count; i++)
+            micro_steps(i);
+        draw(count, NULL, &d);
+        for (size_t i = 0; i < 8; i++)
+            T_EQ(chart_count_text(&d, store[0].phases[i].name), count);
+        T_EQ(chart_count_text(&d, "peak 15667 MB in FIRST_ITERATION_COMPLETE"), count);
+        tts_drawing_release(&d);
+    }
+}
+
+T_TEST(a_limit_at_any_height_crosses_no_label)
+{
+    for (int64_t limit = 5000; limit < 1800000; limit += 7919) {
+        struct tts_drawing d;
+        two_tinyllamas();
+        chart_limit(&store[0].mem, limit);
+        chart_limit(&store[1].mem, limit + 100);
+        draw(2, NULL, &d);
+        tts_drawing_release(&d);
+    }
+}
+
+T_TEST(long_names_keep_the_word_in_which_runs_differ)
+{
+    struct tts_drawing d;
+    two_tinyllamas();
+    set(0, "nightly training of TinyLlama on all of Shakespeare, composite attention, 2048");
+    set(1, "nightly training of TinyLlama on all of Shakespeare, fused attention, 2048");
+    draw(2, NULL, &d);
+    T_EQ(chart_count_text(&d, runs[0].name), 0);
+    size_t composite = 0, fused = 0;
+    for (size_t i = 0; i < d.shape_count; i++) {
+        const char *text =
+            d.shapes[i].kind == TTS_SHAPE_TEXT ? tts_drawing_text(&d, d.shapes[i].text) : "";
+        composite += strstr(text, "composite") != NULL;
+        fused += strstr(text, "fused") != NULL;
+    }
+    T_TRUE(composite == 1 && fused == 1);
+    tts_drawing_release(&d);
+}
+
 T_TEST(a_step_is_as_high_as_its_figure)
 {
     struct tts_drawing d;
