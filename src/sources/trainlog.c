@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { LINES_MORE = 16 }; /* read one by one behind a piece of a line */
+
 enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *alloc,
                                   struct tts_trainlog **out, struct tts_error *err)
 {
@@ -49,6 +51,160 @@ void tts_trainlog_close(struct tts_trainlog *log)
 
 /* ---- reading ---- */
 
+/* A line that is told, and no piece of one. `raw` is where it stands. */
+static void take_line(struct tts_trainlog *log, const struct tts_logline *line,
+                      struct tts_span raw, uint64_t number)
+{
+    if (line->kind == TTS_LOGLINE_HEADING) {
+        tts_logkey_make(&log->key, line->prefix);
+        tts_trainlog_heading(log, raw, number);
+    } else if (line->kind <= TTS_LOGLINE_OVERALL) {
+        tts_trainlog_in_block(log, line, number);
+    } else {
+        tts_trainlog_say(log, line, raw, number);
+    }
+}
+
+/* ---- lines that were wrapped ---- */
+
+static void forget_wrap(struct tts_trainlog *log, size_t at)
+{
+    assert(at < log->wrap_count);
+    log->wrap_count--;
+    memmove(&log->wraps[at], &log->wraps[at + 1],
+            (log->wrap_count - at) * sizeof log->wraps[at]);
+}
+
+/* Handles a line as far as it came, unless that was done, and forgets it. It may end a block,
+ * so the caller does nothing else that may. */
+static void give_up_wrap(struct tts_trainlog *log, size_t at)
+{
+    struct tts_logwrap *wrap = &log->wraps[at];
+    struct tts_logline line;
+    if (!wrap->is_told) {
+        tts_logline_tell((struct tts_span){wrap->text, wrap->len}, &line);
+        if (line.kind != TTS_LOGLINE_OTHER)
+            tts_trainlog_in_block(log, &line, wrap->number);
+    }
+    forget_wrap(log, at);
+}
+
+/* Handles a line whose last piece is `raw`, and forgets it. */
+static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
+{
+    struct tts_logwrap *wrap = &log->wraps[at];
+    struct tts_span first = {tts_logtext_at(&log->text, wrap->offset), 0};
+    struct tts_logline line;
+    uint64_t end = tts_logtext_offset(&log->text, raw.at) + raw.len;
+    tts_logline_tell((struct tts_span){wrap->text, wrap->len}, &line);
+    /* What was said between the pieces of a heading is known to its block. */
+    if (line.kind == TTS_LOGLINE_HEADING)
+        wrap->number = tts_logtext_line(&log->text, raw.at);
+    if (line.kind != TTS_LOGLINE_OTHER)
+        take_line(log, &line, first, wrap->number);
+    struct tts_trainlog_rank *rank = tts_trainlog_find_rank(log, wrap->hash);
+    if (line.kind > TTS_LOGLINE_OVERALL) {
+        log->joined_from = wrap->offset;
+        log->joined_to = end;
+    } else if (rank) {
+        rank->joined_to = end;
+    }
+    forget_wrap(log, at);
+}
+
+/* True: the line is a piece of one that waits. */
+static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts_span raw)
+{
+    uint64_t offset = tts_logtext_offset(&log->text, raw.at);
+    for (size_t i = log->wrap_count; i-- > 0;) {
+        struct tts_logwrap *wrap = &log->wraps[i];
+        /* The text before its first piece is in the window still. */
+        if (offset - wrap->offset > TTS_LOGLINE_MAX)
+            continue;
+        enum tts_logwrap_match match =
+            tts_logwrap_join(wrap, text, wrap->last + 1 == log->lines_read, &log->line_key);
+        if (match == TTS_LOGWRAP_NONE)
+            continue;
+        wrap->last = log->lines_read;
+        log->lines_more = LINES_MORE;
+        log->looked_at = offset + raw.len;
+        if (match == TTS_LOGWRAP_WHOLE)
+            end_wrap(log, i, raw);
+        return true;
+    }
+    return false;
+}
+
+/* Whether a line of this key is of another block than the one that waits. */
+static bool is_apart(const struct tts_trainlog *log, const struct tts_logwrap *wrap,
+                     const struct tts_logkey *key)
+{
+    const struct tts_trainlog_rank *a = tts_trainlog_find_rank(log, wrap->hash),
+                                   *b = tts_trainlog_find_rank(log, key->hash);
+    if (a && b && a->is_open && b->is_open)
+        return a != b;
+    return wrap->has_key && key->len > 0 && wrap->folded != key->folded;
+}
+
+/* Gives up one of the lines that wait: what a rank printed before a line of a block comes
+ * before it, and there is room for `waits` more. False: none had to be. */
+static bool make_room(struct tts_trainlog *log, struct tts_span prefix, bool waits)
+{
+    tts_logkey_make(&log->key, prefix);
+    size_t at = 0;
+    while (at < log->wrap_count && is_apart(log, &log->wraps[at], &log->key))
+        at++;
+    if (at == log->wrap_count && !(waits && at == TTS_TRAINLOG_WRAPS))
+        return false;
+    give_up_wrap(log, at < log->wrap_count ? at : 0);
+    return true;
+}
+
+/* Lets a line wait for its other pieces. */
+static void add_wrap(struct tts_trainlog *log, const struct tts_logwrap *begun,
+                     struct tts_span raw)
+{
+    assert(log->wrap_count < TTS_TRAINLOG_WRAPS);
+    struct tts_logwrap *wrap = &log->wraps[log->wrap_count++];
+    *wrap = *begun;
+    tts_logkey_make(&log->key, (struct tts_span){wrap->text, wrap->prefix_len});
+    wrap->hash = log->key.hash;
+    wrap->folded = log->key.folded;
+    wrap->has_key = log->key.len > 0;
+    wrap->number = tts_logtext_line(&log->text, raw.at);
+    wrap->offset = tts_logtext_offset(&log->text, raw.at);
+    wrap->last = log->lines_read;
+}
+
+/* True: the line is done with. It may be given again. */
+static bool read_wrapped(struct tts_trainlog *log, const struct tts_logline *line,
+                         struct tts_span text, struct tts_span raw)
+{
+    struct tts_logwrap begun;
+    bool is_of_block = line->kind >= TTS_LOGLINE_HEADING && line->kind <= TTS_LOGLINE_OVERALL;
+    if (log->wrap_count > 0 && !is_of_block && join_wrap(log, text, raw))
+        return true;
+    bool waits = tts_logwrap_begin(&begun, text, line, log->open_count > 0);
+    struct tts_span prefix =
+        waits ? (struct tts_span){begun.text, begun.prefix_len} : line->prefix;
+    if (log->wrap_count > 0 && (is_of_block || waits) && make_room(log, prefix, waits)) {
+        tts_logtext_unread(&log->text, raw.at);
+        log->lines_read--;
+        log->lines_more++;
+        return true;
+    }
+    if (!waits)
+        return false;
+    add_wrap(log, &begun, raw);
+    log->lines_more = log->lines_more > LINES_MORE ? log->lines_more : LINES_MORE;
+    if (begun.is_told)
+        return false;
+    log->looked_at = log->wraps[log->wrap_count - 1].offset + raw.len;
+    return true;
+}
+
+/* ---- lines ---- */
+
 /* `is_next`: the line before it was read too. */
 static void read_line(struct tts_trainlog *log, struct tts_span raw, bool is_next)
 {
@@ -56,21 +212,16 @@ static void read_line(struct tts_trainlog *log, struct tts_span raw, bool is_nex
     struct tts_span text = tts_logline_clean(raw, log->clean);
     uint64_t end = tts_logtext_offset(&log->text, raw.at) + raw.len;
     tts_logline_tell(text, &line);
+    log->lines_read++;
+    if (read_wrapped(log, &line, text, raw))
+        return;
     if (line.kind == TTS_LOGLINE_OTHER) {
         /* A word alone says nothing; what stands before it was not read. */
         if (!is_next)
             return;
         tts_trainlog_pass(log, text);
     } else {
-        uint64_t number = tts_logtext_line(&log->text, raw.at);
-        if (line.kind == TTS_LOGLINE_HEADING) {
-            tts_logkey_make(&log->key, line.prefix);
-            tts_trainlog_heading(log, raw, number);
-        } else if (line.kind <= TTS_LOGLINE_OVERALL) {
-            tts_trainlog_in_block(log, &line, number);
-        } else {
-            tts_trainlog_say(log, &line, raw, number);
-        }
+        take_line(log, &line, raw, tts_logtext_line(&log->text, raw.at));
     }
     log->looked_at = end;
 }
@@ -79,6 +230,10 @@ static bool read_next(struct tts_trainlog *log)
 {
     struct tts_span raw;
     bool is_next = log->lines_more > 0, is_there;
+    if (!is_next && log->wrap_count > 0) {
+        give_up_wrap(log, 0);
+        return true;
+    }
     log->lines_more -= is_next;
     if (!is_next)
         tts_trainlog_end_sections(log);
@@ -86,7 +241,11 @@ static bool read_next(struct tts_trainlog *log)
                        : tts_logtext_find(&log->text, log->open_count > 0, &raw);
     if (is_there)
         read_line(log, raw, is_next);
-    return is_there;
+    else if (log->wrap_count > 0)
+        give_up_wrap(log, 0);
+    else
+        return false;
+    return true;
 }
 
 /* At the end of the log: the block that began first. */

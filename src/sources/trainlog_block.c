@@ -189,6 +189,7 @@ void tts_trainlog_heading(struct tts_trainlog *log, struct tts_span line, uint64
     rank->is_open = true;
     rank->is_bare = rank->is_folded = rank->is_full = rank->is_mixed = false;
     rank->is_warned = tts_trainlog_is_warned(log, line);
+    rank->is_change_lost = false;
     log->open_count++;
     log->last_opened = rank;
     log->lines_more = LINES_MORE;
@@ -257,6 +258,7 @@ static void add_phase(struct tts_trainlog *log, struct tts_trainlog_rank *rank,
     size_t count = rank->run.phase_count;
     if (!is_new_phase(rank, name, number))
         return;
+    tts_trainlog_derive(rank);
     end_phase(rank);
     if (rank->is_full)
         return;
@@ -287,8 +289,10 @@ void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
     if (last && !is_usual_phase(last)) {
         rank->run.phase_count--;
         log->phase_count--;
-    } else if (!is_cut) {
-        end_phase(rank);
+    } else {
+        tts_trainlog_derive(rank);
+        if (!is_cut)
+            end_phase(rank);
     }
     tts_trainlog_check(rank, !is_cut && !rank->is_full);
     tts_trainlog_find_overwritten(rank);

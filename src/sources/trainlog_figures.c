@@ -1,6 +1,7 @@
 #include "sources/trainlog_inside.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TOLERANCE_BYTES INT64_C(31457) /* 0.03 MB: three figures, each rounded to 0.01 */
@@ -104,6 +105,13 @@ static struct tts_amount not_negative(const struct place *place, const char *nam
     return (struct tts_amount){0};
 }
 
+/* Whether the line ends before the value of its last field does: what is there and cannot be
+ * read is another matter. */
+static bool is_cut_short(struct tts_span text, const char *last)
+{
+    return !tts_span_find(text, last) || !tts_span_ends(text, "MB");
+}
+
 static void read_fields(struct tts_trainlog_rank *rank, struct tts_span text,
                         const struct field *fields, size_t count, uint64_t number)
 {
@@ -120,6 +128,8 @@ static void read_fields(struct tts_trainlog_rank *rank, struct tts_span text,
         struct tts_amount value = read_value(&place, text, &at, fields[i].name);
         bool is_peak = fields[i].figure == TTS_TRAIN_SEGMENT_PEAK ||
                        fields[i].figure == TTS_TRAIN_CUMULATIVE_PEAK;
+        if (fields[i].figure == TTS_TRAIN_CHANGE && !value.is_known)
+            rank->is_change_lost = is_cut_short(text, fields[i].name);
         phase->figures[fields[i].figure] =
             is_peak ? not_negative(&place, fields[i].name, value) : value;
     }
@@ -162,6 +172,41 @@ void tts_trainlog_figures(struct tts_trainlog_rank *rank, const struct tts_logli
         read_fields(rank, line->value, cumulative_fields, 2, number);
     else
         read_fields(rank, line->value, l1_fields, 3, number);
+}
+
+/* Says it in the place of the note that it is missing, if that was kept. */
+static void note_derived(struct tts_trainrun *run, const struct tts_train_phase *phase)
+{
+    char what[TTS_TRAIN_NOTE_BYTES], text[TTS_TRAIN_NOTE_BYTES];
+    snprintf(what, sizeof what, "'Segment Change' of %s", phase->name);
+    snprintf(text, sizeof text, "%.90s is derived from 'Cumulative Current'", what);
+    for (size_t i = run->note_count; i-- > 0 && run->notes[i].line >= phase->line;) {
+        if (!strstr(run->notes[i].text, what))
+            continue;
+        memcpy(run->notes[i].text, text, strlen(text) + 1);
+        return;
+    }
+    tts_trainlog_note(run, phase->line, "%s", text);
+}
+
+/* Both figures are right to half a step, so their difference is right to 0.01 MB. */
+void tts_trainlog_derive(struct tts_trainlog_rank *rank)
+{
+    size_t count = rank->run.phase_count;
+    bool is_lost = rank->is_change_lost || !(rank->seen & 1u << TTS_LOGLINE_SEGMENT);
+    rank->is_change_lost = false;
+    if (count == 0 || !is_lost || rank->is_mixed || rank->is_full)
+        return;
+    struct tts_train_phase *phase = &rank->phases[count - 1];
+    struct tts_amount before =
+        count > 1 ? phase[-1].figures[TTS_TRAIN_CUMULATIVE_CURRENT] : tts_amount_of(0);
+    struct tts_amount change =
+        tts_amount_subtract(phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT], before);
+    if (!change.is_known)
+        return;
+    assert(!phase->figures[TTS_TRAIN_CHANGE].is_known);
+    phase->figures[TTS_TRAIN_CHANGE] = change;
+    note_derived(&rank->run, phase);
 }
 
 /* ---- do they follow? ---- */

@@ -83,6 +83,11 @@ bool tts_logtext_find(struct tts_logtext *text, bool is_block, struct tts_span *
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
 
+/* The line that begins at `line`, the one given last, is given again. */
+void tts_logtext_unread(struct tts_logtext *text, const char *line);
+/* Where this offset is in the window, which must have it. */
+const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset);
+
 /* Counts the lines that are left, at the end. */
 void tts_logtext_finish(struct tts_logtext *text);
 
@@ -161,6 +166,12 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
 /* The text behind the times at its beginning. */
 struct tts_span tts_logkey_skip_times(struct tts_span text);
 
+/* Finds what stands in `text` behind the same prefix, but for times and numbers of source
+ * lines. False: another prefix stands there, or `prefix` has nothing but times. `work` is room
+ * to work in. */
+bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
+                      struct tts_span *rest);
+
 /* Copies what fits, whole characters only, and "..." where something is left out; a NUL byte
  * becomes '?'. */
 void tts_span_copy(char *out, size_t capacity, struct tts_span text);
@@ -208,6 +219,40 @@ struct tts_logline {
 
 void tts_logline_tell(struct tts_span text, struct tts_logline *out);
 
+/* ---- lines that were wrapped ---- */
+
+enum {
+    TTS_LOGWRAP_PREFIX = 256, /* bytes before the content of a line that may go on */
+    TTS_LOGWRAP_CONTENT = 256,
+    TTS_TRAINLOG_WRAPS = 8, /* lines that wait at once, of several ranks */
+};
+
+/* A line that may go on in the next. */
+struct tts_logwrap {
+    uint64_t number, offset; /* of its first piece */
+    uint64_t last;           /* when the last piece came, of tts_trainlog.lines_read */
+    uint64_t hash, folded;   /* of its key */
+    bool has_key;
+    bool is_told; /* its first piece was handled as it is: nothing is lost if no other comes */
+    size_t prefix_len, len;
+    char text[TTS_LOGWRAP_PREFIX + TTS_LOGWRAP_CONTENT]; /* all pieces, with one prefix */
+};
+
+enum tts_logwrap_match {
+    TTS_LOGWRAP_NONE,  /* no line that is joined begins so */
+    TTS_LOGWRAP_PART,  /* more is missing */
+    TTS_LOGWRAP_WHOLE, /* nothing is */
+};
+
+/* Fills *wrap if the line, told as *line, is the beginning of one that is joined. In a block
+ * (`is_block`) it need not be told. False: *wrap is unchanged. */
+bool tts_logwrap_begin(struct tts_logwrap *wrap, struct tts_span text,
+                       const struct tts_logline *line, bool is_block);
+/* Adds a piece, which has the prefix of the first or, if it is the very next line, none. NONE:
+ * the text is no piece, and *wrap is unchanged. */
+enum tts_logwrap_match tts_logwrap_join(struct tts_logwrap *wrap, struct tts_span text,
+                                        bool is_next, struct tts_logkey *work);
+
 /* ---- blocks ---- */
 
 /* What was said, by a rank or by any. Each of the three groups has the time at which it was
@@ -240,18 +285,20 @@ enum tts_trainlog_section {
 /* One rank: what it said, and its block while that is open. */
 struct tts_trainlog_rank {
     uint64_t hash, folded;
-    uint64_t touched; /* the higher the later */
-    uint64_t ended;   /* when its last block did */
+    uint64_t touched;   /* the higher the later */
+    uint64_t ended;     /* when its last block did */
+    uint64_t joined_to; /* the offset behind the last line of a block that was joined */
     char name[TTS_TRAIN_TITLE_MAX], folded_name[TTS_TRAIN_TITLE_MAX];
     enum tts_trainlog_section section;
     struct tts_trainlog_around around;
     bool is_open;
-    bool is_bare;   /* only the heading has the prefix */
-    bool is_folded; /* the numbers of the prefix are different from line to line */
-    bool is_full;   /* it had more phases than are kept */
-    bool is_mixed;  /* a line came twice */
-    bool is_warned; /* the program said above the block that it overwrites phases */
-    unsigned seen;  /* lines of the last phase, a bit for each kind */
+    bool is_bare;        /* only the heading has the prefix */
+    bool is_folded;      /* the numbers of the prefix are different from line to line */
+    bool is_full;        /* it had more phases than are kept */
+    bool is_mixed;       /* a line came twice */
+    unsigned seen;       /* lines of the last phase, a bit for each kind */
+    bool is_change_lost; /* the line of the last phase ends before 'Segment Change' does */
+    bool is_warned;      /* the program said above the block that it overwrites phases */
     struct tts_trainrun run;
     struct tts_train_phase *phases;
     size_t capacity;
@@ -269,7 +316,11 @@ struct tts_trainlog {
     bool has_section;    /* some rank may be in one */
     struct tts_trainlog_around around; /* the last seen of any rank */
     uint64_t stray_lines, stray_line;
-    bool has_run; /* `run` is to be given */
+    struct tts_logwrap wraps[TTS_TRAINLOG_WRAPS]; /* the oldest first */
+    size_t wrap_count;
+    uint64_t lines_read;             /* lines that were looked at */
+    uint64_t joined_from, joined_to; /* the offsets of the line around a block joined last */
+    bool has_run;                    /* `run` is to be given */
     struct tts_trainrun run;
     struct tts_train_phase *phases; /* its */
     size_t capacity;
@@ -307,6 +358,8 @@ void tts_trainlog_check(struct tts_trainlog_rank *rank, bool is_whole);
 void tts_trainlog_find_overwritten(struct tts_trainlog_rank *rank);
 /* Returns whether the program says so in the lines before the heading at `raw`. */
 bool tts_trainlog_is_warned(const struct tts_trainlog *log, struct tts_span raw);
+/* At the end of a phase: derives its 'Segment Change' if that is not known. */
+void tts_trainlog_derive(struct tts_trainlog_rank *rank);
 
 /* A line around a block; `raw` is where it stands. */
 void tts_trainlog_say(struct tts_trainlog *log, const struct tts_logline *line,

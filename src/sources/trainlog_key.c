@@ -329,6 +329,32 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
     key->folded = is_rank(left) ? key->hash : hash_folded(left);
 }
 
+bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
+                      struct tts_span *rest)
+{
+    char wanted[TTS_LOGWRAP_PREFIX];
+    tts_logkey_make(work, prefix);
+    size_t len = work->len;
+    if (len == 0 || len > sizeof wanted)
+        return false;
+    memcpy(wanted, work->text, len);
+    work->len = 0;
+    for (size_t at = 0; at < text.len;) {
+        size_t end = skip_any_time(text, at);
+        end = end > at ? end : skip_source_line(text, at);
+        if (end == at)
+            add(work, text.at[end++]);
+        at = end;
+        struct tts_span left = trim_edges((struct tts_span){work->text, work->len});
+        bool is_inside = is_word_at(text, at) && is_word_at(text, at - 1);
+        if (left.len != len || is_inside || memcmp(left.at, wanted, len) != 0)
+            continue;
+        *rest = (struct tts_span){text.at + at, text.len - at};
+        return true;
+    }
+    return false;
+}
+
 /* ---- what names no rank: processes, and the words of loggers ---- */
 
 /* Whether a word may begin behind, or end before, this byte. */

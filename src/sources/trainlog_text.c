@@ -240,6 +240,18 @@ uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line)
     return text->gone + (uint64_t)((const unsigned char *)line - text->bytes);
 }
 
+const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset)
+{
+    assert(offset >= text->gone && offset - text->gone <= text->end);
+    return (const char *)text->bytes + (offset - text->gone);
+}
+
+void tts_logtext_unread(struct tts_logtext *text, const char *line)
+{
+    text->at = (size_t)((const unsigned char *)line - text->bytes);
+    text->skips_rest = text->is_behind_cr = false;
+}
+
 void tts_logtext_finish(struct tts_logtext *text)
 {
     count_to(text, text->end);

@@ -122,9 +122,16 @@ void tts_trainlog_title(struct tts_trainlog *log, struct tts_span raw,
 {
     struct tts_span all = tts_logtext_before(&log->text, raw.at, TTS_TRAINLOG_LOOK_BACK);
     struct tts_span text, rest;
+    const struct tts_trainlog_rank *rank = tts_trainlog_find_rank(log, log->key.hash);
+    uint64_t block_end = rank ? rank->joined_to : 0;
     out[0] = '\0';
     while (tts_logtext_last(&all, &text)) {
         struct tts_logline line;
+        uint64_t offset = tts_logtext_offset(&log->text, text.at);
+        if (offset < block_end)
+            return;
+        if (offset >= log->joined_from && offset < log->joined_to)
+            continue;
         text = tts_logline_clean(text, log->clean_before);
         tts_logline_tell(text, &line);
         if (is_of_block(log, &line))

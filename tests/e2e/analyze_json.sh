@@ -83,6 +83,34 @@ json "$logs/no_summary.log"
 expect_code 3
 expect_out ''
 
+# --- lines that were wrapped --------------------------------------------------------------
+
+# The same answer as of the log itself, but for the numbers of lines.
+without_lines='del(.logs, .log, .name, .runs[].name) | del(.. | objects | .line, .log)'
+same_as_whole() { # the log, a name
+    json "$1"
+    expect_code 0
+    expect_err ''
+    cmp -s <(jq "$without_lines" "$work/document") "$work/whole" || fail "wanted the same answer $2"
+}
+for log in "$two_runs" "$logs/with_device.log"; do
+    "$ttscope" analyze --json "$log" | jq "$without_lines" >"$work/whole"
+    for width in 40 80 100; do
+        fold -w "$width" "$log" >"$work/wrapped.log"
+        same_as_whole "$work/wrapped.log" "at width $width"
+        fold -s -w "$width" "$log" | sed 's/ *$/\r/' >"$work/wrapped.log"
+        same_as_whole "$work/wrapped.log" "between words at width $width"
+    done
+done
+# What is lost is derived, and that is said.
+sed 's/, Segment Change.*//' "$logs/one_run.log" >"$work/lost.log"
+json "$work/lost.log"
+expect_code 5
+expect_err_like "lost.log:5: 'Segment Change' of MODEL_CREATION is derived from 'Cumulative Current'"
+expect_jq '[.phases[].dram.change_bytes / 10485.76 | round]' '[186325,370876,19295,166308]'
+expect_jq '.notes | map(.line)' '[5,9,13,17]'
+expect_jq '[.activations_bytes, .model.actual_bytes | . / 10485.76 | round]' '[19295,186325]'
+
 # --- the table ----------------------------------------------------------------------------
 
 cd "$work" || exit 1
