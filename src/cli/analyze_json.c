@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#define L1_REASON "L1 was not tracked: all its figures are 0, as ttscope fit prints them"
+
 const char *tts_analyze_source_name(enum tts_train_source source)
 {
     switch (source) {
@@ -31,7 +33,8 @@ static void put_or_null(struct tts_json *json, const char *key, bool is_known, u
 
 /* ---- phases ---- */
 
-static void put_phase(struct tts_json *json, const struct tts_train_phase *phase)
+static void put_phase(struct tts_json *json, const struct tts_train_phase *phase,
+                      bool tracks_l1)
 {
     static const char *const names[] = {
 #define X(name, key) key "_bytes",
@@ -47,7 +50,7 @@ static void put_phase(struct tts_json *json, const struct tts_train_phase *phase
     tts_json_object_end(json);
     tts_json_object(json, "l1");
     for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
-        tts_json_amount(json, names[i], phase->figures[i]);
+        tts_json_amount(json, names[i], tracks_l1 ? phase->figures[i] : (struct tts_amount){0});
     tts_json_object_end(json);
     tts_json_object_end(json);
 }
@@ -150,6 +153,7 @@ static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
 {
     const struct tts_trainrun *what = run->run;
     const struct tts_trainmem *mem = run->mem;
+    bool tracks_l1 = tts_trainrun_tracks_l1(what);
     tts_json_text(json, "name", run->name);
     tts_json_text_or_null(json, "title", what->title);
     tts_json_text_or_null(json, "rank", what->rank);
@@ -157,8 +161,9 @@ static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
     put_or_null(json, "line", what->line > 0, what->line);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < what->phase_count; i++)
-        put_phase(json, &what->phases[i]);
+        put_phase(json, &what->phases[i], tracks_l1);
     tts_json_array_end(json);
+    tts_json_text_or_null(json, "l1_reason", tracks_l1 ? NULL : L1_REASON);
     tts_json_amount(json, "overall_dram_peak_bytes", what->overall_peak);
     tts_json_amount(json, "final_dram_bytes", what->final);
     put_or_null(json, "parameters", what->has_parameters, what->parameters);

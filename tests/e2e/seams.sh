@@ -252,3 +252,14 @@ run "$ttscope" analyze "$log"
 expect_out_like '
   Device Memory:        12,288.00 MB
 '
+
+# --- L1 -----------------------------------------------------------------------------------
+
+# fit does not know L1. Its log has zeros for the form, and they are not taken for figures.
+run "$ttscope" analyze --json fit.txt
+expect_jq '[.phases[].l1[]] | unique' '[null]'
+expect_jq '.l1_reason' '"L1 was not tracked: all its figures are 0, as ttscope fit prints them"'
+run "$ttscope" analyze --json fit.json
+expect_jq '[.phases[].l1[]] | unique' '[null]'
+run "$ttscope" analyze --json "$source_dir/tests/e2e/analyze/overwritten.log"
+expect_jq '[.phases[0].l1.peak_cb_bytes, .phases[0].l1.true_core_peak_bytes, .l1_reason]' '[304087,null,null]'
