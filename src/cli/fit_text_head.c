@@ -237,12 +237,14 @@ static void put_predicted_parts(const struct tts_fit_peak *peak, FILE *out)
 /* The summary covers the first iteration. These lines have the peak of all iterations, the
  * verdict and the parts of that peak, for programs that read the summary
  * (docs/design/train-log.md). */
-static void put_prediction(const struct tts_fit *fit, FILE *out)
+static void put_prediction(const struct tts_fit_answer *answer, FILE *out)
 {
+    const struct tts_fit *fit = answer->fit;
     char peak[TTS_NUMBER_MB_MAX];
     fprintf(out, "Predicted DRAM peak: %s MB in ", tts_fit_mb(peak, fit->peak_bytes));
     tts_fit_text_place(out, fit->peak.phase, NULL, TTS_LAYER_NONE);
-    fprintf(out, ", %s %s\n", tts_fit_fits(fit) ? "fits" : "does not fit", fit->chip->name);
+    fprintf(out, ", %s %s\n", tts_fit_reason(answer) ? "does not fit" : "fits",
+            fit->chip->name);
     put_predicted_parts(&fit->peak, out);
 }
 
@@ -268,7 +270,7 @@ static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
                 answer->fit->parameters);
     fprintf(out, "Available Device Memory: %s MB\n",
             tts_fit_mb(all, answer->fit->capacity_bytes));
-    put_prediction(answer->fit, out);
+    put_prediction(answer, out);
     fputc('\n', out);
 }
 

@@ -4,8 +4,11 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$TTS_SOURCE_DIR/tests/e2e/lib.sh"
 
-nano=$source_dir/tests/e2e/fit/nano.yaml
 cd "$work" || exit 1
+# The training program refuses a vocab_size with text: nano is without it.
+nano=$work/nano.yaml
+cp "$source_dir/tests/e2e/fit/nano.yaml" "$nano"
+sed '/vocab_size/d' "$source_dir/tests/e2e/fit/nano_model.yaml" >nano_model.yaml
 printf 'overall:\n  dram_peak: 100%%\n' >budget.yaml
 printf 'overall:\n  headroom: 0%%\n' >headroom.yaml
 
@@ -81,6 +84,21 @@ run "$ttscope" analyze --logs fit.txt
 expect_out_like '  Peak DRAM:            76.97 MB'
 expect_out_like '  reached in ITERATION_2; the phases of the summary cover the first iteration'
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
+
+# --- a run that its program refuses, and one with too few chips --------------------------------
+
+cp "$source_dir/tests/e2e/fit/nano_model.yaml" refused_model.yaml
+sed 's/nano_model/refused_model/' "$nano" >refused.yaml
+fit_both refused.yaml --batch 1
+[ "$fit_code" = 1 ] || fail "wanted a run that is refused"
+agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
+    "$(jq -r .peak.phase fit.json)"
+sed 's/num_blocks: 22/num_blocks: 2/' "$source_dir/tests/e2e/fit/tiny_model.yaml" >tiny_model.yaml
+cp "$source_dir/tests/e2e/fit/tiny.yaml" .
+fit_both tiny.yaml --tensor-parallel 2
+[ "$fit_code" = 1 ] || fail "wanted a run with too few chips"
+agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
+    "$(jq -r .peak.phase fit.json)"
 
 # --- free memory in pieces ----------------------------------------------------------------
 
