@@ -82,8 +82,8 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
     }
     if (mem->peak_is_later) {
         tts_safe_text(phase, sizeof phase, run->run->whole.phase, PHASE_COLUMNS);
-        tts_say(out, 2, "reached in %s; the phases of the summary cover the first iteration",
-                phase[0] ? phase : "a later iteration");
+        tts_say(out, 2, "reached %s%s; the phases of the summary cover the first iteration",
+                phase[0] == '(' ? "" : "in ", phase[0] ? phase : "a later iteration");
     }
     if (!mem->has_parts) {
         tts_say(out, 2, "not known: the summary does not say what was there at the peak");

@@ -338,6 +338,9 @@ void tts_result_run_end(const struct tts_result_reader *r, struct tts_result_dra
     if (!is_fit && !draft->is_whole)
         run->whole = (struct tts_train_whole){0};
     run->whole.has_fits &= run->device_memory.is_known;
+    run->is_at_least |= run->is_overwritten;
+    if (run->missing.bytes < 0)
+        run->missing = (struct tts_amount){0};
     if (draft->has_optimizer_source)
         memcpy(run->optimizer, draft->optimizer, sizeof run->optimizer);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define WHOLE_FILE "(whole file)"
+#define AFTER_PHASES "(after the last phase)"
 
 struct reader {
     struct tts_eventfile *file;
@@ -16,6 +17,7 @@ struct reader {
     struct tts_runs_room *room;
     enum tts_status kept; /* of what on_phase had to keep */
     bool has_events, has_begun, in_first_keyframe;
+    bool is_whole;          /* a capture began before anything lived */
     int64_t restored_bytes; /* DRAM that lived before the first event */
     uint64_t missed, refused;
     struct tts_error refusal;
@@ -83,6 +85,8 @@ static void count_item(struct reader *r, const struct tts_item *item)
              item->live.pool == TTS_POOL_DRAM)
         r->restored_bytes =
             (int64_t)((uint64_t)r->restored_bytes + (uint64_t)item->live.size_bytes);
+    if (item->kind == TTS_ITEM_BEGIN && !r->has_events && r->restored_bytes == 0)
+        r->is_whole = true;
     r->has_begun |= item->kind != TTS_ITEM_NAME;
     r->has_events |= item->kind == TTS_ITEM_EVENT;
 }
@@ -147,6 +151,19 @@ static enum tts_status add_whole(struct reader *r, const struct tts_phase *whole
     return tts_runs_add_phase(r->room, entry, &phase);
 }
 
+/* The only capture of a file can end before the file does, as the first iteration of
+ * `ttscope fit --record` does. Then the run can reach its peak after the last phase. */
+static void take_whole(struct reader *r, const struct tts_phase *all)
+{
+    struct tts_trainrun *run = &r->room->entries[0].run;
+    int64_t peak = all->usage.pools[TTS_POOL_DRAM].cumulative_peak_bytes;
+    if (!r->is_whole || r->room->count != 1 || r->missed > 0 || !run->overall_peak.is_known ||
+        peak <= run->overall_peak.bytes)
+        return;
+    run->whole.peak = tts_amount_of(peak);
+    tts_runs_put_name(run->whole.phase, AFTER_PHASES, strlen(AFTER_PHASES));
+}
+
 static void note_recording(struct tts_trainrun *run, const struct tts_recfile_info *info)
 {
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
@@ -207,6 +224,7 @@ static enum tts_status read_file(struct reader *r, struct tts_error *err)
         return tts_error_set(err, TTS_E_NOT_FOUND, "has no event");
     assert(r->room->count > 0);
     tts_runs_total(r->room);
+    take_whole(r, whole);
     tts_runs_name_captures(r->room);
     note_file(r, &damage);
     return TTS_OK;

@@ -85,6 +85,18 @@ expect_out_like '  Peak DRAM:            76.97 MB'
 expect_out_like '  reached in ITERATION_2; the phases of the summary cover the first iteration'
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
 
+# The recording has the later iterations, after its last phase.
+run "$ttscope" fit "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M --record fit.tts
+run "$ttscope" check --budget budget.yaml --device n150 --set dram_bank_size=8M fit.tts
+expect_code 1
+expect_out_like 'OVER     dram-peak: 76.97 MB in (after the last phase), at most 62.03 MB'
+run "$ttscope" analyze --device n150 --set dram_bank_size=8M fit.tts
+expect_code 0
+expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.95 MB too much'
+run "$ttscope" diff fit.tts fit.json
+expect_code 0
+expect_out_like 'no difference'
+
 # --- a run that its program refuses, and one with too few chips --------------------------------
 
 cp "$source_dir/tests/e2e/fit/nano_model.yaml" refused_model.yaml
@@ -243,12 +255,12 @@ fit_both "$nano" --device n150
 printf 'overall:\n  dram_peak: 95%%\n' >budget.yaml
 log=$source_dir/tests/e2e/analyze/one_run.log
 named() { # lines above the summary
-    printf "$1"
+    printf '%s\n' "$@"
     cat "$log"
 }
-named 'Available Device Memory: 12288 MB (n150)\n' >board.log
-named '[HARDWARE] ---\n  chip  wormhole_b0\n  memory  12,288 MB\n\n' >chip.log
-named '[HARDWARE] ---\n  chip  wormhole_b0\n  memory  98,304 MB\n\n' >host.log
+named 'Available Device Memory: 12288 MB (n150)' >board.log
+named '[HARDWARE] ---' '  chip  wormhole_b0' '  memory  12,288 MB' '' >chip.log
+named '[HARDWARE] ---' '  chip  wormhole_b0' '  memory  98,304 MB' '' >host.log
 for args in "$log --device n150" board.log chip.log host.log fit.json; do
     # shellcheck disable=SC2086
     run "$ttscope" analyze --json $args
