@@ -174,7 +174,8 @@ static struct tts_budget_finding find(const struct tts_budget_input *input, size
         settle(&finding, TTS_BUDGET_UNKNOWN,
                limit->rule == TTS_BUDGET_DRAM_HEADROOM ? TTS_BUDGET_AT_MOST
                                                        : TTS_BUDGET_AT_LEAST);
-    } else if (is_of_device(limit) && may_be_over_later(input, limit, finding.limit.bytes)) {
+    } else if ((limit->rule == TTS_BUDGET_DRAM_PEAK || is_of_device(limit)) &&
+               !is_growth(limit) && may_be_over_later(input, limit, finding.limit.bytes)) {
         settle(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_FIRST_ITERATION);
     }
     return finding;

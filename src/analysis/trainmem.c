@@ -252,14 +252,25 @@ static void size_device(const struct tts_trainrun *run,
     }
 }
 
-/* Whether the run itself states if it fits a device with the memory that is judged here. A log
- * rounds that memory. The statement counts more than the peak: memory in pieces can be too
- * little although the peak is below it. */
-static bool states_fits(const struct tts_trainrun *run, const struct tts_trainmem *mem)
+/* Whether the run itself states if it fits the device that is judged here: the memory is the
+ * same (a log rounds it), and so is the name, if both are known, as boards with the same memory
+ * have different numbers of chips. The statement counts more than the peak: memory in pieces
+ * can be too little although the peak is below it. */
+static bool states_fits(const struct tts_trainrun *run,
+                        const struct tts_trainmem_options *options,
+                        const struct tts_trainmem *mem)
 {
+    const struct tts_train_whole *whole = &run->whole;
     struct tts_amount off = tts_amount_subtract(mem->device_memory, run->device_memory);
-    return mem->peak_is_whole && run->whole.has_fits && off.is_known &&
-           off.bytes <= TTS_TRAIN_HALF_STEP_BYTES && off.bytes >= -TTS_TRAIN_HALF_STEP_BYTES;
+    if (!mem->peak_is_whole || !whole->has_fits)
+        return false;
+    if (whole->never_runs)
+        return true;
+    if (options->device[0] != '\0' && whole->device[0] != '\0' &&
+        strcmp(options->device, whole->device) != 0)
+        return false;
+    return off.is_known && off.bytes <= TTS_TRAIN_HALF_STEP_BYTES &&
+           off.bytes >= -TTS_TRAIN_HALF_STEP_BYTES;
 }
 
 bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
@@ -268,11 +279,12 @@ bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
     return mem->covers_first && (!most.is_known || most.bytes > bytes);
 }
 
-static void judge(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void judge(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
+                  struct tts_trainmem *mem)
 {
     if (!mem->peak.is_known)
         return;
-    bool is_stated = states_fits(run, mem);
+    bool is_stated = states_fits(run, options, mem);
     int64_t over = mem->peak.bytes - mem->device_memory.bytes; /* neither is negative */
     mem->fits = over <= (is_stated ? TTS_TRAIN_HALF_STEP_BYTES : 0);
     mem->is_refused = is_stated && mem->fits && !run->whole.fits;
@@ -291,7 +303,7 @@ void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_o
     size_device(run, options, out);
     tts_trainmem_peak(run, options, out);
     look_later(run, out);
-    judge(run, out);
+    judge(run, options, out);
 }
 
 bool tts_train_difference(const struct tts_train_size *size, int64_t *out)

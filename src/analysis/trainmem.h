@@ -67,6 +67,7 @@ enum tts_train_force {
 struct tts_trainmem_options {
     struct tts_amount device_memory;            /* of one device */
     enum tts_train_source device_memory_source; /* FROM_OPTION or FROM_DEVICE */
+    char device[TTS_TRAIN_WORD_MAX];            /* FROM_DEVICE: the name of the preset */
     struct tts_amount model, optimizer, gradients;
     bool has_dtype, has_optimizer, use_actual_sizes;
     enum tts_train_dtype dtype;

@@ -160,16 +160,6 @@ static struct tts_whatif_moment moment_of(struct tts_whatif *whatif,
     return when;
 }
 
-/* Programs that give up unwind: they free what they had and end what they began. */
-static void follow_stop(struct tts_whatif *whatif, const struct tts_item *item)
-{
-    enum tts_event_kind kind = item->event.kind;
-    if (kind == TTS_EVENT_FAILURE)
-        whatif->stop_seq = item->seq;
-    else if (kind != TTS_EVENT_FREE && kind != TTS_EVENT_OP_END && kind != TTS_EVENT_TRACE_END)
-        whatif->stop_seq = 0;
-}
-
 /* Is it one that a run of DRAM alone needs? */
 bool tts_whatif_matters(const struct tts_whatif *whatif, const struct tts_event *event)
 {
@@ -191,7 +181,7 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
         return status;
     whatif->counts.events++;
     whatif->has_begun = true;
-    follow_stop(whatif, item);
+    tts_item_follow_stop(item, &whatif->stop_seq);
     if (!tts_whatif_matters(whatif, event))
         return TTS_OK;
     if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END) {
@@ -252,7 +242,7 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
         return tts_whatif_end_keyframe(whatif, err);
     case TTS_ITEM_BEGIN:
     case TTS_ITEM_CUT:
-        whatif->stop_seq = 0;
+        tts_item_follow_stop(item, &whatif->stop_seq);
         return TTS_OK;
     case TTS_ITEM_PART: /* of a program that was looked at before */
     case TTS_ITEM_TRACING:

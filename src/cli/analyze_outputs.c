@@ -199,6 +199,7 @@ int tts_analyze_options_resolve(struct tts_analyze_options *options)
     }
     options->mem.device_memory = tts_amount_of((int64_t)bytes);
     options->mem.device_memory_source = TTS_TRAIN_FROM_DEVICE;
+    snprintf(options->mem.device, sizeof options->mem.device, "%s", chip.name);
     return TTS_EXIT_DONE;
 }
 

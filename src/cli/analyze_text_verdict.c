@@ -308,17 +308,18 @@ void tts_analyze_text_verdict(const struct tts_analyze_options *options,
     }
     tts_analyze_mb(peak, mem->peak.bytes);
     tts_analyze_mb(all, mem->device_memory.bytes);
-    if (mem->is_refused)
+    if (mem->is_refused) { /* not for lack of memory: no remedy is known here */
         tts_say(out, 2,
                 "does not fit: the peak is %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE
-                "MB, but 'ttscope fit' says that the run does not fit; its output has the "
-                "reason",
+                "MB, but 'ttscope fit' says that the run does not fit; run it again for the "
+                "reason (chips, pieces of memory, or a run that its program refuses)",
                 peak, all);
-    else
-        tts_say(out, 2,
-                "does not fit: %s%s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
-                "MB too much",
-                mem->peak_at_least ? "at least " : "", peak, all,
-                tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
+        return;
+    }
+    tts_say(out, 2,
+            "does not fit: %s%s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE "MB, %s" TTS_SAY_GLUE
+            "MB too much",
+            mem->peak_at_least ? "at least " : "", peak, all,
+            tts_analyze_mb(more, mem->peak.bytes - mem->device_memory.bytes));
     put_remedies(options, mem, out);
 }

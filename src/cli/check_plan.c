@@ -114,6 +114,7 @@ static int take_chip(struct tts_check_options *options, struct tts_check_plan *p
         return TTS_EXIT_DONE;
     plan->mem.device_memory = pool_bytes(&chip, TTS_POOL_DRAM, true);
     plan->mem.device_memory_source = TTS_TRAIN_FROM_DEVICE;
+    snprintf(plan->mem.device, sizeof plan->mem.device, "%s", chip.name);
     if (plan->mem.device_memory.is_known)
         return TTS_EXIT_DONE;
     tts_message(command, "the DRAM of device '%s' is not known, give '--device_memory'",

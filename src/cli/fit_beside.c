@@ -66,7 +66,11 @@ static const char *list(const char *folder, const char *but, char out[LIST_BYTES
         return out;
     size_t len = (size_t)snprintf(out, LIST_BYTES, "; in '%s' there %s ", shown,
                                   names.count == 1 ? "is" : "are");
-    for (size_t i = 0; i < names.kept; i++) {
+    if (len >= LIST_BYTES / 2) { /* a folder with so long a path leaves no room for names */
+        out[0] = '\0';
+        return out;
+    }
+    for (size_t i = 0; i < names.kept && len < LIST_BYTES; i++) {
         bool is_last = i > 0 && i + 1 == names.count;
         len += (size_t)snprintf(out + len, LIST_BYTES - len, "%s%s",
                                 i == 0    ? ""
@@ -74,7 +78,7 @@ static const char *list(const char *folder, const char *but, char out[LIST_BYTES
                                           : ", ",
                                 names.name[i]);
     }
-    if (names.count > names.kept)
+    if (names.count > names.kept && len < LIST_BYTES)
         snprintf(out + len, LIST_BYTES - len, " and %zu more", names.count - names.kept);
     return out;
 }

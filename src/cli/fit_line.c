@@ -61,7 +61,7 @@ void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
 /* Names the presets with enough chips. */
 static void say_devices(FILE *out, uint64_t needed)
 {
-    enum { SHOWN = 4 };
+    enum { SHOWN = 8 };
     char names[SHOWN * (TTS_CHIP_NAME_MAX + 2)] = "";
     size_t len = 0, count = 0;
     const struct tts_preset *preset;

@@ -114,5 +114,13 @@ int tts_fit_mesh(struct tts_fit_setup *setup)
     }
     put(setup, TTS_FIT_DATA_PARALLEL, chips[0]);
     put(setup, TTS_FIT_TENSOR_PARALLEL, chips[1]);
+    if (tts_recipe_is_may(setup->options->recipe) &&
+        setup->values[TTS_FIT_TENSOR_PARALLEL].number <= 1) {
+        tts_message(command,
+                    "option '--recipe %s' is for tensor parallel runs: give "
+                    "'--tensor-parallel N', or another recipe",
+                    tts_recipe_name(setup->options->recipe));
+        return TTS_EXIT_USAGE;
+    }
     return TTS_EXIT_DONE;
 }

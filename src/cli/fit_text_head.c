@@ -243,8 +243,10 @@ static void put_prediction(const struct tts_fit_answer *answer, FILE *out)
     char peak[TTS_NUMBER_MB_MAX];
     fprintf(out, "Predicted DRAM peak: %s MB in ", tts_fit_mb(peak, fit->peak_bytes));
     tts_fit_text_place(out, fit->peak.phase, NULL, TTS_LAYER_NONE);
-    fprintf(out, ", %s %s\n", tts_fit_reason(answer) ? "does not fit" : "fits",
-            fit->chip->name);
+    const char *verdict = tts_fit_reason(answer) ? "does not fit" : "fits";
+    if (answer->setup->stop_count > 0)
+        verdict = "does not run on";
+    fprintf(out, ", %s %s\n", verdict, fit->chip->name);
     put_predicted_parts(&fit->peak, out);
 }
 

@@ -48,6 +48,22 @@ struct tts_item {
     struct tts_live live; /* its op is in `op` */
 };
 
+/* Follows whether a program stopped at a refused request. *stop_seq is the number of that
+ * event, or 0. Programs that give up unwind: they free what they had and end what they began.
+ * Anything else after the request shows that the program went on. */
+static inline void tts_item_follow_stop(const struct tts_item *item, uint64_t *stop_seq)
+{
+    enum tts_event_kind kind = item->event.kind;
+    if (item->kind == TTS_ITEM_BEGIN || item->kind == TTS_ITEM_CUT)
+        *stop_seq = 0;
+    if (item->kind != TTS_ITEM_EVENT)
+        return;
+    if (kind == TTS_EVENT_FAILURE)
+        *stop_seq = item->seq;
+    else if (kind != TTS_EVENT_FREE && kind != TTS_EVENT_OP_END && kind != TTS_EVENT_TRACE_END)
+        *stop_seq = 0;
+}
+
 /* What reads items has this shape: TTS_OK and *out; TTS_E_NOT_FOUND: there are no more. Any
  * other status: the input is damaged from here on, or cannot be read; err has where and what,
  * and all items before are good. */

@@ -95,6 +95,8 @@ struct tts_train_whole {
     struct tts_amount peak;         /* over all iterations; not known: there is no statement */
     char phase[TTS_TRAIN_NAME_MAX]; /* of that peak: "BACKWARD_PASS", "ITERATION_2" */
     bool has_fits, fits;            /* whether the run fits a device of `device_memory` bytes */
+    char device[TTS_TRAIN_WORD_MAX]; /* the name of that device; "": not said */
+    bool never_runs;                 /* the training program refuses the run on any device */
     /* What was there at that peak. In a log each is rounded, so they add up only nearly. */
     bool has_parts;
     int64_t parts[TTS_TRAIN_PARTS];

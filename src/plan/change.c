@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "plan/change_inside.h"
 #include "plan/change_ladder.h"
+#include "runtime/collective.h"
 #include "runtime/tensor.h"
 
 #include <assert.h>
@@ -194,7 +195,7 @@ static enum tts_status find_optimizer(struct search *s, struct tts_error *err)
 static bool next_chips(const struct tts_fit *fit, struct tts_workload *workload)
 {
     uint64_t chips = fit->chip->fact[TTS_FACT_CHIPS].value / workload->data_parallel;
-    while (++workload->tensor_parallel <= chips) {
+    while (++workload->tensor_parallel <= chips && workload->tensor_parallel <= TTS_CHIPS_MAX) {
         enum tts_workload_field field;
         if (chips % workload->tensor_parallel == 0 &&
             workload->tensor_parallel != fit->workload.tensor_parallel &&

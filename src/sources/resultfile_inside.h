@@ -15,8 +15,9 @@ struct tts_result_draft {
     struct tts_runs_entry *entry; /* of the room, or `spare` where there is no place */
     struct tts_runs_entry spare;
     bool takes_captures;
-    bool has_log;    /* what it is called by */
-    bool is_assumed; /* device_memory_bytes */
+    bool has_log;                      /* what it is called by */
+    bool is_assumed;                   /* device_memory_bytes */
+    struct tts_amount parameter_bytes; /* of one chip */
     bool has_optimizer_source;
     bool is_whole; /* of `analyze`: the peak is that of all iterations */
     char optimizer[TTS_TRAIN_WORD_MAX];

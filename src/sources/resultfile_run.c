@@ -260,6 +260,14 @@ static enum tts_status read_whole(struct tts_result_reader *r, struct tts_result
         return tts_result_amount(r, draft, key, &whole->peak);
     if (tts_result_is_key(key, "fits"))
         return tts_result_answer(r, draft, key, &whole->has_fits, &whole->fits);
+    if (tts_result_is_key(key, "device"))
+        return tts_result_text(r, draft, key, whole->device, sizeof whole->device);
+    if (tts_result_is_key(key, "fits_reason")) {
+        char word[TTS_RESULT_WORD_MAX];
+        enum tts_status status = tts_result_text(r, draft, key, word, sizeof word);
+        whole->never_runs = tts_result_is_key(word, "refused");
+        return status;
+    }
     if (tts_result_is_key(key, "peak"))
         return read_peak(r, draft, key);
     if (tts_result_is_key(key, "peak_phase"))
@@ -302,6 +310,8 @@ enum tts_status tts_result_run_field(struct tts_result_reader *r,
         return tts_result_amount(r, draft, key, &run->final);
     if (tts_result_is_key(key, "parameters"))
         return tts_result_number(r, draft, key, &run->has_parameters, &run->parameters);
+    if (tts_result_is_key(key, "parameter_bytes"))
+        return tts_result_amount(r, draft, key, &draft->parameter_bytes);
     if (tts_result_is_key(key, "device_memory_bytes") ||
         tts_result_is_key(key, "capacity_bytes"))
         return read_device_memory(r, draft, key);
@@ -338,6 +348,10 @@ void tts_result_run_end(const struct tts_result_reader *r, struct tts_result_dra
     if (!is_fit && !draft->is_whole)
         run->whole = (struct tts_train_whole){0};
     run->whole.has_fits &= run->device_memory.is_known;
+    /* A chip of several has a part of the model: the count of the whole says nothing of it. */
+    if (draft->parameter_bytes.is_known && run->has_parameters &&
+        run->parameters > (uint64_t)draft->parameter_bytes.bytes / 2)
+        run->has_parameters = false;
     run->is_at_least |= run->is_overwritten;
     if (run->missing.bytes < 0)
         run->missing = (struct tts_amount){0};

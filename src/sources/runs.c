@@ -131,25 +131,37 @@ static ssize_t peek_pipe(int fd, void *out, size_t size)
     return len;
 }
 
-static ssize_t peek_at(int fd, bool is_stdin, void *out, size_t size)
+static ssize_t peek_stdin(void *out, size_t size)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0)
+    if (fstat(STDIN_FILENO, &st) != 0)
         return -1;
-    if (S_ISFIFO(st.st_mode) && is_stdin)
-        return peek_pipe(fd, out, size);
-    return S_ISREG(st.st_mode) ? pread(fd, out, size, lseek(fd, 0, SEEK_CUR)) : -1;
+    if (S_ISFIFO(st.st_mode))
+        return peek_pipe(STDIN_FILENO, out, size);
+    return S_ISREG(st.st_mode)
+               ? pread(STDIN_FILENO, out, size, lseek(STDIN_FILENO, 0, SEEK_CUR))
+               : -1;
+}
+
+/* Only regular files are opened: a named pipe that is opened and closed loses its writer. */
+static ssize_t peek_file(const char *path, void *out, size_t size)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    ssize_t len = pread(fd, out, size, 0);
+    close(fd);
+    return len;
 }
 
 bool tts_runs_may_be_saved(const char *path)
 {
     unsigned char head[64];
-    bool is_stdin = strcmp(path, "-") == 0;
-    /* A named pipe is not waited for here: whoever reads it opens it. */
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t len = fd < 0 ? -1 : peek_at(fd, is_stdin, head, sizeof head);
-    if (fd >= 0 && !is_stdin)
-        close(fd);
+    ssize_t len = strcmp(path, "-") == 0 ? peek_stdin(head, sizeof head)
+                                         : peek_file(path, head, sizeof head);
     return len > 0 && (head[0] == '{' || tts_recfile_is_one(head, (size_t)len));
 }
 

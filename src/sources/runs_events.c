@@ -20,6 +20,7 @@ struct reader {
     bool is_whole;          /* a capture began before anything lived */
     int64_t restored_bytes; /* DRAM that lived before the first event */
     uint64_t missed, refused;
+    uint64_t stop_seq; /* of a refused request at which the program stopped; 0: none */
     struct tts_error refusal;
 };
 
@@ -89,6 +90,7 @@ static void count_item(struct reader *r, const struct tts_item *item)
         r->is_whole = true;
     r->has_begun |= item->kind != TTS_ITEM_NAME;
     r->has_events |= item->kind == TTS_ITEM_EVENT;
+    tts_item_follow_stop(item, &r->stop_seq);
 }
 
 /* Statements about captures that cannot be are passed over; behind an event that cannot be all
@@ -194,6 +196,13 @@ static void note_file(struct reader *r, const struct tts_error *damage)
         tts_runs_note(last, 0, "%" PRIu64 " event%s before %s recorded", r->missed,
                       r->missed == 1 ? " was dropped" : "s were dropped",
                       r->missed == 1 ? "it was" : "they were");
+    if (r->stop_seq > 0) {
+        last->is_at_least = true;
+        tts_runs_note(last, 0,
+                      "the program stopped at event %" PRIu64
+                      ", a refused request; what it needs after that is unknown",
+                      r->stop_seq);
+    }
     if (r->refused > 0)
         tts_runs_note(last, r->refusal.line, "%.100s; passed over", r->refusal.text);
     if (tts_eventfile_recording(r->file))

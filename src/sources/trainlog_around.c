@@ -1,6 +1,6 @@
-#include "sources/trainlog_inside.h"
-
 #include "base/hash.h"
+#include "sources/trainlog_inside.h"
+#include "ttscope/chip.h"
 
 enum { LINES_MORE = 64 }; /* of a header, read one by one behind the row that was found */
 
@@ -52,13 +52,18 @@ static void forget_device(struct tts_trainlog_around *around)
     around->chip[0] = '\0';
 }
 
-/* "(n150)", behind the memory: the board. */
+/* "(n150)" after the memory is the board, if there is a preset of that name. */
 static void set_board(struct tts_trainlog_around *around, struct tts_span rest)
 {
+    char name[TTS_TRAIN_WORD_MAX] = "";
+    struct tts_chip chip;
     rest = tts_span_trim(rest);
-    if (tts_span_begins(rest, "(") && tts_span_ends(rest, ")") && rest.len > 2)
-        tts_span_copy(around->chip, sizeof around->chip,
-                      (struct tts_span){rest.at + 1, rest.len - 2});
+    if (!tts_span_begins(rest, "(") || !tts_span_ends(rest, ")") || rest.len <= 2 ||
+        rest.len - 2 >= sizeof name)
+        return;
+    tts_span_copy(name, sizeof name, (struct tts_span){rest.at + 1, rest.len - 2});
+    if (tts_chip_preset(name, &chip, NULL) == TTS_OK)
+        memcpy(around->chip, name, sizeof name);
 }
 
 static void set_memory(struct tts_trainlog_around *around, struct tts_span value,
@@ -114,7 +119,8 @@ static void put_peak_phase(char out[TTS_TRAIN_NAME_MAX], struct tts_span words)
                   (struct tts_span){words.at + len, words.len - len});
 }
 
-/* "13975.36 MB in iteration 2, does not fit n150" */
+/* "13975.36 MB in iteration 2, does not fit n150". A run that its program refuses "does not
+ * run on n150". */
 static bool read_prediction(struct tts_span value, struct tts_train_whole *out)
 {
     const char *end = value.at + value.len, *in = tts_span_find(value, " in ");
@@ -130,9 +136,15 @@ static bool read_prediction(struct tts_span value, struct tts_train_whole *out)
     phase.len = (size_t)(comma - phase.at);
     *out = (struct tts_train_whole){.peak = tts_amount_of(bytes),
                                     .has_fits = true,
-                                    .fits = tts_span_begins(verdict, "fits ")};
+                                    .fits = tts_span_begins(verdict, "fits "),
+                                    .never_runs = tts_span_begins(verdict, "does not run ")};
+    size_t word = verdict.len;
+    while (word > 0 && verdict.at[word - 1] != ' ')
+        word--;
+    tts_span_copy(out->device, sizeof out->device,
+                  (struct tts_span){verdict.at + word, verdict.len - word});
     put_peak_phase(out->phase, phase);
-    return out->fits || tts_span_begins(verdict, "does not fit ");
+    return out->fits || out->never_runs || tts_span_begins(verdict, "does not fit ");
 }
 
 static void set_prediction(struct tts_trainlog_around *around, struct tts_span value,

@@ -90,7 +90,9 @@ size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_ch
         count += say_phase(chart, run, &out[count]);
     if (mem->has_parts)
         say(&out[count++], TTS_INK_SOFT, false,
-            mem->parts_are_actual ? "sizes: measured" : "sizes: theory");
+            mem->parts_are_stated   ? "sizes: predicted"
+            : mem->parts_are_actual ? "sizes: measured"
+                                    : "sizes: theory");
     else if (mem->peak.is_known)
         say(&out[count++], TTS_INK_SOFT, false, "parts not known");
     assert(count <= TTS_PEAKCHART_INFO_LINES);

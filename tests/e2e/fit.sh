@@ -155,6 +155,22 @@ not enough alone:
   --batch 1 --accumulate 8
 '
 
+# A path that is too long to name its files is still answered.
+mkdir -p "$work/dir" && touch "$work/dir/a.yaml"
+run "$ttscope" fit "$work/$(printf './%.0s' {1..1348})dir"
+expect_code 3
+# Devices of many chips do not make the search long.
+fit "$work/tp.yaml" --batch 8 --runner default --set chips=4294967295
+expect_code 1
+
+# Recipes of May are for tensor parallel runs.
+fit "$work/tp.yaml" --recipe may-c++
+expect_code 2
+expect_err_like "option '--recipe may-c++' is for tensor parallel runs: give '--tensor-parallel N'"
+fit "$work/tp.yaml" --recipe may-c++ --tensor-parallel 8 --device t3k
+expect_code 0
+expect_out_like 'recipe     may-c++: nano_gpt (C++) of May 2026'
+
 # --- where values come from ---------------------------------------------------------------
 
 fit_json "$tiny" --recipe v1 --batch 4 --vocab 96 --optimizer adamw --accumulate 4 --seq 1024

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 printf '%s\n' 'x(1)' '' '# NAME' '' 'x - *bold*, _under_ and snake_case_name' '' \
-    '## Part' '' 'line++' 'next \*star\* \\ "quoted"' '; a comment' '' '*-a*, *--all*' \
+    '## Part' '' 'line++' 'next \*star\* \\ "quoted"' '; a comment' '' '*-a*, *--all* *c++*' \
     $'\tindented _X_' '' '```' 'as *it* _is_' $'\ttab' '```' '' '- point' >"$work/x.scd"
 run "$source_dir/script/scd2text" "$work/x.scd"
 expect_code 0
@@ -14,7 +14,7 @@ expect_out 'NAME
     line
     next *star* \ "quoted"
 
-    -a, --all
+    -a, --all c++
         indented X
 
     as *it* _is_

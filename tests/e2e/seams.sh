@@ -111,6 +111,57 @@ fit_both tiny.yaml --tensor-parallel 2
 [ "$fit_code" = 1 ] || fail "wanted a run with too few chips"
 agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
     "$(jq -r .peak.phase fit.json)"
+# No remedy for memory is named, and the whole model is not what one chip should hold.
+for file in fit.txt fit.json; do
+    run "$ttscope" analyze --logs "$file"
+    expect_out_like "that the run does not fit; run it again for"
+    expect_out_like '  Expected (input):     unknown'
+    [[ $out != *'what is known to help'* ]] || fail "wanted no remedy"
+done
+
+# A board with the same memory and enough chips is judged by the peak; a run that its program
+# refuses does not run on any board.
+printf 'device: t3k\noverall:\n  dram_peak: 100%%\n' >t3k.yaml
+printf 'device: n150\noverall:\n  dram_peak: 100%%\n' >n150.yaml
+printf 'device: p150\noverall:\n  dram_peak: 100%%\n' >p150.yaml
+for file in fit.txt fit.json; do
+    run "$ttscope" check --budget t3k.yaml "$file"
+    expect_code 0
+    run "$ttscope" check --budget n150.yaml "$file"
+    expect_code 1
+done
+fit_both refused.yaml --batch 1
+for file in fit.txt fit.json; do
+    run "$ttscope" check --budget p150.yaml "$file"
+    expect_code 1
+done
+
+# --- other files -------------------------------------------------------------------------------
+
+# A program that stopped at a refused request: what it needs is unknown.
+printf '%s\n' 'op a' 'alloc 0 0 1 4294967296 2048 0' 'refuse 0 20000000000' end |
+    "$TTS_BUILD_DIR/tests/make_recording" stop.tts story || fail "cannot make a recording"
+run "$ttscope" check --budget n150.yaml stop.tts
+expect_code 5
+expect_out_like 'unknown'
+run "$ttscope" analyze --device n150 stop.tts
+expect_code 5
+expect_err_like 'the program stopped at event 3, a refused request'
+expect_out_like 'at least 4,096.00 MB'
+
+# Words after the memory of a log are a board only if there is one of that name.
+{ echo 'Available Device Memory: 98304 MB (8 devices)' && cat "$source_dir/examples/tinyllama.log"; } >words.log
+run "$ttscope" analyze --logs words.log --json
+expect_jq '[.runs[] | .fits]' '[true,false]'
+
+# A named pipe is read once: its writer is not lost.
+mkfifo pipe
+for _ in 1 2 3 4 5 6 7 8; do
+    cat "$source_dir/examples/tinyllama.log" >pipe &
+    run timeout 20 "$ttscope" analyze --logs pipe
+    expect_code 0
+    wait
+done
 
 # --- free memory in pieces ----------------------------------------------------------------
 
@@ -119,7 +170,7 @@ fit_both "$nano" --recipe v1 --batch 359
 agree 1215205 BACKWARD_PASS
 run "$ttscope" analyze --logs fit.txt
 expect_out_like "  does not fit: the peak is 12,152.05 MB of 12,254.03 MB, but 'ttscope fit' says
-    that the run does not fit; its output has the reason"
+    that the run does not fit; run it again for the reason (chips, pieces of"
 run "$ttscope" check --budget budget.yaml fit.json
 expect_out_like 'the device): the run does not fit the device, as ttscope fit says'
 # Another device is judged by the peak.
