@@ -261,11 +261,10 @@ static void say_log_device(FILE *out, const struct tts_analyze_run *run)
         mem->device_memory.bytes == what->device_memory.bytes / mem->log_devices;
     tts_safe_text(chip, sizeof chip, what->chip, sizeof what->chip);
     tts_analyze_mb(mb, what->device_memory.bytes);
-    if (what->device_memory_line == 0)
-        tts_say(out, 2,
-                what->chip[0] ? "device memory: what %s has to allocate, as the log says"
-                              : "device memory: as the saved result says",
-                chip);
+    if (what->device_memory_line == 0 && chip[0])
+        tts_say(out, 2, "device memory: what %s has to allocate, as the log says", chip);
+    else if (what->device_memory_line == 0)
+        tts_say(out, 2, "device memory: as the saved result says");
     else if (!is_as_printed)
         tts_say(out, 2,
                 "device memory: what one %s has to allocate; line %" PRIu64

@@ -229,7 +229,7 @@ static enum tts_status read_breakdown(struct tts_result_reader *r,
                                         "activations"};
     static_assert(sizeof names / sizeof names[0] == TTS_TRAIN_PARTS, "each");
     struct tts_train_whole *whole = &draft->entry->run.whole;
-    struct tts_amount bytes;
+    struct tts_amount bytes = {0};
     bool is_in;
     char key[TTS_RESULT_KEY_MAX];
     enum tts_status status = tts_result_enter(r, draft, object, TTS_JSONPULL_OBJECT, &is_in);
