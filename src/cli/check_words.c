@@ -261,7 +261,12 @@ static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
     else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
              rule != TTS_BUDGET_DRAM_FINAL)
         put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-    snprintf(out, WHERE_MAX, "%s%s", phase[0] ? " in " : "", phase);
+    /* "(after the last phase)" stands for itself. */
+    snprintf(out, WHERE_MAX, "%s%s",
+             phase[0] == '\0'  ? ""
+             : phase[0] == '(' ? " "
+                               : " in ",
+             phase);
 }
 
 const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,

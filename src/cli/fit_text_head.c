@@ -182,7 +182,8 @@ static void put_estimated(const struct tts_fit *fit, struct line *line)
         return;
     begin(line, "estimated");
     if (workload->tensor_parallel > 1 || workload->data_parallel > 1) {
-        add(line, "collective operations are those of a line of chips, a ring takes less;");
+        add(line, "collective operations are those of a line of chips,");
+        add(line, "a ring takes less;");
         add(line, "embedding and norms are whole on each chip;");
     }
     if (workload->kernel_binaries)

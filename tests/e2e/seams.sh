@@ -89,7 +89,7 @@ expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
 run "$ttscope" fit "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M --record fit.tts
 run "$ttscope" check --budget budget.yaml --device n150 --set dram_bank_size=8M fit.tts
 expect_code 1
-expect_out_like 'OVER     dram-peak: 76.97 MB in (after the last phase), at most 62.03 MB'
+expect_out_like 'OVER     dram-peak: 76.97 MB (after the last phase), at most 62.03 MB'
 run "$ttscope" analyze --device n150 --set dram_bank_size=8M fit.tts
 expect_code 0
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.95 MB too much'
