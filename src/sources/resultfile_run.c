@@ -195,7 +195,8 @@ static enum tts_status read_part(struct tts_result_reader *r, struct tts_result_
             return status;
     }
     if (bytes.is_known && !tts_train_whole_add(&draft->entry->run.whole, name, bytes.bytes))
-        tts_runs_note(&draft->entry->run, 0, "the size of part '%.40s' of the peak is not possible", name);
+        tts_runs_note(&draft->entry->run, 0,
+                      "the size of part '%.40s' of the peak is not possible", name);
     return TTS_OK;
 }
 
