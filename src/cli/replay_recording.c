@@ -2,6 +2,7 @@
 #include "cli/replay_recording.h"
 
 #include "base/outfile.h"
+#include "base/peek.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
@@ -35,20 +36,6 @@ struct run {
 
 /* --- what is it? ------------------------------------------------------------------------ */
 
-/* The first bytes of a pipe, which stay in it. */
-static ssize_t peek_pipe(int fd, unsigned char *out, size_t len)
-{
-    int ends[2];
-    ssize_t got = -1;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    if (tee(fd, ends[1], len, 0) > 0)
-        got = read(ends[0], out, len);
-    close(ends[0]);
-    close(ends[1]);
-    return got;
-}
-
 static bool is_one(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
@@ -80,7 +67,7 @@ bool tts_replay_is_recording(const char **path, bool stdin_is_free)
         is_there = make_stdin(fd, path);
     ssize_t len = -1;
     if (is_pipe && is_there)
-        len = peek_pipe(STDIN_FILENO, bytes, sizeof bytes);
+        len = tts_peek_pipe(STDIN_FILENO, bytes, sizeof bytes);
     else if (!is_pipe)
         len = pread(fd, bytes, sizeof bytes, is_stdin ? lseek(fd, 0, SEEK_CUR) : 0);
     if (!is_stdin)

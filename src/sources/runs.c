@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/peek.h"
 #include "sources/eventfile.h"
 #include "sources/json_pull.h"
 #include "sources/resultfile.h"
@@ -117,27 +118,13 @@ static enum tts_status load_result(struct input *in, const struct tts_alloc *all
 
 /* ---- is it worth a try? ---- */
 
-/* Copies the first bytes that wait in a pipe, which keeps them. Waits for the first of them. */
-static ssize_t peek_pipe(int fd, void *out, size_t size)
-{
-    int copy[2];
-    if (pipe2(copy, O_CLOEXEC) != 0)
-        return -1;
-    ssize_t len = tee(fd, copy[1], size, 0);
-    if (len > 0)
-        len = read(copy[0], out, size);
-    close(copy[0]);
-    close(copy[1]);
-    return len;
-}
-
 static ssize_t peek_stdin(void *out, size_t size)
 {
     struct stat st;
     if (fstat(STDIN_FILENO, &st) != 0)
         return -1;
     if (S_ISFIFO(st.st_mode))
-        return peek_pipe(STDIN_FILENO, out, size);
+        return tts_peek_pipe(STDIN_FILENO, out, size);
     return S_ISREG(st.st_mode)
                ? pread(STDIN_FILENO, out, size, lseek(STDIN_FILENO, 0, SEEK_CUR))
                : -1;
