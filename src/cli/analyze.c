@@ -67,7 +67,7 @@ static bool may_say(struct tts_analyze_job *analyze)
     return analyze->notes_said++ < NOTES_SAID_MAX;
 }
 
-/* ":23", to stand behind a path; "" for a file without lines. Returns `out`. */
+/* Writes ":23", which follows a path, or "" for a file without lines. Returns `out`. */
 static const char *line_words(char out[TTS_ANALYZE_NUMBER_MAX], uint64_t line)
 {
     out[0] = '\0';

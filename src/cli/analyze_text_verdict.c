@@ -21,8 +21,8 @@ static const char *const part_names[] = {
     [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
 };
 
-/* What the log's own figures are is not what they are called where the parts are known: the
- * forward pass kept so much, and at a peak in the backward pass some of that is freed. */
+/* Names a part. A log without the parts of its peak has only what the forward pass kept; at a
+ * peak in the backward pass some of those activations are freed, so the label is different. */
 static const char *part_name(const struct tts_trainmem *mem, enum tts_train_part part,
                              bool is_backward)
 {

@@ -47,9 +47,9 @@ static void add_name(struct names *names, const char *name)
     memcpy(names->name[at], name, len + 1);
 }
 
-/* "; in 'folder' there are a.yaml, b.yaml and 3 more". "": it has none, or is not there. `but`
- * is a name that is not meant. Returns `out`. */
-static const char *list(const char *folder, const char *but, char out[LIST_BYTES])
+/* Writes "; in 'folder' there are a.yaml, b.yaml and 3 more" to `out`, or "" if the folder has
+ * no configuration or cannot be read. Leaves out the name `but`. Returns `out`. */
+static const char *list_folder(const char *folder, const char *but, char out[LIST_BYTES])
 {
     struct names names = {.kept = 0};
     const char *shown = folder[0] ? folder : ".";
@@ -89,12 +89,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Joins two parts with the folder of `path`. What is too long is cut, and is no folder. */
-static const char *folder_of(const char *before, const char *path, const char *behind,
+/* Writes `before`, the folder of `path` and `after` to `out`. A result that is too long is cut,
+ * and names no folder. */
+static const char *folder_of(const char *before, const char *path, const char *after,
                              char out[TTS_FIT_PATH_MAX])
 {
     snprintf(out, TTS_FIT_PATH_MAX, "%s%.*s%s", before, (int)(base_name(path) - path), path,
-             behind);
+             after);
     return out;
 }
 
@@ -104,7 +105,7 @@ void tts_fit_say_no_file(const char *path)
 {
     char folder[TTS_FIT_PATH_MAX], files[LIST_BYTES];
     tts_message(command, "cannot read '%s': no such file or directory%s", path,
-                list(folder_of("", path, "", folder), "", files));
+                list_folder(folder_of("", path, "", folder), "", files));
 }
 
 void tts_fit_say_no_model(const char *path, uint32_t line, const char *named)
@@ -121,7 +122,7 @@ void tts_fit_say_no_model(const char *path, uint32_t line, const char *named)
     folder_of("", path, "../model_configs/", folders[count++]);
     folder_of("", path, "", folders[count++]);
     for (size_t i = 0; i < count && files[0] == '\0'; i++)
-        list(folders[i], base_name(path), files);
+        list_folder(folders[i], base_name(path), files);
     tts_message(command,
                 "%s:%" PRIu32 ": no model file '%s': looked for it as it stands, beside this "
                 "file and in ../model_configs%s",
@@ -142,7 +143,7 @@ int tts_fit_operand(const char **path, char out[TTS_FIT_PATH_MAX])
     int written = snprintf(out, TTS_FIT_PATH_MAX, "%s%s%s", *path, has_slash ? "" : "/", name);
     if (written >= TTS_FIT_PATH_MAX || access(out, F_OK) != 0) {
         tts_message(command, "'%s' is a folder without a %s%s", *path, name,
-                    list(*path, "", files));
+                    list_folder(*path, "", files));
         return TTS_EXIT_INPUT;
     }
     *path = out;

@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Adds a reason. `file` and `line` may be unknown: a line of 0. */
-static struct tts_fit_stop *stop(struct tts_fit_setup *setup, uint8_t file, uint32_t line)
+/* Adds a reason and returns it. A `line` of 0 is an option, not a place in a file. */
+static struct tts_fit_stop *add_stop(struct tts_fit_setup *setup, uint8_t file, uint32_t line)
 {
     assert(setup->stop_count < TTS_FIT_STOPS_MAX);
     struct tts_fit_stop *stop = &setup->stops[setup->stop_count++];
@@ -18,9 +18,10 @@ static struct tts_fit_stop *stop(struct tts_fit_setup *setup, uint8_t file, uint
     return stop;
 }
 
-static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...) TTS_PRINTF(2, 3);
+static void put_stop_text(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
+    TTS_PRINTF(2, 3);
 
-static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
+static void put_stop_text(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -33,7 +34,7 @@ static void say(char out[TTS_FIT_STOP_TEXT_MAX], const char *format, ...)
 /* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; nano_gpt
  * (C++) reads one in .txt as text and everything else as tokens. Without a data_path both read
  * the Shakespeare text. */
-static bool is_tokens(const struct tts_fit_setup *setup, const char *data_path)
+static bool is_token_data(const struct tts_fit_setup *setup, const char *data_path)
 {
     if (tts_recipe_is_cpp(setup->options->recipe))
         return data_path[0] != '\0' && !tts_fit_ends_in(data_path, ".txt");
@@ -52,22 +53,24 @@ static void stop_at_vocabulary(struct tts_fit_setup *setup)
     bool is_cpp = tts_recipe_is_cpp(setup->options->recipe);
     if (tts_fit_is_v1(setup) || setup->options->is_given[TTS_FIT_VOCABULARY])
         return;
-    if (is_tokens(setup, path)) {
+    if (is_token_data(setup, path)) {
         if (number > 0)
             return;
-        why = stop(setup, data->file, data->line);
-        say(why->reason, "data_path is tokens, but 'vocab_size' is %s: the program needs it",
-            size->is_set ? "0" : "missing");
-        say(why->figures,
-            "text, with a vocabulary of %d characters; for tokens give '--vocab N'",
-            TTS_FIT_CHARACTERS);
+        why = add_stop(setup, data->file, data->line);
+        put_stop_text(why->reason,
+                      "data_path is tokens, but 'vocab_size' is %s: the program needs it",
+                      size->is_set ? "0" : "missing");
+        put_stop_text(why->figures,
+                      "text, with a vocabulary of %d characters; for tokens give '--vocab N'",
+                      TTS_FIT_CHARACTERS);
         return;
     }
     if (number == 0 || (number == TTS_FIT_CHARACTERS && !is_cpp))
         return;
-    why = stop(setup, size->file, size->line);
+    why = add_stop(setup, size->file, size->line);
     bool is_text = tts_fit_ends_in(path, ".txt");
-    say(why->reason,
+    put_stop_text(
+        why->reason,
         "'vocab_size' is %" PRIu64 ", but %s. The program takes the characters of a text as "
         "its vocabulary (%d for Shakespeare) and accepts only 0%s",
         number,
@@ -76,10 +79,11 @@ static void stop_at_vocabulary(struct tts_fit_setup *setup)
                           : "without data_path the program reads the Shakespeare text",
         TTS_FIT_CHARACTERS, is_cpp ? "" : " or that number");
     if (is_text)
-        say(why->figures, "'vocab_size' 0, a vocabulary of %d characters", TTS_FIT_CHARACTERS);
+        put_stop_text(why->figures, "'vocab_size' 0, a vocabulary of %d characters",
+                      TTS_FIT_CHARACTERS);
     else
-        say(why->figures, "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64,
-            number);
+        put_stop_text(why->figures,
+                      "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64, number);
 }
 
 /* ---- parallel runs ---- */
@@ -91,9 +95,9 @@ static void stop_at_gpt2(struct tts_fit_setup *setup)
     if (tts_recipe_is_cpp(setup->options->recipe) || tts_fit_is_llama(setup) ||
         chips->number <= 1)
         return;
-    struct tts_fit_stop *why = stop(setup, chips->file, chips->line);
-    say(why->reason, "gpt2 has no tensor parallel in the program, llama has");
-    say(why->figures, "gpt2 without tensor parallel");
+    struct tts_fit_stop *why = add_stop(setup, chips->file, chips->line);
+    put_stop_text(why->reason, "gpt2 has no tensor parallel in the program, llama has");
+    put_stop_text(why->figures, "gpt2 without tensor parallel");
     tts_fit_put_rule(setup, TTS_FIT_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
 }
 
@@ -102,9 +106,9 @@ static void stop_at_clip(struct tts_fit_setup *setup)
     const struct tts_fit_value *clip = &setup->values[TTS_FIT_CLIP];
     if (clip->number == 0 || setup->values[TTS_FIT_TENSOR_PARALLEL].number <= 1)
         return;
-    struct tts_fit_stop *why = stop(setup, clip->file, clip->line);
-    say(why->reason, "the program does not clip gradients with tensor parallel");
-    say(why->figures, "the run without clipping");
+    struct tts_fit_stop *why = add_stop(setup, clip->file, clip->line);
+    put_stop_text(why->reason, "the program does not clip gradients with tensor parallel");
+    put_stop_text(why->figures, "the run without clipping");
     tts_fit_put_rule(setup, TTS_FIT_CLIP, 0, "not with tensor parallel");
 }
 
@@ -130,9 +134,9 @@ static void stop_at_kahan(struct tts_fit_setup *setup)
     const struct tts_trainfile_value *kahan = kahan_of(setup);
     if (!tts_fit_stops_at_kahan(setup))
         return;
-    struct tts_fit_stop *why = stop(setup, kahan->file, kahan->line);
-    say(why->reason, "MorehAdamW has no Kahan summation, AdamWComposite has");
-    say(why->figures, "MorehAdamW without it");
+    struct tts_fit_stop *why = add_stop(setup, kahan->file, kahan->line);
+    put_stop_text(why->reason, "MorehAdamW has no Kahan summation, AdamWComposite has");
+    put_stop_text(why->figures, "MorehAdamW without it");
 }
 
 void tts_fit_stops(struct tts_fit_setup *setup)

@@ -8,11 +8,6 @@
 
 enum { OP_COLUMNS = 26, COUNTS_COLUMN = 36 };
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* --- the first failure ------------------------------------------------------------------ */
 
 static const char *safe(char out[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], const char *op)
@@ -25,7 +20,7 @@ static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
 {
     char op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     fprintf(out, "  %" PRIu64 " buffer%s lived in %s then, %" PRIu64 " B of each bank%s\n",
-            failure->live, plural(failure->live), tts_pool_name(failure->pool),
+            failure->live, tts_say_plural(failure->live), tts_pool_name(failure->pool),
             failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
     if (failure->live > 0)
         fprintf(out, "  %14s %13s %10s %10s  %s\n", "bytes per bank", "size", "event", "id",
@@ -180,7 +175,7 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
     if (counts->unknown_pages > 0)
         fprintf(out,
                 "note: the page size of %" PRIu64 " buffer%s is not known: taken as 2048\n",
-                counts->unknown_pages, plural(counts->unknown_pages));
+                counts->unknown_pages, tts_say_plural(counts->unknown_pages));
     note(out, counts->padded, "buffer has a last page that is not full: it counts as full",
          "buffers have a last page that is not full: it counts as full");
     note(out, counts->failed_cores,
@@ -240,7 +235,7 @@ static void print_end(const struct tts_replay_answer *answer, FILE *out)
             tts_replay_text_bytes(out, "allocated", one.stats.space.taken_bytes);
             fprintf(out, "  in %" PRIu64 " buffer%s\n",
                     one.stats.buffers - one.stats.unplaced_buffers,
-                    plural(one.stats.buffers - one.stats.unplaced_buffers));
+                    tts_say_plural(one.stats.buffers - one.stats.unplaced_buffers));
             tts_replay_text_bytes(out, "not placed", one.stats.unplaced_bytes);
             fputc('\n', out);
             tts_replay_text_bytes(out, "free", one.stats.space.free_bytes);
@@ -262,8 +257,8 @@ static void print_verdict(const struct tts_replay_answer *answer,
         fprintf(out,
                 "does not fit: %s%" PRIu64 " allocation%s and %" PRIu64
                 " program%s fail, %" PRIu64 " after the first\n",
-                least, buffers, plural(buffers), counts->failed_programs,
-                plural(counts->failed_programs), failures - 1);
+                least, buffers, tts_say_plural(buffers), counts->failed_programs,
+                tts_say_plural(counts->failed_programs), failures - 1);
     else if (is_stopped && tts_whatif_left_out(answer->whatif) == 0)
         fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped there\n",
                 counts->events, counts->events == 1 ? " fits" : "s fit");
@@ -279,10 +274,10 @@ void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out
 {
     struct tts_whatif_counts counts;
     tts_whatif_get_counts(answer->whatif, &counts);
-    fprintf(out,
-            "on %s: %" PRIu64 " event%s, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
-            answer->chip->name, counts.events, plural(counts.events), counts.allocations,
-            plural(counts.allocations), counts.programs, plural(counts.programs));
+    fprintf(
+        out, "on %s: %" PRIu64 " event%s, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
+        answer->chip->name, counts.events, tts_say_plural(counts.events), counts.allocations,
+        tts_say_plural(counts.allocations), counts.programs, tts_say_plural(counts.programs));
     print_verdict(answer, &counts, out);
     if (tts_whatif_first(answer->whatif))
         print_first(answer, out);

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* A blank where a line is not broken, as between a number and its unit. */
@@ -24,3 +25,9 @@ void tts_say_column(FILE *out, unsigned column, const char *text);
  * what follows has `mark` and two spaces before it. Otherwise it is one line, so that it can be
  * searched for. `out` is for standard output. */
 void tts_say_sentence(FILE *out, const char *mark, const char *text);
+
+/* Returns the ending of a noun that is counted: "" for 1, else "s". */
+static inline const char *tts_say_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}

@@ -2,6 +2,7 @@
  * people. */
 #include "base/number.h"
 #include "cli/message.h"
+#include "cli/say.h"
 #include "cli/show_parts.h"
 
 #include <inttypes.h>
@@ -12,11 +13,6 @@ enum { DEVICES_SHOWN = 16, CHIPS_SHOWN = 8, LABEL = 10 };
 static void put_label(FILE *out, const char *label)
 {
     fprintf(out, "  %-*s ", LABEL, label);
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 /* ---- devices ---- */
@@ -51,7 +47,7 @@ static void put_devices(const struct tts_show *show, FILE *out)
         fputs("none\n", out);
         return;
     }
-    fprintf(out, "%zu device%s (id%s ", count, plural(count), plural(count));
+    fprintf(out, "%zu device%s (id%s ", count, tts_say_plural(count), tts_say_plural(count));
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_show_mesh_of(show, id, &mesh))

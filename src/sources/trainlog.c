@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { LINES_MORE = 16 }; /* read one by one behind a piece of a line */
+enum { LINES_MORE = 16 }; /* lines to read one by one after a piece of a line */
 
 enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *alloc,
                                   struct tts_trainlog **out, struct tts_error *err)

@@ -166,7 +166,7 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
 /* The text behind the times at its beginning. */
 struct tts_span tts_logkey_skip_times(struct tts_span text);
 
-/* Finds what stands in `text` behind the same prefix, but for times and numbers of source
+/* Finds the rest of `text` after the same prefix, except times and numbers of source
  * lines. False: another prefix stands there, or `prefix` has nothing but times. `work` is room
  * to work in. */
 bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
@@ -287,7 +287,7 @@ struct tts_trainlog_rank {
     uint64_t hash, folded;
     uint64_t touched;   /* the higher the later */
     uint64_t ended;     /* when its last block did */
-    uint64_t joined_to; /* the offset behind the last line of a block that was joined */
+    uint64_t joined_to; /* the offset after the last line of a block that was joined */
     char name[TTS_TRAIN_TITLE_MAX], folded_name[TTS_TRAIN_TITLE_MAX];
     enum tts_trainlog_section section;
     struct tts_trainlog_around around;

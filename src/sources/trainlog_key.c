@@ -357,7 +357,7 @@ bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tt
 
 /* ---- what names no rank: processes, and the words of loggers ---- */
 
-/* Whether a word may begin behind, or end before, this byte. */
+/* Whether a word may begin after this byte, or end before it. */
 static bool is_border(struct tts_span text, size_t at, const char *more)
 {
     return at >= text.len || tts_is_blank(text.at[at]) || strchr("[]()|", text.at[at]) ||
@@ -386,7 +386,7 @@ static bool is_word(struct tts_span text, size_t at, const char *word)
     return at + len <= text.len && strncasecmp(text.at + at, word, len) == 0;
 }
 
-/* "pid=230", "pid 4711", "tid:1", with the comma before or behind it. */
+/* "pid=230", "pid 4711", "tid:1", with the comma before or after it. */
 static size_t skip_named_process(struct tts_span text, size_t at)
 {
     if (!begins_token(text, at) || (!is_word(text, at, "pid") && !is_word(text, at, "tid")))
@@ -483,11 +483,11 @@ static size_t skip_logger_name(struct tts_span text, size_t at)
         return at;
     while (end < text.len && (tts_is_letter(text.at[end]) || memchr("_.:", text.at[end], 3)))
         end++;
-    size_t behind = end;
-    while (behind < text.len && tts_is_blank(text.at[behind]))
-        behind++;
-    bool is_before = is_field_end(text, behind);
-    bool is_whole = is_before || behind == text.len || text.at[behind] == ']';
+    size_t after = end;
+    while (after < text.len && tts_is_blank(text.at[after]))
+        after++;
+    bool is_before = is_field_end(text, after);
+    bool is_whole = is_before || after == text.len || text.at[after] == ']';
     return is_whole && (is_before || is_behind) ? end : at;
 }
 

@@ -21,8 +21,8 @@ static const char *const forms[] = {
 
 /* ---- does a text begin a form? ---- */
 
-/* Each of these matches from `*at` on, which is then behind it. TTS_LOGWRAP_PART: the text ends
- * in it. */
+/* Each of these functions matches from `*at` on and moves `*at` past the match.
+ * TTS_LOGWRAP_PART: the text ends in it. */
 
 static enum tts_logwrap_match match_size(struct tts_span text, size_t *at)
 {
@@ -171,7 +171,7 @@ bool tts_logwrap_begin(struct tts_logwrap *wrap, struct tts_span text,
     return true;
 }
 
-/* ---- the pieces behind it ---- */
+/* ---- the pieces that follow ---- */
 
 /* Where a blank was the end of a line, it may be gone. */
 static enum tts_logwrap_match add_piece(struct tts_logwrap *wrap, struct tts_span piece)

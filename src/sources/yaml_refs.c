@@ -31,19 +31,19 @@ void tts_yaml_refs_release(struct tts_yaml_refs *refs)
     refs->bytes = NULL;
 }
 
-static enum tts_status fail(struct tts_error *err, enum tts_status status, uint32_t line,
-                            const char *what)
+static enum tts_status fail_refs(struct tts_error *err, enum tts_status status, uint32_t line,
+                                 const char *what)
 {
     tts_error_set(err, status, "%s", what);
     return tts_yaml_at_line(err, line, status);
 }
 
-static bool opens(enum tts_yaml_kind kind)
+static bool opens_value(enum tts_yaml_kind kind)
 {
     return kind == TTS_YAML_MAP || kind == TTS_YAML_LIST;
 }
 
-static bool closes(enum tts_yaml_kind kind)
+static bool closes_value(enum tts_yaml_kind kind)
 {
     return kind == TTS_YAML_MAP_END || kind == TTS_YAML_LIST_END;
 }
@@ -64,11 +64,11 @@ static enum tts_status open_anchor(struct tts_yaml_refs *refs,
                                    const struct tts_yaml_token *token, struct tts_error *err)
 {
     if (refs->anchor_count == TTS_YAML_ANCHORS_MAX)
-        return fail(err, TTS_E_RANGE, token->line, "more than 64 anchors (&)");
+        return fail_refs(err, TTS_E_RANGE, token->line, "more than 64 anchors (&)");
     struct tts_yaml_anchor *anchor = &refs->anchors[refs->anchor_count++];
     *anchor = (struct tts_yaml_anchor){.range = {refs->count, refs->count + 1},
                                        .depth = refs->depth,
-                                       .is_open = opens(token->kind)};
+                                       .is_open = opens_value(token->kind)};
     memcpy(anchor->name, token->anchor, sizeof anchor->name);
     return TTS_OK;
 }
@@ -91,17 +91,19 @@ static enum tts_status find_target(const struct tts_yaml_refs *refs,
 {
     const struct tts_yaml_anchor *anchor = find_anchor(refs, alias->anchor);
     if (!anchor)
-        return fail(err, TTS_E_SYNTAX, alias->line, "an alias (*) without an anchor before it");
+        return fail_refs(err, TTS_E_SYNTAX, alias->line,
+                         "an alias (*) without an anchor before it");
     if (anchor->is_open)
-        return fail(err, TTS_E_SYNTAX, alias->line, "an alias (*) inside its own anchor (&)");
+        return fail_refs(err, TTS_E_SYNTAX, alias->line,
+                         "an alias (*) inside its own anchor (&)");
     *out = anchor->range;
     return TTS_OK;
 }
 
 /* ---- the log ---- */
 
-static enum tts_status keep(struct tts_yaml_refs *refs, const struct tts_yaml_token *token,
-                            struct tts_yaml_range target, struct tts_error *err)
+static enum tts_status log_token(struct tts_yaml_refs *refs, const struct tts_yaml_token *token,
+                                 struct tts_yaml_range target, struct tts_error *err)
 {
     size_t len = token->kind == TTS_YAML_SCALAR ? token->len : 0;
     struct tts_yaml_entry *log =
@@ -126,8 +128,8 @@ static enum tts_status keep(struct tts_yaml_refs *refs, const struct tts_yaml_to
     return TTS_OK;
 }
 
-static void token_of(const struct tts_yaml_refs *refs, const struct tts_yaml_entry *entry,
-                     struct tts_yaml_token *out)
+static void fill_token(const struct tts_yaml_refs *refs, const struct tts_yaml_entry *entry,
+                       struct tts_yaml_token *out)
 {
     *out = (struct tts_yaml_token){.kind = (enum tts_yaml_kind)entry->kind,
                                    .line = entry->line,
@@ -138,14 +140,14 @@ static void token_of(const struct tts_yaml_refs *refs, const struct tts_yaml_ent
 }
 
 /* The end of the value that begins at `begin`. */
-static size_t end_of(const struct tts_yaml_refs *refs, size_t begin)
+static size_t value_end(const struct tts_yaml_refs *refs, size_t begin)
 {
     size_t at = begin, depth = 0;
     do {
         assert(at < refs->count);
         enum tts_yaml_kind kind = (enum tts_yaml_kind)refs->log[at++].kind;
-        depth += opens(kind);
-        depth -= closes(kind);
+        depth += opens_value(kind);
+        depth -= closes_value(kind);
     } while (depth > 0);
     return at;
 }
@@ -153,31 +155,31 @@ static size_t end_of(const struct tts_yaml_refs *refs, size_t begin)
 /* ---- tokens ---- */
 
 /* Of the text; an alias sets *target. */
-static enum tts_status read_text(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
-                                 struct tts_yaml_range *target, struct tts_error *err)
+static enum tts_status read_text_token(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
+                                       struct tts_yaml_range *target, struct tts_error *err)
 {
     enum tts_status status = tts_yaml_next(refs->yaml, out, err);
     if (status != TTS_OK)
         return status;
     if (out->tagged)
-        return fail(err, TTS_E_SYNTAX, out->line,
-                    "tags (!) are not read here: write the value without one");
+        return fail_refs(err, TTS_E_SYNTAX, out->line,
+                         "tags (!) are not read here: write the value without one");
     if (out->kind == TTS_YAML_ALIAS)
         status = find_target(refs, out, target, err);
     bool is_anchor = out->kind != TTS_YAML_ALIAS && out->anchor[0] != '\0';
     refs->is_kept |= is_anchor;
     if (status == TTS_OK && is_anchor)
         status = open_anchor(refs, out, err);
-    refs->depth += opens(out->kind);
-    refs->depth -= closes(out->kind);
+    refs->depth += opens_value(out->kind);
+    refs->depth -= closes_value(out->kind);
     if (status == TTS_OK && refs->is_kept)
-        status = keep(refs, out, *target, err);
-    if (closes(out->kind))
+        status = log_token(refs, out, *target, err);
+    if (closes_value(out->kind))
         close_anchors(refs);
     return status;
 }
 
-static void pop_ended(struct tts_yaml_refs *refs)
+static void pop_ended_frames(struct tts_yaml_refs *refs)
 {
     const struct tts_yaml_range *frames = refs->frames;
     while (refs->frame_count > 0 &&
@@ -185,29 +187,30 @@ static void pop_ended(struct tts_yaml_refs *refs)
         refs->frame_count--;
 }
 
-static enum tts_status push(struct tts_yaml_refs *refs, struct tts_yaml_range range,
-                            uint32_t line, struct tts_error *err)
+static enum tts_status push_frame(struct tts_yaml_refs *refs, struct tts_yaml_range range,
+                                  uint32_t line, struct tts_error *err)
 {
-    pop_ended(refs);
+    pop_ended_frames(refs);
     if (refs->frame_count == TTS_YAML_FRAMES_MAX)
-        return fail(err, TTS_E_RANGE, line, "aliases (*) inside each other, more than 16 deep");
+        return fail_refs(err, TTS_E_RANGE, line,
+                         "aliases (*) inside each other, more than 16 deep");
     refs->frames[refs->frame_count++] = range;
     return TTS_OK;
 }
 
-static enum tts_status read_any(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
-                                struct tts_yaml_range *target, struct tts_error *err)
+static enum tts_status read_token(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
+                                  struct tts_yaml_range *target, struct tts_error *err)
 {
-    pop_ended(refs);
+    pop_ended_frames(refs);
     if (refs->frame_count == 0)
-        return read_text(refs, out, target, err);
+        return read_text_token(refs, out, target, err);
     struct tts_yaml_range *top = &refs->frames[refs->frame_count - 1];
     const struct tts_yaml_entry *entry = &refs->log[top->begin++];
-    token_of(refs, entry, out);
+    fill_token(refs, entry, out);
     *target = entry->target;
     if (++refs->replayed > TTS_YAML_REPLAYED_MAX)
-        return fail(err, TTS_E_RANGE, entry->line,
-                    "aliases (*) stand for more than 65536 values");
+        return fail_refs(err, TTS_E_RANGE, entry->line,
+                         "aliases (*) stand for more than 65536 values");
     return TTS_OK;
 }
 
@@ -215,7 +218,7 @@ enum tts_status tts_yaml_refs_raw(struct tts_yaml_refs *refs, struct tts_yaml_to
                                   struct tts_error *err)
 {
     struct tts_yaml_range target = {0};
-    return read_any(refs, out, &target, err);
+    return read_token(refs, out, &target, err);
 }
 
 enum tts_status tts_yaml_refs_next(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
@@ -223,10 +226,10 @@ enum tts_status tts_yaml_refs_next(struct tts_yaml_refs *refs, struct tts_yaml_t
 {
     for (;;) {
         struct tts_yaml_range target = {0};
-        enum tts_status status = read_any(refs, out, &target, err);
+        enum tts_status status = read_token(refs, out, &target, err);
         if (status != TTS_OK || out->kind != TTS_YAML_ALIAS)
             return status;
-        status = push(refs, target, out->line, err);
+        status = push_frame(refs, target, out->line, err);
         if (status != TTS_OK)
             return status;
     }
@@ -235,13 +238,13 @@ enum tts_status tts_yaml_refs_next(struct tts_yaml_refs *refs, struct tts_yaml_t
 /* ---- merge keys ---- */
 
 /* Reads one value, whole, and says where it is in the log. */
-static enum tts_status hold(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
-                            uint32_t *line, struct tts_error *err)
+static enum tts_status read_whole_value(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
+                                        uint32_t *line, struct tts_error *err)
 {
     struct tts_yaml_token token;
     unsigned depth = 0;
     refs->is_kept = true;
-    enum tts_status status = read_any(refs, &token, out, err);
+    enum tts_status status = read_token(refs, &token, out, err);
     if (status != TTS_OK)
         return status;
     *line = token.line;
@@ -249,24 +252,24 @@ static enum tts_status hold(struct tts_yaml_refs *refs, struct tts_yaml_range *o
         return TTS_OK;
     bool is_replayed = refs->frame_count > 0;
     out->begin = (is_replayed ? refs->frames[refs->frame_count - 1].begin : refs->count) - 1;
-    for (depth = opens(token.kind); depth > 0;) {
+    for (depth = opens_value(token.kind); depth > 0;) {
         status = tts_yaml_refs_raw(refs, &token, err);
         if (status != TTS_OK)
             return status;
-        depth += opens(token.kind);
-        depth -= closes(token.kind);
+        depth += opens_value(token.kind);
+        depth -= closes_value(token.kind);
     }
-    out->end = end_of(refs, out->begin);
+    out->end = value_end(refs, out->begin);
     return TTS_OK;
 }
 
 /* An alias of the log stands for its target. */
-static struct tts_yaml_range value_at(const struct tts_yaml_refs *refs, size_t begin)
+static struct tts_yaml_range logged_value(const struct tts_yaml_refs *refs, size_t begin)
 {
     const struct tts_yaml_entry *entry = &refs->log[begin];
     if (entry->kind == TTS_YAML_ALIAS)
         return entry->target;
-    return (struct tts_yaml_range){begin, end_of(refs, begin)};
+    return (struct tts_yaml_range){begin, value_end(refs, begin)};
 }
 
 enum tts_status tts_yaml_refs_merge(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
@@ -275,20 +278,20 @@ enum tts_status tts_yaml_refs_merge(struct tts_yaml_refs *refs, struct tts_yaml_
     static const char what[] = "'<<' merges a map or a list of maps, such as '*name'";
     struct tts_yaml_range held = {0};
     uint32_t line = 0;
-    enum tts_status status = hold(refs, &held, &line, err);
+    enum tts_status status = read_whole_value(refs, &held, &line, err);
     if (status != TTS_OK)
         return status;
     bool is_list = refs->log[held.begin].kind == TTS_YAML_LIST;
     size_t at = held.begin + is_list, end = is_list ? held.end - 1 : held.end;
     *count = 0;
     while (at < end) {
-        struct tts_yaml_range value = value_at(refs, at);
+        struct tts_yaml_range value = logged_value(refs, at);
         if (refs->log[value.begin].kind != TTS_YAML_MAP)
-            return fail(err, TTS_E_SYNTAX, line, what);
+            return fail_refs(err, TTS_E_SYNTAX, line, what);
         if (*count == max)
-            return fail(err, TTS_E_RANGE, line, "too many maps are merged by '<<'");
+            return fail_refs(err, TTS_E_RANGE, line, "too many maps are merged by '<<'");
         out[(*count)++] = value;
-        at = end_of(refs, at);
+        at = value_end(refs, at);
     }
     return TTS_OK;
 }
@@ -298,5 +301,5 @@ enum tts_status tts_yaml_refs_replay(struct tts_yaml_refs *refs, struct tts_yaml
 {
     assert(refs->log[range.begin].kind == TTS_YAML_MAP && range.end - range.begin >= 2);
     range.begin++;
-    return push(refs, range, line, err);
+    return push_frame(refs, range, line, err);
 }

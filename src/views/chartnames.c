@@ -6,7 +6,7 @@
 
 /* --- what names have in common ------------------------------------------------------------ */
 
-static bool is_edge(char letter)
+static bool is_word_edge(char letter)
 {
     return letter == '\0' || strchr(" \t_-/.:,", letter) != NULL;
 }
@@ -17,7 +17,7 @@ static size_t common_prefix(const char *a, const char *b)
     size_t len = 0;
     while (a[len] != '\0' && a[len] == b[len])
         len++;
-    while (len > 0 && !is_edge(a[len - 1]))
+    while (len > 0 && !is_word_edge(a[len - 1]))
         len--;
     return len;
 }
@@ -26,7 +26,7 @@ static size_t common_prefix(const char *a, const char *b)
 static size_t whole_words(const char *text, size_t len)
 {
     size_t all = strlen(text);
-    while (len > 0 && !is_edge(text[all - len]))
+    while (len > 0 && !is_word_edge(text[all - len]))
         len--;
     return len;
 }
@@ -75,7 +75,7 @@ struct piece {
     size_t len;
 };
 
-static bool fits(const char *text, const struct tts_chartname_space *space)
+static bool name_fits(const char *text, const struct tts_chartname_space *space)
 {
     struct tts_text_line lines[TTS_CHARTNAME_LINES_MAX];
     assert(space->lines <= TTS_CHARTNAME_LINES_MAX);
@@ -107,14 +107,15 @@ static struct piece tail_of(struct piece from, size_t len)
 }
 
 /* "head...tail", and dots after it if `is_open`. False: it does not fit. */
-static bool join(struct piece head, struct piece tail, bool is_open,
-                 const struct tts_chartname_space *space, char out[TTS_TEXT_SQUEEZED_MAX])
+static bool join_cut_name(struct piece head, struct piece tail, bool is_open,
+                          const struct tts_chartname_space *space,
+                          char out[TTS_TEXT_SQUEEZED_MAX])
 {
     if (head.len + tail.len + (size_t)2 * DOTS >= TTS_TEXT_SQUEEZED_MAX)
         return false;
     snprintf(out, TTS_TEXT_SQUEEZED_MAX, "%.*s...%.*s%s", (int)head.len, head.text,
              (int)tail.len, tail.text, is_open ? "..." : "");
-    return fits(out, space);
+    return name_fits(out, space);
 }
 
 const char *tts_chartnames_fit(const struct tts_chartnames *names, const char *name,
@@ -122,7 +123,7 @@ const char *tts_chartnames_fit(const struct tts_chartnames *names, const char *n
                                char out[TTS_TEXT_SQUEEZED_MAX])
 {
     size_t len = strlen(name);
-    if (len < TTS_TEXT_SQUEEZED_MAX && fits(name, space)) {
+    if (len < TTS_TEXT_SQUEEZED_MAX && name_fits(name, space)) {
         memcpy(out, name, len + 1);
         return out;
     }
@@ -132,15 +133,15 @@ const char *tts_chartnames_fit(const struct tts_chartnames *names, const char *n
     bool is_open = common.suffix > DOTS;
     if (!is_open)
         own.len += common.suffix;
-    else if (join((struct piece){name, prefix.len + own.len}, none, false, space, out))
+    else if (join_cut_name((struct piece){name, prefix.len + own.len}, none, false, space, out))
         return out;
     for (size_t kept = prefix.len; kept-- > 0;)
-        if (join(head_of(prefix, kept), own, is_open, space, out))
+        if (join_cut_name(head_of(prefix, kept), own, is_open, space, out))
             return out;
     size_t kept = own.len < TTS_TEXT_SQUEEZED_MAX ? own.len : TTS_TEXT_SQUEEZED_MAX;
     for (; kept > 0; kept--)
-        if (join(head_of(own, kept * 3 / 5), tail_of(own, kept - kept * 3 / 5), false, space,
-                 out))
+        if (join_cut_name(head_of(own, kept * 3 / 5), tail_of(own, kept - kept * 3 / 5), false,
+                          space, out))
             return out;
     memcpy(out, "...", DOTS + 1);
     return out;

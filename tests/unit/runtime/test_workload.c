@@ -197,15 +197,21 @@ T_TEST(the_python_loop_makes_the_mask_in_the_forward_pass)
 }
 
 /* A real log: bpe vocabulary, batch 2, four micro steps. */
-T_TEST(the_loop_of_today_with_micro_steps_is_as_measured)
+static struct tts_workload micro_steps(void)
 {
     struct tts_workload workload = tiny_llama();
-    struct figures f[PHASES];
     workload.recipe = TTS_RECIPE_HEAD;
     workload.optimizer.kind = TTS_OPTIMIZER_ADAMW;
     workload.model.vocabulary = 32000;
     workload.batch = 2;
     workload.accumulate = 4;
+    return workload;
+}
+
+T_TEST(the_loop_of_today_with_micro_steps_is_as_measured)
+{
+    struct tts_workload workload = micro_steps();
+    struct figures f[PHASES];
     T_EQ(run_workload(&workload, f, PHASES), 12);
     T_STR_EQ(f[0].name, "ENTRY");
     T_STR_EQ(f[3].name, "FORWARD_PASS_micro_0");
@@ -282,13 +288,8 @@ T_TEST(with_binaries_every_figure_of_the_micro_step_log_is_within_1_mb)
         {516.00, 15495.26, 23136.51, 16573.97, 8416.72},
         {0.18, 0.18, 0, 16573.97, 8416.90},
     };
-    struct tts_workload workload = tiny_llama();
+    struct tts_workload workload = micro_steps();
     struct figures f[PHASES];
-    workload.recipe = TTS_RECIPE_HEAD;
-    workload.optimizer.kind = TTS_OPTIMIZER_ADAMW;
-    workload.model.vocabulary = 32000;
-    workload.batch = 2;
-    workload.accumulate = 4;
     workload.kernel_binaries = true;
     T_EQ(run_workload(&workload, f, PHASES), 12);
     check_within_1_mb(f, logged, 12);
