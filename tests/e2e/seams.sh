@@ -223,6 +223,7 @@ expect_jq '.pairs[0] | .a.breakdown_sizes, .b.breakdown_sizes, .breakdown.activa
 
 # --- a log of the first iteration alone ---------------------------------------------------
 
+printf 'overall:\n  dram_peak: 9000MiB\n' >bytes.yaml
 # optimizer_log NAME: a measured log whose header names the optimizer.
 optimizer_log() {
     printf '[OPTIMIZER] ----\n  name  %s\n\n' "$1"
@@ -244,6 +245,9 @@ for optimizer in SGD AdamWFullPrecision NoOp; do
     run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
     expect_code 5
     expect_out_like 'the log covers the first iteration, and later ones need more'
+    # A limit in bytes is as uncertain as a share of the device.
+    run "$ttscope" check --budget bytes.yaml run.log
+    expect_code 5
 done
 optimizer_log AdamW >run.log
 run "$ttscope" analyze --logs run.log --device_memory 9GiB
