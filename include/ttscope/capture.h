@@ -74,20 +74,18 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *track
 /* Tells of one event. While nobody listens it does nothing. TTS_E_INVALID, TTS_E_RANGE:
  * it cannot be, err says why, and nothing is counted. TTS_E_FULL: dropped, and counted as
  * such. */
-TTS_API TTS_NODISCARD enum tts_status tts_tracker_post(struct tts_tracker *tracker,
-                                                       const struct tts_event *event,
-                                                       struct tts_error *err);
+TTS_API enum tts_status tts_tracker_post(struct tts_tracker *tracker,
+                                         const struct tts_event *event, struct tts_error *err);
 
 /* The same for a buffer in lockstep: what most events are, and quicker. */
-TTS_API TTS_NODISCARD enum tts_status
-tts_tracker_post_alloc(struct tts_tracker *tracker, uint32_t device, enum tts_pool pool,
-                       uint64_t id, uint64_t size_bytes, uint64_t bytes_per_bank,
-                       struct tts_error *err);
-TTS_API TTS_NODISCARD enum tts_status tts_tracker_post_free(struct tts_tracker *tracker,
-                                                            uint32_t device, enum tts_pool pool,
-                                                            uint64_t id, uint64_t size_bytes,
-                                                            uint64_t bytes_per_bank,
-                                                            struct tts_error *err);
+TTS_API enum tts_status tts_tracker_post_alloc(struct tts_tracker *tracker, uint32_t device,
+                                               enum tts_pool pool, uint64_t id,
+                                               uint64_t size_bytes, uint64_t bytes_per_bank,
+                                               struct tts_error *err);
+TTS_API enum tts_status tts_tracker_post_free(struct tts_tracker *tracker, uint32_t device,
+                                              enum tts_pool pool, uint64_t id,
+                                              uint64_t size_bytes, uint64_t bytes_per_bank,
+                                              struct tts_error *err);
 
 /* The first word of every tracker: how many listen, captures that are active and a recorder. */
 struct tts_tracker_head {
@@ -106,9 +104,10 @@ static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
  * TTS_OK, whatever the arguments. `err` may be NULL. */
 
 /* A buffer in lockstep. `bytes_per_bank` matters in L1 and L1_SMALL, and may be 0 elsewhere. */
-TTS_NODISCARD static inline enum tts_status
-tts_track_alloc(struct tts_tracker *tracker, uint32_t device, enum tts_pool pool, uint64_t id,
-                uint64_t size_bytes, uint64_t bytes_per_bank, struct tts_error *err)
+static inline enum tts_status tts_track_alloc(struct tts_tracker *tracker, uint32_t device,
+                                              enum tts_pool pool, uint64_t id,
+                                              uint64_t size_bytes, uint64_t bytes_per_bank,
+                                              struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -116,9 +115,10 @@ tts_track_alloc(struct tts_tracker *tracker, uint32_t device, enum tts_pool pool
 }
 
 /* The sizes are only for a buffer that may have been allocated before anybody listened. */
-TTS_NODISCARD static inline enum tts_status
-tts_track_free(struct tts_tracker *tracker, uint32_t device, enum tts_pool pool, uint64_t id,
-               uint64_t size_bytes, uint64_t bytes_per_bank, struct tts_error *err)
+static inline enum tts_status tts_track_free(struct tts_tracker *tracker, uint32_t device,
+                                             enum tts_pool pool, uint64_t id,
+                                             uint64_t size_bytes, uint64_t bytes_per_bank,
+                                             struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -126,8 +126,8 @@ tts_track_free(struct tts_tracker *tracker, uint32_t device, enum tts_pool pool,
 }
 
 /* A program begins: the circular buffers, dataflow buffers and scratchpads before are gone. */
-TTS_NODISCARD static inline enum tts_status
-tts_track_program(struct tts_tracker *tracker, uint32_t device, struct tts_error *err)
+static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uint32_t device,
+                                                struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -137,10 +137,11 @@ tts_track_program(struct tts_tracker *tracker, uint32_t device, struct tts_error
 
 /* `kind` is TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD; one that lies on a buffer
  * (global, a view) is posted as an event with `borrowed`. */
-TTS_NODISCARD static inline enum tts_status
-tts_track_cb(struct tts_tracker *tracker, uint32_t device, enum tts_event_kind kind,
-             const struct tts_core_range *ranges, size_t range_count, uint64_t size_bytes,
-             struct tts_error *err)
+static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t device,
+                                           enum tts_event_kind kind,
+                                           const struct tts_core_range *ranges,
+                                           size_t range_count, uint64_t size_bytes,
+                                           struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -155,10 +156,8 @@ tts_track_cb(struct tts_tracker *tracker, uint32_t device, enum tts_event_kind k
 
 /* Operations of one thread nest; the end is that of the innermost. An end whose begin nobody
  * listened to is passed over. */
-TTS_NODISCARD static inline enum tts_status tts_track_op_begin(struct tts_tracker *tracker,
-                                                               const char *name,
-                                                               size_t name_len,
-                                                               struct tts_error *err)
+static inline enum tts_status tts_track_op_begin(struct tts_tracker *tracker, const char *name,
+                                                 size_t name_len, struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -168,8 +167,8 @@ TTS_NODISCARD static inline enum tts_status tts_track_op_begin(struct tts_tracke
     return tts_tracker_post(tracker, &event, err);
 }
 
-TTS_NODISCARD static inline enum tts_status tts_track_op_end(struct tts_tracker *tracker,
-                                                             struct tts_error *err)
+static inline enum tts_status tts_track_op_end(struct tts_tracker *tracker,
+                                               struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -178,8 +177,8 @@ TTS_NODISCARD static inline enum tts_status tts_track_op_end(struct tts_tracker 
 }
 
 /* The device begins, or ends, to capture a trace. */
-TTS_NODISCARD static inline enum tts_status
-tts_track_trace_begin(struct tts_tracker *tracker, uint32_t device, struct tts_error *err)
+static inline enum tts_status tts_track_trace_begin(struct tts_tracker *tracker,
+                                                    uint32_t device, struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -187,8 +186,8 @@ tts_track_trace_begin(struct tts_tracker *tracker, uint32_t device, struct tts_e
     return tts_tracker_post(tracker, &event, err);
 }
 
-TTS_NODISCARD static inline enum tts_status
-tts_track_trace_end(struct tts_tracker *tracker, uint32_t device, struct tts_error *err)
+static inline enum tts_status tts_track_trace_end(struct tts_tracker *tracker, uint32_t device,
+                                                  struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -197,10 +196,9 @@ tts_track_trace_end(struct tts_tracker *tracker, uint32_t device, struct tts_err
 }
 
 /* A request was refused: nothing was taken, but a recording has the circumstances. */
-TTS_NODISCARD static inline enum tts_status tts_track_failure(struct tts_tracker *tracker,
-                                                              uint32_t device,
-                                                              const struct tts_failure *failure,
-                                                              struct tts_error *err)
+static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uint32_t device,
+                                                const struct tts_failure *failure,
+                                                struct tts_error *err)
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
@@ -297,8 +295,8 @@ TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *
  * long the text is without it, as snprintf does. */
 TTS_API size_t tts_capture_text(const struct tts_capture *capture, char *out, size_t capacity);
 /* The same to a file. TTS_E_IO, TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_capture_print(const struct tts_capture *capture,
-                                                        FILE *out, struct tts_error *err);
+TTS_API enum tts_status tts_capture_print(const struct tts_capture *capture, FILE *out,
+                                          struct tts_error *err);
 
 /* The true core peak of each finished phase, and what was there: text for people, a table. As
  * tts_capture_text() otherwise. */
