@@ -1,6 +1,24 @@
-/* alloc.h: where an object's memory comes from.
- * A long-lived object takes one of these at birth and uses nothing else. The struct and its
- * context must outlive the object. Memory must be aligned for any type. */
+/* alloc.h: where the memory of an object comes from.
+ * A long-lived object takes one of these when it is made and uses nothing else. The struct and
+ * its context must outlive the object. Memory must be aligned for any type.
+ *
+ * Threads, signals and forks: an object calls these functions only inside calls to the object,
+ * on the thread of the caller.
+ *
+ * Example:
+ *     static void *get(void *ctx, size_t bytes) { ++*(int *)ctx; return malloc(bytes); }
+ *     static void put(void *ctx, void *p, size_t bytes) {
+ *         (void)bytes; --*(int *)ctx; free(p); }
+ *     static void *more(void *ctx, void *p, size_t old, size_t bytes) {
+ *         (void)ctx; (void)old; return realloc(p, bytes); }
+ *     int main(void) {
+ *         int blocks = 0;
+ *         struct tts_alloc counted = {get, more, put, &blocks};
+ *         struct tts_space_config config = {1 << 20, 0, 32, 32, TTS_POLICY_BEST};
+ *         struct tts_space *space;
+ *         if (tts_space_new(&config, &counted, &space, NULL) != TTS_OK) return 1;
+ *         tts_space_free(space);
+ *         return blocks; } // 0: everything was given back */
 #pragma once
 
 #include <stddef.h>

@@ -3,9 +3,24 @@
  * One space stands for all banks: every bank gives up the same range for every buffer. There
  * may be several allocators over the same addresses, with a graph of which may not overlap
  * which; most pools have one. Addresses are absolute. The rules are in docs/design/banks.md.
+ * A call that fails leaves the banks as they were, except after TTS_E_BELOW_LIMIT.
  *
- * Heap object, one thread at a time. A call that fails leaves it as it was, TTS_E_BELOW_LIMIT
- * excepted. */
+ * Threads: one thread at a time for each set of banks. Two threads may use two of them at once.
+ * Signals: no function here may be called in a signal handler, because each can allocate.
+ * Fork: the child has its own copy of every set of banks and may use and free the copy.
+ *
+ * Example:
+ *     struct tts_banks_config config = {.size_bytes = 1 << 20, .page_alignment_bytes = 32,
+ *                                       .block_alignment_bytes = 32, .banks = 12};
+ *     struct tts_banks_wish wish = {.direction = TTS_DIRECTION_UP, .bytes = 4096};
+ *     struct tts_banks *banks;
+ *     struct tts_error err;
+ *     uint64_t address;
+ *     if (tts_banks_new(&config, NULL, &banks, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     if (tts_banks_take(banks, &wish, &address) == TTS_OK)
+ *         printf("4096 bytes of each of 12 banks, at %llu\n", (unsigned long long)address);
+ *     tts_banks_free(banks); */
 #pragma once
 
 #include "ttscope/alloc.h"

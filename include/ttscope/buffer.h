@@ -1,6 +1,21 @@
 /* buffer.h: from what a program asks for to what every bank gives up, and where each page lies.
- * Plain values and pure functions; pointers inside a request are borrowed for the call.
- * The rules are in docs/design/buffers.md. */
+ * Plain values; pointers inside a request are borrowed for the call.
+ * The rules are in docs/design/buffers.md.
+ *
+ * Threads: any thread may call any function here at any time, also in the child of a fork.
+ * Signals: not in a signal handler, because error texts are written with snprintf().
+ *
+ * Example:
+ *     struct tts_request request = {.size_bytes = 10240, .page_bytes = 2048}; // DRAM
+ *     struct tts_pool_layout dram;
+ *     struct tts_need need;
+ *     struct tts_chip chip;
+ *     struct tts_error err;
+ *     if (tts_chip_preset("n150", &chip, &err) != TTS_OK ||
+ *         tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err) != TTS_OK ||
+ *         tts_request_need(&request, &dram, 0, &need, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     printf("%llu bytes of each bank\n", (unsigned long long)need.block_bytes); */
 #pragma once
 
 #include "ttscope/chip.h"

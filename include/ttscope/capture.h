@@ -1,18 +1,33 @@
 /* capture.h: what each phase of a program took: begin, snapshot, end, print.
  *
- * A tracker is where events go in: from devices that are attached to it, or by plain calls. Any
- * number of captures listen to one tracker, each with phases of its own, one inside the other
- * or side by side. While nobody listens, no capture and no recorder, an event costs one branch.
+ * Events go into a tracker: from devices that are attached to it, or by plain calls. Any number
+ * of captures listen to one tracker. Each capture has its own phases; captures may nest or
+ * overlap. While no capture and no recorder listens, an event costs one branch.
  *
- * Threads: events may come from any thread at any time; each is counted once, in one order for
- * all captures, which is the program's own order wherever the program has one. No event takes
- * a lock, allocates or calls the system, unless TTS_INBOX_EVENTS others lie before it: then it
- * waits, and after a second it is dropped and counted. (recorder.h says what else a recorder
- * asks of it.) A capture belongs to one thread at a time. Events may be told in a signal
- * handler and in an allocator; nothing else may. In the child of a process that forked nothing
- * may be called if another thread was using the tracker then; that of a recorder never does. A
- * capture whose tracker is freed keeps its phases, without the names of operations in them, and
- * cannot begin again. */
+ * Order: the tracker puts all events into one order. If the program orders two events (same
+ * thread, a lock, a join), the tracker keeps that order.
+ * Cost: an event takes no lock, allocates nothing and makes no system call, except as
+ * tts_tracker_post() says.
+ * Threads: the comment of each function says which threads may call it. "Any thread" means any
+ * number of threads at the same time.
+ * Signals: only the event calls, from tts_tracker_post() to tts_track_failure(), may be made in
+ * a signal handler or inside an allocator. All other functions here may not.
+ * Fork: the child has its own copy of every tracker and capture. It may use them if no other
+ * thread was inside a function of this header at the moment of the fork. Otherwise the child
+ * must not call any function here for that tracker.
+ * Kill: figures are in the memory of the process and are lost with it; recorder.h keeps events.
+ *
+ * Example:
+ *     struct tts_tracker *tracker = tts_tracker_process();
+ *     struct tts_capture *capture;
+ *     struct tts_error err;
+ *     if (tts_capture_new(tracker, &capture, &err) != TTS_OK ||
+ *         tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     tts_track_alloc(tracker, 0, TTS_POOL_DRAM, 1, 8192, 0, NULL);
+ *     if (tts_capture_end(capture, "FORWARD_PASS", &err) == TTS_OK)
+ *         tts_capture_print(capture, stdout, &err);
+ *     tts_capture_free(capture); */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -25,59 +40,76 @@
 
 /* ---- trackers ---- */
 
-/* What is 0 is as said. All memory for events is taken at birth; little of it is touched until
- * it is used. */
+/* A field of 0 means the default. All memory for events is reserved by tts_tracker_new(); most
+ * of it is not touched until it is used. */
 struct tts_tracker_config {
-    uint32_t live_max;    /* buffers that live at once: 2^20; at most 2^26 */
-    uint32_t devices_max; /* 64; at most 256 */
-    uint32_t ops_max;     /* operations that have a name: 1024; at most 65000 */
+    uint32_t live_max;    /* live buffers at once: default 2^20, at most 2^26 */
+    uint32_t devices_max; /* default 64, at most 256 */
+    uint32_t ops_max;     /* names of operations: default 1024, at most 65000 */
 };
 
 struct tts_tracker;
 
 enum { TTS_INBOX_EVENTS = 4096 };
 
-/* `config` NULL is all zero, `alloc` NULL the C library's. TTS_E_RANGE, TTS_E_NOMEM. */
+/* Makes a tracker. The caller frees it. `config` NULL means all defaults, `alloc` NULL the C
+ * library's. Any thread. TTS_E_RANGE: a limit is too high. TTS_E_NOMEM. TTS_E_INVALID: `out` is
+ * NULL. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
                                                       const struct tts_alloc *alloc,
                                                       struct tts_tracker **out,
                                                       struct tts_error *err);
-/* Ends its captures and lets its devices go; no other thread uses any of them. NULL is fine. */
+/* Ends the captures and the recorder of the tracker, detaches its devices and frees it. A
+ * capture of the tracker keeps its finished phases, without the names of operations, and cannot
+ * begin again. One thread, while no other thread uses the tracker, its captures or its devices.
+ * NULL is allowed. */
 TTS_API void tts_tracker_free(struct tts_tracker *tracker);
 
-/* The one that the bindings of a process share; made at the first call, by whichever thread,
- * and there for good. NULL: out of memory. */
+/* Returns the tracker that all bindings of a process share. The first call makes it; it is
+ * never freed. Any thread. Returns NULL if there is no memory. */
 TTS_API struct tts_tracker *tts_tracker_process(void);
 
-/* From now on what `device` does is told to the tracker as device `id`; while a NO_DISPATCH
- * capture is active nothing is placed on it. TTS_E_BUSY: somebody watches it, or the id is
- * taken. TTS_E_RANGE: devices_max are known. TTS_E_INVALID, TTS_E_NOMEM. */
+/* Feeds the events of `device` to the tracker, as device `id`, from now on. While a NO_DISPATCH
+ * capture is active, nothing is placed on the device. Any thread, while no other thread uses
+ * `device`. TTS_E_BUSY: the device has an observer, or the id is in use. TTS_E_RANGE: the
+ * tracker knows devices_max devices already. TTS_E_INVALID, TTS_E_NOMEM. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_attach(struct tts_tracker *tracker,
                                                          struct tts_device *device, uint32_t id,
                                                          struct tts_error *err);
-/* Before the device is freed, and while nobody uses it. TTS_E_NOT_FOUND, TTS_E_INVALID. */
+/* Stops feeding the events of `device`. Call it before the device is freed. Any thread, while
+ * no other thread uses `device`. TTS_E_NOT_FOUND: the device is not attached. TTS_E_INVALID. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_detach(struct tts_tracker *tracker,
                                                          struct tts_device *device,
                                                          struct tts_error *err);
 
-/* Device `chip` is part of the mesh that has the id `mesh`: the buffers of the mesh lie on it
- * too. To be said before the chip has events; goes for every capture to come, and for those
- * that are active. A chip that was in another mesh moves to this one. TTS_E_INVALID: it is its
- * own mesh, or a mesh itself, or `mesh` is a chip. TTS_E_BUSY: the mesh it was in has something
- * on its cores. TTS_E_RANGE: devices_max are known. */
+/* Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh lie on the
+ * chip too. Call it before the chip has events. It holds for all captures, active and later
+ * ones. A chip of another mesh moves to this mesh. Any thread. TTS_E_INVALID: `chip` is `mesh`
+ * or is itself a mesh, or `mesh` is a chip. TTS_E_BUSY: the old mesh of the chip has something
+ * on its cores. TTS_E_RANGE: the tracker knows devices_max devices already. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *tracker,
                                                        uint32_t chip, uint32_t mesh,
                                                        struct tts_error *err);
 
 /* ---- events ---- */
 
-/* Tells of one event. While nobody listens it does nothing. TTS_E_INVALID, TTS_E_RANGE:
- * it cannot be, err says why, and nothing is counted. TTS_E_FULL: dropped, and counted as
- * such. */
+/* Counts one event. Does nothing while no capture and no recorder listens. The result may be
+ * ignored: refused and dropped events are counted in tts_tracker_health. `err` may be NULL.
+ *
+ * Any thread, also in a signal handler and inside an allocator. If another thread is counting
+ * at this moment, the event waits in memory, in an inbox of TTS_INBOX_EVENTS (4,096) events,
+ * and the thread that counts next counts it first. If the inbox is full, the call waits: it
+ * spins, gives the processor away, then sleeps 0.1 ms at a time. After one second it drops the
+ * event. With a recorder, recorder.h says how long an event can wait. In the child of a fork:
+ * as the top of this header says.
+ *
+ * TTS_E_INVALID, TTS_E_RANGE: such an event cannot exist; err says why, and nothing is counted.
+ * TTS_E_FULL: the event was dropped after one second. */
 TTS_API enum tts_status tts_tracker_post(struct tts_tracker *tracker,
                                          const struct tts_event *event, struct tts_error *err);
 
-/* The same for a buffer in lockstep: what most events are, and quicker. */
+/* Like tts_tracker_post(), for a buffer that every bank holds an equal part of. Quicker, for
+ * the most common events. */
 TTS_API enum tts_status tts_tracker_post_alloc(struct tts_tracker *tracker, uint32_t device,
                                                enum tts_pool pool, uint64_t id,
                                                uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -87,12 +119,12 @@ TTS_API enum tts_status tts_tracker_post_free(struct tts_tracker *tracker, uint3
                                               uint64_t size_bytes, uint64_t bytes_per_bank,
                                               struct tts_error *err);
 
-/* The first word of every tracker: how many listen, captures that are active and a recorder. */
+/* The first word of every tracker: the number of listeners (active captures and recorders). */
 struct tts_tracker_head {
     uint32_t active;
 };
 
-/* False also for NULL. */
+/* Returns whether anything listens. NULL is allowed. Any thread, also in a signal handler. */
 static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
 {
     const struct tts_tracker_head *head =
@@ -100,10 +132,12 @@ static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
     return head && __builtin_expect(__atomic_load_n(&head->active, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* The plain calls: tts_tracker_post() behind the one branch. While nobody listens they return
- * TTS_OK, whatever the arguments. `err` may be NULL. */
+/* The plain calls below test tts_tracker_is_on() and then call tts_tracker_post(). Its rules
+ * for threads, signals, forks and ignored results hold for each of them. While nothing listens
+ * they return TTS_OK for any arguments. */
 
-/* A buffer in lockstep. `bytes_per_bank` matters in L1 and L1_SMALL, and may be 0 elsewhere. */
+/* A buffer was allocated. `bytes_per_bank` matters in L1 and L1_SMALL and may be 0 elsewhere.
+ */
 static inline enum tts_status tts_track_alloc(struct tts_tracker *tracker, uint32_t device,
                                               enum tts_pool pool, uint64_t id,
                                               uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -114,7 +148,8 @@ static inline enum tts_status tts_track_alloc(struct tts_tracker *tracker, uint3
     return tts_tracker_post_alloc(tracker, device, pool, id, size_bytes, bytes_per_bank, err);
 }
 
-/* The sizes are only for a buffer that may have been allocated before anybody listened. */
+/* A buffer was freed. The sizes matter only if the buffer was allocated while nothing listened.
+ */
 static inline enum tts_status tts_track_free(struct tts_tracker *tracker, uint32_t device,
                                              enum tts_pool pool, uint64_t id,
                                              uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -125,7 +160,8 @@ static inline enum tts_status tts_track_free(struct tts_tracker *tracker, uint32
     return tts_tracker_post_free(tracker, device, pool, id, size_bytes, bytes_per_bank, err);
 }
 
-/* A program begins: the circular buffers, dataflow buffers and scratchpads before are gone. */
+/* A program begins: the circular buffers, dataflow buffers and scratchpads of the program
+ * before are gone. */
 static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uint32_t device,
                                                 struct tts_error *err)
 {
@@ -135,8 +171,9 @@ static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uin
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* `kind` is TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD; one that lies on a buffer
- * (global, a view) is posted as an event with `borrowed`. */
+/* A program has a circular buffer, dataflow buffer or scratchpad: `kind` is TTS_EVENT_CB,
+ * TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. If it lies on a buffer (global, a view), post an event
+ * with `borrowed` instead. */
 static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t device,
                                            enum tts_event_kind kind,
                                            const struct tts_core_range *ranges,
@@ -154,8 +191,8 @@ static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* Operations of one thread nest; the end is that of the innermost. An end whose begin nobody
- * listened to is passed over. */
+/* An operation begins or ends on the calling thread. Operations of one thread nest; an end
+ * belongs to the innermost. An end is ignored if nothing listened at its begin. */
 static inline enum tts_status tts_track_op_begin(struct tts_tracker *tracker, const char *name,
                                                  size_t name_len, struct tts_error *err)
 {
@@ -176,7 +213,7 @@ static inline enum tts_status tts_track_op_end(struct tts_tracker *tracker,
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* The device begins, or ends, to capture a trace. */
+/* The device begins or ends to capture a trace. */
 static inline enum tts_status tts_track_trace_begin(struct tts_tracker *tracker,
                                                     uint32_t device, struct tts_error *err)
 {
@@ -195,7 +232,7 @@ static inline enum tts_status tts_track_trace_end(struct tts_tracker *tracker, u
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* A request was refused: nothing was taken, but a recording has the circumstances. */
+/* A request was refused: nothing was taken. A recording keeps the circumstances. */
 static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uint32_t device,
                                                 const struct tts_failure *failure,
                                                 struct tts_error *err)
@@ -207,8 +244,7 @@ static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uin
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* How well the tracker could follow, since the first of those began that listen, captures or a
- * recorder. */
+/* How complete the figures are, since the first capture or recorder began to listen. */
 struct tts_tracker_health {
     uint64_t events;        /* counted */
     uint64_t dropped;       /* not counted: the inbox was full, or there was one more device
@@ -219,10 +255,11 @@ struct tts_tracker_health {
     uint64_t doubled;       /* allocations of an id that lived: the one before was freed */
     uint64_t refused;       /* events that cannot be: not counted, also those of devices */
 };
+/* Copies the health of the tracker to *out. Any thread. Counts waiting events first. */
 TTS_API void tts_tracker_get_health(struct tts_tracker *tracker,
                                     struct tts_tracker_health *out);
 
-/* A buffer that lives, of those seen. */
+/* A live buffer, as far as its allocation was seen. */
 struct tts_live {
     uint64_t id;
     uint64_t size_bytes;
@@ -232,10 +269,11 @@ struct tts_live {
     enum tts_pool pool;
     const char *op; /* that allocated it; NULL: none */
 };
-/* Writes the first `capacity` of them, the oldest first, and returns how many there are. They
- * are those of the moment of the call, or of when the last one stopped to listen, until the
- * next begins. Events wait in the inbox while the ledger is gone through, some 20 ns for each
- * buffer. Names of operations are borrowed from the tracker. `out` may be NULL. */
+/* Writes the oldest `capacity` live buffers to `out`, oldest first, and returns how many are
+ * live. If nothing listens now, they are the buffers that were live when the last listener
+ * stopped. Names of operations are borrowed from the tracker until it is freed. `out` may be
+ * NULL. Any thread. While the call copies, about 20 ns for each live buffer, events of other
+ * threads wait in the inbox. */
 TTS_API size_t tts_tracker_live(struct tts_tracker *tracker, struct tts_live *out,
                                 size_t capacity);
 
@@ -243,20 +281,24 @@ TTS_API size_t tts_tracker_live(struct tts_tracker *tracker, struct tts_live *ou
 
 enum tts_capture_mode {
     TTS_CAPTURE_NORMAL,
-    TTS_CAPTURE_NO_DISPATCH, /* while it is active nothing is placed on attached devices */
+    TTS_CAPTURE_NO_DISPATCH, /* while it is active, nothing is placed on attached devices */
 };
 
 struct tts_capture;
 
-/* An empty one, not active. TTS_E_NOMEM. */
+/* Makes an empty capture that is not active. The caller frees it. Any thread. TTS_E_NOMEM,
+ * TTS_E_INVALID.
+ *
+ * All functions below: one thread at a time for each capture; two threads may use two captures
+ * of one tracker at the same time. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_capture_new(struct tts_tracker *tracker, struct tts_capture **out, struct tts_error *err);
-/* Ends it if it is active. NULL is fine. */
+/* Ends the capture if it is active, and frees it with its phases. NULL is allowed. */
 TTS_API void tts_capture_free(struct tts_capture *capture);
 
-/* Starts the first phase. Phases of an earlier begin stay, and the cumulative figures go on
- * from them, whatever happened in between. TTS_E_BUSY: it is active. TTS_E_INVALID: no such
- * mode, or its tracker is gone. */
+/* Starts the first phase. Phases of an earlier begin stay, and the cumulative figures continue
+ * from them; events in between are not counted. TTS_E_BUSY: the capture is active.
+ * TTS_E_INVALID: no such mode, or the tracker was freed. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_begin(struct tts_capture *capture,
                                                         enum tts_capture_mode mode,
                                                         struct tts_error *err);
@@ -272,33 +314,36 @@ tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_e
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 
-/* Ends it without a phase if it is active, and drops all phases. */
+/* Ends the capture without a phase if it is active, and frees all phases. */
 TTS_API void tts_capture_clear(struct tts_capture *capture);
+/* Returns whether the capture has begun and not ended. NULL is allowed. */
 TTS_API bool tts_capture_is_active(const struct tts_capture *capture);
 
 #define TTS_PHASE_END "END_TRACE"
 enum { TTS_PHASE_NAME_MAX = 255 };
 
-/* Finished phases in their order; NULL behind the last. Borrowed until clear or free. */
+/* Return the number of finished phases, and one of them; NULL if there is no such phase. A
+ * phase is borrowed until tts_capture_clear() or tts_capture_free(). */
 TTS_API size_t tts_capture_count(const struct tts_capture *capture);
 TTS_API const struct tts_phase *tts_capture_at(const struct tts_capture *capture, size_t idx);
 
-/* The phase of that name (NULL: TTS_PHASE_END). TTS_E_NOT_FOUND; TTS_E_AMBIGUOUS: several have
- * it, take them by index. */
+/* Finds the phase with that name (NULL: TTS_PHASE_END). TTS_E_NOT_FOUND. TTS_E_AMBIGUOUS:
+ * several phases have the name; use tts_capture_at(). */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *capture,
                                                       const char *name,
                                                       const struct tts_phase **out,
                                                       struct tts_error *err);
 
-/* The summary of the finished phases, byte for byte as tt-train prints it; control characters
- * in names become '?'. Writes at most `capacity` bytes, with a terminator, and returns how
- * long the text is without it, as snprintf does. */
+/* Writes the summary of the finished phases, byte for byte as tt-train prints it, except that
+ * control characters in names become '?'. Writes at most `capacity` bytes including a
+ * terminator and returns the length of the whole text without it, as snprintf() does. */
 TTS_API size_t tts_capture_text(const struct tts_capture *capture, char *out, size_t capacity);
-/* The same to a file. TTS_E_IO, TTS_E_NOMEM. */
+/* Prints the same summary to a file. The result may be ignored. TTS_E_IO, TTS_E_NOMEM,
+ * TTS_E_INVALID. */
 TTS_API enum tts_status tts_capture_print(const struct tts_capture *capture, FILE *out,
                                           struct tts_error *err);
 
-/* The true core peak of each finished phase, and what was there: text for people, a table. As
- * tts_capture_text() otherwise. */
+/* Writes the true core peak of each finished phase and what was on that core, as a table for
+ * people. Buffer and result are as in tts_capture_text(). */
 TTS_API size_t tts_capture_cores_text(const struct tts_capture *capture, char *out,
                                       size_t capacity);

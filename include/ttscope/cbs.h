@@ -3,10 +3,27 @@
  *
  * Buffers are placed in the order they are added, each at the highest end of the core ranges it
  * names, rounded up to the DRAM alignment. The runtime keeps that end for each range that some
- * buffer names, not for each core; so do we. Where ranges overlap and are not the same it can
- * lay one buffer over another on a core: that is shown, not mended (docs/design/cbs.md).
+ * buffer names, not for each core; so does this. Where ranges overlap and differ, the runtime
+ * can lay one buffer over another on a core: that is shown, not corrected (docs/design/cbs.md).
+ * A call that fails leaves the buffers as they were.
  *
- * Heap object, one thread. A call that fails leaves it as it was. */
+ * Threads: one thread at a time for each tts_cbs. Two threads may use two of them at once.
+ * Signals: no function here may be called in a signal handler, because each can allocate.
+ * Fork: the child has its own copy of every tts_cbs and may use and free the copy.
+ *
+ * Example:
+ *     struct tts_cbs_config conf = {.base = 98304, .l1_bytes = 1499136, .alignment_bytes = 32,
+ *                                   .columns = 8, .rows = 8, .max_indices = 32};
+ *     struct tts_core_range cores = {0, 0, 7, 7};
+ *     struct tts_cb cb = {.ranges = &cores, .range_count = 1, .total_bytes = 65536};
+ *     struct tts_cbs *cbs;
+ *     struct tts_error err;
+ *     uint64_t address;
+ *     if (tts_cbs_new(&conf, NULL, &cbs, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     if (tts_cbs_add(cbs, &cb, &address, &err) == TTS_OK)
+ *         printf("at %llu on each of 64 cores\n", (unsigned long long)address);
+ *     tts_cbs_free(cbs); */
 #pragma once
 
 #include "ttscope/alloc.h"

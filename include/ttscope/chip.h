@@ -2,8 +2,24 @@
  * comes from.
  *
  * A chip is a plain value. Begin with a preset, change what is different, then ask for its
- * pools. Facts that follow from others (DERIVED) are worked out again after every change, until
- * they are set themselves. The tables are in docs/design/chips.md. Nothing here allocates. */
+ * pools. Facts that follow from others (DERIVED) are computed again after every change, until
+ * they are set themselves. The tables are in docs/design/chips.md. Nothing here allocates.
+ *
+ * Threads: any thread may call any function at any time, also in the child of a fork. Only
+ * tts_chip_preset() and tts_chip_set() write to a chip: while one of them runs, no other thread
+ * may use that chip.
+ * Signals: not in a signal handler, because error texts are written with snprintf().
+ *
+ * Example:
+ *     struct tts_chip chip;
+ *     struct tts_pool_layout small;
+ *     struct tts_error err;
+ *     if (tts_chip_preset("n150", &chip, &err) != TTS_OK ||
+ *         tts_chip_set(&chip, "l1_small", "32K", &err) != TTS_OK ||
+ *         tts_chip_pool(&chip, TTS_POOL_L1_SMALL, &small, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     printf("%s: %u banks of L1_SMALL, %llu bytes each\n", chip.name, small.banks,
+ *            (unsigned long long)small.bank_bytes); */
 #pragma once
 
 #include "ttscope/space.h"

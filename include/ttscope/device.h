@@ -2,8 +2,25 @@
  * every buffer gets the address that the runtime would give it, or fails as it would.
  *
  * All sizes are those of one chip; a mesh behaves as one. A device keeps no list of buffers:
- * what alloc gave is what release takes. The rules are in docs/design/device.md. Heap object,
- * one thread at a time. */
+ * the caller releases the value that alloc returned. The rules are in docs/design/device.md.
+ *
+ * Threads: one thread at a time for each device, except tts_device_hold(), which any thread may
+ * call at any time. Two threads may use two devices at the same time.
+ * Signals: no function but tts_device_hold() may be called in a signal handler.
+ * Fork: the child has its own copy of every device and may use and free the copy.
+ *
+ * Example:
+ *     struct tts_request request = {.size_bytes = 8192, .page_bytes = 2048}; // DRAM
+ *     struct tts_chip chip;
+ *     struct tts_device *device;
+ *     struct tts_buffer buffer;
+ *     struct tts_error err;
+ *     if (tts_chip_preset("n150", &chip, &err) != TTS_OK ||
+ *         tts_device_new(&chip, NULL, NULL, &device, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     if (tts_device_alloc(device, &request, &buffer, &err) == TTS_OK)
+ *         printf("at %llu of every bank\n", (unsigned long long)buffer.address);
+ *     tts_device_free(device); */
 #pragma once
 
 #include "ttscope/alloc.h"

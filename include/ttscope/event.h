@@ -1,5 +1,20 @@
-/* event.h: one thing that happened to the memory of a device, whoever tells of it.
- * A plain value; what it points to is borrowed for the call that takes it. */
+/* event.h: one thing that happened to the memory of a device.
+ * A plain value; what it points to is borrowed for the call that takes it.
+ *
+ * Threads: any thread may call any function here at any time, also in a signal handler and in
+ * the child of a fork.
+ *
+ * Example:
+ *     struct tts_tracker *tracker = tts_tracker_process();
+ *     struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, 0);
+ *     struct tts_error err;
+ *     event.pool = TTS_POOL_DRAM;
+ *     event.id = 1;
+ *     event.size_bytes = 8192;
+ *     event.has_address = true;
+ *     event.address = 1024;
+ *     if (tts_tracker_post(tracker, &event, &err) != TTS_OK)
+ *         fprintf(stderr, "%s refused: %s\n", tts_event_kind_name(event.kind), err.text); */
 #pragma once
 
 #include "ttscope/buffer.h"

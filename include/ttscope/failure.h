@@ -1,5 +1,20 @@
 /* failure.h: a request that the device refused, with all that the runtime would say about it.
- * A plain value. */
+ * A plain value.
+ *
+ * Threads: any thread may call any function here at any time, also in the child of a fork.
+ * Signals: not in a signal handler, because error texts are written with snprintf().
+ *
+ * Example:
+ *     struct tts_failure failure = {.kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM};
+ *     char text[TTS_FAILURE_TEXT_MAX];
+ *     failure.requested_bytes = 98304;
+ *     failure.need_bytes = failure.block_bytes = 8192;
+ *     failure.banks = 12;
+ *     failure.bank_bytes = 65536;
+ *     failure.taken_bytes = 61440;
+ *     failure.free_bytes = failure.largest_free_bytes = 4096;
+ *     printf("%s\nmissing: %llu bytes of each bank\n", tts_failure_text(&failure, text),
+ *            (unsigned long long)tts_failure_deficit(&failure)); */
 #pragma once
 
 #include "ttscope/buffer.h"

@@ -1,20 +1,34 @@
-/* recorder.h: every event of a tracker, into a file, as it happens.
+/* recorder.h: writes every event of a tracker to a file, as it happens.
  *
- * While a recorder is there its tracker is on, whether a capture is active or not, and every
- * event, phase, mesh and refused request goes into the file, in the tracker's one order. Events
- * are written into the mapped file itself: one whose call has returned is in it, also when the
- * program is killed then. Unless another thread has the tracker for longer than it waits: that
- * writes what lives behind a failure, gets the next place in the file, answers a question, or
- * was stopped (also by the signal handler that tells this one). Then it waits in memory until
- * that thread is done, or for the next call that writes what others left. A recording that
- * cannot go on (the disk is full) stops for good: it says so, counts what it dropped, and the
- * program runs on. The format is in docs/design/recording.md; `ttscope show` reads it.
+ * While a recorder exists, its tracker is on, even if no capture is active. Every event, phase,
+ * mesh and refused request goes into the file, in the tracker's one order. Events are written
+ * into the mapped file itself, so the kernel keeps them if the program is killed. If the
+ * recording cannot continue (the disk is full), it stops: the file says so, later events are
+ * counted as dropped, and the program runs on. docs/design/recording.md describes the format;
+ * `ttscope show` reads it.
  *
- * One recorder at a time for a tracker. Threads: as capture.h says, but that an event waits
- * while that of another thread is written, at most some 0.1 ms, and that once in 4 MiB one
- * calls the system, or naps while the recorder's own thread does; begin, end and state belong
- * to one thread at a time. In a child of the process the recorder has stopped, and can
- * be ended: the file is the parent's. */
+ * Kill: an event whose call has returned is in the file, with one exception. If another thread
+ * is writing at that moment, the call waits up to about 0.1 ms and then leaves the event in
+ * memory; the other thread writes it next. If the process is killed in between, such events of
+ * other threads are lost: at most TTS_INBOX_EVENTS (4,096) of them. A program that uses one
+ * thread, and no signal handler that posts events, loses none.
+ * Threads: events come from any thread, as capture.h says. Once in 4 MiB of file an event makes
+ * a system call, or sleeps while the recorder's own thread makes it. tts_recorder_begin(),
+ * tts_recorder_get_state() and tts_recorder_end(): one thread at a time for each recorder.
+ * Signals: an event may be posted in a signal handler; no function of this header may be called
+ * there.
+ * Fork: in the child the recorder has stopped. The child may end it; the file is the parent's.
+ *
+ * Example:
+ *     struct tts_recorder_config config = {.path = "run-%p.tts"}; // %p: the process id
+ *     struct tts_tracker *tracker = tts_tracker_process();
+ *     struct tts_recorder *recorder;
+ *     struct tts_error err;
+ *     if (tts_recorder_begin(tracker, &config, &recorder, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     tts_track_alloc(tracker, 0, TTS_POOL_DRAM, 1, 8192, 0, NULL);
+ *     if (tts_recorder_end(recorder, NULL, &err) != TTS_OK)
+ *         fprintf(stderr, "%s\n", err.text); // what is in the file is good */
 #pragma once
 
 #include "ttscope/capture.h"

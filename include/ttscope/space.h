@@ -4,10 +4,26 @@
  * it; each is free or taken, and two free blocks never touch. The rules (FIRST and BEST, from
  * either end, rounding, block ids, and the reference's quirks) are in docs/design/space.md.
  *
- * A space owns its memory and belongs to one thread at a time; const functions may run at once.
- * It holds at least some 300 million taken blocks; one too many is TTS_E_NOMEM.
- * Every call that fails leaves the space as it was, TTS_E_BELOW_LIMIT excepted. Addresses are
- * absolute (offset included) unless a field says otherwise. */
+ * A space owns its memory. It holds at least 300 million taken blocks; one too many is
+ * TTS_E_NOMEM. A call that fails leaves the space as it was, except after TTS_E_BELOW_LIMIT.
+ * Addresses are absolute (offset included) unless a field says otherwise.
+ *
+ * Threads: one thread at a time for each space. Functions that take a const space may run at
+ * the same time as each other.
+ * Signals: no function here may be called in a signal handler, because each can allocate.
+ * Fork: the child has its own copy of every space and may use and free the copy.
+ *
+ * Example:
+ *     struct tts_space_config config = {.size_bytes = 1 << 20, .alignment_bytes = 32};
+ *     struct tts_space *space;
+ *     struct tts_error err;
+ *     uint64_t address;
+ *     if (tts_space_new(&config, NULL, &space, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     if (tts_space_take(space, 4096, TTS_DIRECTION_UP, 0, &address) == TTS_OK &&
+ *         tts_space_give(space, address) == TTS_OK)
+ *         printf("4096 bytes fit at %llu\n", (unsigned long long)address);
+ *     tts_space_free(space); */
 #pragma once
 
 #include "ttscope/alloc.h"

@@ -1,6 +1,16 @@
-/* status.h: how every function of ttscope says what happened.
- * A fallible function returns a status; one with something to say fills an optional error that
- * the caller owns. Nothing here is global and nothing has to be freed. */
+/* status.h: how every function of ttscope reports its result.
+ * A function that can fail returns a status. If it has details, it fills an optional error that
+ * the caller owns. Nothing here is global and nothing has to be freed.
+ *
+ * Threads: any thread may call any function here at any time, also in a signal handler and in
+ * the child of a fork.
+ *
+ * Example:
+ *     struct tts_error err = {TTS_OK, 0, 0, 0, ""};
+ *     struct tts_chip chip;
+ *     enum tts_status status = tts_chip_preset("n15", &chip, &err);
+ *     if (status == TTS_E_NOT_FOUND)
+ *         fprintf(stderr, "%s: %s\n", tts_status_text(status), err.text); */
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,20 @@
 /* usage.h: what a phase of a program did to memory. Plain values, made by a capture
- * (capture.h) and borrowed from it. The relations are in docs/design/phases.md. */
+ * (capture.h) and borrowed from it. The relations are in docs/design/phases.md.
+ *
+ * Threads: any thread may read a phase until the capture is cleared or freed.
+ *
+ * Example:
+ *     static void print_phase(const struct tts_phase *phase) {
+ *         const struct tts_pool_usage *dram = &phase->usage.pools[TTS_POOL_DRAM];
+ *         printf("%s: DRAM peak %lld bytes\n", phase->name, (long long)dram->peak_bytes);
+ *         if (phase->usage.core.known)
+ *             printf("fullest core (%d, %d): %llu bytes\n", phase->usage.core.core.x,
+ *                    phase->usage.core.core.y, (unsigned long long)phase->usage.core.bytes);
+ *     }
+ *     int main(void) {
+ *         struct tts_phase empty = {.name = "FORWARD_PASS"};
+ *         print_phase(&empty);
+ *         return 0; } */
 #pragma once
 
 #include "ttscope/buffer.h"
