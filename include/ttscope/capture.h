@@ -303,14 +303,14 @@ TTS_API TTS_NODISCARD enum tts_status tts_capture_begin(struct tts_capture *capt
                                                         enum tts_capture_mode mode,
                                                         struct tts_error *err);
 
-/* Ends the phase under `name`, at most TTS_PHASE_NAME_MAX bytes, and starts the next. Names may
- * repeat. TTS_E_INVALID: not active, or no name. TTS_E_RANGE: the name is too long.
- * TTS_E_NOMEM: the phase goes on. */
+/* Ends the phase under `name` and starts the next. Names may repeat. A name of more than
+ * TTS_PHASE_NAME_MAX bytes is shortened as by tts_phase_name_clip(). TTS_E_INVALID: not
+ * active, or no name. TTS_E_NOMEM: the phase goes on. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_error *err);
 
 /* Ends the last phase (`name` NULL: TTS_PHASE_END) and the capture. When it is not active
- * nothing happens. TTS_E_RANGE, TTS_E_NOMEM: it is still active. */
+ * nothing happens. TTS_E_NOMEM: it is still active. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 
@@ -322,13 +322,19 @@ TTS_API bool tts_capture_is_active(const struct tts_capture *capture);
 #define TTS_PHASE_END "END_TRACE"
 enum { TTS_PHASE_NAME_MAX = 255 };
 
+/* Writes the name under which a phase called `name` is kept, and returns its length. A name of
+ * more than TTS_PHASE_NAME_MAX bytes keeps its beginning and its end, with "..." between them;
+ * both are cut between letters of UTF-8. Any other name stays as it is. Any thread, also in a
+ * signal handler. */
+TTS_API size_t tts_phase_name_clip(const char *name, char out[TTS_PHASE_NAME_MAX + 1]);
+
 /* Return the number of finished phases, and one of them; NULL if there is no such phase. A
  * phase is borrowed until tts_capture_clear() or tts_capture_free(). */
 TTS_API size_t tts_capture_count(const struct tts_capture *capture);
 TTS_API const struct tts_phase *tts_capture_at(const struct tts_capture *capture, size_t idx);
 
-/* Finds the phase with that name (NULL: TTS_PHASE_END). TTS_E_NOT_FOUND. TTS_E_AMBIGUOUS:
- * several phases have the name; use tts_capture_at(). */
+/* Finds the phase with that name (NULL: TTS_PHASE_END). The name is shortened as in a snapshot.
+ * TTS_E_NOT_FOUND. TTS_E_AMBIGUOUS: several phases have the name; use tts_capture_at(). */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *capture,
                                                       const char *name,
                                                       const struct tts_phase **out,

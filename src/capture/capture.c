@@ -150,6 +150,33 @@ void tts_capture_free(struct tts_capture *c)
     c->alloc->free(c->alloc->ctx, c, sizeof *c);
 }
 
+/* --- names of phases -------------------------------------------------------------------- */
+
+static bool is_inside_letter(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t tts_phase_name_clip(const char *name, char out[TTS_PHASE_NAME_MAX + 1])
+{
+    static const char gap[] = "...";
+    enum { GAP = sizeof gap - 1, PART = (TTS_PHASE_NAME_MAX - GAP) / 2, LETTER = 3 };
+    size_t len = strlen(name);
+    if (len <= TTS_PHASE_NAME_MAX) {
+        memcpy(out, name, len + 1);
+        return len;
+    }
+    size_t head = PART, tail = len - PART;
+    while (head > PART - LETTER && is_inside_letter(name[head]))
+        head--;
+    while (tail < len - PART + LETTER && is_inside_letter(name[tail]))
+        tail++;
+    memcpy(out, name, head);
+    memcpy(out + head, gap, GAP);
+    memcpy(out + head + GAP, name + tail, len - tail + 1);
+    return head + GAP + len - tail;
+}
+
 /* --- begin, snapshot, end --------------------------------------------------------------- */
 
 static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
@@ -233,15 +260,12 @@ static enum tts_status cut(struct tts_capture *c, const char *name, size_t name_
 static enum tts_status finish_phase(struct tts_capture *c, const char *name, bool is_last,
                                     struct tts_error *err)
 {
-    size_t len = strnlen(name, TTS_PHASE_NAME_MAX + 1);
-    if (len > TTS_PHASE_NAME_MAX)
-        return tts_error_set(err, TTS_E_RANGE,
-                             "the name of a phase is longer than %d bytes, shorten it",
-                             TTS_PHASE_NAME_MAX);
+    char kept[TTS_PHASE_NAME_MAX + 1];
+    size_t len = tts_phase_name_clip(name, kept);
     tts_tracker_enter(c->tracker);
-    enum tts_status status = cut(c, name, len);
+    enum tts_status status = cut(c, kept, len);
     if (status == TTS_OK)
-        mark(c, TTS_ITEM_CUT, name, len);
+        mark(c, TTS_ITEM_CUT, kept, len);
     if (status == TTS_OK && is_last)
         stop(c);
     tts_tracker_leave(c->tracker);
@@ -308,21 +332,21 @@ enum tts_status tts_capture_get(const struct tts_capture *c, const char *name,
     size_t matches = 0;
     if (!c || !out)
         return tts_error_set(err, TTS_E_INVALID, "no %s, give one", c ? "'out'" : "capture");
-    if (!name)
-        name = TTS_PHASE_END;
+    char kept[TTS_PHASE_NAME_MAX + 1];
+    tts_phase_name_clip(name ? name : TTS_PHASE_END, kept);
     for (size_t i = 0; i < c->count; i++) {
-        if (strcmp(c->kept[i]->phase.name, name) != 0)
+        if (strcmp(c->kept[i]->phase.name, kept) != 0)
             continue;
         found = &c->kept[i]->phase;
         matches++;
     }
     if (matches == 0)
         return tts_error_set(err, TTS_E_NOT_FOUND, "no phase '%.60s' among the %zu that ended",
-                             name, c->count);
+                             kept, c->count);
     if (matches > 1)
         return tts_error_set(err, TTS_E_AMBIGUOUS,
                              "%zu phases are called '%.60s', take them by index", matches,
-                             name);
+                             kept);
     *out = found;
     return TTS_OK;
 }

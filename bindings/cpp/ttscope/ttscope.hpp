@@ -76,6 +76,16 @@ template <class RunMode> tts_capture_mode mode_of(RunMode mode)
     return TTS_CAPTURE_NORMAL;
 }
 
+// The name under which a phase called `name` is kept. NUL, which C cannot have, becomes '?'.
+inline std::string kept_name(std::string name)
+{
+    char kept[TTS_PHASE_NAME_MAX + 1];
+    for (char &byte : name)
+        if (byte == '\0')
+            byte = '?';
+    return {kept, tts_phase_name_clip(name.c_str(), kept)};
+}
+
 struct FreeTracker {
     bool is_owner;
     void operator()(tts_tracker *tracker) const noexcept
@@ -351,14 +361,15 @@ class Capture
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
-        detail::check(tts_capture_snapshot(get(), name.c_str(), &error), error);
+        detail::check(tts_capture_snapshot(get(), detail::kept_name(name).c_str(), &error),
+                      error);
     }
     // When it is not active nothing happens.
     void end(const std::string &name = TTS_PHASE_END)
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
-        detail::check(tts_capture_end(get(), name.c_str(), &error), error);
+        detail::check(tts_capture_end(get(), detail::kept_name(name).c_str(), &error), error);
     }
     // Ends it if it is active, and drops all phases.
     void clear()
@@ -391,7 +402,8 @@ class Capture
         tts_error error{};
         const tts_phase *phase = nullptr;
         std::lock_guard<std::mutex> lock(shared().mutex);
-        detail::check(tts_capture_get(get(), name.c_str(), &phase, &error), error);
+        detail::check(tts_capture_get(get(), detail::kept_name(name).c_str(), &phase, &error),
+                      error);
         return *phase;
     }
 
@@ -616,8 +628,9 @@ class MemoryUsageTracker
     {
         const Usage *found = nullptr;
         std::size_t matches = 0;
+        const std::string kept = detail::kept_name(name);
         for (const auto &[key, usage] : all) {
-            if (key != name)
+            if (key != kept)
                 continue;
             found = &usage;
             matches++;

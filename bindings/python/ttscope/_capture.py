@@ -84,7 +84,8 @@ class Capture:
         _native.check(status, error)
 
     def snapshot(self, name: str) -> None:
-        """Ends the phase under `name` and starts the next. Names may repeat."""
+        """Ends the phase under `name` and starts the next. Names may repeat. A name of more
+        than 255 bytes is shortened: it keeps its beginning and its end."""
         encoded, error = _native.encode_name(name), Error()
         with self._lock:
             active = lib.tts_capture_is_active(self._ptr)
@@ -144,8 +145,8 @@ class Capture:
         if not isinstance(name, str):
             raise TypeError(f"a phase is found by its name, a str, not {type(name).__name__}; "
                             "by number it is in .phases")
-        phases = self.phases
-        found = [phase for phase in phases if phase.name == name]
+        phases, kept = self.phases, _native.kept_name(name)
+        found = [phase for phase in phases if phase.name == kept]
         if len(found) == 1:
             return found[0]
         if found:

@@ -28,6 +28,7 @@ PART_KINDS = {EVENT_ALLOC: "buffer", EVENT_CB: "cb", EVENT_DFB: "dfb",
               EVENT_SCRATCHPAD: "scratchpad"}
 
 PHASE_END = "END_TRACE"
+PHASE_NAME_MAX = 255
 
 
 class Error(ctypes.Structure):
@@ -134,6 +135,7 @@ _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_capture_is_active", c_bool, [c_void_p]),
     ("tts_capture_count", c_size_t, [c_void_p]),
     ("tts_capture_at", POINTER(Phase), [c_void_p, c_size_t]),
+    ("tts_phase_name_clip", c_size_t, [c_char_p, c_char_p]),
     ("tts_capture_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
     ("tts_capture_cores_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
     ("tts_recorder_begin", c_int,
@@ -162,13 +164,18 @@ def decode_or_none(text: Optional[bytes]) -> Optional[str]:
     return None if text is None else decode(text)
 
 
-def encode_name(name: object, what: str = "name") -> bytes:
-    """A name as C takes it. Half a surrogate pair becomes '?', as it has no bytes."""
+def encode_name(name: object) -> bytes:
+    """The name of a phase as C takes it. Half a surrogate pair and NUL become '?'."""
     if not isinstance(name, str):
-        raise TypeError(f"{what} must be a str, not {type(name).__name__}")
-    if "\0" in name:
-        raise ValueError(f"{what} {name!r} has a NUL in it: leave it out")
-    return name.encode("utf-8", "replace")
+        raise TypeError(f"name must be a str, not {type(name).__name__}")
+    return name.encode("utf-8", "replace").replace(b"\0", b"?")
+
+
+def kept_name(name: str) -> str:
+    """The name under which a phase called `name` is kept: a long one is shortened."""
+    out = ctypes.create_string_buffer(PHASE_NAME_MAX + 1)
+    lib.tts_phase_name_clip(encode_name(name), out)
+    return decode(out.value)
 
 
 def _declare(library: ctypes.CDLL, path: str) -> None:

@@ -28,7 +28,7 @@ from typing import Deque, Iterator, List, Optional, Tuple
 
 from ._capture import Capture
 from ._mode import NORMAL, RunMode, run_mode
-from ._native import PHASE_END
+from ._native import PHASE_END, kept_name
 from ._usage import Phase
 
 __all__ = ["DRAMUsage", "MemoryUsageGuard", "MemoryUsageTracker", "PeakMemoryUsagePerCore",
@@ -187,7 +187,8 @@ def _phases() -> List[Phase]:
 
 
 def _find(name: str) -> Phase:
-    found = [phase for phase in _phases() if phase.name == name]
+    kept = kept_name(name)
+    found = [phase for phase in _phases() if phase.name == kept]
     if not found:
         raise RuntimeError(f"MemoryUsageTracker: Trace '{name}' not found")
     if len(found) > 1:

@@ -104,6 +104,79 @@ T_TEST(names_are_found_missed_or_ambiguous)
 
 /* --- several captures ------------------------------------------------------------------- */
 
+T_TEST(a_name_too_long_keeps_its_beginning_and_its_end)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    const struct tts_phase *found;
+    char name[400], wanted[TTS_PHASE_NAME_MAX + 1];
+    memset(name, 'n', sizeof name);
+    strcpy(name + sizeof name - 8, "_000042");
+    T_EQ(tts_capture_snapshot(capture, name, NULL), TTS_OK);
+    name[sizeof name - 2] = '3';
+    T_EQ(tts_capture_end(capture, name, NULL), TTS_OK);
+    memset(wanted, 'n', sizeof wanted);
+    memcpy(wanted + 126, "...", 3);
+    strcpy(wanted + sizeof wanted - 8, "_000042");
+    T_EQ(tts_capture_count(capture), 2);
+    T_STR_EQ(tts_capture_at(capture, 0)->name, wanted);
+    wanted[sizeof wanted - 2] = '3';
+    T_STR_EQ(tts_capture_at(capture, 1)->name, wanted);
+    T_EQ(tts_capture_get(capture, name, &found, NULL), TTS_OK); /* by the long name, too */
+    T_TRUE(found == tts_capture_at(capture, 1));
+    done(capture, tracker);
+}
+
+T_TEST(a_name_is_never_cut_inside_a_letter)
+{
+    for (size_t shift = 0; shift < 4; shift++) {
+        char name[403] = "", out[TTS_PHASE_NAME_MAX + 1];
+        memset(name, 'n', shift);
+        for (size_t i = 0; i < 100 - (shift > 2); i++) /* the clef, of four bytes */
+            memcpy(name + shift + 4 * i, "\xf0\x9d\x84\x9e", 4);
+        size_t len = tts_phase_name_clip(name, out);
+        T_EQ(len, strlen(out));
+        T_TRUE(len <= TTS_PHASE_NAME_MAX && len > TTS_PHASE_NAME_MAX - 8);
+        size_t dots = (size_t)(strstr(out, "...") - out);
+        T_EQ((dots - shift) % 4, 0);
+        T_EQ((len - dots - 3) % 4, 0);
+        T_TRUE(memcmp(out + dots + 3, "\xf0\x9d\x84\x9e", 4) == 0);
+    }
+}
+
+T_TEST(names_that_are_no_text_are_cut_all_the_same)
+{
+    char name[600], out[TTS_PHASE_NAME_MAX + 1];
+    memset(name, 0x80, sizeof name - 1); /* the middle of a letter, again and again */
+    name[sizeof name - 1] = '\0';
+    T_TRUE(tts_phase_name_clip(name, out) >= TTS_PHASE_NAME_MAX - 6);
+    T_EQ(tts_phase_name_clip("", out), 0);
+    T_STR_EQ(out, "");
+    T_EQ(tts_phase_name_clip("short", out), 5);
+    T_STR_EQ(out, "short");
+    memset(name, 'x', TTS_PHASE_NAME_MAX);
+    name[TTS_PHASE_NAME_MAX] = '\0';
+    T_EQ(tts_phase_name_clip(name, out), TTS_PHASE_NAME_MAX);
+    T_STR_EQ(out, name);
+}
+
+T_TEST(names_that_become_equal_are_phases_of_their_own)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    const struct tts_phase *found;
+    char name[500];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    T_EQ(tts_capture_snapshot(capture, name, NULL), TTS_OK);
+    name[250] = 'm';
+    T_EQ(tts_capture_snapshot(capture, name, NULL), TTS_OK);
+    T_EQ(tts_capture_count(capture), 2);
+    T_STR_EQ(tts_capture_at(capture, 0)->name, tts_capture_at(capture, 1)->name);
+    T_EQ(tts_capture_get(capture, name, &found, NULL), TTS_E_AMBIGUOUS);
+    done(capture, tracker);
+}
+
 T_TEST(captures_nest_and_overlap_each_with_phases_of_its_own)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
