@@ -82,6 +82,11 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_detach(struct tts_tracker *tra
                                                          struct tts_device *device,
                                                          struct tts_error *err);
 
+/* Returns how often a NO_DISPATCH capture held back an attached device since the tracker was
+ * made. A capture during which this number stays the same had nothing to hold back. 0 for NULL.
+ * Any thread. */
+TTS_API uint64_t tts_tracker_get_held(struct tts_tracker *tracker);
+
 /* Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh lie on the
  * chip too. Call it before the chip has events. It holds for all captures, active and later
  * ones. A chip of another mesh moves to this mesh. Any thread. TTS_E_INVALID: `chip` is `mesh`

@@ -117,8 +117,10 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
             .tracker = t, .device = device, .id = id, .next = t->attached};
         t->attached = at;
         tts_device_observe(device, &(struct tts_observer){.event = on_event, .ctx = at});
-        if (t->holds > 0)
+        if (t->holds > 0) {
             tts_device_hold(device, true);
+            t->held++;
+        }
     }
     tts_tracker_leave(t);
     return status;

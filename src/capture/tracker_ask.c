@@ -47,6 +47,8 @@ static void hold_devices(struct tts_tracker *t, bool held)
 
 void tts_tracker_hold(struct tts_tracker *t)
 {
+    for (const struct tts_attached *at = t->attached; at; at = at->next)
+        t->held++;
     if (t->holds++ == 0)
         hold_devices(t, true);
 }
@@ -87,6 +89,16 @@ void tts_tracker_get_health(struct tts_tracker *t, struct tts_tracker_health *ou
     out->dropped += atomic_load_explicit(&t->dropped, memory_order_relaxed);
     out->refused = atomic_load_explicit(&t->refused, memory_order_relaxed);
     tts_tracker_leave(t);
+}
+
+uint64_t tts_tracker_get_held(struct tts_tracker *t)
+{
+    if (!t)
+        return 0;
+    tts_tracker_enter(t);
+    uint64_t held = t->held;
+    tts_tracker_leave(t);
+    return held;
 }
 
 size_t tts_tracker_live(struct tts_tracker *t, struct tts_live *out, size_t capacity)

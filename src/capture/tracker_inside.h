@@ -29,6 +29,7 @@ struct tts_tracker {
     struct tts_recorder *owned_recorder; /* that has to be finished, stopped or not */
     bool has_recorder;                   /* or one that is being made */
     uint32_t holds;                      /* active captures without dispatch */
+    uint64_t held;                       /* devices that such captures held, over all */
     uint32_t capture_numbers;            /* given to captures, for recordings */
     struct tts_attached *attached;
     struct tts_capture *captures; /* active or not */

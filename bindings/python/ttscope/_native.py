@@ -125,6 +125,7 @@ _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_tracker_chip", c_int, [c_void_p, c_uint32, c_uint32, POINTER(Error)]),
     ("tts_tracker_post", c_int, [c_void_p, POINTER(Event), POINTER(Error)]),
     ("tts_tracker_get_health", None, [c_void_p, POINTER(Health)]),
+    ("tts_tracker_get_held", c_uint64, [c_void_p]),
     ("tts_tracker_live", c_size_t, [c_void_p, POINTER(Live), c_size_t]),
     ("tts_capture_new", c_int, [c_void_p, POINTER(c_void_p), POINTER(Error)]),
     ("tts_capture_free", None, [c_void_p]),

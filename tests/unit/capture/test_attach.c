@@ -167,6 +167,27 @@ T_TEST(nothing_is_placed_while_any_capture_is_without_dispatch)
     done(outer, tracker);
 }
 
+T_TEST(a_capture_can_tell_whether_it_held_a_device_back)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *first = capture_of(tracker), *second = capture_of(tracker);
+    struct tts_device *device = n150();
+    T_EQ(tts_tracker_get_held(NULL), 0);
+    T_EQ(tts_capture_begin(first, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
+    T_EQ(tts_tracker_get_held(tracker), 0);
+    attach(tracker, device, 0); /* while the capture is active */
+    T_EQ(tts_tracker_get_held(tracker), 1);
+    T_EQ(tts_capture_begin(second, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK); /* beside it */
+    T_EQ(tts_tracker_get_held(tracker), 2);
+    T_EQ(tts_capture_end(first, NULL, NULL), TTS_OK);
+    T_EQ(tts_capture_end(second, NULL, NULL), TTS_OK);
+    T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
+    T_EQ(tts_tracker_get_held(tracker), 2);
+    detach(tracker, device);
+    tts_capture_free(second);
+    done(first, tracker);
+}
+
 T_TEST(what_was_placed_is_really_freed_without_dispatch)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
