@@ -1,7 +1,8 @@
 """The memory tracker of tt-train, name by name, so that a program changes one import::
 
-    from ttscope.compat import MemoryUsageTracker
+    import ttscope.compat as ttml
 
+    MemoryUsageTracker = ttml.core.utils.MemoryUsageTracker
     guard = MemoryUsageTracker.begin_capture()
     ...
     MemoryUsageTracker.snapshot("FORWARD_PASS")
@@ -13,8 +14,17 @@
 
 Names, defaults, error texts, reprs and the printed summary are the published ones. What is
 better: a guard that is forgotten never touches a capture that began after its own, clear()
-during a capture ends it, and calls from several threads are safe. What is counted is what the
-tracker of the process is told of (``ttscope.process_tracker()``).
+during a capture ends it, calls from several threads are safe, and any str is a name.
+
+If ttnn can be imported, begin_capture() opens the runtime's own graph capture on the calling
+thread, and each segment is what its trace says. NO_DISPATCH is the runtime's, too: nothing is
+allocated or run on a device. Only the thread that began the capture is captured, and only it can
+end a segment. The trace of a segment is told to the tracker of the process
+(``ttscope.process_tracker()``) when the segment ends, so that a recording has it.
+
+Without ttnn, what is counted is what that tracker is told of. With both, one source counts: once
+the tracker was told of an event by somebody else (the adapter for tt-metal in C++, plain calls),
+the traces of that capture are not counted.
 """
 
 from __future__ import annotations
@@ -23,16 +33,21 @@ import collections
 import contextlib
 import dataclasses
 import threading
+import types
 import weakref
-from typing import Deque, Iterator, List, Optional, Tuple
+from typing import Any, Deque, Iterator, List, Optional, Tuple
 
 from ._capture import Capture
-from ._mode import NORMAL, RunMode, run_mode
-from ._native import PHASE_END, kept_name
+from ._graphfeed import GraphFeed, nodes_of
+from ._mode import NO_DISPATCH, NORMAL, RunMode, run_mode
+from ._native import PHASE_END, kept_name, lib
+from ._notice import say_once
+from ._tracker import Tracker
+from ._ttnn import GraphCapture, find_graph
 from ._usage import Phase
 
 __all__ = ["DRAMUsage", "MemoryUsageGuard", "MemoryUsageTracker", "PeakMemoryUsagePerCore",
-           "RunMode"]
+           "RunMode", "core"]
 
 _MB = 1048576.0
 
@@ -72,6 +87,60 @@ class PeakMemoryUsagePerCore:
                 f"  Total:      {self.peak_total} bytes")
 
 
+# ---- what the runtime tells ----
+
+
+class _Feed:
+    """The graph captures of the runtime, for one capture of ours."""
+
+    def __init__(self, graph: Any, mode: RunMode, tracker: Tracker) -> None:
+        self._capture = GraphCapture(graph, mode)
+        self._feed = GraphFeed(tracker)
+        self._tracker = tracker
+        self._events = 0  # that the tracker counted, as far as they are ours
+        self._is_alone = True
+
+    def start(self) -> None:
+        self._events = self._tracker.health().events
+
+    def finish_segment(self, is_last: bool) -> None:
+        """Reads the trace of the segment and tells the tracker. Raises nothing: a training run
+        does not end because its memory cannot be counted."""
+        try:
+            if not self._capture.is_open:
+                return
+            if not self._capture.is_mine:
+                say_once("thread", "only the thread that called begin_capture() can end a "
+                                   "segment: what the runtime did is in the next one that it "
+                                   "ends; call snapshot() and end_capture() there")
+                return
+            trace = self._capture.end() if is_last else self._capture.cut()
+            self._tell(nodes_of(trace))
+        except Exception as error:
+            say_once("trace", "cannot read the graph trace of ttnn, so a segment lacks what the "
+                              f"runtime did: {type(error).__name__}: {error}")
+
+    def _tell(self, nodes: List[Any]) -> None:
+        if self._tracker.health().events != self._events:
+            self._is_alone = False
+        if not self._is_alone:
+            say_once("sources", "the tracker is told of memory by another source (ttscope/metal.hpp "
+                                "or plain calls), so the graph traces of ttnn are not counted")
+            return
+        self._feed.feed(nodes)
+        self._events = self._tracker.health().events
+        if self._feed.skipped:
+            say_once("nodes", f"skipped {self._feed.skipped} nodes of a graph trace of ttnn that "
+                              "this release does not know; figures may be too small")
+
+    def close(self) -> bool:
+        """Ends the runtime's capture. False: this thread cannot."""
+        if self._capture.is_open and not self._capture.is_mine:
+            return False
+        self.finish_segment(is_last=True)
+        return True
+
+
 # ---- the one capture of the process ----
 
 
@@ -86,6 +155,10 @@ class _State:
         self._capture: Optional[Capture] = None
         self._begun = 0
         self._dead: Deque[int] = collections.deque()
+        self._feed: Optional[_Feed] = None
+        self._no_ttnn = ""  # why there is none
+        self._mode = NORMAL
+        self._held = 0  # devices, before the capture began
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[Capture]:
@@ -99,12 +172,86 @@ class _State:
             self._leave()
 
     def begin(self, mode: RunMode) -> int:
+        graph, reason = find_graph()
         with self.hold() as capture:
             if capture.is_active:
                 raise RuntimeError("MemoryUsageTracker: Capture already active")
-            capture.begin(mode)
+            self._close_feed()
+            self._held = lib.tts_tracker_get_held(capture.tracker._ptr)
+            feed = None if graph is None else _Feed(graph, mode, capture.tracker)
+            try:
+                capture.begin(mode)
+            except BaseException:
+                if feed is not None:
+                    feed.close()
+                raise
+            if feed is not None:
+                feed.start()
+            self._feed, self._no_ttnn, self._mode = feed, reason, mode
             self._begun += 1
             return self._begun
+
+    def snapshot(self, name: str) -> None:
+        kept_name(name)  # a TypeError comes before anything ends
+        with self.hold() as capture:
+            if not capture.is_active:
+                raise RuntimeError(
+                    "MemoryUsageTracker: Cannot snapshot - capture is not active")
+            if self._feed is not None:
+                self._feed.finish_segment(is_last=False)
+            try:
+                capture.snapshot(name)
+            except MemoryError:
+                say_once("memory", f"out of memory: '{name}' and the segment after it are one")
+
+    def end(self, name: str) -> None:
+        kept_name(name)
+        with self.hold() as capture:
+            if not capture.is_active:
+                return
+            self._close_feed()
+            try:
+                capture.end(name)
+            except MemoryError:
+                say_once("memory", f"out of memory: the segment '{name}' goes on; call "
+                                   "end_capture() again")
+                return
+            if self._mode is NO_DISPATCH and self._no_ttnn and \
+                    lib.tts_tracker_get_held(capture.tracker._ptr) == self._held:
+                say_once("dispatch", "NO_DISPATCH held nothing back: whatever was allocated was "
+                                     f"really allocated. {self._advice()}")
+            self._check_events(capture)
+
+    def clear(self) -> None:
+        with self.hold() as capture:
+            self._close_feed()
+            capture.clear()
+
+    def text(self) -> str:
+        with self.hold() as capture:
+            self._check_events(capture)
+            return capture.text()
+
+    def _close_feed(self) -> None:
+        if self._feed is None:
+            return
+        if self._feed.close():
+            self._feed = None
+        else:
+            say_once("close", "the graph capture of ttnn stays open: only the thread that called "
+                              "begin_capture() can end it; call end_capture() or clear() there")
+
+    def _check_events(self, capture: Capture) -> None:
+        phases = capture.phases
+        if phases and not any(phase.events for phase in phases):
+            say_once("events", f"the capture saw no event, so every figure is 0. {self._advice()}")
+
+    def _advice(self) -> str:
+        if self._no_ttnn:
+            return (f"ttnn cannot be used ({self._no_ttnn}): run where it can be imported, or tell "
+                    "ttscope.process_tracker() what is allocated")
+        return ("ttnn recorded nothing: call begin_capture() on the thread that allocates, before "
+                "it does")
 
     def guard_died(self, begun: int) -> None:
         self._dead.append(begun)
@@ -114,6 +261,7 @@ class _State:
     def _bury(self) -> None:
         while self._dead:
             if self._dead.popleft() == self._begun and self._capture is not None:
+                self._close_feed()
                 self._capture.clear()
 
     def _leave(self) -> None:
@@ -215,19 +363,15 @@ class MemoryUsageTracker:
 
     @staticmethod
     def snapshot(name: str) -> None:
-        """Ends the segment under `name` and starts the next."""
-        with _state.hold() as capture:
-            if not capture.is_active:
-                raise RuntimeError(
-                    "MemoryUsageTracker: Cannot snapshot - capture is not active")
-            capture.snapshot(name)
+        """Ends the segment under `name` and starts the next. A name of more than 255 bytes is
+        shortened. Raises only if no capture is active, or if the name is no str."""
+        _state.snapshot(name)
 
     @staticmethod
     def end_capture(name: str = PHASE_END) -> None:
         """Ends the last segment under `name`, and the capture. Does nothing when none is
         active."""
-        with _state.hold() as capture:
-            capture.end(name)
+        _state.end(name)
 
     @staticmethod
     def get_dram_usage(name: str = PHASE_END) -> DRAMUsage:
@@ -257,12 +401,14 @@ class MemoryUsageTracker:
     @staticmethod
     def print_memory_usage() -> None:
         """Writes the summary of the finished segments to sys.stdout."""
-        with _state.hold() as capture:
-            text = capture.text()
-        print(text, end="")
+        print(_state.text(), end="")
 
     @staticmethod
     def clear() -> None:
         """Drops all segments, and ends the capture if one is active."""
-        with _state.hold() as capture:
-            capture.clear()
+        _state.clear()
+
+
+#: What a program finds below the name that it gives this module.
+core = types.SimpleNamespace(utils=types.SimpleNamespace(
+    DRAMUsage=DRAMUsage, MemoryUsageTracker=MemoryUsageTracker))
