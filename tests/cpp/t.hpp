@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" {
@@ -30,6 +31,12 @@ template <class E, class Work> std::string thrown(Work work)
     return "(nothing)";
 }
 
+inline std::string text_of(const std::string &path)
+{
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 // What `work` writes to standard output.
 template <class Work> std::string printed(Work work)
 {
@@ -41,6 +48,24 @@ template <class Work> std::string printed(Work work)
     std::fflush(stdout);
     T_TRUE(dup2(saved, STDOUT_FILENO) == STDOUT_FILENO);
     close(saved);
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return text_of(path);
+}
+
+// What `work` writes to standard error in a process of its own, where nothing was said before.
+template <class Work> std::string said(Work work)
+{
+    const std::string path = t_scratch("stderr");
+    std::fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!std::freopen(path.c_str(), "w", stderr))
+            _exit(2);
+        work();
+        std::fflush(stderr);
+        _exit(0);
+    }
+    int status = 1;
+    T_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+    T_EQ(status, 0);
+    return text_of(path);
 }

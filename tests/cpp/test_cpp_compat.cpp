@@ -29,13 +29,6 @@ static long allocations_left = -1;
     std::free(memory);
 }
 
-namespace tt::tt_metal
-{
-struct IGraphProcessor {
-    enum class RunMode { NORMAL, NO_DISPATCH };
-};
-} // namespace tt::tt_metal
-
 // The runtime of this program.
 static void allocate(std::uint64_t id, std::uint64_t bytes)
 {
@@ -94,6 +87,65 @@ static const char *summary =
     "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
     "\n=== Final Totals ===\n"
     "Overall DRAM Peak: 36.00 MB, Final DRAM Usage: 0.00 MB\n\n";
+
+// What is said is said once in a process: these are first, each in a process of its own.
+
+T_TEST(a_capture_without_events_says_once_what_to_do)
+{
+    T_TEXT_EQ(
+        said([] {
+            for (int i = 0; i < 2; i++) {
+                auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+                ttml::utils::MemoryUsageTracker::end_capture();
+                printed([] { ttml::utils::MemoryUsageTracker::print_memory_usage(); });
+            }
+        }),
+        "ttscope: the capture saw no event, so every figure is 0; the program was compiled "
+        "without tt-metal's headers: add the directory of tt-metalium/ with -I and "
+        "compile as C++20, or tell ttscope::Tracker::process() what is allocated\n");
+}
+
+T_TEST(no_dispatch_with_nothing_to_hold_says_so)
+{
+    std::string text = said([] {
+        auto guard = ttml::utils::MemoryUsageTracker::begin_capture(
+            tt::tt_metal::IGraphProcessor::RunMode::NO_DISPATCH);
+        train_one_step();
+    });
+    T_EQ(
+        text.find("ttscope: NO_DISPATCH held nothing back, so everything was really allocated"),
+        0);
+}
+
+T_TEST(no_dispatch_with_a_device_to_hold_says_nothing)
+{
+    T_TEXT_EQ(said([] {
+                  tts_chip chip;
+                  tts_device *device = nullptr;
+                  T_EQ(tts_chip_preset("n150", &chip, nullptr), TTS_OK);
+                  T_EQ(tts_device_new(&chip, nullptr, nullptr, &device, nullptr), TTS_OK);
+                  ttscope::Tracker tracker = ttscope::Tracker::process();
+                  auto guard = ttml::utils::MemoryUsageTracker::begin_capture(
+                      tt::tt_metal::IGraphProcessor::RunMode::NO_DISPATCH);
+                  tracker.attach(device, 7);
+                  train_one_step();
+                  tracker.detach(device);
+                  tts_device_free(device);
+              }),
+              "");
+}
+
+T_TEST(without_memory_a_snapshot_ends_no_training_run)
+{
+    auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+    const std::string name(300, 'n');
+    allocations_left = 0;
+    ttml::utils::MemoryUsageTracker::snapshot(name);
+    allocations_left = -1;
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 0);
+    ttml::utils::MemoryUsageTracker::snapshot(name);
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 1);
+}
 
 T_TEST(the_loop_of_the_guide_prints_its_summary)
 {

@@ -412,7 +412,7 @@ class Sources(Case):
             MemoryUsageTracker.end_capture()
             self.assertIn("--- A ---", self.printed())
             guard.release()
-        self.assert_said("the capture saw no event, so every figure is 0. ttnn recorded nothing: "
+        self.assert_said("the capture saw no event, so every figure is 0; ttnn recorded nothing: "
                          "call begin_capture() on the thread that allocates")
 
     def test_without_ttnn_it_says_why_and_what_to_do(self):

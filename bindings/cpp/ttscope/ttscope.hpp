@@ -10,11 +10,26 @@
 // ttml::utils too, so that code that calls that one by its name needs no change but the
 // include. A program that includes both defines TTSCOPE_NO_TTML first and takes this one from
 // ttscope.
+//
+// Where tt-metal's headers are (C++20), begin_capture() watches the runtime on the calling
+// thread as metal.hpp does, and NO_DISPATCH holds it back as hold.hpp says. Such a program must
+// be linked with the runtime, or define TTSCOPE_NO_METAL first. Elsewhere the tracker counts
+// what it is told, and tt::tt_metal::IGraphProcessor::RunMode is an enum of this header.
 #pragma once
 
 #include "ttscope/capture.h"
 #include "ttscope/recorder.h"
 
+#if !defined(TTSCOPE_NO_METAL) && __cplusplus >= 202002L &&                                    \
+    __has_include(<tt-metalium/graph_tracking.hpp>)
+#include "ttscope/hold.hpp"
+#include "ttscope/metal.hpp"
+#define TTSCOPE_HAS_METAL 1
+#else
+#define TTSCOPE_HAS_METAL 0
+#endif
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +37,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,8 +65,8 @@ class Error : public std::runtime_error
     tts_status status_;
 };
 
-// NO_DISPATCH holds the modelled devices that are attached to the tracker, and nothing else: in
-// a program of tt-metal open the runtime's own NO_DISPATCH capture, which metal.hpp looks at.
+// NO_DISPATCH holds the modelled devices that are attached to the tracker. Of a
+// MemoryUsageTracker it also holds tt-metal, where its headers are.
 enum class Mode { NORMAL = TTS_CAPTURE_NORMAL, NO_DISPATCH = TTS_CAPTURE_NO_DISPATCH };
 
 namespace detail
@@ -111,12 +127,76 @@ struct EndRecorder {
     }
 };
 
+// What a MemoryUsageTracker knows of its session. A plain capture has none.
+struct Session {
+    std::shared_ptr<void> runtime; // watched and held until the end
+    const char *advice = "";       // if nothing is counted or held
+    bool may_hold_nothing = false; // NO_DISPATCH, and no runtime to hold
+    std::uint64_t held = 0;        // devices, before it began
+};
+
 // What a capture and its guards share. `begins` counts them: it names a session.
 struct Shared {
     std::mutex mutex;
     std::unique_ptr<tts_capture, FreeCapture> capture;
     std::uint64_t begins = 0;
+    Session session;
 };
+
+// What is said at most once in a process.
+enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICES };
+
+[[gnu::visibility("default")]] inline void say_once(Notice notice, const char *text,
+                                                    const char *advice) noexcept
+{
+    static std::atomic<bool> is_said[NOTICES];
+    if (!is_said[notice].exchange(true))
+        std::fprintf(stderr, "ttscope: %s%s\n", text, advice);
+}
+
+// What a MemoryUsageTracker does with the runtime while a session lasts. The functions that
+// depend on it are templates, so that parts of a program that were compiled with and without
+// the runtime's headers have one of each.
+struct WithoutRuntime {
+    static constexpr bool can_hold = false;
+    static constexpr const char *advice =
+        "the program was compiled without tt-metal's headers: add the directory of "
+        "tt-metalium/ "
+        "with -I and compile as C++20, or tell ttscope::Tracker::process() what is allocated";
+    static std::shared_ptr<void> begin(tts_tracker *, tts_capture_mode)
+    {
+        return nullptr;
+    }
+};
+
+#if TTSCOPE_HAS_METAL
+struct WithRuntime {
+    static constexpr bool can_hold = true;
+    static constexpr const char *advice = "tt-metal told of nothing: call begin_capture() on "
+                                          "the thread that allocates, before it "
+                                          "does; other threads call ttscope::metal::watch()";
+
+    metal::Watch watch;
+    std::unique_ptr<metal::Hold> hold;
+
+    WithRuntime(tts_tracker *tracker, tts_capture_mode mode) : watch(tracker)
+    {
+        if (mode != TTS_CAPTURE_NO_DISPATCH)
+            return;
+        hold = std::make_unique<metal::Hold>(tt::tt_metal::GraphTracker::instance());
+        if (const char *problem = hold->problem())
+            say_once(NOTICE_HOLD, "NO_DISPATCH does not hold tt-metal back: ", problem);
+    }
+    static std::shared_ptr<void> begin(tts_tracker *tracker, tts_capture_mode mode)
+    {
+        return std::make_shared<WithRuntime>(tracker, mode);
+    }
+};
+using Runtime = WithRuntime;
+#else
+using Runtime = WithoutRuntime;
+#endif
+#undef TTSCOPE_HAS_METAL
 
 // Ends and clears one session, unless it is gone or another one began since.
 struct Finish {
@@ -129,8 +209,10 @@ struct Finish {
             return;
         try {
             std::lock_guard<std::mutex> lock(held->mutex);
-            if (held->begins == session)
-                tts_capture_clear(held->capture.get());
+            if (held->begins != session)
+                return;
+            held->session.runtime.reset();
+            tts_capture_clear(held->capture.get());
         } catch (...) { // the lock: then nothing can be done
         }
     }
@@ -369,12 +451,14 @@ class Capture
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
+        shared_->session.runtime.reset();
         detail::check(tts_capture_end(get(), detail::kept_name(name).c_str(), &error), error);
     }
     // Ends it if it is active, and drops all phases.
     void clear()
     {
         std::lock_guard<std::mutex> lock(shared().mutex);
+        shared_->session.runtime.reset();
         tts_capture_clear(get());
     }
     bool is_active() const
@@ -434,11 +518,12 @@ class Capture
     {
         return shared_->capture.get();
     }
-    detail::Finish start(tts_capture_mode mode)
+    detail::Finish start(tts_capture_mode mode, detail::Session session = {})
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
         detail::check(tts_capture_begin(get(), mode, &error), error);
+        shared_->session = std::move(session);
         return {shared_, ++shared_->begins};
     }
     template <class Write> std::string text_of(Write write) const
@@ -515,29 +600,38 @@ struct L1UsagePerCore {
 //
 // A class, where tt-train has a namespace: `using namespace` and aliases of that one do not
 // compile, write `using` with the class. begin_capture(NO_DISPATCH) is Mode::NO_DISPATCH.
+//
+// begin_capture() also begins to watch the runtime on its thread, if the headers were there;
+// end_capture(), clear() and the guard end that, on the same thread. A capture that saw no
+// event, or a NO_DISPATCH that held nothing back, says so once on stderr.
 class MemoryUsageTracker
 {
   public:
     static constexpr const char *kDefaultTraceName = TTS_PHASE_END;
 
     // The capture ends with the guard, and its phases go: keep it, and print before.
-    [[nodiscard]] static Guard begin_capture()
+    template <class Runtime = detail::Runtime> [[nodiscard]] static Guard begin_capture()
     {
-        return Guard(start(TTS_CAPTURE_NORMAL));
+        return Guard(start<Runtime>(TTS_CAPTURE_NORMAL));
     }
-    template <class RunMode, class = detail::if_mode<RunMode>>
+    template <class RunMode, class Runtime = detail::Runtime, class = detail::if_mode<RunMode>>
     [[nodiscard]] static Guard begin_capture(RunMode mode)
     {
-        return Guard(start(detail::mode_of(mode)));
+        return Guard(start<Runtime>(detail::mode_of(mode)));
     }
+    // Throws only when no capture is active: without memory the phase goes on.
     static void snapshot(const std::string &name)
     {
         translate(TTS_E_INVALID, "Cannot snapshot - capture is not active",
-                  [&] { capture().snapshot(name); });
+                  [&] { with_memory([&] { capture().snapshot(name); }); });
     }
     static void end_capture(const std::string &name = kDefaultTraceName)
     {
-        translate(TTS_OK, "", [&] { capture().end(name); });
+        const bool was_active = capture().is_active();
+        translate(TTS_OK, "", [&] { with_memory([&] { capture().end(name); }); });
+        if (was_active)
+            check_dispatch();
+        check_events();
     }
     static DRAMUsage get_dram_usage(const std::string &name = kDefaultTraceName)
     {
@@ -563,6 +657,7 @@ class MemoryUsageTracker
     }
     static void print_memory_usage()
     {
+        check_events();
         capture().print(stdout);
     }
     static void clear()
@@ -571,11 +666,14 @@ class MemoryUsageTracker
     }
 
   protected:
-    static detail::Finish start(tts_capture_mode mode)
+    template <class Runtime> static detail::Finish start(tts_capture_mode mode)
     {
         detail::Finish finish;
-        translate(TTS_E_BUSY, "Capture already active",
-                  [&] { finish = capture().start(mode); });
+        translate(TTS_E_BUSY, "Capture already active", [&] {
+            if (capture().is_active())
+                throw Error(TTS_E_BUSY, "");
+            finish = capture().start(mode, session_of<Runtime>(mode));
+        });
         return finish;
     }
 
@@ -588,6 +686,64 @@ class MemoryUsageTracker
         static Capture &only_one = *new Capture(Tracker::process());
         return only_one;
     }
+    template <class Runtime> static detail::Session session_of(tts_capture_mode mode)
+    {
+        tts_tracker *tracker = Tracker::process().get();
+        detail::Session session;
+        session.advice = Runtime::advice;
+        session.may_hold_nothing = mode == TTS_CAPTURE_NO_DISPATCH && !Runtime::can_hold;
+        session.held = tts_tracker_get_held(tracker);
+        session.runtime = Runtime::begin(tracker, mode);
+        return session;
+    }
+    // Does something that may find no memory, and says so when it does.
+    template <class Call> static void with_memory(Call call)
+    {
+        try {
+            call();
+        } catch (const Error &error) {
+            if (error.status() != TTS_E_NOMEM)
+                throw;
+            detail::say_once(detail::NOTICE_MEMORY, out_of_memory, "");
+        } catch (const std::bad_alloc &) {
+            detail::say_once(detail::NOTICE_MEMORY, out_of_memory, "");
+        }
+    }
+    static void check_events()
+    {
+        std::size_t phases = 0;
+        std::uint64_t events = 0;
+        capture().each([&](const tts_phase &phase) {
+            phases++;
+            events += phase.events;
+        });
+        if (phases > 0 && events == 0)
+            detail::say_once(detail::NOTICE_EVENTS,
+                             "the capture saw no event, so every figure is 0; ", advice());
+    }
+    static void check_dispatch()
+    {
+        if (may_hold_nothing())
+            detail::say_once(
+                detail::NOTICE_DISPATCH,
+                "NO_DISPATCH held nothing back, so everything was really allocated; ",
+                advice());
+    }
+    static const char *advice()
+    {
+        std::lock_guard<std::mutex> lock(capture().shared().mutex);
+        return capture().shared().session.advice;
+    }
+    static bool may_hold_nothing()
+    {
+        std::lock_guard<std::mutex> lock(capture().shared().mutex);
+        const detail::Session &session = capture().shared().session;
+        return session.may_hold_nothing &&
+               session.held == tts_tracker_get_held(Tracker::process().get());
+    }
+    static constexpr const char *out_of_memory =
+        "out of memory: a segment and the one after it are one";
+
     template <class Call>
     static void translate(tts_status known, const char *published, Call call)
     {
@@ -662,21 +818,22 @@ namespace ttscope::compat
 class MemoryUsageTracker : public ttscope::MemoryUsageTracker
 {
   public:
+    template <class Runtime = detail::Runtime>
     [[nodiscard]] static ttnn::ScopeGuard begin_capture()
     {
-        return ttnn::ScopeGuard(begun(TTS_CAPTURE_NORMAL));
+        return ttnn::ScopeGuard(begun<Runtime>(TTS_CAPTURE_NORMAL));
     }
-    template <class RunMode, class = detail::if_mode<RunMode>>
+    template <class RunMode, class Runtime = detail::Runtime, class = detail::if_mode<RunMode>>
     [[nodiscard]] static ttnn::ScopeGuard begin_capture(RunMode mode)
     {
-        return ttnn::ScopeGuard(begun(detail::mode_of(mode)));
+        return ttnn::ScopeGuard(begun<Runtime>(detail::mode_of(mode)));
     }
 
   private:
     // The function may find no memory: until it is there a guard of ours has the capture.
-    static std::function<void()> begun(tts_capture_mode mode)
+    template <class Runtime> static std::function<void()> begun(tts_capture_mode mode)
     {
-        detail::Finish finish = start(mode);
+        detail::Finish finish = start<Runtime>(mode);
         Guard guard(finish);
         std::function<void()> close(std::move(finish));
         guard.release();
@@ -694,6 +851,18 @@ namespace ttscope::compat
 {
 using ttscope::MemoryUsageTracker;
 }
+#endif
+
+// The published programs name the run mode of the runtime.
+#if !__has_include(<tt-metalium/graph_tracking.hpp>)
+namespace tt::tt_metal
+{
+class IGraphProcessor
+{
+  public:
+    enum class RunMode { NORMAL, NO_DISPATCH };
+};
+} // namespace tt::tt_metal
 #endif
 
 namespace ttml::utils

@@ -218,8 +218,8 @@ class _State:
                 return
             if self._mode is NO_DISPATCH and self._no_ttnn and \
                     lib.tts_tracker_get_held(capture.tracker._ptr) == self._held:
-                say_once("dispatch", "NO_DISPATCH held nothing back: whatever was allocated was "
-                                     f"really allocated. {self._advice()}")
+                say_once("dispatch", "NO_DISPATCH held nothing back, so everything was really "
+                                     f"allocated; {self._advice()}")
             self._check_events(capture)
 
     def clear(self) -> None:
@@ -244,7 +244,7 @@ class _State:
     def _check_events(self, capture: Capture) -> None:
         phases = capture.phases
         if phases and not any(phase.events for phase in phases):
-            say_once("events", f"the capture saw no event, so every figure is 0. {self._advice()}")
+            say_once("events", f"the capture saw no event, so every figure is 0; {self._advice()}")
 
     def _advice(self) -> str:
         if self._no_ttnn:

@@ -2,6 +2,7 @@
 // thread, dataflow buffers and scratchpads, observers that are no captures.
 #pragma once
 
+#include "standin/hooks.hpp"
 #include "standin/types.hpp"
 
 #include <any>
@@ -103,9 +104,28 @@ class GraphTracker
     {
         return list_;
     }
-    bool hook_program(Program *) const
+    bool hook_program(Program *program)
     {
-        return is_blocking;
+        return is_blocking || (hook_ && hook_->hook_program(program));
+    }
+    bool hook_allocate(const Buffer *buffer)
+    {
+        return hook_ && hook_->hook_allocate(buffer);
+    }
+    bool add_hook(const std::shared_ptr<IGraphHooks> &hook)
+    {
+        if (hook_)
+            return false;
+        hook_ = hook;
+        return true;
+    }
+    const std::shared_ptr<IGraphHooks> &get_hook() const
+    {
+        return hook_;
+    }
+    void clear_hook()
+    {
+        hook_ = nullptr;
     }
 #endif
     template <class Tell> void tell(Tell tell)
@@ -123,6 +143,7 @@ class GraphTracker
 
   private:
     static inline thread_local std::vector<std::shared_ptr<IGraphProcessor>> list_;
+    static inline thread_local std::shared_ptr<IGraphHooks> hook_;
 };
 
 } // namespace tt::tt_metal

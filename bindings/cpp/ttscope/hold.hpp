@@ -1,0 +1,159 @@
+// hold.hpp: keeps tt-metal from allocating and running anything, as its own NO_DISPATCH
+// captures do. ttscope.hpp uses it; a program need not.
+//
+// The runtime asks one hook before it allocates, frees, copies or runs. A Hold installs such a
+// hook. Newer runtimes have a hook for each thread, older ones one for the process. If a hook
+// is there already, a graph capture of the runtime is open: its run mode stays in force, and
+// the Hold does nothing.
+//
+// Where ttnn is, the hook is ttnn's own: its operations keep programs that were made without
+// addresses out of the program cache only if they know the hook. Such a program must be linked
+// with ttnn.
+#pragma once
+
+#include <tt-metalium/graph_tracking.hpp>
+#if __has_include(<tt-metalium/mesh_buffer.hpp>)
+#include <tt-metalium/mesh_buffer.hpp>
+#define TTSCOPE_HOLD_HAS_MESH 1
+#else
+#define TTSCOPE_HOLD_HAS_MESH 0
+#endif
+#if __has_include(<ttnn/graph/graph_processor.hpp>)
+#include <ttnn/graph/graph_processor.hpp>
+#define TTSCOPE_HOLD_HAS_TTNN 1
+#else
+#define TTSCOPE_HOLD_HAS_TTNN 0
+#endif
+
+#include <atomic>
+#include <memory>
+#include <type_traits>
+
+namespace ttscope::metal
+{
+
+namespace detail
+{
+
+// The type of the hooks, as the runtime itself takes them.
+template <class> struct HookCall;
+template <class R, class H> struct HookCall<bool (R::*)(const std::shared_ptr<H> &)> {
+    using Hook = H;
+};
+
+template <class R>
+concept has_hooks = requires(R &runtime)
+{
+    typename HookCall<decltype(&R::add_hook)>::Hook;
+    runtime.get_hook();
+    runtime.clear_hook();
+};
+
+// A hook that blocks everything. It overrides what it knows of the interface; if there is more,
+// it stays abstract, and nothing can be held.
+template <class H> class Blocker : public H
+{
+  public:
+    void set_block(bool is_blocking) noexcept
+    {
+        is_blocking_.store(is_blocking, std::memory_order_relaxed);
+    }
+    bool hook_allocate(const tt::tt_metal::Buffer *)
+    {
+        return is_blocking();
+    }
+    bool hook_deallocate(tt::tt_metal::Buffer *)
+    {
+        return is_blocking();
+    }
+    bool hook_program(tt::tt_metal::Program *)
+    {
+        return is_blocking();
+    }
+    bool hook_write_to_device(const tt::tt_metal::Buffer *)
+    {
+        return is_blocking();
+    }
+    bool hook_read_from_device(tt::tt_metal::Buffer *)
+    {
+        return is_blocking();
+    }
+#if TTSCOPE_HOLD_HAS_MESH
+    bool hook_write_to_device(const tt::tt_metal::distributed::MeshBuffer *)
+    {
+        return is_blocking();
+    }
+    bool hook_read_from_device(const tt::tt_metal::distributed::MeshBuffer *)
+    {
+        return is_blocking();
+    }
+#endif
+
+  private:
+    bool is_blocking() const noexcept
+    {
+        return is_blocking_.load(std::memory_order_relaxed);
+    }
+    std::atomic<bool> is_blocking_{false};
+};
+
+#if TTSCOPE_HOLD_HAS_TTNN
+template <class> using HookOf = ttnn::graph::ProcessorHooks;
+#else
+template <class R> using HookOf = Blocker<typename HookCall<decltype(&R::add_hook)>::Hook>;
+#endif
+#undef TTSCOPE_HOLD_HAS_MESH
+#undef TTSCOPE_HOLD_HAS_TTNN
+
+// Says whether it holds, and what to do if it does not. Ends on the thread that it began on:
+// on another one the hook stays, but blocks nothing any more.
+template <class R> class HoldOn
+{
+  public:
+    explicit HoldOn(R &) noexcept
+    {
+    }
+    const char *problem() const noexcept
+    {
+        return "this release of tt-metal cannot be held back from outside: open its own "
+               "capture "
+               "with RunMode::NO_DISPATCH before begin_capture()";
+    }
+};
+template <has_hooks R>
+requires(!std::is_abstract_v<HookOf<R>>) class HoldOn<R>
+{
+  public:
+    explicit HoldOn(R &runtime) : runtime_(runtime), hook_(std::make_shared<HookOf<R>>())
+    {
+        hook_->set_block(true);
+        is_installed_ = runtime_.add_hook(hook_);
+    }
+    HoldOn(const HoldOn &) = delete;
+    HoldOn &operator=(const HoldOn &) = delete;
+    ~HoldOn()
+    {
+        hook_->set_block(false);
+        if (is_installed_ && runtime_.get_hook() == hook_)
+            runtime_.clear_hook();
+    }
+    // NULL: it holds.
+    const char *problem() const noexcept
+    {
+        return is_installed_ ? nullptr
+                             : "a graph capture of the runtime is open, and its run mode stays "
+                               "in force: end it before begin_capture()";
+    }
+
+  private:
+    R &runtime_;
+    std::shared_ptr<HookOf<R>> hook_;
+    bool is_installed_ = false;
+};
+
+} // namespace detail
+
+// While one lives, the runtime allocates and runs nothing on this thread.
+using Hold = detail::HoldOn<tt::tt_metal::GraphTracker>;
+
+} // namespace ttscope::metal

@@ -1,0 +1,27 @@
+// hooks.hpp: what a runtime asks before it does something. STANDIN_STRANGE has one question
+// more than anybody knows.
+#pragma once
+
+#include "standin/types.hpp"
+#include "tt-metalium/mesh_buffer.hpp"
+
+namespace tt::tt_metal
+{
+
+class IGraphHooks
+{
+  public:
+    virtual ~IGraphHooks() = default;
+    virtual bool hook_allocate(const Buffer *) = 0;
+    virtual bool hook_deallocate(Buffer *) = 0;
+    virtual bool hook_program(Program *) = 0;
+    virtual bool hook_write_to_device(const Buffer *) = 0;
+    virtual bool hook_read_from_device(Buffer *) = 0;
+    virtual bool hook_read_from_device(const distributed::MeshBuffer *) = 0;
+    virtual bool hook_write_to_device(const distributed::MeshBuffer *) = 0;
+#ifdef STANDIN_STRANGE
+    virtual bool hook_of_tomorrow() = 0;
+#endif
+};
+
+} // namespace tt::tt_metal

@@ -1,0 +1,7 @@
+// mesh_buffer.hpp: a stand-in for the buffer of a mesh, which is only named.
+#pragma once
+
+namespace tt::tt_metal::distributed
+{
+class MeshBuffer;
+}
