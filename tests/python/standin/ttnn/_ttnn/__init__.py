@@ -1,6 +1,7 @@
 """The card, its buffers and its programs."""
 
 import itertools
+import os
 import threading
 
 BUFFER_TYPES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
@@ -17,7 +18,8 @@ class _Captures(threading.local):
 class _Card:
     def __init__(self):
         self.captures = _Captures()
-        self.reset()
+        self.reset(os.environ.get("STANDIN_GENERATION", "head"),
+                   int(os.environ.get("STANDIN_MEMORY", 1 << 40)))
 
     def reset(self, generation="head", memory=1 << 40):
         self.generation, self.memory, self.used, self.next_address = generation, memory, 0, 1024
