@@ -44,8 +44,8 @@ TTS_NODISCARD enum tts_status tts_whatif_map(const struct tts_event *event,
 
 struct tts_whatif_config {
     const struct tts_chip *chip; /* copied */
-    bool keeps_steps; /* for tts_whatif_try(): those of DRAM, at most TTS_WHATIF_STEPS_MAX */
-    bool dram_only;   /* all else is passed over */
+    bool keeps_steps;            /* for tts_whatif_try(), at most TTS_WHATIF_STEPS_MAX */
+    bool dram_only;              /* all else is passed over */
 };
 
 struct tts_whatif;
@@ -174,6 +174,24 @@ bool tts_whatif_has_steps(const struct tts_whatif *whatif);
 TTS_NODISCARD enum tts_status tts_whatif_try(const struct tts_whatif *whatif,
                                              uint64_t bank_bytes, bool *passes,
                                              struct tts_error *err);
+
+/* A region that the device has only if it is asked for: L1_SMALL, or that of traces. */
+struct tts_whatif_region {
+    enum tts_fact_key key; /* sets its size: `l1_small` of a core, `trace_region` of a chip */
+    uint64_t failures;     /* requests that a larger region would serve */
+    uint64_t low_bytes;    /* the most that lived at once: a smaller region cannot pass */
+    uint64_t step_bytes;   /* sizes are multiples of it */
+};
+/* Returns false if no request failed because the region is too small or not there. Traces that
+ * failed in DRAM, because the device has no region for them, count. `pool` is L1_SMALL or
+ * TRACE. */
+bool tts_whatif_get_region(const struct tts_whatif *whatif, enum tts_pool pool,
+                           struct tts_whatif_region *out);
+/* Like tts_whatif_try(), but runs the steps of that region with another size of it. A size that
+ * the chip cannot have does not pass. */
+TTS_NODISCARD enum tts_status tts_whatif_try_region(const struct tts_whatif *whatif,
+                                                    enum tts_pool pool, uint64_t bytes,
+                                                    bool *passes, struct tts_error *err);
 
 /* One run with banks of that size. Any status but TTS_OK ends the search. */
 typedef enum tts_status (*tts_whatif_try_fn)(void *ctx, uint64_t bank_bytes, bool *passes,

@@ -16,6 +16,8 @@ static enum tts_status give(struct tts_whatif *whatif, uint32_t place, struct tt
         if (status != TTS_OK)
             return tts_error_set(err, status, "out of memory");
         model->fill[entry->buffer.pool].bytes -= entry->buffer.block_bytes;
+        if (entry->is_trace)
+            model->trace_bytes -= entry->buffer.size_bytes;
     }
     if (entry->is_step)
         tts_whatif_keep(whatif, &(struct tts_whatif_step){.kind = TTS_WHATIF_STEP_GIVE,
@@ -34,6 +36,15 @@ static void count_taken(struct tts_whatif_model *model, const struct tts_buffer 
         fill->peak_bytes = fill->bytes;
         fill->peak_seq = seq;
     }
+}
+
+static void count_trace(struct tts_whatif_model *model, const struct tts_buffer *buffer)
+{
+    if (buffer->block_bytes == 0)
+        return;
+    model->trace_bytes += buffer->size_bytes;
+    if (model->trace_bytes > model->trace_peak_bytes)
+        model->trace_peak_bytes = model->trace_bytes;
 }
 
 /* What was asked for cannot be at all: it has an entry, so that its free is known, and no
@@ -68,6 +79,8 @@ static void was_refused(struct tts_whatif *whatif, const struct tts_event *event
                                          .size_bytes = event->size_bytes,
                                          .failure = *why};
     whatif->counts.failed_buffers++;
+    whatif->models[model].trace_failures +=
+        why->kind == TTS_FAILURE_TRACE_OVERLAP || why->pool == TTS_POOL_TRACE;
     whatif->counts.fragmented +=
         why->kind == TTS_FAILURE_SPACE && why->block_bytes <= why->free_bytes;
     tts_whatif_note(whatif, when, &failure, model);
@@ -77,18 +90,25 @@ static void keep_take(struct tts_whatif *whatif, const struct tts_event *event,
                       const struct tts_request *request, uint32_t place)
 {
     struct tts_whatif_entry *entry = &whatif->table.entries[place];
-    bool is_trace = event->pool == TTS_POOL_TRACE;
-    if (entry->buffer.pool != TTS_POOL_DRAM)
-        return;
     struct tts_whatif_step step = {
-        .size_bytes = is_trace ? event->size_bytes : request->size_bytes,
+        .size_bytes = request->size_bytes,
         .page_bytes = request->page_bytes,
         .place = place,
         .cores = request->shard ? (uint16_t)event->cores : 0,
         .model = (uint8_t)entry->model,
-        .kind = is_trace ? TTS_WHATIF_STEP_TRACE : TTS_WHATIF_STEP_TAKE,
+        .kind = TTS_WHATIF_STEP_TAKE,
         .placement = request->placement & 3,
     };
+    if (entry->is_trace) {
+        step.kind = TTS_WHATIF_STEP_TRACE;
+        step.size_bytes = event->size_bytes;
+    } else if (entry->buffer.pool == TTS_POOL_L1_SMALL) {
+        step.kind = TTS_WHATIF_STEP_SMALL;
+        step.size_bytes = request->page_bytes;
+        step.cores = 1; /* a bank gives up the same on any number of cores */
+    } else if (entry->buffer.pool != TTS_POOL_DRAM) {
+        return;
+    }
     tts_whatif_keep(whatif, &step);
     entry->is_step = true;
 }
@@ -136,6 +156,9 @@ static enum tts_status take(struct tts_whatif *whatif, const struct tts_event *e
     if (tts_device_failures(device) > failures)
         was_refused(whatif, event, when, model); /* before it is among what lives */
     entry->buffer = buffer;
+    entry->is_trace = event->pool == TTS_POOL_TRACE;
+    if (entry->is_trace)
+        count_trace(&whatif->models[model], &buffer);
     count_taken(&whatif->models[model], &buffer, when->seq);
     keep_take(whatif, event, &request.request, place);
     return TTS_OK;

@@ -17,7 +17,8 @@ struct tts_whatif_entry {
     uint32_t op;     /* as opnames.h counts them */
     uint16_t model;
     bool is_used;
-    bool is_step; /* its allocation is among the steps */
+    bool is_step;  /* its allocation is among the steps */
+    bool is_trace; /* in its region or in DRAM */
 };
 
 /* Entries keep their place while they live. */
@@ -41,18 +42,19 @@ TTS_NODISCARD enum tts_status tts_whatif_table_add(struct tts_whatif_table *tabl
                                                    uint32_t *place, struct tts_error *err);
 void tts_whatif_table_remove(struct tts_whatif_table *table, uint32_t place);
 
-/* ---- steps of DRAM (whatif_steps.c) ---- */
+/* ---- steps of DRAM, L1_SMALL and traces (whatif_steps.c) ---- */
 
 enum tts_whatif_step_kind {
     TTS_WHATIF_STEP_TAKE,
     TTS_WHATIF_STEP_GIVE,
-    TTS_WHATIF_STEP_TRACE, /* a trace that goes to DRAM */
+    TTS_WHATIF_STEP_SMALL, /* in L1_SMALL: size and page are those of one core */
+    TTS_WHATIF_STEP_TRACE, /* in its region, or in DRAM if there is none */
     TTS_WHATIF_STEP_CAPTURE,
 };
 
 struct tts_whatif_step {
     uint64_t size_bytes, page_bytes;
-    uint32_t place; /* TAKE, TRACE, GIVE: of the entry */
+    uint32_t place; /* of the entry; not of a CAPTURE */
     uint16_t cores; /* of a sharding over the first banks; 0: interleaved */
     uint8_t model;
     uint8_t kind : 4;      /* enum tts_whatif_step_kind */
@@ -78,6 +80,8 @@ struct tts_whatif_model {
         uint64_t bytes, peak_bytes, peak_seq; /* of blocks, placed or not */
         uint64_t failures, deficit_bytes, deficit_seq;
     } fill[TTS_POOLS];
+    /* Of traces, wherever they are; failures that a larger trace region prevents. */
+    uint64_t trace_bytes, trace_peak_bytes, trace_failures;
 };
 
 /* When and where something happened. */

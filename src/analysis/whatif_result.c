@@ -175,6 +175,27 @@ bool tts_whatif_get_worst(const struct tts_whatif *whatif, enum tts_pool pool,
     return any;
 }
 
+bool tts_whatif_get_region(const struct tts_whatif *whatif, enum tts_pool pool,
+                           struct tts_whatif_region *out)
+{
+    assert(pool == TTS_POOL_L1_SMALL || pool == TTS_POOL_TRACE);
+    bool is_trace = pool == TTS_POOL_TRACE;
+    struct tts_whatif_region region = {
+        .key = is_trace ? TTS_FACT_TRACE_REGION : TTS_FACT_L1_SMALL,
+        .step_bytes = whatif->chip.fact[TTS_FACT_DRAM_ALIGNMENT].value};
+    for (size_t i = 0; i < whatif->model_count; i++) {
+        const struct tts_whatif_model *model = &whatif->models[i];
+        const struct tts_whatif_fill *fill = &model->fill[pool];
+        uint64_t peak = is_trace ? model->trace_peak_bytes : fill->peak_bytes;
+        region.failures += is_trace ? model->trace_failures : fill->failures;
+        region.low_bytes = peak > region.low_bytes ? peak : region.low_bytes;
+    }
+    if (region.failures == 0)
+        return false;
+    *out = region;
+    return true;
+}
+
 bool tts_whatif_find(const struct tts_whatif *whatif, uint32_t device, uint64_t id,
                      struct tts_buffer *out)
 {

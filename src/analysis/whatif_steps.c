@@ -1,5 +1,5 @@
-/* whatif_steps.c: what happened to DRAM, kept small, to be run again with banks of another
- * size. */
+/* whatif_steps.c: what happened to DRAM, L1_SMALL and traces, kept small, to be run again with
+ * banks or a region of another size. */
 #include "analysis/whatif_inside.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -72,6 +72,7 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
 
 struct trial {
     const struct tts_whatif *whatif;
+    enum tts_pool pool; /* only steps of this pool are run */
     struct tts_device *devices[TTS_WHATIF_DEVICES_MAX];
     struct tts_buffer *buffers; /* by place */
     size_t buffer_count;
@@ -97,6 +98,7 @@ static enum tts_status begin_trial(struct trial *trial, const struct tts_chip *c
         trial->buffers = alloc->alloc(alloc->ctx, trial->buffer_count * sizeof *trial->buffers);
         if (!trial->buffers)
             return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        memset(trial->buffers, 0, trial->buffer_count * sizeof *trial->buffers);
     }
     for (size_t i = 0; i < whatif->model_count && status == TTS_OK; i++)
         status = tts_whatif_new_device(whatif, chip, TTS_MODE_PLACE, &trial->devices[i], err);
@@ -112,12 +114,24 @@ static enum tts_status take(struct tts_device *device, const struct tts_whatif_s
                               .page_height = 1,
                               .page_width = 1,
                               .cores = {.ranges = &range, .count = 1}};
-    struct tts_request request = {.pool = TTS_POOL_DRAM,
-                                  .size_bytes = step->size_bytes,
-                                  .page_bytes = step->page_bytes,
-                                  .shard = step->cores > 0 ? &shard : NULL,
-                                  .placement = (enum tts_placement)step->placement};
+    struct tts_request request = {
+        .pool = step->kind == TTS_WHATIF_STEP_SMALL ? TTS_POOL_L1_SMALL : TTS_POOL_DRAM,
+        .size_bytes = step->size_bytes,
+        .page_bytes = step->page_bytes,
+        .shard = step->cores > 0 ? &shard : NULL,
+        .placement = (enum tts_placement)step->placement};
     return tts_device_alloc(device, &request, out, NULL);
+}
+
+/* Returns true if the step takes something of the pool that is tried. */
+static bool is_tried(const struct trial *trial, const struct tts_whatif_step *step,
+                     const struct tts_device *device)
+{
+    if (step->kind == TTS_WHATIF_STEP_SMALL)
+        return trial->pool == TTS_POOL_L1_SMALL;
+    if (step->kind == TTS_WHATIF_STEP_TRACE && tts_device_pool(device, TTS_POOL_TRACE))
+        return trial->pool == TTS_POOL_TRACE;
+    return trial->pool == TTS_POOL_DRAM;
 }
 
 static enum tts_status run_step(struct trial *trial, const struct tts_whatif_step *step)
@@ -130,23 +144,28 @@ static enum tts_status run_step(struct trial *trial, const struct tts_whatif_ste
     }
     assert(step->place < trial->buffer_count);
     struct tts_buffer *buffer = &trial->buffers[step->place];
-    if (step->kind == TTS_WHATIF_STEP_GIVE)
-        return tts_device_release(device, buffer);
+    if (step->kind == TTS_WHATIF_STEP_GIVE) {
+        if (buffer->id == 0)
+            return TTS_OK; /* of another pool */
+        enum tts_status status = tts_device_release(device, buffer);
+        *buffer = (struct tts_buffer){0};
+        return status;
+    }
+    if (!is_tried(trial, step, device))
+        return TTS_OK;
     if (step->kind == TTS_WHATIF_STEP_TRACE)
         return tts_device_alloc_trace(device, step->size_bytes, buffer, NULL);
     return take(device, step, buffer);
 }
 
-enum tts_status tts_whatif_try(const struct tts_whatif *whatif, uint64_t bank_bytes,
-                               bool *passes, struct tts_error *err)
+/* Runs the steps of a pool on devices of `chip` until one fails. */
+static enum tts_status try_chip(const struct tts_whatif *whatif, enum tts_pool pool,
+                                const struct tts_chip *chip, bool *passes,
+                                struct tts_error *err)
 {
-    struct trial trial = {.whatif = whatif};
-    struct tts_chip chip;
+    struct trial trial = {.whatif = whatif, .pool = pool};
     assert(whatif->steps.is_kept);
-    enum tts_status status = tts_whatif_resize(&whatif->chip, bank_bytes, &chip, err);
-    if (status != TTS_OK)
-        return status;
-    status = begin_trial(&trial, &chip, err);
+    enum tts_status status = begin_trial(&trial, chip, err);
     for (size_t i = 0; i < whatif->steps.count && status == TTS_OK; i++) {
         status = run_step(&trial, &whatif->steps.items[i]);
         if (status == TTS_E_NOMEM)
@@ -158,4 +177,28 @@ enum tts_status tts_whatif_try(const struct tts_whatif *whatif, uint64_t bank_by
     assert(status == TTS_OK || status == TTS_E_FULL); /* each was taken before, or could be */
     *passes = status == TTS_OK;
     return TTS_OK;
+}
+
+enum tts_status tts_whatif_try(const struct tts_whatif *whatif, uint64_t bank_bytes,
+                               bool *passes, struct tts_error *err)
+{
+    struct tts_chip chip;
+    enum tts_status status = tts_whatif_resize(&whatif->chip, bank_bytes, &chip, err);
+    return status == TTS_OK ? try_chip(whatif, TTS_POOL_DRAM, &chip, passes, err) : status;
+}
+
+enum tts_status tts_whatif_try_region(const struct tts_whatif *whatif, enum tts_pool pool,
+                                      uint64_t bytes, bool *passes, struct tts_error *err)
+{
+    struct tts_chip chip = whatif->chip;
+    char text[32];
+    assert(pool == TTS_POOL_L1_SMALL || pool == TTS_POOL_TRACE);
+    enum tts_fact_key key = pool == TTS_POOL_TRACE ? TTS_FACT_TRACE_REGION : TTS_FACT_L1_SMALL;
+    snprintf(text, sizeof text, "%" PRIu64, bytes);
+    if (tts_chip_set(&chip, tts_fact_name(key), text, NULL) != TTS_OK ||
+        tts_chip_check(&chip, NULL) != TTS_OK) {
+        *passes = false;
+        return TTS_OK;
+    }
+    return try_chip(whatif, pool, &chip, passes, err);
 }

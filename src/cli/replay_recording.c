@@ -10,6 +10,8 @@
 #include "views/itemgate.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,6 +199,139 @@ static enum tts_status search(struct replay *replay, struct tts_error *err)
     return status;
 }
 
+/* --- regions that are too small --------------------------------------------------------- */
+
+static enum tts_status try_dram(void *ctx, uint64_t bank_bytes, bool *passes,
+                                struct tts_error *err)
+{
+    return tts_whatif_try(ctx, bank_bytes, passes, err);
+}
+
+struct region_try {
+    struct replay *replay;
+    enum tts_pool pool;
+};
+
+static enum tts_status try_region(void *ctx, uint64_t bytes, bool *passes,
+                                  struct tts_error *err)
+{
+    struct region_try *try = ctx;
+    return tts_whatif_try_region(try->replay->whatif, try->pool, bytes, passes, err);
+}
+
+/* Adds a region to the answer if a larger one serves the requests that failed. */
+static enum tts_status find_region(struct replay *replay, enum tts_pool pool,
+                                   struct tts_error *err)
+{
+    struct tts_replay_answer *answer = &replay->answer;
+    struct region_try try = {replay, pool};
+    struct tts_whatif_region region;
+    if (!tts_whatif_get_region(replay->whatif, pool, &region))
+        return TTS_OK;
+    struct tts_whatif_search asked = {.low_bytes = region.low_bytes,
+                                      .step_bytes = region.step_bytes,
+                                      .run = try_region,
+                                      .ctx = &try};
+    struct tts_whatif_found found = {.found = true, .bank_bytes = region.low_bytes};
+    enum tts_status status = TTS_OK;
+    if (tts_whatif_has_steps(replay->whatif))
+        status = tts_whatif_smallest(&asked, &found, err);
+    if (status != TTS_OK || !found.found)
+        return status;
+    answer->regions[answer->region_count++] =
+        (struct tts_replay_region){.pool = pool,
+                                   .key = tts_fact_name(region.key),
+                                   .bytes = found.bank_bytes,
+                                   .own_bytes = replay->chip.fact[region.key].value};
+    return TTS_OK;
+}
+
+static enum tts_status set_regions(const struct replay *replay, struct tts_chip *chip,
+                                   struct tts_error *err)
+{
+    const struct tts_replay_answer *answer = &replay->answer;
+    enum tts_status status = TTS_OK;
+    char text[TTS_FACT_TEXT_MAX];
+    *chip = replay->chip;
+    for (size_t i = 0; i < answer->region_count && status == TTS_OK; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, answer->regions[i].bytes);
+        status = tts_chip_set(chip, answer->regions[i].key, text, err);
+    }
+    return status;
+}
+
+/* Adds the DRAM that is missing once the regions have taken theirs. */
+static enum tts_status add_dram(struct replay *replay, const struct tts_whatif *whatif,
+                                const struct tts_chip *chip, struct tts_error *err)
+{
+    struct tts_replay_answer *answer = &replay->answer;
+    struct tts_whatif_pool dram;
+    struct tts_whatif_found found;
+    struct tts_chip larger;
+    if (!tts_whatif_has_steps(whatif) || !tts_whatif_get_worst(whatif, TTS_POOL_DRAM, &dram) ||
+        dram.failures == 0)
+        return TTS_OK;
+    struct tts_whatif_search asked = {.low_bytes = dram.stats.peak_bytes,
+                                      .step_bytes = dram.layout.block_alignment_bytes,
+                                      .run = try_dram,
+                                      .ctx = (void *)whatif};
+    enum tts_status status = tts_whatif_smallest(&asked, &found, err);
+    if (status != TTS_OK || !found.found)
+        return status;
+    status = tts_whatif_resize(chip, found.bank_bytes, &larger, err);
+    if (status != TTS_OK)
+        return status;
+    const enum tts_fact_key key = TTS_FACT_DRAM_BANK_SIZE;
+    answer->regions[answer->region_count++] =
+        (struct tts_replay_region){.pool = TTS_POOL_DRAM,
+                                   .key = tts_fact_name(key),
+                                   .bytes = larger.fact[key].value,
+                                   .own_bytes = chip->fact[key].value};
+    answer->region_failures -= dram.failures;
+    return TTS_OK;
+}
+
+/* A region takes room from L1 or DRAM: only a run says whether everything fits with it. */
+static enum tts_status run_with_regions(struct replay *replay, struct tts_error *err)
+{
+    struct tts_chip chip;
+    struct tts_whatif_config config = {.chip = &chip, .keeps_steps = true};
+    struct run run = {0};
+    enum tts_status status = set_regions(replay, &chip, err);
+    if (status != TTS_OK || tts_chip_check(&chip, NULL) != TTS_OK)
+        return status;
+    status = tts_whatif_new(&config, NULL, &run.whatif, err);
+    if (status == TTS_OK)
+        status = open_file(replay, &run.file, err);
+    if (status == TTS_OK) {
+        tts_progress_begin(&replay->progress, "running", replay->options->path,
+                           tts_eventfile_size(run.file));
+        replay->done_bytes = 0;
+        enum tts_status end = feed(replay, &run, err);
+        tts_progress_end(&replay->progress);
+        if (end == TTS_E_NOMEM)
+            status = end;
+        replay->answer.regions_are_run = status == TTS_OK;
+        replay->answer.region_failures = tts_whatif_failures(run.whatif);
+    }
+    if (status == TTS_OK)
+        status = add_dram(replay, run.whatif, &chip, err);
+    tts_eventfile_close(run.file);
+    tts_whatif_free(run.whatif);
+    return status;
+}
+
+static enum tts_status search_regions(struct replay *replay, struct tts_error *err)
+{
+    enum tts_status status = find_region(replay, TTS_POOL_L1_SMALL, err);
+    if (status == TTS_OK)
+        status = find_region(replay, TTS_POOL_TRACE, err);
+    if (status == TTS_OK && replay->answer.region_count > 0 &&
+        can_read_again(replay->options->path))
+        status = run_with_regions(replay, err);
+    return status;
+}
+
 /* --- the whole of it -------------------------------------------------------------------- */
 
 bool tts_replay_recording_fits(const struct tts_replay_answer *answer)
@@ -276,6 +411,8 @@ static int run_all(struct replay *replay)
         return failed(replay, &err);
     int code = tts_partial_say(&replay->answer.missing, command, replay->options->path);
     status = search(replay, &err);
+    if (status == TTS_OK)
+        status = search_regions(replay, &err);
     if (status == TTS_OK)
         status = print(replay, &err);
     if (status != TTS_OK)

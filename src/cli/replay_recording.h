@@ -25,6 +25,13 @@ bool tts_replay_is_recording(const char **path, bool stdin_is_free);
 /* Runs it all and returns the exit code. */
 int tts_replay_recording(const struct tts_replay_recording *options);
 
+/* A pool that has to be larger, as `--set` makes it. */
+struct tts_replay_region {
+    enum tts_pool pool; /* L1_SMALL of each core, TRACE of a chip, DRAM: of a bank */
+    const char *key;
+    uint64_t bytes, own_bytes; /* that would do; that the device has */
+};
+
 /* What text and JSON are made of. */
 struct tts_replay_answer {
     const struct tts_replay_recording *options;
@@ -38,6 +45,11 @@ struct tts_replay_answer {
     uint64_t low_bytes;
     struct tts_whatif_found found;
     uint64_t bank_size; /* of the found one, as `--set dram_bank_size=` takes it */
+    /* L1_SMALL and TRACE if requests failed there; then DRAM if these leave too little. */
+    struct tts_replay_region regions[3];
+    size_t region_count;
+    bool regions_are_run;     /* all ran once more with these regions: */
+    uint64_t region_failures; /* what still fails */
 };
 
 /* Nothing failed, and there is nothing that could have. */

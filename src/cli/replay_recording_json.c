@@ -1,5 +1,8 @@
 #include "cli/replay_recording.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void put_known(struct tts_json *json, const char *key, bool known, uint64_t value)
 {
     if (known)
@@ -149,7 +152,8 @@ static void put_smallest(struct tts_json *json, const struct tts_replay_answer *
     tts_json_object(json, "smallest_dram");
     put_known(json, "bank_bytes", found->found, found->bank_bytes);
     put_known(json, "device_bytes", found->found, found->bank_bytes * banks);
-    put_known(json, "dram_bank_size", found->found, answer->bank_size);
+    put_known(json, "dram_bank_size", found->found && answer->region_count == 0,
+              answer->bank_size);
     tts_json_number(json, "own_bank_bytes", dram.layout.bank_bytes);
     tts_json_number(json, "own_device_bytes", dram.layout.bank_bytes * banks);
     tts_json_number(json, "lower_bound_bytes", answer->low_bytes);
@@ -157,6 +161,40 @@ static void put_smallest(struct tts_json *json, const struct tts_replay_answer *
     tts_json_text(json, "method", "bisection");
     tts_json_number(json, "runs", found->runs);
     tts_json_object_end(json);
+}
+
+/* What would make it fit: one change of the regions, or none. */
+static void put_suggestions(struct tts_json *json, const struct tts_replay_answer *answer)
+{
+    char change[160] = "";
+    size_t length = 0;
+    tts_json_array(json, "suggestions");
+    if (answer->region_count > 0) {
+        tts_json_object(json, NULL);
+        for (size_t i = 0; i < answer->region_count; i++)
+            length += (size_t)snprintf(change + length, sizeof change - length,
+                                       "%s--set %s=%" PRIu64, i > 0 ? " " : "",
+                                       answer->regions[i].key, answer->regions[i].bytes);
+        tts_json_text(json, "change", change);
+        if (!answer->regions_are_run || (answer->region_failures == 0 && answer->missing.count))
+            tts_json_null(json, "fits");
+        else
+            tts_json_bool(json, "fits", answer->region_failures == 0);
+        put_known(json, "failures", answer->regions_are_run, answer->region_failures);
+        tts_json_array(json, "regions");
+        for (size_t i = 0; i < answer->region_count; i++) {
+            const struct tts_replay_region *region = &answer->regions[i];
+            tts_json_object(json, NULL);
+            tts_json_text(json, "pool", tts_pool_name(region->pool));
+            tts_json_text(json, "key", region->key);
+            tts_json_number(json, "bytes", region->bytes);
+            tts_json_number(json, "own_bytes", region->own_bytes);
+            tts_json_object_end(json);
+        }
+        tts_json_array_end(json);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
 }
 
 void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tts_json *json)
@@ -185,6 +223,7 @@ void tts_replay_recording_json(const struct tts_replay_answer *answer, struct tt
     put_first(json, answer);
     put_devices(json, answer);
     put_smallest(json, answer);
+    put_suggestions(json, answer);
     put_counts(json, &counts);
     tts_json_object_end(json);
 }

@@ -158,8 +158,41 @@ static void print_smallest(const struct tts_replay_answer *answer, FILE *out)
                 "  found by bisection in %u runs, from the peak of %s%" PRIu64
                 " B up;\n  a smaller one may pass by luck",
                 found->runs, least, answer->low_bytes);
-    fprintf(out, "\n  as an option%s: --set dram_bank_size=%" PRIu64 "\n",
-            *least ? ", at least" : "", answer->bank_size);
+    fputc('\n', out);
+    if (answer->region_count == 0)
+        fprintf(out, "  as an option%s: --set dram_bank_size=%" PRIu64 "\n",
+                *least ? ", at least" : "", answer->bank_size);
+}
+
+/* A region that the device was not given, or too little of it. */
+static void print_regions(const struct tts_replay_answer *answer, FILE *out)
+{
+    const char *least = at_least(answer);
+    uint64_t failures = answer->region_failures;
+    if (answer->region_count == 0)
+        return;
+    fprintf(out, "\nas an option%s:", *least ? ", at least" : "");
+    for (size_t i = 0; i < answer->region_count; i++)
+        fprintf(out, " --set %s=%" PRIu64, answer->regions[i].key, answer->regions[i].bytes);
+    fputc('\n', out);
+    for (size_t i = 0; i < answer->region_count; i++) {
+        static const char *const needs[TTS_POOLS] = {
+            [TTS_POOL_DRAM] = "a bank of DRAM needs",
+            [TTS_POOL_L1_SMALL] = "L1_SMALL of each core needs",
+            [TTS_POOL_TRACE] = "the trace region needs"};
+        const struct tts_replay_region *region = &answer->regions[i];
+        fprintf(out, "  %s %s%" PRIu64 " B, '%s' has %" PRIu64 " B\n", needs[region->pool],
+                least, region->bytes, answer->chip->name, region->own_bytes);
+    }
+    if (!answer->regions_are_run)
+        fputs("  not tried: what comes through a pipe is read once\n", out);
+    else if (failures > 0)
+        fprintf(out, "  with it %" PRIu64 " allocation%s or program%s still fail%s\n", failures,
+                tts_say_plural(failures), tts_say_plural(failures), failures == 1 ? "s" : "");
+    else
+        fputs(answer->missing.count > 0 ? "  with it all that was read fits\n"
+                                        : "  with it everything fits\n",
+              out);
 }
 
 /* --- what else there is to say ---------------------------------------------------------- */
@@ -284,6 +317,7 @@ void tts_replay_recording_text(const struct tts_replay_answer *answer, FILE *out
     if (tts_whatif_devices(answer->whatif) > 0)
         print_pools(answer, out);
     print_smallest(answer, out);
+    print_regions(answer, out);
     if (answer->options->stats) {
         print_counts(&counts, out);
         print_end(answer, out);

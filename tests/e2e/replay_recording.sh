@@ -122,6 +122,72 @@ expect_out_like 'smallest DRAM that passes: 12288 B per bank'
 expect_out_like 'found by bisection in'
 expect_out_like '--set dram_bank_size=2980928'
 
+# A region that the device has only if it is asked for: what is suggested is what then works.
+suggests() { # file, device, options that are to be suggested
+    local set
+    run "$ttscope" replay --device "$2" "$1"
+    expect_code 1
+    expect_out_like "
+as an option: $3
+"
+    expect_out_like '  with it everything fits'
+    [[ $3 == *dram_bank_size* || $out != *dram_bank_size* ]] || fail 'wanted no dram_bank_size'
+    run "$ttscope" replay --device "$2" --json "$1"
+    expect_code 1
+    cp "$work/out" "$work/region.json"
+    run jq -r '.suggestions[0] | .change, .fits' "$work/region.json"
+    expect_out "$3
+true"
+    read -ra set <<<"$3"
+    run "$ttscope" replay --device "$2" "${set[@]}" "$1"
+    expect_code 0
+    expect_out_like 'everything fits'
+}
+record "$work/small.tts" <<'STORY'
+alloc 0 0 1 24576 2048 0
+alloc 0 2 2 65536 1024 64
+alloc 0 2 3 4096 0 2
+free 0 2 2
+alloc 0 2 4 2048 2048 1
+STORY
+suggests "$work/small.tts" n150 '--set l1_small=5120'
+run "$ttscope" replay --device n150 --set l1_small=5088 "$work/small.tts"
+expect_code 1
+expect_out_like "as an option: --set l1_small=5120
+  L1_SMALL of each core needs 5120 B, 'n150' has 5088 B"
+# Traces without a region lie in DRAM, which is full.
+record "$work/trace.tts" <<'STORY'
+alloc 0 0 1 12849242112 2048 0
+trace 0
+free 0 0 1
+alloc 0 3 3 100000 0 0
+alloc 0 2 4 2048 2048 1
+STORY
+run "$ttscope" replay --device n150 "$work/trace.tts"
+expect_out_like '1 failed, 9280 B missing at event 4'
+suggests "$work/trace.tts" n150 '--set l1_small=2048 --set trace_region=102400 --set dram_bank_size=1073755200'
+# A region that is too small. No DRAM is suggested.
+record "$work/trace.tts" <<<'alloc 0 3 3 100000 0 0'
+run "$ttscope" replay --device n150 --set trace_region=8192 --json "$work/trace.tts"
+expect_code 1
+cp "$work/out" "$work/region.json"
+run jq -c '.first_failure.pool, .smallest_dram, .suggestions' "$work/region.json"
+expect_out '"TRACE"
+null
+[{"change":"--set trace_region=102400","fits":true,"failures":0,"regions":[{"pool":"TRACE","key":"trace_region","bytes":102400,"own_bytes":8192}]}]'
+# The region takes its room from L1, where it is missing then.
+record "$work/both.tts" <<'STORY'
+alloc 0 1 1 89182208 1393472 64
+alloc 0 2 2 65536 1024 64
+STORY
+run "$ttscope" replay --device n150 "$work/both.tts"
+expect_code 1
+expect_out_like '  with it 1 allocation or program still fails'
+run sh -c "cat '$work/small.tts' | '$ttscope' replay --device n150 -"
+expect_code 1
+expect_out_like 'as an option: --set l1_small=5120'
+expect_out_like 'not tried'
+
 # Pages that are not known, or do not divide the size.
 record "$work/pages.tts" <<'STORY'
 alloc 0 0 1 100000 0 0

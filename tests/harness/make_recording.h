@@ -23,6 +23,7 @@ _Noreturn void make_die(const char *why);
  *     program DEVICE, cb DEVICE SIZE X0 Y0 X1 Y1
  *     op NAME, end
  *     refuse DEVICE SIZE                       a request of DRAM
+ *     trace DEVICE                             the capture of a trace begins
  *     begin CAPTURE                            a capture begins
  *     chip CHIP MESH, missed COUNT
  *     behind SEQ                               what comes is behind this event

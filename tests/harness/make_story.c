@@ -106,6 +106,11 @@ static void put_refusal(struct story *story)
     put(story, item);
 }
 
+static void put_trace(struct story *story)
+{
+    put(story, item_event(&story->make->rig, TTS_EVENT_TRACE_BEGIN, small(story, 1)));
+}
+
 static void put_begin(struct story *story)
 {
     put(story, item_capture(&story->make->rig, TTS_ITEM_BEGIN, small(story, 1), NULL));
@@ -156,11 +161,11 @@ static void run_words(struct story *story)
     static const struct {
         const char *verb;
         void (*run)(struct story *story);
-    } verbs[] = {{"alloc", put_alloc},   {"free", put_free}, {"program", put_program},
-                 {"cb", put_cb},         {"op", put_op},     {"end", put_end},
-                 {"begin", put_begin},   {"chip", put_chip}, {"missed", put_missed},
-                 {"behind", go_behind},  {"stopped", stop},  {"churn", churn},
-                 {"refuse", put_refusal}};
+    } verbs[] = {{"alloc", put_alloc},    {"free", put_free},  {"program", put_program},
+                 {"cb", put_cb},          {"op", put_op},      {"end", put_end},
+                 {"begin", put_begin},    {"chip", put_chip},  {"missed", put_missed},
+                 {"behind", go_behind},   {"stopped", stop},   {"churn", churn},
+                 {"refuse", put_refusal}, {"trace", put_trace}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;
