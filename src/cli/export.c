@@ -6,12 +6,14 @@
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/device_arg.h"
 #include "cli/export_writer.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
+#include "model/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +25,8 @@ static const char command[] = "export";
 struct job {
     /* what was asked for */
     const char *path, *out_path;
-    uint32_t slots_max;
+    struct tts_device_arg device; /* name NULL: capacities are not known */
+    struct tts_export_limits limits;
     /* what is under way */
     struct tts_eventfile *file;
     struct tts_tracefile about;
@@ -37,13 +40,12 @@ struct job {
 
 /* --- options ---------------------------------------------------------------------------- */
 
-enum { OPTION_TO, OPTION_OUTPUT, OPTION_SLOTS };
+enum { OPTION_TO, OPTION_OUTPUT, OPTION_SLOTS, OPTION_DEVICE, OPTION_SET };
 
 static const struct tts_option options_table[] = {
-    [OPTION_TO] = {"to", 't', true},
-    [OPTION_OUTPUT] = {"output", 'o', true},
-    [OPTION_SLOTS] = {"slots", 's', true},
-    {0},
+    [OPTION_TO] = {"to", 't', true},       [OPTION_OUTPUT] = {"output", 'o', true},
+    [OPTION_SLOTS] = {"slots", 's', true}, [OPTION_DEVICE] = {"device", 'd', true},
+    [OPTION_SET] = {"set", 0, true},       {0},
 };
 
 /* False: said what is wrong. */
@@ -72,7 +74,7 @@ static bool set_slots(struct job *job, const char *word)
                     TTS_TIMELINE_SLOTS_MAX);
         return false;
     }
-    job->slots_max = (uint32_t)value;
+    job->limits.slots_max = (uint32_t)value;
     return true;
 }
 
@@ -82,6 +84,12 @@ static bool set_option(struct job *job, int option, const char *value)
         return set_format(job, value);
     if (option == OPTION_SLOTS)
         return set_slots(job, value);
+    if (option == OPTION_SET)
+        return tts_device_arg_set(&job->device, command, value);
+    if (option == OPTION_DEVICE) {
+        job->device.name = value;
+        return true;
+    }
     job->out_path = tts_stdout_path(value);
     return true;
 }
@@ -91,6 +99,10 @@ static bool check_options(const struct job *job, bool has_format)
 {
     if (!has_format) {
         tts_message(command, "which format? give '--to perfetto', 'chrome', 'csv' or 'json'");
+        return false;
+    }
+    if (!job->device.name && job->device.set_count > 0) {
+        tts_message(command, "'--set' changes a device, which '--device NAME' gives");
         return false;
     }
     bool is_stdout = strcmp(job->out_path, "-") == 0;
@@ -130,6 +142,23 @@ static int read_options(struct job *job, char **argv, int *exit_code)
     return check_options(job, has_format) ? TTS_OPTIONS_END : TTS_OPTIONS_STOP;
 }
 
+/* What each pool has, of a core in L1, of the device in DRAM; 0 where it is not known. */
+static int set_capacities(struct job *job)
+{
+    struct tts_chip chip;
+    struct tts_pool_layout layout;
+    if (!job->device.name)
+        return TTS_EXIT_DONE;
+    int code = tts_device_arg_resolve(&job->device, command, &chip);
+    for (int i = 0; code == TTS_EXIT_DONE && i < TTS_POOLS; i++) {
+        enum tts_pool pool = (enum tts_pool)i;
+        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK)
+            job->limits.capacity_bytes[i] =
+                layout.bank_bytes * (tts_pool_is_l1(pool) ? 1 : layout.banks);
+    }
+    return code;
+}
+
 /* --- the file --------------------------------------------------------------------------- */
 
 static int fail(struct job *job, const struct tts_error *err)
@@ -166,7 +195,7 @@ static enum tts_status begin(struct job *job, const struct tts_item *first,
             return status;
         stream = job->out.stream;
     }
-    return tts_export_begin(&job->writer, &job->about, job->slots_max, stream, err);
+    return tts_export_begin(&job->writer, &job->about, &job->limits, stream, err);
 }
 
 static enum tts_status take_item(struct job *job, const struct tts_item *item,
@@ -226,11 +255,14 @@ static void tell_counts(const struct job *job)
     struct tts_timeline_counts counts = tts_timeline_counts(job->writer.timeline);
     if (!job->about.has_times)
         tts_message(command, "note: " TTS_TRACEFILE_NO_TIMES);
+    if (!job->device.name)
+        tts_message(command, "note: no capacity lines: the file does not name its device, give "
+                             "'--device NAME'");
     if (counts.undrawn > 0)
         tts_message(command,
                     "note: counted but not drawn: %" PRIu64 " buffer%s, beside %" PRIu32
                     " others of the pool (see '--slots')",
-                    counts.undrawn, counts.undrawn == 1 ? "" : "s", job->slots_max);
+                    counts.undrawn, counts.undrawn == 1 ? "" : "s", job->limits.slots_max);
     if (counts.unseen_frees > 0)
         tts_message(command, "note: left out: %" PRIu64 " free%s of buffers from before",
                     counts.unseen_frees, counts.unseen_frees == 1 ? "" : "s");
@@ -311,9 +343,12 @@ static int run(struct job *job)
 
 int tts_cmd_export(char **argv)
 {
-    struct job job = {.out_path = "-", .slots_max = TTS_TIMELINE_SLOTS};
+    struct job job = {.out_path = "-", .limits = {.slots_max = TTS_TIMELINE_SLOTS}};
     int exit_code;
     if (read_options(&job, argv, &exit_code) == TTS_OPTIONS_STOP)
+        return exit_code;
+    exit_code = set_capacities(&job);
+    if (exit_code != TTS_EXIT_DONE)
         return exit_code;
     exit_code = run(&job);
     tts_outfile_abandon(&job.out);

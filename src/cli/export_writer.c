@@ -18,27 +18,30 @@ static bool draws(const struct tts_export_writer *writer)
     return writer->format == TTS_EXPORT_PERFETTO || writer->format == TTS_EXPORT_CHROME;
 }
 
-static enum tts_status begin_timeline(struct tts_export_writer *writer, uint32_t slots_max,
+static enum tts_status begin_timeline(struct tts_export_writer *writer,
+                                      const struct tts_export_limits *limits,
                                       struct tts_error *err)
 {
     bool is_chrome = writer->format == TTS_EXPORT_CHROME;
     struct tts_timeline_config config = {
-        .slots_max = slots_max,
+        .slots_max = limits->slots_max,
         .closes_at_end = is_chrome,
         .put = is_chrome ? tts_chrometrace_put : tts_perfetto_put,
         .ctx = is_chrome ? (void *)&writer->chrome : (void *)&writer->perfetto};
+    memcpy(config.capacity_bytes, limits->capacity_bytes, sizeof config.capacity_bytes);
     return tts_timeline_new(&config, NULL, &writer->timeline, err);
 }
 
 enum tts_status tts_export_begin(struct tts_export_writer *writer,
-                                 const struct tts_tracefile *file, uint32_t slots_max,
-                                 FILE *out, struct tts_error *err)
+                                 const struct tts_tracefile *file,
+                                 const struct tts_export_limits *limits, FILE *out,
+                                 struct tts_error *err)
 {
     writer->gate = (struct tts_itemgate){0};
     writer->timeline = NULL;
     tts_eventrows_init(&writer->rows, NULL);
     if (draws(writer)) {
-        enum tts_status status = begin_timeline(writer, slots_max, err);
+        enum tts_status status = begin_timeline(writer, limits, err);
         if (status != TTS_OK)
             return status;
     } else {

@@ -29,12 +29,18 @@ struct tts_export_writer {
     };
 };
 
+/* What a timeline draws. */
+struct tts_export_limits {
+    uint32_t slots_max;
+    uint64_t capacity_bytes[TTS_POOLS]; /* as struct tts_timeline_config has them */
+};
+
 /* What `file` points to, and `out`, are borrowed until release. The writer must not move.
  * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_export_begin(struct tts_export_writer *writer,
                                                const struct tts_tracefile *file,
-                                               uint32_t slots_max, FILE *out,
-                                               struct tts_error *err);
+                                               const struct tts_export_limits *limits,
+                                               FILE *out, struct tts_error *err);
 /* TTS_E_INVALID, TTS_E_RANGE: it cannot be, or not be drawn; err says why. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_export_item(struct tts_export_writer *writer,
                                               const struct tts_item *item,

@@ -20,15 +20,26 @@ static void put_number(struct tts_chrometrace *t, const char *before, uint64_t v
     tts_rowout_number(&t->rows, value);
 }
 
-/* {"ph": ..., "pid": ..., "tid": ..., "ts": ... and no end yet. */
-static void begin_event(struct tts_chrometrace *t, const char *phase, uint32_t tid,
-                        uint64_t time_ns)
+/* Every device is a process of its own, so that viewers group its tracks. */
+static uint64_t pid_of(const struct tts_chrometrace *t, const struct tts_track *track)
 {
+    enum { DEVICE_PIDS = 1 << 30 };
+    uint32_t group = track->kind == TTS_TRACK_DEVICE ? track->number : track->group;
+    return group > 0 ? (uint64_t)DEVICE_PIDS + group : tts_tracefile_pid(&t->file);
+}
+
+/* {"ph": ..., "pid": ..., "tid": ..., "ts": ... and no end yet. A counter is one of its
+ * process. */
+static void begin_event(struct tts_chrometrace *t, const char *phase,
+                        const struct tts_track *track, uint64_t time_ns)
+{
+    bool is_counter = track->kind == TTS_TRACK_POOL || track->kind == TTS_TRACK_CAPACITY ||
+                      track->kind == TTS_TRACK_CORES;
     put_text(t, t->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     t->has_event = true;
     put_text(t, phase);
-    put_number(t, "\",\"pid\":", tts_tracefile_pid(&t->file));
-    put_number(t, ",\"tid\":", tid);
+    put_number(t, "\",\"pid\":", pid_of(t, track));
+    put_number(t, ",\"tid\":", is_counter ? track->group : track->number);
     put_text(t, ",\"ts\":");
     tts_rowout_micros(&t->rows, time_ns);
 }
@@ -39,6 +50,7 @@ static void put_category(struct tts_chrometrace *t, enum tts_track_kind kind)
         [TTS_TRACK_PROCESS] = ",\"cat\":\"file\"", [TTS_TRACK_THREAD] = ",\"cat\":\"op\"",
         [TTS_TRACK_SLOT] = ",\"cat\":\"buffer\"",  [TTS_TRACK_TRACES] = ",\"cat\":\"trace\"",
         [TTS_TRACK_FAILURES] = ",\"cat\":\"oom\"", [TTS_TRACK_CAPTURE] = ",\"cat\":\"phase\"",
+        [TTS_TRACK_DEVICE] = ",\"cat\":\"peak\"",
     };
     assert(names[kind]);
     put_text(t, names[kind]);
@@ -85,6 +97,8 @@ static void put_args(struct tts_chrometrace *t, const struct tts_mark_args *args
     }
     if (args->failure && tts_failure_deficit_is_known(args->failure))
         put_arg_number(t, &has_one, "missing_bytes", tts_failure_deficit(args->failure));
+    if (args->bytes)
+        put_arg_number(t, &has_one, "bytes", args->bytes);
     if (args->op) {
         put_arg(t, &has_one, "op");
         put_string(t, args->op);
@@ -96,10 +110,10 @@ static void put_args(struct tts_chrometrace *t, const struct tts_mark_args *args
 
 /* ---- marks ---- */
 
-static void put_name_event(struct tts_chrometrace *t, const char *what, uint32_t tid,
-                           const char *name)
+static void put_name_event(struct tts_chrometrace *t, const char *what,
+                           const struct tts_track *track, const char *name)
 {
-    begin_event(t, "M", tid, t->last_ns);
+    begin_event(t, "M", track, t->last_ns);
     put_text(t, ",\"name\":\"");
     put_text(t, what);
     put_text(t, "\",\"args\":{\"name\":");
@@ -112,16 +126,19 @@ static void put_track(struct tts_chrometrace *t, const struct tts_track *track)
 {
     char name[TTS_TRACK_NAME_MAX + 16];
     if (track->kind == TTS_TRACK_PROCESS) {
-        put_name_event(t, "process_name", track->number, tts_tracefile_program(&t->file));
-        put_name_event(t, "thread_name", track->number, "memory");
+        put_name_event(t, "process_name", track, tts_tracefile_program(&t->file));
+        put_name_event(t, "thread_name", track, "memory");
     }
-    if (track->kind == TTS_TRACK_PROCESS || track->kind == TTS_TRACK_POOL ||
-        track->kind == TTS_TRACK_CORES || track->kind == TTS_TRACK_BUFFERS)
-        return;
     tts_track_name(track, name);
+    if (track->kind == TTS_TRACK_DEVICE) {
+        put_name_event(t, "process_name", track, name);
+        put_name_event(t, "thread_name", track, "peaks");
+    }
+    if (track->kind <= TTS_TRACK_CORES || track->kind == TTS_TRACK_BUFFERS)
+        return;
     if (track->kind == TTS_TRACK_SLOT)
         snprintf(name + strlen(name), 16, " %" PRIu32, track->index);
-    put_name_event(t, "thread_name", track->number, name);
+    put_name_event(t, "thread_name", track, name);
 }
 
 /* Some readers name a plot by event and key, one by the key alone and shows it as bytes only
@@ -129,14 +146,15 @@ static void put_track(struct tts_chrometrace *t, const struct tts_track *track)
 static void put_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
     char name[TTS_TRACK_NAME_MAX];
-    bool is_pool = mark->track.kind == TTS_TRACK_POOL;
-    begin_event(t, "C", 1, mark->time_ns);
+    bool is_pool = mark->track.kind != TTS_TRACK_CORES;
+    begin_event(t, "C", &mark->track, mark->time_ns);
     put_text(t, ",\"name\":\"");
     put_text(t, tts_track_name(&mark->track, name));
     put_number(t, "\",\"args\":{\"d", mark->track.device);
     put_text(t, "_");
     put_text(t, is_pool ? tts_pool_name(mark->track.pool) : "CB");
-    put_number(t, "_bytes\":", mark->value);
+    bool is_capacity = mark->track.kind == TTS_TRACK_CAPACITY;
+    put_number(t, is_capacity ? "_capacity_bytes\":" : "_bytes\":", mark->value);
     put_text(t, "}}");
 }
 
@@ -145,7 +163,7 @@ static void put_slice(struct tts_chrometrace *t, const struct tts_mark *mark, bo
 {
     bool is_buffer = mark->track.kind == TTS_TRACK_SLOT;
     const char *phase = is_buffer ? (begins ? "b" : "e") : (begins ? "B" : "E");
-    begin_event(t, phase, mark->track.number, mark->time_ns);
+    begin_event(t, phase, &mark->track, mark->time_ns);
     put_category(t, mark->track.kind);
     if (is_buffer) {
         put_text(t, ",\"id\":\"");
@@ -156,15 +174,15 @@ static void put_slice(struct tts_chrometrace *t, const struct tts_mark *mark, bo
         put_text(t, ",\"name\":");
         put_string(t, mark->name);
     }
-    if (begins)
-        put_args(t, &mark->args);
-    else
+    if (is_buffer && !begins)
         put_text(t, "}");
+    else
+        put_args(t, &mark->args);
 }
 
 static void put_instant(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
-    begin_event(t, "i", mark->track.number, mark->time_ns);
+    begin_event(t, "i", &mark->track, mark->time_ns);
     put_category(t, mark->track.kind);
     put_text(t, ",\"s\":\"p\",\"name\":");
     put_string(t, mark->name);
@@ -173,13 +191,13 @@ static void put_instant(struct tts_chrometrace *t, const struct tts_mark *mark)
 
 static void put_span(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
-    begin_event(t, "X", mark->track.number, mark->time_ns);
+    begin_event(t, "X", &mark->track, mark->time_ns);
     put_text(t, ",\"dur\":");
     tts_rowout_micros(&t->rows, mark->end_ns - mark->time_ns);
     put_category(t, mark->track.kind);
     put_text(t, ",\"name\":");
     put_string(t, mark->name);
-    put_text(t, "}");
+    put_args(t, &mark->args);
 }
 
 void tts_chrometrace_begin(struct tts_chrometrace *t, const struct tts_tracefile *file,
@@ -195,7 +213,8 @@ void tts_chrometrace_begin(struct tts_chrometrace *t, const struct tts_tracefile
 void tts_chrometrace_put(void *ctx, const struct tts_mark *mark)
 {
     struct tts_chrometrace *t = ctx;
-    if (mark->kind != TTS_MARK_SPAN)
+    bool is_peak = mark->kind == TTS_MARK_INSTANT && mark->track.kind == TTS_TRACK_DEVICE;
+    if (mark->kind != TTS_MARK_SPAN && !is_peak)
         t->last_ns = mark->time_ns;
     switch (mark->kind) {
     case TTS_MARK_TRACK:

@@ -9,11 +9,16 @@
 /* Numbers of Perfetto's enums. */
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
-enum { UNIT_SIZE_BYTES = 3 };
+enum { UNIT_SIZE_BYTES = 3, ORDERING_EXPLICIT = 3 };
 
 /* A phase is told when it is over, with the time it began: its packets are a sequence of their
- * own, so that time never falls on any. */
-enum { MAIN_SEQUENCE = 1, LANE_SEQUENCE = 2 };
+ * own, so that time never falls there. Operations and peaks are told after their time, too:
+ * their sequence is the only one on which time falls. Readers sort packets by time. */
+enum {
+    MAIN_SEQUENCE = 1,
+    LANE_SEQUENCE = 2,
+    LATE_SEQUENCE = LANE_SEQUENCE + TTS_TIMELINE_LANES,
+};
 
 /* So that tracks of other traces, merged with this one, are not taken for ours. */
 #define UUID_BASE UINT64_C(0x7474736300000000)
@@ -96,12 +101,12 @@ static Pf__Packet packet_at(uint64_t time_ns, uint32_t sequence)
     return packet;
 }
 
-/* The first packet of the main sequence: names that annotations are told by. */
-static void put_names(struct tts_perfetto *p, uint64_t time_ns)
+/* The first packet of a sequence that has annotations: the names they are told by. */
+static void put_names(struct tts_perfetto *p, uint64_t time_ns, uint32_t sequence)
 {
     Pf__InternedName names[ANNOTATION_END], *pointers[ANNOTATION_END];
     Pf__Interned interned = PF__INTERNED__INIT;
-    Pf__Packet packet = packet_at(time_ns, MAIN_SEQUENCE);
+    Pf__Packet packet = packet_at(time_ns, sequence);
     for (size_t i = 1; i < ANNOTATION_END; i++) {
         pf__interned_name__init(&names[i]);
         names[i].has_iid = true;
@@ -114,21 +119,34 @@ static void put_names(struct tts_perfetto *p, uint64_t time_ns)
     packet.interned_data = &interned;
     packet.has_sequence_flags = true;
     packet.sequence_flags = STATE_CLEARED;
-    p->has_names = true;
     write_packet(p, &packet);
+}
+
+/* The sequence of a mark. Tells its names if it is its first. */
+static uint32_t sequence_of(struct tts_perfetto *p, const struct tts_mark *mark)
+{
+    bool is_span = mark->kind == TTS_MARK_SPAN;
+    if (is_span && mark->track.kind == TTS_TRACK_CAPTURE)
+        return LANE_SEQUENCE + mark->track.lane;
+    if (!is_span && mark->track.kind != TTS_TRACK_DEVICE)
+        return MAIN_SEQUENCE;
+    if (!p->has_late_names)
+        put_names(p, mark->time_ns, LATE_SEQUENCE);
+    p->has_late_names = true;
+    return LATE_SEQUENCE;
 }
 
 static void put_event(struct tts_perfetto *p, const struct tts_mark *mark, uint64_t time_ns,
                       struct event *event)
 {
     uint64_t lane = UINT64_C(1) << mark->track.lane;
-    bool is_main = mark->kind != TTS_MARK_SPAN;
-    Pf__Packet packet =
-        packet_at(time_ns, is_main ? MAIN_SEQUENCE : LANE_SEQUENCE + mark->track.lane);
+    uint32_t sequence = sequence_of(p, mark);
+    bool is_lane = sequence >= LANE_SEQUENCE && sequence < LATE_SEQUENCE;
+    Pf__Packet packet = packet_at(time_ns, sequence);
     packet.track_event = &event->message;
     packet.has_sequence_flags = event->message.n_debug_annotations > 0;
     packet.sequence_flags = packet.has_sequence_flags ? NEEDS_STATE : 0;
-    if (!is_main && !(p->begun & lane)) {
+    if (is_lane && !(p->begun & lane)) {
         packet.has_sequence_flags = true;
         packet.sequence_flags = STATE_CLEARED;
         p->begun |= lane;
@@ -156,6 +174,7 @@ static void set_category(struct event *event, enum tts_track_kind kind)
         [TTS_TRACK_PROCESS] = "file", [TTS_TRACK_THREAD] = "op",
         [TTS_TRACK_SLOT] = "buffer",  [TTS_TRACK_TRACES] = "trace",
         [TTS_TRACK_FAILURES] = "oom", [TTS_TRACK_CAPTURE] = "phase",
+        [TTS_TRACK_DEVICE] = "peak",
     };
     assert(names[kind]);
     event->category = (char *)(uintptr_t)names[kind];
@@ -211,6 +230,8 @@ static void annotate(struct event *event, const struct tts_mark_args *args)
         add_text(event, POOL, (char *)(uintptr_t)tts_pool_name(failure->pool));
     if (failure && tts_failure_deficit_is_known(failure))
         add_number(event, MISSING_BYTES, tts_failure_deficit(failure));
+    if (args->bytes)
+        add_number(event, BYTES, args->bytes);
     if (args->op)
         add_text(event, OP, clean(event->op, args->op));
     if (args->seq)
@@ -242,6 +263,37 @@ static void put_process(struct tts_perfetto *p, const struct tts_mark *mark)
     put_track(p, mark->time_ns, &track);
 }
 
+/* Where a track stands among those of its device: pool by pool, then the rest. */
+static int32_t rank_of(const struct tts_track *track)
+{
+    enum { PER_POOL = 3 };
+    static const int32_t ranks[] = {
+        [TTS_TRACK_POOL] = 0,
+        [TTS_TRACK_CAPACITY] = 1,
+        [TTS_TRACK_BUFFERS] = 2,
+        [TTS_TRACK_CORES] = PER_POOL * TTS_POOLS,
+        [TTS_TRACK_TRACES] = PER_POOL * TTS_POOLS + 1,
+        [TTS_TRACK_FAILURES] = PER_POOL * TTS_POOLS + 2,
+    };
+    bool is_pool = ranks[track->kind] < PER_POOL;
+    return ranks[track->kind] + (is_pool ? PER_POOL * (int32_t)track->pool : 0);
+}
+
+/* Tracks of a device stand below its own; counters of a pool share their axis. */
+static void set_group(Pf__Track *track, Pf__Counter *counter, const struct tts_track *of)
+{
+    if (of->kind == TTS_TRACK_DEVICE) {
+        track->has_child_ordering = true;
+        track->child_ordering = ORDERING_EXPLICIT;
+    }
+    if (of->group > 0 && of->kind != TTS_TRACK_SLOT) {
+        track->has_sibling_order_rank = true;
+        track->sibling_order_rank = rank_of(of);
+    }
+    if (of->kind == TTS_TRACK_POOL || of->kind == TTS_TRACK_CAPACITY)
+        counter->y_axis_share_key = (char *)(uintptr_t)tts_pool_name(of->pool);
+}
+
 static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
 {
     char name[TTS_TRACK_NAME_MAX];
@@ -251,8 +303,9 @@ static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
     tts_track_name(&mark->track, name);
     track.has_uuid = true;
     track.uuid = UUID_BASE + mark->track.number;
-    track.has_parent_uuid = true;
+    track.has_parent_uuid = mark->track.parent > 0;
     track.parent_uuid = UUID_BASE + mark->track.parent;
+    set_group(&track, &counter, &mark->track);
     track.name = name;
     if (mark->track.kind == TTS_TRACK_THREAD) {
         thread.has_pid = thread.has_tid = true;
@@ -261,7 +314,8 @@ static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
         thread.thread_name = name;
         track.thread = &thread;
     }
-    if (mark->track.kind == TTS_TRACK_POOL || mark->track.kind == TTS_TRACK_CORES) {
+    if (mark->track.kind == TTS_TRACK_POOL || mark->track.kind == TTS_TRACK_CAPACITY ||
+        mark->track.kind == TTS_TRACK_CORES) {
         counter.has_unit = true;
         counter.unit = UNIT_SIZE_BYTES;
         track.counter = &counter;
@@ -294,6 +348,8 @@ static void put_end(struct tts_perfetto *p, const struct tts_mark *mark, uint64_
 {
     struct event event;
     init_event(&event, mark, TYPE_SLICE_END);
+    if (mark->kind == TTS_MARK_END && mark->args.bytes > 0)
+        add_number(&event, BYTES, mark->args.bytes);
     put_event(p, mark, time_ns, &event);
 }
 
@@ -301,7 +357,7 @@ void tts_perfetto_begin(struct tts_perfetto *p, const struct tts_tracefile *file
 {
     tts_rowout_init(&p->rows, out);
     p->file = *file;
-    p->has_names = false;
+    p->has_names = p->has_late_names = false;
     p->begun = 0;
 }
 
@@ -309,7 +365,8 @@ void tts_perfetto_put(void *ctx, const struct tts_mark *mark)
 {
     struct tts_perfetto *p = ctx;
     if (!p->has_names)
-        put_names(p, mark->time_ns);
+        put_names(p, mark->time_ns, MAIN_SEQUENCE);
+    p->has_names = true;
     switch (mark->kind) {
     case TTS_MARK_TRACK:
         if (mark->track.kind == TTS_TRACK_PROCESS)

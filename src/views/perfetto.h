@@ -11,8 +11,8 @@ enum { TTS_PERFETTO_PACKET_MAX = 8192 };
 struct tts_perfetto {
     struct tts_rowout rows;
     struct tts_tracefile file;
-    bool has_names; /* the names of annotations were told */
-    uint64_t begun; /* a bit for each lane of captures that has packets */
+    bool has_names, has_late_names; /* the names of annotations were told */
+    uint64_t begun;                 /* a bit for each lane of captures that has packets */
 };
 
 /* `file` is copied, what it points to borrowed. The caller asks `out` for errors. */

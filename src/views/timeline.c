@@ -44,6 +44,10 @@ void tts_timeline_free(struct tts_timeline *t)
     tts_timeline_free_devices(t);
     tts_liveset_release(&t->live);
     tts_opnames_free(t->ops);
+    for (size_t i = 0; i < t->thread_count; i++)
+        if (t->threads[i].ops)
+            alloc->free(alloc->ctx, t->threads[i].ops,
+                        t->threads[i].op_capacity * sizeof *t->threads[i].ops);
     if (t->threads)
         alloc->free(alloc->ctx, t->threads, t->thread_capacity * sizeof *t->threads);
     alloc->free(alloc->ctx, t, sizeof *t);
@@ -59,14 +63,16 @@ struct tts_timeline_counts tts_timeline_counts(const struct tts_timeline *t)
 void tts_timeline_put(struct tts_timeline *t, const struct tts_mark *mark)
 {
     assert(mark->track.number > 0 && mark->track.number <= t->tracks);
-    assert(mark->kind == TTS_MARK_SPAN || mark->time_ns == t->now_ns);
+    assert(mark->kind == TTS_MARK_SPAN || mark->time_ns == t->now_ns ||
+           (mark->kind == TTS_MARK_INSTANT && mark->track.kind == TTS_TRACK_DEVICE));
     t->config.put(t->config.ctx, mark);
 }
 
 struct tts_track tts_timeline_track(struct tts_timeline *t, struct tts_track track,
                                     uint32_t *number)
 {
-    track.parent = track.parent ? track.parent : 1;
+    if (track.kind != TTS_TRACK_DEVICE && track.parent == 0)
+        track.parent = 1;
     bool is_new = *number == 0;
     if (is_new)
         *number = ++t->tracks;
@@ -76,6 +82,30 @@ struct tts_track tts_timeline_track(struct tts_timeline *t, struct tts_track tra
         tts_timeline_put(t, &mark);
     }
     return track;
+}
+
+struct tts_track tts_timeline_device_track(struct tts_timeline *t,
+                                           struct tts_device_line *device,
+                                           struct tts_track track, uint32_t *number)
+{
+    tts_timeline_track(t, (struct tts_track){.kind = TTS_TRACK_DEVICE, .device = device->id},
+                       &device->track);
+    track.group = device->track;
+    track.parent = track.parent ? track.parent : device->track;
+    track.device = device->id;
+    return tts_timeline_track(t, track, number);
+}
+
+const char *tts_timeline_sized(const char *name, uint64_t bytes,
+                               char out[TTS_TIMELINE_TEXT_MAX])
+{
+    char size[TTS_NUMBER_BYTES_MAX];
+    if (bytes == 0)
+        return name;
+    tts_number_format_bytes(size, bytes);
+    int room = TTS_TIMELINE_TEXT_MAX - TTS_NUMBER_BYTES_MAX - 2;
+    snprintf(out, TTS_TIMELINE_TEXT_MAX, "%.*s %s", room, name, size);
+    return out;
 }
 
 /* By hand: counters have their names in every mark of some formats. */
@@ -96,7 +126,9 @@ static char *append_number(char *to, uint32_t value)
 const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAME_MAX])
 {
     static const char *const words[] = {
+        [TTS_TRACK_DEVICE] = "",
         [TTS_TRACK_POOL] = "",
+        [TTS_TRACK_CAPACITY] = " capacity",
         [TTS_TRACK_CORES] = " CBs on the fullest core",
         [TTS_TRACK_BUFFERS] = " buffers",
         [TTS_TRACK_SLOT] = " buffers",
@@ -117,7 +149,8 @@ const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAM
         return out;
     }
     char *to = append_number(append(out, "device "), track->device);
-    if (kind == TTS_TRACK_POOL || kind == TTS_TRACK_BUFFERS || kind == TTS_TRACK_SLOT)
+    if (kind == TTS_TRACK_POOL || kind == TTS_TRACK_CAPACITY || kind == TTS_TRACK_BUFFERS ||
+        kind == TTS_TRACK_SLOT)
         to = append(append(to, " "), tts_pool_name(track->pool));
     append(to, words[kind]);
     return out;
@@ -163,14 +196,91 @@ static struct tts_thread_line *thread_of(struct tts_timeline *t, uint32_t thread
     return &t->threads[t->last_thread];
 }
 
-static void put_op_end(struct tts_timeline *t, struct tts_thread_line *line)
+/* The innermost operation of the thread that has an entry, or NULL. */
+static struct tts_op_line *top_op(struct tts_thread_line *line)
 {
-    struct tts_mark mark = {.kind = TTS_MARK_END, .time_ns = t->now_ns};
+    if (line->depth == 0)
+        return NULL;
+    uint32_t kept = line->depth < TTS_TIMELINE_OPS_MAX ? line->depth : TTS_TIMELINE_OPS_MAX;
+    return &line->ops[kept - 1];
+}
+
+static struct tts_mark op_mark(struct tts_timeline *t, struct tts_thread_line *line,
+                               enum tts_mark_kind kind)
+{
+    struct tts_mark mark = {.kind = kind, .time_ns = t->now_ns};
     mark.track = tts_timeline_track(
         t, (struct tts_track){.kind = TTS_TRACK_THREAD, .index = line->thread}, &line->track);
-    assert(line->depth > 0);
-    line->depth--;
+    return mark;
+}
+
+/* An operation as a whole: its size is known only now. */
+static void put_op_span(struct tts_timeline *t, struct tts_thread_line *line,
+                        const struct tts_op_line *op, bool is_open)
+{
+    char text[TTS_TIMELINE_TEXT_MAX];
+    struct tts_mark mark = op_mark(t, line, TTS_MARK_SPAN);
+    mark.time_ns = op->begin_ns;
+    mark.end_ns = t->now_ns;
+    mark.is_open = is_open;
+    mark.name = tts_timeline_sized(tts_opnames_text(t->ops, op->op), op->bytes, text);
+    mark.args = (struct tts_mark_args){.bytes = op->bytes, .seq = op->seq};
     tts_timeline_put(t, &mark);
+}
+
+static void put_op_begin(struct tts_timeline *t, struct tts_thread_line *line,
+                         const struct tts_op_line *op)
+{
+    struct tts_mark mark = op_mark(t, line, TTS_MARK_BEGIN);
+    mark.name = tts_opnames_text(t->ops, op->op);
+    mark.args.seq = op->seq;
+    tts_timeline_put(t, &mark);
+}
+
+static void put_op_end(struct tts_timeline *t, struct tts_thread_line *line)
+{
+    struct tts_op_line *op = top_op(line);
+    assert(op);
+    bool is_kept = line->depth <= TTS_TIMELINE_OPS_MAX;
+    if (is_kept && !op->is_told) {
+        put_op_span(t, line, op, false);
+    } else {
+        struct tts_mark mark = op_mark(t, line, TTS_MARK_END);
+        mark.args.bytes = is_kept ? op->bytes : 0;
+        tts_timeline_put(t, &mark);
+    }
+    line->depth--;
+    t->open_threads -= line->depth == 0;
+    if (is_kept && line->depth > 0)
+        op[-1].bytes += op->bytes;
+}
+
+/* Readers sort by time, and what has one time stays as it was written. So the outer one of two
+ * operations that begin at one time is told before the inner one, with no size in its name. */
+static enum tts_status put_op_inside(struct tts_timeline *t, struct tts_thread_line *line,
+                                     const struct tts_item *item)
+{
+    struct tts_op_line next = {.begin_ns = t->now_ns, .seq = item->seq};
+    struct tts_op_line *outer = top_op(line);
+    tts_timeline_op(t, &item->op, &next.op);
+    if (line->depth < TTS_TIMELINE_OPS_MAX) {
+        void *grown = tts_alloc_grow(t->alloc, line->ops, &line->op_capacity,
+                                     (size_t)line->depth + 1, sizeof *line->ops);
+        if (!grown)
+            return TTS_E_NOMEM;
+        line->ops = grown;
+        outer = top_op(line);
+        line->ops[line->depth] = next;
+    }
+    if (outer && !outer->is_told && outer->begin_ns == t->now_ns) {
+        put_op_begin(t, line, outer);
+        outer->is_told = true;
+    }
+    if (line->depth >= TTS_TIMELINE_OPS_MAX)
+        put_op_begin(t, line, &next);
+    t->open_threads += line->depth == 0;
+    line->depth++;
+    return TTS_OK;
 }
 
 static enum tts_status put_op(struct tts_timeline *t, const struct tts_item *item)
@@ -181,22 +291,51 @@ static enum tts_status put_op(struct tts_timeline *t, const struct tts_item *ite
         t->counts.other_ops += status == TTS_OK;
         return status;
     }
-    if (item->event.kind == TTS_EVENT_OP_END) {
-        if (line->depth > 0)
-            put_op_end(t, line);
-        else
-            t->counts.unseen_ends++;
-        return TTS_OK;
-    }
-    uint32_t idx;
-    struct tts_mark mark = {.kind = TTS_MARK_BEGIN, .time_ns = t->now_ns};
-    mark.track = tts_timeline_track(
-        t, (struct tts_track){.kind = TTS_TRACK_THREAD, .index = line->thread}, &line->track);
-    mark.name = tts_timeline_op(t, &item->op, &idx);
-    mark.args.seq = item->seq;
-    line->depth++;
-    tts_timeline_put(t, &mark);
+    if (item->event.kind == TTS_EVENT_OP_BEGIN)
+        return put_op_inside(t, line, item);
+    if (line->depth > 0)
+        put_op_end(t, line);
+    else
+        t->counts.unseen_ends++;
     return TTS_OK;
+}
+
+static bool has_open_op(const struct tts_thread_line *line, uint32_t op)
+{
+    for (uint32_t i = 0; i < line->depth && i < TTS_TIMELINE_OPS_MAX; i++)
+        if (line->ops[i].op == op)
+            return true;
+    return false;
+}
+
+/* Counts an allocation for the innermost operation of its thread. An allocation names its
+ * operation, not its thread: that is the only one with operations under way, or else one that
+ * is in an operation of that name. */
+static void count_for_op(struct tts_timeline *t, const struct tts_item *item)
+{
+    uint32_t op = tts_opnames_find(t->ops, item->op.hash);
+    if (op == TTS_OPNAMES_NONE)
+        return;
+    for (size_t i = 0; i < t->thread_count; i++) {
+        struct tts_thread_line *line = &t->threads[(t->last_thread + i) % t->thread_count];
+        if (line->depth == 0 || (t->open_threads > 1 && !has_open_op(line, op)))
+            continue;
+        struct tts_op_line *top = top_op(line);
+        if (item->event.size_bytes <= UINT64_MAX / 2 - top->bytes)
+            top->bytes += item->event.size_bytes;
+        return;
+    }
+}
+
+/* Operations under way at the end of the file, the outermost first. */
+static void put_open_ops(struct tts_timeline *t, struct tts_thread_line *line)
+{
+    uint32_t kept = line->depth < TTS_TIMELINE_OPS_MAX ? line->depth : TTS_TIMELINE_OPS_MAX;
+    for (uint32_t i = kept; i-- > 1;)
+        line->ops[i - 1].bytes += line->ops[i].bytes;
+    for (uint32_t i = 0; i < kept; i++)
+        if (!line->ops[i].is_told)
+            put_op_span(t, line, &line->ops[i], true);
 }
 
 /* ---- traces and failures ---- */
@@ -210,8 +349,8 @@ static void put_trace(struct tts_timeline *t, struct tts_device_line *device, bo
     struct tts_mark mark = {.kind = begins ? TTS_MARK_BEGIN : TTS_MARK_END,
                             .time_ns = t->now_ns,
                             .name = begins ? "trace capture" : NULL};
-    mark.track = tts_timeline_track(
-        t, (struct tts_track){.kind = TTS_TRACK_TRACES, .device = device->id}, &device->traces);
+    mark.track = tts_timeline_device_track(
+        t, device, (struct tts_track){.kind = TTS_TRACK_TRACES}, &device->traces);
     if (begins)
         device->trace_depth++;
     else
@@ -229,9 +368,8 @@ static void put_failure(struct tts_timeline *t, struct tts_device_line *device,
     mark.args = (struct tts_mark_args){.failure = item->event.failure,
                                        .op = tts_timeline_op(t, &item->op, &idx),
                                        .seq = item->seq};
-    mark.track = tts_timeline_track(
-        t, (struct tts_track){.kind = TTS_TRACK_FAILURES, .device = device->id},
-        &device->failures);
+    mark.track = tts_timeline_device_track(
+        t, device, (struct tts_track){.kind = TTS_TRACK_FAILURES}, &device->failures);
     tts_timeline_put(t, &mark);
 }
 
@@ -257,8 +395,10 @@ static enum tts_status put_event(struct tts_timeline *t, const struct tts_item *
 {
     const struct tts_event *event = &item->event;
     enum tts_status status = TTS_OK;
-    if (event->kind == TTS_EVENT_ALLOC)
+    if (event->kind == TTS_EVENT_ALLOC) {
+        count_for_op(t, item);
         return tts_timeline_alloc(t, event, &item->op, item->seq);
+    }
     if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END)
         return put_op(t, item);
     if (event->kind >= TTS_EVENT_CB && event->kind <= TTS_EVENT_SCRATCHPAD)
@@ -365,6 +505,9 @@ void tts_timeline_end(struct tts_timeline *t)
     if (!t->has_begun)
         tell_process(t);
     tts_timeline_close_captures(t);
+    tts_timeline_close_pools(t);
+    for (size_t i = 0; i < t->thread_count && !t->config.closes_at_end; i++)
+        put_open_ops(t, &t->threads[i]);
     if (!t->config.closes_at_end)
         return;
     tts_timeline_close_buffers(t);

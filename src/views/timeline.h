@@ -11,7 +11,9 @@
 
 enum tts_track_kind {
     TTS_TRACK_PROCESS,  /* the program; instants about the file itself */
+    TTS_TRACK_DEVICE,   /* parent of all tracks of a device; instants: its peaks */
     TTS_TRACK_POOL,     /* counter: bytes that live in a pool of a device */
+    TTS_TRACK_CAPACITY, /* counter: bytes that the pool has; constant */
     TTS_TRACK_CORES,    /* counter: what the program under way has on its fullest core */
     TTS_TRACK_THREAD,   /* slices: its operations, nested */
     TTS_TRACK_BUFFERS,  /* parent of the slots of a pool of a device */
@@ -24,16 +26,18 @@ enum tts_track_kind {
 struct tts_track {
     enum tts_track_kind kind;
     uint32_t number;    /* of the track, from 1, the process */
-    uint32_t parent;    /* number of another; 0: it is the process */
+    uint32_t parent;    /* number of another; 0: PROCESS and DEVICE have none */
+    uint32_t group;     /* number of the DEVICE track that it belongs to; 0: the process */
     uint32_t device;    /* all but PROCESS, THREAD, CAPTURE */
-    enum tts_pool pool; /* POOL, BUFFERS, SLOT */
+    enum tts_pool pool; /* POOL, CAPACITY, BUFFERS, SLOT */
     uint32_t index;     /* SLOT: its place; THREAD: 0, not known; CAPTURE */
     uint32_t lane; /* CAPTURE: below TTS_TIMELINE_LANES, its own while it is active; phases on
                     * one lane follow each other */
 };
 enum { TTS_TIMELINE_LANES = 64, TTS_TRACK_NAME_MAX = 64 };
 
-/* "device 0 DRAM", "thread 2", ...; the process has none. Terminated; returns `out`. */
+/* "device 0", "device 0 DRAM", "thread 2", ...; the process has none. Terminated; returns
+ * `out`. */
 const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAME_MAX]);
 
 enum tts_mark_kind {
@@ -50,13 +54,15 @@ struct tts_mark_args {
     const struct tts_event *buffer; /* ALLOC */
     const struct tts_failure *failure;
     const char *op;
-    uint64_t seq; /* 0: not known */
+    uint64_t bytes; /* of an operation: that it allocated; of a peak. 0: none */
+    uint64_t seq;   /* 0: not known */
 };
 
 struct tts_mark {
     enum tts_mark_kind kind;
     struct tts_track track;
-    uint64_t time_ns;   /* never falls, but that of a SPAN is when it began */
+    uint64_t time_ns;   /* never falls, but that of a SPAN is when it began, and that of an
+                         * INSTANT on a DEVICE when its peak was */
     uint64_t end_ns;    /* SPAN */
     bool is_open;       /* SPAN: and it was not over when the file ended */
     const char *name;   /* BEGIN, INSTANT, SPAN; also END on a SLOT. Any bytes */
@@ -67,9 +73,11 @@ struct tts_mark {
 typedef void (*tts_timeline_fn)(void *ctx, const struct tts_mark *mark);
 
 struct tts_timeline_config {
-    uint32_t slots_max;  /* for each pool of each device, at most TTS_TIMELINE_SLOTS_MAX */
-    bool closes_at_end;  /* else what lives at the end has no END */
-    tts_timeline_fn put; /* what it is given is borrowed for the call */
+    uint32_t slots_max; /* for each pool of each device, at most TTS_TIMELINE_SLOTS_MAX */
+    bool closes_at_end; /* else what lives at the end has no END */
+    uint64_t capacity_bytes[TTS_POOLS]; /* of a device: DRAM, TRACE; of a core: L1, L1_SMALL.
+                                         * 0: not known, then there is no CAPACITY track */
+    tts_timeline_fn put;                /* what it is given is borrowed for the call */
     void *ctx;
 };
 enum {
@@ -77,6 +85,8 @@ enum {
     TTS_TIMELINE_SLOTS_MAX = 1 << 20,
     TTS_TIMELINE_DEVICES_MAX = 256,
     TTS_TIMELINE_THREADS_MAX = 4096,
+    TTS_TIMELINE_OPS_MAX =
+        256, /* of a thread, nested: those deeper have no size in their name */
     TTS_TIMELINE_NAMES_MAX = 65000, /* of operations */
 };
 
@@ -98,7 +108,8 @@ TTS_NODISCARD enum tts_status tts_timeline_item(struct tts_timeline *timeline,
                                                 struct tts_error *err);
 /* Something about the file, as an instant of the process, now. */
 void tts_timeline_note(struct tts_timeline *timeline, const char *text);
-/* Behind the last item: phases that are under way are told, and what lives if it closes. */
+/* Call it after the last item: it tells phases and operations that are under way, the peaks,
+ * and ends what lives if it closes. */
 void tts_timeline_end(struct tts_timeline *timeline);
 
 struct tts_timeline_counts {

@@ -1,8 +1,10 @@
 /* Devices, their pools, and the buffers in them. */
 #include "base/alloc.h"
+#include "base/number.h"
 #include "model/ledger.h"
 #include "views/timeline_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_BITS = 64 };
@@ -96,16 +98,35 @@ enum tts_status tts_timeline_chip(struct tts_timeline *t, uint32_t chip, uint32_
 
 /* ---- counters ---- */
 
+static void put_capacity(struct tts_timeline *t, struct tts_device_line *device,
+                         enum tts_pool pool)
+{
+    struct tts_mark mark = {.kind = TTS_MARK_COUNTER, .time_ns = t->now_ns};
+    mark.value = t->config.capacity_bytes[pool];
+    if (mark.value == 0)
+        return;
+    mark.track = tts_timeline_device_track(
+        t, device, (struct tts_track){.kind = TTS_TRACK_CAPACITY, .pool = pool},
+        &device->pools[pool].capacity);
+    tts_timeline_put(t, &mark);
+}
+
 static void put_counter(struct tts_timeline *t, struct tts_device_line *device,
                         enum tts_pool pool)
 {
+    struct tts_pool_line *line = &device->pools[pool];
     struct tts_mark mark = {.kind = TTS_MARK_COUNTER, .time_ns = t->now_ns};
-    mark.track = tts_timeline_track(
-        t, (struct tts_track){.kind = TTS_TRACK_POOL, .device = device->id, .pool = pool},
-        &device->pools[pool].counter);
-    mark.value = device->pools[pool].bytes;
+    if (line->counter == 0)
+        put_capacity(t, device, pool);
+    mark.track = tts_timeline_device_track(
+        t, device, (struct tts_track){.kind = TTS_TRACK_POOL, .pool = pool}, &line->counter);
+    mark.value = line->bytes;
     if (device->mesh != TTS_LINE_NONE)
         mark.value += t->devices[device->mesh].pools[pool].bytes;
+    if (mark.value > line->peak_bytes) {
+        line->peak_bytes = mark.value;
+        line->peak_ns = t->now_ns;
+    }
     tts_timeline_put(t, &mark);
 }
 
@@ -175,28 +196,32 @@ static void give_slot(struct tts_pool_line *pool, uint32_t slot)
 static struct tts_track slot_track(struct tts_timeline *t, struct tts_device_line *device,
                                    enum tts_pool pool, uint32_t slot)
 {
-    struct tts_track parent = {.kind = TTS_TRACK_BUFFERS, .device = device->id, .pool = pool};
-    parent = tts_timeline_track(t, parent, &device->pools[pool].buffers);
-    struct tts_track track = {.kind = TTS_TRACK_SLOT,
-                              .parent = parent.number,
-                              .device = device->id,
-                              .pool = pool,
-                              .index = slot};
-    return tts_timeline_track(t, track, &device->pools[pool].slot_tracks[slot]);
+    struct tts_track parent = {.kind = TTS_TRACK_BUFFERS, .pool = pool};
+    parent = tts_timeline_device_track(t, device, parent, &device->pools[pool].buffers);
+    struct tts_track track = {
+        .kind = TTS_TRACK_SLOT, .parent = parent.number, .pool = pool, .index = slot};
+    return tts_timeline_device_track(t, device, track, &device->pools[pool].slot_tracks[slot]);
 }
 
 /* ---- buffers ---- */
+
+/* What a buffer adds to the counter of its pool. */
+static uint64_t counted_bytes(const struct tts_liveset_entry *entry)
+{
+    return tts_pool_is_l1((enum tts_pool)entry->pool) ? entry->bytes_per_bank : entry->bytes;
+}
 
 static void put_slice(struct tts_timeline *t, const struct tts_liveset_entry *entry,
                       struct tts_mark *mark)
 {
     struct tts_device_line *device = &t->devices[entry->device];
     const char *op = tts_opnames_text(t->ops, entry->op);
+    char text[TTS_TIMELINE_TEXT_MAX];
     if (entry->slot == TTS_LIVESET_NO_SLOT)
         return;
     mark->time_ns = t->now_ns;
     mark->track = slot_track(t, device, (enum tts_pool)entry->pool, entry->slot);
-    mark->name = op ? op : "buffer";
+    mark->name = tts_timeline_sized(op ? op : "buffer", entry->bytes, text);
     mark->buffer_no = entry->number;
     mark->args.op = op;
     tts_timeline_put(t, mark);
@@ -211,7 +236,7 @@ static void end_buffer(struct tts_timeline *t, struct tts_liveset_entry *entry)
     put_slice(t, entry, &mark);
     if (entry->slot != TTS_LIVESET_NO_SLOT)
         give_slot(line, entry->slot);
-    line->bytes -= entry->bytes;
+    line->bytes -= counted_bytes(entry);
     tts_liveset_remove(&t->live, entry);
     put_counters(t, device, pool);
 }
@@ -229,12 +254,12 @@ enum tts_status tts_timeline_alloc(struct tts_timeline *t, const struct tts_even
     if (before)
         end_buffer(t, before);
     struct tts_pool_line *line = &t->devices[device].pools[event->pool];
-    struct tts_liveset_entry entry = {
-        .id = event->id,
-        .device = device,
-        .pool = event->pool,
-        .number = t->buffers + 1,
-        .bytes = tts_pool_is_l1(event->pool) ? event->bytes_per_bank : event->size_bytes};
+    struct tts_liveset_entry entry = {.id = event->id,
+                                      .device = device,
+                                      .pool = event->pool,
+                                      .number = t->buffers + 1,
+                                      .bytes = event->size_bytes,
+                                      .bytes_per_bank = event->bytes_per_bank};
     tts_timeline_op(t, op, &entry.op);
     status = take_slot(t, line, &entry.slot);
     if (status != TTS_OK)
@@ -247,7 +272,7 @@ enum tts_status tts_timeline_alloc(struct tts_timeline *t, const struct tts_even
     }
     t->buffers++;
     t->counts.undrawn += entry.slot == TTS_LIVESET_NO_SLOT;
-    line->bytes += entry.bytes;
+    line->bytes += counted_bytes(&entry);
     struct tts_mark mark = {.kind = TTS_MARK_BEGIN, .args = {.buffer = event, .seq = seq}};
     put_slice(t, &entry, &mark);
     put_counters(t, device, event->pool);
@@ -274,4 +299,33 @@ void tts_timeline_close_buffers(struct tts_timeline *t)
         struct tts_mark mark = {.kind = TTS_MARK_END};
         put_slice(t, entry, &mark);
     }
+}
+
+/* ---- peaks ---- */
+
+static void put_peak(struct tts_timeline *t, struct tts_device_line *device, enum tts_pool pool)
+{
+    char size[TTS_NUMBER_BYTES_MAX], text[TTS_TIMELINE_TEXT_MAX];
+    const struct tts_pool_line *line = &device->pools[pool];
+    struct tts_mark mark = {.kind = TTS_MARK_INSTANT, .time_ns = line->peak_ns};
+    mark.track = tts_timeline_track(
+        t, (struct tts_track){.kind = TTS_TRACK_DEVICE, .device = device->id}, &device->track);
+    snprintf(text, sizeof text, "peak of %s %s%s", tts_pool_name(pool),
+             tts_number_format_bytes(size, line->peak_bytes),
+             tts_pool_is_l1(pool) ? " per bank" : "");
+    mark.name = text;
+    mark.args.bytes = line->peak_bytes;
+    tts_timeline_put(t, &mark);
+}
+
+void tts_timeline_close_pools(struct tts_timeline *t)
+{
+    for (size_t i = 0; i < t->device_count; i++)
+        for (int pool = 0; pool < TTS_POOLS; pool++) {
+            const struct tts_pool_line *line = &t->devices[i].pools[pool];
+            if (line->capacity > 0)
+                put_capacity(t, &t->devices[i], (enum tts_pool)pool);
+            if (line->peak_bytes > 0)
+                put_peak(t, &t->devices[i], (enum tts_pool)pool);
+        }
 }

@@ -6,9 +6,8 @@
 static void put_counter(struct tts_timeline *t, struct tts_device_line *device)
 {
     struct tts_mark mark = {.kind = TTS_MARK_COUNTER, .time_ns = t->now_ns};
-    mark.track =
-        tts_timeline_track(t, (struct tts_track){.kind = TTS_TRACK_CORES, .device = device->id},
-                           &device->cores.counter);
+    mark.track = tts_timeline_device_track(
+        t, device, (struct tts_track){.kind = TTS_TRACK_CORES}, &device->cores.counter);
     mark.value = device->cores.top_bytes;
     tts_timeline_put(t, &mark);
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Holds the four exports of one file against each other.
 
-    check_export.py DIR [SLOTS]
+    check_export.py DIR [SLOTS [POOL=BYTES...]]
 
-DIR has out.csv, out.json, out.chrome, out.pftrace and perfetto_check_pb2.py. The rows of the CSV
+POOL=BYTES are the capacities that the trace must show. DIR has out.csv, out.json, out.chrome, out.pftrace and perfetto_check_pb2.py. The rows of the CSV
 are folded by a plain model of what lives; everything else must say the same.
 """
 
@@ -29,6 +29,26 @@ def expect(what, got, wanted):
                 fail(f"{what}: item {i} is {a!r}, wanted {b!r}")
         fail(f"{what}: {len(got)} items, wanted {len(wanted)}")
     fail(f"{what}: {got!r}, wanted {wanted!r}")
+
+
+def size_of(count):
+    """Bytes as names have them: three digits and a unit."""
+    if count < 1024:
+        return f"{count} B"
+    for power, unit in enumerate("KMGTPE", 1):
+        whole = 1024 ** power
+        rounded = lambda digits: (count * 10 ** digits * 2 + whole) // (whole * 2)
+        if rounded(0) < 1024 or unit == "E":
+            break
+    digits = 2
+    while digits > 0 and rounded(digits) >= 1000:
+        digits -= 1
+    text = str(rounded(digits))
+    return f"{text[:-digits]}.{text[-digits:]} {unit}iB" if digits else f"{text} {unit}iB"
+
+
+def sized(name, count):
+    return f"{name} {size_of(count)}" if count else name
 
 
 # ---- rows ----
@@ -81,7 +101,8 @@ class Model:
         self.now = 0
         self.counters = []  # (time, name, value)
         self.buffers = []  # [begin, end, id, bytes, op]: those that are drawn
-        self.ops = []  # [begin, end, thread, name]
+        self.ops = []  # [begin, end, thread, name, bytes, name without its size]
+        self.peaks = {}  # (device, pool): (time, bytes)
         self.traces = []  # [begin, end, device]
         self.phases = []  # (begin, end, capture, name)
         self.failures = []  # (time, device, message)
@@ -93,10 +114,15 @@ class Model:
         self.taken = defaultdict(set)
         self.cores = defaultdict(lambda: defaultdict(int))
         self.open_ops = defaultdict(list)
+        self.last_thread = None
+        self.early = set()  # operations that are told at their begin
         self.open_traces = defaultdict(list)
         self.open_phases = {}
         for row in rows:
             self.take(row)
+        for stack in self.open_ops.values():
+            while stack:
+                self.end_op(stack, END_OF_TIME)
         for capture, begin in self.open_phases.items():
             self.phases.append((begin, END_OF_TIME, capture, "(unfinished)"))
 
@@ -114,6 +140,8 @@ class Model:
         mesh = self.mesh.get(device)
         value = self.bytes[device, pool] + (self.bytes[mesh, pool] if mesh else 0)
         self.counters.append((self.now, f"device {device} {pool}", value))
+        if value > self.peaks.get((device, pool), (0, 0))[1]:
+            self.peaks[device, pool] = (self.now, value)
 
     def count_all(self, device, pool):
         self.count(device, pool)
@@ -131,6 +159,9 @@ class Model:
         device, pool, size = row["device"], row["pool"], int(row["size_bytes"])
         if size == 0:
             return
+        stack = self.stack_of(row) if row["kind"] == "alloc" else None
+        if stack:
+            stack[-1][4] += size
         self.know(device)
         key = (device, row["id"])
         if key in self.live:
@@ -151,6 +182,17 @@ class Model:
         self.count_all(device, pool)
 
     on_live = on_alloc
+
+    def stack_of(self, row):
+        """Operations of the thread that allocates: the only one that has some, or the next in
+        turn that is in an operation of that name."""
+        threads = list(self.open_ops)
+        at = threads.index(self.last_thread) if self.last_thread in threads else 0
+        stacks = [s for s in map(self.open_ops.get, threads[at:] + threads[:at]) if s]
+        if not row["op"] or not stacks:
+            return None
+        named = [s for s in stacks if any(op[5] == op_of(row) for op in s)]
+        return stacks[0] if len(stacks) == 1 else named[0] if named else None
 
     def give(self, key):
         pool, counted, slot, drawn, _ = self.live.pop(key)
@@ -199,12 +241,27 @@ class Model:
         self.counters.append((self.now, f"device {device} CBs on the fullest core", top))
 
     def on_op_begin(self, row):
-        self.ops.append([self.now, END_OF_TIME, row["thread"], op_of(row)])
-        self.open_ops[row["thread"]].append(self.ops[-1])
+        self.last_thread = row["thread"]
+        stack = self.open_ops[row["thread"]]
+        if stack and stack[-1][0] == self.now:
+            self.early.add(id(stack[-1]))
+        self.ops.append([self.now, END_OF_TIME, row["thread"], op_of(row), 0, op_of(row)])
+        stack.append(self.ops[-1])
+
+    def end_op(self, stack, time):
+        """An operation has what those in it had, and its size in its name. Not in the name if
+        one inside begins at the same time: it is told before its size is known."""
+        op = stack.pop()
+        op[1] = time
+        if stack:
+            stack[-1][4] += op[4]
+        if id(op) not in self.early:
+            op[3] = sized(op[3], op[4])
 
     def on_op_end(self, row):
+        self.last_thread = row["thread"]
         if self.open_ops[row["thread"]]:
-            self.open_ops[row["thread"]].pop()[1] = self.now
+            self.end_op(self.open_ops[row["thread"]], self.now)
 
     def on_trace_begin(self, row):
         self.know(row["device"])
@@ -248,7 +305,8 @@ def compare(model, got, end):
     closed = lambda slices: [[s[0], end if s[1] is END_OF_TIME else s[1], *s[2:]] for s in slices]
     expect("counters", got.counters, model.counters)
     expect("buffers", [list(b) for b in got.buffers], closed(model.buffers))
-    expect("operations", [list(o) for o in got.ops], closed(model.ops))
+    expect("operations", [list(o) for o in got.ops], closed([o[:5] for o in model.ops]))
+    expect("peaks", got.peaks, model.peaks)
     expect("traces", [list(t) for t in got.traces], closed(model.traces))
     expect("failures", got.failures, model.failures)
     expect("phases", sorted(got.phases, key=str), sorted(map(tuple, closed(model.phases)), key=str))
@@ -258,6 +316,25 @@ class Found:
     def __init__(self):
         self.counters, self.buffers, self.ops = [], [], []
         self.traces, self.phases, self.failures = [], [], []
+        self.peaks, self.capacities = {}, defaultdict(list)
+
+    def peak(self, device, time, event_name, count):
+        words = event_name.split()
+        expect("words of a peak", words[:2], ["peak", "of"])
+        pool = words[2]
+        suffix = " per bank" if pool in POOLS_OF_BANKS else ""
+        expect("the name of a peak", event_name, f"peak of {pool} {size_of(count)}{suffix}")
+        self.peaks[device, pool] = (time, count)
+
+
+def check_capacities(got, model, wanted):
+    """A line from the first byte of a pool to the end of the file, or none."""
+    pools = {(device, pool) for device, pool in model.seen if pool in wanted}
+    expect("pools with a capacity", sorted(got.capacities), sorted(pools))
+    for key, points in got.capacities.items():
+        expect("values of a capacity", {value for _, value in points}, {wanted[key[1]]})
+        first = next(t for t, name, _ in model.counters if name == "device {} {}".format(*key))
+        expect("times of a capacity", [t for t, _ in points], [first, model.now])
 
 
 # ---- Perfetto ----
@@ -283,10 +360,17 @@ class Perfetto(Found):
         self.open = defaultdict(list)
         for packet in trace.packet:
             self.packet(packet)
+        # As a reader takes them: by time, and in the order of the file at one time.
+        for packet in sorted(trace.packet, key=lambda packet: packet.timestamp):
+            if packet.WhichOneof("data") == "track_event":
+                self.event(packet)
         for track, slices in self.open.items():
             kind = self.tracks[track].name
             if "buffers" in kind and len(slices) > 1:
                 fail(f"two buffers at once on {kind}")
+        self.check_groups()
+
+    LATE_SEQUENCE = 66
 
     def packet(self, packet):
         sequence = packet.trusted_packet_sequence_id
@@ -294,21 +378,37 @@ class Perfetto(Found):
             fail("a packet without a sequence")
         if (sequence not in self.last) != bool(packet.sequence_flags & 1):
             fail(f"sequence {sequence} clears its state elsewhere than at its begin")
-        if packet.timestamp < self.last.get(sequence, 0):
+        if packet.timestamp < self.last.get(sequence, 0) and sequence != self.LATE_SEQUENCE:
             fail(f"time falls on sequence {sequence} at {packet.timestamp}")
         self.last[sequence] = packet.timestamp
         for name in packet.interned_data.debug_annotation_names:
-            self.names[name.iid] = name.name
+            self.names[sequence, name.iid] = name.name
         kind = packet.WhichOneof("data")
         if kind == "track_descriptor":
             self.track(packet.track_descriptor)
-        elif kind == "track_event":
-            self.event(packet)
+        elif kind == "track_event" and packet.track_event.track_uuid not in self.tracks:
+            fail(f"an event on track {packet.track_event.track_uuid}, which is not described")
+
+    def check_groups(self):
+        """Every track whose name begins with a device stands below the track of that device."""
+        for track in self.tracks.values():
+            words = track.name.split()
+            if track.HasField("process") or words[0] != "device":
+                continue
+            root = track
+            while root.parent_uuid:
+                root = self.tracks[root.parent_uuid]
+            expect(f"the group of '{track.name}'", root.name, " ".join(words[:2]))
+            if root is track:
+                expect("the order of a group", track.child_ordering, 3)
+            elif track.HasField("counter") and words[2] != "CBs":
+                expect("the axis of a counter", track.counter.y_axis_share_key, words[2])
 
     def track(self, track):
         if track.uuid in self.tracks or track.uuid == 0:
             fail(f"track {track.uuid} is described twice")
-        if not track.HasField("process") and track.parent_uuid not in self.tracks:
+        is_root = track.HasField("process") or len(track.name.split()) == 2
+        if not is_root and track.parent_uuid not in self.tracks:
             fail(f"the parent of '{track.name}' is not known")
         if track.HasField("counter"):
             expect("unit", track.counter.unit, 3)
@@ -316,13 +416,12 @@ class Perfetto(Found):
 
     def event(self, packet):
         event = packet.track_event
-        track = self.tracks.get(event.track_uuid)
-        if track is None:
-            fail(f"an event on track {event.track_uuid}, which is not described")
+        track = self.tracks[event.track_uuid]
         expect("a counter is on a track of counters", event.type == 4, track.HasField("counter"))
         if event.debug_annotations and not packet.sequence_flags & 2:
             fail("annotations by number on a packet that does not say so")
-        args = {self.names[a.name_iid]: getattr(a, a.WhichOneof("value"))
+        sequence = packet.trusted_packet_sequence_id
+        args = {self.names[sequence, a.name_iid]: getattr(a, a.WhichOneof("value"))
                 for a in event.debug_annotations}
         getattr(self, f"type_{event.type}")(packet.timestamp, track, event, args)
 
@@ -332,10 +431,12 @@ class Perfetto(Found):
             if any(s[1] is END_OF_TIME for s in self.open[track.uuid]):
                 fail(f"two buffers at once on '{track.name}'")
             slice_ = [time, END_OF_TIME, args["id"], args["bytes"], args.get("op", "")]
-            expect("the name of a buffer", event.name, args.get("op", "buffer"))
+            expect("the name of a buffer", event.name,
+                   sized(args.get("op", "buffer"), args["bytes"]))
             self.buffers.append(slice_)
         elif category == "op":
-            slice_ = [time, END_OF_TIME, word[1] if len(word) > 1 else "", event.name]
+            slice_ = [time, END_OF_TIME, word[1] if len(word) > 1 else "", event.name,
+                      args.get("bytes", 0)]
             self.ops.append(slice_)
         elif category == "trace":
             slice_ = [time, END_OF_TIME, word[1]]
@@ -348,17 +449,26 @@ class Perfetto(Found):
     def type_2(self, time, track, event, args):
         if not self.open[track.uuid]:
             fail(f"an end without a begin on '{track.name}'")
-        self.open[track.uuid].pop()[1] = time
+        slice_ = self.open[track.uuid].pop()
+        slice_[1] = time
+        if "bytes" in args:
+            slice_[4] = args["bytes"]
 
     def type_3(self, time, track, event, args):
         if event.categories[0] == "oom":
             self.failures.append((time, track.name.split()[1], event.name))
+        elif event.categories[0] == "peak":
+            self.peak(track.name.split()[1], time, event.name, args["bytes"])
 
     def type_4(self, time, track, event, args):
-        self.counters.append((time, track.name, event.counter_value))
+        words = track.name.split()
+        if words[-1] == "capacity":
+            self.capacities[words[1], words[2]].append((time, event.counter_value))
+        else:
+            self.counters.append((time, track.name, event.counter_value))
 
 
-def check_perfetto(directory, model):
+def check_perfetto(directory, model, capacities):
     sys.path.insert(0, directory)
     import perfetto_check_pb2
     trace = perfetto_check_pb2.Trace()
@@ -368,6 +478,7 @@ def check_perfetto(directory, model):
     got = Perfetto(trace)
     got.phases = [tuple(phase) for phase in got.phases]
     compare(model, got, END_OF_TIME)
+    check_capacities(got, model, capacities)
 
 
 # ---- Chrome ----
@@ -379,28 +490,47 @@ class Chrome(Found):
         self.names = {}
         self.open = defaultdict(list)
         self.last = 0
+        self.pids = {}
         for event in events:
-            self.event(event)
+            self.check(event)
+        # As a reader takes them: by time, and in the order of the file at one time. A whole
+        # slice is its begin and its end.
+        parts = []
+        for event in events:
+            parts.append((event["ts"], event))
+            if event["ph"] == "X":
+                parts.append((event["ts"] + event["dur"], {**event, "ph": "end of X"}))
+        for ts, event in sorted(parts, key=lambda part: round(part[0] * 1000)):
+            self.event(round(ts * 1000), event)
         for tid, slices in self.open.items():
             if slices:
                 fail(f"what begins on {self.names[tid]} has no end")
 
-    def event(self, event):
+    def check(self, event):
         for key in ("pid", "tid", "ts"):
             if not isinstance(event.get(key), (int, float)) or event[key] < 0:
                 fail(f"no number as '{key}': {event}")
         if not isinstance(event["pid"], int) or not 0 < event["tid"] < 1 << 32:
             fail(f"a pid or tid that others do not take: {event}")
         time = round(event["ts"] * 1000)
-        if event["ph"] != "X":
+        if event["ph"] != "X" and event.get("cat") != "peak":
             if time < self.last:
                 fail(f"time falls: {event}")
             self.last = time
-        getattr(self, f"ph_{event['ph']}")(time, event)
+        if event["ph"] == "M":
+            names = self.names if event["name"] == "thread_name" else self.pids
+            names[event["tid"] if names is self.names else event["pid"]] = event["args"]["name"]
+            return
+        name = self.names.get(event["tid"]) if event["ph"] != "C" else event["name"]
+        if name.startswith("device "):
+            expect(f"the process of '{name}'", self.pids[event["pid"]], " ".join(name.split()[:2]))
 
-    def ph_M(self, time, event):
-        if event["name"] == "thread_name":
-            self.names[event["tid"]] = event["args"]["name"]
+    def event(self, time, event):
+        if event["ph"] == "end of X":
+            if event["cat"] == "op":
+                self.ph_E(time, event)
+        elif event["ph"] != "M":
+            getattr(self, f"ph_{event['ph']}")(time, event)
 
     def begin(self, event, slice_, slices):
         self.open[event["tid"]].append((event, slice_))
@@ -410,7 +540,8 @@ class Chrome(Found):
         word = self.names[event["tid"]].split()
         if event["cat"] == "op":
             thread = word[1] if len(word) > 1 else ""
-            self.begin(event, [time, END_OF_TIME, thread, event["name"]], self.ops)
+            self.begin(event, [time, END_OF_TIME, thread, event["name"],
+                               event.get("args", {}).get("bytes", 0)], self.ops)
         else:
             self.begin(event, [time, END_OF_TIME, word[1]], self.traces)
 
@@ -418,12 +549,16 @@ class Chrome(Found):
         if self.open[event["tid"]]:
             fail(f"two buffers at once on one tid: {event}")
         args = event["args"]
+        expect("the name of a buffer", event["name"],
+               sized(args.get("op", "buffer"), args["bytes"]))
         self.begin(event, [time, END_OF_TIME, args["id"], args["bytes"], args.get("op", "")],
                    self.buffers)
 
     def ph_E(self, time, event):
         begin, slice_ = self.open[event["tid"]].pop()
         slice_[1] = time
+        if event["ph"] == "E" and "args" in event:
+            slice_[4] = event["args"]["bytes"]
         expect("the category of an end", event["cat"], begin["cat"])
         if event["ph"] == "e":
             expect("id and name of an end", (event["id"], event["name"]),
@@ -435,24 +570,35 @@ class Chrome(Found):
         (key, value), = event["args"].items()
         if not key.endswith("_bytes"):
             fail(f"a counter that is not of bytes: {event}")
-        self.counters.append((time, event["name"], value))
+        words = event["name"].split()
+        if words[-1] == "capacity":
+            self.capacities[words[1], words[2]].append((time, value))
+        else:
+            self.counters.append((time, event["name"], value))
 
     def ph_i(self, time, event):
         if event["cat"] == "oom":
             self.failures.append((time, self.names[event["tid"]].split()[1], event["name"]))
+        elif event["cat"] == "peak":
+            device = self.pids[event["pid"]].split()[1]
+            self.peak(device, time, event["name"], event["args"]["bytes"])
 
     def ph_X(self, time, event):
+        if event["cat"] == "op":
+            self.ph_B(time, event)
+            return
         capture = self.names[event["tid"]].split()[1]
         self.phases.append((time, time + round(event["dur"] * 1000), capture, event["name"]))
 
 
-def check_chrome(directory, model):
+def check_chrome(directory, model, capacities):
     with open(f"{directory}/out.chrome", encoding="utf-8") as file:
         document = json.load(file)
     got = Chrome(document["traceEvents"])
     if model.has_times == ("no times" in document["otherData"]["times"]):
         fail("Chrome's trace says something else about its times")
     compare(model, got, model.now)
+    check_capacities(got, model, capacities)
 
 
 def main():
@@ -460,8 +606,9 @@ def main():
     slots = int(sys.argv[2]) if len(sys.argv) > 2 else 4096
     header, rows = read_rows(directory)
     model = Model(header, rows, slots)
-    check_perfetto(directory, model)
-    check_chrome(directory, model)
+    capacities = {pool: int(count) for pool, count in (arg.split("=") for arg in sys.argv[3:])}
+    check_perfetto(directory, model, capacities)
+    check_chrome(directory, model, capacities)
     print(f"{len(rows)} rows, {len(model.counters)} counters, {len(model.buffers)} buffers, "
           f"{model.undrawn} not drawn, {len(model.ops)} operations")
 

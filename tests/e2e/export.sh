@@ -26,17 +26,18 @@ cat >"$work/graph.json" <<'END'
 END
 
 # Exports a file four times and holds the results against each other.
-compare() { # file, slots, the exit code of each export
-    local format
+compare() { # file, slots, the exit code of each export, a device and its capacities
+    local format device=()
+    [ -z "${4:-}" ] || device=(--device "$4")
     for format in csv json; do
         run "$ttscope" export "$1" --to "$format" -o "$work/out.$format"
         expect_code "$3"
     done
-    run "$ttscope" export "$1" --to chrome --slots "$2" -o "$work/out.chrome"
+    run "$ttscope" export "$1" --to chrome --slots "$2" "${device[@]}" -o "$work/out.chrome"
     expect_code "$3"
-    run "$ttscope" export --to=perfetto -s "$2" -o "$work/out.pftrace" -- "$1"
+    run "$ttscope" export --to=perfetto -s "$2" "${device[@]}" -o "$work/out.pftrace" -- "$1"
     expect_code "$3"
-    run "$python" "$source_dir/tests/e2e/check_export.py" "$work" "$2"
+    run "$python" "$source_dir/tests/e2e/check_export.py" "$work" "$2" "${@:5}"
     expect_code 0
     expect_out_like " rows, "
 }
@@ -49,6 +50,7 @@ for seed in 1 2 3; do
     "$make" "$work/$seed.tts" random 3000 "$seed" || exit 1
     compare "$work/$seed.tts" 4096 0
 done
+compare "$work/1.tts" 4096 0 n150 DRAM=12849278208 L1=1393472
 compare "$work/1.tts" 2 0
 compare "$work/1.tts" 0 0
 expect_out_like " 0 buffers, "
@@ -77,11 +79,35 @@ expect_out_like '"op":"=evil,\\"op\\""'
 run "$ttscope" export "$work/graph.json" --to chrome -o "$work/out.chrome"
 expect_code 0
 expect_out ""
-expect_err "ttscope export: note: no times in the file: one microsecond for each event"
-run jq -e '.otherData.complete and (.traceEvents | all(.pid == 1 and (.tid | type) == "number"
-    and (.ts | type) == "number")) and (.traceEvents | map(.ph) | unique) ==
-    ["B", "C", "E", "M", "X", "b", "e"]' "$work/out.chrome"
+expect_err "ttscope export: note: no times in the file: one microsecond for each event
+ttscope export: note: no capacity lines: the file does not name its device, give '--device NAME'"
+run jq -e '.otherData.complete and (.traceEvents | all((.pid == 1 or .pid == 1073741826) and
+    (.tid | type) == "number" and (.ts | type) == "number")) and
+    (.traceEvents | map(.ph) | unique) == ["C", "M", "X", "b", "e", "i"]' "$work/out.chrome"
 expect_code 0
+
+# Sizes are in names, peaks are marked, and the device has its capacity.
+run "$ttscope" export "$work/graph.json" --to chrome --device n150 --set l1_small=32K -o "$work/out.chrome"
+expect_code 0
+expect_err "ttscope export: note: no times in the file: one microsecond for each event"
+run jq -r '.traceEvents[] | select(.ph == "X" or .ph == "b" or .ph == "i" or
+    (.name | endswith("capacity"))) | .name + (.args | .d0_L1_capacity_bytes // "" | tostring)' "$work/out.chrome"
+expect_out '=evil,"op" 8.00 KiB
+device 0 DRAM capacity
+=evil,"op" 64.0 KiB
+device 0 L1 capacity1360704
+=evil,"op" 72.0 KiB
+capture
+device 0 DRAM capacity
+peak of DRAM 8.00 KiB
+device 0 L1 capacity1360704
+peak of L1 2.00 KiB per bank'
+run "$ttscope" export "$work/graph.json" --to chrome --set l1_small=32K
+expect_code 2
+expect_err "ttscope export: '--set' changes a device, which '--device NAME' gives"
+run "$ttscope" export "$work/graph.json" --to chrome --device n15
+expect_code 2
+expect_err_like "n15"
 run sh -c '"$1" export "$2" --to perfetto | protoc --decode_raw' sh "$ttscope" "$work/graph.json"
 expect_code 0
 expect_out_like "one microsecond for each event"
@@ -98,7 +124,7 @@ expect_err_like "counted but not drawn: *"
 
 # So are names for which there is no room, also in the output.
 "$make" "$work/names.tts" names || exit 1
-run "$ttscope" export "$work/names.tts" --to perfetto -o "$work/out.pftrace"
+run "$ttscope" export "$work/names.tts" --to perfetto --device n150 -o "$work/out.pftrace"
 expect_code 0
 expect_err 'ttscope export: note: 1000 operations and buffers are named "(other)": there is room for 65000 names of operations'
 run sh -c 'tail -c 400 "$1" | strings' sh "$work/out.pftrace"

@@ -52,6 +52,14 @@ static const struct tts_tracefile recording = {.path = "x.tts",
     "\"args\":{\"name\":\"pro\\\"gram\"}},\n"                                                  \
     "{\"ph\":\"M\",\"pid\":321,\"tid\":1,\"ts\":1.000,\"name\":\"thread_name\","               \
     "\"args\":{\"name\":\"memory\"}},\n"
+/* Told at the time of its first event, in microseconds. */
+#define PID "\"pid\":1073741826,"
+#define DEVICE_AT(number, ts)                                                                  \
+    "{\"ph\":\"M\"," PID "\"tid\":2,\"ts\":" ts ",\"name\":\"process_name\","                  \
+    "\"args\":{\"name\":\"device " number "\"}},\n"                                            \
+    "{\"ph\":\"M\"," PID "\"tid\":2,\"ts\":" ts ",\"name\":\"thread_name\","                   \
+    "\"args\":{\"name\":\"peaks\"}},\n"
+#define DEVICE(number) DEVICE_AT(number, "1.000")
 #define TAIL                                                                                   \
     "\n],\"otherData\":{\"file\":\"x.tts\",\"times\":\"the recorder's monotonic clock\","      \
     "\"complete\":true}}\n"
@@ -68,18 +76,21 @@ T_TEST(a_buffer_is_an_async_slice_and_a_counter)
     put(item);
     put(item_free(&rig, 2, TTS_POOL_L1, 7));
     expect(NULL,
-           HEAD "{\"ph\":\"M\",\"pid\":321,\"tid\":3,\"ts\":1.000,\"name\":\"thread_name\","
-                "\"args\":{\"name\":\"device 2 L1 buffers 0\"}},\n"
-                "{\"ph\":\"b\",\"pid\":321,\"tid\":3,\"ts\":1.000,\"cat\":\"buffer\","
-                "\"id\":\"0x1\",\"name\":\"a\\\"b\",\"args\":{\"id\":7,\"bytes\":4096,"
-                "\"bytes_per_bank\":64,\"block_bytes\":96,\"address\":1048576,"
-                "\"op\":\"a\\\"b\",\"seq\":1}},\n"
-                "{\"ph\":\"C\",\"pid\":321,\"tid\":1,\"ts\":1.000,\"name\":\"device 2 L1\","
-                "\"args\":{\"d2_L1_bytes\":64}},\n"
-                "{\"ph\":\"e\",\"pid\":321,\"tid\":3,\"ts\":2.000,\"cat\":\"buffer\","
-                "\"id\":\"0x1\",\"name\":\"a\\\"b\"},\n"
-                "{\"ph\":\"C\",\"pid\":321,\"tid\":1,\"ts\":2.000,\"name\":\"device 2 L1\","
-                "\"args\":{\"d2_L1_bytes\":0}}" TAIL);
+           HEAD DEVICE(
+               "2") "{\"ph\":\"M\"," PID "\"tid\":4,\"ts\":1.000,\"name\":\"thread_name\","
+                    "\"args\":{\"name\":\"device 2 L1 buffers 0\"}},\n"
+                    "{\"ph\":\"b\"," PID "\"tid\":4,\"ts\":1.000,\"cat\":\"buffer\","
+                    "\"id\":\"0x1\",\"name\":\"a\\\"b 4.00 KiB\",\"args\":{\"id\":7,"
+                    "\"bytes\":4096,\"bytes_per_bank\":64,\"block_bytes\":96,"
+                    "\"address\":1048576,\"op\":\"a\\\"b\",\"seq\":1}},\n"
+                    "{\"ph\":\"C\"," PID "\"tid\":2,\"ts\":1.000,\"name\":\"device 2 L1\","
+                    "\"args\":{\"d2_L1_bytes\":64}},\n"
+                    "{\"ph\":\"e\"," PID "\"tid\":4,\"ts\":2.000,\"cat\":\"buffer\","
+                    "\"id\":\"0x1\",\"name\":\"a\\\"b 4.00 KiB\"},\n"
+                    "{\"ph\":\"C\"," PID "\"tid\":2,\"ts\":2.000,\"name\":\"device 2 L1\","
+                    "\"args\":{\"d2_L1_bytes\":0}},\n"
+                    "{\"ph\":\"i\"," PID "\"tid\":2,\"ts\":1.000,\"cat\":\"peak\",\"s\":\"p\","
+                    "\"name\":\"peak of L1 64 B per bank\",\"args\":{\"bytes\":64}}" TAIL);
 }
 
 T_TEST(operations_failures_and_phases)
@@ -94,25 +105,31 @@ T_TEST(operations_failures_and_phases)
     put(item);
     put(item_part(&rig, TTS_EVENT_CB, 5, range, 1));
     put(item_capture(&rig, TTS_ITEM_CUT, 1, "phase"));
-    expect(NULL,
-           HEAD "{\"ph\":\"M\",\"pid\":321,\"tid\":2,\"ts\":1.000,\"name\":\"thread_name\","
-                "\"args\":{\"name\":\"thread 1\"}},\n"
-                "{\"ph\":\"B\",\"pid\":321,\"tid\":2,\"ts\":1.000,\"cat\":\"op\","
-                "\"name\":\"op\",\"args\":{\"seq\":1}},\n"
-                "{\"ph\":\"M\",\"pid\":321,\"tid\":3,\"ts\":2.000,\"name\":\"thread_name\","
-                "\"args\":{\"name\":\"device 0 refused\"}},\n"
-                "{\"ph\":\"i\",\"pid\":321,\"tid\":3,\"ts\":2.000,\"cat\":\"oom\",\"s\":\"p\","
-                "\"name\":\"Out of Memory: Cannot allocate at an address below 100. Allocation "
-                "at 50\",\"args\":{\"pool\":\"DRAM\",\"missing_bytes\":50,\"seq\":2}},\n"
-                "{\"ph\":\"C\",\"pid\":321,\"tid\":1,\"ts\":3.000,"
-                "\"name\":\"device 0 CBs on the fullest core\",\"args\":{\"d0_CB_bytes\":5}},\n"
-                "{\"ph\":\"M\",\"pid\":321,\"tid\":5,\"ts\":3.000,\"name\":\"thread_name\","
-                "\"args\":{\"name\":\"capture 1\"}},\n"
-                "{\"ph\":\"X\",\"pid\":321,\"tid\":5,\"ts\":1.000,\"dur\":2.000,"
-                "\"cat\":\"phase\",\"name\":\"phase\"},\n"
-                "{\"ph\":\"X\",\"pid\":321,\"tid\":5,\"ts\":3.000,\"dur\":0.000,"
-                "\"cat\":\"phase\",\"name\":\"(unfinished)\"},\n"
-                "{\"ph\":\"E\",\"pid\":321,\"tid\":2,\"ts\":3.000,\"cat\":\"op\"}" TAIL);
+    expect(
+        NULL,
+        HEAD DEVICE_AT(
+            "0",
+            "2.000") "{\"ph\":\"M\"," PID "\"tid\":3,\"ts\":2.000,\"name\":\"thread_name\","
+                     "\"args\":{\"name\":\"device 0 refused\"}},\n"
+                     "{\"ph\":\"i\"," PID "\"tid\":3,\"ts\":2.000,\"cat\":\"oom\",\"s\":\"p\","
+                     "\"name\":\"Out of Memory: Cannot allocate at an address below 100. "
+                     "Allocation "
+                     "at 50\",\"args\":{\"pool\":\"DRAM\",\"missing_bytes\":50,\"seq\":2}},\n"
+                     "{\"ph\":\"C\"," PID "\"tid\":2,\"ts\":3.000,"
+                     "\"name\":\"device 0 CBs on the fullest "
+                     "core\",\"args\":{\"d0_CB_bytes\":5}},\n"
+                     "{\"ph\":\"M\",\"pid\":321,\"tid\":5,\"ts\":3.000,\"name\":\"thread_"
+                     "name\","
+                     "\"args\":{\"name\":\"capture 1\"}},\n"
+                     "{\"ph\":\"X\",\"pid\":321,\"tid\":5,\"ts\":1.000,\"dur\":2.000,"
+                     "\"cat\":\"phase\",\"name\":\"phase\"},\n"
+                     "{\"ph\":\"X\",\"pid\":321,\"tid\":5,\"ts\":3.000,\"dur\":0.000,"
+                     "\"cat\":\"phase\",\"name\":\"(unfinished)\"},\n"
+                     "{\"ph\":\"M\",\"pid\":321,\"tid\":6,\"ts\":3.000,\"name\":\"thread_"
+                     "name\","
+                     "\"args\":{\"name\":\"thread 1\"}},\n"
+                     "{\"ph\":\"X\",\"pid\":321,\"tid\":6,\"ts\":1.000,\"dur\":2.000,"
+                     "\"cat\":\"op\",\"name\":\"op\",\"args\":{\"seq\":1}}" TAIL);
 }
 
 T_TEST(it_is_whole_json_whatever_happened)

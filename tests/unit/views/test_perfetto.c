@@ -95,6 +95,7 @@ static const Pf__Track *track_of(const Pf__TrackEvent *at)
     return NULL;
 }
 
+/* All sequences have the same names. */
 static const Pf__Annotation *annotation(const Pf__TrackEvent *at, const char *name)
 {
     const Pf__Interned *names = packets[0]->interned_data;
@@ -163,7 +164,7 @@ T_TEST(a_buffer_is_a_slice_with_annotations)
     const Pf__TrackEvent *slice = event(BEGIN, 0, &packet);
     T_EQ(packet->timestamp, 1000);
     T_EQ(packet->sequence_flags, 2);
-    T_STR_EQ(slice->name, "add\xef\xbf\xbd");
+    T_STR_EQ(slice->name, "add\xef\xbf\xbd 4.00 KiB");
     T_STR_EQ(slice->categories[0], "buffer");
     T_TRUE(annotation(slice, "id")->uint_value == UINT64_MAX);
     T_EQ(annotation(slice, "bytes")->uint_value, 4096);
@@ -188,7 +189,7 @@ T_TEST(what_is_not_known_of_a_buffer_is_not_said)
     end();
     const Pf__Packet *packet;
     const Pf__TrackEvent *slice = event(BEGIN, 0, &packet);
-    T_STR_EQ(slice->name, "buffer");
+    T_STR_EQ(slice->name, "buffer 10 B");
     T_EQ(slice->n_debug_annotations, 3);
     T_TRUE(!annotation(slice, "address") && !annotation(slice, "op"));
     drop();
@@ -233,7 +234,42 @@ T_TEST(operations_are_on_tracks_of_threads)
     T_EQ(thread->pid, 321);
     T_EQ(thread->tid, 2);
     T_STR_EQ(thread->thread_name, "thread 4");
+    T_EQ(packet->trusted_packet_sequence_id, 66);
+    T_EQ(packet->timestamp, 1000);
+    T_EQ(annotation(slice, "seq")->uint_value, 1);
     T_EQ(event(END, 0, &packet)->track_uuid, slice->track_uuid);
+    T_EQ(packet->timestamp, 2000);
+    drop();
+}
+
+static const Pf__Track *track_named(const char *name)
+{
+    for (size_t i = 0; i < packet_count; i++) {
+        const Pf__Track *track = packets[i]->track_descriptor;
+        if (track && track->name && strcmp(track->name, name) == 0)
+            return track;
+    }
+    fail_msg("there is no track '%s'", name);
+    return NULL;
+}
+
+T_TEST(tracks_of_a_device_stand_below_it_and_its_peak_is_marked_there)
+{
+    begin(&recording);
+    put(item_alloc(&rig, 3, TTS_POOL_DRAM, 1, 6 << 20));
+    put(item_free(&rig, 3, TTS_POOL_DRAM, 1));
+    end();
+    const Pf__Track *device = track_named("device 3"), *pool = track_named("device 3 DRAM");
+    const Pf__Track *buffers = track_named("device 3 DRAM buffers");
+    T_TRUE(!device->has_parent_uuid && !device->process && device->child_ordering == 3);
+    T_TRUE(pool->parent_uuid == device->uuid && buffers->parent_uuid == device->uuid);
+    T_TRUE(pool->sibling_order_rank < buffers->sibling_order_rank);
+    T_STR_EQ(pool->counter->y_axis_share_key, "DRAM");
+    const Pf__Packet *packet;
+    const Pf__TrackEvent *peak = event(INSTANT, 0, &packet);
+    T_STR_EQ(peak->name, "peak of DRAM 6.00 MiB");
+    T_TRUE(peak->track_uuid == device->uuid && packet->timestamp == 1000);
+    T_EQ(annotation(peak, "bytes")->uint_value, 6 << 20);
     drop();
 }
 

@@ -45,13 +45,15 @@ T_TEST(a_buffer_is_a_slice_and_bytes_of_its_pool)
     put(item);
     put(item_free(&rig, 0, TTS_POOL_DRAM, 5));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 2 < 0 device 0\n"
            "1000 track 3 < 2 device 0 DRAM buffers\n"
-           "1000 + 3 load #1\n"
-           "1000 track 4 < 1 device 0 DRAM\n"
-           "1000 = 4 4096\n"
-           "2000 - 3 load #1\n"
-           "2000 = 4 0\n");
+           "1000 track 4 < 3 device 0 DRAM buffers\n"
+           "1000 + 4 load 4.00 KiB #1\n"
+           "1000 track 5 < 2 device 0 DRAM\n"
+           "1000 = 5 4096\n"
+           "2000 - 4 load 4.00 KiB #1\n"
+           "2000 = 5 0\n"
+           "1000 ! 2 peak of DRAM 4.00 KiB\n");
 }
 
 T_TEST(buffers_take_the_smallest_slot_that_is_free)
@@ -65,28 +67,30 @@ T_TEST(buffers_take_the_smallest_slot_that_is_free)
     put(item_alloc(&rig, 0, TTS_POOL_TRACE, 5, 10));
     put(item_alloc(&rig, 0, TTS_POOL_TRACE, 6, 10));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 TRACE buffers\n"
+           "1000 track 2 < 0 device 0\n"
            "1000 track 3 < 2 device 0 TRACE buffers\n"
-           "1000 + 3 buffer #1\n"
-           "1000 track 4 < 1 device 0 TRACE\n"
-           "1000 = 4 10\n"
-           "2000 track 5 < 2 device 0 TRACE buffers\n"
-           "2000 + 5 buffer #2\n"
-           "2000 = 4 20\n"
-           "3000 track 6 < 2 device 0 TRACE buffers\n"
-           "3000 + 6 buffer #3\n"
-           "3000 = 4 30\n"
-           "4000 - 5 buffer #2\n"
-           "4000 = 4 20\n"
-           "5000 - 3 buffer #1\n"
-           "5000 = 4 10\n"
-           "6000 + 3 buffer #4\n"
-           "6000 = 4 20\n"
-           "7000 + 5 buffer #5\n"
-           "7000 = 4 30\n"
-           "8000 track 7 < 2 device 0 TRACE buffers\n"
-           "8000 + 7 buffer #6\n"
-           "8000 = 4 40\n");
+           "1000 track 4 < 3 device 0 TRACE buffers\n"
+           "1000 + 4 buffer 10 B #1\n"
+           "1000 track 5 < 2 device 0 TRACE\n"
+           "1000 = 5 10\n"
+           "2000 track 6 < 3 device 0 TRACE buffers\n"
+           "2000 + 6 buffer 10 B #2\n"
+           "2000 = 5 20\n"
+           "3000 track 7 < 3 device 0 TRACE buffers\n"
+           "3000 + 7 buffer 10 B #3\n"
+           "3000 = 5 30\n"
+           "4000 - 6 buffer 10 B #2\n"
+           "4000 = 5 20\n"
+           "5000 - 4 buffer 10 B #1\n"
+           "5000 = 5 10\n"
+           "6000 + 4 buffer 10 B #4\n"
+           "6000 = 5 20\n"
+           "7000 + 6 buffer 10 B #5\n"
+           "7000 = 5 30\n"
+           "8000 track 8 < 3 device 0 TRACE buffers\n"
+           "8000 + 8 buffer 10 B #6\n"
+           "8000 = 5 40\n"
+           "8000 ! 2 peak of TRACE 40 B\n");
 }
 
 static void note_slot(void *ctx, const struct tts_mark *mark)
@@ -129,19 +133,27 @@ T_TEST(beyond_the_slots_a_buffer_is_counted_and_not_drawn)
     put(item_free(&rig, 0, TTS_POOL_DRAM, 1));
     put(item_free(&rig, 0, TTS_POOL_DRAM, 2));
     struct tts_timeline_counts counts = expect("1000 track 1\n"
-                                               "1000 track 2 < 1 device 0 DRAM buffers\n"
+                                               "1000 track 2 < 0 device 0\n"
                                                "1000 track 3 < 2 device 0 DRAM buffers\n"
-                                               "1000 + 3 buffer #1\n"
-                                               "1000 track 4 < 1 device 0 DRAM\n"
-                                               "1000 = 4 10\n"
-                                               "2000 = 4 30\n"
-                                               "3000 - 3 buffer #1\n"
-                                               "3000 = 4 20\n"
-                                               "4000 = 4 0\n");
+                                               "1000 track 4 < 3 device 0 DRAM buffers\n"
+                                               "1000 + 4 buffer 10 B #1\n"
+                                               "1000 track 5 < 2 device 0 DRAM\n"
+                                               "1000 = 5 10\n"
+                                               "2000 = 5 30\n"
+                                               "3000 - 4 buffer 10 B #1\n"
+                                               "3000 = 5 20\n"
+                                               "4000 = 5 0\n"
+                                               "2000 ! 2 peak of DRAM 30 B\n");
     T_EQ(counts.undrawn, 1);
     begin((struct tts_timeline_config){.slots_max = 0});
     put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
-    T_EQ(expect("1000 track 1\n1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n").undrawn, 1);
+    T_EQ(expect("1000 track 1\n"
+                "1000 track 2 < 0 device 0\n"
+                "1000 track 3 < 2 device 0 DRAM\n"
+                "1000 = 3 10\n"
+                "1000 ! 2 peak of DRAM 10 B\n")
+             .undrawn,
+         1);
 }
 
 T_TEST(l1_counts_what_the_fullest_bank_holds)
@@ -156,9 +168,36 @@ T_TEST(l1_counts_what_the_fullest_bank_holds)
     put(item);
     put(item_alloc(&rig, 0, TTS_POOL_TRACE, 3, 7));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 L1\n1000 = 2 1000\n"
-           "2000 track 3 < 1 device 0 L1_SMALL\n2000 = 3 10\n"
-           "3000 track 4 < 1 device 0 TRACE\n3000 = 4 7\n");
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 L1\n"
+           "1000 = 3 1000\n"
+           "2000 track 4 < 2 device 0 L1_SMALL\n"
+           "2000 = 4 10\n"
+           "3000 track 5 < 2 device 0 TRACE\n"
+           "3000 = 5 7\n"
+           "1000 ! 2 peak of L1 1000 B per bank\n"
+           "2000 ! 2 peak of L1_SMALL 10 B per bank\n"
+           "3000 ! 2 peak of TRACE 7 B\n");
+}
+
+T_TEST(a_pool_whose_capacity_is_known_has_a_line_from_its_first_byte_to_the_end)
+{
+    begin((struct tts_timeline_config){.capacity_bytes = {[TTS_POOL_DRAM] = 999}});
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
+    put(item_alloc(&rig, 0, TTS_POOL_TRACE, 2, 10));
+    put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
+    expect("1000 track 1\n"
+           "2000 track 2 < 0 device 0\n"
+           "2000 track 3 < 2 device 0 DRAM capacity\n"
+           "2000 = 3 999\n"
+           "2000 track 4 < 2 device 0 DRAM\n"
+           "2000 = 4 10\n"
+           "3000 track 5 < 2 device 0 TRACE\n"
+           "3000 = 5 10\n"
+           "4000 = 3 999\n"
+           "2000 ! 2 peak of DRAM 10 B\n"
+           "3000 ! 2 peak of TRACE 10 B\n");
 }
 
 T_TEST(an_id_that_lives_and_comes_again_ends_the_one_before)
@@ -167,15 +206,17 @@ T_TEST(an_id_that_lives_and_comes_again_ends_the_one_before)
     put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
     put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 15));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 2 < 0 device 0\n"
            "1000 track 3 < 2 device 0 DRAM buffers\n"
-           "1000 + 3 buffer #1\n"
-           "1000 track 4 < 1 device 0 DRAM\n"
-           "1000 = 4 10\n"
-           "2000 - 3 buffer #1\n"
-           "2000 = 4 0\n"
-           "2000 + 3 buffer #2\n"
-           "2000 = 4 15\n");
+           "1000 track 4 < 3 device 0 DRAM buffers\n"
+           "1000 + 4 buffer 10 B #1\n"
+           "1000 track 5 < 2 device 0 DRAM\n"
+           "1000 = 5 10\n"
+           "2000 - 4 buffer 10 B #1\n"
+           "2000 = 5 0\n"
+           "2000 + 4 buffer 15 B #2\n"
+           "2000 = 5 15\n"
+           "2000 ! 2 peak of DRAM 15 B\n");
 }
 
 T_TEST(a_buffer_is_freed_as_it_was_allocated)
@@ -187,9 +228,15 @@ T_TEST(a_buffer_is_freed_as_it_was_allocated)
     item.event.size_bytes = 99;
     put(item);
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n"
-           "2000 track 3 < 1 device 1 DRAM\n2000 = 3 70\n"
-           "3000 = 2 0\n");
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 DRAM\n"
+           "1000 = 3 10\n"
+           "2000 track 4 < 0 device 1\n"
+           "2000 track 5 < 4 device 1 DRAM\n"
+           "2000 = 5 70\n"
+           "3000 = 3 0\n"
+           "1000 ! 2 peak of DRAM 10 B\n"
+           "2000 ! 4 peak of DRAM 70 B\n");
 }
 
 T_TEST(what_is_not_known_or_has_no_bytes_counts_nowhere)
@@ -217,10 +264,17 @@ T_TEST(what_a_mesh_holds_is_on_the_chips_that_hold_something)
     put(item_alloc(&rig, 8, TTS_POOL_DRAM, 2, 1000));
     put(item_free(&rig, 1, TTS_POOL_DRAM, 1));
     expect("0 track 1\n"
-           "1000 track 2 < 1 device 8 DRAM\n1000 = 2 100\n"
-           "2000 track 3 < 1 device 1 DRAM\n2000 = 3 105\n"
-           "3000 = 2 1100\n3000 = 3 1105\n"
-           "4000 = 3 1100\n");
+           "1000 track 2 < 0 device 8\n"
+           "1000 track 3 < 2 device 8 DRAM\n"
+           "1000 = 3 100\n"
+           "2000 track 4 < 0 device 1\n"
+           "2000 track 5 < 4 device 1 DRAM\n"
+           "2000 = 5 105\n"
+           "3000 = 3 1100\n"
+           "3000 = 5 1105\n"
+           "4000 = 5 1100\n"
+           "3000 ! 2 peak of DRAM 1.07 KiB\n"
+           "3000 ! 4 peak of DRAM 1.08 KiB\n");
 }
 
 T_TEST(a_chip_that_moves_has_what_its_new_mesh_holds)
@@ -236,9 +290,19 @@ T_TEST(a_chip_that_moves_has_what_its_new_mesh_holds)
     put(item_alloc(&rig, 8, TTS_POOL_DRAM, 1, 10));
     put(item_alloc(&rig, 9, TTS_POOL_DRAM, 1, 100));
     expect("0 track 1\n"
-           "1000 track 2 < 1 device 0 DRAM\n1000 = 2 1\n"
-           "2000 track 3 < 1 device 8 DRAM\n2000 = 3 10\n"
-           "3000 track 4 < 1 device 9 DRAM\n3000 = 4 100\n3000 = 2 101\n");
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 DRAM\n"
+           "1000 = 3 1\n"
+           "2000 track 4 < 0 device 8\n"
+           "2000 track 5 < 4 device 8 DRAM\n"
+           "2000 = 5 10\n"
+           "3000 track 6 < 0 device 9\n"
+           "3000 track 7 < 6 device 9 DRAM\n"
+           "3000 = 7 100\n"
+           "3000 = 3 101\n"
+           "2000 ! 4 peak of DRAM 10 B\n"
+           "3000 ! 2 peak of DRAM 101 B\n"
+           "3000 ! 6 peak of DRAM 100 B\n");
 }
 
 T_TEST(what_lived_before_the_file_begins_with_it)
@@ -255,13 +319,15 @@ T_TEST(what_lived_before_the_file_begins_with_it)
     put(item_mark(&rig, TTS_ITEM_KEYFRAME_END));
     put(item_free(&rig, 0, TTS_POOL_DRAM, 3));
     expect("5000 track 1\n"
-           "5000 track 2 < 1 device 0 DRAM buffers\n"
+           "5000 track 2 < 0 device 0\n"
            "5000 track 3 < 2 device 0 DRAM buffers\n"
-           "5000 + 3 old #1\n"
-           "5000 track 4 < 1 device 0 DRAM\n"
-           "5000 = 4 300\n"
-           "6000 - 3 old #1\n"
-           "6000 = 4 0\n");
+           "5000 track 4 < 3 device 0 DRAM buffers\n"
+           "5000 + 4 old 300 B #1\n"
+           "5000 track 5 < 2 device 0 DRAM\n"
+           "5000 = 5 300\n"
+           "6000 - 4 old 300 B #1\n"
+           "6000 = 5 0\n"
+           "5000 ! 2 peak of DRAM 300 B\n");
 }
 
 /* ---- cores ---- */
@@ -282,13 +348,14 @@ T_TEST(circular_buffers_count_on_the_fullest_core_of_the_program)
     put(item_part(&rig, TTS_EVENT_CB, 7, left, 1));
     put(item_part(&rig, TTS_EVENT_CB, 8, two, 2));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 CBs on the fullest core\n"
-           "1000 = 2 100\n"
-           "2000 = 2 120\n"
-           "3000 = 2 120\n"
-           "5000 = 2 0\n"
-           "7000 = 2 7\n"
-           "8000 = 2 8\n");
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 CBs on the fullest core\n"
+           "1000 = 3 100\n"
+           "2000 = 3 120\n"
+           "3000 = 3 120\n"
+           "5000 = 3 0\n"
+           "7000 = 3 7\n"
+           "8000 = 3 8\n");
 }
 
 T_TEST(a_program_of_a_mesh_ends_those_of_its_chips)
@@ -302,10 +369,11 @@ T_TEST(a_program_of_a_mesh_ends_those_of_its_chips)
     put(item_event(&rig, TTS_EVENT_PROGRAM, 8));
     put(item_part(&rig, TTS_EVENT_CB, 100, core, 1));
     expect("0 track 1\n"
-           "1000 track 2 < 1 device 0 CBs on the fullest core\n"
-           "1000 = 2 100\n"
-           "2000 = 2 0\n"
-           "3000 = 2 100\n");
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 CBs on the fullest core\n"
+           "1000 = 3 100\n"
+           "2000 = 3 0\n"
+           "3000 = 3 100\n");
 }
 
 /* ---- operations, traces, failures ---- */
@@ -322,17 +390,116 @@ T_TEST(operations_nest_on_their_threads)
     put(item_op(&rig, 1, NULL));
     put(item_op(&rig, 0, "somewhere"));
     struct tts_timeline_counts counts = expect("1000 track 1\n"
-                                               "1000 track 2 < 1 thread 1\n"
-                                               "1000 + 2 outer\n"
-                                               "2000 track 3 < 1 thread 2\n"
-                                               "2000 + 3 other\n"
-                                               "3000 + 2 inner\n"
-                                               "4000 - 2\n"
-                                               "5000 - 3\n"
-                                               "6000 - 2\n"
+                                               "4000 track 2 < 1 thread 1\n"
+                                               "3000..4000 2 inner\n"
+                                               "5000 track 3 < 1 thread 2\n"
+                                               "2000..5000 3 other\n"
+                                               "1000..6000 2 outer\n"
                                                "8000 track 4 < 1 operations\n"
-                                               "8000 + 4 somewhere\n");
+                                               "8000..? 4 somewhere\n");
     T_EQ(counts.unseen_ends, 1);
+}
+
+static void alloc_in_op(uint64_t id, uint64_t bytes, const char *op)
+{
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, id, bytes);
+    item_set_op(&item, op);
+    put(item);
+}
+
+T_TEST(an_operation_has_the_bytes_that_it_and_those_in_it_allocated)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put(item_op(&rig, 1, "outer"));
+    alloc_in_op(1, 1 << 20, "outer");
+    put(item_op(&rig, 1, "inner"));
+    alloc_in_op(2, 2 << 20, "inner");
+    put(item_free(&rig, 0, TTS_POOL_DRAM, 2));
+    put(item_op(&rig, 1, NULL));
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 3, 4096)); /* in no operation */
+    put(item_op(&rig, 1, NULL));
+    expect("1000 track 1\n"
+           "2000 track 2 < 0 device 0\n"
+           "2000 track 3 < 2 device 0 DRAM\n"
+           "2000 = 3 1048576\n"
+           "4000 = 3 3145728\n"
+           "5000 = 3 1048576\n"
+           "6000 track 4 < 1 thread 1\n"
+           "3000..6000 4 inner 2.00 MiB\n"
+           "7000 = 3 1052672\n"
+           "1000..8000 4 outer 3.00 MiB\n"
+           "4000 ! 2 peak of DRAM 3.00 MiB\n");
+}
+
+T_TEST(with_several_threads_an_allocation_belongs_to_the_one_in_its_operation)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put(item_op(&rig, 1, "a"));
+    put(item_op(&rig, 2, "b"));
+    alloc_in_op(1, 10, "a");
+    alloc_in_op(2, 20, "b");
+    alloc_in_op(3, 40, "of none");
+    put(item_op(&rig, 2, "c"));
+    alloc_in_op(4, 80, "b"); /* named after the outer one */
+    expect("1000 track 1\n"
+           "3000 track 2 < 0 device 0\n"
+           "3000 track 3 < 2 device 0 DRAM\n"
+           "3000 = 3 10\n"
+           "4000 = 3 30\n"
+           "5000 = 3 70\n"
+           "7000 = 3 150\n"
+           "7000 ! 2 peak of DRAM 150 B\n"
+           "7000 track 4 < 1 thread 1\n"
+           "1000..? 4 a 10 B\n"
+           "7000 track 5 < 1 thread 2\n"
+           "2000..? 5 b 100 B\n"
+           "6000..? 5 c 80 B\n");
+}
+
+static void put_at(uint64_t time_ns, struct tts_item item)
+{
+    item.time_ns = time_ns;
+    put(item);
+}
+
+/* Else a reader that sorts by time would take the inner one for the outer one. */
+T_TEST(of_two_operations_that_begin_at_one_time_the_outer_one_is_told_first)
+{
+    begin((struct tts_timeline_config){.slots_max = 0});
+    put_at(5, item_op(&rig, 1, "outer"));
+    put_at(5, item_op(&rig, 1, "middle"));
+    put_at(5, item_op(&rig, 1, "inner"));
+    put_at(6, item_op(&rig, 1, NULL));
+    put_at(7, item_op(&rig, 1, NULL));
+    put_at(7, item_op(&rig, 1, "next"));
+    put_at(7, item_op(&rig, 1, NULL));
+    put_at(8, item_op(&rig, 1, NULL));
+    expect("5 track 1\n5 track 2 < 1 thread 1\n5 + 2 outer\n5 + 2 middle\n5..6 2 inner\n"
+           "7 - 2\n7..7 2 next\n8 - 2\n");
+}
+
+T_TEST(operations_that_nest_deeper_are_told_at_once)
+{
+    enum { DEPTH = TTS_TIMELINE_OPS_MAX + 2 };
+    begin((struct tts_timeline_config){.slots_max = 0});
+    for (int i = 0; i < DEPTH; i++)
+        put(item_op(&rig, 1, "x"));
+    alloc_in_op(1, 10, "x");
+    for (int i = 0; i < DEPTH + 1; i++)
+        put(item_op(&rig, 1, NULL));
+    T_EQ(tts_timeline_counts(timeline).unseen_ends, 1);
+    tts_timeline_end(timeline);
+    tts_timeline_free(timeline);
+    fclose(marks.out);
+    size_t begins = 0, spans = 0;
+    for (const char *at = marks.text; (at = strstr(at, " + 2 x\n")); at++)
+        begins++;
+    for (const char *at = marks.text; (at = strstr(at, " 2 x 10 B\n")); at++)
+        spans++;
+    T_EQ(begins, 2);
+    T_EQ(spans, TTS_TIMELINE_OPS_MAX);
+    T_TRUE(strstr(marks.text, "\n1000..517000 2 x 10 B\n") != NULL);
+    free(marks.text);
 }
 
 T_TEST(names_beyond_those_that_are_kept_are_counted)
@@ -354,6 +521,7 @@ T_TEST(names_beyond_those_that_are_kept_are_counted)
     tts_timeline_free(timeline);
     fclose(marks.out);
     T_TRUE(strstr(marks.text, " op64999\n") && strstr(marks.text, " (other)\n"));
+    T_TRUE(strstr(marks.text, " (other) 64 B #1\n") != NULL);
     T_TRUE(strstr(marks.text, " op65000\n") == NULL);
     free(marks.text);
 }
@@ -381,9 +549,10 @@ T_TEST(traces_are_slices_of_their_device)
     put(item_event(&rig, TTS_EVENT_TRACE_END, 4));
     put(item_event(&rig, TTS_EVENT_TRACE_END, 4));
     T_EQ(expect("1000 track 1\n"
-                "1000 track 2 < 1 device 4 traces\n"
-                "1000 + 2 trace capture\n"
-                "2000 - 2\n")
+                "1000 track 2 < 0 device 4\n"
+                "1000 track 3 < 2 device 4 traces\n"
+                "1000 + 3 trace capture\n"
+                "2000 - 3\n")
              .unseen_ends,
          1);
 }
@@ -395,10 +564,11 @@ T_TEST(a_failure_is_an_instant_with_its_sentence)
     struct tts_item item = item_event(&rig, TTS_EVENT_FAILURE, 2);
     item.event.failure = &failure;
     put(item);
-    expect("1000 track 1\n"
-           "1000 track 2 < 1 device 2 refused\n"
-           "1000 ! 2 Out of Memory: Cannot allocate at an address below 100. Allocation at "
-           "50\n");
+    expect(
+        "1000 track 1\n"
+        "1000 track 2 < 0 device 2\n"
+        "1000 track 3 < 2 device 2 refused\n"
+        "1000 ! 3 Out of Memory: Cannot allocate at an address below 100. Allocation at 50\n");
 }
 
 T_TEST(what_is_missing_is_said_where_it_is_missing)
@@ -427,12 +597,11 @@ T_TEST(a_phase_is_told_when_it_is_over)
     put(item_capture(&rig, TTS_ITEM_CUT, 2, "all"));
     put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
     expect("0 track 1\n"
-           "1000 track 2 < 1 thread 1\n"
-           "1000 + 2 a\n"
-           "1000 track 3 < 1 capture 1\n"
-           "0..1000 3 first\n"
-           "2000 - 2\n"
-           "1000..2000 3 second\n"
+           "1000 track 2 < 1 capture 1\n"
+           "0..1000 2 first\n"
+           "2000 track 3 < 1 thread 1\n"
+           "1000..2000 3 a\n"
+           "1000..2000 2 second\n"
            "2000 track 4 < 1 capture 2\n"
            "1000..2000 4 all\n"
            "2000..? 4 (unfinished)\n");
@@ -496,8 +665,13 @@ T_TEST(without_times_every_event_takes_a_microsecond)
     put(item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 10));
     put(item_capture(&rig, TTS_ITEM_CUT, 1, "x"));
     put(item_capture(&rig, TTS_ITEM_END, 1, NULL));
-    expect("0 track 1\n5000 track 2 < 1 device 0 DRAM\n5000 = 2 10\n"
-           "5000 track 3 < 1 capture 1\n0..5000 3 x\n");
+    expect("0 track 1\n"
+           "5000 track 2 < 0 device 0\n"
+           "5000 track 3 < 2 device 0 DRAM\n"
+           "5000 = 3 10\n"
+           "5000 track 4 < 1 capture 1\n"
+           "0..5000 4 x\n"
+           "5000 ! 2 peak of DRAM 10 B\n");
 }
 
 T_TEST(time_never_falls)
@@ -508,7 +682,12 @@ T_TEST(time_never_falls)
     struct tts_item item = item_alloc(&rig, 0, TTS_POOL_DRAM, 2, 10);
     item.time_ns = 900;
     put(item);
-    expect("1000 track 1\n1000 track 2 < 1 device 0 DRAM\n1000 = 2 10\n1000 = 2 20\n");
+    expect("1000 track 1\n"
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 DRAM\n"
+           "1000 = 3 10\n"
+           "1000 = 3 20\n"
+           "1000 ! 2 peak of DRAM 20 B\n");
 }
 
 T_TEST(what_lives_is_closed_for_those_who_want_it)
@@ -521,19 +700,19 @@ T_TEST(what_lives_is_closed_for_those_who_want_it)
     put(item_op(&rig, 1, "b"));
     put(item_event(&rig, TTS_EVENT_TRACE_BEGIN, 0));
     expect("1000 track 1\n"
-           "1000 track 2 < 1 device 0 DRAM buffers\n"
+           "1000 track 2 < 0 device 0\n"
            "1000 track 3 < 2 device 0 DRAM buffers\n"
-           "1000 + 3 op #1\n"
-           "1000 track 4 < 1 device 0 DRAM\n"
-           "1000 = 4 10\n"
-           "2000 track 5 < 1 thread 1\n"
-           "2000 + 5 a\n"
-           "3000 + 5 b\n"
-           "4000 track 6 < 1 device 0 traces\n"
+           "1000 track 4 < 3 device 0 DRAM buffers\n"
+           "1000 + 4 op 10 B #1\n"
+           "1000 track 5 < 2 device 0 DRAM\n"
+           "1000 = 5 10\n"
+           "4000 track 6 < 2 device 0 traces\n"
            "4000 + 6 trace capture\n"
-           "4000 - 3 op #1\n"
-           "4000 - 5\n"
-           "4000 - 5\n"
+           "1000 ! 2 peak of DRAM 10 B\n"
+           "4000 - 4 op 10 B #1\n"
+           "4000 track 7 < 1 thread 1\n"
+           "3000..4000 7 b\n"
+           "2000..4000 7 a\n"
            "4000 - 6\n");
 }
 
