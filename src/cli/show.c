@@ -15,12 +15,16 @@ static const char command[] = "show";
 
 /* ---- options ---- */
 
-enum { OPTION_AT, OPTION_TOP, OPTION_POOL, OPTION_ALL, OPTION_JSON };
+enum { OPTION_AT, OPTION_TOP, OPTION_POOL, OPTION_ALL, OPTION_FOLLOW, OPTION_JSON };
 
 static const struct tts_option options_table[] = {
-    [OPTION_AT] = {"at", 0, true},        [OPTION_TOP] = {"top", 'n', true},
-    [OPTION_POOL] = {"pool", 0, true},    [OPTION_ALL] = {"all", 'a', false},
-    [OPTION_JSON] = {"json", 'j', false}, {0},
+    [OPTION_AT] = {"at", 0, true},
+    [OPTION_TOP] = {"top", 'n', true},
+    [OPTION_POOL] = {"pool", 0, true},
+    [OPTION_ALL] = {"all", 'a', false},
+    [OPTION_FOLLOW] = {"follow", 'f', false},
+    [OPTION_JSON] = {"json", 'j', false},
+    {0},
 };
 
 static bool set_number(const char *option, const char *text, uint64_t least, uint64_t *out)
@@ -68,10 +72,26 @@ static bool set_option(struct tts_show_options *show, int option, const char *va
     case OPTION_ALL:
         show->all = true;
         return true;
+    case OPTION_FOLLOW:
+        show->follow = true;
+        return true;
     default:
         show->json = true;
         return true;
     }
+}
+
+static bool check_follow(const struct tts_show_options *show)
+{
+    if (show->follow && show->at > 0)
+        tts_message(command,
+                    "'--follow' and '--at' do not go together: an event does not change");
+    else if (show->follow && strcmp(show->path, "-") == 0)
+        tts_message(command,
+                    "'--follow' needs a file: standard input is read to its end first");
+    else
+        return true;
+    return false;
 }
 
 /* TTS_OPTIONS_END when there is something to show, else TTS_OPTIONS_STOP and the exit code. */
@@ -92,7 +112,7 @@ static int read_options(struct tts_show_options *show, char **argv, int *exit_co
         return TTS_OPTIONS_STOP;
     }
     show->path = options.operands[0];
-    return TTS_OPTIONS_END;
+    return check_follow(show) ? TTS_OPTIONS_END : TTS_OPTIONS_STOP;
 }
 
 /* ---- one event ---- */
@@ -151,6 +171,7 @@ static enum tts_status print(const struct tts_show *show, struct tts_error *err)
     if (status != TTS_OK)
         return status;
     tts_json_init(&json, file.stream);
+    json.is_one_line = show->options.follow;
     tts_show_json(show, &json);
     return tts_outfile_commit(&file, err);
 }
@@ -190,7 +211,9 @@ static int read_file(struct tts_show *show, struct tts_error *err)
                                                           : fail(show, err);
     if (status != TTS_OK)
         return fail(show, err);
-    status = tts_show_read(show, err);
+    if (show->options.follow)
+        tts_progress_end(&show->progress);
+    status = show->options.follow ? tts_show_follow(show, err) : tts_show_read(show, err);
     tts_progress_end(&show->progress);
     bool is_there = show->options.at == 0 || show->event.is_known;
     if (status == TTS_OK && !is_there)
@@ -206,8 +229,14 @@ static int run(struct tts_show *show)
 {
     struct tts_error err = {0};
     int code = read_file(show, &err);
-    if (code != TTS_EXIT_DONE)
+    if (code != TTS_EXIT_DONE || show->is_interrupted)
         return code;
+    if (show->is_abandoned)
+        tts_message(command,
+                    "%s: its program, pid %" PRIu64 ", is not running any more and did "
+                    "not end it: complete up to its last event",
+                    tts_message_path(show->options.path),
+                    tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (tts_show_finish(show, &err) != TTS_OK || print(show, &err) != TTS_OK)
         return fail(show, &err);

@@ -24,7 +24,7 @@ struct tts_show_options {
     uint64_t at; /* 0: the whole file */
     size_t top;  /* 0: all */
     enum tts_pool pool;
-    bool all, json;
+    bool all, json, follow;
 };
 
 /* A phase without its devices. It has the events first_seq + 1 .. last_seq. */
@@ -108,7 +108,10 @@ struct tts_show {
     struct tts_partial_notes missing;
     /* where it is */
     uint64_t item_seq;
+    uint64_t items; /* read so far */
     bool has_event, is_out_of_memory;
+    bool is_interrupted; /* the user stopped it: there is nothing more to say */
+    bool is_abandoned;   /* its program is gone and has not ended it */
     struct tts_show_capture captures[TTS_FOLLOW_CAPTURES_MAX];
 };
 
@@ -123,6 +126,13 @@ void tts_show_release(struct tts_show *show); /* harmless on a zeroed one */
 /* Reads the file to its end, or to the event asked for. What was read before an error is good,
  * but for TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err);
+
+/* ---- show_follow.c ---- */
+
+/* Reads a recording while it is written, and shows what is in use once a second, until it ends.
+ * Sets is_interrupted or is_abandoned if it ends otherwise. What tts_show_read() says. */
+TTS_NODISCARD enum tts_status tts_show_follow(struct tts_show *show, struct tts_error *err);
+
 /* ---- show_moment.c ---- */
 
 /* What lives now in the pool of `ops`, which had no moment before. TTS_E_NOMEM: to be released

@@ -244,6 +244,7 @@ static enum tts_status follow_item(struct tts_show *show, const struct tts_item 
                                    struct tts_error *err)
 {
     show->item_seq = item->seq;
+    show->items++;
     tts_partial_item(&show->partial, item);
     enum tts_status status = tts_changes_item(&show->changes, item, err);
     if (status != TTS_OK && status != TTS_E_NOMEM && item->kind != TTS_ITEM_EVENT) {

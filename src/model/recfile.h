@@ -26,7 +26,7 @@ struct tts_recfile_info {
     struct tts_rec_header header;
     struct tts_rec_state state; /* when it was opened, or looked at again behind an end */
     bool state_is_known;        /* a copy is valid */
-    uint64_t file_bytes;        /* when it was opened */
+    uint64_t file_bytes;        /* the same */
     uint64_t first_seq; /* events before the first that is there: of a black box, or when the
                          * recorder began late */
     bool has_index;

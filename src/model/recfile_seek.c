@@ -4,6 +4,7 @@
 #include "model/recfile_inside.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
 
 struct tts_recspot tts_recfile_behind(const struct tts_recfile *file,
                                       const struct tts_recblock *block)
@@ -207,6 +208,7 @@ static void renew_state(struct tts_recfile *file)
     unsigned char bytes[TTS_REC_HEADER_BYTES];
     struct tts_recfile_info *info = &file->info;
     struct tts_rec_state state;
+    struct stat now;
     bool is_damaged;
     size_t got;
     if (tts_recfile_pread(file, 0, bytes, sizeof bytes, &got, NULL) != TTS_OK ||
@@ -215,6 +217,8 @@ static void renew_state(struct tts_recfile *file)
         return;
     info->state = state;
     info->state_is_known = true;
+    if (fstat(file->fd, &now) == 0)
+        info->file_bytes = (uint64_t)now.st_size;
     file->blocks = state.blocks > file->blocks ? state.blocks : file->blocks;
 }
 

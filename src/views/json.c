@@ -10,6 +10,7 @@ void tts_json_init(struct tts_json *json, FILE *out)
 {
     json->out = out;
     json->depth = 0;
+    json->is_one_line = false;
     json->used = 0;
 }
 
@@ -92,7 +93,7 @@ static void begin_element(struct tts_json *json, const char *key)
         bool *filled = &json->filled[json->depth - 1];
         if (*filled)
             put_char(json, ',');
-        if (json->depth <= TTS_JSON_DEPTH_LINES)
+        if (json->depth <= TTS_JSON_DEPTH_LINES && !json->is_one_line)
             put_line_break(json);
         else if (*filled)
             put_char(json, ' ');
@@ -117,7 +118,7 @@ static void end_container(struct tts_json *json, char bracket)
 {
     assert(json->depth > 0);
     bool filled = json->filled[--json->depth];
-    if (filled && json->depth < TTS_JSON_DEPTH_LINES)
+    if (filled && json->depth < TTS_JSON_DEPTH_LINES && !json->is_one_line)
         put_line_break(json);
     put_char(json, bracket);
     if (json->depth == 0) {

@@ -1,10 +1,11 @@
 /* record_child: a program that records and does not get to its end.
  *   record_child kill TIMES SEED PATH   is killed TIMES times at any moment, each time while it
  *                                       records to PATH; what it had told must be in the file
- *   record_child fill PATH EVENTS       records until it stops or has told EVENTS, and says how
- *                                       that went
- * Every event is a function of its number, so that the file can be compared with what was told.
- * Exit 1 when something is wrong. */
+ *   record_child step PATH KEEP         tells as many events as each line of its input says,
+ * and "told N" then; ends the recording with its input. KEEP bytes of a black box, 0: all of it
+ * is kept record_child fill PATH EVENTS       records until it stops or has told EVENTS, and
+ * says how that went Every event is a function of its number, so that the file can be compared
+ * with what was told. Exit 1 when something is wrong. */
 #include "harness/recorded_rig.h"
 #include "ttscope/recorder.h"
 
@@ -244,12 +245,34 @@ static int fill(const char *path, uint64_t events)
     return is_right ? 0 : 1;
 }
 
+/* ---- step by step ---- */
+
+static int step(const char *path, uint64_t keep_bytes)
+{
+    struct tts_tracker *tracker;
+    struct tts_recorder *recorder = begin(&tracker, path, keep_bytes);
+    char line[32];
+    uint64_t seq = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        for (uint64_t more = number_of(line); more > 0; more--)
+            tell(tracker, ++seq);
+        printf("told %llu\n", (unsigned long long)seq);
+        fflush(stdout);
+    }
+    enum tts_status status = tts_recorder_end(recorder, NULL, NULL);
+    tts_tracker_free(tracker);
+    return status == TTS_OK ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "step") == 0)
+        return step(argv[2], number_of(argv[3]));
     if (argc == 4 && strcmp(argv[1], "fill") == 0)
         return fill(argv[2], number_of(argv[3]));
     if (argc != 5 || strcmp(argv[1], "kill") != 0) {
-        fputs("usage: record_child kill TIMES SEED PATH | fill PATH EVENTS\n", stderr);
+        fputs("usage: record_child kill TIMES SEED PATH | fill PATH EVENTS | step PATH KEEP\n",
+              stderr);
         return 2;
     }
     plan = (struct plan){number_of(argv[2]), number_of(argv[3]), argv[4]};
