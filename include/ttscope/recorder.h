@@ -36,7 +36,9 @@
 struct tts_recorder_config {
     const char *path; /* replaced if it is there: a new file takes its name */
     /* 0: everything is kept. Else a black box: a file of about this size that has the last
-     * events, and what lived before them. TTS_RECORDER_KEEP_MIN at least. */
+     * events, and what lived before them. What lived is at most half of the file: if there is
+     * more, the file has the largest buffers and says how many it leaves out.
+     * TTS_RECORDER_KEEP_MIN at least. */
     uint64_t keep_bytes;
 };
 #define TTS_RECORDER_KEEP_MIN (UINT64_C(4) << 20)

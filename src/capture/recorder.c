@@ -163,12 +163,7 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
         return tts_error_set(
             err, TTS_E_INVALID,
             "stopped recording in a child process, begin another recording in it");
-    if (r->stopped == TTS_RECORDER_REFUSED)
-        return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
-    return tts_error_set(err, TTS_E_RANGE,
-                         "stopped recording, what lives does not fit the black box: give "
-                         "keep_bytes of more than %" PRIu64,
-                         r->keep_bytes);
+    return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 
 /* From here on the tracker tells it of everything. */

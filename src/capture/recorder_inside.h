@@ -15,9 +15,8 @@
 /* Why it writes no more. */
 enum tts_recorder_stopped {
     TTS_RECORDER_GOES_ON,
-    TTS_RECORDER_REFUSED,  /* by the system: state.sys_errno */
-    TTS_RECORDER_OUTGROWN, /* what lives does not fit the black box */
-    TTS_RECORDER_LEFT,     /* to the process that forked this one */
+    TTS_RECORDER_REFUSED, /* by the system: state.sys_errno */
+    TTS_RECORDER_LEFT,    /* to the process that forked this one */
 };
 
 struct tts_recorder {

@@ -39,10 +39,10 @@ static void leave_tracker(struct tts_recorder *r, enum tts_recorder_stopped why)
         tts_tracker_set_recorder(r->tracker, NULL);
 }
 
-/* For good. 0: what lives does not fit the black box. */
+/* For good. */
 static void stop(struct tts_recorder *r, int sys_errno)
 {
-    leave_tracker(r, sys_errno ? TTS_RECORDER_REFUSED : TTS_RECORDER_OUTGROWN);
+    leave_tracker(r, TTS_RECORDER_REFUSED);
     r->state.sys_errno = (uint32_t)sys_errno;
     r->state.events = r->end_seq - r->start_seq;
     tts_recorder_put_state(r, TTS_REC_STOPPED);
@@ -91,12 +91,14 @@ struct teller {
     struct tts_recorder *r;
     bool in_one_block; /* it must fit where it began */
     size_t limit;      /* of the payload */
+    uint64_t buffers;  /* told so far */
 };
 
 static bool tell(void *ctx, const struct tts_item *item)
 {
-    const struct teller *teller = ctx;
+    struct teller *teller = ctx;
     struct tts_recorder *r = teller->r;
+    teller->buffers += item->kind == TTS_ITEM_LIVE;
     if (item->kind == TTS_ITEM_KEYFRAME_END && !tts_tracker_tell_active(r->tracker, tell, ctx))
         return false;
     if (TTS_LIKELY(tts_recenc_item(&r->enc, item, false, now())))
@@ -108,36 +110,71 @@ static bool tell(void *ctx, const struct tts_item *item)
     return fits;
 }
 
-/* Of a black box a keyframe is told as a whole or not at all: what a reader saw must stay. So
- * its commits go elsewhere until the last of them. */
-static bool tell_hidden(struct tts_recorder *r, size_t limit)
+/* Shows readers what was written under the hidden commit. */
+static void show_hidden(struct tts_recorder *r)
 {
-    struct teller teller = {r, true, limit};
+    r->enc.commit = commit_of(r->place);
+    __atomic_store_n(r->enc.commit, r->hidden_commit, __ATOMIC_RELEASE);
+}
+
+/* In a black box a keyframe is told as a whole or not at all: what a reader saw must stay. So
+ * its commits go elsewhere until the last of them. *most: at most so many buffers, and then how
+ * many were told. */
+static bool tell_hidden(struct tts_recorder *r, size_t limit, uint64_t *most)
+{
+    struct teller teller = {r, true, limit, 0};
     r->enc.commit = &r->hidden_commit;
-    bool is_told = tts_fold_tell(r->fold, tell, &teller);
-    if (is_told) {
-        r->enc.commit = commit_of(r->place);
-        __atomic_store_n(r->enc.commit, r->hidden_commit, __ATOMIC_RELEASE);
-    }
+    bool is_told = tts_fold_tell_largest(r->fold, *most, tell, &teller);
+    *most = teller.buffers;
+    if (is_told)
+        show_hidden(r);
     return is_told;
 }
 
-/* It is a part of every block, and leaves half of it to events. */
-static bool tell_box(struct tts_recorder *r)
+/* A keyframe that has nothing but the active captures, as far as there is room for them. */
+static void tell_nothing(struct tts_recorder *r)
 {
-    if (tell_hidden(r, (size_t)r->places.place_bytes / 2))
-        return true;
-    r->blocks--;
-    r->place = NULL;
-    stop(r, 0);
-    return false;
+    struct teller teller = {r, true, (size_t)r->places.place_bytes / 2, 0};
+    struct tts_item item = {.kind = TTS_ITEM_KEYFRAME};
+    tell(&teller, &item);
+    item = (struct tts_item){.kind = TTS_ITEM_MISSED};
+    tell(&teller, &item);
+    tts_tracker_tell_active(r->tracker, tell, &teller);
+    item.kind = TTS_ITEM_KEYFRAME_END;
+    tts_recenc_item(&r->enc, &item, false, now());
+    show_hidden(r);
+}
+
+/* A keyframe is a part of every block and leaves half of the block to events. A keyframe that
+ * is longer has fewer buffers, the largest, and says so: the newest events count more than what
+ * lived before them. */
+static void tell_box(struct tts_recorder *r)
+{
+    size_t limit = (size_t)r->places.place_bytes / 2;
+    uint64_t most = UINT64_MAX;
+    r->kept_enc = r->enc;
+    if (tell_hidden(r, limit, &most))
+        return;
+    most -= most / 8; /* the largest may take more bytes each */
+    for (;; most /= 2) {
+        uint64_t told = most;
+        r->enc = r->kept_enc;
+        if (tell_hidden(r, limit, &told))
+            return;
+        if (most == 0)
+            break;
+    }
+    r->enc = r->kept_enc;
+    tell_nothing(r);
 }
 
 /* False: it has stopped. */
 static bool next_block(struct tts_recorder *r)
 {
-    if (!begin_block(r) || (is_box(r) && !tell_box(r)))
+    if (!begin_block(r))
         return false;
+    if (is_box(r))
+        tell_box(r);
     tts_recorder_put_state(r, TTS_REC_RECORDING);
     return true;
 }
@@ -146,7 +183,7 @@ static bool next_block(struct tts_recorder *r)
  * is none that it begins in: there is room for its begin first. */
 static bool tell_all(struct tts_recorder *r)
 {
-    struct teller teller = {r, false, SIZE_MAX};
+    struct teller teller = {r, false, SIZE_MAX, 0};
     if (!tts_recorder_ready(r))
         return false;
     r->in_keyframe = true;
@@ -171,8 +208,9 @@ static TTS_COLD void follow_failure(struct tts_recorder *r)
         tell_all(r);
         return;
     }
+    uint64_t most = UINT64_MAX;
     r->kept_enc = r->enc;
-    if (!tell_hidden(r, SIZE_MAX))
+    if (!tell_hidden(r, SIZE_MAX, &most))
         r->enc = r->kept_enc;
 }
 

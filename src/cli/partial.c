@@ -31,6 +31,10 @@ void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
         break;
     case TTS_ITEM_MISSED: /* in a keyframe: it does not have all */
         p->lacks_start |= p->in_keyframe && p->is_start;
+        if (p->in_keyframe && p->is_start) {
+            p->left_buffers = item->left_buffers;
+            p->left_bytes = item->left_bytes;
+        }
         if (!p->in_keyframe && __builtin_add_overflow(p->missed, item->count, &p->missed))
             p->missed = UINT64_MAX;
         break;
@@ -120,7 +124,13 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (tts_eventfile_graph(file))
         add_graph(out, tts_eventfile_graph(file));
     bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
-    if (p->lacks_start)
+    if (p->left_buffers > 0)
+        add(out, "start", 0,
+            "the black box has no room for all that lived before its first event: %" PRIu64
+            " buffer%s (%" PRIu64 " bytes) %s left out, figures are at least",
+            p->left_buffers, p->left_buffers == 1 ? "" : "s", p->left_bytes,
+            p->left_buffers == 1 ? "is" : "are");
+    else if (p->lacks_start)
         add(out, "start", 0, "what lived before its first event is not all known");
     if (p->missed > 0)
         add(out, "missed", 0, "%" PRIu64 " event%s dropped before %s recorded", p->missed,

@@ -14,6 +14,8 @@ struct tts_partial {
     struct tts_error refusal;  /* the first of them */
     struct tts_error damage;   /* what ended the reading; TTS_OK: the end did */
     bool lacks_start;          /* not all is known that lived before the first event */
+    uint64_t left_buffers;     /* of them: those that the writer of the file left out, */
+    uint64_t left_bytes;       /* and the sum of their sizes */
     uint64_t stop_seq;         /* of a refused request at which the program stopped; 0: none */
     bool has_begun, has_start; /* of the items so far */
     bool in_keyframe, is_start;

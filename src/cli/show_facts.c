@@ -39,6 +39,11 @@ int64_t tts_show_dram_final(const struct tts_show *show)
     return (int64_t)(current + show->restored_dram);
 }
 
+bool tts_show_is_at_least(const struct tts_show *show)
+{
+    return show->partial.left_buffers > 0;
+}
+
 bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool)
 {
     const struct tts_recfile *recording = tts_eventfile_recording(show->file);

@@ -159,6 +159,9 @@ uint64_t tts_show_since_start(const struct tts_show *show, uint64_t time_ns);
 /* DRAM of the whole file, with what was there before it. */
 int64_t tts_show_dram_peak(const struct tts_show *show);
 int64_t tts_show_dram_final(const struct tts_show *show);
+/* Returns true if buffers may have lived that are not in the figures: each peak, and what lives
+ * at the end, is at least what is shown. */
+bool tts_show_is_at_least(const struct tts_show *show);
 /* Returns true if nothing is known of the pool: L1 in a recording of a run that models DRAM
  * only. */
 bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool);

@@ -136,9 +136,10 @@ static void put_phases(const struct tts_show *show, FILE *out)
         put_marks(show, out);
         fputc('\n', out);
     }
-    fprintf(out, "DRAM of the whole file: peak %s MB (%" PRId64 " B),\n",
+    const char *least = tts_show_is_at_least(show) ? "at least " : "";
+    fprintf(out, "DRAM of the whole file: peak %s%s MB (%" PRId64 " B),\n", least,
             tts_number_format_mb(mb, peak_bytes, false), peak_bytes);
-    fprintf(out, "  at the end %s MB (%" PRId64 " B)\n\n",
+    fprintf(out, "  at the end %s%s MB (%" PRId64 " B)\n\n", least,
             tts_number_format_mb(mb, final_bytes, false), final_bytes);
 }
 
@@ -184,7 +185,8 @@ static void put_peak(const struct tts_show *show, FILE *out)
                 tts_pool_name(info.pool));
         return;
     }
-    fprintf(out, "peak of %s: %" PRId64 " B, %s MB", tts_pool_name(info.pool), info.level.bytes,
+    fprintf(out, "peak of %s: %s%" PRId64 " B, %s MB", tts_pool_name(info.pool),
+            tts_show_is_at_least(show) ? "at least " : "", info.level.bytes,
             tts_number_format_mb(mb, info.level.bytes, false));
     if (info.level.has_device)
         fprintf(out, ", of a core of device %" PRIu32, info.level.device);

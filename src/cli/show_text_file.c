@@ -83,6 +83,13 @@ static void put_events(const struct tts_show *show, FILE *out)
     put_label(out, "");
     fprintf(out, "begins in the middle, with %" PRIu64 " buffers that lived then\n",
             show->restored_buffers);
+    if (show->partial.left_buffers == 0)
+        return;
+    put_label(out, "");
+    fprintf(out, "%" PRIu64 " more (%" PRIu64 " bytes) are left out: the black box\n",
+            show->partial.left_buffers, show->partial.left_bytes);
+    put_label(out, "");
+    fputs("has no room for them\n", out);
 }
 
 static void put_start(uint64_t realtime_ns, FILE *out)

@@ -101,6 +101,11 @@ bool tts_fold_is_valid(const struct tts_fold *fold); /* walks everything */
  * `fn` said so, and the rest was not told. Allocates nothing. */
 typedef bool (*tts_fold_item_fn)(void *ctx, const struct tts_item *item);
 bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx);
+/* Like tts_fold_tell(), but with at most `most` of the buffers: the largest, where sizes within
+ * a power of two count as equal. MISSED says how many it leaves out. Takes two passes over the
+ * ledger if it leaves some out. */
+bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_item_fn fn,
+                           void *ctx);
 
 /* Takes one item of a keyframe (KEYFRAME, CHIP, MISSED, LIVE, PART, TRACING; others are passed
  * over) in a fold that nobody watches and that had no event since new or reset. TTS_E_INVALID,

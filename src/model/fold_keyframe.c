@@ -65,12 +65,48 @@ static bool tell_live(const struct teller *t, uint32_t place)
     return t->fn(t->ctx, &item);
 }
 
-static bool tell_buffers(const struct teller *t)
+/* Which buffers are told: those of the classes above `last`, and `rest` of that class. The
+ * class of a buffer is the binary logarithm of its size. */
+struct choice {
+    int last;
+    uint64_t rest;
+};
+
+static int size_class(const struct tts_fold *fold, uint32_t place)
+{
+    return 63 - __builtin_clzll(tts_ledger_size(fold->ledger, place) | 1);
+}
+
+static struct choice choose_largest(const struct tts_fold *fold, uint64_t most)
+{
+    uint64_t counts[64] = {0};
+    uint32_t cursor = 0, place;
+    if (most >= tts_ledger_count(fold->ledger))
+        return (struct choice){.last = -1};
+    while ((place = tts_ledger_next(fold->ledger, &cursor)) != TTS_LEDGER_NONE)
+        counts[size_class(fold, place)]++;
+    struct choice choice = {.last = 63, .rest = most};
+    while (choice.rest >= counts[choice.last])
+        choice.rest -= counts[choice.last--];
+    assert(choice.last >= 0);
+    return choice;
+}
+
+/* Counts in *missed the buffers that it does not tell. */
+static bool tell_buffers(const struct teller *t, struct choice choice, struct tts_item *missed)
 {
     uint32_t cursor = 0, place;
-    while ((place = tts_ledger_next(t->fold->ledger, &cursor)) != TTS_LEDGER_NONE)
+    while ((place = tts_ledger_next(t->fold->ledger, &cursor)) != TTS_LEDGER_NONE) {
+        int class = choice.last < 0 ? 0 : size_class(t->fold, place);
+        if (class < choice.last || (class == choice.last && choice.rest == 0)) {
+            missed->left_buffers++;
+            missed->left_bytes += tts_ledger_size(t->fold->ledger, place);
+            continue;
+        }
+        choice.rest -= class == choice.last;
         if (!tell_live(t, place))
             return false;
+    }
     return true;
 }
 
@@ -125,21 +161,30 @@ static bool is_incomplete(const struct tts_fold *fold)
     return is_lost;
 }
 
-bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx)
+bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_item_fn fn,
+                           void *ctx)
 {
     struct teller t = {fold, fn, ctx};
+    uint64_t count = tts_ledger_count(fold->ledger);
     struct tts_item item = item_of(fold, TTS_ITEM_KEYFRAME);
-    item.count = tts_ledger_count(fold->ledger);
+    struct tts_item missed = item_of(fold, TTS_ITEM_MISSED);
+    item.count = most < count ? most : count;
     bool ok = fn(ctx, &item);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_mesh(&t, &fold->devices[i]);
-    ok = ok && tell_buffers(&t);
+    ok = ok && tell_buffers(&t, choose_largest(fold, most), &missed);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_device(&t, &fold->devices[i]);
-    item = item_of(fold, TTS_ITEM_MISSED); /* last: who restores it marks every device */
-    ok = ok && (!is_incomplete(fold) || fn(ctx, &item));
+    /* MISSED is the last: who restores it marks every device. */
+    bool is_all = missed.left_buffers == 0 && !is_incomplete(fold);
+    ok = ok && (is_all || fn(ctx, &missed));
     item = item_of(fold, TTS_ITEM_KEYFRAME_END);
     return ok && fn(ctx, &item);
+}
+
+bool tts_fold_tell(const struct tts_fold *fold, tts_fold_item_fn fn, void *ctx)
+{
+    return tts_fold_tell_largest(fold, UINT64_MAX, fn, ctx);
 }
 
 /* ---- taking ---- */

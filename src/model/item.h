@@ -46,6 +46,8 @@ struct tts_item {
     size_t name_len;
     uint64_t count;
     struct tts_live live; /* its op is in `op` */
+    /* MISSED in a keyframe: the buffers that it had no room for, and the sum of their sizes. */
+    uint64_t left_buffers, left_bytes;
 };
 
 /* Follows whether a program stopped at a refused request. *stop_seq is the number of that

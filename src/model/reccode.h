@@ -44,6 +44,7 @@ enum tts_rec_mark {
     TTS_MARK_ACTIVE = 12,
     TTS_MARK_ZERO = 13,
     TTS_MARK_FREE_AHEAD = 14,
+    TTS_MARK_LEFT_OUT = 15,
 };
 
 /* Flags of a shape; its kind is above them. */

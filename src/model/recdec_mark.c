@@ -130,6 +130,18 @@ static bool read_free_ahead(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
+/* Buffers that a keyframe has no room for. */
+static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
+{
+    uint64_t buffers, bytes;
+    if (!tts_recdec_varint(in, &buffers) || !tts_recdec_varint(in, &bytes))
+        return false;
+    tts_recdec_make_item(in->dec, TTS_ITEM_MISSED, out);
+    out->left_buffers = buffers;
+    out->left_bytes = bytes;
+    return true;
+}
+
 /* A mark that belongs into a keyframe, or begins one. */
 static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item *out)
 {
@@ -145,6 +157,8 @@ static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item
     case TTS_MARK_ACTIVE:
         return tts_recdec_check_place(in, true, "an active capture") &&
                read_capture(in, TTS_ITEM_ACTIVE, out);
+    case TTS_MARK_LEFT_OUT:
+        return tts_recdec_check_place(in, true, "what it leaves out") && read_left_out(in, out);
     default:
         assert(mark == TTS_MARK_KEYFRAME_END);
         if (!tts_recdec_check_place(in, true, "an end of it"))
@@ -171,6 +185,7 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
     case TTS_MARK_KEYFRAME_PART:
     case TTS_MARK_TRACING:
     case TTS_MARK_ACTIVE:
+    case TTS_MARK_LEFT_OUT:
         return read_moment(in, mark, out);
     }
     if (mark == 0 || mark > TTS_MARK_FREE_AHEAD)

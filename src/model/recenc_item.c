@@ -277,6 +277,16 @@ static void put_number(struct tts_recenc *enc, enum tts_rec_mark mark, uint64_t 
     tts_recenc_varint(enc, number);
 }
 
+static void put_missed(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
+{
+    if (item->left_buffers == 0 && item->left_bytes == 0) {
+        put_number(enc, TTS_MARK_MISSED, item->count, tick);
+        return;
+    }
+    put_number(enc, TTS_MARK_LEFT_OUT, item->left_buffers, tick);
+    tts_recenc_varint(enc, item->left_bytes);
+}
+
 static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
 {
     switch (item->kind) {
@@ -299,7 +309,7 @@ static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64
         put_number(enc, TTS_MARK_END, item->capture, tick);
         break;
     case TTS_ITEM_MISSED:
-        put_number(enc, TTS_MARK_MISSED, item->count, tick);
+        put_missed(enc, item, tick);
         break;
     case TTS_ITEM_KEYFRAME:
         put_number(enc, TTS_MARK_KEYFRAME, item->count, tick);

@@ -47,12 +47,13 @@ agree() { # file, code, lines
 
 # ---- recordings ----
 
-for scene in run killed stopped missed box; do
+for scene in run killed stopped missed box tight; do
     "$make" $scene.tts $scene || exit 1
 done
 agree run.tts 0 ""
 agree killed.tts 0 ""
 agree box.tts 0 ""
+agree tight.tts 5 "tight.tts: the black box has no room for all that lived before its first event: 7 buffers (4096 bytes) are left out, figures are at least"
 agree missed.tts 5 "missed.tts: 5 events were dropped before they were recorded"
 agree stopped.tts 5 "stopped.tts: the recording stopped: no space left on device; 17 events after that are missing"
 

@@ -270,6 +270,11 @@ static inline void draw_moment(struct item_draw *draw, struct tts_item *item)
     case 4:
         item->kind = TTS_ITEM_MISSED;
         item->count = draw_number(draw);
+        if (item->count % 2 == 1) {
+            item->left_buffers = item->count;
+            item->left_bytes = draw_number(draw);
+            item->count = 0;
+        }
         break;
     case 3:
         item->kind = TTS_ITEM_KEYFRAME_END;

@@ -32,7 +32,8 @@ _Noreturn void make_die(const char *why);
 void make_story(struct make *make);
 
 /* "run" (two phases, a mesh, a refused request, a free from before), "killed", "stopped" and
- * "missed" (the same with such an end), "box" (begins behind event 1000), "phases" (60 of
+ * "missed" (the same with such an end), "box" (begins behind event 1000), "tight"
+ * (the same with a keyframe that leaves out 7 buffers), "phases" (60 of
  * them), "names" (66,000 of operations). False: none of that name. */
 bool make_scene(struct make *make, const char *name);
 

@@ -133,7 +133,8 @@ static void live(struct make *make, uint64_t id, uint64_t bytes)
     make_put(make, item);
 }
 
-static void make_box(struct make *make)
+/* `left_bytes` of seven more buffers are not in its keyframe. */
+static void make_box_without(struct make *make, uint64_t left_bytes)
 {
     make->rig.seq = make->state.events = 1000;
     struct tts_item item = item_mark(&make->rig, TTS_ITEM_KEYFRAME);
@@ -142,6 +143,12 @@ static void make_box(struct make *make)
     chip(make, 0, 4);
     live(make, 7, 8 << 20);
     live(make, 9, 1 << 20);
+    if (left_bytes > 0) {
+        item = item_mark(&make->rig, TTS_ITEM_MISSED);
+        item.left_buffers = 7;
+        item.left_bytes = left_bytes;
+        put(make, item);
+    }
     capture(make, TTS_ITEM_ACTIVE, NULL);
     put(make, item_mark(&make->rig, TTS_ITEM_KEYFRAME_END));
     op(make, "add");
@@ -150,6 +157,16 @@ static void make_box(struct make *make)
     op(make, NULL);
     capture(make, TTS_ITEM_CUT, "STEP");
     alloc(make, TTS_POOL_DRAM, 1002, 1 << 20);
+}
+
+static void make_box(struct make *make)
+{
+    make_box_without(make, 0);
+}
+
+static void make_tight(struct make *make)
+{
+    make_box_without(make, 4096);
 }
 
 static void make_phases(struct make *make)
@@ -181,7 +198,7 @@ bool make_scene(struct make *make, const char *name)
         void (*make)(struct make *make);
     } scenes[] = {{"run", make_run},       {"killed", make_killed}, {"stopped", make_stopped},
                   {"missed", make_missed}, {"box", make_box},       {"phases", make_phases},
-                  {"names", make_names}};
+                  {"names", make_names},   {"tight", make_tight}};
     make->step_ns = 1500000;
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (strcmp(name, scenes[i].name) != 0)

@@ -209,7 +209,11 @@ static inline void say_item(void *ctx, const struct tts_item *item, uint64_t tim
         say(out, "end %u\n", item->capture);
         break;
     case TTS_ITEM_MISSED:
-        say(out, "missed %llu\n", (unsigned long long)item->count);
+        if (item->left_buffers > 0)
+            say(out, "left out %llu of %llu bytes\n", (unsigned long long)item->left_buffers,
+                (unsigned long long)item->left_bytes);
+        else
+            say(out, "missed %llu\n", (unsigned long long)item->count);
         break;
     case TTS_ITEM_KEYFRAME:
         say(out, "keyframe %llu: %llu\n", (unsigned long long)item->seq,

@@ -137,6 +137,8 @@ static inline bool same_item(const struct tts_item *a, const struct tts_item *b)
         return a->capture == b->capture &&
                same_text(a->name, a->name_len, b->name, b->name_len);
     case TTS_ITEM_MISSED:
+        return a->count == b->count && a->left_buffers == b->left_buffers &&
+               a->left_bytes == b->left_bytes;
     case TTS_ITEM_KEYFRAME:
         return a->count == b->count;
     case TTS_ITEM_LIVE:

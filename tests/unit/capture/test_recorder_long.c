@@ -147,11 +147,10 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
     struct tts_recorder_config config = {path, BOX};
     struct tts_recorder *recorder = NULL;
     uint64_t live = 0;
-    do { /* the most that it takes */
+    do {
         for (int i = 0; i < 1000; i++, live++)
             alloc_dram(tracker, live * 1000003, 1 + live);
-        if (tts_recorder_begin(tracker, &config, &recorder, NULL) != TTS_OK)
-            break;
+        T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), TTS_OK);
         at = ended(recorder);
     } while (live < limits.live_max);
     T_TRUE(at.bytes > TTS_REC_HEADER_BYTES + PLACE / 2 - 50000);
@@ -159,47 +158,111 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
     done(capture, tracker);
 }
 
-/* What lives is more than a place of a black box has room for. */
-T_TEST(a_black_box_that_cannot_hold_what_lives_stops_and_says_so)
+/* The keyframes of a file, as far as a test asks about them. */
+struct frames {
+    uint64_t lives, live_bytes, smallest, left_buffers, left_bytes;
+    uint64_t complete, incomplete; /* keyframes */
+    bool in_keyframe, last_is_complete;
+};
+
+static void look_at_frames(void *ctx, const struct tts_item *item, uint64_t time_ns)
 {
-    enum { MANY = 400 * 1000 };
+    struct frames *frames = ctx;
+    (void)time_ns;
+    if (item->kind == TTS_ITEM_KEYFRAME) {
+        *frames = (struct frames){.complete = frames->complete,
+                                  .incomplete = frames->incomplete,
+                                  .smallest = UINT64_MAX,
+                                  .in_keyframe = true};
+    } else if (item->kind == TTS_ITEM_LIVE) {
+        uint64_t size = item->live.size_bytes;
+        frames->lives++;
+        frames->live_bytes += size;
+        frames->smallest = size < frames->smallest ? size : frames->smallest;
+    } else if (item->kind == TTS_ITEM_MISSED && frames->in_keyframe) {
+        T_TRUE(item->count == 0 && item->left_buffers > 0);
+        frames->left_buffers = item->left_buffers;
+        frames->left_bytes = item->left_bytes;
+    } else if (item->kind == TTS_ITEM_KEYFRAME_END) {
+        frames->in_keyframe = false;
+        frames->last_is_complete = frames->left_buffers == 0;
+        frames->complete += frames->last_is_complete;
+        frames->incomplete += !frames->last_is_complete;
+    }
+}
+
+static struct frames frames_of(const char *path, uint64_t last_seq)
+{
+    struct recording rec = recording_open(path);
+    struct frames frames = {0};
+    recording_each(&rec, look_at_frames, &frames);
+    T_EQ(rec.last_seq, last_seq);
+    T_EQ(rec.state.kind, TTS_REC_ENDED);
+    recording_close(&rec);
+    return frames;
+}
+
+/* What lives takes several times the bytes of the whole black box. */
+T_TEST(a_black_box_that_cannot_hold_what_lives_keeps_the_newest_events)
+{
+    enum { MANY = 800 * 1000, LARGE = 1000 };
     const char *path = t_scratch("tight.tts");
+    struct tts_tracker_config limits = {.live_max = 1 << 20};
+    struct tts_tracker *tracker = NULL;
+    uint64_t bytes = 0;
+    T_EQ(tts_tracker_new(&limits, NULL, &tracker, NULL), TTS_OK);
+    struct tts_recorder *recorder = recording(tracker, path, BOX);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        uint64_t size = i % (MANY / LARGE) == 0 ? 1 << 20 : 1 + i % 4096;
+        alloc_dram(tracker, i * 1000003, size);
+        bytes += size;
+    }
+    T_EQ(ended(recorder).events, MANY);
+    struct frames frames = frames_of(path, MANY);
+    T_TRUE(frames.complete == 0 && frames.incomplete == 8);
+    T_TRUE(frames.lives > 10 * 1000 && frames.lives + frames.left_buffers < MANY);
+    T_TRUE(frames.lives + frames.left_buffers > MANY / 2);
+    T_TRUE(frames.live_bytes + frames.left_bytes < bytes);
+    T_TRUE(frames.smallest >= 2048); /* the largest are in it */
+    T_TRUE(frames.live_bytes > 900 * (UINT64_C(1) << 20));
+    /* One can begin, too. */
+    struct tts_capture *capture = begun(tracker);
+    for (uint64_t i = 1; i <= MANY; i++)
+        alloc_dram(tracker, i * 1000003, i);
+    recorder = recording(tracker, path, BOX);
+    ended(recorder);
+    frames = frames_of(path, MANY);
+    T_EQ(frames.lives + frames.left_buffers, MANY);
+    T_EQ(frames.live_bytes + frames.left_bytes, (uint64_t)MANY * (MANY + 1) / 2);
+    /* Where there is any number of places what lives takes several. */
+    recorder = recording(tracker, path, 0);
+    ended(recorder);
+    struct recording rec = recording_open(path);
+    T_TRUE(rec.blocks > 1);
+    recording_close(&rec);
+    frames = frames_of(path, MANY);
+    T_TRUE(frames.lives == MANY && frames.last_is_complete);
+    done(capture, tracker);
+}
+
+T_TEST(keyframes_of_a_black_box_are_whole_again_when_less_lives)
+{
+    enum { MANY = 200 * 1000 };
+    const char *path = t_scratch("shrinks.tts");
     struct tts_tracker_config limits = {.live_max = 1 << 20};
     struct tts_tracker *tracker = NULL;
     T_EQ(tts_tracker_new(&limits, NULL, &tracker, NULL), TTS_OK);
     struct tts_recorder *recorder = recording(tracker, path, BOX);
-    struct tts_recorder_state at;
-    struct tts_error err;
     for (uint64_t i = 1; i <= MANY; i++)
         alloc_dram(tracker, i * 1000003, i);
-    tts_recorder_get_state(recorder, &at);
-    T_TRUE(at.is_stopped && at.events > 0 && at.events + at.dropped == MANY);
-    T_TRUE(strstr(at.reason.text, "give keep_bytes of more than 4194304"));
-    T_EQ(tts_recorder_end(recorder, &at, &err), TTS_E_IO);
-    T_STR_EQ(err.text, at.reason.text);
-    struct recording rec = recording_open(path);
-    struct sums sums = {0};
-    recording_each(&rec, add_up, &sums);
-    T_EQ(rec.last_seq, at.events);
-    T_TRUE(rec.state.kind == TTS_REC_STOPPED && rec.state.dropped == at.dropped);
-    recording_close(&rec);
-    /* Nor can one begin. */
-    struct tts_capture *capture = begun(tracker);
-    struct tts_recorder_config config = {t_scratch("tight2.tts"), BOX};
     for (uint64_t i = 1; i <= MANY; i++)
-        alloc_dram(tracker, i * 1000003, i);
-    T_EQ(tts_recorder_begin(tracker, &config, &recorder, &err), TTS_E_RANGE);
-    T_TRUE(strstr(err.text, "keep_bytes") && access(config.path, F_OK) != 0);
-    /* Where there is any number of places what lives takes several. */
-    recorder = recording(tracker, path, 0);
+        free_dram(tracker, i * 1000003);
+    churn(tracker, 80 * 1000);
     ended(recorder);
-    rec = recording_open(path);
-    memset(&sums, 0, sizeof sums);
-    recording_each(&rec, add_up, &sums);
-    T_EQ(sums.lives, MANY);
-    T_TRUE(rec.blocks > 1);
-    recording_close(&rec);
-    done(capture, tracker);
+    struct frames frames = frames_of(path, 2 * MANY + 160 * 1000 - 100);
+    T_TRUE(frames.incomplete > 0 && frames.complete > 0);
+    T_TRUE(frames.last_is_complete && frames.lives <= 101);
+    tts_tracker_free(tracker);
 }
 
 /* --- the same figures from the file ----------------------------------------------------- */

@@ -84,7 +84,8 @@ static const struct bad bads[] = {
     BAD("unknown code 14", 0, 0x0e),
     BAD("unknown code 15", 2, 0x0a, 6, 0x0f),
     BAD("unknown mark 0", 1, 0x0a, 0),
-    BAD("unknown mark 15", 1, 0x0a, 15),
+    BAD("unknown mark 16", 1, 0x0a, 16),
+    BAD("what it leaves out outside a keyframe", 0, 0x0a, 15, 1, 1),
     BAD("unknown definition 0", 1, 0x09, 0),
     BAD("unknown definition 5", 1, 0x09, 5),
     /* Slots that have nothing. */
