@@ -34,7 +34,11 @@
 #include "ttscope/capture.h"
 
 struct tts_recorder_config {
-    const char *path; /* replaced if it is there: a new file takes its name */
+    /* Replaced if it is there: a new file takes its name. "%p" in it becomes the process id,
+     * "%%" a percent sign, "%r" the rank of the process in a parallel run: the first of
+     * OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, RANK, SLURM_PROCID and TT_MESH_HOST_RANK that
+     * is a number in the environment. Any other use of "%", or no rank, is TTS_E_INVALID. */
+    const char *path;
     /* 0: everything is kept. Else a black box: a file of about this size that has the last
      * events, and what lived before them. What lived is at most half of the file: if there is
      * more, the file has the largest buffers and says how many it leaves out.
@@ -47,7 +51,11 @@ struct tts_recorder;
 
 /* TTS_E_IO: the file cannot be made, or has no room (err names it and what to do), or the
  * system is older than Linux 4.14.
- * TTS_E_BUSY: the tracker has a recorder. TTS_E_RANGE, TTS_E_INVALID, TTS_E_NOMEM. */
+ * TTS_E_BUSY: the tracker has a recorder, or another recorder, of this process or another one,
+ * records to the same file now. The file is locked (flock) until the recorder ends or its
+ * process does; a process that was forked meanwhile keeps the lock of one that was killed.
+ * Readers need no lock. A file system without locks refuses nobody.
+ * TTS_E_RANGE, TTS_E_INVALID, TTS_E_NOMEM. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_recorder_begin(struct tts_tracker *tracker, const struct tts_recorder_config *config,
                    struct tts_recorder **out, struct tts_error *err);

@@ -110,7 +110,7 @@ static enum tts_status make_file(struct tts_recorder *r, const char *path,
     place_sizes(r->keep_bytes, &place_bytes, &places);
     int reason = tts_places_open(&r->places, r->file.fd, place_bytes, places);
     if (reason != 0) {
-        tts_recorder_file_close(&r->file);
+        tts_recorder_file_close(&r->file, false);
         return tts_recorder_file_error(err, reason, path, false);
     }
     put_header(r);
@@ -210,7 +210,7 @@ static enum tts_status begin(struct tts_recorder *r, const char *path, struct tt
         tts_tracker_leave(r->tracker);
     }
     tts_places_close(&r->places, false);
-    tts_recorder_file_close(&r->file);
+    tts_recorder_file_close(&r->file, false);
     return status;
 }
 
@@ -326,7 +326,7 @@ static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
     } else {
         tts_places_close(&r->places, true);
     }
-    int closing = tts_recorder_file_close(&r->file);
+    int closing = tts_recorder_file_close(&r->file, tts_recorder_is_child(r));
     reason = reason ? reason : closing;
     if (end->is_stopped) {
         if (err) {

@@ -1,11 +1,13 @@
 #include "capture/recorder_file.h"
 
 #include "base/error.h"
+#include "capture/recorder_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +58,73 @@ enum tts_status tts_recorder_file_error(struct tts_error *err, int sys_errno, co
                                shown == path ? "" : "...", shown, advice(sys_errno));
 }
 
+static enum tts_status file_busy(struct tts_error *err, const char *path)
+{
+    const char *shown = tail(path);
+    return tts_error_set(err, TTS_E_BUSY,
+                         "'%s%s' is in use by another recorder, give each one its own path "
+                         "(%%p: process id, %%r: rank)",
+                         shown == path ? "" : "...", shown);
+}
+
+/* --- locks ------------------------------------------------------------------------------ */
+
+/* A recorder holds a lock on its file from before the file has its name until its end. Only the
+ * holder of the lock on the file at a path may replace that file. The system gives the lock
+ * back when the process is gone. */
+
+enum { LOOKS_MAX = 100 }; /* at a path that changes each time */
+
+/* Returns false if another recorder has the file. A file system without locks refuses nobody.
+ */
+static bool lock_file(int fd)
+{
+    int status;
+    do
+        status = flock(fd, LOCK_EX | LOCK_NB);
+    while (status != 0 && errno == EINTR);
+    return status == 0 || errno != EWOULDBLOCK;
+}
+
+/* Explicitly: a child process may have a copy of the descriptor. */
+static void unlock_file(int *fd)
+{
+    if (*fd < 0)
+        return;
+    flock(*fd, LOCK_UN);
+    close(*fd);
+    *fd = -1;
+}
+
+static bool is_at_path(int fd, const char *path)
+{
+    struct stat at, there;
+    return fstat(fd, &at) == 0 && stat(path, &there) == 0 && at.st_dev == there.st_dev &&
+           at.st_ino == there.st_ino;
+}
+
+/* Locks the file that is at the path now, if there is one. Returns errno; EWOULDBLOCK: another
+ * recorder has it. */
+static int lock_before(struct tts_recorder_file *file)
+{
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        int fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return errno == ENOENT ? 0 : errno;
+        bool is_locked = lock_file(fd);
+        bool is_there = is_at_path(fd, file->path);
+        if (is_there && !is_locked) {
+            close(fd);
+            return EWOULDBLOCK;
+        }
+        file->before_fd = fd;
+        if (is_there)
+            return 0;
+        unlock_file(&file->before_fd); /* another file has its name now */
+    }
+    return EWOULDBLOCK;
+}
+
 /* --- making ----------------------------------------------------------------------------- */
 
 /* Returns errno. A pipe or a device cannot be mapped and must not be replaced. */
@@ -66,35 +135,95 @@ static int refuse(mode_t mode)
     return S_ISDIR(mode) ? EISDIR : EINVAL;
 }
 
+/* Returns errno. */
+static int make_locked(struct tts_recorder_file *file, mode_t mode)
+{
+    int reason = mode != 0 ? lock_before(file) : 0;
+    if (reason == 0)
+        reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
+    if (reason != 0)
+        return reason;
+    if (!lock_file(file->fd) || (mode != 0 && fchmod(file->fd, mode & 0777) != 0))
+        return errno;
+    return 0;
+}
+
 enum tts_status tts_recorder_file_make(struct tts_recorder_file *file, const char *path,
                                        struct tts_error *err)
 {
     mode_t mode;
-    file->fd = -1;
-    file->is_named = false;
-    int reason = tts_beside_resolve(path, file->path, &mode);
+    char expanded[TTS_PATH_MAX];
+    *file = (struct tts_recorder_file){.fd = -1, .before_fd = -1};
+    enum tts_status status = tts_recorder_path_expand(path, expanded, err);
+    if (status != TTS_OK)
+        return status;
+    int reason = tts_beside_resolve(expanded, file->path, &mode);
     if (reason == 0)
         reason = refuse(mode);
     if (reason == 0)
-        reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
-    if (reason == 0 && mode != 0 && fchmod(file->fd, mode & 0777) != 0) {
-        reason = errno;
-        tts_recorder_file_close(file);
+        reason = make_locked(file, mode);
+    if (reason == 0)
+        return TTS_OK;
+    tts_recorder_file_close(file, false);
+    return reason == EWOULDBLOCK ? file_busy(err, expanded)
+                                 : tts_recorder_file_error(err, reason, expanded, false);
+}
+
+/* --- naming ----------------------------------------------------------------------------- */
+
+/* Gives the file its name if no file has that name. Returns errno. */
+static int name_new(struct tts_recorder_file *file)
+{
+    if (link(file->temporary, file->path) == 0) {
+        unlink(file->temporary);
+        return 0;
     }
-    return reason == 0 ? TTS_OK : tts_recorder_file_error(err, reason, path, false);
+    if (errno == EEXIST)
+        return EEXIST;
+    /* Without hard links two that begin at once may both get here. */
+    return rename(file->temporary, file->path) == 0 ? 0 : errno;
+}
+
+/* Returns errno. */
+static int name_file(struct tts_recorder_file *file)
+{
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        if (file->before_fd >= 0)
+            return rename(file->temporary, file->path) == 0 ? 0 : errno;
+        int reason = name_new(file);
+        if (reason != EEXIST)
+            return reason;
+        reason = lock_before(file); /* somebody else was quicker */
+        if (reason != 0)
+            return reason;
+    }
+    return EWOULDBLOCK;
 }
 
 enum tts_status tts_recorder_file_name(struct tts_recorder_file *file, struct tts_error *err)
 {
-    if (rename(file->temporary, file->path) != 0)
-        return tts_recorder_file_error(err, errno, file->path, false);
+    int reason = name_file(file);
+    if (reason == EWOULDBLOCK)
+        return file_busy(err, file->path);
+    if (reason != 0)
+        return tts_recorder_file_error(err, reason, file->path, false);
     file->is_named = true;
+    unlock_file(&file->before_fd); /* its name is another file's now */
     return TTS_OK;
 }
 
-int tts_recorder_file_close(struct tts_recorder_file *file)
+int tts_recorder_file_close(struct tts_recorder_file *file, bool is_child)
 {
+    int reason = 0;
+    unlock_file(&file->before_fd);
+    if (file->fd < 0)
+        return 0;
     if (!file->is_named)
         unlink(file->temporary);
-    return close(file->fd) == 0 ? 0 : errno;
+    if (!is_child)
+        flock(file->fd, LOCK_UN);
+    if (close(file->fd) != 0)
+        reason = errno;
+    file->fd = -1;
+    return reason;
 }

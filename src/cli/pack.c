@@ -12,8 +12,10 @@
 #include "views/json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static const char command[] = "pack";
@@ -85,6 +87,17 @@ static int read_options(struct pack *pack, char **argv, int *exit_code)
     if (pack->out_path && tts_same_file(pack->path, pack->out_path))
         pack->out_path = NULL;
     return TTS_OPTIONS_END;
+}
+
+/* Returns true if a recorder writes to the file now: packed over, the recorder would lose it.
+ */
+static bool is_being_recorded(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return is_locked;
 }
 
 /* --- packing ---------------------------------------------------------------------------- */
@@ -246,6 +259,11 @@ static int fail(const struct pack *pack, const struct tts_error *err)
 static int run_pack(struct pack *pack)
 {
     struct tts_error err = {0};
+    if (!pack->out_path && is_being_recorded(pack->path)) {
+        tts_message(command, "'%s' is being recorded, '-o FILE' packs what is in it by now",
+                    pack->path);
+        return TTS_EXIT_INPUT;
+    }
     if (open_files(pack, &err) != TTS_OK || pack_items(pack, &err) != TTS_OK)
         return fail(pack, &err);
     if (pack->is_damaged && (!pack->has_items || !pack->out_path)) {

@@ -136,3 +136,12 @@ expect_code 2
 expect_err_like "RECORDING"
 run "$ttscope" pack one two
 expect_code 2
+
+# A file that is being recorded is not packed over.
+cd "$work" || exit 1
+cp "$recordings/ended.tts" locked.tts
+run flock locked.tts "$ttscope" pack locked.tts
+expect_code 3
+expect_err "ttscope pack: 'locked.tts' is being recorded, '-o FILE' packs what is in it by now"
+run flock locked.tts "$ttscope" pack locked.tts -o unlocked.tts
+expect_code 0

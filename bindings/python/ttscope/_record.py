@@ -27,6 +27,9 @@ def record(path: _Path, keep_bytes: int = 0, *, tracker: Optional[Tracker] = Non
 
     A call that has returned is in the file, also when the program is killed then (``recorder.h``
     has the exception). `path` is replaced if it is there.
+    In `path`, "%p" is the process id, "%r" the rank of a parallel run, "%%" a percent sign. A
+    file that another recorder writes to is refused.
+
     With `keep_bytes` it is a black box: a file of about that size (4 MiB at least) that has the
     last events, and what lived before them. Captures may begin and end inside, or have begun
     before; a tracker has one recording at a time. `tracker` is the process's unless said.
