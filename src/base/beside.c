@@ -32,6 +32,39 @@ int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX
     return EEXIST;
 }
 
+enum { FD_NAME_MAX = 40 };
+
+static void fd_name(char out[FD_NAME_MAX], int fd)
+{
+    snprintf(out, FD_NAME_MAX, "/proc/self/fd/%d", fd);
+}
+
+int tts_beside_open(const char *final, int access_mode, int *fd)
+{
+    char directory[TTS_PATH_MAX], name[FD_NAME_MAX];
+    const char *slash = strrchr(final, '/');
+    int len = slash ? (int)(slash - final) + 1 : 0;
+    if (len >= TTS_PATH_MAX)
+        return ENAMETOOLONG;
+    snprintf(directory, sizeof directory, "%.*s", len ? len : 1, len ? final : ".");
+    *fd = open(directory, access_mode | O_TMPFILE | O_CLOEXEC, 0666);
+    if (*fd < 0) /* a kernel that does not know the flag tries to open the directory */
+        return errno == EISDIR || errno == EINVAL ? EOPNOTSUPP : errno;
+    fd_name(name, *fd);
+    if (access(name, F_OK) == 0)
+        return 0;
+    close(*fd);
+    *fd = -1;
+    return EOPNOTSUPP;
+}
+
+int tts_beside_link(int fd, const char *final)
+{
+    char name[FD_NAME_MAX];
+    fd_name(name, fd);
+    return linkat(AT_FDCWD, name, AT_FDCWD, final, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
 static int copy_path(char out[TTS_PATH_MAX], const char *path)
 {
     size_t len = strnlen(path, TTS_PATH_MAX);

@@ -99,7 +99,7 @@ static void place_sizes(uint64_t keep_bytes, uint64_t *bytes, uint64_t *places)
     *places = keep_bytes / *bytes;
 }
 
-/* The file, under another name, with its first places. */
+/* The file, not yet under its name, with its first places. */
 static enum tts_status make_file(struct tts_recorder *r, const char *path,
                                  struct tts_error *err)
 {

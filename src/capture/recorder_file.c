@@ -140,6 +140,8 @@ static int make_locked(struct tts_recorder_file *file, mode_t mode)
 {
     int reason = mode != 0 ? lock_before(file) : 0;
     if (reason == 0)
+        reason = tts_beside_open(file->path, O_RDWR, &file->fd);
+    if (reason == EOPNOTSUPP) /* one that is killed now leaves the other name behind */
         reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
     if (reason != 0)
         return reason;
@@ -174,6 +176,8 @@ enum tts_status tts_recorder_file_make(struct tts_recorder_file *file, const cha
 /* Gives the file its name if no file has that name. Returns errno. */
 static int name_new(struct tts_recorder_file *file)
 {
+    if (!file->temporary[0])
+        return tts_beside_link(file->fd, file->path);
     if (link(file->temporary, file->path) == 0) {
         unlink(file->temporary);
         return 0;
@@ -184,15 +188,26 @@ static int name_new(struct tts_recorder_file *file)
     return rename(file->temporary, file->path) == 0 ? 0 : errno;
 }
 
+/* Takes the name from the file that is locked. The system cannot replace a file by one without
+ * a name: the file before it goes first. Killed between the two calls, neither is there; a
+ * second name for the new file would be left behind instead. Returns errno. */
+static int name_replacing(struct tts_recorder_file *file)
+{
+    if (file->temporary[0])
+        return rename(file->temporary, file->path) == 0 ? 0 : errno;
+    if (unlink(file->path) != 0 && errno != ENOENT)
+        return errno;
+    return tts_beside_link(file->fd, file->path);
+}
+
 /* Returns errno. */
 static int name_file(struct tts_recorder_file *file)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
-        if (file->before_fd >= 0)
-            return rename(file->temporary, file->path) == 0 ? 0 : errno;
-        int reason = name_new(file);
+        int reason = file->before_fd >= 0 ? name_replacing(file) : name_new(file);
         if (reason != EEXIST)
             return reason;
+        unlock_file(&file->before_fd);
         reason = lock_before(file); /* somebody else was quicker */
         if (reason != 0)
             return reason;
@@ -218,7 +233,7 @@ int tts_recorder_file_close(struct tts_recorder_file *file, bool is_child)
     unlock_file(&file->before_fd);
     if (file->fd < 0)
         return 0;
-    if (!file->is_named)
+    if (!file->is_named && file->temporary[0])
         unlink(file->temporary);
     if (!is_child)
         flock(file->fd, LOCK_UN);

@@ -3,7 +3,7 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <sys/file.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -210,4 +210,99 @@ T_TEST(a_path_that_grows_too_long_is_refused)
     for (size_t i = 0; i + 2 < sizeof path; i += 2)
         memcpy(path + i, "%p", 2);
     refuses(path, TTS_E_RANGE, "too long");
+}
+
+/* --- killed ----------------------------------------------------------------------------- */
+
+/* Lets a child begin a recording and kills it at a stop of its system calls: each is one before
+ * and one after it. Returns false if the child was done before that. */
+static bool kill_at(const char *path, int stop)
+{
+    int how = 0;
+    pid_t child = fork();
+    T_TRUE(child >= 0);
+    if (child == 0) {
+        struct tts_tracker *tracker = tracker_on(NULL);
+        struct tts_recorder *recorder = NULL;
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(77);
+        raise(SIGSTOP);
+        _exit(begin_at(tracker, path, &recorder, NULL) == TTS_OK ? 0 : 1);
+    }
+    T_EQ(waitpid(child, &how, 0), child);
+    for (int i = 0; i < stop && WIFSTOPPED(how); i++) {
+        T_EQ(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
+        T_EQ(waitpid(child, &how, 0), child);
+    }
+    if (!WIFSTOPPED(how)) {
+        T_TRUE(WIFEXITED(how));
+        if (WEXITSTATUS(how) == 77)
+            skip(); /* nobody may be traced here */
+        T_EQ(WEXITSTATUS(how), 0);
+        return false;
+    }
+    T_EQ(kill(child, SIGKILL), 0);
+    T_EQ(waitpid(child, &how, 0), child);
+    T_TRUE(WIFSIGNALED(how));
+    return true;
+}
+
+static int names_but(const char *dir, const char *name)
+{
+    int count = 0;
+    DIR *stream = opendir(dir);
+    T_TRUE(stream != NULL);
+    for (const struct dirent *entry; (entry = readdir(stream));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                 strcmp(entry->d_name, name) != 0;
+    closedir(stream);
+    return count;
+}
+
+static void put_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    T_TRUE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Every moment between two system calls of a begin. */
+static void is_tidy_whenever_killed(bool has_before)
+{
+    char path[700];
+    const char *dir = t_scratch(has_before ? "replaced" : "new");
+    T_EQ(mkdir(dir, 0755), 0);
+    snprintf(path, sizeof path, "%s/run.tts", dir);
+    struct tts_tracker *tracker = tracker_on(NULL);
+    ended(recording(tracker, path, 0)); /* measures the clock, once for all children */
+    tts_tracker_free(tracker);
+    int gone = 0, kept = 0, made = 0;
+    for (int stop = 2;; stop += 2) { /* after each call */
+        unlink(path);
+        if (has_before)
+            put_text(path, "precious");
+        if (!kill_at(path, stop))
+            break;
+        struct stat info;
+        if (names_but(dir, "run.tts") != 0)
+            fail_msg("killed at stop %d it left something behind", stop);
+        bool is_there = stat(path, &info) == 0;
+        gone += !is_there;
+        kept += is_there && info.st_size < TTS_REC_HEADER_BYTES;
+        made += is_there && info.st_size >= TTS_REC_HEADER_BYTES;
+    }
+    T_TRUE(made > 0);
+    /* The recorder's thread changes the order of calls a little: a moment may come twice. */
+    T_TRUE(has_before ? kept > 10 && gone <= 3 : gone > 10 && kept == 0);
+    T_EQ(unlink(path), 0);
+    T_EQ(rmdir(dir), 0);
+}
+
+T_TEST(a_begin_that_is_killed_leaves_no_other_file)
+{
+    is_tidy_whenever_killed(false);
+}
+
+T_TEST(a_begin_that_is_killed_leaves_the_file_before_it_or_its_own)
+{
+    is_tidy_whenever_killed(true);
 }

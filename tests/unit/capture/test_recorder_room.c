@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -313,6 +314,29 @@ T_TEST(where_children_cannot_be_told_apart_nothing_is_recorded)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
     in_child(says_that_children_would_write, tracker, NULL);
+    tts_tracker_free(tracker);
+}
+
+static bool records_by_another_name(struct tts_tracker *tracker, struct tts_recorder *recorder)
+{
+    struct tts_recorder_config config = {.path = t_scratch("no_tmpfile/run.tts")};
+    enum { WITHOUT_NAME = O_TMPFILE & ~O_DIRECTORY };
+    if (!refuse(SYS_openat, WITHOUT_NAME, EOPNOTSUPP))
+        return true;
+    for (int i = 0; i < 2; i++) /* a new file, and one that is replaced */
+        if (tts_recorder_begin(tracker, &config, &recorder, NULL) != TTS_OK ||
+            tts_recorder_end(recorder, NULL, NULL) != TTS_OK)
+            return false;
+    return true;
+}
+
+T_TEST(where_files_have_names_from_the_begin_a_recording_is_made_all_the_same)
+{
+    const char *dir = t_scratch("no_tmpfile");
+    T_EQ(mkdir(dir, 0755), 0);
+    struct tts_tracker *tracker = tracker_on(NULL);
+    in_child(records_by_another_name, tracker, NULL);
+    T_EQ(entries(dir), 1);
     tts_tracker_free(tracker);
 }
 
