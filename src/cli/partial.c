@@ -3,6 +3,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "cli/message.h"
+#include "model/devicename.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -116,6 +117,20 @@ static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_
             tts_partial_stop_text(&info->state, reason));
 }
 
+/* More bytes on a core than it has: an end is missing, or something is counted twice. */
+static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak *core,
+                     const struct tts_eventfile *file)
+{
+    char name[TTS_DEVICENAME_MAX];
+    uint64_t most = tts_eventfile_core_bytes(file, core->device);
+    if (core->known && core->bytes > most)
+        add(notes, "l1", 0,
+            "core (%u, %u) of %s has %" PRIu64 " B at event %" PRIu64
+            ", but its L1 has %" PRIu64 " B: the file lacks ends or contradicts itself",
+            core->core.x, core->core.y, tts_devicename(core->device, name), core->bytes,
+            core->seq, most);
+}
+
 void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
                       struct tts_partial_notes *out)
 {
@@ -123,6 +138,8 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     out->count = 0;
     if (tts_eventfile_graph(file))
         add_graph(out, tts_eventfile_graph(file));
+    if (p->core)
+        add_core(out, p->core, file);
     bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
     if (p->left_buffers > 0)
         add(out, "start", 0,

@@ -19,18 +19,19 @@ struct tts_partial {
     uint64_t stop_seq;         /* of a refused request at which the program stopped; 0: none */
     bool has_begun, has_start; /* of the items so far */
     bool in_keyframe, is_start;
+    const struct tts_core_peak *core; /* the fullest core, if it was asked for; borrowed */
 };
 
 /* To be told every item, in their order. */
 void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
 
 enum {
-    TTS_PARTIAL_NOTES_MAX = TTS_GRAPH_NOTES + 7,
+    TTS_PARTIAL_NOTES_MAX = TTS_GRAPH_NOTES + 8,
     TTS_PARTIAL_TEXT_MAX = 320,
 };
 
 struct tts_partial_note {
-    /* "damage", "graph", "missed", "program", "refused", "start", "state", "stopped" */
+    /* "damage", "graph", "l1", "missed", "program", "refused", "start", "state", "stopped" */
     const char *kind;
     uint64_t line; /* 0: none */
     char text[TTS_PARTIAL_TEXT_MAX];

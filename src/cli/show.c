@@ -237,8 +237,11 @@ static int run(struct tts_show *show)
                     "not end it: complete up to its last event",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
+    if (tts_show_finish(show, &err) != TTS_OK)
+        return fail(show, &err);
+    show->partial.core = &show->whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    if (tts_show_finish(show, &err) != TTS_OK || print(show, &err) != TTS_OK)
+    if (print(show, &err) != TTS_OK)
         return fail(show, &err);
     return tts_partial_say(&show->missing, command, show->options.path);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sources/spool.h"
+#include "ttscope/chip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,4 +147,28 @@ struct tts_recfile *tts_eventfile_recording(struct tts_eventfile *file)
 const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file)
 {
     return file->graph;
+}
+
+/* A chip without known DRAM is on no board yet. */
+static uint64_t largest_core_bytes(void)
+{
+    const struct tts_preset *preset;
+    uint64_t most = 0;
+    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++) {
+        struct tts_chip chip;
+        if (tts_chip_preset(preset->name, &chip, NULL) != TTS_OK)
+            continue;
+        const struct tts_fact *l1 = &chip.fact[TTS_FACT_L1_SIZE];
+        const struct tts_fact *dram = &chip.fact[TTS_FACT_DRAM_BANKS];
+        if (l1->origin != TTS_ORIGIN_UNKNOWN && dram->origin != TTS_ORIGIN_UNKNOWN &&
+            l1->value > most)
+            most = l1->value;
+    }
+    return most;
+}
+
+uint64_t tts_eventfile_core_bytes(const struct tts_eventfile *file, uint32_t device)
+{
+    uint64_t own = file->graph ? tts_graph_core_bytes(file->graph, device) : 0;
+    return own > 0 ? own : largest_core_bytes();
 }

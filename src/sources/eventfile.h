@@ -37,3 +37,7 @@ uint64_t tts_eventfile_size(const struct tts_eventfile *file);
 /* One of them is NULL. Borrowed. */
 struct tts_recfile *tts_eventfile_recording(struct tts_eventfile *file);
 const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file);
+
+/* Returns the bytes of L1 that a core of the device has: what the report of a graph trace says,
+ * else the most that any board of the catalogue has, 1.5 MiB. */
+uint64_t tts_eventfile_core_bytes(const struct tts_eventfile *file, uint32_t device);

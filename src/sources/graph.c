@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LOOK_FIRST_BYTES = 128 * 1024 };
+
 /* U+FEFF, as some editors put it before UTF-8: how many bytes it has here. */
 static size_t mark_bytes(const unsigned char *bytes, size_t len)
 {
@@ -27,7 +29,104 @@ bool tts_graph_may_be(const unsigned char *bytes, size_t len)
     return len > 0 && (*bytes == '[' || *bytes == '{');
 }
 
+/* The next of the array into graph->node; state becomes TTS_GRAPH_CUTS behind the last. */
+static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err);
+
 /* ---- life ---- */
+
+/* Reads on, so that source.before has TTS_GRAPH_LOOK_BYTES or all there is. What cannot be read
+ * now fails again when it is read for good. */
+static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err)
+{
+    struct tts_jsonpull_source *source = &graph->source;
+    size_t len = source->before_len, room = LOOK_FIRST_BYTES;
+    while ((source->fd >= 0 || source->read) && len < TTS_GRAPH_LOOK_BYTES) {
+        while (len >= room)
+            room = 2 * room;
+        unsigned char *bytes =
+            tts_alloc_grow(graph->alloc, graph->ahead, &graph->ahead_bytes, room, 1);
+        if (!bytes)
+            return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
+        if (!graph->ahead && len > 0)
+            memcpy(bytes, source->before, len);
+        graph->ahead = bytes;
+        source->before = bytes;
+        size_t got = 0;
+        struct tts_error ignored;
+        if (tts_jsonpull_read(source, bytes + len, graph->ahead_bytes - len, &got, &ignored) !=
+                TTS_OK ||
+            got == 0)
+            break;
+        len += got;
+        if (graph->on_read)
+            graph->on_read(graph->on_read_ctx, source->before_off + len);
+    }
+    source->before_len = len;
+    return TTS_OK;
+}
+
+/* Looks at the nodes in source.before. What is wrong there is found again when the nodes are
+ * read for good. */
+static enum tts_status look_ahead(struct tts_graph *graph, struct tts_graph_look *look,
+                                  struct tts_error *err)
+{
+    size_t len = graph->source.before_len;
+    len = len < TTS_GRAPH_LOOK_BYTES ? len : TTS_GRAPH_LOOK_BYTES;
+    const struct tts_jsonpull_source first = {.before = graph->source.before,
+                                              .before_len = len,
+                                              .fd = -1,
+                                              .window_bytes = len < TTS_JSONPULL_WINDOW_MIN
+                                                                  ? TTS_JSONPULL_WINDOW_MIN
+                                                                  : TTS_JSONPULL_WINDOW};
+    enum tts_status status = tts_jsonpull_new(&first, graph->alloc, &graph->json, err);
+    if (status != TTS_OK)
+        return status;
+    struct tts_error ignored;
+    graph->node.wants_pairs = true;
+    graph->state = TTS_GRAPH_NODES;
+    status = tts_graph_read_head(graph, &ignored);
+    while (status == TTS_OK && graph->state == TTS_GRAPH_NODES) {
+        status = read_node(graph, &ignored);
+        if (status == TTS_OK && graph->has_node)
+            tts_graph_look_node(look, &graph->node);
+        graph->has_node = false;
+    }
+    tts_jsonpull_free(graph->json);
+    graph->json = NULL;
+    return TTS_OK;
+}
+
+/* Forgets all but what the look is for. */
+static void forget_look(struct tts_graph *graph, const struct tts_graph_look *look)
+{
+    graph->state = TTS_GRAPH_STARTS;
+    graph->is_report = false;
+    graph->node_idx = 0;
+    memset(&graph->sums, 0, sizeof graph->sums);
+    memset(&graph->devices, 0, sizeof graph->devices);
+    memset(graph->notes, 0, sizeof graph->notes);
+    tts_graph_devices_start(&graph->devices, look);
+    /* Tensors of a single chip say nothing more, and those of no dispatch have no use. */
+    bool is_undispatched = look->has_zero_address && !look->has_address;
+    bool is_single = look->has_pairs && !look->has_spread;
+    graph->node.wants_pairs = graph->devices.is_split || (!is_single && !is_undispatched);
+}
+
+/* Looks ahead, and makes ready to read from the beginning. */
+static enum tts_status begin_reading(struct tts_graph *graph, struct tts_error *err)
+{
+    struct tts_graph_look look = {0};
+    enum tts_status status = read_ahead(graph, err);
+    if (status == TTS_OK)
+        status = look_ahead(graph, &look, err);
+    if (status != TTS_OK)
+        return status;
+    forget_look(graph, &look);
+    status = tts_jsonpull_new(&graph->source, graph->alloc, &graph->json, err);
+    if (status == TTS_OK)
+        tts_jsonpull_watch(graph->json, graph->on_read, graph->on_read_ctx);
+    return status;
+}
 
 enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
                                       const struct tts_alloc *alloc, struct tts_graph **out,
@@ -39,11 +138,7 @@ enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
         return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
     memset(graph, 0, sizeof *graph);
     graph->alloc = graph->table.alloc = alloc;
-    enum tts_status status = tts_jsonpull_new(source, alloc, &graph->json, err);
-    if (status != TTS_OK) {
-        alloc->free(alloc->ctx, graph, sizeof *graph);
-        return status;
-    }
+    graph->source = *source;
     *out = graph;
     return TTS_OK;
 }
@@ -52,14 +147,24 @@ enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                const struct tts_alloc *alloc, struct tts_graph **out,
                                struct tts_error *err)
 {
+    struct tts_graph *graph;
     size_t mark = mark_bytes(before, len);
     struct tts_jsonpull_source source = {.before_off = mark, .fd = fd};
+    enum tts_status status = tts_graph_open_source(&source, alloc, &graph, err);
+    if (status != TTS_OK)
+        return status;
     if (len > mark) {
-        source.before = before + mark;
-        source.before_len = len - mark;
+        graph->ahead = tts_alloc_grow(graph->alloc, NULL, &graph->ahead_bytes, len - mark, 1);
+        if (!graph->ahead) {
+            tts_graph_close(graph);
+            return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
+        }
+        memcpy(graph->ahead, before + mark, len - mark);
+        graph->source.before = graph->ahead;
+        graph->source.before_len = len - mark;
     }
-    source.window_bytes = len > TTS_JSONPULL_WINDOW ? len : TTS_JSONPULL_WINDOW;
-    return tts_graph_open_source(&source, alloc, out, err);
+    *out = graph;
+    return TTS_OK;
 }
 
 void tts_graph_close(struct tts_graph *graph)
@@ -69,12 +174,17 @@ void tts_graph_close(struct tts_graph *graph)
     const struct tts_alloc *alloc = graph->alloc;
     tts_graph_table_release(&graph->table);
     tts_jsonpull_free(graph->json);
+    if (graph->ahead)
+        alloc->free(alloc->ctx, graph->ahead, graph->ahead_bytes);
     alloc->free(alloc->ctx, graph, sizeof *graph);
 }
 
 void tts_graph_watch(struct tts_graph *graph, void (*fn)(void *ctx, uint64_t bytes), void *ctx)
 {
-    tts_jsonpull_watch(graph->json, fn, ctx);
+    graph->on_read = fn;
+    graph->on_read_ctx = ctx;
+    if (graph->json)
+        tts_jsonpull_watch(graph->json, fn, ctx);
 }
 
 /* ---- questions ---- */
@@ -86,12 +196,20 @@ uint64_t tts_graph_node(const struct tts_graph *graph)
 
 uint64_t tts_graph_line(const struct tts_graph *graph)
 {
-    return tts_jsonpull_marked_line(graph->json);
+    return graph->json ? tts_jsonpull_marked_line(graph->json) : 0;
 }
 
 uint64_t tts_graph_tell(const struct tts_graph *graph)
 {
-    return tts_jsonpull_offset(graph->json);
+    return graph->json ? tts_jsonpull_offset(graph->json) : 0;
+}
+
+uint64_t tts_graph_core_bytes(const struct tts_graph *graph, uint32_t device)
+{
+    for (uint16_t i = 0; i < graph->devices.count; i++)
+        if (graph->devices.device[i].id == device)
+            return graph->devices.device[i].l1_bytes;
+    return 0;
 }
 
 struct tts_graph_figures tts_graph_figures(const struct tts_graph *graph)
@@ -147,6 +265,19 @@ static void give_chip(struct tts_graph *graph, struct tts_item *out)
                              .mesh = devices->device[devices->device[i].mesh].id};
 }
 
+/* The program of a chip ends with that of the node, in the same operation. */
+static void next_ending(struct tts_graph *graph)
+{
+    struct tts_graph_devices *devices = &graph->devices;
+    uint16_t i = 0;
+    while (!devices->device[i].is_ending)
+        i++;
+    assert(i < devices->count);
+    devices->device[i].is_ending = false;
+    devices->ending--;
+    graph->item.event.device = devices->device[i].id;
+}
+
 /* What the last node came to. False: no more. */
 static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 {
@@ -154,8 +285,10 @@ static bool give_pending(struct tts_graph *graph, struct tts_item *out)
         give_chip(graph, out);
         return true;
     }
-    if (!graph->has_event)
+    if (!graph->has_event && graph->devices.ending == 0)
         return false;
+    if (!graph->has_event)
+        next_ending(graph);
     graph->has_event = false;
     graph->item.seq = ++graph->seq;
     *out = graph->item;
@@ -164,7 +297,6 @@ static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 
 /* ---- nodes ---- */
 
-/* The next of the array into graph->node; state becomes TTS_GRAPH_CUTS behind the last. */
 static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -197,7 +329,9 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
 /* The first node decides whether it is a trace at all. */
 static enum tts_status start(struct tts_graph *graph, struct tts_error *err)
 {
-    enum tts_status status = tts_graph_read_head(graph, err);
+    enum tts_status status = begin_reading(graph, err);
+    if (status == TTS_OK)
+        status = tts_graph_read_head(graph, err);
     if (status == TTS_OK)
         status = read_node(graph, err);
     if (status != TTS_OK)

@@ -13,8 +13,8 @@ struct tts_graph;
  * editors put there to say that it is UTF-8. */
 bool tts_graph_may_be(const unsigned char *bytes, size_t len);
 
-/* Reads from `fd`, which it does not close; `before`[0..len) are bytes already read from it. A
- * mark of UTF-8 is passed over if all of it is there. TTS_E_NOMEM. */
+/* Reads from `fd`, which it does not close; `before`[0..len) are bytes already read from it,
+ * and are copied. A mark of UTF-8 is passed over if all of it is there. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                              const struct tts_alloc *alloc,
                                              struct tts_graph **out, struct tts_error *err);
@@ -36,6 +36,9 @@ TTS_NODISCARD enum tts_status tts_graph_next(struct tts_graph *graph, struct tts
 uint64_t tts_graph_node(const struct tts_graph *graph);
 uint64_t tts_graph_line(const struct tts_graph *graph);
 uint64_t tts_graph_tell(const struct tts_graph *graph); /* bytes read so far */
+
+/* Returns the bytes of L1 of a core of the device, as the report says; 0: it does not say. */
+uint64_t tts_graph_core_bytes(const struct tts_graph *graph, uint32_t device);
 
 /* What the runtime's own functions say of the nodes so far (docs/design/graph.md): as they
  * count, multiplicities and all; but nothing wraps below 0. */

@@ -45,7 +45,7 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a buffer of which nothing says where");
         return false;
     }
-    if (!tts_graph_find_device(graph, &device))
+    if (!tts_graph_find_device(graph, TTS_GRAPH_BUFFER, &device))
         return false;
     *out = (struct tts_graph_buffer){.size_bytes = node->value[TTS_NODE_SIZE],
                                      .device = (uint8_t)device,

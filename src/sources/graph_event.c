@@ -64,15 +64,17 @@ static void begin_op(struct tts_graph *graph)
 
 /* ---- devices ---- */
 
-bool tts_graph_find_device(struct tts_graph *graph, uint16_t *out)
+bool tts_graph_find_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out)
 {
     const struct tts_node *node = &graph->node;
-    uint64_t id = tts_node_has(node, TTS_NODE_DEVICE) ? node->value[TTS_NODE_DEVICE] : 0;
-    if (tts_node_is_bad(node, TTS_NODE_DEVICE) || id > UINT32_MAX) {
+    uint64_t number = tts_node_has(node, TTS_NODE_DEVICE) ? node->value[TTS_NODE_DEVICE] : 0;
+    uint64_t most = graph->devices.is_split ? INT32_MAX : UINT32_MAX;
+    if (tts_node_is_bad(node, TTS_NODE_DEVICE) || number > most) {
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a device_id that cannot be");
         return false;
     }
-    *out = tts_graph_device(&graph->devices, (uint32_t)id);
+    *out = tts_graph_device(&graph->devices,
+                            tts_graph_device_id(&graph->devices, (uint32_t)number, role));
     if (*out == TTS_GRAPH_NO_DEVICE)
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a device more than the %d that are kept",
                            TTS_GRAPH_DEVICES);
@@ -81,22 +83,29 @@ bool tts_graph_find_device(struct tts_graph *graph, uint16_t *out)
 
 /* ---- programs ---- */
 
-static void note_mesh(struct tts_graph *graph, uint16_t device)
+static void note_mesh(struct tts_graph *graph, uint32_t chip)
 {
     tts_graph_add_note(graph, TTS_GRAPH_WHICH_MESH,
                        "device %" PRIu32
                        " has circular buffers: of which mesh it is, or whether "
                        "it is one, cannot be told",
-                       graph->devices.device[device].id);
+                       chip);
+}
+
+static void read_pairs(struct tts_graph *graph)
+{
+    const struct tts_node *node = &graph->node;
+    for (uint32_t i = 0; i < node->pair_count; i++)
+        if (!tts_graph_devices_pair(&graph->devices, &node->pairs[i]))
+            note_mesh(graph, node->pairs[i].chip);
 }
 
 static void start_program(struct tts_graph *graph)
 {
     uint16_t device;
-    if (!tts_graph_find_device(graph, &device))
+    if (!tts_graph_find_device(graph, TTS_GRAPH_PROGRAM, &device))
         return;
-    if (!tts_graph_devices_part(&graph->devices, device, true))
-        note_mesh(graph, device);
+    tts_graph_devices_program(&graph->devices, device);
     tts_graph_new_event(graph, TTS_EVENT_PROGRAM, graph->devices.device[device].id);
 }
 
@@ -121,7 +130,7 @@ static void add_part(struct tts_graph *graph, enum tts_event_kind kind)
     }
     bool borrowed = is_borrowed(graph);
     tts_graph_sums_part(&graph->sums, node->type, node->value[TTS_NODE_SIZE], borrowed);
-    if (!tts_graph_find_device(graph, &device))
+    if (!tts_graph_find_device(graph, TTS_GRAPH_PART, &device))
         return;
     struct tts_event *event =
         tts_graph_new_event(graph, kind, graph->devices.device[device].id);
@@ -133,8 +142,8 @@ static void add_part(struct tts_graph *graph, enum tts_event_kind kind)
         tts_graph_drop_event(graph, "a core_range_set that cannot be read, or is too long");
     else if (tts_event_check(event, &why) != TTS_OK)
         tts_graph_drop_event(graph, why.text);
-    else if (!tts_graph_devices_part(&graph->devices, device, false))
-        note_mesh(graph, device);
+    else if (!tts_graph_devices_part(&graph->devices, device))
+        note_mesh(graph, graph->devices.device[device].id);
 }
 
 /* ---- nodes ---- */
@@ -195,11 +204,13 @@ enum tts_status tts_graph_apply(struct tts_graph *graph, struct tts_error *err)
     case TTS_NODE_CB_DEALLOCATE_ALL:
         start_program(graph);
         break;
+    case TTS_NODE_TENSOR:
+        read_pairs(graph);
+        break;
     case TTS_NODE_UNKNOWN:
     case TTS_NODE_CAPTURE_START:
     case TTS_NODE_CAPTURE_END:
     case TTS_NODE_FUNCTION_END:
-    case TTS_NODE_TENSOR:
         break;
     }
     return TTS_OK;

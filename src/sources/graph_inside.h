@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "sources/graph.h"
+#include "sources/graph_look.h"
 #include "sources/graph_node.h"
 #include "sources/graph_sums.h"
 #include "sources/graph_table.h"
@@ -11,30 +12,54 @@
 #include <assert.h>
 
 enum {
-    TTS_GRAPH_DEVICES = 256,
     TTS_GRAPH_DEPTH = 1024, /* functions inside each other that have a name */
     TTS_GRAPH_NO_DEVICE = UINT16_MAX,
 };
 
 struct tts_graph_device {
-    uint32_t id;
+    uint32_t id;       /* as items name it: in a split trace a mesh has a TTS_MESH_ID() */
     uint32_t l1_banks; /* 0: not known */
+    uint32_t l1_bytes; /* of a core; 0: not known */
     uint16_t mesh;     /* that it was told to be a chip of; TTS_GRAPH_NO_DEVICE */
+    uint16_t named;    /* the mesh that tensors name for it; TTS_GRAPH_NO_DEVICE */
+    bool is_mesh;      /* in a split trace; or a tensor says so */
     bool has_buffers, has_parts;
-    bool is_due; /* as a chip of `mesh`, to be told */
+    bool gets_buffers, gets_parts; /* the look found some; buffers: not in a split trace */
+    bool has_programs;             /* of its own */
+    bool has_more_meshes;          /* tensors name several meshes for it */
+    bool is_running;               /* it had parts since its program was last ended */
+    bool is_due;                   /* as a chip of `mesh`, to be told */
+    bool is_ending;                /* an end of its program is to be told */
 };
 
 struct tts_graph_devices {
     struct tts_graph_device device[TTS_GRAPH_DEVICES];
-    uint16_t count, last, due;
+    uint16_t count, last;
+    uint16_t due, ending; /* devices that are_due, are ending */
+    bool is_split;        /* meshes and chips are numbered separately, and numbers collide */
 };
 
-/* The index of a device, made known if need be; TTS_GRAPH_NO_DEVICE: one too many. */
+/* The roles in which a node names a device. */
+enum tts_graph_role { TTS_GRAPH_BUFFER, TTS_GRAPH_PROGRAM, TTS_GRAPH_PART };
+
+/* Takes what the look found. The devices are empty before. */
+void tts_graph_devices_start(struct tts_graph_devices *devices,
+                             const struct tts_graph_look *look);
+/* Returns the index of a device by its id and enters it if it is new; TTS_GRAPH_NO_DEVICE if
+ * TTS_GRAPH_DEVICES are known already. */
 uint16_t tts_graph_device(struct tts_graph_devices *devices, uint32_t id);
-/* The device has a buffer; or a part of a program, or a program. Chips that follow from it are
- * due. False: a chip that could be of several meshes. */
+/* Returns the id of the device that a node means by `number`. */
+uint32_t tts_graph_device_id(const struct tts_graph_devices *devices, uint32_t number,
+                             enum tts_graph_role role);
+/* The device has a buffer; or a part; or its program ends. Chips that follow from it are due.
+ * A program of a mesh also ends those of chips whose mesh is not known. False: of which mesh
+ * the chip is cannot be told. */
 void tts_graph_devices_buffer(struct tts_graph_devices *devices, uint16_t idx);
-bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx, bool is_program);
+bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx);
+void tts_graph_devices_program(struct tts_graph_devices *devices, uint16_t idx);
+/* A tensor names a chip and its mesh. False: it names another mesh than an earlier one. */
+bool tts_graph_devices_pair(struct tts_graph_devices *devices,
+                            const struct tts_node_pair *pair);
 
 struct tts_graph_frame {
     uint64_t hash;
@@ -53,6 +78,11 @@ enum tts_graph_state {
 
 struct tts_graph {
     struct tts_jsonpull *json;
+    struct tts_jsonpull_source source;
+    unsigned char *ahead; /* bytes that come first; NULL: they are the caller's */
+    size_t ahead_bytes;   /* of memory */
+    tts_jsonpull_fn on_read;
+    void *on_read_ctx;
     enum tts_graph_state state;
     bool is_report;
     bool has_node;  /* that was read, and is still to be made items of */
@@ -71,7 +101,7 @@ struct tts_graph {
     const struct tts_alloc *alloc;
 };
 
-/* For tests: with a window and pieces of any size. */
+/* For tests: with a window and pieces of any size. source->before is borrowed for life. */
 TTS_NODISCARD enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
                                                     const struct tts_alloc *alloc,
                                                     struct tts_graph **out,
@@ -99,7 +129,7 @@ struct tts_event *tts_graph_new_event(struct tts_graph *graph, enum tts_event_ki
 /* Takes it back: it cannot be. */
 void tts_graph_drop_event(struct tts_graph *graph, const char *why);
 /* The index of the node's device, 0 where it names none. False: noted. */
-bool tts_graph_find_device(struct tts_graph *graph, uint16_t *out);
+bool tts_graph_find_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out);
 
 static inline bool tts_graph_is_size_good(const struct tts_node *node)
 {

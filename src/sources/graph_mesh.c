@@ -1,47 +1,50 @@
 #include "sources/graph_inside.h"
 
+#include "model/devicename.h"
+
+/* ---- devices ---- */
+
+static uint16_t find_device(const struct tts_graph_devices *devices, uint32_t id)
+{
+    for (uint16_t i = 0; i < devices->count; i++)
+        if (devices->device[i].id == id)
+            return i;
+    return TTS_GRAPH_NO_DEVICE;
+}
+
 uint16_t tts_graph_device(struct tts_graph_devices *devices, uint32_t id)
 {
     if (devices->last < devices->count && devices->device[devices->last].id == id)
         return devices->last;
-    for (uint16_t i = 0; i < devices->count; i++)
-        if (devices->device[i].id == id)
-            return devices->last = i;
+    uint16_t idx = find_device(devices, id);
+    if (idx != TTS_GRAPH_NO_DEVICE)
+        return devices->last = idx;
     if (devices->count == TTS_GRAPH_DEVICES)
         return TTS_GRAPH_NO_DEVICE;
     devices->device[devices->count] =
-        (struct tts_graph_device){.id = id, .mesh = TTS_GRAPH_NO_DEVICE};
+        (struct tts_graph_device){.id = id,
+                                  .mesh = TTS_GRAPH_NO_DEVICE,
+                                  .named = TTS_GRAPH_NO_DEVICE,
+                                  .is_mesh = devices->is_split && tts_mesh_is_one(id)};
     return devices->last = devices->count++;
 }
 
-static void tell(struct tts_graph_devices *devices, uint16_t chip, uint16_t mesh)
+uint32_t tts_graph_device_id(const struct tts_graph_devices *devices, uint32_t number,
+                             enum tts_graph_role role)
 {
-    assert(chip != mesh && devices->device[mesh].mesh == TTS_GRAPH_NO_DEVICE);
-    devices->device[chip].mesh = mesh;
-    devices->device[chip].is_due = true;
-    devices->due++;
+    if (!devices->is_split || role == TTS_GRAPH_PART)
+        return number;
+    uint16_t mesh = find_device(devices, TTS_MESH_ID(number));
+    uint16_t chip = find_device(devices, number);
+    if (mesh != TTS_GRAPH_NO_DEVICE || chip == TTS_GRAPH_NO_DEVICE)
+        return TTS_MESH_ID(number);
+    /* A chip has buffers of its own only if tensors name it: else a new mesh begins here. */
+    bool is_chip =
+        role == TTS_GRAPH_PROGRAM || devices->device[chip].named != TTS_GRAPH_NO_DEVICE;
+    return is_chip ? number : TTS_MESH_ID(number);
 }
 
-void tts_graph_devices_buffer(struct tts_graph_devices *devices, uint16_t idx)
-{
-    struct tts_graph_device *device = &devices->device[idx];
-    if (device->has_buffers)
-        return;
-    device->has_buffers = true;
-    if (device->has_parts || device->mesh != TTS_GRAPH_NO_DEVICE)
-        return;
-    for (uint16_t i = 0; i < devices->count; i++) {
-        const struct tts_graph_device *chip = &devices->device[i];
-        if (chip->has_parts && !chip->has_buffers && chip->mesh == TTS_GRAPH_NO_DEVICE)
-            tell(devices, i, idx);
-    }
-}
-
-/* Has buffers and no parts: a mesh, as far as one can tell. */
-static bool is_mesh(const struct tts_graph_device *device)
-{
-    return device->has_buffers && !device->has_parts && device->mesh == TTS_GRAPH_NO_DEVICE;
-}
+/* ---- chips ---- */
 
 static bool has_chips(const struct tts_graph_devices *devices, uint16_t idx)
 {
@@ -51,27 +54,188 @@ static bool has_chips(const struct tts_graph_devices *devices, uint16_t idx)
     return false;
 }
 
-bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx, bool is_program)
+static void tell_chip(struct tts_graph_devices *devices, uint16_t chip, uint16_t mesh)
 {
-    struct tts_graph_device *device = &devices->device[idx];
-    if (device->has_parts)
-        return true;
-    if (!is_program && has_chips(devices, idx)) {
-        device->has_parts = true;
-        return false; /* it was taken for a mesh, and chips were told to be of it */
-    }
-    bool is_first = !device->has_buffers && device->mesh == TTS_GRAPH_NO_DEVICE;
-    device->has_parts = device->has_parts || !is_program;
-    if (!is_first)
-        return true;
-    uint16_t meshes = 0, mesh = 0;
+    assert(chip != mesh && devices->device[mesh].mesh == TTS_GRAPH_NO_DEVICE);
+    devices->device[chip].mesh = mesh;
+    devices->device[chip].is_due = true;
+    devices->due++;
+}
+
+/* Has buffers and no parts: a mesh, as far as one can tell. */
+static bool is_mesh(const struct tts_graph_devices *devices,
+                    const struct tts_graph_device *device)
+{
+    if (devices->is_split)
+        return device->is_mesh && device->has_buffers;
+    return device->has_buffers && !device->has_parts && !device->gets_parts &&
+           device->mesh == TTS_GRAPH_NO_DEVICE;
+}
+
+/* The mesh that a chip without one belongs to: the one that tensors name, else the only one
+ * there is. *is_known is false if there is none and something must have its buffers. */
+static uint16_t find_mesh(const struct tts_graph_devices *devices, uint16_t chip,
+                          bool *is_known)
+{
+    uint16_t meshes = 0, mesh = devices->device[chip].named;
+    bool has_buffers = false;
+    *is_known = true;
+    if (mesh != TTS_GRAPH_NO_DEVICE)
+        return mesh != chip ? mesh : TTS_GRAPH_NO_DEVICE;
     for (uint16_t i = 0; i < devices->count; i++) {
-        if (is_mesh(&devices->device[i])) {
+        has_buffers |= devices->device[i].has_buffers;
+        if (i != chip && is_mesh(devices, &devices->device[i])) {
             meshes++;
             mesh = i;
         }
     }
-    if (meshes == 1)
-        tell(devices, idx, mesh);
-    return meshes <= 1 || is_program; /* a program alone takes nothing of any mesh */
+    *is_known = meshes == 1 || !has_buffers || devices->device[chip].gets_buffers;
+    return meshes == 1 ? mesh : TTS_GRAPH_NO_DEVICE;
+}
+
+/* The device has parts or a program, and no buffers. */
+static bool place_chip(struct tts_graph_devices *devices, uint16_t chip)
+{
+    bool is_known;
+    uint16_t mesh = find_mesh(devices, chip, &is_known);
+    if (mesh == TTS_GRAPH_NO_DEVICE)
+        return is_known;
+    if (devices->device[mesh].mesh != TTS_GRAPH_NO_DEVICE || has_chips(devices, chip))
+        return false;
+    tell_chip(devices, chip, mesh);
+    return true;
+}
+
+/* ---- what the look found ---- */
+
+static void start_number(struct tts_graph_devices *devices,
+                         const struct tts_graph_number *number)
+{
+    bool is_chip = number->is_chip || number->has_parts;
+    bool is_mesh =
+        number->is_mesh || (number->has_buffers && !tts_graph_number_is_chip_only(number));
+    if (devices->is_split && is_mesh && number->number < TTS_MESH_ID(0)) {
+        uint16_t mesh = tts_graph_device(devices, TTS_MESH_ID(number->number));
+        if (mesh != TTS_GRAPH_NO_DEVICE)
+            devices->device[mesh].has_buffers = number->has_buffers;
+    }
+    if (devices->is_split && !is_chip)
+        return;
+    uint16_t idx = tts_graph_device(devices, number->number);
+    if (idx == TTS_GRAPH_NO_DEVICE)
+        return;
+    devices->device[idx].has_programs = number->has_programs && !(devices->is_split && is_mesh);
+    devices->device[idx].gets_buffers = number->has_buffers && !devices->is_split;
+    devices->device[idx].gets_parts = number->has_parts;
+}
+
+static void start_chip(struct tts_graph_devices *devices, const struct tts_graph_number *number)
+{
+    const struct tts_node_pair pair = {.chip = number->number, .mesh = number->mesh};
+    if (!number->is_chip)
+        return;
+    tts_graph_devices_pair(devices, &pair);
+    uint16_t chip = find_device(devices, number->number);
+    if (chip != TTS_GRAPH_NO_DEVICE)
+        devices->device[chip].has_more_meshes = number->has_more_meshes;
+}
+
+void tts_graph_devices_start(struct tts_graph_devices *devices,
+                             const struct tts_graph_look *look)
+{
+    assert(devices->count == 0);
+    devices->is_split = tts_graph_look_is_split(look);
+    for (uint16_t i = 0; i < look->count; i++)
+        start_number(devices, &look->numbers[i]);
+    bool is_undispatched = look->has_zero_address && !look->has_address;
+    for (uint16_t i = 0; i < look->count && look->has_spread; i++)
+        if (devices->is_split || !is_undispatched)
+            start_chip(devices, &look->numbers[i]);
+    const struct tts_graph_number *mesh = tts_graph_look_mesh(look);
+    if (!devices->is_split && mesh)
+        devices->device[tts_graph_device(devices, mesh->number)].has_buffers = true;
+}
+
+/* ---- what nodes say ---- */
+
+bool tts_graph_devices_pair(struct tts_graph_devices *devices, const struct tts_node_pair *pair)
+{
+    uint32_t mesh_id = devices->is_split ? TTS_MESH_ID(pair->mesh) : pair->mesh;
+    uint16_t mesh = tts_graph_device(devices, mesh_id);
+    uint16_t chip = tts_graph_device(devices, pair->chip);
+    if (mesh == TTS_GRAPH_NO_DEVICE || chip == TTS_GRAPH_NO_DEVICE)
+        return true;
+    struct tts_graph_device *device = &devices->device[chip];
+    if (device->named == mesh)
+        return true;
+    bool is_first = device->named == TTS_GRAPH_NO_DEVICE;
+    if (is_first)
+        device->named = mesh;
+    if (is_first && device->has_parts && device->mesh == TTS_GRAPH_NO_DEVICE)
+        return place_chip(devices, chip);
+    device->has_more_meshes |=
+        !is_first || (device->mesh != TTS_GRAPH_NO_DEVICE && device->mesh != mesh);
+    return !device->has_more_meshes;
+}
+
+void tts_graph_devices_buffer(struct tts_graph_devices *devices, uint16_t idx)
+{
+    struct tts_graph_device *device = &devices->device[idx];
+    if (device->has_buffers)
+        return;
+    device->has_buffers = true;
+    if (!is_mesh(devices, device))
+        return;
+    for (uint16_t i = 0; i < devices->count; i++) {
+        const struct tts_graph_device *chip = &devices->device[i];
+        if (chip->has_parts && (devices->is_split || !chip->has_buffers) &&
+            chip->mesh == TTS_GRAPH_NO_DEVICE && chip->named == TTS_GRAPH_NO_DEVICE)
+            place_chip(devices, i);
+    }
+}
+
+bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx)
+{
+    struct tts_graph_device *device = &devices->device[idx];
+    device->is_running = true;
+    if (device->has_parts)
+        return !device->has_more_meshes;
+    device->has_parts = true;
+    if (has_chips(devices, idx))
+        return false; /* it was taken for a mesh, and chips were told to be of it */
+    if ((device->has_buffers && !devices->is_split) || device->mesh != TTS_GRAPH_NO_DEVICE)
+        return !device->has_more_meshes;
+    return place_chip(devices, idx) && !device->has_more_meshes;
+}
+
+/* Ends the programs of chips that may be of the mesh `idx` and have none of their own. */
+static void end_others(struct tts_graph_devices *devices, uint16_t idx)
+{
+    for (uint16_t i = 0; i < devices->count; i++) {
+        struct tts_graph_device *chip = &devices->device[i];
+        bool is_own = i == idx || chip->mesh == idx;
+        bool is_elsewhere = chip->mesh != TTS_GRAPH_NO_DEVICE && !chip->has_more_meshes;
+        bool is_apart = chip->has_buffers && !devices->is_split;
+        if (!chip->is_running || (!is_own && (is_elsewhere || is_apart || chip->has_programs)))
+            continue;
+        chip->is_running = false;
+        if (is_own)
+            continue;
+        chip->is_ending = true;
+        devices->ending++;
+    }
+}
+
+void tts_graph_devices_program(struct tts_graph_devices *devices, uint16_t idx)
+{
+    struct tts_graph_device *device = &devices->device[idx];
+    if (device->is_mesh || device->has_buffers) {
+        end_others(devices, idx);
+        return;
+    }
+    device->has_programs = true;
+    device->is_running = false;
+    /* A program alone takes nothing of any mesh. */
+    if (device->mesh == TTS_GRAPH_NO_DEVICE && !device->has_parts)
+        (void)place_chip(devices, idx);
 }

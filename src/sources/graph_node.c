@@ -56,10 +56,16 @@ enum key {
     KEY_NAME,
     KEY_TYPE,
     KEY_RANGES,
+    KEY_PAIRS,
     KEY_FIELD, /* KEY_FIELD + field */
     KEYS = KEY_FIELD + TTS_NODE_FIELDS,
 };
 _Static_assert(KEYS <= 32, "each has a bit");
+
+static enum key field_key(enum tts_node_field field)
+{
+    return (enum key)((unsigned)KEY_FIELD + (unsigned)field);
+}
 
 static enum key find_key(const char *text, size_t len)
 {
@@ -73,7 +79,9 @@ static enum key find_key(const char *text, size_t len)
             return KEY_NODE_TYPE;
         return IS(text, "arguments") ? KEY_OTHER : KEY_NONE;
     case 11:
-        return IS(text, "connections") ? KEY_CONNECTIONS : KEY_NONE;
+        if (IS(text, "connections"))
+            return KEY_CONNECTIONS;
+        return IS(text, "duration_ns") ? field_key(TTS_NODE_DURATION) : KEY_NONE;
     case 13:
         return IS(text, "input_tensors") ? KEY_OTHER : KEY_NONE;
     case 14:
@@ -81,11 +89,6 @@ static enum key find_key(const char *text, size_t len)
     default:
         return KEY_NONE;
     }
-}
-
-static enum key field_key(enum tts_node_field field)
-{
-    return (enum key)((unsigned)KEY_FIELD + (unsigned)field);
 }
 
 static enum key find_param(const char *text, size_t len)
@@ -112,6 +115,8 @@ static enum key find_param(const char *text, size_t len)
     case 14:
         if (IS(text, "core_range_set"))
             return KEY_RANGES;
+        if (IS(text, "device_tensors"))
+            return KEY_PAIRS;
         return IS(text, "borrows_memory") ? field_key(TTS_NODE_BORROWED) : KEY_NONE;
     case 17:
         return IS(text, "max_size_per_bank") ? field_key(TTS_NODE_PER_BANK) : KEY_NONE;
@@ -246,10 +251,18 @@ static enum tts_status read_field(struct tts_jsonpull *json, struct tts_node *no
     return status;
 }
 
+/* A list that is cut off is read as far as it goes. */
+static void set_pairs(struct tts_node *node, const struct tts_jsonpull_token *token)
+{
+    char text[TTS_JSONPULL_TEXT_MAX];
+    size_t len = tts_jsonpull_text(token, text, sizeof text);
+    node->pair_count = tts_node_parse_pairs(text, len, node->pairs);
+}
+
 static void set_text(struct tts_node *node, enum key key,
                      const struct tts_jsonpull_token *token)
 {
-    assert(key == KEY_NAME || key == KEY_TYPE || key == KEY_RANGES);
+    assert(key >= KEY_NAME && key < KEY_FIELD);
     bool is_text = token->kind == TTS_JSONPULL_STRING;
     if (key == KEY_TYPE) {
         node->memory = TTS_NODE_OTHER_MEMORY;
@@ -261,6 +274,10 @@ static void set_text(struct tts_node *node, enum key key,
         node->has_name = is_text;
         node->name_len =
             (uint8_t)(is_text ? tts_jsonpull_text(token, node->name, sizeof node->name) : 0);
+    } else if (key == KEY_PAIRS) {
+        node->pair_count = 0;
+        if (is_text && (!node->has_type || node->type == TTS_NODE_TENSOR))
+            set_pairs(node, token);
     } else {
         node->range_count = 0;
         node->has_bad_ranges =
@@ -272,6 +289,8 @@ static void set_text(struct tts_node *node, enum key key,
 static enum tts_status read_param(struct tts_jsonpull *json, struct tts_node *node,
                                   enum key key, struct tts_error *err)
 {
+    if (node->type == TTS_NODE_TENSOR && key != KEY_PAIRS)
+        return tts_jsonpull_skip(json, err);
     see_key(node, key);
     if (key >= KEY_FIELD)
         return read_field(json, node, (enum tts_node_field)(key - KEY_FIELD), err);
@@ -292,21 +311,22 @@ static bool wants_params(const struct tts_node *node)
 {
     if (!node->has_type || node->type == TTS_NODE_FUNCTION_START)
         return true;
-    return node->type >= TTS_NODE_BUFFER;
+    return node->type >= TTS_NODE_BUFFER ||
+           (node->wants_pairs && node->type == TTS_NODE_TENSOR);
 }
 
 enum {
-    COUNTER_AND_LINK = 1 << TTS_NODE_COUNTER | 1 << TTS_NODE_LINK,
+    OUTSIDE_PARAMS = 1 << TTS_NODE_COUNTER | 1 << TTS_NODE_LINK | 1 << TTS_NODE_DURATION,
 };
 
 static void forget_params(struct tts_node *node)
 {
-    node->given &= COUNTER_AND_LINK;
-    node->bad &= COUNTER_AND_LINK;
+    node->given &= OUTSIDE_PARAMS;
+    node->bad &= OUTSIDE_PARAMS;
     node->memory = TTS_NODE_NO_MEMORY;
     node->has_name = node->has_bad_ranges = false;
     node->name_len = 0;
-    node->range_count = 0;
+    node->range_count = node->pair_count = 0;
 }
 
 static enum tts_status read_params(struct tts_jsonpull *json, struct tts_node *node,
@@ -380,6 +400,8 @@ static enum tts_status read_member(struct tts_jsonpull *json, struct tts_node *n
         return read_type(json, node, err);
     case KEY_PARAMS:
         return read_params(json, node, err);
+    case KEY_FIELD + TTS_NODE_DURATION:
+        return read_field(json, node, TTS_NODE_DURATION, err);
     default:
         return tts_jsonpull_skip(json, err);
     }

@@ -33,6 +33,7 @@ enum tts_node_field {
     TTS_NODE_CORES,
     TTS_NODE_PER_BANK,
     TTS_NODE_BORROWED, /* globally_allocated, borrows_memory */
+    TTS_NODE_DURATION, /* of function_end and capture_end, in nanoseconds */
     TTS_NODE_FIELDS,
 };
 
@@ -44,9 +45,15 @@ enum tts_node_memory {
     TTS_NODE_OTHER_MEMORY,
 };
 
-enum { TTS_NODE_TEXT_MAX = 40 };
+enum { TTS_NODE_TEXT_MAX = 40, TTS_NODE_PAIRS_MAX = 64 };
+
+/* A chip and its mesh, by their numbers: an element of the device_tensors of a tensor. */
+struct tts_node_pair {
+    uint32_t chip, mesh; /* at most INT32_MAX */
+};
 
 struct tts_node {
+    bool wants_pairs; /* set by the caller: the device_tensors of tensors are read */
     enum tts_node_type type;
     bool has_type;
     bool is_doubled;     /* a key stands twice: the last one counts */
@@ -61,6 +68,8 @@ struct tts_node {
     char type_text[TTS_NODE_TEXT_MAX]; /* UNKNOWN: it, as a message can hold it */
     uint32_t range_count;
     struct tts_core_range ranges[TTS_RANGES_MAX];
+    uint32_t pair_count; /* TENSOR, with wants_pairs */
+    struct tts_node_pair pairs[TTS_NODE_PAIRS_MAX];
 };
 
 static inline bool tts_node_has(const struct tts_node *node, enum tts_node_field field)
@@ -87,3 +96,8 @@ TTS_NODISCARD enum tts_status tts_node_read_number(struct tts_jsonpull *json, ui
  * it is something else, or has more than TTS_RANGES_MAX ranges. */
 bool tts_node_parse_ranges(const char *text, size_t len, struct tts_core_range *out,
                            uint32_t *count);
+
+/* Reads the chips in "[{"device_id":0,"mesh_device_id":0,"address":64}, ...]", the
+ * device_tensors of a tensor. Returns how many of them are readable from the start of the list,
+ * at most TTS_NODE_PAIRS_MAX. The rest is ignored. */
+uint32_t tts_node_parse_pairs(const char *text, size_t len, struct tts_node_pair *out);

@@ -1,6 +1,7 @@
 #include "sources/graph_inside.h"
 
 #include "base/error.h"
+#include "model/devicename.h"
 
 #include <string.h>
 
@@ -13,12 +14,34 @@ static bool is_key(const struct tts_jsonpull_token *token, const char *word)
 
 /* ---- devices ---- */
 
-/* One object of "devices": the banks of L1 are what is of use. */
+struct report_device {
+    uint64_t id, banks, l1_bytes;
+    bool has_id, has_banks, has_l1;
+};
+
+/* The report has one entry for a number, be it that of a mesh or of a chip. */
+static void keep_report_device(struct tts_graph *graph, const struct report_device *told)
+{
+    if (!told->has_id || told->id > UINT32_MAX)
+        return;
+    const uint32_t ids[] = {(uint32_t)told->id, TTS_MESH_ID(told->id)};
+    for (int i = 0; i < (graph->devices.is_split ? 2 : 1); i++) {
+        uint16_t idx = tts_graph_device(&graph->devices, ids[i]);
+        if (idx == TTS_GRAPH_NO_DEVICE)
+            return;
+        struct tts_graph_device *device = &graph->devices.device[idx];
+        if (told->has_banks && told->banks <= UINT32_MAX)
+            device->l1_banks = (uint32_t)told->banks;
+        if (told->has_l1 && told->l1_bytes <= UINT32_MAX)
+            device->l1_bytes = (uint32_t)told->l1_bytes;
+    }
+}
+
+/* One object of "devices": the banks of L1 and the L1 of a core are of use. */
 static enum tts_status read_device(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
-    uint64_t id = 0, banks = 0;
-    bool has_id = false, has_banks = false;
+    struct report_device told = {0};
     for (;;) {
         enum tts_status status = tts_jsonpull_next(graph->json, &token, err);
         if (status != TTS_OK)
@@ -27,19 +50,19 @@ static enum tts_status read_device(struct tts_graph *graph, struct tts_error *er
             break;
         bool is_given;
         if (is_key(&token, "device_id"))
-            status = tts_node_read_number(graph->json, &id, &is_given, &has_id, err);
+            status = tts_node_read_number(graph->json, &told.id, &is_given, &told.has_id, err);
         else if (is_key(&token, "l1_num_banks"))
-            status = tts_node_read_number(graph->json, &banks, &is_given, &has_banks, err);
+            status =
+                tts_node_read_number(graph->json, &told.banks, &is_given, &told.has_banks, err);
+        else if (is_key(&token, "worker_l1_size"))
+            status =
+                tts_node_read_number(graph->json, &told.l1_bytes, &is_given, &told.has_l1, err);
         else
             status = tts_jsonpull_skip(graph->json, err);
         if (status != TTS_OK)
             return status;
     }
-    if (!has_id || !has_banks || id > UINT32_MAX || banks > UINT32_MAX)
-        return TTS_OK;
-    uint16_t idx = tts_graph_device(&graph->devices, (uint32_t)id);
-    if (idx != TTS_GRAPH_NO_DEVICE)
-        graph->devices.device[idx].l1_banks = (uint32_t)banks;
+    keep_report_device(graph, &told);
     return TTS_OK;
 }
 

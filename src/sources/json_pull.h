@@ -43,15 +43,27 @@ struct tts_jsonpull_token {
     uint64_t value; /* of those */
 };
 
+/* Writes up to `room` bytes to `out`, at least one unless it is the end (*got 0). */
+typedef enum tts_status (*tts_jsonpull_read_fn)(void *ctx, void *out, size_t room, size_t *got,
+                                                struct tts_error *err);
+
 struct tts_jsonpull_source {
     const unsigned char
         *before; /* these come first; what the window does not hold is borrowed */
     size_t before_len;
-    uint64_t before_off; /* of the first of them in the input */
-    int fd;              /* then these; -1: none. Not closed */
-    size_t window_bytes; /* 0: TTS_JSONPULL_WINDOW; TTS_JSONPULL_WINDOW_MIN at least */
-    size_t piece_bytes;  /* at most so many are taken at once; 0: as many as there is room */
+    uint64_t before_off;       /* of the first of them in the input */
+    int fd;                    /* then these; -1: none. Not closed */
+    tts_jsonpull_read_fn read; /* instead of fd, if it is not NULL */
+    void *ctx;                 /* of `read` */
+    size_t window_bytes;       /* 0: TTS_JSONPULL_WINDOW; TTS_JSONPULL_WINDOW_MIN at least */
+    size_t piece_bytes; /* at most so many are taken at once; 0: as many as there is room */
 };
+
+/* Reads bytes after those of `before`, as tts_jsonpull_read_fn says. TTS_E_IO, or what `read`
+ * returns. */
+TTS_NODISCARD enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source,
+                                                void *out, size_t room, size_t *got,
+                                                struct tts_error *err);
 
 struct tts_jsonpull;
 

@@ -159,25 +159,34 @@ static void set_end(struct tts_jsonpull *json, unsigned char *end)
     *end = '"';
 }
 
-/* Bytes from memory, then from the file; 0 behind the last, -1 with errno. */
-static ssize_t take(struct tts_jsonpull_source *source, unsigned char *out, size_t room)
+enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source, void *out,
+                                  size_t room, size_t *got, struct tts_error *err)
+{
+    ssize_t count = 0;
+    if (source->read)
+        return source->read(source->ctx, out, room, got, err);
+    do
+        count = source->fd < 0 ? 0 : read(source->fd, out, room);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read on");
+    *got = (size_t)count;
+    return TTS_OK;
+}
+
+/* Bytes from memory, then from the file; 0 behind the last. */
+static enum tts_status take_bytes(struct tts_jsonpull_source *source, unsigned char *out,
+                                  size_t room, size_t *got, struct tts_error *err)
 {
     if (source->piece_bytes > 0 && room > source->piece_bytes)
         room = source->piece_bytes;
-    if (source->before_len > 0) {
-        size_t len = source->before_len < room ? source->before_len : room;
-        memcpy(out, source->before, len);
-        source->before += len;
-        source->before_len -= len;
-        return (ssize_t)len;
-    }
-    if (source->fd < 0)
-        return 0;
-    ssize_t got;
-    do
-        got = read(source->fd, out, room);
-    while (got < 0 && errno == EINTR);
-    return got;
+    if (source->before_len == 0)
+        return tts_jsonpull_read(source, out, room, got, err);
+    *got = source->before_len < room ? source->before_len : room;
+    memcpy(out, source->before, *got);
+    source->before += *got;
+    source->before_len -= *got;
+    return TTS_OK;
 }
 
 /* The token under way comes to the front. */
@@ -203,12 +212,10 @@ enum tts_status tts_jsonpull_fill(struct tts_jsonpull *json, const unsigned char
     assert(!json->at_eof && !tts_jsonpull_is_full(json));
     assert(*p >= json->token && *p <= json->end);
     slide(json, p);
-    ssize_t got =
-        take(&json->source, json->end, json->window_bytes - (size_t)(json->end - json->window));
-    if (got < 0) {
-        tts_error_set_errno(err, TTS_E_IO, errno, "cannot read on");
-        return tts_jsonpull_fail(json, json->end, err, TTS_E_IO);
-    }
+    size_t got = 0, room = json->window_bytes - (size_t)(json->end - json->window);
+    enum tts_status status = take_bytes(&json->source, json->end, room, &got, err);
+    if (status != TTS_OK)
+        return tts_jsonpull_fail(json, json->end, err, status);
     json->at_eof = got == 0;
     json->end_off += (uint64_t)got;
     set_end(json, json->end + got);

@@ -52,6 +52,20 @@ static struct tts_train_phase phase_of(const struct tts_phase *phase)
     return out;
 }
 
+/* More bytes on a core than it has: an end is missing, or something is counted twice. */
+static void note_core(const struct reader *r, struct tts_trainrun *run,
+                      const struct tts_phase *phase)
+{
+    const struct tts_core_peak *core = &phase->usage.core;
+    if (!core->known || core->bytes <= tts_eventfile_core_bytes(r->file, core->device))
+        return;
+    run->is_at_least = true;
+    tts_runs_note(run, 0,
+                  "%" PRIu64 " B on a core in phase '%.40s': more than its L1 has, so the file "
+                  "lacks ends or contradicts itself",
+                  core->bytes, phase->name);
+}
+
 static void on_phase(void *ctx, uint32_t capture, const struct tts_phase *phase,
                      bool is_partial)
 {
@@ -65,6 +79,7 @@ static void on_phase(void *ctx, uint32_t capture, const struct tts_phase *phase,
         return;
     entry->run.is_exact = true;
     tts_runs_note_phase(entry, phase->name, is_partial);
+    note_core(r, &entry->run, phase);
     entry->run.is_at_least |= phase->usage.core.at_least;
     if (phase->usage.core.at_least)
         tts_runs_note(&entry->run, 0, "the most on a core in phase '%.40s' is at least that",
@@ -150,6 +165,7 @@ static enum tts_status add_whole(struct reader *r, const struct tts_phase *whole
     entry->run.is_at_least = tts_follow_is_partial(r->follow);
     if (entry->run.is_at_least)
         tts_runs_note(&entry->run, 0, "what lived before its first event is not all known");
+    note_core(r, &entry->run, whole);
     return tts_runs_add_phase(r->room, entry, &phase);
 }
 

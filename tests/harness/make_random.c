@@ -39,7 +39,7 @@ static void fill(struct tts_event *event)
 {
     static const struct tts_core_range some[] = {{0, 0, 3, 3}, {4, 0, 4, 0}};
     if (event->pool == TTS_POOL_L1 || event->pool == TTS_POOL_L1_SMALL)
-        event->bytes_per_bank = event->size_bytes / 8 + 8;
+        event->bytes_per_bank = event->size_bytes / 512 + 8;
     if (event->pool == TTS_POOL_L1 && below(8) == 0) {
         event->ranges = some;
         event->range_count = 1 + below(2);

@@ -713,7 +713,7 @@ T_TEST(when_memory_runs_out_it_is_told_and_all_comes_back)
         T_TRUE(!graph || tts_graph_next(graph, &item, &err) == TTS_E_NOMEM);
         tts_graph_close(graph);
     }
-    T_EQ(heap.fail_at, 5);
+    T_EQ(heap.fail_at, 8);
     tts_graph_close(graph);
     T_TRUE(heap_is_settled(&heap));
 }

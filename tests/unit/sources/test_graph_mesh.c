@@ -3,16 +3,37 @@
 /* Which devices are meshes and which are chips, told from who has buffers and who has parts. */
 
 static struct rig rig;
-static char text[64 * 1024];
+static char text[TTS_GRAPH_LOOK_BYTES + 64 * 1024];
+
+static int put_tensor(char *out, size_t size, int counter, const char *node)
+{
+    if (node[0] == 'z') {
+        int len =
+            snprintf(out, size, ",{\"counter\":%d,\"node_type\":\"tensor\",\"x\":\"", counter);
+        memset(out + len, 'z', TTS_GRAPH_LOOK_BYTES);
+        len += TTS_GRAPH_LOOK_BYTES;
+        return len + snprintf(out + len, size - (size_t)len, "\"}");
+    }
+    return snprintf(out, size,
+                    ",{\"counter\":%d,\"node_type\":\"tensor\",\"params\":{"
+                    "\"device_tensors\":\"[{\\\"device_id\\\":%c,"
+                    "\\\"mesh_device_id\\\":%c}]\"}}",
+                    counter, node[1], node[2]);
+}
 
 /* One letter and a digit for each node: b(uffer node), a(llocate the last one), c(b),
- * p(rogram); the digit is the device. The items, chips as "m<chip><mesh>". */
+ * p(rogram); the digit is the device. "z." is more than the look reads. Tensors: tXY, chip X of
+ * mesh Y. The items, chips as "m<chip><mesh>". */
 static const char *items_of(const char *nodes, unsigned allowed)
 {
     static char out[RIG_ITEMS * 3 + 1];
     int len = snprintf(text, sizeof text, "[{\"counter\":0,\"node_type\":\"capture_start\"}");
     int buffer = 0;
-    for (int n = 1; *nodes; nodes += 2, n++) {
+    for (int n = 1; *nodes; nodes += nodes[0] == 't' ? 3 : 2, n++) {
+        if (nodes[0] == 't' || nodes[0] == 'z') {
+            len += put_tensor(text + len, sizeof text - (size_t)len, n, nodes);
+            continue;
+        }
         static const char *const types[] = {['b'] = "buffer",
                                             ['a'] = "buffer_allocate",
                                             ['c'] = "circular_buffer_allocate",
@@ -46,7 +67,6 @@ T_TEST(one_device_alone_is_no_mesh)
     T_STR_EQ(items_of("p0c0b0a0c0", 0), "PCAC");
     T_STR_EQ(items_of("b1a1b1a1", 0), "AA");
     T_STR_EQ(items_of("c0c0", 0), "CC");
-    T_STR_EQ(items_of("c0c1b0a0", 0), "CCA");
     T_STR_EQ(items_of("b0a0c0b1a1", 0), "ACA");
 }
 
@@ -63,9 +83,65 @@ T_TEST(chips_are_told_before_their_first_part)
 
 T_TEST(chips_are_told_before_the_first_buffer_of_their_mesh)
 {
-    T_STR_EQ(items_of("c0c1b4a4", 0), "CCm04m14A");
+    T_STR_EQ(items_of("c0c1b4a4", 0), "m04Cm14CA");
     T_EQ(rig.usage.core.bytes, 128);
-    T_STR_EQ(items_of("p1c0b1a1", 0), "PCm01A"); /* the program is the mesh's */
+    T_STR_EQ(items_of("p1c0b1a1", 0), "Pm01CA"); /* the program is the mesh's */
+    T_STR_EQ(items_of("p4c0c1p4c0c1b4a4", 0), "Pm04Cm14CPCCA");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_STR_EQ(items_of("z.c0c1b4a4", 0), "CCm04m14A"); /* the look does not come so far */
+}
+
+T_TEST(a_number_of_a_mesh_and_of_a_chip_is_two_devices)
+{
+    T_STR_EQ(items_of("b0a0p0c0c1p0c0c1", 0), "APm00Cm10CPCC");
+    T_EQ(rig.items[1].item.event.device, 0x80000000u);
+    T_EQ(rig.items[2].item.event.device, 0x80000000u);
+    T_EQ(rig.items[3].item.mesh, 0x80000000u);
+    T_EQ(rig.items[4].item.event.device, 0);
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_EQ(rig.usage.core.bytes, 128);
+    T_STR_EQ(items_of("c0c1b0a0", 0), "m00Cm10CA");
+    T_STR_EQ(items_of("p0c0c1p0c0c1b0a0", 0), "Pm00Cm10CPCCA");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_STR_EQ(items_of("b0a0c1c0c0", 0), "Am10Cm00CC");
+    T_STR_EQ(items_of("b1a1c0c1c2p1", 0), "Am01Cm11Cm21CP");
+}
+
+T_TEST(tensors_say_which_chip_is_of_which_mesh)
+{
+    T_STR_EQ(items_of("b0a0b1a1t00t10t21t31c0c1c2c3p0c0c1p1c2c3", 0),
+             "AAm00Cm10Cm21Cm31CPCCPCC");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_EQ(rig.usage.core.bytes, 128);
+    T_STR_EQ(items_of("b4a4b5a5t04t15c0c1p4c0", 0), "AAm04Cm15CPC");
+    T_STR_EQ(items_of("b0a0t00p0c0c0", 0), "APCC"); /* one chip, which is its own mesh */
+    T_EQ(rig.items[1].item.event.device, 0);
+    /* A chip of its own has buffers: its number is that of no mesh. */
+    T_STR_EQ(items_of("b0a0t00t10b1a1c1", 0), "AAm10C");
+    T_EQ(rig.items[2].item.event.device, 1);
+    /* In two meshes: a program of either ends it. */
+    T_STR_EQ(items_of("b0a0b1a1t00t20t21c2p1c2p0c2", 1u << TTS_GRAPH_WHICH_MESH),
+             "AAm20CPPCPC");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+}
+
+T_TEST(what_is_found_out_too_late_is_noted_and_ends_all_the_same)
+{
+    T_STR_EQ(items_of("b0a0c0z.p0c0c1p0c0c1", 1u << TTS_GRAPH_WHICH_MESH), "ACPCCPPCC");
+    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 1);
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_STR_EQ(items_of("b0a0t00t10z.c0c1p0c0c1", 0), "Am00Cm10CPCC");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    T_STR_EQ(items_of("b4a4b5a5z.c0c1t04t15p5c1", 1u << TTS_GRAPH_WHICH_MESH), "AACCm04m15PC");
+}
+
+T_TEST(a_program_of_its_own_ends_a_chip_alone)
+{
+    T_STR_EQ(items_of("b0a0c0c1c2p1c1p2p0c0", 0), "Am00Cm10Cm20CPCPPC");
+    T_EQ(rig.usage.peak_cb_bytes, 64);
+    unsigned noted = 1u << TTS_GRAPH_WHICH_MESH;
+    T_STR_EQ(items_of("b4a4b5a5c0c1p4c0c1p1", noted), "AACCPPCCP");
+    T_EQ(rig.usage.peak_cb_bytes, 128); /* chip 1 has programs of its own */
 }
 
 T_TEST(a_mesh_that_has_programs_is_no_chip)
@@ -89,13 +165,6 @@ T_TEST(a_chip_of_several_meshes_is_noted_and_stays_alone)
     T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].node, 6);
     T_STR_EQ(items_of("b4a4c0b5a5c1", noted), "Am04CAC");
     T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 1);
-}
-
-T_TEST(a_mesh_that_turns_out_to_be_a_chip_is_noted)
-{
-    T_STR_EQ(items_of("b0a0c1c0c0", 1u << TTS_GRAPH_WHICH_MESH), "Am10CCC");
-    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].count, 1);
-    T_EQ(rig.notes[TTS_GRAPH_WHICH_MESH].node, 4);
 }
 
 T_TEST(a_chip_may_have_buffers_of_its_own)
