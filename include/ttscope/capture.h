@@ -40,10 +40,15 @@
 
 /* ---- trackers ---- */
 
-/* A field of 0 means the default. All memory for events is reserved by tts_tracker_new(); most
- * of it is not touched until it is used. */
+/* A field of 0 means the default. tts_tracker_new() reserves all memory for these limits; most
+ * of it is not touched until it is used. An event takes more memory only if more than live_max
+ * buffers live: at live_max, at twice as many, and so on. It asks the system for pages (mmap),
+ * never malloc(), so this is safe in a signal handler and inside an allocator. A tracker with
+ * its own `alloc` asks that instead. Figures are exact for any number of buffers. If there is
+ * no memory, the buffer is `unlisted` (tts_tracker_health). */
 struct tts_tracker_config {
-    uint32_t live_max;    /* live buffers at once: default 2^20, at most 2^26 */
+    uint32_t
+        live_max; /* live buffers before more memory is taken: default 2^20, at most 2^26 */
     uint32_t devices_max; /* default 64, at most 256 */
     uint32_t ops_max;     /* names of operations: default 1024, at most 65000 */
 };
@@ -254,7 +259,8 @@ struct tts_tracker_health {
     uint64_t events;        /* counted */
     uint64_t dropped;       /* not counted: the inbox was full, or there was one more device
                              * than devices_max */
-    uint64_t unlisted;      /* buffers counted without being in the ledger, which was full */
+    uint64_t unlisted;      /* buffers counted when there was no memory to list them: a free
+                             * of one without a size is not counted, totals are too high then */
     uint64_t unseen_frees;  /* of buffers allocated before, with a size: counted */
     uint64_t unknown_frees; /* of ids not known, without a size: not counted */
     uint64_t doubled;       /* allocations of an id that lived: the one before was freed */

@@ -52,7 +52,7 @@ enum { TTS_CORE_PARTS_MAX = 64 };
  * last. */
 struct tts_core_peak {
     bool known;    /* something was on a core during the phase */
-    bool at_least; /* what was there is not all known: the ledger was full, or the like */
+    bool at_least; /* what was there is not all known: events were lost, or the like */
     uint32_t device;
     struct tts_core core; /* the first in row-major order among equals */
     uint64_t bytes;

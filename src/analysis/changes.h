@@ -18,7 +18,7 @@ enum tts_change_kind {
 struct tts_change {
     enum tts_change_kind kind;
     bool is_restored; /* CAME: it was there before the first event */
-    bool is_unlisted; /* CAME: the ledger was full; it will leave as one that was not seen */
+    bool is_unlisted; /* CAME: no memory for it; it will leave as one that was not seen */
     uint32_t device, mesh;
     struct tts_live live;
     uint64_t seq;                /* of the event; the events before it, where it is of none */

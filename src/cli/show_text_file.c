@@ -277,8 +277,8 @@ void tts_show_text_health(const struct tts_show *show, FILE *out)
               "they count nowhere");
     put_count(out, "allocations of an id that was in use", health.doubled,
               "the buffer that had it before counts as freed");
-    put_count(out, "buffers beyond those that can be listed", health.unlisted,
-              "they count in their pool, but have no name and no place on a core");
+    put_count(out, "buffers that could not be listed, out of memory", health.unlisted,
+              "frees of them without a size are not counted: totals are too high");
     put_count(out, "events dropped before they were recorded", show->partial.missed,
               "no figure has them, and peaks may have been higher");
     put_count(out, "statements about captures that cannot be", show->partial.refused,

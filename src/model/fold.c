@@ -138,7 +138,7 @@ TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *devi
     tts_ledger_replace(fold->ledger, place, entry);
 }
 
-/* Its place; TTS_LEDGER_NONE: the ledger is full. */
+/* Its place; TTS_LEDGER_NONE: there is no memory for it. */
 static TTS_FORCE_INLINE uint32_t record(struct tts_fold *fold, struct tts_fold_device *device,
                                         struct tts_entry entry)
 {

@@ -2,8 +2,9 @@
  * every core, and the figures of the phases that watch.
  *
  * What is live and what is on the cores is one for all (the fold's); what a phase did is each
- * watch's own. All memory is taken by new; an event allocates nothing and takes time for the
- * cores it names, the watches there are and the chips of its mesh. The relations are in
+ * watch's own. Memory is taken by new; an event allocates nothing, unless more than live_max
+ * buffers live (ledger.h), and takes time for the cores it names, the watches there are and the
+ * chips of its mesh. The relations are in
  * docs/design/phases.md. One thread at a time. */
 #pragma once
 
@@ -109,7 +110,7 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
 
 /* Takes one item of a keyframe (KEYFRAME, CHIP, MISSED, LIVE, PART, TRACING; others are passed
  * over) in a fold that nobody watches and that had no event since new or reset. TTS_E_INVALID,
- * TTS_E_RANGE: it cannot be, or does not fit the limits; nothing changes. */
+ * TTS_E_RANGE: it cannot be, or does not fit the limits. TTS_E_NOMEM. Nothing changes then. */
 TTS_NODISCARD enum tts_status
 tts_fold_restore(struct tts_fold *fold, const struct tts_item *item, struct tts_error *err);
 

@@ -240,7 +240,7 @@ static enum tts_status restore_live(struct tts_fold *fold, const struct tts_item
                                                          .pool = (uint8_t)event.pool},
                                       &is_new);
     if (place == TTS_LEDGER_NONE)
-        return tts_error_set(err, TTS_E_RANGE, "more live buffers than can be followed");
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     if (!is_new)
         return tts_error_set(err, TTS_E_INVALID, "a keyframe has buffer %" PRIu64 " twice",
                              event.id);

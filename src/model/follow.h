@@ -14,7 +14,8 @@ typedef void (*tts_follow_phase_fn)(void *ctx, uint32_t capture, const struct tt
                                     bool is_partial);
 
 struct tts_follow_config {
-    /* What is 0: 2^22 live buffers, 256 devices, 16384 names of operations. */
+    /* What is 0: 2^22 live buffers (for more, memory is taken as they come), 256 devices, 16384
+     * names of operations. */
     struct tts_tracker_config limits;
     tts_follow_phase_fn on_phase; /* NULL: nobody wants them */
     void *ctx;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* RUN ids in a row share one best place and lie side by side: a cache line. */
-enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10 };
+enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10, MOST_BITS = 31 };
 /* Up to this width the tables are mostly in the caches, and a quarter full at most: a probe
  * that goes on is a branch that nobody can foresee. Wider ones are half full. */
 static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
@@ -31,20 +31,25 @@ _Static_assert(sizeof(struct slot) * RUN == LINE_BYTES, "a run is a cache line")
 _Static_assert(TTS_POOLS < 1 << POOL_BITS && TTS_LEDGER_DEVICES == 1 << DEVICE_BITS, "fits");
 _Static_assert(TTS_LEDGER_SIZE_MAX == UINT64_MAX >> (POOL_BITS + DEVICE_BITS), "fits");
 
-/* Tables of growing width lie one behind the other. */
+/* Tables of growing width lie one behind the other, up to the width for live_max. Wider ones
+ * are taken when they are needed; so is room for more parts in L1 than live_max. */
 struct tts_ledger {
     struct slot *slots;
     uint64_t *notes;
     uint32_t mask, shift; /* of the width; from a hash to a place */
-    uint32_t count, full; /* at `full` it is widened */
+    uint32_t count, full; /* at `full` more room is made */
     uint32_t live_max;
+    uint32_t l1_max;                    /* parts that there is room for */
     uint32_t l1_head, l1_free, l1_used; /* l1_used: parts that ever were */
     uint64_t step;                      /* of the hash */
     struct tts_l1_entry *l1;
     struct slot *first_slots;
     uint64_t *first_notes;
+    struct tts_l1_entry *first_l1;
     void *slot_memory; /* not aligned */
+    void *more;        /* the table, where it is wider than those of birth; NULL: it is not */
     const struct tts_alloc *alloc;
+    const struct tts_alloc *more_alloc; /* in an event */
 };
 
 /* ---- words ---- */
@@ -104,6 +109,13 @@ static uint64_t mixed(uint64_t seed)
     return seed ^ seed >> 31;
 }
 
+static struct slot *aligned(void *memory)
+{
+    size_t astray = (uintptr_t)memory % LINE_BYTES;
+    char *first = (char *)memory + (astray ? LINE_BYTES - astray : 0);
+    return (struct slot *)(void *)first;
+}
+
 enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tts_alloc *alloc,
                                struct tts_ledger **out)
 {
@@ -113,21 +125,47 @@ enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tt
     struct tts_ledger *ledger = alloc->alloc(alloc->ctx, sizeof(*ledger));
     if (!ledger)
         return TTS_E_NOMEM;
-    *ledger = (struct tts_ledger){.live_max = live_max, .alloc = alloc};
+    *ledger = (struct tts_ledger){
+        .live_max = live_max,
+        .alloc = alloc,
+        .more_alloc = alloc == tts_alloc_libc() ? tts_alloc_pages() : alloc,
+    };
     ledger->slot_memory = alloc->alloc(alloc->ctx, slot_bytes(live_max));
     ledger->first_notes = alloc->alloc(alloc->ctx, note_bytes(live_max));
-    ledger->l1 = alloc->alloc(alloc->ctx, l1_bytes(live_max));
-    if (!ledger->slot_memory || !ledger->first_notes || !ledger->l1) {
+    ledger->first_l1 = alloc->alloc(alloc->ctx, l1_bytes(live_max));
+    if (!ledger->slot_memory || !ledger->first_notes || !ledger->first_l1) {
         tts_ledger_free(ledger);
         return TTS_E_NOMEM;
     }
-    size_t astray = (uintptr_t)ledger->slot_memory % LINE_BYTES;
-    char *first = (char *)ledger->slot_memory + (astray ? LINE_BYTES - astray : 0);
-    ledger->first_slots = (struct slot *)(void *)first;
+    ledger->first_slots = aligned(ledger->slot_memory);
     ledger->step = (GOLDEN & ~SECRET) | (mixed(seed) & SECRET) | 1;
     tts_ledger_reset(ledger);
     *out = ledger;
     return TTS_OK;
+}
+
+static uint64_t width_of(const struct tts_ledger *ledger)
+{
+    return (uint64_t)ledger->mask + 1;
+}
+
+/* The slots of a table, then its notes. */
+static size_t table_bytes(uint64_t width)
+{
+    return (size_t)width * (sizeof(struct slot) + sizeof(uint64_t)) + LINE_BYTES - 1;
+}
+
+/* Gives back what was taken since birth. */
+static void give_more(struct tts_ledger *ledger)
+{
+    const struct tts_alloc *alloc = ledger->more_alloc;
+    if (ledger->more)
+        alloc->free(alloc->ctx, ledger->more, table_bytes(width_of(ledger)));
+    if (ledger->l1 && ledger->l1 != ledger->first_l1)
+        alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->l1_max));
+    ledger->more = NULL;
+    ledger->l1 = ledger->first_l1;
+    ledger->l1_max = ledger->live_max;
 }
 
 void tts_ledger_free(struct tts_ledger *ledger)
@@ -135,29 +173,61 @@ void tts_ledger_free(struct tts_ledger *ledger)
     if (!ledger)
         return;
     const struct tts_alloc *alloc = ledger->alloc;
+    give_more(ledger);
     if (ledger->slot_memory)
         alloc->free(alloc->ctx, ledger->slot_memory, slot_bytes(ledger->live_max));
     if (ledger->first_notes)
         alloc->free(alloc->ctx, ledger->first_notes, note_bytes(ledger->live_max));
-    if (ledger->l1)
-        alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->live_max));
+    if (ledger->first_l1)
+        alloc->free(alloc->ctx, ledger->first_l1, l1_bytes(ledger->live_max));
     alloc->free(alloc->ctx, ledger, sizeof(*ledger));
 }
 
-static void set_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
+static void set_full(struct tts_ledger *ledger)
 {
-    assert(bits >= FIRST_BITS && bits < 32);
-    ledger->slots = ledger->first_slots + first;
-    ledger->notes = ledger->first_notes + first;
+    uint32_t full = full_at(width_of(ledger));
+    ledger->full = full < ledger->l1_max ? full : ledger->l1_max;
+}
+
+static void set_table(struct tts_ledger *ledger, struct slot *slots, uint64_t *notes,
+                      uint32_t bits)
+{
+    assert(bits >= FIRST_BITS && bits <= MOST_BITS);
+    ledger->slots = slots;
+    ledger->notes = notes;
     ledger->mask = (UINT32_C(1) << bits) - 1;
     ledger->shift = 64 - bits;
-    ledger->full = full_at(UINT64_C(1) << bits);
-    memset(ledger->slots, 0, sizeof(*ledger->slots) << bits);
+    set_full(ledger);
+}
+
+/* One of those of birth. */
+static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
+{
+    struct slot *slots = ledger->first_slots + first;
+    set_table(ledger, slots, ledger->first_notes + first, bits);
+    memset(slots, 0, sizeof(*slots) << bits);
+}
+
+/* A wider one than those of birth. False: there is no memory. */
+static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
+{
+    const struct tts_alloc *alloc = ledger->more_alloc;
+    uint64_t width = UINT64_C(1) << bits;
+    void *memory = bits <= MOST_BITS ? alloc->alloc(alloc->ctx, table_bytes(width)) : NULL;
+    if (!memory)
+        return false;
+    struct slot *slots = aligned(memory);
+    if (alloc != tts_alloc_pages()) /* pages are zero, and not touched before they are used */
+        memset(slots, 0, sizeof(*slots) << bits);
+    ledger->more = memory;
+    set_table(ledger, slots, (uint64_t *)(void *)(slots + width), bits);
+    return true;
 }
 
 void tts_ledger_reset(struct tts_ledger *ledger)
 {
-    set_table(ledger, 0, FIRST_BITS);
+    give_more(ledger);
+    set_first_table(ledger, 0, FIRST_BITS);
     ledger->count = ledger->l1_used = 0;
     ledger->l1_head = ledger->l1_free = TTS_LEDGER_NONE;
 }
@@ -184,28 +254,64 @@ static TTS_FORCE_INLINE uint32_t look(const struct tts_ledger *ledger, uint8_t d
     }
 }
 
-TTS_COLD static void widen(struct tts_ledger *ledger)
+/* False: there is no memory, and nothing changes. */
+TTS_COLD static bool widen(struct tts_ledger *ledger)
 {
     const struct slot *slots = ledger->slots;
     const uint64_t *notes = ledger->notes;
-    uint32_t width = ledger->mask + 1;
-    assert(width < last_width(ledger->live_max));
-    set_table(ledger, (size_t)(slots - ledger->first_slots) + width, 64 + 1 - ledger->shift);
-    for (uint32_t i = 0; i < width; i++) {
+    uint64_t width = width_of(ledger);
+    uint32_t bits = 64 + 1 - ledger->shift;
+    void *before = ledger->more;
+    if (width < last_width(ledger->live_max))
+        set_first_table(ledger, (size_t)(slots - ledger->first_slots + (ptrdiff_t)width), bits);
+    else if (!set_more_table(ledger, bits))
+        return false;
+    for (uint64_t i = 0; i < width; i++) {
         if (!slots[i].word)
             continue;
         uint32_t place = look(ledger, device_in(slots[i].word), slots[i].id);
         ledger->slots[place] = slots[i];
         ledger->notes[place] = notes[i];
     }
+    if (before)
+        ledger->more_alloc->free(ledger->more_alloc->ctx, before, table_bytes(width));
+    return true;
+}
+
+/* Doubles the room for parts in L1. False: there is no memory, and nothing changes. */
+TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
+{
+    const struct tts_alloc *alloc = ledger->more_alloc;
+    if (ledger->l1_max > UINT32_C(1) << (MOST_BITS - 2))
+        return false;
+    struct tts_l1_entry *l1 = alloc->alloc(alloc->ctx, l1_bytes(2 * ledger->l1_max));
+    if (!l1)
+        return false;
+    memcpy(l1, ledger->l1, ledger->l1_used * sizeof(*l1));
+    if (ledger->l1 != ledger->first_l1)
+        alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->l1_max));
+    ledger->l1 = l1;
+    ledger->l1_max *= 2;
+    return true;
+}
+
+/* Room for one entry more. False: there is no memory. */
+TTS_COLD static bool make_room(struct tts_ledger *ledger)
+{
+    assert(ledger->count == ledger->full);
+    if ((ledger->count == ledger->l1_max && !make_l1_room(ledger)) ||
+        (ledger->count == full_at(width_of(ledger)) && !widen(ledger)))
+        return false;
+    set_full(ledger);
     tts_assert_expensive(tts_ledger_is_valid(ledger));
+    return true;
 }
 
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
-    uint64_t most = count < ledger->live_max ? count : ledger->live_max;
-    while (ledger->full < most)
-        widen(ledger);
+    uint64_t most = count < TTS_LEDGER_LIVE_MAX ? count : TTS_LEDGER_LIVE_MAX;
+    while (full_at(width_of(ledger)) < most && widen(ledger))
+        continue;
 }
 
 uint32_t tts_ledger_find(const struct tts_ledger *ledger, uint8_t device, uint64_t id)
@@ -229,13 +335,10 @@ uint32_t tts_ledger_enter(struct tts_ledger *ledger, struct tts_entry entry, boo
     if (TTS_UNLIKELY(!*is_new))
         return place;
     if (TTS_UNLIKELY(ledger->count == ledger->full)) {
-        if (ledger->count >= ledger->live_max)
+        if (!make_room(ledger))
             return TTS_LEDGER_NONE;
-        widen(ledger);
         place = look(ledger, entry.device, entry.id);
     }
-    if (TTS_UNLIKELY(ledger->count == ledger->live_max))
-        return TTS_LEDGER_NONE;
     ledger->count++;
     write_entry(ledger, place, entry);
     return place;
@@ -330,7 +433,7 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
     assert(!tts_ledger_l1(ledger, place));
     assert(tts_pool_is_l1((enum tts_pool)entry.pool));
     uint32_t idx = unused_l1(ledger);
-    assert(idx < ledger->live_max); /* no more than entries */
+    assert(idx < ledger->l1_max); /* no more than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];
     *part = (struct tts_l1_entry){.id = entry.id,
                                   .seq = entry.seq,
@@ -412,6 +515,6 @@ bool tts_ledger_is_valid(const struct tts_ledger *ledger)
         cursor = ledger->l1[at].next;
         before = at;
     }
-    return count == ledger->count && count <= ledger->live_max && count <= ledger->full &&
+    return count == ledger->count && count <= ledger->full && ledger->full <= ledger->l1_max &&
            listed == parts;
 }

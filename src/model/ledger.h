@@ -3,9 +3,11 @@
  * A table found by hashing and probing; ids that follow each other lie beside each other, so
  * that a run of allocations stays in the cache. A slot has what it takes to free a buffer; what
  * is only told about it stands in a second table, at the same place. Both are laid out anew,
- * twice as wide, when they fill. What only buffers in L1 have is kept apart, on a list. All
- * memory is taken at birth and touched as it is needed; no other call allocates. An event that
- * widens the tables moves all entries: some 10 ns each. One thread at a time. */
+ * twice as wide, when they fill. What only buffers in L1 have is kept apart, on a list. Memory
+ * for live_max buffers is taken at birth and touched as it is needed. For more, enter takes
+ * what is missing: twice as much each time, so seldom, from the allocator of birth, or, where
+ * that is the C library's, as pages from the system (base/alloc.h). No other call allocates. An
+ * event that widens the tables moves all entries: some 10 ns each. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -51,22 +53,23 @@ struct tts_l1_entry {
 
 struct tts_ledger;
 
-/* Room for `live_max` (1 .. TTS_LEDGER_LIVE_MAX) entries. TTS_E_INVALID, TTS_E_NOMEM. `seed`
- * makes the hashing hard to foresee. */
+/* Room for `live_max` (1 .. TTS_LEDGER_LIVE_MAX) entries at first. TTS_E_INVALID, TTS_E_NOMEM.
+ * `seed` makes the hashing hard to foresee. */
 TTS_NODISCARD enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed,
                                              const struct tts_alloc *alloc,
                                              struct tts_ledger **out);
 void tts_ledger_free(struct tts_ledger *ledger);  /* NULL is fine */
-void tts_ledger_reset(struct tts_ledger *ledger); /* empty again; quick */
+void tts_ledger_reset(struct tts_ledger *ledger); /* empty again, as at birth; quick */
 
-/* So many entries will come, in any order: widens the tables once, as far as live_max needs. To
- * enter them as tts_ledger_next() tells them, into tables that grow, would crowd these. */
+/* So many entries will come, in any order: widens the tables once, as far as there is memory
+ * and for TTS_LEDGER_LIVE_MAX at most. To enter them as tts_ledger_next() tells them, into
+ * tables that grow, would crowd these. */
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count);
 
 /* Places of entries are good until the next enter or remove. */
 
 /* Enters a buffer whose key is not there. When it is, *is_new is false and nothing is written.
- * TTS_LEDGER_NONE: the ledger is full. */
+ * TTS_LEDGER_NONE: there is no memory for it. */
 uint32_t tts_ledger_enter(struct tts_ledger *ledger, struct tts_entry entry, bool *is_new);
 /* Puts another buffer of the same key there; the one before has no part in L1. */
 void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_entry entry);

@@ -5,6 +5,7 @@
 #include "analysis/best.h"
 #include "analysis/ops.h"
 #include "analysis/peak.h"
+#include "harness/once.h"
 #include "harness/t.h"
 #include "model/opnames.h"
 
@@ -16,6 +17,7 @@ enum { RIG_DEVICES = 6, RIG_OPS = 8, RIG_BUFFERS = 8192 };
 /* ---- what is tested ---- */
 
 struct rig {
+    struct once memory; /* of the follower */
     struct tts_follow *follow;
     struct tts_changes changes;
     struct tts_levels levels;
@@ -52,7 +54,8 @@ static inline struct rig *rig_new(uint32_t live_max, const struct tts_alloc *all
 {
     struct rig *rig = calloc(1, sizeof *rig);
     struct tts_follow_config config = {.limits = {live_max, RIG_DEVICES, RIG_OPS}};
-    enum tts_status status = tts_follow_new(&config, NULL, &rig->follow, NULL);
+    once_init(&rig->memory);
+    enum tts_status status = tts_follow_new(&config, &rig->memory.alloc, &rig->follow, NULL);
     for (enum tts_pool pool = 0; status == TTS_OK && pool < TTS_POOLS; pool++) {
         status = tts_peak_new(pool, alloc, &rig->peaks[pool]);
         if (status == TTS_OK)
@@ -71,7 +74,9 @@ static inline enum tts_status rig_item(struct rig *rig, struct tts_item item)
     struct tts_error err = {0};
     if (item.kind == TTS_ITEM_EVENT)
         item.seq = rig->seq + 1;
+    rig->memory.is_refused = item.kind == TTS_ITEM_EVENT; /* live_max is all there is */
     enum tts_status status = tts_changes_item(&rig->changes, &item, &err);
+    rig->memory.is_refused = false;
     T_EQ(status == TTS_OK, err.text[0] == '\0');
     if (status == TTS_OK && item.kind == TTS_ITEM_EVENT)
         rig->seq++;

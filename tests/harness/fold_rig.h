@@ -1,6 +1,7 @@
 /* fold_rig.h: a fold with one watch, events in one line, and room for the phases it cuts. */
 #pragma once
 
+#include "harness/once.h"
 #include "harness/t.h"
 #include "model/fold.h"
 #include "model/opnames.h"
@@ -34,6 +35,18 @@ static inline struct rig rig_with(struct tts_tracker_config limits)
 {
     struct rig rig = {0};
     T_EQ(tts_fold_new(&limits, NULL, &rig.fold), TTS_OK);
+    rig.watch = rig_watch(&rig);
+    return rig;
+}
+
+/* The ledger holds live_max buffers and cannot grow. */
+static inline struct rig rig_that_does_not_grow(struct tts_tracker_config limits,
+                                                struct once *memory)
+{
+    struct rig rig = {0};
+    once_init(memory);
+    T_EQ(tts_fold_new(&limits, &memory->alloc, &rig.fold), TTS_OK);
+    memory->is_refused = true;
     rig.watch = rig_watch(&rig);
     return rig;
 }

@@ -156,16 +156,36 @@ static void churn(struct story *story)
     }
 }
 
+/* Buffers 1 to COUNT come, of one page each. */
+static void put_many(struct story *story)
+{
+    struct item_rig *rig = &story->make->rig;
+    uint64_t count = number(story, 1);
+    for (uint64_t id = 1; id <= count; id++) {
+        struct tts_item item = item_alloc(rig, 0, TTS_POOL_DRAM, id, 2048);
+        item.event.page_bytes = 2048;
+        put(story, item);
+    }
+}
+
+static void free_many(struct story *story)
+{
+    uint64_t count = number(story, 1);
+    for (uint64_t id = 1; id <= count; id++)
+        put(story, item_free(&story->make->rig, 0, TTS_POOL_DRAM, id));
+}
+
 static void run_words(struct story *story)
 {
     static const struct {
         const char *verb;
         void (*run)(struct story *story);
-    } verbs[] = {{"alloc", put_alloc},    {"free", put_free},  {"program", put_program},
-                 {"cb", put_cb},          {"op", put_op},      {"end", put_end},
-                 {"begin", put_begin},    {"chip", put_chip},  {"missed", put_missed},
-                 {"behind", go_behind},   {"stopped", stop},   {"churn", churn},
-                 {"refuse", put_refusal}, {"trace", put_trace}};
+    } verbs[] = {{"alloc", put_alloc},    {"free", put_free},   {"program", put_program},
+                 {"cb", put_cb},          {"op", put_op},       {"end", put_end},
+                 {"begin", put_begin},    {"chip", put_chip},   {"missed", put_missed},
+                 {"behind", go_behind},   {"stopped", stop},    {"churn", churn},
+                 {"refuse", put_refusal}, {"trace", put_trace}, {"many", put_many},
+                 {"none", free_many}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;

@@ -201,8 +201,7 @@ static void list_parts(const struct usage_device *device, uint32_t place,
 static void find_peak(const struct usage_model *model, uint64_t start, int d,
                       struct tts_core_peak *out, struct tts_core_part *parts)
 {
-    *out = (struct tts_core_peak){.at_least = model->devices[d].is_lost,
-                                  .device = model->devices[d].id};
+    *out = (struct tts_core_peak){.device = model->devices[d].id};
     uint32_t at = 0;
     for (size_t i = 0; i < model->record_count; i++) {
         const struct usage_record *record = &model->records[i];

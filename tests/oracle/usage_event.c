@@ -158,13 +158,6 @@ static struct usage_step free_live(struct usage_model *model, struct tts_live *l
     return done;
 }
 
-static void lose(struct usage_model *model, int named)
-{
-    model->is_lost = true;
-    for (int d = 0; d < model->device_count; d++)
-        model->devices[d].is_lost = model->devices[d].is_lost || usage_is_of(model, d, named);
-}
-
 static void do_alloc(struct usage_model *model, const struct tts_event *event,
                      struct usage_record *record)
 {
@@ -176,12 +169,8 @@ static void do_alloc(struct usage_model *model, const struct tts_event *event,
     record->steps[1] = step(event->pool, false, event->size_bytes, event->bytes_per_bank);
     if (event->pool == TTS_POOL_DRAM || event->pool == TTS_POOL_L1)
         record->traced_bytes = record->steps[1].bytes;
-    if (model->live_count == model->limits.live_max) {
-        model->health.unlisted++;
-        if (is_l1(event->pool))
-            lose(model, record->device);
-        return;
-    }
+    if (model->live_count == model->live_capacity)
+        model->live = usage_grown(model->live, &model->live_capacity, sizeof *model->live);
     uint64_t bank = is_l1(event->pool) ? event->bytes_per_bank : 0;
     uint64_t block = bank > 0 && event->block_bytes > 0 ? event->block_bytes : bank;
     model->live[model->live_count++] =

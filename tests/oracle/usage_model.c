@@ -24,7 +24,6 @@ struct usage_model *usage_model_new(const struct tts_tracker_config *limits,
         exit(3);
     model->limits = *limits;
     model->places = *places;
-    model->live = calloc(limits->live_max, sizeof *model->live);
     model->records = usage_grown(NULL, &model->record_capacity, sizeof *model->records);
     usage_model_reset(model);
     return model;
@@ -47,7 +46,6 @@ void usage_model_reset(struct usage_model *model)
         memset(device->is_taken, 0, sizeof device->is_taken);
         memset(device->bytes, 0, sizeof device->bytes);
         device->trace_depth = 0;
-        device->is_lost = false;
     }
     model->live_count = 0;
     model->seq = 0;

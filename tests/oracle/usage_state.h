@@ -22,7 +22,6 @@ struct usage_device {
     bool is_taken[USAGE_THINGS];
     uint64_t bytes[USAGE_PLACES][USAGE_THINGS * USAGE_WORDS]; /* a bit for each byte */
     uint64_t trace_depth;
-    bool is_lost; /* something could not be put on its cores */
 };
 
 /* What an event did to a pool. */
@@ -64,7 +63,7 @@ struct usage_model {
     struct usage_device devices[USAGE_DEVICES];
     int device_count;
     struct tts_live *live; /* the oldest first */
-    size_t live_count;
+    size_t live_count, live_capacity;
     /* The first is the one before the oldest phase, or stands for the beginning. */
     struct usage_record *records;
     size_t record_count, record_capacity;

@@ -29,7 +29,7 @@ class Health:
 
     events: int  #: counted
     dropped: int  #: not counted: too many at once, or one device more than devices_max
-    unlisted: int  #: buffers counted, but not listed: more than live_max live
+    unlisted: int  #: buffers counted, but not listed: there was no memory
     unseen_frees: int  #: of buffers allocated before, with a size: counted
     unknown_frees: int  #: of ids not known, without a size: not counted
     doubled: int  #: allocations of an id that lived: the one before was freed
@@ -76,8 +76,9 @@ class Tracker:
     counted in ``health().dropped`` and raises nothing.
 
     Most programs want ``process_tracker()``, to which ``ttscope.capture()`` listens unless told
-    otherwise. A tracker of one's own keeps at most ``live_max`` buffers (0: 2^20),
-    ``devices_max`` devices (0: 64) and ``ops_max`` names of operations (0: 1024) apart.
+    otherwise. A tracker of one's own takes memory for ``live_max`` buffers (0: 2^20), and more
+    if more live. It keeps at most ``devices_max`` devices (0: 64) and ``ops_max`` names of
+    operations (0: 1024) apart.
     """
 
     __slots__ = ("_ptr", "_active", "__weakref__")

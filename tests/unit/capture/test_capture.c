@@ -37,6 +37,28 @@ T_TEST(an_empty_capture_is_all_zero)
     done(capture, tracker);
 }
 
+/* One thousand more than a tracker takes memory for at birth. */
+T_TEST(more_than_a_million_live_buffers_are_counted_exactly)
+{
+    enum { MANY = (1 << 20) + 1000 };
+    struct tts_tracker *tracker = NULL;
+    T_EQ(tts_tracker_new(NULL, NULL, &tracker, NULL), TTS_OK);
+    struct tts_capture *capture = begun(tracker);
+    for (uint64_t id = 1; id <= MANY; id++)
+        alloc_dram(tracker, id, 32);
+    T_EQ(tts_tracker_live(tracker, NULL, 0), MANY);
+    for (uint64_t id = 1; id <= MANY; id++)
+        free_dram(tracker, id);
+    T_EQ(health_of(tracker).unlisted + health_of(tracker).unknown_frees, 0);
+    T_EQ(tts_capture_end(capture, NULL, NULL), TTS_OK);
+    const struct tts_pool_usage *dram = &tts_capture_at(capture, 0)->usage.pools[TTS_POOL_DRAM];
+    T_EQ(dram->peak_bytes, INT64_C(32) * MANY);
+    T_EQ(dram->freed_bytes, INT64_C(32) * MANY);
+    T_EQ(dram->cumulative_current_bytes, 0);
+    tts_capture_free(capture);
+    tts_tracker_free(tracker);
+}
+
 T_TEST(nothing_is_counted_while_no_capture_is_active)
 {
     struct tts_tracker *tracker = tracker_on(NULL);

@@ -376,11 +376,13 @@ static bool is_told_short(const struct tts_fold *fold)
 T_TEST(a_fold_made_from_a_keyframe_that_is_not_all_knows_so)
 {
     static struct cut all;
-    struct rig rig = rig_with((struct tts_tracker_config){2, RIG_DEVICES, 16});
+    struct once memory;
+    struct rig rig =
+        rig_that_does_not_grow((struct tts_tracker_config){2, RIG_DEVICES, 16}, &memory);
     dram(&rig, 1, 1, 10);
     l1(&rig, 1, 2, 10);
     T_TRUE(!is_told_short(rig.fold));
-    dram(&rig, 1, 3, 30); /* the ledger is full */
+    dram(&rig, 1, 3, 30); /* there is no memory for it */
     T_TRUE(is_told_short(rig.fold));
     struct rig twin = {.fold = copy_of(rig.fold)};
     twin.watch = rig_watch(&twin);

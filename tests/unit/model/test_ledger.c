@@ -1,3 +1,4 @@
+#include "harness/once.h"
 #include "harness/t.h"
 #include "model/ledger.h"
 #include "torture/heap.h"
@@ -130,10 +131,14 @@ T_TEST(devices_and_ids_are_told_apart)
     done(ledger);
 }
 
-T_TEST(a_full_one_takes_no_more_until_one_leaves)
+T_TEST(without_memory_for_more_it_takes_none_until_one_leaves)
 {
-    struct tts_ledger *ledger = ledger_of(3, 5);
+    struct tts_ledger *ledger = NULL;
+    struct once memory;
     bool is_new;
+    once_init(&memory);
+    T_EQ(tts_ledger_new(3, 5, &memory.alloc, &ledger), TTS_OK);
+    memory.is_refused = true;
     for (uint64_t id = 0; id < 3; id++)
         T_TRUE(add(ledger, entry_of(0, id, TTS_POOL_L1)));
     T_TRUE(!add(ledger, entry_of(0, 3, TTS_POOL_L1)));
@@ -178,7 +183,6 @@ T_TEST(a_hundred_thousand_are_found)
         T_TRUE(add(ledger, (struct tts_entry){.id = id << 12, .size_bytes = id, .device = 1}));
     T_TRUE(tts_ledger_is_valid(ledger));
     T_EQ(tts_ledger_count(ledger), MANY);
-    T_TRUE(!add(ledger, entry_of(1, 1, TTS_POOL_DRAM)));
     for (uint64_t id = 0; id < MANY; id++)
         T_EQ(size_of(ledger, 1, id << 12), id);
     uint64_t seen = 0, sum = 0;
@@ -188,6 +192,59 @@ T_TEST(a_hundred_thousand_are_found)
     T_EQ(seen, MANY);
     T_EQ(sum, (uint64_t)MANY * (MANY - 1) / 2);
     done(ledger);
+}
+
+/* Wider than its memory of birth, again and again: pages of the system, and a heap that checks
+ * every size and has no zeros. */
+T_TEST(it_grows_beyond_live_max_and_gives_back_what_it_took)
+{
+    enum { MANY = 20 * 1000 };
+    for (int turn = 0; turn < 4; turn++) {
+        struct heap heap;
+        heap_init(&heap);
+        struct tts_ledger *ledger = NULL;
+        const struct tts_alloc *alloc = turn % 2 ? &heap.alloc : NULL;
+        T_EQ(tts_ledger_new(turn < 2 ? 1 : 700, 5, alloc, &ledger), TTS_OK);
+        uint64_t blocks = heap.live_blocks;
+        for (uint64_t id = 0; id < MANY; id++)
+            T_TRUE(add(ledger,
+                       (struct tts_entry){.id = id * 3, .size_bytes = id, .pool = id % 4}));
+        T_EQ(tts_ledger_count(ledger), MANY);
+        T_EQ(l1_count(ledger), MANY / 2);
+        T_TRUE(tts_ledger_is_valid(ledger));
+        for (uint64_t id = 0; id < MANY; id++) {
+            T_EQ(size_of(ledger, 0, id * 3), id);
+            take_away(ledger, 0, id * 3);
+        }
+        T_EQ(tts_ledger_count(ledger), 0);
+        tts_ledger_reset(ledger);
+        T_EQ(heap.live_blocks, blocks);
+        T_TRUE(add(ledger, entry_of(0, 1, TTS_POOL_L1)));
+        done(ledger);
+        T_TRUE(heap_is_settled(&heap));
+    }
+}
+
+/* Each of the two requests of a doubling fails in turn. */
+T_TEST(a_doubling_that_fails_changes_nothing_and_is_tried_again)
+{
+    for (uint64_t n = 1; n <= 2; n++) {
+        struct heap heap;
+        heap_init(&heap);
+        struct tts_ledger *ledger = NULL;
+        T_EQ(tts_ledger_new(256, 5, &heap.alloc, &ledger), TTS_OK);
+        for (uint64_t id = 0; id < 256; id++)
+            T_TRUE(add(ledger, entry_of(0, id, TTS_POOL_L1)));
+        heap.fail_at = heap.calls + n;
+        T_TRUE(!add(ledger, entry_of(0, 256, TTS_POOL_L1)));
+        T_EQ(heap.failed, 1);
+        T_TRUE(tts_ledger_is_valid(ledger) && tts_ledger_count(ledger) == 256);
+        T_TRUE(add(ledger, entry_of(0, 256, TTS_POOL_L1)));
+        for (uint64_t id = 0; id <= 256; id++)
+            T_TRUE(has(ledger, 0, id));
+        done(ledger);
+        T_TRUE(heap_is_settled(&heap));
+    }
 }
 
 T_TEST(the_list_of_l1_is_what_lives_there)

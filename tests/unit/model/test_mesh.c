@@ -254,10 +254,11 @@ T_TEST(a_chip_with_a_past_of_its_own_gets_the_sums_of_its_mesh)
 
 T_TEST(a_chip_that_is_told_of_late_is_as_uncertain_as_its_mesh)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){1, 4, 1});
+    struct once memory;
+    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){1, 4, 1}, &memory);
     struct cut phase;
     l1(&rig, 9, 1, 10);
-    l1(&rig, 9, 2, 10); /* the ledger is full */
+    l1(&rig, 9, 2, 10); /* there is no memory for it */
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     cut(&rig, &phase);
     T_EQ(usage_of(&phase, 0)->core.bytes, 10);

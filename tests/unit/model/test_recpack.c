@@ -1,4 +1,5 @@
 /* Packed recordings: the same items, the same figures, and any moment of them at once. */
+#include "harness/once.h"
 #include "harness/recfile_rig.h"
 #include "model/recpack_inside.h"
 #include "torture/heap.h"
@@ -507,7 +508,7 @@ T_TEST(the_more_lives_the_fewer_keyframes_there_are)
     tts_recfile_close(file);
 }
 
-/* Keyframes of a file whose packer can list `live_max` buffers. */
+/* Keyframes of a file whose packer has memory for `live_max` buffers. */
 static uint64_t keyframes_by(uint32_t live_max)
 {
     static struct story story;
@@ -517,20 +518,24 @@ static uint64_t keyframes_by(uint32_t live_max)
     struct tts_recpack *pack = NULL;
     struct tts_recfile *file;
     struct tts_item item;
+    struct once memory;
     uint64_t count = 0;
     const char *path = t_scratch("limit.tts");
     FILE *out = fopen(path, "w+b");
     T_EQ(tts_recpack_new(out, &header, &thrift, &pack, NULL), TTS_OK);
     tts_follow_free(pack->follow);
-    T_EQ(tts_follow_new(&config, &thrift, &pack->follow, NULL), TTS_OK);
+    once_init(&memory);
+    T_EQ(tts_follow_new(&config, &memory.alloc, &pack->follow, NULL), TTS_OK);
     story_begin(&story, 5, 64);
     story.only_plain = true;
     for (int i = 0; i < 70000; i++) {
         if (i == 500)
             story.live_max = 8; /* nothing is too much any more */
         story_next(&story, &item);
+        memory.is_refused = item.kind == TTS_ITEM_EVENT;
         T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
     }
+    memory.is_refused = false;
     state_.events = story.seq;
     T_EQ(tts_recpack_end(pack, &state_, NULL), TTS_OK);
     tts_recpack_free(pack);
