@@ -47,8 +47,7 @@
  * its own `alloc` asks that instead. Figures are exact for any number of buffers. If there is
  * no memory, the buffer is `unlisted` (tts_tracker_health). */
 struct tts_tracker_config {
-    uint32_t
-        live_max; /* live buffers before more memory is taken: default 2^20, at most 2^26 */
+    uint32_t live_max;    /* live buffers: default 2^20, at most 2^26; see above */
     uint32_t devices_max; /* default 64, at most 256 */
     uint32_t ops_max;     /* names of operations: default 1024, at most 65000 */
 };
