@@ -7,6 +7,7 @@
 #include "model/follow.h"
 #include "model/recdec.h"
 #include "model/recfile.h"
+#include "model/resync.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,7 @@ struct run {
     struct sums sums; /* of what lives, minus what lived, plus what was freed unseen */
     uint64_t seq;
     bool has_seq, has_chips, in_keyframe;
+    bool crosses_gaps;
 };
 
 /* What a free of a buffer that nobody knows takes away. */
@@ -266,6 +268,42 @@ static void check_error(const struct tts_error *err, enum tts_status status)
             stop("an error that cannot be shown", err->text);
 }
 
+static enum tts_status take_known(void *ctx, const struct tts_item *item)
+{
+    struct tts_follow *follow = ctx;
+    return tts_follow_item(follow, item, NULL);
+}
+
+/* Goes on behind damage, as often as there is a keyframe behind it. */
+static void cross_gaps(struct run *run)
+{
+    struct tts_resync *resync = NULL;
+    struct tts_item item;
+    uint64_t missing, seq = tts_fold_seq(tts_follow_fold(run->follow));
+    enum tts_status status = tts_resync_new(NULL, &resync);
+    item = (struct tts_item){.kind = TTS_ITEM_KEYFRAME_END, .seq = seq};
+    if (status == TTS_OK && run->in_keyframe)
+        status = tts_follow_item(run->follow, &item, NULL);
+    while (status == TTS_OK && tts_recfile_resume(run->file, &missing) == TTS_OK) {
+        bool in_gap = true;
+        while (status == TTS_OK && tts_recfile_next(run->file, &item, NULL) == TTS_OK) {
+            if (item.seq < seq)
+                stop("events go back behind a gap", "");
+            seq = item.seq;
+            if (!in_gap || item.kind == TTS_ITEM_NAME) {
+                status = tts_follow_item(run->follow, &item, NULL);
+            } else if (item.kind == TTS_ITEM_KEYFRAME_END) {
+                in_gap = false;
+                status =
+                    tts_resync_tell(resync, run->follow, item.seq, take_known, run->follow);
+            } else if (item.kind != TTS_ITEM_KEYFRAME) {
+                status = tts_resync_take(resync, &item);
+            }
+        }
+    }
+    tts_resync_free(resync);
+}
+
 /* Follows until the end, damage, or what a follower refuses. */
 static void follow(struct run *run)
 {
@@ -294,7 +332,9 @@ static void follow(struct run *run)
     }
     if (status != TTS_E_NOT_FOUND)
         check_error(&err, status);
-    if (has_begun || !run->in_keyframe)
+    if (status == TTS_E_SYNTAX && run->crosses_gaps)
+        cross_gaps(run);
+    else if (has_begun || !run->in_keyframe)
         check_whole(run);
 }
 
@@ -365,6 +405,7 @@ static void run_file(const char *path, uint64_t seek_seq)
     arena.used = 0;
     if (tts_follow_new(&config, &arena_alloc, &run.follow, &err) != TTS_OK)
         stop("no follower", err.text);
+    run.crosses_gaps = seek_seq % 2 == 1;
     follow(&run);
     seek(&run, run.seq);
     seek(&run, tts_recfile_info(run.file)->first_seq + seek_seq);

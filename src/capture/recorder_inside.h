@@ -31,6 +31,7 @@ struct tts_recorder {
     uint32_t keyframes_left;     /* for failures */
     bool in_keyframe;            /* that may go on in the next block */
     enum tts_recorder_stopped stopped;
+    struct tts_rec_block block;         /* the header of the block that is written */
     struct tts_rec_state state;         /* as in the header */
     uint64_t start_seq, end_seq;        /* end: when it stopped or ended */
     struct tts_recorder_state finished; /* of one that ended with its tracker */
@@ -44,6 +45,9 @@ struct tts_recorder {
     uint64_t flags; /* of the header */
     const struct tts_alloc *alloc;
 };
+
+/* A block begins with a keyframe while no more buffers than this live. */
+enum { TTS_RECORDER_KEYFRAME_LIVE = 8192 };
 
 /* Time is written in units of 2^this ticks: finer ones cost bytes and say nothing. */
 enum { TTS_RECORDER_UNIT_SHIFT = 8, TTS_RECORDER_KEYFRAMES = 16 };

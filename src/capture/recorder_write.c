@@ -55,7 +55,22 @@ static uint64_t *commit_of(unsigned char *place)
     return (uint64_t *)(void *)(place + TTS_REC_COMMIT_OFF);
 }
 
-static bool begin_block(struct tts_recorder *r)
+/* Whether the next block of a recording that has any number of places begins with a keyframe,
+ * so that a reader can go on there behind damage: only while it is small. */
+static bool is_keyframe_due(const struct tts_recorder *r)
+{
+    return !is_box(r) && r->blocks > 0 && !r->in_keyframe &&
+           tts_fold_collect(r->fold, NULL, 0) <= TTS_RECORDER_KEYFRAME_LIVE;
+}
+
+static void put_block(struct tts_recorder *r, bool has_keyframe)
+{
+    r->block.has_keyframe = has_keyframe;
+    tts_rec_block_put(&r->block, r->place);
+}
+
+/* `is_hidden`: what is written is not committed before show_hidden(). */
+static bool begin_block(struct tts_recorder *r, bool is_hidden)
 {
     int kept_errno = errno; /* the program's: it only told of an event */
     int reason = tts_places_take(&r->places, r->blocks, &r->place);
@@ -65,20 +80,19 @@ static bool begin_block(struct tts_recorder *r)
         return false;
     }
     uint64_t *commit = commit_of(r->place);
-    struct tts_rec_block block = {.kind = TTS_REC_ITEMS,
-                                  .has_keyframe = is_box(r) || r->blocks == 0,
-                                  .in_keyframe = r->in_keyframe,
-                                  .number = r->blocks,
-                                  .seq = tts_fold_seq(r->fold),
-                                  .tick = now(),
-                                  .time_ns = tts_clock_ns(),
-                                  .place_bytes = r->places.place_bytes};
+    r->block = (struct tts_rec_block){.kind = TTS_REC_ITEMS,
+                                      .in_keyframe = r->in_keyframe,
+                                      .number = r->blocks,
+                                      .seq = tts_fold_seq(r->fold),
+                                      .tick = now(),
+                                      .time_ns = tts_clock_ns(),
+                                      .place_bytes = r->places.place_bytes};
     /* A reader finds nothing here, not half of the old and half of the new. */
     __atomic_exchange_n(commit, 0, __ATOMIC_SEQ_CST);
-    tts_rec_block_put(&block, r->place);
+    put_block(r, is_hidden || r->blocks == 0);
     tts_recenc_begin(&r->enc, r->place + TTS_REC_BLOCK_HEADER_BYTES,
                      r->places.place_bytes - TTS_REC_BLOCK_HEADER_BYTES,
-                     is_box(r) ? &r->hidden_commit : commit, block.number, block.tick);
+                     is_hidden ? &r->hidden_commit : commit, r->block.number, r->block.tick);
     r->blocks++;
     return true;
 }
@@ -168,13 +182,28 @@ static void tell_box(struct tts_recorder *r)
     tell_nothing(r);
 }
 
+/* The keyframe of a block that goes on without it if it takes too much room. */
+static void tell_small(struct tts_recorder *r)
+{
+    uint64_t most = UINT64_MAX;
+    r->kept_enc = r->enc;
+    if (tell_hidden(r, (size_t)r->places.place_bytes / 16, &most))
+        return;
+    r->enc = r->kept_enc;
+    put_block(r, false);
+    show_hidden(r);
+}
+
 /* False: it has stopped. */
 static bool next_block(struct tts_recorder *r)
 {
-    if (!begin_block(r))
+    bool is_due = is_keyframe_due(r);
+    if (!begin_block(r, is_box(r) || is_due))
         return false;
     if (is_box(r))
         tell_box(r);
+    else if (is_due)
+        tell_small(r);
     tts_recorder_put_state(r, TTS_REC_RECORDING);
     return true;
 }

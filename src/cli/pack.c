@@ -31,6 +31,7 @@ struct pack {
     uint64_t events, bytes_after;
     bool has_items; /* something was packed */
     bool is_damaged;
+    bool lacks_start; /* the damage is before the first item */
     struct tts_error damage;
 };
 
@@ -118,17 +119,34 @@ static enum tts_status open_files(struct pack *pack, struct tts_error *err)
 static void note_damage(struct pack *pack, const struct tts_error *err, uint64_t seq)
 {
     pack->is_damaged = true;
+    pack->lacks_start = false;
     pack->damage = *err;
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE) /* not of the file's form */
         tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", seq,
                       err->text);
 }
 
+/* The next item. One that is damaged before its first item begins with its first good keyframe,
+ * as a black box does. */
+static enum tts_status read_item(struct pack *pack, struct tts_item *item,
+                                 struct tts_error *err)
+{
+    uint64_t missing;
+    enum tts_status status = tts_recfile_next(pack->file, item, err);
+    while (status == TTS_E_SYNTAX && !pack->has_items &&
+           tts_recfile_resume(pack->file, &missing) == TTS_OK) {
+        pack->is_damaged = pack->lacks_start = true;
+        pack->damage = *err;
+        status = tts_recfile_next(pack->file, item, err);
+    }
+    return status;
+}
+
 /* One item. TTS_E_NOT_FOUND: no more are good. Others: it cannot go on. */
 static enum tts_status pack_item(struct pack *pack, uint64_t *seq, struct tts_error *err)
 {
     struct tts_item item;
-    enum tts_status status = tts_recfile_next(pack->file, &item, err);
+    enum tts_status status = read_item(pack, &item, err);
     if (status == TTS_E_NOT_FOUND || status == TTS_E_NOMEM)
         return status;
     bool is_read = status == TTS_OK;
@@ -231,6 +249,12 @@ static void print_text(const struct pack *pack)
     printf("\n");
 }
 
+/* Where what can be packed lies. */
+static const char *where_good(const struct pack *pack)
+{
+    return pack->lacks_start ? "after it" : "before it";
+}
+
 static void print_all(const struct pack *pack)
 {
     const struct tts_recfile_info *info = tts_recfile_info(pack->file);
@@ -242,7 +266,8 @@ static void print_all(const struct pack *pack)
         tts_message(command, "note: '%s' was not ended, what was in it by now is packed",
                     pack->path);
     if (pack->is_damaged)
-        tts_message(command, "%s: %s; what is before is packed", pack->path, pack->damage.text);
+        tts_message(command, "%s: %s; what is %s is packed", pack->path, pack->damage.text,
+                    where_good(pack));
 }
 
 /* --- the whole of it -------------------------------------------------------------------- */
@@ -267,9 +292,12 @@ static int run_pack(struct pack *pack)
     if (open_files(pack, &err) != TTS_OK || pack_items(pack, &err) != TTS_OK)
         return fail(pack, &err);
     if (pack->is_damaged && (!pack->has_items || !pack->out_path)) {
-        tts_message(command, "%s: %s; %s", pack->path, pack->damage.text,
-                    pack->has_items ? "'-o FILE' packs what is before, this file stays"
-                                    : "nothing before it can be packed");
+        if (pack->has_items)
+            tts_message(command, "%s: %s; '-o FILE' packs what is %s, this file stays",
+                        pack->path, pack->damage.text, where_good(pack));
+        else
+            tts_message(command, "%s: %s; nothing before it can be packed", pack->path,
+                        pack->damage.text);
         return TTS_EXIT_INPUT;
     }
     if (finish(pack, &err) != TTS_OK)

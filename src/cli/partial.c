@@ -131,6 +131,16 @@ static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak
             core->seq, most);
 }
 
+static void add_gaps(struct tts_partial_notes *notes, const struct tts_eventfile_gaps *gaps)
+{
+    char like[TTS_PARTIAL_FIRST_MAX];
+    if (gaps->count > 0)
+        add(notes, "damage", gaps->first.line,
+            "%s; %" PRIu64 " event%s after event %" PRIu64 " %s missing%s", gaps->first.text,
+            gaps->first_events, gaps->first_events == 1 ? "" : "s", gaps->first_after,
+            gaps->first_events == 1 ? "is" : "are", tts_partial_first_of(gaps->count, like));
+}
+
 void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
                       struct tts_partial_notes *out)
 {
@@ -140,6 +150,7 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
         add_graph(out, tts_eventfile_graph(file));
     if (p->core)
         add_core(out, p->core, file);
+    add_gaps(out, tts_eventfile_gaps(file));
     bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
     if (p->left_buffers > 0)
         add(out, "start", 0,

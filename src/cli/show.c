@@ -154,7 +154,8 @@ static enum tts_status seek(struct tts_show *show, struct tts_error *err)
         return TTS_OK;
     if (show->options.at <= tts_recfile_info(recording)->first_seq)
         return TTS_E_NOT_FOUND;
-    return tts_recfile_seek(recording, show->options.at, err);
+    /* A keyframe behind the event does not have it. */
+    return tts_recfile_seek(recording, show->options.at - 1, err);
 }
 
 /* ---- the whole of it ---- */

@@ -109,14 +109,14 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
     else
         put_graph(show, json);
     if (show->options.at == 0) { /* else it was not read from its begin to its end */
-        tts_json_number(json, "events", show->event.seq - show->first_seq);
+        tts_json_number(json, "events", tts_show_events(show));
+        tts_json_number(json, "missing_events", tts_eventfile_gaps(show->file)->events);
         tts_json_number(json, "first_event", show->first_seq + 1);
         tts_json_number(json, "buffers_before", show->restored_buffers);
         tts_json_number(json, "buffers_left_out", show->partial.left_buffers);
         tts_json_number(json, "bytes_left_out", show->partial.left_bytes);
     }
-    tts_json_text_or_null(json, "damage",
-                          tts_show_is_damaged(show) ? show->partial.damage.text : NULL);
+    tts_json_text_or_null(json, "damage", tts_show_damage(show));
     tts_json_object_end(json);
     tts_partial_json(&show->missing, json);
     tts_json_bool(json, "at_least", tts_show_is_at_least(show));

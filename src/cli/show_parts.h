@@ -7,6 +7,7 @@
 #include "analysis/peak.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
+#include "model/resync.h"
 #include "sources/eventfile.h"
 #include "views/json.h"
 
@@ -84,6 +85,8 @@ struct tts_show {
     struct tts_levels levels;
     struct tts_peak *peak;
     struct tts_ops *ops, *failure_ops;
+    struct tts_resync *resync; /* made at the first gap */
+    bool in_gap;               /* what is read is the keyframe behind one */
     /* the answers */
     struct tts_show_phase *phases;
     char *names;
@@ -176,8 +179,12 @@ enum tts_show_state {
     TTS_SHOW_STATE_UNKNOWN, /* no copy of it is whole */
 };
 enum tts_show_state tts_show_state(const struct tts_show *show);
-/* It could not be read to its end. */
+/* Not all of it could be read. */
 bool tts_show_is_damaged(const struct tts_show *show);
+/* What is damaged: what ended the reading, else the first gap; NULL: nothing. */
+const char *tts_show_damage(const struct tts_show *show);
+/* Events that were read. */
+uint64_t tts_show_events(const struct tts_show *show);
 
 /* ---- show_text.c, show_text_file.c, show_text_live.c ---- */
 

@@ -147,6 +147,7 @@ void tts_show_release(struct tts_show *show)
     tts_show_moment_release(&show->failure_moment);
     tts_show_moment_release(&show->at_moment);
     tts_best_release(&show->top_ops);
+    tts_resync_free(show->resync);
     tts_ops_free(show->failure_ops);
     tts_ops_free(show->ops);
     tts_peak_free(show->peak);
@@ -257,6 +258,51 @@ static enum tts_status follow_item(struct tts_show *show, const struct tts_item 
     return status == TTS_E_NOMEM || show->is_out_of_memory ? out_of_memory(err) : status;
 }
 
+/* ---- gaps ---- */
+
+/* Goes on behind damage, if there is a keyframe behind it. Returns the status of the damage if
+ * there is none. */
+static enum tts_status resume(struct tts_show *show, struct tts_error *err)
+{
+    if (err->status != TTS_E_SYNTAX || show->options.at > 0 ||
+        tts_eventfile_resume(show->file, err) != TTS_OK)
+        return err->status;
+    if (!show->resync && tts_resync_new(show->alloc, &show->resync) != TTS_OK)
+        return out_of_memory(err);
+    show->in_gap = true;
+    struct tts_item end = {.kind = TTS_ITEM_KEYFRAME_END, .seq = show->item_seq};
+    return show->changes.in_keyframe ? follow_item(show, &end, err) : TTS_OK;
+}
+
+struct telling {
+    struct tts_show *show;
+    struct tts_error *err;
+};
+
+static enum tts_status follow_known(void *ctx, const struct tts_item *item)
+{
+    struct telling *telling = ctx;
+    return follow_item(telling->show, item, telling->err);
+}
+
+/* An item of the keyframe behind a gap. */
+static enum tts_status cross_gap(struct tts_show *show, const struct tts_item *item,
+                                 struct tts_error *err)
+{
+    struct telling telling = {show, err};
+    enum tts_status status = TTS_OK;
+    if (item->kind == TTS_ITEM_NAME)
+        return follow_item(show, item, err);
+    if (item->kind == TTS_ITEM_KEYFRAME_END) {
+        show->in_gap = false;
+        status = tts_resync_tell(show->resync, show->follow, item->seq, follow_known, &telling);
+        show->event.seq = item->seq;
+    } else if (item->kind != TTS_ITEM_KEYFRAME) {
+        status = tts_resync_take(show->resync, item);
+    }
+    return status == TTS_E_NOMEM ? out_of_memory(err) : status;
+}
+
 enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)
 {
     uint64_t last = show->options.at > 0 ? show->options.at : UINT64_MAX;
@@ -265,11 +311,15 @@ enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)
         enum tts_status status = tts_eventfile_next(show->file, &item, err);
         if (status == TTS_E_NOT_FOUND)
             return TTS_OK;
-        if (status != TTS_OK)
-            return status;
+        if (status != TTS_OK) {
+            status = resume(show, err);
+            if (status != TTS_OK)
+                return status;
+            continue;
+        }
         if (item.kind == TTS_ITEM_EVENT && item.seq > last)
             return TTS_OK;
-        status = follow_item(show, &item, err);
+        status = show->in_gap ? cross_gap(show, &item, err) : follow_item(show, &item, err);
         if (status != TTS_OK)
             return status;
         if (item.kind == TTS_ITEM_EVENT && item.seq == last)

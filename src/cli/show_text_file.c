@@ -68,7 +68,7 @@ static void put_events(const struct tts_show *show, FILE *out)
     if (show->first_seq > 0)
         ns -= tts_show_since_start(show, show->first_ns);
     put_label(out, "events");
-    fprintf(out, "%" PRIu64, show->event.seq - show->first_seq);
+    fprintf(out, "%" PRIu64, tts_show_events(show));
     if (show->last_ns > 0)
         fprintf(out, " in %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
     if (show->first_seq > 0)
@@ -159,6 +159,19 @@ static void put_graph(const struct tts_show *show, FILE *out)
             figures.nodes, figures.functions, figures.tensors);
 }
 
+static void put_damage(const struct tts_show *show, FILE *out)
+{
+    const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(show->file);
+    put_label(out, "damaged");
+    if (gaps->count > 0)
+        fprintf(out, "%" PRIu64 " event%s missing, the first of them after event %" PRIu64 "\n",
+                gaps->events, gaps->events == 1 ? " is" : "s are", gaps->first_after);
+    if (gaps->count > 0 && show->partial.damage.status != TTS_OK)
+        put_label(out, "");
+    if (show->partial.damage.status != TTS_OK)
+        fputs("only what stands before the damage is shown\n", out);
+}
+
 void tts_show_text_file(const struct tts_show *show, FILE *out)
 {
     const struct tts_recfile *recording = tts_eventfile_recording(show->file);
@@ -169,10 +182,8 @@ void tts_show_text_file(const struct tts_show *show, FILE *out)
         put_recording(show, tts_recfile_info(recording), out);
     else
         put_graph(show, out);
-    if (tts_show_is_damaged(show)) {
-        put_label(out, "damaged");
-        fputs("only what stands before the damage is shown\n", out);
-    }
+    if (tts_show_is_damaged(show))
+        put_damage(show, out);
     if (show->options.at == 0)
         put_events(show, out);
     put_devices(show, out);

@@ -39,6 +39,7 @@ struct tts_follow {
     struct tts_phase whole_phase;
     struct room room, whole_room;
     bool has_begun, in_keyframe, takes_keyframe, is_partial, has_ended;
+    uint64_t gap_from, gap_to; /* missing events; gap_to 0: none are, now */
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
 };
@@ -157,7 +158,7 @@ static enum tts_status begin_capture(struct tts_follow *f, const struct tts_item
     place->number = item->capture;
     place->used = ++f->begins;
     place->is_active = true;
-    place->is_partial |= item->kind == TTS_ITEM_ACTIVE;
+    place->is_partial |= item->kind == TTS_ITEM_ACTIVE || f->gap_to > 0;
     begin_whole(f);
     tts_watch_attach(f->fold, place->watch);
     return TTS_OK;
@@ -266,7 +267,9 @@ static enum tts_status follow_event(struct tts_follow *f, const struct tts_item 
     if (status != TTS_OK)
         return status;
     if (TTS_UNLIKELY(item->seq != f->fold->seq + 1)) {
-        if (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX)
+        bool is_in_gap = item->seq > f->gap_from && item->seq <= f->gap_to;
+        if (!is_in_gap &&
+            (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX))
             return tts_error_set(err, TTS_E_INVALID, "event %" PRIu64 " follows event %" PRIu64,
                                  item->seq, f->fold->seq);
         f->fold->seq = item->seq - 1;
@@ -330,6 +333,35 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
         return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe stands outside of one");
     }
     return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
+}
+
+/* ---- gaps ---- */
+
+void tts_follow_skip(struct tts_follow *f, uint64_t seq)
+{
+    assert(seq > f->fold->seq && seq < TTS_FOLD_SEQ_MAX && !f->in_keyframe);
+    f->gap_from = f->fold->seq;
+    f->gap_to = seq;
+    f->is_partial = true;
+    begin_whole(f);
+    tts_fold_miss(f->fold);
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
+        f->captures[i].is_partial |= f->captures[i].is_active;
+}
+
+void tts_follow_skip_end(struct tts_follow *f)
+{
+    f->fold->seq = f->gap_to;
+    f->gap_to = 0;
+}
+
+size_t tts_follow_active(const struct tts_follow *f, uint32_t out[TTS_FOLLOW_CAPTURES_MAX])
+{
+    size_t count = 0;
+    for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
+        if (f->captures[i].is_active)
+            out[count++] = f->captures[i].number;
+    return count;
 }
 
 enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **out,

@@ -34,6 +34,15 @@ void tts_follow_free(struct tts_follow *follow); /* NULL is fine */
 TTS_NODISCARD enum tts_status
 tts_follow_item(struct tts_follow *follow, const struct tts_item *item, struct tts_error *err);
 
+/* Events up to number `seq` are missing in the file. Until skip_end the follower takes events
+ * of any number up to that one: those of the missing ones that are known (resync.h). Phases
+ * under way, and those that begin meanwhile, are partial. Not inside a keyframe. */
+void tts_follow_skip(struct tts_follow *follow, uint64_t seq);
+void tts_follow_skip_end(struct tts_follow *follow);
+/* The captures that are active. Returns how many. */
+size_t tts_follow_active(const struct tts_follow *follow,
+                         uint32_t out[TTS_FOLLOW_CAPTURES_MAX]);
+
 /* Ends the whole, and what is active with it: phases that were under way are told as partial
  * under the name TTS_FOLLOW_UNFINISHED. The whole is *out, named TTS_FOLLOW_WHOLE, borrowed
  * until free. Once, behind the last item. TTS_E_NOMEM. */

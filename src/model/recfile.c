@@ -158,7 +158,9 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
     const struct tts_rec_block *head = &block->head;
     const unsigned char *payload;
     size_t len;
-    enum tts_status status = tts_recblock_read(file, block, &payload, &len, err);
+    bool is_cut = file->spot.given == 0 && tts_recblock_read_cut(file, block, &payload, &len);
+    enum tts_status status =
+        is_cut ? TTS_OK : tts_recblock_read(file, block, &payload, &len, err);
     if (status != TTS_OK)
         return status;
     if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* none of them has less than a byte */
@@ -172,6 +174,7 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
     if (!file->follows && file->spot.given == 0)
         file->seq = head->seq;
     file->block = *block;
+    file->is_cut = is_cut;
     file->is_open = true;
     file->is_stale = false;
     return TTS_OK;
@@ -281,6 +284,8 @@ static enum tts_status next_in_block(struct tts_recfile *file, struct tts_item *
     enum tts_status status = tts_recdec_next(&file->dec, out, &tick, failure);
     if (status == TTS_OK)
         complete(file, out, tick);
+    else if (file->is_cut)
+        status = tts_recblock_cut(&file->block, failure);
     else if (status != TTS_E_NOT_FOUND)
         *failure = in_block(file, failure);
     return status;

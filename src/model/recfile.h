@@ -1,9 +1,11 @@
 /* recfile.h: a recording, read from its begin or from any event on.
  * Every block is checked before an item of it is given. The file may be one that is being
  * written, was never ended, is cut or damaged: what is before the damage is read, then it is an
- * error with its place. Nothing is mapped, so that a file which is cut meanwhile does no harm.
- * Bounded memory: one block of at most 64 MiB at a time, packed and unpacked, and the index.
- * One thread. The rules are in docs/design/recording.md. */
+ * error with its place. A block that the file ends in cannot be checked: its items up to the
+ * cut are given all the same, then comes the error. tts_recfile_resume() goes on behind damage.
+ * Nothing is mapped, so that a file which is cut meanwhile does no harm. Bounded memory: one
+ * block of at most 64 MiB at a time, packed and unpacked, and the index. One thread. The rules
+ * are in docs/design/recording.md. */
 #pragma once
 
 #include "model/item.h"
@@ -55,5 +57,10 @@ TTS_NODISCARD enum tts_status tts_recfile_next(struct tts_recfile *file, struct 
  * stays where it was. */
 TTS_NODISCARD enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq,
                                                struct tts_error *err);
+/* Goes on behind damage: after tts_recfile_next() said TTS_E_SYNTAX the next item is the
+ * keyframe of the first good block that begins with one. What the caller knew before is not
+ * right any more there. *missing: events between the last that was given and that keyframe.
+ * TTS_E_NOT_FOUND: there is no such block, or there was a seek; the error stays. */
+TTS_NODISCARD enum tts_status tts_recfile_resume(struct tts_recfile *file, uint64_t *missing);
 /* How far it is: bytes of the file behind it. For progress. */
 uint64_t tts_recfile_tell(const struct tts_recfile *file);

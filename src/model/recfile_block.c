@@ -177,19 +177,22 @@ static bool is_there(const struct tts_recfile *file, const struct tts_recblock *
            block->used <= (uint64_t)info.st_size - block->off - TTS_REC_BLOCK_HEADER_BYTES;
 }
 
+enum tts_status tts_recblock_cut(const struct tts_recblock *block, struct tts_error *err)
+{
+    return tts_recblock_damaged(block->head.number, block->off, "the file ends in it", err);
+}
+
 static enum tts_status read_raw(struct tts_recfile *file, const struct tts_recblock *block,
                                 struct tts_error *err)
 {
     size_t got;
     if (!is_there(file, block))
-        return tts_recblock_damaged(block->head.number, block->off, "the file ends in it", err);
+        return tts_recblock_cut(block, err);
     if (!make_room(file, &file->raw, block->used))
         return no_memory(block, err);
     enum tts_status status = tts_recfile_pread(file, block->off + TTS_REC_BLOCK_HEADER_BYTES,
                                                file->raw.bytes, block->used, &got, err);
-    return status == TTS_E_NOT_FOUND ? tts_recblock_damaged(block->head.number, block->off,
-                                                            "the file ends in it", err)
-                                     : status;
+    return status == TTS_E_NOT_FOUND ? tts_recblock_cut(block, err) : status;
 }
 
 static bool is_checked(const struct tts_recfile *file, const struct tts_recblock *block)
@@ -266,4 +269,49 @@ enum tts_status tts_recblock_read(struct tts_recfile *file, const struct tts_rec
     *payload = file->raw.bytes;
     *len = block->used;
     return TTS_OK;
+}
+
+/* ---- a block that is cut ---- */
+
+/* Unpacks what `got` bytes have. Returns how much that is. */
+static size_t unpack_cut(struct tts_recfile *file, const struct tts_recblock *block, size_t got)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, got);
+    if (size > TTS_REC_PAYLOAD_MAX)
+        return 0;
+    if (!file->zstd)
+        file->zstd = ZSTD_createDCtx();
+    if (!file->zstd || !make_room(file, &file->plain, (size_t)size))
+        return 0;
+    assert(got < block->used);
+    ZSTD_inBuffer in = {file->raw.bytes, got, 0};
+    ZSTD_outBuffer out = {file->plain.bytes, (size_t)size, 0};
+    ZSTD_DCtx_reset(file->zstd, ZSTD_reset_session_only);
+    size_t before;
+    do {
+        before = in.pos + out.pos;
+        if (ZSTD_isError(ZSTD_decompressStream(file->zstd, &out, &in)))
+            break;
+    } while (in.pos + out.pos > before);
+    ZSTD_DCtx_reset(file->zstd, ZSTD_reset_session_only);
+    return out.pos;
+}
+
+bool tts_recblock_read_cut(struct tts_recfile *file, const struct tts_recblock *block,
+                           const unsigned char **payload, size_t *len)
+{
+    struct stat info;
+    uint64_t begin = block->off + TTS_REC_BLOCK_HEADER_BYTES;
+    size_t got = 0;
+    if (is_there(file, block) || fstat(file->fd, &info) != 0 || info.st_size < 0 ||
+        (uint64_t)info.st_size <= begin)
+        return false;
+    size_t there = (size_t)((uint64_t)info.st_size - begin); /* less than `used` */
+    if (!make_room(file, &file->raw, there) ||
+        tts_recfile_pread(file, begin, file->raw.bytes, there, &got, NULL) != TTS_OK)
+        return false;
+    bool is_packed = block->head.packing == TTS_REC_ZSTD;
+    *len = is_packed ? unpack_cut(file, block, got) : got;
+    *payload = is_packed ? file->plain.bytes : file->raw.bytes;
+    return *len > 0;
 }

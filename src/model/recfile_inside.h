@@ -43,8 +43,10 @@ struct tts_recfile {
     size_t entry_count, entry_capacity;
 
     struct tts_recspot spot;
-    bool is_open;              /* the block of the spot is in the decoder */
-    bool is_stale;             /* and was looked at before the limit was set */
+    bool is_open;  /* the block of the spot is in the decoder */
+    bool is_stale; /* and was looked at before the limit was set */
+    bool is_cut;   /* the file ends in that block */
+    bool was_sought;
     bool follows;              /* a block was read before this one: seq is its last */
     struct tts_recblock block; /* of the spot, if it is open or something of it was given */
     uint64_t seq, time_ns;     /* of the item before */
@@ -84,6 +86,13 @@ TTS_NODISCARD enum tts_status tts_recblock_read(struct tts_recfile *file,
                                                 const struct tts_recblock *block,
                                                 const unsigned char **payload, size_t *len,
                                                 struct tts_error *err);
+
+/* The payload of a block that the file ends in, as far as it is there, not checked. Returns
+ * false if the file has all of it, or if nothing of it can be had. */
+bool tts_recblock_read_cut(struct tts_recfile *file, const struct tts_recblock *block,
+                           const unsigned char **payload, size_t *len);
+/* "block N at byte OFF is damaged: the file ends in it". */
+enum tts_status tts_recblock_cut(const struct tts_recblock *block, struct tts_error *err);
 
 /* Whether `block`, which was read last, is the block of the same place that it `was`, and
  * begins as that. */

@@ -230,6 +230,55 @@ void tts_recfile_renew(struct tts_recfile *file)
         settle(file);
 }
 
+/* ---- behind damage ---- */
+
+/* The spot after a block that may be damaged. Returns false if that is not known, or there is
+ * no block. */
+static bool spot_after(const struct tts_recfile *file, struct tts_recspot at,
+                       struct tts_recspot *out)
+{
+    struct tts_recblock block;
+    uint64_t next = at.number + 1;
+    if (file->info.header.kind == TTS_REC_LIVE) {
+        *out = spot_of(file, next);
+        return next < file->blocks ||
+               (file->info.header.places == 0 && out->off < file->info.file_bytes);
+    }
+    if (file->info.has_index) {
+        if (next >= file->entry_count)
+            return false;
+        *out = (struct tts_recspot){.number = next, .off = file->entries[next].off};
+        return true;
+    }
+    if (tts_recblock_look(file, at, &block, NULL) != TTS_OK || block.head.kind == TTS_REC_INDEX)
+        return false;
+    *out = tts_recfile_behind(file, &block);
+    return true;
+}
+
+enum tts_status tts_recfile_resume(struct tts_recfile *file, uint64_t *missing)
+{
+    struct tts_recspot spot = file->spot;
+    struct tts_recblock block;
+    const unsigned char *payload;
+    size_t len;
+    if (file->failure.status != TTS_E_SYNTAX || file->was_sought)
+        return TTS_E_NOT_FOUND;
+    while (spot_after(file, spot, &spot)) {
+        if (tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
+            block.head.kind != TTS_REC_ITEMS || !block.head.has_keyframe ||
+            block.head.seq < file->seq ||
+            tts_recblock_read(file, &block, &payload, &len, NULL) != TTS_OK)
+            continue;
+        *missing = block.head.seq - file->seq;
+        file->spot = spot;
+        file->is_open = file->follows = file->is_cut = false;
+        file->failure = (struct tts_error){0};
+        return TTS_OK;
+    }
+    return TTS_E_NOT_FOUND;
+}
+
 /* ---- seek ---- */
 
 static enum tts_status not_there(uint64_t seq, const char *where, struct tts_error *err)
@@ -290,36 +339,64 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
                                                             "it ends before the event", err);
 }
 
+/* A walk over the headers of blocks. */
+struct walk {
+    struct tts_recspot spot, best; /* best: the last block with a keyframe */
+    struct tts_recblock last;
+    struct tts_error damage; /* behind `best`; TTS_OK: none */
+};
+
+/* Looks at one block. TTS_E_NOT_FOUND: the walk is over; *is_before: the block is behind the
+ * event. */
+static enum tts_status walk_block(const struct tts_recfile *file, struct walk *walk,
+                                  uint64_t seq, bool *is_before, struct tts_error *err)
+{
+    struct tts_recblock block;
+    struct tts_error why = {0};
+    enum tts_status status = tts_recblock_look(file, walk->spot, &block, &why);
+    if (status != TTS_OK && err)
+        *err = why;
+    if (status == TTS_E_NOT_FOUND && walk->spot.number < file->blocks)
+        return tts_recfile_lacks(file, walk->spot, err);
+    if (status == TTS_E_SYNTAX) {
+        walk->damage = why;
+        return spot_after(file, walk->spot, &walk->spot) ? TTS_OK : status;
+    }
+    if (status != TTS_OK)
+        return status;
+    if (block.head.kind == TTS_REC_INDEX || block.head.seq > seq) {
+        *is_before = block.head.kind != TTS_REC_INDEX;
+        return TTS_E_NOT_FOUND;
+    }
+    if (block.head.has_keyframe) {
+        walk->best = walk->spot;
+        walk->damage = (struct tts_error){0};
+    }
+    walk->last = block;
+    walk->spot = tts_recfile_behind(file, &block);
+    return TTS_OK;
+}
+
 static enum tts_status find_by_walking(struct tts_recfile *file, uint64_t seq,
                                        struct tts_recspot *out, struct tts_error *err)
 {
-    struct tts_recblock block, last = {0};
-    struct tts_recspot spot = file->first, best = file->first;
-    enum tts_status status;
-    while (!tts_recfile_is_index(file, spot)) {
-        status = tts_recblock_look(file, spot, &block, err);
-        if (status == TTS_E_NOT_FOUND && spot.number < file->blocks)
-            return tts_recfile_lacks(file, spot, err);
-        if (status == TTS_E_NOT_FOUND)
-            break;
-        if (status != TTS_OK)
-            return status;
-        if (block.head.kind == TTS_REC_INDEX)
-            break;
-        if (block.head.seq > seq) {
-            *out = best;
-            return TTS_OK;
-        }
-        if (block.head.has_keyframe)
-            best = spot;
-        last = block;
-        spot = tts_recfile_behind(file, &block);
+    struct walk walk = {.spot = file->first, .best = file->first};
+    enum tts_status status = TTS_OK;
+    bool is_before = false;
+    while (status == TTS_OK && !tts_recfile_is_index(file, walk.spot))
+        status = walk_block(file, &walk, seq, &is_before, err);
+    if (status != TTS_OK && status != TTS_E_NOT_FOUND)
+        return status;
+    if (walk.damage.status != TTS_OK) {
+        if (err)
+            *err = walk.damage;
+        return walk.damage.status;
     }
-    status = seq == file->info.first_seq || file->has_end ? TTS_OK
-             : last.off > 0                               ? has_event(file, &last, seq, err)
-                            : not_there(seq, "behind the last", err);
+    status = is_before || seq == file->info.first_seq || file->has_end ? TTS_OK
+             : walk.last.off > 0 ? has_event(file, &walk.last, seq, err)
+                                 : not_there(seq, "behind the last", err);
     if (status == TTS_OK)
-        *out = best;
+        *out = walk.best;
     return status;
 }
 
@@ -335,7 +412,8 @@ enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct 
     if (status != TTS_OK)
         return status;
     file->spot = spot;
-    file->is_open = file->follows = false;
+    file->is_open = file->follows = file->is_cut = false;
+    file->was_sought = true;
     file->is_due = true; /* it may have grown to there since */
     file->seq = file->info.first_seq;
     file->time_ns = 0;

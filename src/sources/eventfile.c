@@ -18,6 +18,9 @@ struct tts_eventfile {
     uint64_t size;
     struct tts_recfile *recording;
     struct tts_graph *graph;
+    bool has_items;
+    uint64_t last_seq; /* of the last item */
+    struct tts_eventfile_gaps gaps;
     struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
     const struct tts_alloc *alloc;
 };
@@ -122,10 +125,48 @@ void tts_eventfile_close(struct tts_eventfile *file)
     file->alloc->free(file->alloc->ctx, file, sizeof *file);
 }
 
+enum tts_status tts_eventfile_resume(struct tts_eventfile *file, const struct tts_error *damage)
+{
+    uint64_t missing;
+    struct tts_eventfile_gaps *gaps = &file->gaps;
+    if (!file->recording || tts_recfile_resume(file->recording, &missing) != TTS_OK)
+        return TTS_E_NOT_FOUND;
+    if (gaps->count++ == 0) {
+        gaps->first = *damage;
+        gaps->first_after =
+            file->has_items ? file->last_seq : tts_recfile_info(file->recording)->first_seq;
+        gaps->first_events = missing;
+    }
+    gaps->events += missing;
+    return TTS_OK;
+}
+
+const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *file)
+{
+    return &file->gaps;
+}
+
+static enum tts_status next_recorded(struct tts_eventfile *file, struct tts_item *out,
+                                     struct tts_error *err)
+{
+    struct tts_error damage;
+    enum tts_status status = tts_recfile_next(file->recording, out, &damage);
+    while (status == TTS_E_SYNTAX && !file->has_items &&
+           tts_eventfile_resume(file, &damage) == TTS_OK)
+        status = tts_recfile_next(file->recording, out, &damage);
+    if (status == TTS_OK) {
+        file->has_items = true;
+        file->last_seq = out->seq;
+    } else if (err && status != TTS_E_NOT_FOUND) {
+        *err = damage;
+    }
+    return status;
+}
+
 enum tts_status tts_eventfile_next(struct tts_eventfile *file, struct tts_item *out,
                                    struct tts_error *err)
 {
-    return file->recording ? tts_recfile_next(file->recording, out, err)
+    return file->recording ? next_recorded(file, out, err)
                            : tts_graph_next(file->graph, out, err);
 }
 

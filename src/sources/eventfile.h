@@ -26,9 +26,22 @@ TTS_NODISCARD enum tts_status tts_eventfile_open(const char *path,
                                                  struct tts_error *err);
 void tts_eventfile_close(struct tts_eventfile *file); /* NULL is fine */
 
-/* As item.h says. */
+/* As item.h says. A recording that is damaged before its first item begins with the first good
+ * keyframe. */
 TTS_NODISCARD enum tts_status tts_eventfile_next(struct tts_eventfile *file,
                                                  struct tts_item *out, struct tts_error *err);
+
+/* As tts_recfile_resume(): behind damage, TTS_OK when there is more to read. */
+TTS_NODISCARD enum tts_status tts_eventfile_resume(struct tts_eventfile *file,
+                                                   const struct tts_error *damage);
+
+/* Events that are missing because of damage, with items behind them. */
+struct tts_eventfile_gaps {
+    uint64_t count, events;
+    struct tts_error first;             /* the damage of the first */
+    uint64_t first_after, first_events; /* the event before it, and how many it lacks */
+};
+const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *file);
 
 /* Bytes behind it, and in all; 0: not known, it is a pipe. */
 uint64_t tts_eventfile_tell(const struct tts_eventfile *file);

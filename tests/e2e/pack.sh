@@ -69,7 +69,7 @@ said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its check do
 run "$ttscope" pack "$work/bad.tts"
 expect_code 3
 expect_out ""
-expect_err "$said; '-o FILE' packs what is before, this file stays"
+expect_err "$said; '-o FILE' packs what is before it, this file stays"
 cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to stay"
 ln -s bad.tts "$work/link.tts"
 run "$ttscope" pack -o "$work/link.tts" "$work/bad.tts"
@@ -79,7 +79,7 @@ run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
 expect_err "ttscope pack: note: '$work/bad.tts' was not ended, what was in it by now is packed
-$said; what is before is packed"
+$said; what is before it is packed"
 part=${out%% *}
 run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now
 expect_code 0

@@ -151,3 +151,49 @@ expect_err "ttscope export: <stdin>: is neither a recording (.tts) nor a graph t
 run sh -c '"$1" replay --device p150 - <start.json' sh "$ttscope"
 expect_code 5
 expect_err "ttscope replay: <stdin>:3: JSON is cut off: expected a value; only what is before was read"
+
+# ---- damage with good blocks after it ----
+
+# A black box of three blocks, each with a keyframe: events 29 to 58, 59 to 88, 89 to 117.
+flip() { # from, to, byte
+    local byte
+    cp "$1" "$2"
+    byte=$(od -An -tu1 -j "$3" -N 1 "$2")
+    # shellcheck disable=SC2059 # the format is the byte
+    printf "\\x$(printf %02x $((byte ^ 16)))" | dd of="$2" bs=1 seek="$3" conv=notrunc status=none
+}
+blocks=$source_dir/fuzz/corpus/recording/box.tts
+flip "$blocks" first.tts 8300
+agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its check does not fit; 30 events after event 28 are missing"
+show first.tts
+[ "$(jq -c '.source | [.events, .first_event, .missing_events, .state]' out)" = '[59,59,30,"not_ended"]' ] ||
+    fail "wanted the events after the first block"
+[ "$(jq .at_least out)" = true ] || fail "wanted figures that are at least"
+run "$ttscope" show first.tts
+expect_out_like "30 events are missing, the first of them after event 28"
+expect_out_like "DRAM of the whole file: peak at least "
+run "$ttscope" pack -o packed.tts first.tts
+expect_code 5
+expect_err_like "; what is after it is packed"
+run "$ttscope" show --json packed.tts
+[ "$(jq .source.events <<<"$out")" = 59 ] || fail "wanted the same events"
+
+# In the middle: show goes on, the others have what is before.
+flip "$blocks" middle.tts 12400
+show middle.tts
+expect_code 5
+expect_err_like "block 2 at byte 12288 is damaged: its check does not fit; 30 events after event 58 are missing"
+[ "$(jq -c '.source | [.events, .first_event, .missing_events]' out)" = "[59,29,30]" ] || fail "wanted both parts"
+rows middle.tts
+expect_code 5
+expect_err_like "only what is before was read"
+
+# Cut in its first block: the events before the cut.
+head -c 4500 "$source_dir/fuzz/corpus/recording/ended.tts" >short.tts
+agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends in it; only what is before was read"
+show short.tts
+[ "$(jq .source.events out)" -gt 10 ] || fail "wanted the events before the cut"
+
+# The last event of a block is an event like others.
+run "$ttscope" show --at 58 "$blocks"
+expect_code 0
