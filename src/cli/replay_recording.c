@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/replay_parts.h"
+#include "sources/inflow.h"
 #include "views/itemgate.h"
 
 #include <fcntl.h>
@@ -42,7 +43,8 @@ static bool is_one(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
     size_t some = len < magic_len ? len : magic_len; /* of a pipe that comes by the byte */
-    return len > 0 && (memcmp(bytes, TTS_REC_MAGIC, some) == 0 || tts_graph_may_be(bytes, len));
+    return len > 0 && (memcmp(bytes, TTS_REC_MAGIC, some) == 0 ||
+                       tts_graph_may_be(bytes, len) || tts_inflow_is_compressed(bytes, len));
 }
 
 /* A named pipe is opened but once: behind its writer a second open would wait for another. */
@@ -109,6 +111,8 @@ static enum tts_status feed(struct replay *replay, struct run *run, struct tts_e
     struct tts_item item;
     enum tts_status status;
     while ((status = tts_eventfile_next(run->file, &item, err)) == TTS_OK) {
+        /* The times of a graph trace leave out what was between its functions. */
+        item.has_time = item.has_time && !tts_eventfile_graph(run->file);
         status = run_item(run, &item, err);
         if (status != TTS_OK)
             break;

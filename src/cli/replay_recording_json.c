@@ -1,4 +1,5 @@
 #include "cli/replay_recording.h"
+#include "model/devicename.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +10,13 @@ static void put_known(struct tts_json *json, const char *key, bool known, uint64
         tts_json_number(json, key, value);
     else
         tts_json_null(json, key);
+}
+
+static void put_device(struct tts_json *json, uint32_t device)
+{
+    char name[TTS_DEVICENAME_MAX];
+    tts_json_number(json, "device", device);
+    tts_json_text(json, "device_name", tts_devicename(device, name));
 }
 
 static void put_op(struct tts_json *json, const char *op)
@@ -80,7 +88,7 @@ static void put_first(struct tts_json *json, const struct tts_replay_answer *ans
     tts_json_text(json, "kind", kind_name(failure));
     tts_json_number(json, "event", failure->seq);
     put_known(json, "time_ns", failure->has_time, tts_replay_recording_time(answer, failure));
-    tts_json_number(json, "device", failure->device);
+    put_device(json, failure->device);
     put_op(json, failure->op);
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     put_known(json, "id", !is_program && failure->id != TTS_WHATIF_NO_ID, failure->id);
@@ -129,7 +137,7 @@ static void put_devices(struct tts_json *json, const struct tts_replay_answer *a
     tts_json_array(json, "devices");
     for (size_t i = 0; i < tts_whatif_devices(whatif); i++) {
         tts_json_object(json, NULL);
-        tts_json_number(json, "device", tts_whatif_device_id(whatif, i));
+        put_device(json, tts_whatif_device_id(whatif, i));
         tts_json_array(json, "pools");
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))

@@ -3,6 +3,7 @@
 #include "cli/replay_recording.h"
 #include "cli/safe_text.h"
 #include "cli/say.h"
+#include "model/devicename.h"
 
 #include <inttypes.h>
 
@@ -38,13 +39,14 @@ static void print_first(const struct tts_replay_answer *answer, FILE *out)
     const struct tts_whatif_failure *failure = tts_whatif_first(answer->whatif);
     uint64_t time_ns = tts_replay_recording_time(answer, failure);
     char text[TTS_FAILURE_TEXT_MAX], op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char name[TTS_DEVICENAME_MAX];
     bool is_program = failure->kind == TTS_WHATIF_PROGRAM;
     bool is_refusal = is_program || failure->kind == TTS_WHATIF_REFUSED;
     fprintf(out, "\nfirst failure: event %" PRIu64, failure->seq);
     if (failure->has_time)
         fprintf(out, ", at %" PRIu64 ".%06" PRIu64 " s", time_ns / 1000000000,
                 time_ns / 1000 % 1000000);
-    fprintf(out, ", device %" PRIu32, failure->device);
+    fprintf(out, ", %s", tts_devicename(failure->device, name));
     if (failure->op)
         fprintf(out, ", in %s", safe(op, failure->op));
     if (is_program)
@@ -116,6 +118,7 @@ static void print_pools(const struct tts_replay_answer *answer, FILE *out)
     const struct tts_whatif *whatif = answer->whatif;
     size_t devices = tts_whatif_devices(whatif);
     struct tts_whatif_pool one;
+    char name[TTS_DEVICENAME_MAX];
     if (answer->missing.is_beginning)
         fprintf(out, "\n  %-9s %5s %14s %20s %8s %8s  %s\n", "pool", "banks", "bytes per bank",
                 "peak per bank", "", "at event", "fits");
@@ -124,7 +127,7 @@ static void print_pools(const struct tts_replay_answer *answer, FILE *out)
                 "peak per bank", "", "at event", "fits");
     for (size_t i = 0; i < devices; i++) {
         if (devices > 1)
-            fprintf(out, "device %" PRIu32 "\n", tts_whatif_device_id(whatif, i));
+            fprintf(out, "%s\n", tts_devicename(tts_whatif_device_id(whatif, i), name));
         for (int pool = 0; pool < TTS_POOLS; pool++)
             if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
                 print_pool(answer, (enum tts_pool)pool, &one, out);
@@ -258,12 +261,13 @@ static void print_end(const struct tts_replay_answer *answer, FILE *out)
 {
     const struct tts_whatif *whatif = answer->whatif;
     struct tts_whatif_pool one;
+    char name[TTS_DEVICENAME_MAX];
     for (size_t i = 0; i < tts_whatif_devices(whatif); i++)
         for (int pool = 0; pool < TTS_POOLS; pool++) {
             if (!tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
                 continue;
-            fprintf(out, "%s of device %" PRIu32 " at %s, per bank\n",
-                    tts_pool_name((enum tts_pool)pool), tts_whatif_device_id(whatif, i),
+            fprintf(out, "%s of %s at %s, per bank\n", tts_pool_name((enum tts_pool)pool),
+                    tts_devicename(tts_whatif_device_id(whatif, i), name),
                     answer->missing.is_beginning ? "the last recorded event" : "the end");
             tts_replay_text_bytes(out, "allocated", one.stats.space.taken_bytes);
             fprintf(out, "  in %" PRIu64 " buffer%s\n",

@@ -1,6 +1,7 @@
 /* show_json.c: all that was read, for programs (docs/design/show-json.md). */
 #include "cli/phase_json.h"
 #include "cli/show_parts.h"
+#include "model/devicename.h"
 
 static void put_seconds(struct tts_json *json, const char *key, uint64_t ns)
 {
@@ -88,8 +89,10 @@ static void put_devices(const struct tts_show *show, struct tts_json *json)
     tts_json_array(json, "devices");
     for (size_t i = 0; i < show->whole->device_count; i++) {
         uint32_t id = show->whole->devices[i].device, mesh;
+        char name[TTS_DEVICENAME_MAX];
         tts_json_object(json, NULL);
         tts_json_number(json, "id", id);
+        tts_json_text(json, "name", tts_devicename(id, name));
         if (tts_show_mesh_of(show, id, &mesh))
             tts_json_number(json, "mesh", mesh);
         else

@@ -317,6 +317,8 @@ enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)
                 return status;
             continue;
         }
+        /* The times of a graph trace leave out what was between its functions. */
+        item.has_time = item.has_time && !tts_eventfile_graph(show->file);
         if (item.kind == TTS_ITEM_EVENT && item.seq > last)
             return TTS_OK;
         status = show->in_gap ? cross_gap(show, &item, err) : follow_item(show, &item, err);

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "cli/safe_text.h"
 #include "cli/show_parts.h"
+#include "model/devicename.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -179,7 +180,7 @@ static void put_peak(const struct tts_show *show, FILE *out)
 {
     struct tts_peak_info info = tts_peak_info(show->peak);
     const struct tts_show_moment *moment = &show->peak_moment;
-    char mb[TTS_NUMBER_MB_MAX];
+    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
     if (tts_show_is_unknown(show, info.pool)) {
         fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")\n\n",
                 tts_pool_name(info.pool));
@@ -189,7 +190,7 @@ static void put_peak(const struct tts_show *show, FILE *out)
             tts_show_is_at_least(show) ? "at least " : "", info.level.bytes,
             tts_number_format_mb(mb, info.level.bytes, false));
     if (info.level.has_device)
-        fprintf(out, ", of a core of device %" PRIu32, info.level.device);
+        fprintf(out, ", of a core of %s", tts_devicename(info.level.device, name));
     fputc('\n', out);
     if (info.level.bytes == 0) {
         put_other_peaks(show, out);
@@ -232,7 +233,7 @@ static void put_ops(const struct tts_show *show, FILE *out)
 
 static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out)
 {
-    char mb[TTS_NUMBER_MB_MAX];
+    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
     struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
     if (tts_show_is_unknown(show, pool)) {
         fprintf(out, "  %-9s %14s\n", tts_pool_name(pool), "unknown");
@@ -241,7 +242,7 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out
     fprintf(out, "  %-9s %14" PRId64 " %11s %9" PRIu64, tts_pool_name(pool), level.bytes,
             tts_number_format_mb(mb, level.bytes, false), level.buffers);
     if (level.has_device && level.buffers > 0)
-        fprintf(out, "  of a core of device %" PRIu32, level.device);
+        fprintf(out, "  of a core of %s", tts_devicename(level.device, name));
     fputc('\n', out);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/message.h"
 #include "cli/say.h"
 #include "cli/show_parts.h"
+#include "model/devicename.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -17,7 +18,7 @@ static void put_label(FILE *out, const char *label)
 
 /* ---- devices ---- */
 
-/* " [mesh of 0, 1, 2]" */
+/* " [mesh of 0, 1, 2]"; of a mesh by name " [of 0, 1, 2]" */
 static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
 {
     uint32_t mesh, count = 0;
@@ -26,7 +27,11 @@ static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
         if (!tts_show_mesh_of(show, chip, &mesh) || mesh != id)
             continue;
         if (count < CHIPS_SHOWN)
-            fprintf(out, "%s%" PRIu32, count == 0 ? " [mesh of " : ", ", chip);
+            fprintf(out, "%s%" PRIu32,
+                    count > 0             ? ", "
+                    : tts_mesh_is_one(id) ? " [of "
+                                          : " [mesh of ",
+                    chip);
         count++;
     }
     if (count > CHIPS_SHOWN)
@@ -39,20 +44,26 @@ static void put_devices(const struct tts_show *show, FILE *out)
 {
     const struct tts_phase *whole = show->whole;
     uint32_t mesh;
-    size_t shown = 0, count = 0;
-    for (size_t i = 0; i < whole->device_count; i++)
+    size_t shown = 0, count = 0, meshes = 0;
+    for (size_t i = 0; i < whole->device_count; i++) {
         count += !tts_show_mesh_of(show, whole->devices[i].device, &mesh);
+        meshes += tts_mesh_is_one(whole->devices[i].device);
+    }
     put_label(out, "devices");
     if (count == 0) {
         fputs("none\n", out);
         return;
     }
-    fprintf(out, "%zu device%s (id%s ", count, tts_say_plural(count), tts_say_plural(count));
+    fprintf(out, "%zu device%s (", count, tts_say_plural(count));
+    if (meshes == 0)
+        fprintf(out, "id%s ", tts_say_plural(count));
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_show_mesh_of(show, id, &mesh))
             continue; /* it stands with its mesh */
-        fprintf(out, "%s%" PRIu32, shown++ > 0 ? ", " : "", id);
+        char name[TTS_DEVICENAME_MAX];
+        fprintf(out, "%s%s", shown++ > 0 ? ", " : "",
+                meshes > 0 ? tts_devicename(id, name) : tts_devicename_short(id, name));
         put_chips(show, id, out);
     }
     if (count > shown)

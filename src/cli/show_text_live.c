@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "cli/say.h"
 #include "cli/show_parts.h"
+#include "model/devicename.h"
 #include "views/percent.h"
 
 #include <inttypes.h>
@@ -56,8 +57,10 @@ static void put_largest(const struct tts_show_moment *moment, FILE *out)
     fprintf(out, "  %14s %18s %6s %10s  allocated by\n", "largest, bytes", "buffer", "device",
             "at event");
     for (size_t i = 0; i < moment->largest.count; i++) {
-        fprintf(out, "  %14" PRIu64 " %18" PRIu64 " %6" PRIu32 " %10" PRIu64 "  ",
-                tts_live_bytes(&live[i]), live[i].id, live[i].device, live[i].seq);
+        char name[TTS_DEVICENAME_MAX];
+        fprintf(out, "  %14" PRIu64 " %18" PRIu64 " %6s %10" PRIu64 "  ",
+                tts_live_bytes(&live[i]), live[i].id,
+                tts_devicename_short(live[i].device, name), live[i].seq);
         tts_show_text_op(out, live[i].op, 25);
         fputc('\n', out);
         bytes -= tts_live_bytes(&live[i]);
@@ -114,9 +117,10 @@ void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak 
         fputs("fullest core: nothing was on a core\n\n", out);
         return;
     }
-    fprintf(out, "fullest core: %s%" PRIu64 " B on core (%u, %u) of device %" PRIu32 "\n",
+    char name[TTS_DEVICENAME_MAX];
+    fprintf(out, "fullest core: %s%" PRIu64 " B on core (%u, %u) of %s\n",
             core->at_least ? "at least " : "", core->bytes, core->core.x, core->core.y,
-            core->device);
+            tts_devicename(core->device, name));
     fprintf(out, "  at event %" PRIu64, core->seq);
     if (core->op) {
         fputs(", in ", out);
@@ -145,7 +149,8 @@ static void put_failure(const struct tts_show *show, const struct tts_show_failu
     uint64_t live = (uint64_t)failure->level.bytes;
     fprintf(out, "  event %" PRIu64, failure->seq);
     tts_show_text_when(show, failure->has_time, failure->time_ns, failure->op, out);
-    fprintf(out, ", device %" PRIu32 "\n", failure->device);
+    char name[TTS_DEVICENAME_MAX];
+    fprintf(out, ", %s\n", tts_devicename(failure->device, name));
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
     if (tts_failure_deficit_is_known(&failure->failure))
         fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),

@@ -19,7 +19,7 @@ static inline uint32_t tts_device_number(uint32_t device)
     return device & ~TTS_MESH_ID(0);
 }
 
-enum { TTS_DEVICENAME_MAX = 24 };
+enum { TTS_DEVICENAME_MAX = 32 };
 
 /* Writes "device 3" or "mesh 0" into `out` and returns it. */
 const char *tts_devicename(uint32_t device, char out[TTS_DEVICENAME_MAX]);

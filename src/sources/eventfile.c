@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sources/inflow.h"
 #include "sources/spool.h"
 #include "ttscope/chip.h"
 
@@ -21,6 +22,7 @@ struct tts_eventfile {
     bool has_items;
     uint64_t last_seq; /* of the last item */
     struct tts_eventfile_gaps gaps;
+    struct tts_inflow *inflow;        /* of a compressed trace */
     struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
     const struct tts_alloc *alloc;
 };
@@ -57,14 +59,47 @@ static enum tts_status open_recording(struct tts_eventfile *file, const unsigned
     return status;
 }
 
-static enum tts_status open_graph(struct tts_eventfile *file, const unsigned char *head,
-                                  size_t len, struct tts_error *err)
+static enum tts_status open_graph(struct tts_eventfile *file,
+                                  const struct tts_jsonpull_source *source,
+                                  struct tts_error *err)
 {
-    enum tts_status status =
-        tts_graph_open(file->fd, head, len, file->alloc, &file->graph, err);
+    enum tts_status status = tts_graph_open_from(source, file->alloc, &file->graph, err);
     if (status == TTS_OK)
         tts_graph_watch(file->graph, file->watch.fn, file->watch.ctx);
     return status;
+}
+
+static enum tts_status read_inflow(void *ctx, void *out, size_t room, size_t *got,
+                                   struct tts_error *err)
+{
+    return tts_inflow_read(ctx, out, room, got, err);
+}
+
+/* A graph trace, compressed: `head` are the first bytes of the file. */
+static enum tts_status open_compressed(struct tts_eventfile *file, const unsigned char *head,
+                                       size_t len, struct tts_error *err)
+{
+    unsigned char first[TTS_EVENTFILE_HEAD];
+    struct tts_jsonpull_source source = {.before = first, .fd = -1, .read = read_inflow};
+    enum tts_status status =
+        tts_inflow_adopt(file->fd, head, len, file->alloc, &file->inflow, err);
+    size_t got = 1;
+    file->size = 0; /* of what comes out it is not known */
+    source.ctx = file->inflow;
+    while (status == TTS_OK && got > 0 && source.before_len < sizeof first) {
+        status = tts_inflow_read(file->inflow, first + source.before_len,
+                                 sizeof first - source.before_len, &got, err);
+        source.before_len += status == TTS_OK ? got : 0;
+    }
+    if (status != TTS_OK && source.before_len == 0)
+        return status;
+    if (tts_recfile_is_one(first, source.before_len))
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "is a compressed recording: decompress it first ('ttscope pack' "
+                             "makes recordings small)");
+    if (tts_graph_may_be(first, source.before_len))
+        return open_graph(file, &source, err);
+    return tts_error_set(err, TTS_E_SYNTAX, "is compressed, and not a graph trace (JSON)");
 }
 
 static enum tts_status open_content(struct tts_eventfile *file, const char *path,
@@ -83,7 +118,12 @@ static enum tts_status open_content(struct tts_eventfile *file, const char *path
     if (tts_recfile_is_one(head, (size_t)len))
         return open_recording(file, head, (size_t)len, err);
     if (tts_graph_may_be(head, (size_t)len))
-        return open_graph(file, head, (size_t)len, err);
+        return open_graph(file,
+                          &(struct tts_jsonpull_source){
+                              .before = head, .before_len = (size_t)len, .fd = file->fd},
+                          err);
+    if (tts_inflow_is_compressed(head, (size_t)len))
+        return open_compressed(file, head, (size_t)len, err);
     return tts_error_set(err, TTS_E_SYNTAX,
                          "is neither a recording (.tts) nor a graph trace (JSON)");
 }
@@ -120,6 +160,7 @@ void tts_eventfile_close(struct tts_eventfile *file)
         return;
     tts_recfile_close(file->recording);
     tts_graph_close(file->graph);
+    tts_inflow_close(file->inflow);
     if (file->owns_fd && file->fd >= 0)
         close(file->fd);
     file->alloc->free(file->alloc->ctx, file, sizeof *file);

@@ -1,5 +1,5 @@
-/* eventfile.h: a recording or a graph trace, told apart by content, as one row of items.
- * One thread. */
+/* eventfile.h: a recording or a graph trace, told apart by content, as one row of items. A
+ * graph trace may be compressed (gzip, zstd). One thread. */
 #pragma once
 
 #include "model/recfile.h"
@@ -43,7 +43,7 @@ struct tts_eventfile_gaps {
 };
 const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *file);
 
-/* Bytes behind it, and in all; 0: not known, it is a pipe. */
+/* Bytes behind it, and in all; 0: not known, it is a pipe or compressed. */
 uint64_t tts_eventfile_tell(const struct tts_eventfile *file);
 uint64_t tts_eventfile_size(const struct tts_eventfile *file);
 

@@ -106,6 +106,7 @@ static void forget_look(struct tts_graph *graph, const struct tts_graph_look *lo
     memset(&graph->devices, 0, sizeof graph->devices);
     memset(graph->notes, 0, sizeof graph->notes);
     tts_graph_devices_start(&graph->devices, look);
+    graph->has_times = look->has_durations;
     /* Tensors of a single chip say nothing more, and those of no dispatch have no use. */
     bool is_undispatched = look->has_zero_address && !look->has_address;
     bool is_single = look->has_pairs && !look->has_spread;
@@ -143,28 +144,38 @@ enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
     return TTS_OK;
 }
 
-enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
-                               const struct tts_alloc *alloc, struct tts_graph **out,
-                               struct tts_error *err)
+enum tts_status tts_graph_open_from(const struct tts_jsonpull_source *source,
+                                    const struct tts_alloc *alloc, struct tts_graph **out,
+                                    struct tts_error *err)
 {
     struct tts_graph *graph;
-    size_t mark = mark_bytes(before, len);
-    struct tts_jsonpull_source source = {.before_off = mark, .fd = fd};
-    enum tts_status status = tts_graph_open_source(&source, alloc, &graph, err);
+    size_t mark = mark_bytes(source->before, source->before_len);
+    size_t len = source->before_len - mark;
+    struct tts_jsonpull_source own = {
+        .before_off = mark, .fd = source->fd, .read = source->read, .ctx = source->ctx};
+    enum tts_status status = tts_graph_open_source(&own, alloc, &graph, err);
     if (status != TTS_OK)
         return status;
-    if (len > mark) {
-        graph->ahead = tts_alloc_grow(graph->alloc, NULL, &graph->ahead_bytes, len - mark, 1);
+    if (len > 0) {
+        graph->ahead = tts_alloc_grow(graph->alloc, NULL, &graph->ahead_bytes, len, 1);
         if (!graph->ahead) {
             tts_graph_close(graph);
             return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
         }
-        memcpy(graph->ahead, before + mark, len - mark);
+        memcpy(graph->ahead, source->before + mark, len);
         graph->source.before = graph->ahead;
-        graph->source.before_len = len - mark;
+        graph->source.before_len = len;
     }
     *out = graph;
     return TTS_OK;
+}
+
+enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
+                               const struct tts_alloc *alloc, struct tts_graph **out,
+                               struct tts_error *err)
+{
+    const struct tts_jsonpull_source source = {.before = before, .before_len = len, .fd = fd};
+    return tts_graph_open_from(&source, alloc, out, err);
 }
 
 void tts_graph_close(struct tts_graph *graph)
@@ -245,9 +256,16 @@ void tts_graph_add_note(struct tts_graph *graph, enum tts_graph_note_kind kind,
 
 /* ---- items ---- */
 
+static void set_time(const struct tts_graph *graph, struct tts_item *out)
+{
+    out->has_time = graph->has_times;
+    out->time_ns = graph->clock_ns;
+}
+
 static void give(struct tts_graph *graph, enum tts_item_kind kind, struct tts_item *out)
 {
     *out = (struct tts_item){.kind = kind, .seq = graph->seq, .capture = 1};
+    set_time(graph, out);
 }
 
 static void give_chip(struct tts_graph *graph, struct tts_item *out)
@@ -263,6 +281,7 @@ static void give_chip(struct tts_graph *graph, struct tts_item *out)
                              .seq = graph->seq,
                              .device = devices->device[i].id,
                              .mesh = devices->device[devices->device[i].mesh].id};
+    set_time(graph, out);
 }
 
 /* The program of a chip ends with that of the node, in the same operation. */
@@ -292,6 +311,7 @@ static bool give_pending(struct tts_graph *graph, struct tts_item *out)
     graph->has_event = false;
     graph->item.seq = ++graph->seq;
     *out = graph->item;
+    set_time(graph, out);
     return true;
 }
 
@@ -336,6 +356,10 @@ static enum tts_status start(struct tts_graph *graph, struct tts_error *err)
         status = read_node(graph, err);
     if (status != TTS_OK)
         return status;
+    if (graph->state == TTS_GRAPH_CUTS) {
+        tts_error_set(err, TTS_E_SYNTAX, "not a graph trace: it has no node");
+        return tts_jsonpull_at(graph->json, err, TTS_E_SYNTAX);
+    }
     if (graph->has_node && !graph->node.has_type) {
         tts_error_set(err, TTS_E_SYNTAX,
                       "not a graph trace: the first element has no node_type");

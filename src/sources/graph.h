@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/item.h"
+#include "sources/json_pull.h"
 #include "ttscope/alloc.h"
 
 struct tts_graph;
@@ -18,6 +19,11 @@ bool tts_graph_may_be(const unsigned char *bytes, size_t len);
 TTS_NODISCARD enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                              const struct tts_alloc *alloc,
                                              struct tts_graph **out, struct tts_error *err);
+/* The same for any source: source->before is copied, its windows are not used. */
+TTS_NODISCARD enum tts_status tts_graph_open_from(const struct tts_jsonpull_source *source,
+                                                  const struct tts_alloc *alloc,
+                                                  struct tts_graph **out,
+                                                  struct tts_error *err);
 void tts_graph_close(struct tts_graph *graph); /* NULL is fine */
 
 /* From now on `fn` is told after every read how many bytes there were so far: also where no

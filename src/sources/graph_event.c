@@ -36,6 +36,18 @@ void tts_graph_drop_event(struct tts_graph *graph, const char *why)
     tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "%s", why);
 }
 
+/* Nodes have durations, but no times. A function starts when the one before it ended, or with
+ * the function around it; it ends a duration later. The clock never falls. */
+static void advance_clock(struct tts_graph *graph, uint64_t start_ns)
+{
+    uint64_t end_ns;
+    const struct tts_node *node = &graph->node;
+    if (tts_node_has(node, TTS_NODE_DURATION) &&
+        !__builtin_add_overflow(start_ns, node->value[TTS_NODE_DURATION], &end_ns) &&
+        end_ns <= INT64_MAX && end_ns > graph->clock_ns)
+        graph->clock_ns = end_ns;
+}
+
 /* The one that was put on the frames last, if there was room; else it is told all the same. */
 static void begin_op(struct tts_graph *graph)
 {
@@ -51,7 +63,8 @@ static void begin_op(struct tts_graph *graph)
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a function without a name");
     if (depth <= TTS_GRAPH_DEPTH) {
         struct tts_graph_frame *frame = &graph->frames[depth - 1];
-        *frame = (struct tts_graph_frame){.hash = op.hash, .len = len};
+        *frame =
+            (struct tts_graph_frame){.hash = op.hash, .start_ns = graph->clock_ns, .len = len};
         memcpy(frame->name, name, len);
         op.name = frame->name;
     }
@@ -170,6 +183,9 @@ static void end_op(struct tts_graph *graph)
         tts_graph_add_note(graph, TTS_GRAPH_UNCLOSED, "a function ends that did not begin");
         return;
     }
+    const struct tts_graph_frame *frame = innermost(graph);
+    advance_clock(graph,
+                  graph->sums.depth <= TTS_GRAPH_DEPTH ? frame->start_ns : graph->clock_ns);
     tts_graph_new_event(graph, TTS_EVENT_OP_END, 0);
     graph->item.thread = 1;
 }
@@ -207,9 +223,11 @@ enum tts_status tts_graph_apply(struct tts_graph *graph, struct tts_error *err)
     case TTS_NODE_TENSOR:
         read_pairs(graph);
         break;
+    case TTS_NODE_CAPTURE_END:
+        advance_clock(graph, 0);
+        break;
     case TTS_NODE_UNKNOWN:
     case TTS_NODE_CAPTURE_START:
-    case TTS_NODE_CAPTURE_END:
     case TTS_NODE_FUNCTION_END:
         break;
     }

@@ -63,6 +63,7 @@ bool tts_graph_devices_pair(struct tts_graph_devices *devices,
 
 struct tts_graph_frame {
     uint64_t hash;
+    uint64_t start_ns;
     uint8_t len;
     char name[TTS_OP_NAME_MAX];
 };
@@ -89,6 +90,8 @@ struct tts_graph {
     bool has_event; /* in `item`, to be told behind the chips that are due */
     bool is_broken; /* `broken` is what every call returns */
     struct tts_error broken;
+    bool has_times;
+    uint64_t clock_ns; /* since the capture began, as far as durations tell */
     uint64_t node_idx; /* of `node` */
     uint64_t seq;
     struct tts_node node;

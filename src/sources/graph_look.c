@@ -41,6 +41,7 @@ static void look_at_address(struct tts_graph_look *look, const struct tts_node *
 
 void tts_graph_look_node(struct tts_graph_look *look, const struct tts_node *node)
 {
+    look->has_durations |= tts_node_has(node, TTS_NODE_DURATION);
     if (node->type == TTS_NODE_TENSOR)
         look_at_tensor(look, node);
     if (node->type < TTS_NODE_BUFFER || tts_node_is_bad(node, TTS_NODE_DEVICE))

@@ -28,6 +28,7 @@ struct tts_graph_look {
     bool has_pairs;  /* a tensor names chips */
     bool has_spread; /* ... and one whose number differs from that of its mesh */
     bool has_address, has_zero_address; /* of allocated buffers: above 0; 0 (no dispatch) */
+    bool has_durations;
 };
 
 /* Adds what one node says. Numbers after the first TTS_GRAPH_DEVICES are ignored. */

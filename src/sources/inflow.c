@@ -33,6 +33,8 @@ struct tts_inflow {
     unsigned char first[MAGIC_BYTES]; /* of a plain file: looked at, and still to be given */
     size_t first_len;
     uint64_t taken, total;
+    unsigned char *before; /* read by the caller; NULL: none */
+    size_t before_at, before_len;
     /* compressed */
     unsigned char *bytes; /* IN_BYTES */
     size_t at, end;
@@ -91,6 +93,25 @@ enum tts_status tts_inflow_open(const char *path, const struct tts_alloc *alloc,
     return TTS_OK;
 }
 
+enum tts_status tts_inflow_adopt(int fd, const unsigned char *before, size_t len,
+                                 const struct tts_alloc *alloc, struct tts_inflow **out,
+                                 struct tts_error *err)
+{
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_inflow *in = alloc->alloc(alloc->ctx, sizeof *in);
+    unsigned char *copy = in && len > 0 ? alloc->alloc(alloc->ctx, len) : NULL;
+    if (!in || (len > 0 && !copy)) {
+        if (in)
+            alloc->free(alloc->ctx, in, sizeof *in);
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    }
+    if (len > 0)
+        memcpy(copy, before, len);
+    *in = (struct tts_inflow){.alloc = alloc, .fd = fd, .before = copy, .before_len = len};
+    *out = in;
+    return TTS_OK;
+}
+
 void tts_inflow_close(struct tts_inflow *in)
 {
     if (!in)
@@ -101,6 +122,8 @@ void tts_inflow_close(struct tts_inflow *in)
     ZSTD_freeDCtx(in->zstd);
     if (in->bytes)
         alloc->free(alloc->ctx, in->bytes, IN_BYTES);
+    if (in->before)
+        alloc->free(alloc->ctx, in->before, in->before_len);
     if (in->owns_fd)
         close(in->fd);
     alloc->free(alloc->ctx, in, sizeof *in);
@@ -120,6 +143,14 @@ static enum tts_status read_some(struct tts_inflow *in, unsigned char *out, size
                                  size_t *got)
 {
     assert(capacity > 0 && !in->at_end);
+    if (in->before_at < in->before_len) {
+        size_t kept = in->before_len - in->before_at;
+        *got = kept < capacity ? kept : capacity;
+        memcpy(out, in->before + in->before_at, *got);
+        in->before_at += *got;
+        in->taken += *got;
+        return TTS_OK;
+    }
     ssize_t count;
     do
         count = read(in->fd, out, capacity < READ_MAX ? capacity : READ_MAX);
@@ -146,6 +177,11 @@ static enum kind tell(const unsigned char *magic, size_t len)
         (magic[0] >> 4 == 5 && memcmp(magic + 1, skipped, sizeof skipped) == 0))
         return ZSTD;
     return PLAIN;
+}
+
+bool tts_inflow_is_compressed(const unsigned char *bytes, size_t len)
+{
+    return tell(bytes, len) != PLAIN;
 }
 
 /* zlib does not say how much it gives back. */

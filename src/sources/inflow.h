@@ -6,6 +6,7 @@
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,14 @@ struct tts_inflow; /* opaque; heap */
  * permission), TTS_E_NOMEM: err names the path. */
 TTS_NODISCARD enum tts_status tts_inflow_open(const char *path, const struct tts_alloc *alloc,
                                               struct tts_inflow **out, struct tts_error *err);
+
+/* The same for a descriptor, which is not closed. `before`[0..len) are bytes already read from
+ * it, and are copied. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_inflow_adopt(int fd, const unsigned char *before, size_t len,
+                                               const struct tts_alloc *alloc,
+                                               struct tts_inflow **out, struct tts_error *err);
+/* Returns true if these first bytes are of gzip or zstd. */
+bool tts_inflow_is_compressed(const unsigned char *bytes, size_t len);
 
 /* Up to `capacity` bytes, at least one unless it is the end (*got 0). TTS_E_SYNTAX: compressed
  * bytes that are damaged, cut off, or need too much memory; TTS_E_IO; TTS_E_NOMEM. What was

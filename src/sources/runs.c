@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/peek.h"
 #include "sources/eventfile.h"
+#include "sources/inflow.h"
 #include "sources/json_pull.h"
 #include "sources/resultfile.h"
 #include "sources/runs_inside.h"
@@ -187,13 +188,6 @@ static enum tts_status settle(struct tts_runs_room *room, enum tts_runs_kind kin
     return TTS_OK;
 }
 
-static bool is_compressed(const struct input *in)
-{
-    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    return (in->len >= sizeof gzip && memcmp(in->head, gzip, sizeof gzip) == 0) ||
-           (in->len >= sizeof zstd && memcmp(in->head, zstd, sizeof zstd) == 0);
-}
-
 static enum tts_status load_log(struct input *in, const struct tts_alloc *alloc,
                                 struct tts_runs *out, struct tts_error *err)
 {
@@ -201,9 +195,10 @@ static enum tts_status load_log(struct input *in, const struct tts_alloc *alloc,
     enum tts_status status = rewind_input(in, err);
     if (status == TTS_OK)
         status = tts_runs_of_log(in->path, &room, err);
-    if (status == TTS_E_NOT_FOUND && is_compressed(in))
+    if (status == TTS_E_NOT_FOUND && tts_inflow_is_compressed(in->head, in->len))
         tts_error_set(err, status,
-                      "no memory summary in it; of compressed files only logs are read");
+                      "no memory summary in it; of compressed files only logs and graph "
+                      "traces are read");
     for (size_t i = 0; i < room.count; i++)
         tts_runs_put_file(&room.entries[i].run, in->given);
     if (status == TTS_OK)
@@ -243,6 +238,18 @@ static enum tts_status load_trace(struct input *in, const struct tts_alloc *allo
     return again == TTS_E_NOMEM ? again : status;
 }
 
+/* A compressed file is a log, or a graph trace. */
+static enum tts_status load_compressed(struct input *in, const struct tts_alloc *alloc,
+                                       struct tts_runs *out, struct tts_error *err)
+{
+    struct tts_error ignored = {0};
+    enum tts_status status = load_log(in, alloc, out, err);
+    if (status != TTS_E_NOT_FOUND)
+        return status;
+    enum tts_status again = load_events(in, alloc, out, &ignored);
+    return again == TTS_OK ? again : status;
+}
+
 static enum tts_status load(struct input *in, const struct tts_alloc *alloc,
                             struct tts_runs *out, struct tts_error *err)
 {
@@ -254,6 +261,8 @@ static enum tts_status load(struct input *in, const struct tts_alloc *alloc,
         return status;
     if (kind == TTS_RUNS_RESULT)
         return load_result(in, alloc, out, err);
+    if (tts_inflow_is_compressed(in->head, in->len))
+        return load_compressed(in, alloc, out, err);
     if (kind == TTS_RUNS_LOG)
         return load_log(in, alloc, out, err);
     return tts_recfile_is_one(in->head, in->len) ? load_events(in, alloc, out, err)

@@ -1,5 +1,7 @@
 #include "views/chrometrace.h"
 
+#include "model/devicename.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -150,7 +152,9 @@ static void put_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
     begin_event(t, "C", &mark->track, mark->time_ns);
     put_text(t, ",\"name\":\"");
     put_text(t, tts_track_name(&mark->track, name));
-    put_number(t, "\",\"args\":{\"d", mark->track.device);
+    put_text(t,
+             tts_mesh_is_one(mark->track.device) ? "\",\"args\":{\"mesh" : "\",\"args\":{\"d");
+    put_number(t, "", tts_device_number(mark->track.device));
     put_text(t, "_");
     put_text(t, is_pool ? tts_pool_name(mark->track.pool) : "CB");
     bool is_capacity = mark->track.kind == TTS_TRACK_CAPACITY;
@@ -243,8 +247,7 @@ void tts_chrometrace_end(struct tts_chrometrace *t, const char *const *missing, 
     put_text(t, "\n],\"otherData\":{\"file\":");
     put_string(t, t->file.path);
     put_text(t, ",\"times\":");
-    put_string(t,
-               t->file.has_times ? "the recorder's monotonic clock" : TTS_TRACEFILE_NO_TIMES);
+    put_string(t, tts_tracefile_times(&t->file));
     put_text(t, ",\"complete\":");
     put_text(t, count > 0 ? "false,\"missing\":[" : "true");
     for (size_t i = 0; i < count; i++) {

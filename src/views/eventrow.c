@@ -58,6 +58,12 @@ static void set_buffer(struct tts_eventrow *row, const struct tts_event *event)
     set_known(row, TTS_ROW_BLOCK, event->block_bytes);
 }
 
+static void set_device(struct tts_eventrow *row, uint32_t device)
+{
+    set_number(row, TTS_ROW_DEVICE, device);
+    set_word(row, TTS_ROW_DEVICE_NAME, tts_devicename(device, row->device_name));
+}
+
 static void set_placing(struct tts_eventrow *row, const struct tts_event *event)
 {
     static const char *const placements[] = {[TTS_PLACE_DEFAULT] = "default",
@@ -76,7 +82,7 @@ static void set_placing(struct tts_eventrow *row, const struct tts_event *event)
 
 static void set_part(struct tts_eventrow *row, const struct tts_event *event)
 {
-    set_number(row, TTS_ROW_DEVICE, event->device);
+    set_device(row, event->device);
     set_number(row, TTS_ROW_SIZE, event->size_bytes);
     if (event->borrowed)
         set_number(row, TTS_ROW_BORROWED, 1);
@@ -124,7 +130,7 @@ static void set_event(struct tts_eventrow *row, const struct tts_item *item)
     case TTS_EVENT_TRACE_END:
         break;
     }
-    set_number(row, TTS_ROW_DEVICE, event->device);
+    set_device(row, event->device);
 }
 
 /* ---- the rest ---- */
@@ -140,7 +146,7 @@ static void set_live(struct tts_eventrow *row, const struct tts_item *item)
     event.block_bytes = item->live.block_bytes;
     set_placing(row, &event);
     set_buffer(row, &event);
-    set_number(row, TTS_ROW_DEVICE, item->live.device);
+    set_device(row, item->live.device);
 }
 
 /* How the kinds that are no events are called. */
@@ -180,7 +186,7 @@ static void set_mark(struct tts_eventrow *row, const struct tts_item *item)
     if (kind == TTS_ITEM_LIVE || kind == TTS_ITEM_PART)
         set_before(row, item);
     if (kind == TTS_ITEM_CHIP || kind == TTS_ITEM_TRACING)
-        set_number(row, TTS_ROW_DEVICE, item->device);
+        set_device(row, item->device);
     if (kind == TTS_ITEM_CHIP)
         set_number(row, TTS_ROW_MESH, item->mesh);
     if (kind == TTS_ITEM_BEGIN || kind == TTS_ITEM_CUT || kind == TTS_ITEM_END ||

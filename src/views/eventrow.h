@@ -2,6 +2,7 @@
  * The columns are in docs/design/export.md. Plain value; points into the item. */
 #pragma once
 
+#include "model/devicename.h"
 #include "model/item.h"
 
 /* X(NAME, "name", TYPE) in the order of columns. */
@@ -29,7 +30,8 @@
     X(NAME, "name", TEXT)                                                                      \
     X(FAILURE, "failure", WORD)                                                                \
     X(MISSING, "missing_bytes", NUMBER)                                                        \
-    X(MESSAGE, "message", TEXT)
+    X(MESSAGE, "message", TEXT)                                                                \
+    X(DEVICE_NAME, "device_name", WORD)
 
 #define TTS_EVENTROW_ENUM(name, text, type) TTS_ROW_##name,
 enum tts_eventrow_field { TTS_EVENTROW_MAP(TTS_EVENTROW_ENUM) TTS_ROW_FIELDS };
@@ -53,6 +55,7 @@ struct tts_eventrow {
     const struct tts_core_range *ranges;
     size_t range_count;
     char message[TTS_FAILURE_TEXT_MAX];
+    char device_name[TTS_DEVICENAME_MAX];
 };
 
 /* An item that tts_itemgate_pass() took. */

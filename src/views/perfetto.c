@@ -249,7 +249,7 @@ static void put_track(struct tts_perfetto *p, uint64_t time_ns, const Pf__Track 
 
 static void put_process(struct tts_perfetto *p, const struct tts_mark *mark)
 {
-    char name[TEXT_MAX], label[] = TTS_TRACEFILE_NO_TIMES, *labels = label;
+    char name[TEXT_MAX], label[TEXT_MAX], *labels = label;
     Pf__Process process = PF__PROCESS__INIT;
     Pf__Track track = PF__TRACK__INIT;
     track.has_uuid = true;
@@ -258,7 +258,8 @@ static void put_process(struct tts_perfetto *p, const struct tts_mark *mark)
     process.has_pid = true;
     process.pid = (int32_t)tts_tracefile_pid(&p->file);
     process.process_name = clean(name, tts_tracefile_program(&p->file));
-    process.n_process_labels = p->file.has_times ? 0 : 1;
+    snprintf(label, sizeof label, "%s", tts_tracefile_times(&p->file));
+    process.n_process_labels = p->file.has_times && p->file.is_recording ? 0 : 1;
     process.process_labels = &labels;
     put_track(p, mark->time_ns, &track);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "model/devicename.h"
 #include "model/fold.h"
 #include "views/timeline_inside.h"
 
@@ -148,7 +149,8 @@ const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAM
             append_number(to, track->index);
         return out;
     }
-    char *to = append_number(append(out, "device "), track->device);
+    char *to = append(out, tts_mesh_is_one(track->device) ? "mesh " : "device ");
+    to = append_number(to, tts_device_number(track->device));
     if (kind == TTS_TRACK_POOL || kind == TTS_TRACK_CAPACITY || kind == TTS_TRACK_BUFFERS ||
         kind == TTS_TRACK_SLOT)
         to = append(append(to, " "), tts_pool_name(track->pool));

@@ -15,6 +15,15 @@ struct tts_tracefile {
 
 /* What stands in the place of times where there are none. */
 #define TTS_TRACEFILE_NO_TIMES "no times in the file: one microsecond for each event"
+/* Where the times come from. */
+static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
+{
+    if (!file->has_times)
+        return TTS_TRACEFILE_NO_TIMES;
+    return file->is_recording ? "the recorder's monotonic clock"
+                              : "durations of functions, one after the other: time between "
+                                "functions is not known";
+}
 
 /* A number for the process that 31 bits hold and is not 0. */
 static inline uint32_t tts_tracefile_pid(const struct tts_tracefile *file)

@@ -351,7 +351,7 @@ expect_code 0
 gzip -k fit.json
 run "$ttscope" diff a.log fit.json.gz
 expect_code 3
-expect_err "ttscope diff: fit.json.gz: no memory summary in it; of compressed files only logs are read"
+expect_err "ttscope diff: fit.json.gz: no memory summary in it; of compressed files only logs and graph traces are read"
 gzip -k b.log
 run "$ttscope" diff a.log b.log.gz
 expect_code 0
@@ -499,7 +499,7 @@ expect_err "ttscope diff: heading.log: its memory summary has no phase"
 echo '[]' >nothing.json
 run "$ttscope" diff nothing.json nothing.json
 expect_code 3
-expect_err "ttscope diff: nothing.json: has no event"
+expect_err "ttscope diff: nothing.json:1: not a graph trace: it has no node"
 run "$ttscope" diff
 expect_code 2
 expect_err "ttscope diff: two files are needed, 'A' and 'B' (see 'ttscope help diff')"

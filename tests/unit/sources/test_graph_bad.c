@@ -52,12 +52,10 @@ T_TEST(what_is_not_a_trace_has_no_items)
     is_refused("\0\0\0", 3, "got byte 00", 0);
 }
 
-T_TEST(an_empty_array_is_a_capture_of_nothing)
+T_TEST(an_empty_array_is_no_trace)
 {
-    rig_read_well(&rig, "[]", 0);
-    T_STR_EQ(rig_letters(&rig), "bce");
-    rig_read_well(&rig, "{\"graph\":[]}", 0);
-    T_STR_EQ(rig_letters(&rig), "bce");
+    is_refused("[]", 2, "not a graph trace: it has no node", 1);
+    is_refused("{\"graph\":[]}", 12, "not a graph trace: it has no node", 10);
 }
 
 T_TEST(what_is_damaged_keeps_what_was_before)

@@ -247,8 +247,8 @@ T_TEST(what_has_no_run_is_refused)
             "(--json)");
     refused(file_of("{\"schema\": {\"name\": \"ttscope.pack\"}}"), TTS_E_NOT_FOUND,
             "a result of 'ttscope.pack' without phases");
-    refused(file_of("[]"), TTS_E_NOT_FOUND, "has no event");
-    refused(file_of("{\"graph\": []}"), TTS_E_NOT_FOUND, "has no event");
+    refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: it has no node");
+    refused(file_of("{\"graph\": []}"), TTS_E_SYNTAX, "not a graph trace: it has no node");
     refused(file_of("[" NODE("0", "capture_start", "{}", "1") ", " NODE("1", "capture_end",
                                                                         "{}", "") "]"),
             TTS_E_NOT_FOUND, "has no event");

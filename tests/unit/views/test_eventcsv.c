@@ -25,7 +25,7 @@ T_TEST(the_first_line_names_the_columns)
     tts_eventcsv_begin(&out.rows);
     rows_expect(&out, "seq,time_ns,kind,device,pool,id,size_bytes,bytes_per_bank,block_bytes,"
                       "address,page_bytes,cores,placement,borrowed,ranges,op,thread,capture,"
-                      "mesh,count,name,failure,missing_bytes,message\n");
+                      "mesh,count,name,failure,missing_bytes,message,device_name\n");
 }
 
 T_TEST(what_is_not_known_is_empty)
@@ -35,10 +35,10 @@ T_TEST(what_is_not_known_is_empty)
     put(item_free(&rig, 3, TTS_POOL_DRAM, 0));
     put(item_event(&rig, TTS_EVENT_PROGRAM, 0));
     put(item_op(&rig, 0, NULL));
-    rows_expect(&out, "1,,alloc,3,DRAM,0,4096,,,,,,,,,,,,,,,,,\n"
-                      "2,,free,3,DRAM,0,,,,,,,,,,,,,,,,,,\n"
-                      "3,,program,0,,,,,,,,,,,,,,,,,,,,\n"
-                      "4,,op_end,,,,,,,,,,,,,,,,,,,,,\n");
+    rows_expect(&out, "1,,alloc,3,DRAM,0,4096,,,,,,,,,,,,,,,,,,device 3\n"
+                      "2,,free,3,DRAM,0,,,,,,,,,,,,,,,,,,,device 3\n"
+                      "3,,program,0,,,,,,,,,,,,,,,,,,,,,device 0\n"
+                      "4,,op_end,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 T_TEST(what_is_known_of_a_buffer_is_there)
@@ -62,8 +62,8 @@ T_TEST(what_is_known_of_a_buffer_is_there)
     item.event.bytes_per_bank = 1024;
     put(item);
     rows_expect(&out, "1,1000,alloc,1,L1,18446744073709551615,65536,1024,1056,0,32,17,down,,"
-                      "0-1..7-2+3-3..3-3,ttnn::add,,,,,,,,\n"
-                      "2,2000,free,1,L1,5,65536,1024,,,,,,,,,,,,,,,,\n");
+                      "0-1..7-2+3-3..3-3,ttnn::add,,,,,,,,,device 1\n"
+                      "2,2000,free,1,L1,5,65536,1024,,,,,,,,,,,,,,,,,device 1\n");
 }
 
 T_TEST(parts_of_a_program_say_what_they_borrow)
@@ -74,8 +74,8 @@ T_TEST(parts_of_a_program_say_what_they_borrow)
     struct tts_item item = item_part(&rig, TTS_EVENT_DFB, 64, ranges, 1);
     item.event.borrowed = true;
     put(item);
-    rows_expect(&out, "1,1000,cb,0,,,2048,,,,,,,,0-0..7-7,,,,,,,,,\n"
-                      "2,2000,dfb,0,,,64,,,,,,,true,0-0..7-7,,,,,,,,,\n");
+    rows_expect(&out, "1,1000,cb,0,,,2048,,,,,,,,0-0..7-7,,,,,,,,,,device 0\n"
+                      "2,2000,dfb,0,,,64,,,,,,,true,0-0..7-7,,,,,,,,,,device 0\n");
 }
 
 T_TEST(a_failure_has_the_sentence_of_the_runtime)
@@ -95,11 +95,12 @@ T_TEST(a_failure_has_the_sentence_of_the_runtime)
     put(item);
     char sentence[TTS_FAILURE_TEXT_MAX], wanted[1024];
     tts_failure_text(&failure, sentence);
-    snprintf(wanted, sizeof wanted,
-             "1,1000,failure,2,TRACE,,300,,,,,,,,,,,,,,,trace_region,200,\"Creating trace "
-             "buffers of size 300B on MeshDevice 1, but only 100B is allocated for trace "
-             "region.\"\n2,2000,failure,2,L1,,,,,,,,,,,,,,,,,dependency,,\"%s\"\n",
-             sentence);
+    snprintf(
+        wanted, sizeof wanted,
+        "1,1000,failure,2,TRACE,,300,,,,,,,,,,,,,,,trace_region,200,\"Creating trace "
+        "buffers of size 300B on MeshDevice 1, but only 100B is allocated for trace "
+        "region.\",device 2\n2,2000,failure,2,L1,,,,,,,,,,,,,,,,,dependency,,\"%s\",device 2\n",
+        sentence);
     rows_expect(&out, wanted);
 }
 
@@ -108,8 +109,8 @@ T_TEST(operations_and_their_threads)
     begin(true);
     put(item_op(&rig, 2, "=evil,\"op\""));
     put(item_op(&rig, 2, NULL));
-    rows_expect(&out, "1,1000,op_begin,,,,,,,,,,,,,\"'=evil,\"\"op\"\"\",2,,,,,,,\n"
-                      "2,2000,op_end,,,,,,,,,,,,,,2,,,,,,,\n");
+    rows_expect(&out, "1,1000,op_begin,,,,,,,,,,,,,\"'=evil,\"\"op\"\"\",2,,,,,,,,\n"
+                      "2,2000,op_end,,,,,,,,,,,,,,2,,,,,,,,\n");
 }
 
 T_TEST(what_is_no_event_has_a_row_too)
@@ -126,11 +127,11 @@ T_TEST(what_is_no_event_has_a_row_too)
     item = item_mark(&rig, TTS_ITEM_MISSED);
     item.count = 12;
     put(item);
-    rows_expect(&out, "9,0,chip,4,,,,,,,,,,,,,,,8,,,,,\n"
-                      "9,0,capture_begin,,,,,,,,,,,,,,,1,,,,,,\n"
-                      "9,0,phase_end,,,,,,,,,,,,,,,1,,,step 1,,,\n"
-                      "9,0,capture_end,,,,,,,,,,,,,,,1,,,,,,\n"
-                      "9,0,missed,,,,,,,,,,,,,,,,,12,,,,\n");
+    rows_expect(&out, "9,0,chip,4,,,,,,,,,,,,,,,8,,,,,,device 4\n"
+                      "9,0,capture_begin,,,,,,,,,,,,,,,1,,,,,,,\n"
+                      "9,0,phase_end,,,,,,,,,,,,,,,1,,,step 1,,,,\n"
+                      "9,0,capture_end,,,,,,,,,,,,,,,1,,,,,,,\n"
+                      "9,0,missed,,,,,,,,,,,,,,,,,12,,,,,\n");
 }
 
 T_TEST(what_was_there_before_the_file_has_the_number_of_its_own_event)
@@ -159,12 +160,12 @@ T_TEST(what_was_there_before_the_file_has_the_number_of_its_own_event)
     put(item);
     put(item_capture(&rig, TTS_ITEM_ACTIVE, 6, NULL));
     put(item_mark(&rig, TTS_ITEM_KEYFRAME_END));
-    rows_expect(&out, "500,0,keyframe,,,,,,,,,,,,,,,,,1,,,,\n"
-                      "41,0,live,2,L1,7,640,64,,,,,,,,op,,,,,,,,\n"
-                      "499,0,live_scratchpad,3,,,5,,,,,,,,0-0..1-1,,,,,,,,,\n"
-                      "500,0,live_traces,3,,,,,,,,,,,,,,,,2,,,,\n"
-                      "500,0,capture_active,,,,,,,,,,,,,,,6,,,,,,\n"
-                      "500,0,keyframe_end,,,,,,,,,,,,,,,,,,,,,\n");
+    rows_expect(&out, "500,0,keyframe,,,,,,,,,,,,,,,,,1,,,,,\n"
+                      "41,0,live,2,L1,7,640,64,,,,,,,,op,,,,,,,,,device 2\n"
+                      "499,0,live_scratchpad,3,,,5,,,,,,,,0-0..1-1,,,,,,,,,,device 3\n"
+                      "500,0,live_traces,3,,,,,,,,,,,,,,,,2,,,,,device 3\n"
+                      "500,0,capture_active,,,,,,,,,,,,,,,6,,,,,,,\n"
+                      "500,0,keyframe_end,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 T_TEST(the_last_row_says_why_there_are_no_more)
@@ -173,5 +174,5 @@ T_TEST(the_last_row_says_why_there_are_no_more)
     begin(true);
     tts_eventrow_note(&row, "damage", "line 3: cut off");
     tts_eventcsv_row(&out.rows, &row);
-    rows_expect(&out, ",,damage,,,,,,,,,,,,,,,,,,,,,line 3: cut off\n");
+    rows_expect(&out, ",,damage,,,,,,,,,,,,,,,,,,,,,line 3: cut off,\n");
 }

@@ -46,7 +46,8 @@ T_TEST(what_is_not_known_is_left_out)
     put(item_alloc(&rig, 3, TTS_POOL_DRAM, UINT64_MAX, 4096));
     put(item_op(&rig, 0, NULL));
     rows_expect(&out, "{\"seq\":1,\"kind\":\"alloc\",\"device\":3,\"pool\":\"DRAM\","
-                      "\"id\":18446744073709551615,\"size_bytes\":4096}\n"
+                      "\"id\":18446744073709551615,\"size_bytes\":4096,"
+                      "\"device_name\":\"device 3\"}\n"
                       "{\"seq\":2,\"kind\":\"op_end\"}\n");
 }
 
@@ -72,5 +73,6 @@ T_TEST(ranges_are_four_numbers_each)
     put(item);
     rows_expect(&out, "{\"seq\":1,\"time_ns\":1000,\"kind\":\"cb\",\"device\":0,"
                       "\"size_bytes\":64,\"borrowed\":true,"
-                      "\"ranges\":[[0,1,7,2],[3,3,3,3]]}\n");
+                      "\"ranges\":[[0,1,7,2],[3,3,3,3]],"
+                      "\"device_name\":\"device 0\"}\n");
 }
