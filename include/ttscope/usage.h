@@ -69,10 +69,14 @@ struct tts_usage {
     struct tts_pool_usage pools[TTS_POOLS];
     /* L1 as the summary prints it: of one core, as if every circular buffer were on it. */
     int64_t peak_cb_bytes, peak_dfb_bytes, peak_scratchpad_bytes;
-    int64_t peak_total_bytes; /* of the three and L1 buffers together, at one instant */
+    int64_t
+        peak_total_bytes; /* of the three, L1 and L1_SMALL buffers together, at one instant */
     uint64_t programs, ops, traces;
     uint64_t traced_bytes; /* of DRAM and L1 buffers allocated while a trace was captured */
     struct tts_core_peak core;
+    /* Two pools together, as the summary prints them: it counts TRACE as DRAM and L1_SMALL as
+     * L1. The peak is that of the sum, at one instant. */
+    struct tts_pool_usage dram_with_trace, l1_with_small;
 };
 
 struct tts_device_usage {
@@ -84,8 +88,8 @@ struct tts_device_usage {
 struct tts_phase {
     const char *name;
     uint64_t events;
-    /* All devices: DRAM and TRACE as sums in which a mesh counts once; L1, L1_SMALL and the
-     * core peak are those of the device that had the most. */
+    /* All devices: DRAM, TRACE and both together as sums in which a mesh counts once; L1,
+     * L1_SMALL, both together and the core peak are those of the device that had the most. */
     struct tts_usage usage;
     const struct tts_device_usage *devices; /* that had an event in the capture, by first one */
     size_t device_count;

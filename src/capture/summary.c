@@ -61,7 +61,7 @@ static int64_t change_of(const struct tts_pool_usage *usage)
 
 static void put_phase(struct tts_text *text, const struct tts_phase *phase)
 {
-    const struct tts_pool_usage *dram = &phase->usage.pools[TTS_POOL_DRAM];
+    const struct tts_pool_usage *dram = &phase->usage.dram_with_trace;
     char change[TTS_NUMBER_MB_MAX];
     tts_text_put(text, "--- ");
     tts_text_put_name(text, phase->name);
@@ -73,7 +73,7 @@ static void put_phase(struct tts_text *text, const struct tts_phase *phase)
     put_mb(text, " MB\n  DRAM: Cumulative Peak ", dram->cumulative_peak_bytes);
     put_mb(text, ", Cumulative Current ", dram->cumulative_current_bytes);
     put_mb(text, "\n  L1: Peak CB ", phase->usage.peak_cb_bytes);
-    put_mb(text, ", Peak Buffer ", phase->usage.pools[TTS_POOL_L1].peak_bytes);
+    put_mb(text, ", Peak Buffer ", phase->usage.l1_with_small.peak_bytes);
     put_mb(text, ", Peak Total ", phase->usage.peak_total_bytes);
     tts_text_put(text, "\n");
 }
@@ -90,7 +90,7 @@ size_t tts_capture_text(const struct tts_capture *capture, char *out, size_t cap
     for (size_t i = 0; i < count; i++)
         put_phase(&text, tts_capture_at(capture, i));
     const struct tts_pool_usage *last =
-        &tts_capture_at(capture, count - 1)->usage.pools[TTS_POOL_DRAM];
+        &tts_capture_at(capture, count - 1)->usage.dram_with_trace;
     tts_text_put(&text, "\n=== Final Totals ===\n");
     put_mb(&text, "Overall DRAM Peak: ", last->cumulative_peak_bytes);
     put_mb(&text, ", Final DRAM Usage: ", last->cumulative_current_bytes);

@@ -295,33 +295,31 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
     return post_later(t, event, op_hash, err);
 }
 
-/* Whether a buffer can be told without an event: nobody names operations, and it is of a pool
- * that is not on cores. */
+/* Whether a buffer can be told without an event: nobody names operations, and it is in DRAM. */
 static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
                                       uint64_t size_bytes)
 {
     return t && tts_tracker_is_on(t) &&
-           !atomic_load_explicit(&t->has_ops, memory_order_relaxed) &&
-           (pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE) &&
+           !atomic_load_explicit(&t->has_ops, memory_order_relaxed) && pool == TTS_POOL_DRAM &&
            size_bytes <= TTS_EVENT_SIZE_MAX;
 }
 
 static TTS_NOINLINE void fold_alloc_recorded(struct tts_tracker *t, uint32_t device,
-                                             enum tts_pool pool, uint64_t id,
-                                             uint64_t size_bytes)
+                                             uint64_t id, uint64_t size_bytes)
 {
     struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    enum tts_pool pool = TTS_POOL_DRAM;
     enum tts_fold_outcome outcome = tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
     if (r)
         tts_recorder_alloc(r, device, pool, id, size_bytes, outcome);
     leave_and_look(t);
 }
 
-static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t device,
-                                            enum tts_pool pool, uint64_t id,
+static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t device, uint64_t id,
                                             uint64_t size_bytes)
 {
     struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    enum tts_pool pool = TTS_POOL_DRAM;
     enum tts_fold_outcome outcome = tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
     if (r)
         tts_recorder_free(r, device, pool, id, size_bytes, outcome);
@@ -346,10 +344,10 @@ enum tts_status tts_tracker_post_alloc(struct tts_tracker *t, uint32_t device,
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && size_bytes > 0 &&
                    bytes_per_bank <= TTS_EVENT_BYTES_MAX && enter_first(t))) {
         if (t->recorder) {
-            fold_alloc_recorded(t, device, pool, id, size_bytes);
+            fold_alloc_recorded(t, device, id, size_bytes);
             return TTS_OK;
         }
-        tts_fold_alloc_only(t->fold, device, pool, id, size_bytes);
+        tts_fold_alloc_dram(t->fold, device, id, size_bytes);
         give_back(t);
         return TTS_OK;
     }
@@ -369,10 +367,10 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && bytes_per_bank <= TTS_EVENT_BYTES_MAX &&
                    enter_first(t))) {
         if (t->recorder) {
-            fold_free_recorded(t, device, pool, id, size_bytes);
+            fold_free_recorded(t, device, id, size_bytes);
             return TTS_OK;
         }
-        tts_fold_free_only(t->fold, device, pool, id, size_bytes);
+        tts_fold_free_dram(t->fold, device, id, size_bytes);
         give_back(t);
         return TTS_OK;
     }

@@ -270,7 +270,7 @@ void tts_show_text_figures(const struct tts_show *show, FILE *out)
         {"peak DFB", ours->peak_dfb_bytes, theirs.peak_dfb_bytes, chips},
         {"peak scratchpad", ours->peak_scratchpad_bytes, theirs.peak_scratchpad_bytes, chips},
         {"peak L1", ours->pools[TTS_POOL_L1].peak_bytes, theirs.peak_l1_bytes, small},
-        {"peak total", ours->peak_total_bytes, theirs.peak_total_bytes, small},
+        {"peak total", ours->peak_total_bytes, theirs.peak_total_bytes, chips},
     };
     bool is_first = true;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)

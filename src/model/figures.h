@@ -5,18 +5,28 @@
 #include "model/cores.h"
 #include "ttscope/chip.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Since the phase began. */
+/* Since the phase began; but the peak of a first pool of a pair is only that since the last
+ * event of the second, see below. */
 struct tts_pool_run {
     uint64_t allocated_bytes, freed_bytes;
     int64_t peak_bytes;
     uint64_t allocations, frees;
 };
 
-/* L1 as it is printed has no run of its own: its buffers are those of the pool. */
+/* Two pools that the summary counts as one. Events of the second are rare, so only they look at
+ * both: what the first reached since the last of them is added to what the second had then. */
+enum tts_pool_pair { TTS_PAIR_DRAM, TTS_PAIR_L1, TTS_PAIRS };
+struct tts_pair_run {
+    int64_t peak_bytes;       /* of the sum, up to the last event of the second */
+    int64_t first_peak_bytes; /* of the first pool alone, up to then */
+};
+
 struct tts_run {
     struct tts_pool_run pools[TTS_POOLS];
+    struct tts_pair_run pairs[TTS_PAIRS];
     uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* of the program under way, of this phase */
     int64_t program_peak_bytes[TTS_PROGRAM_KINDS];
     int64_t total_peak_bytes;
@@ -34,6 +44,51 @@ static inline int64_t tts_pool_run_change(const struct tts_pool_run *run)
     return (int64_t)(run->allocated_bytes - run->freed_bytes);
 }
 
+static inline enum tts_pool tts_pair_first(enum tts_pool_pair pair)
+{
+    return pair == TTS_PAIR_DRAM ? TTS_POOL_DRAM : TTS_POOL_L1;
+}
+
+static inline enum tts_pool tts_pair_second(enum tts_pool_pair pair)
+{
+    return pair == TTS_PAIR_DRAM ? TTS_POOL_TRACE : TTS_POOL_L1_SMALL;
+}
+
+static inline bool tts_pool_is_second(enum tts_pool pool)
+{
+    return pool == TTS_POOL_TRACE || pool == TTS_POOL_L1_SMALL;
+}
+
+/* The peak of the sum since the phase began. */
+static inline int64_t tts_run_pair_peak(const struct tts_run *run, enum tts_pool_pair pair)
+{
+    const struct tts_pool_run *first = &run->pools[tts_pair_first(pair)];
+    int64_t change = tts_pool_run_change(&run->pools[tts_pair_second(pair)]);
+    int64_t reached = (int64_t)((uint64_t)first->peak_bytes + (uint64_t)change);
+    int64_t before = run->pairs[pair].peak_bytes;
+    return reached > before ? reached : before;
+}
+
+/* The peak of a pool since the phase began. */
+static inline int64_t tts_run_peak(const struct tts_run *run, enum tts_pool pool)
+{
+    int64_t peak = run->pools[pool].peak_bytes;
+    if (tts_pool_is_second(pool))
+        return peak;
+    const struct tts_pair_run *pair =
+        &run->pairs[pool == TTS_POOL_DRAM ? TTS_PAIR_DRAM : TTS_PAIR_L1];
+    return peak > pair->first_peak_bytes ? peak : pair->first_peak_bytes;
+}
+
+/* To be called before the second pool of a pair changes. */
+static inline void tts_run_mark_pair(struct tts_run *run, enum tts_pool_pair pair)
+{
+    struct tts_pool_run *first = &run->pools[tts_pair_first(pair)];
+    run->pairs[pair].peak_bytes = tts_run_pair_peak(run, pair);
+    run->pairs[pair].first_peak_bytes = tts_run_peak(run, tts_pair_first(pair));
+    first->peak_bytes = tts_pool_run_change(first);
+}
+
 static inline void tts_pool_run_alloc(struct tts_pool_run *run, uint64_t bytes)
 {
     run->allocated_bytes += bytes;
@@ -49,11 +104,25 @@ static inline void tts_pool_run_free(struct tts_pool_run *run, uint64_t bytes)
     run->frees++;
 }
 
-/* To be called after what adds to L1. */
+static inline void tts_run_alloc(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
+{
+    if (tts_pool_is_second(pool))
+        tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
+    tts_pool_run_alloc(&run->pools[pool], bytes);
+}
+
+static inline void tts_run_free(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
+{
+    if (tts_pool_is_second(pool))
+        tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
+    tts_pool_run_free(&run->pools[pool], bytes);
+}
+
+/* To be called after what adds to L1 or L1_SMALL. */
 static inline void tts_run_note_total(struct tts_run *run)
 {
-    uint64_t total = run->pools[TTS_POOL_L1].allocated_bytes;
-    total -= run->pools[TTS_POOL_L1].freed_bytes;
+    uint64_t total = (uint64_t)tts_pool_run_change(&run->pools[TTS_POOL_L1]);
+    total += (uint64_t)tts_pool_run_change(&run->pools[TTS_POOL_L1_SMALL]);
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++)
         total += run->program_bytes[kind];
     if ((int64_t)total > run->total_peak_bytes)

@@ -77,10 +77,10 @@ static TTS_FORCE_INLINE void count_alloc(struct tts_fold *fold,
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
         if (TTS_UNLIKELY(fold->device_count > 1))
-            tts_pool_run_alloc(&watch->whole.pools[pool], bytes);
+            tts_run_alloc(&watch->whole, pool, bytes);
         for (const struct tts_fold_device *at = device; at;
              at = tts_fold_next(fold, device, at))
-            tts_pool_run_alloc(&tts_watch_touch(watch, at)->run.pools[pool], bytes);
+            tts_run_alloc(&tts_watch_touch(watch, at)->run, pool, bytes);
     }
 }
 
@@ -90,11 +90,27 @@ static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
         if (TTS_UNLIKELY(fold->device_count > 1))
-            tts_pool_run_free(&watch->whole.pools[pool], bytes);
+            tts_run_free(&watch->whole, pool, bytes);
         for (const struct tts_fold_device *at = device; at;
              at = tts_fold_next(fold, device, at))
-            tts_pool_run_free(&tts_watch_touch(watch, at)->run.pools[pool], bytes);
+            tts_run_free(&tts_watch_touch(watch, at)->run, pool, bytes);
     }
+}
+
+/* Of pools that are not DRAM: apart, so that DRAM, which most events are of, is a constant
+ * above. */
+static TTS_NOINLINE void count_other_alloc(struct tts_fold *fold,
+                                           const struct tts_fold_device *device,
+                                           enum tts_pool pool, uint64_t bytes)
+{
+    count_alloc(fold, device, pool, bytes);
+}
+
+static TTS_NOINLINE void count_other_free(struct tts_fold *fold,
+                                          const struct tts_fold_device *device,
+                                          enum tts_pool pool, uint64_t bytes)
+{
+    count_free(fold, device, pool, bytes);
 }
 
 TTS_COLD static void count_traced(struct tts_fold *fold, const struct tts_fold_device *device,
@@ -115,7 +131,7 @@ static void release_l1(struct tts_fold *fold, struct tts_fold_device *device, ui
 {
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
     assert(part && part->device == device->idx);
-    count_free(fold, device, (enum tts_pool)part->pool, part->bytes_per_bank);
+    count_other_free(fold, device, (enum tts_pool)part->pool, part->bytes_per_bank);
     tts_fold_displace(fold, device, part);
 }
 
@@ -123,10 +139,12 @@ static TTS_FORCE_INLINE void release(struct tts_fold *fold, struct tts_fold_devi
                                      uint32_t place)
 {
     enum tts_pool pool = tts_ledger_pool(fold->ledger, place);
-    if (TTS_UNLIKELY(tts_pool_is_l1(pool)))
+    if (TTS_LIKELY(pool == TTS_POOL_DRAM))
+        count_free(fold, device, TTS_POOL_DRAM, tts_ledger_size(fold->ledger, place));
+    else if (tts_pool_is_l1(pool))
         release_l1(fold, device, place);
     else
-        count_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
+        count_other_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
 }
 
 TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *device,
@@ -164,8 +182,12 @@ static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_
     enum tts_pool pool = (enum tts_pool)entry.pool;
     assert(entry.size_bytes > 0 && !tts_pool_is_l1(pool));
     record(fold, device, entry);
-    count_alloc(fold, device, pool, entry.size_bytes);
-    if (TTS_UNLIKELY(fold->trace_depth > 0) && pool == TTS_POOL_DRAM)
+    if (TTS_UNLIKELY(pool != TTS_POOL_DRAM)) {
+        count_other_alloc(fold, device, pool, entry.size_bytes);
+        return;
+    }
+    count_alloc(fold, device, TTS_POOL_DRAM, entry.size_bytes);
+    if (TTS_UNLIKELY(fold->trace_depth > 0))
         count_traced(fold, device, entry.size_bytes);
 }
 
@@ -181,7 +203,7 @@ static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
                                                .pool = (uint8_t)event->pool});
     struct tts_l1_entry *part =
         place == TTS_LEDGER_NONE ? NULL : tts_ledger_add_l1(fold->ledger, place);
-    count_alloc(fold, device, event->pool, event->bytes_per_bank);
+    count_other_alloc(fold, device, event->pool, event->bytes_per_bank);
     tts_fold_place(fold, device, event, part, op);
     if (fold->trace_depth > 0 && event->pool == TTS_POOL_L1)
         count_traced(fold, device, event->bytes_per_bank);
@@ -206,7 +228,7 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
         return;
     }
     fold->health.unseen_frees++;
-    count_free(fold, device, pool, bytes);
+    count_other_free(fold, device, pool, bytes);
 }
 
 /* `bytes` are by the measure of the pool, for a buffer that was not seen. */
@@ -353,16 +375,16 @@ enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t devic
     return fold_free(fold, device, pool, id, size_bytes);
 }
 
-void tts_fold_alloc_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
-                         uint64_t id, uint64_t size_bytes)
+void tts_fold_alloc_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
+                         uint64_t size_bytes)
 {
-    fold_alloc(fold, device, pool, id, size_bytes, 0);
+    fold_alloc(fold, device, TTS_POOL_DRAM, id, size_bytes, 0);
 }
 
-void tts_fold_free_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
+void tts_fold_free_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
                         uint64_t size_bytes)
 {
-    fold_free(fold, device, pool, id, size_bytes);
+    fold_free(fold, device, TTS_POOL_DRAM, id, size_bytes);
 }
 
 static enum tts_fold_outcome fold_l1(struct tts_fold *fold, const struct tts_event *event,

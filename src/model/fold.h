@@ -63,11 +63,11 @@ enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t devic
                                            enum tts_pool pool, uint64_t id,
                                            uint64_t size_bytes);
 
-/* The same in no operation, for who does not ask what became of it: one caller, so that the
- * compiler can put them there. */
-void tts_fold_alloc_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
-                         uint64_t id, uint64_t size_bytes);
-void tts_fold_free_only(struct tts_fold *fold, uint32_t device, enum tts_pool pool, uint64_t id,
+/* The same for DRAM in no operation, and without a result: one caller, so that the compiler can
+ * put them there. */
+void tts_fold_alloc_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
+                         uint64_t size_bytes);
+void tts_fold_free_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
                         uint64_t size_bytes);
 
 /* Makes the name of an operation known before its hash is used. */

@@ -54,41 +54,58 @@ static enum tts_status check(const struct tts_fold *fold, uint32_t chip, uint32_
 
 /* ---- a mesh that had events: they were the chip's, too ---- */
 
-static void merge_pool(struct tts_pool_run *run, const struct tts_pool_run *other)
+static void add_pool(struct tts_pool_run *run, const struct tts_pool_run *other)
 {
     run->allocated_bytes += other->allocated_bytes;
     run->freed_bytes += other->freed_bytes;
     run->allocations += other->allocations;
     run->frees += other->frees;
-    int64_t change = tts_pool_run_change(run);
-    run->peak_bytes = run->peak_bytes > other->peak_bytes ? run->peak_bytes : other->peak_bytes;
-    run->peak_bytes = run->peak_bytes > change ? run->peak_bytes : change;
+}
+
+static int64_t more_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A peak is that of either, or of now. */
+static void merge_pools(struct tts_run *run, const struct tts_run *other)
+{
+    for (int i = 0; i < TTS_PAIRS; i++) {
+        enum tts_pool_pair pair = (enum tts_pool_pair)i;
+        enum tts_pool first = tts_pair_first(pair), second = tts_pair_second(pair);
+        tts_run_mark_pair(run, pair);
+        struct tts_pair_run *kept = &run->pairs[pair];
+        kept->peak_bytes = more_of(kept->peak_bytes, tts_run_pair_peak(other, pair));
+        kept->first_peak_bytes = more_of(kept->first_peak_bytes, tts_run_peak(other, first));
+        add_pool(&run->pools[first], &other->pools[first]);
+        add_pool(&run->pools[second], &other->pools[second]);
+        run->pools[first].peak_bytes = tts_pool_run_change(&run->pools[first]);
+        int64_t peak = more_of(run->pools[second].peak_bytes, other->pools[second].peak_bytes);
+        run->pools[second].peak_bytes = more_of(peak, tts_pool_run_change(&run->pools[second]));
+    }
 }
 
 static void merge_run(struct tts_run *run, const struct tts_run *other)
 {
-    for (int pool = 0; pool < TTS_POOLS; pool++)
-        merge_pool(&run->pools[pool], &other->pools[pool]);
+    merge_pools(run, other);
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
         tts_run_add_program(run, (enum tts_core_kind)kind, other->program_bytes[kind]);
-        if (run->program_peak_bytes[kind] < other->program_peak_bytes[kind])
-            run->program_peak_bytes[kind] = other->program_peak_bytes[kind];
+        run->program_peak_bytes[kind] =
+            more_of(run->program_peak_bytes[kind], other->program_peak_bytes[kind]);
     }
-    if (run->total_peak_bytes < other->total_peak_bytes)
-        run->total_peak_bytes = other->total_peak_bytes;
+    run->total_peak_bytes = more_of(run->total_peak_bytes, other->total_peak_bytes);
     run->programs += other->programs;
     run->traces += other->traces;
     run->traced_bytes += other->traced_bytes;
 }
 
-static void merge_totals(struct tts_pool_total *totals, const struct tts_pool_total *other)
+static void merge_totals(struct tts_pool_total *totals, const struct tts_pool_total *other,
+                         int count)
 {
-    for (int pool = 0; pool < TTS_POOLS; pool++) {
-        totals[pool].current_bytes += other[pool].current_bytes;
-        int64_t least = (int64_t)totals[pool].current_bytes;
-        least = least < other[pool].peak_bytes ? other[pool].peak_bytes : least;
-        if (totals[pool].peak_bytes < least)
-            totals[pool].peak_bytes = least;
+    for (int i = 0; i < count; i++) {
+        totals[i].current_bytes += other[i].current_bytes;
+        int64_t least = more_of((int64_t)totals[i].current_bytes, other[i].peak_bytes);
+        totals[i].peak_bytes = more_of(totals[i].peak_bytes, least);
     }
 }
 
@@ -122,7 +139,8 @@ static void merge_seen(struct tts_fold *fold, struct tts_fold_device *chip,
 {
     assert(seen->is_listed && seen->peak.part != other->peak.part);
     merge_run(&seen->run, &other->run);
-    merge_totals(seen->totals, other->totals);
+    merge_totals(seen->totals, other->totals, TTS_POOLS);
+    merge_totals(seen->pair_totals, other->pair_totals, TTS_PAIRS);
     if (other->peak.sum.bytes == 0)
         return;
     if (seen->peak.sum.bytes == 0) {

@@ -47,8 +47,11 @@ void tts_watch_free(struct tts_watch *watch)
 
 void tts_watch_settle(struct tts_watch *watch, const struct tts_fold *fold)
 {
-    if (fold->device_count == 1 && watch->devices[0].phase == watch->phase)
-        memcpy(watch->whole.pools, watch->devices[0].run.pools, sizeof watch->whole.pools);
+    if (fold->device_count != 1 || watch->devices[0].phase != watch->phase)
+        return;
+    const struct tts_run *run = &watch->devices[0].run;
+    memcpy(watch->whole.pools, run->pools, sizeof run->pools);
+    memcpy(watch->whole.pairs, run->pairs, sizeof run->pairs);
 }
 
 void tts_watch_enter(struct tts_watch *watch, const struct tts_fold *fold)
@@ -112,4 +115,5 @@ void tts_watch_reset(struct tts_watch *watch)
     watch->known_count = watch->listed_count = 0;
     watch->phase = 0;
     memset(watch->totals, 0, sizeof watch->totals);
+    memset(watch->pair_totals, 0, sizeof watch->pair_totals);
 }

@@ -148,6 +148,7 @@ static void fill_core(const struct tts_fold *fold, const struct tts_watch *watch
     fill_parts(fold, peak, out, parts);
 }
 
+/* `run` has the peak of the whole phase. */
 static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_run *run,
                       struct tts_pool_total *total)
 {
@@ -163,11 +164,29 @@ static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_run *run
                                    .frees = run->frees};
 }
 
-static void fill_run(struct tts_usage *out, const struct tts_run *run,
-                     struct tts_pool_total *totals)
+static void fill_pair(struct tts_pool_usage *out, const struct tts_run *run,
+                      enum tts_pool_pair pair, struct tts_pool_total *total)
 {
-    for (int pool = 0; pool < TTS_POOLS; pool++)
-        fill_pool(&out->pools[pool], &run->pools[pool], &totals[pool]);
+    struct tts_pool_run sum = run->pools[tts_pair_first(pair)];
+    const struct tts_pool_run *second = &run->pools[tts_pair_second(pair)];
+    sum.allocated_bytes += second->allocated_bytes;
+    sum.freed_bytes += second->freed_bytes;
+    sum.allocations += second->allocations;
+    sum.frees += second->frees;
+    sum.peak_bytes = tts_run_pair_peak(run, pair);
+    fill_pool(out, &sum, total);
+}
+
+static void fill_run(struct tts_usage *out, const struct tts_run *run,
+                     struct tts_pool_total *totals, struct tts_pool_total *pair_totals)
+{
+    for (int pool = 0; pool < TTS_POOLS; pool++) {
+        struct tts_pool_run one = run->pools[pool];
+        one.peak_bytes = tts_run_peak(run, (enum tts_pool)pool);
+        fill_pool(&out->pools[pool], &one, &totals[pool]);
+    }
+    fill_pair(&out->dram_with_trace, run, TTS_PAIR_DRAM, &pair_totals[TTS_PAIR_DRAM]);
+    fill_pair(&out->l1_with_small, run, TTS_PAIR_L1, &pair_totals[TTS_PAIR_L1]);
     out->peak_cb_bytes = run->program_peak_bytes[TTS_CORE_CB];
     out->peak_dfb_bytes = run->program_peak_bytes[TTS_CORE_DFB];
     out->peak_scratchpad_bytes = run->program_peak_bytes[TTS_CORE_SCRATCHPAD];
@@ -186,14 +205,20 @@ static bool is_more(const struct tts_pool_usage *a, const struct tts_pool_usage 
     return a->freed_bytes > b->freed_bytes;
 }
 
+enum { L1_WITH_SMALL = TTS_POOLS };
+
+static const struct tts_pool_usage *pool_in(const struct tts_usage *usage, int pool)
+{
+    return pool == L1_WITH_SMALL ? &usage->l1_with_small : &usage->pools[pool];
+}
+
 /* The phase's own figures are those of one device, the cumulative ones those of one, too. */
-static void fill_most(struct tts_pool_usage *out, const struct tts_phase *phase,
-                      enum tts_pool pool)
+static void fill_most(struct tts_pool_usage *out, const struct tts_phase *phase, int pool)
 {
     *out = (struct tts_pool_usage){0};
     const struct tts_pool_usage *most = out, *total = out;
     for (size_t i = 0; i < phase->device_count; i++) {
-        const struct tts_pool_usage *usage = &phase->devices[i].usage.pools[pool];
+        const struct tts_pool_usage *usage = pool_in(&phase->devices[i].usage, pool);
         if (i == 0 || is_more(usage, most))
             most = usage;
         if (i == 0 || usage->cumulative_peak_bytes > total->cumulative_peak_bytes)
@@ -213,10 +238,11 @@ static int64_t max_of(int64_t a, int64_t b)
 static void fill_whole(struct tts_watch *watch, struct tts_phase *phase)
 {
     struct tts_usage *whole = &phase->usage;
-    fill_run(whole, &watch->whole, watch->totals);
+    fill_run(whole, &watch->whole, watch->totals, watch->pair_totals);
     whole->ops = watch->ops;
     fill_most(&whole->pools[TTS_POOL_L1], phase, TTS_POOL_L1);
     fill_most(&whole->pools[TTS_POOL_L1_SMALL], phase, TTS_POOL_L1_SMALL);
+    fill_most(&whole->l1_with_small, phase, L1_WITH_SMALL);
     for (size_t i = 0; i < phase->device_count; i++) {
         const struct tts_usage *usage = &phase->devices[i].usage;
         whole->peak_cb_bytes = max_of(whole->peak_cb_bytes, usage->peak_cb_bytes);
@@ -257,7 +283,7 @@ void tts_watch_cut(struct tts_fold *fold, struct tts_watch *watch, struct tts_ph
         struct tts_watch_device *seen = &watch->devices[idx];
         memset(&devices[i], 0, sizeof devices[i]);
         devices[i].device = fold->ids[idx];
-        fill_run(&devices[i].usage, &seen->run, seen->totals);
+        fill_run(&devices[i].usage, &seen->run, seen->totals, seen->pair_totals);
         fill_core(fold, watch, idx, &devices[i].usage.core, parts);
         parts += devices[i].usage.core.part_count;
     }

@@ -18,7 +18,7 @@ struct reader {
     enum tts_status kept; /* of what on_phase had to keep */
     bool has_events, has_begun, in_first_keyframe;
     bool is_whole;          /* a capture began before anything lived */
-    int64_t restored_bytes; /* DRAM that lived before the first event */
+    int64_t restored_bytes; /* DRAM and TRACE that lived before the first event */
     uint64_t missed, refused;
     uint64_t stop_seq; /* of a refused request at which the program stopped; 0: none */
     struct tts_error refusal;
@@ -29,7 +29,7 @@ struct reader {
 static struct tts_train_phase phase_of(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
-    const struct tts_pool_usage *dram = &usage->pools[TTS_POOL_DRAM];
+    const struct tts_pool_usage *dram = &usage->dram_with_trace; /* as a log has it */
     const int64_t values[] = {
         [TTS_TRAIN_SEGMENT_PEAK] = dram->peak_bytes,
         [TTS_TRAIN_ALLOCATIONS] = dram->allocated_bytes,
@@ -39,7 +39,7 @@ static struct tts_train_phase phase_of(const struct tts_phase *phase)
         [TTS_TRAIN_CUMULATIVE_PEAK] = dram->cumulative_peak_bytes,
         [TTS_TRAIN_CUMULATIVE_CURRENT] = dram->cumulative_current_bytes,
         [TTS_TRAIN_L1_CB] = usage->peak_cb_bytes,
-        [TTS_TRAIN_L1_BUFFER] = usage->pools[TTS_POOL_L1].peak_bytes,
+        [TTS_TRAIN_L1_BUFFER] = usage->l1_with_small.peak_bytes,
         [TTS_TRAIN_L1_TOTAL] = usage->peak_total_bytes,
     };
     static_assert(sizeof values / sizeof values[0] == TTS_TRAIN_L1_CORE, "all but the last");
@@ -98,7 +98,7 @@ static void count_item(struct reader *r, const struct tts_item *item)
     else if (item->kind == TTS_ITEM_MISSED && !r->in_first_keyframe)
         r->missed += item->count;
     else if (item->kind == TTS_ITEM_LIVE && r->in_first_keyframe &&
-             item->live.pool == TTS_POOL_DRAM)
+             (item->live.pool == TTS_POOL_DRAM || item->live.pool == TTS_POOL_TRACE))
         r->restored_bytes =
             (int64_t)((uint64_t)r->restored_bytes + (uint64_t)item->live.size_bytes);
     if (item->kind == TTS_ITEM_BEGIN && !r->has_events && r->restored_bytes == 0)
@@ -174,7 +174,7 @@ static enum tts_status add_whole(struct reader *r, const struct tts_phase *whole
 static void take_whole(struct reader *r, const struct tts_phase *all)
 {
     struct tts_trainrun *run = &r->room->entries[0].run;
-    int64_t peak = all->usage.pools[TTS_POOL_DRAM].cumulative_peak_bytes;
+    int64_t peak = all->usage.dram_with_trace.cumulative_peak_bytes;
     if (!r->is_whole || r->room->count != 1 || r->missed > 0 || !run->overall_peak.is_known ||
         peak <= run->overall_peak.bytes)
         return;

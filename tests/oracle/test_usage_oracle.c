@@ -127,20 +127,29 @@ static bool same_peak(struct rig *rig, const struct tts_core_peak *is,
     return same_parts(rig, is, should);
 }
 
+static bool same_pool(struct rig *rig, const struct tts_pool_usage *a,
+                      const struct tts_pool_usage *b)
+{
+    if (a->peak_bytes != b->peak_bytes || a->allocated_bytes != b->allocated_bytes ||
+        a->freed_bytes != b->freed_bytes)
+        return differ(rig, "pool: bytes");
+    if (a->allocations != b->allocations || a->frees != b->frees)
+        return differ(rig, "pool: counts");
+    if (a->cumulative_peak_bytes != b->cumulative_peak_bytes ||
+        a->cumulative_current_bytes != b->cumulative_current_bytes)
+        return differ(rig, "pool: cumulative figures");
+    return true;
+}
+
 static bool same_usage(struct rig *rig, const struct tts_usage *is,
                        const struct tts_usage *should)
 {
-    for (int pool = 0; pool < TTS_POOLS; pool++) {
-        const struct tts_pool_usage *a = &is->pools[pool], *b = &should->pools[pool];
-        if (a->peak_bytes != b->peak_bytes || a->allocated_bytes != b->allocated_bytes ||
-            a->freed_bytes != b->freed_bytes)
-            return differ(rig, "pool: bytes");
-        if (a->allocations != b->allocations || a->frees != b->frees)
-            return differ(rig, "pool: counts");
-        if (a->cumulative_peak_bytes != b->cumulative_peak_bytes ||
-            a->cumulative_current_bytes != b->cumulative_current_bytes)
-            return differ(rig, "pool: cumulative figures");
-    }
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        if (!same_pool(rig, &is->pools[pool], &should->pools[pool]))
+            return false;
+    if (!same_pool(rig, &is->dram_with_trace, &should->dram_with_trace) ||
+        !same_pool(rig, &is->l1_with_small, &should->l1_with_small))
+        return false;
     if (is->peak_cb_bytes != should->peak_cb_bytes ||
         is->peak_dfb_bytes != should->peak_dfb_bytes ||
         is->peak_scratchpad_bytes != should->peak_scratchpad_bytes ||

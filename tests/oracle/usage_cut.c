@@ -72,7 +72,24 @@ static bool concerns(const struct usage_model *model, const struct usage_record 
                      (record->device == d || model->devices[d].mesh == record->device));
 }
 
-static void sum_pool(const struct usage_model *model, uint64_t start, int d, enum tts_pool pool,
+enum { DRAM_WITH_TRACE = TTS_POOLS, L1_WITH_SMALL, POOLS };
+
+static unsigned pools_of(int pool)
+{
+    if (pool == DRAM_WITH_TRACE)
+        return 1u << TTS_POOL_DRAM | 1u << TTS_POOL_TRACE;
+    return pool == L1_WITH_SMALL ? 1u << TTS_POOL_L1 | 1u << TTS_POOL_L1_SMALL : 1u << pool;
+}
+
+static struct tts_pool_usage *pool_in(struct tts_usage *usage, int pool)
+{
+    if (pool == DRAM_WITH_TRACE)
+        return &usage->dram_with_trace;
+    return pool == L1_WITH_SMALL ? &usage->l1_with_small : &usage->pools[pool];
+}
+
+/* Of the pools whose bits are set. */
+static void sum_pool(const struct usage_model *model, uint64_t start, int d, unsigned pools,
                      struct tts_pool_usage *out)
 {
     int64_t current = 0;
@@ -83,7 +100,7 @@ static void sum_pool(const struct usage_model *model, uint64_t start, int d, enu
             continue;
         for (size_t k = 0; k < 2; k++) {
             const struct usage_step *step = &record->steps[k];
-            if (!step->happens || step->pool != pool)
+            if (!step->happens || !(pools >> step->pool & 1))
                 continue;
             current += step->is_free ? -(int64_t)step->bytes : (int64_t)step->bytes;
             out->allocated_bytes += step->is_free ? 0 : (int64_t)step->bytes;
@@ -102,6 +119,11 @@ static void add_up(struct usage_total *total, struct tts_pool_usage *pool)
     total->current += pool->allocated_bytes - pool->freed_bytes;
     pool->cumulative_peak_bytes = total->peak;
     pool->cumulative_current_bytes = total->current;
+}
+
+static bool is_l1_pool(enum tts_pool pool)
+{
+    return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
 }
 
 /* L1 as it is printed. */
@@ -125,7 +147,7 @@ static void sum_l1(const struct usage_model *model, uint64_t start, int d,
         }
         for (size_t k = 0; k < 2; k++) {
             const struct usage_step *step = &record->steps[k];
-            if (step->happens && step->pool == TTS_POOL_L1)
+            if (step->happens && is_l1_pool(step->pool))
                 total += step->is_free ? -(int64_t)step->bytes : (int64_t)step->bytes;
         }
         total_peak = larger(total_peak, total);
@@ -236,17 +258,17 @@ static bool is_fuller(const struct tts_pool_usage *a, const struct tts_pool_usag
 }
 
 /* The phase of the device that had the most, and the cumulative figures of the one that has. */
-static void most_of_pool(struct usage_phase *out, enum tts_pool pool)
+static void most_of_pool(struct usage_phase *out, int pool)
 {
     const struct tts_pool_usage *most = NULL, *most_ever = NULL;
     for (size_t i = 0; i < out->phase.device_count; i++) {
-        const struct tts_pool_usage *at = &out->devices[i].usage.pools[pool];
+        const struct tts_pool_usage *at = pool_in(&out->devices[i].usage, pool);
         if (most == NULL || is_fuller(at, most))
             most = at;
         if (most_ever == NULL || at->cumulative_peak_bytes > most_ever->cumulative_peak_bytes)
             most_ever = at;
     }
-    struct tts_pool_usage *all = &out->phase.usage.pools[pool];
+    struct tts_pool_usage *all = pool_in(&out->phase.usage, pool);
     *all = most != NULL ? *most : (struct tts_pool_usage){0};
     if (most_ever != NULL) {
         all->cumulative_peak_bytes = most_ever->cumulative_peak_bytes;
@@ -303,21 +325,22 @@ void usage_model_cut(struct usage_model *model, int w, struct usage_phase *out)
         count(model, start, d, usage);
         sum_l1(model, start, d, usage);
         usage->core = peaks[d];
-        for (int pool = 0; pool < TTS_POOLS; pool++) {
-            sum_pool(model, start, d, (enum tts_pool)pool, &usage->pools[pool]);
-            add_up(&watch->totals[d][pool], &usage->pools[pool]);
+        for (int pool = 0; pool < POOLS; pool++) {
+            sum_pool(model, start, d, pools_of(pool), pool_in(usage, pool));
+            add_up(&watch->totals[d][pool], pool_in(usage, pool));
         }
     }
     struct tts_usage *all = &out->phase.usage;
     count(model, start, -1, all);
     most_of_l1(out);
-    static const enum tts_pool summed[] = {TTS_POOL_DRAM, TTS_POOL_TRACE};
-    for (size_t i = 0; i < 2; i++) {
-        sum_pool(model, start, -1, summed[i], &all->pools[summed[i]]);
-        add_up(&watch->totals[USAGE_DEVICES][summed[i]], &all->pools[summed[i]]);
+    static const int summed[] = {TTS_POOL_DRAM, TTS_POOL_TRACE, DRAM_WITH_TRACE};
+    for (size_t i = 0; i < 3; i++) {
+        sum_pool(model, start, -1, pools_of(summed[i]), pool_in(all, summed[i]));
+        add_up(&watch->totals[USAGE_DEVICES][summed[i]], pool_in(all, summed[i]));
     }
     most_of_pool(out, TTS_POOL_L1);
     most_of_pool(out, TTS_POOL_L1_SMALL);
+    most_of_pool(out, L1_WITH_SMALL);
     const struct tts_core_peak *most = fullest(watch, peaks, model->device_count);
     if (most != NULL)
         all->core = *most;

@@ -54,7 +54,8 @@ struct usage_watch {
     uint64_t start; /* the phase began behind this event */
     int listed[USAGE_DEVICES];
     size_t listed_count;
-    struct usage_total totals[USAGE_DEVICES + 1][TTS_POOLS]; /* the last: of all */
+    struct usage_total totals[USAGE_DEVICES + 1]
+                             [TTS_POOLS + 2]; /* the last: of all; two: of two pools */
 };
 
 struct usage_model {

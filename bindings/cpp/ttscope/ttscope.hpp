@@ -760,13 +760,13 @@ class MemoryUsageTracker
     }
     static DRAMUsage dram_of(const tts_phase &phase) noexcept
     {
-        const tts_pool_usage &dram = phase.usage.pools[TTS_POOL_DRAM];
+        const tts_pool_usage &dram = phase.usage.dram_with_trace;
         return {dram.peak_bytes, dram.allocated_bytes, dram.freed_bytes};
     }
     static L1UsagePerCore l1_of(const tts_phase &phase) noexcept
     {
         const tts_usage &usage = phase.usage;
-        return {positive(usage.peak_cb_bytes), positive(usage.pools[TTS_POOL_L1].peak_bytes),
+        return {positive(usage.peak_cb_bytes), positive(usage.l1_with_small.peak_bytes),
                 positive(usage.peak_dfb_bytes), positive(usage.peak_scratchpad_bytes),
                 positive(usage.peak_total_bytes)};
     }

@@ -77,7 +77,8 @@ class Usage(ctypes.Structure):
     _fields_ = [("pools", PoolUsage * len(POOLS)), ("peak_cb_bytes", c_int64),
                 ("peak_dfb_bytes", c_int64), ("peak_scratchpad_bytes", c_int64),
                 ("peak_total_bytes", c_int64), ("programs", c_uint64), ("ops", c_uint64),
-                ("traces", c_uint64), ("traced_bytes", c_uint64), ("core", CorePeak)]
+                ("traces", c_uint64), ("traced_bytes", c_uint64), ("core", CorePeak),
+                ("dram_with_trace", PoolUsage), ("l1_with_small", PoolUsage)]
 
 
 class DeviceUsage(ctypes.Structure):

@@ -94,6 +94,8 @@ def _core_differs(core: CorePeak) -> bool:
 def _usage_differs(usage: Usage) -> bool:
     return _pool_as_tuple(usage.pools[DRAM]) != (5136, 5648, 1544, 5136, 4104, 4, 3) or \
         _pool_as_tuple(usage.pools[L1]) != (64, 64, 0, 64, 64, 1, 0) or \
+        _pool_as_tuple(usage.dram_with_trace) != _pool_as_tuple(usage.pools[DRAM]) or \
+        _pool_as_tuple(usage.l1_with_small) != _pool_as_tuple(usage.pools[L1]) or \
         (usage.peak_cb_bytes, usage.peak_dfb_bytes, usage.peak_scratchpad_bytes,
          usage.peak_total_bytes, usage.programs, usage.ops, usage.traces,
          usage.traced_bytes) != (256, 128, 32, 480, 2, 1, 2, 16)

@@ -91,7 +91,7 @@ class Usage:
     peak_cb_bytes: int
     peak_dfb_bytes: int
     peak_scratchpad_bytes: int
-    #: Of the three and L1 buffers together, at one instant.
+    #: Of the three, L1 and L1_SMALL buffers together, at one instant.
     peak_total_bytes: int
     programs: int
     ops: int
@@ -100,6 +100,10 @@ class Usage:
     traced_bytes: int
     #: The truth about the fullest core; None: nothing was on any.
     core: Optional[CorePeak]
+    #: Two pools together, as the summary prints them: TRACE counts as DRAM, L1_SMALL as L1. The
+    #: peak is that of the sum.
+    dram_with_trace: PoolUsage
+    l1_with_small: PoolUsage
 
     def _figures(self) -> Dict[str, Any]:
         return {
@@ -192,7 +196,8 @@ def _usage(native: _native.Usage) -> Dict[str, Any]:
              "programs", "ops", "traces", "traced_bytes")
     pools = {name.lower(): _pool(native.pools[i]) for i, name in enumerate(_native.POOLS)}
     return {**pools, **{name: getattr(native, name) for name in plain},
-            "core": _core(native.core)}
+            "core": _core(native.core), "dram_with_trace": _pool(native.dram_with_trace),
+            "l1_with_small": _pool(native.l1_with_small)}
 
 
 def phase_of(native: _native.Phase) -> Phase:

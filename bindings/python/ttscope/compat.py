@@ -321,12 +321,14 @@ class MemoryUsageGuard:
 
 
 def _dram(phase: Phase) -> DRAMUsage:
-    return DRAMUsage(phase.dram.peak_bytes, phase.dram.allocated_bytes, phase.dram.freed_bytes)
+    dram = phase.dram_with_trace
+    return DRAMUsage(dram.peak_bytes, dram.allocated_bytes, dram.freed_bytes)
 
 
 def _l1(phase: Phase) -> PeakMemoryUsagePerCore:
-    return PeakMemoryUsagePerCore(phase.peak_cb_bytes, phase.l1.peak_bytes, phase.peak_dfb_bytes,
-                                  phase.peak_scratchpad_bytes, phase.peak_total_bytes)
+    return PeakMemoryUsagePerCore(phase.peak_cb_bytes, phase.l1_with_small.peak_bytes,
+                                  phase.peak_dfb_bytes, phase.peak_scratchpad_bytes,
+                                  phase.peak_total_bytes)
 
 
 def _phases() -> List[Phase]:

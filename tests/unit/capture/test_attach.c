@@ -234,7 +234,7 @@ T_TEST(traces_and_small_buffers_are_pools_of_their_own)
     T_TRUE(buffer.pool == TTS_POOL_TRACE && buffer.size_bytes >= 100000);
     T_EQ(usage->pools[TTS_POOL_L1_SMALL].peak_bytes, 2048);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 0);
-    T_EQ(usage->peak_total_bytes, 0);
+    T_EQ(usage->peak_total_bytes, 2048);
     T_EQ(usage->core.l1_small_bytes, 2048);
     T_EQ(usage->traces, 1);
     T_EQ(usage->traced_bytes, 2048);

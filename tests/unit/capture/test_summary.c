@@ -55,6 +55,51 @@ T_TEST(the_text_is_the_published_one)
     done(capture, tracker);
 }
 
+static void alloc_in(struct tts_tracker *tracker, enum tts_pool pool, uint64_t id,
+                     uint64_t bytes)
+{
+    T_EQ(tts_track_alloc(tracker, 0, pool, id, bytes, bytes, NULL), TTS_OK);
+}
+
+/* As tt-train counts; and the peak is that of the sum, at one instant. */
+T_TEST(traces_count_as_dram_and_small_l1_as_l1)
+{
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    alloc_dram(tracker, 1, MB(100, 0));
+    free_dram(tracker, 1);
+    alloc_in(tracker, TTS_POOL_TRACE, 2, MB(30, 0));
+    alloc_dram(tracker, 3, MB(50, 0));
+    alloc_l1(tracker, 4, MB(0, 524288));
+    alloc_in(tracker, TTS_POOL_L1_SMALL, 5, MB(0, 262144));
+    add_cb(tracker, all, MB(0, 262144));
+    snapshot(capture, "FIRST");
+    T_EQ(tts_track_free(tracker, 0, TTS_POOL_TRACE, 2, 0, 0, NULL), TTS_OK);
+    alloc_dram(tracker, 6, MB(20, 0));
+    end(capture, "LAST");
+    is_text(capture,
+            "=== Memory Usage Summary ===\n"
+            "\n"
+            "--- FIRST ---\n"
+            "  DRAM: Segment Peak 100.00 MB, Allocations 180.00 MB, Deallocations 100.00 MB, "
+            "Segment Change +80.00 MB\n"
+            "  DRAM: Cumulative Peak 100.00 MB, Cumulative Current 80.00 MB\n"
+            "  L1: Peak CB 0.25 MB, Peak Buffer 0.75 MB, Peak Total 1.00 MB\n"
+            "--- LAST ---\n"
+            "  DRAM: Segment Peak 0.00 MB, Allocations 20.00 MB, Deallocations 30.00 MB, "
+            "Segment Change -10.00 MB\n"
+            "  DRAM: Cumulative Peak 100.00 MB, Cumulative Current 70.00 MB\n"
+            "  L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB\n"
+            "\n"
+            "=== Final Totals ===\n"
+            "Overall DRAM Peak: 100.00 MB, Final DRAM Usage: 70.00 MB\n"
+            "\n");
+    const struct tts_usage *usage = &tts_capture_at(capture, 0)->usage;
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, MB(150, 0)); /* apart, in our own */
+    T_EQ(usage->pools[TTS_POOL_TRACE].peak_bytes, MB(30, 0));
+    done(capture, tracker);
+}
+
 /* What the phase printed as its change. */
 static void is_change(const char *text, const char *title, const char *want)
 {

@@ -36,7 +36,9 @@ T_TEST(each_pool_has_its_own_measure)
     check_pool(&usage->pools[TTS_POOL_TRACE], 1000, 1000, 0);
     check_pool(&usage->pools[TTS_POOL_L1], 10, 10, 0);
     check_pool(&usage->pools[TTS_POOL_L1_SMALL], 10, 10, 0);
-    T_EQ(usage->peak_total_bytes, 10); /* L1_SMALL is not in it */
+    check_pool(&usage->dram_with_trace, 2000, 2000, 0);
+    check_pool(&usage->l1_with_small, 20, 20, 0);
+    T_EQ(usage->peak_total_bytes, 20);
     T_EQ(usage->core.bytes, 32);
     rig_done(&rig);
 }
