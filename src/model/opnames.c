@@ -111,6 +111,14 @@ uint64_t tts_opnames_hash(const char *name, size_t len)
     return hash ? hash : 1;
 }
 
+size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len)
+{
+    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
+    for (size_t i = 0; i < len; i++)
+        out[i] = (char)plain(name[i]);
+    return len;
+}
+
 /* The slot of a hash, or the empty one where it would be. */
 static uint32_t *slot_of(const struct tts_opnames *names, uint64_t hash)
 {
@@ -128,11 +136,8 @@ void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name,
     if (*slot || names->count == names->max)
         return;
     struct name *kept = &names->names[names->count];
-    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
     kept->hash = hash;
-    for (size_t i = 0; i < len; i++)
-        kept->text[i] = (char)plain(name[i]);
-    kept->text[len] = '\0';
+    kept->text[tts_opnames_copy(kept->text, name, len)] = '\0';
     *slot = FIRST_NAME + names->count++;
     names->last_hash = 0;
 }

@@ -21,7 +21,11 @@ void tts_opnames_free(struct tts_opnames *names); /* NULL is fine */
 /* Never 0; of the first TTS_OP_NAME_MAX bytes, as they are kept. */
 uint64_t tts_opnames_hash(const char *name, size_t len);
 
-/* Keeps a name under its hash; control characters become '?'. */
+/* Writes a name as it is kept, without a terminator: at most TTS_OP_NAME_MAX bytes, control
+ * characters as '?'. Returns its length. Names that are kept alike are one, and have one
+ * hash. */
+size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len);
+/* Keeps a name under its hash. */
 void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name, size_t len);
 /* Hash 0 is TTS_OPNAMES_NONE, one that is not there TTS_OPNAMES_OTHER. */
 uint32_t tts_opnames_find(struct tts_opnames *names, uint64_t hash);

@@ -1,3 +1,4 @@
+#include "model/opnames.h"
 #include "model/recenc_inside.h"
 
 #include <assert.h>
@@ -41,9 +42,11 @@ unsigned tts_recenc_use_name(struct tts_recenc *enc, struct tts_item_op op)
         op.name = enc->op(enc->ctx, op.hash);
         op.name_len = strnlen(op.name, TTS_OP_NAME_MAX);
     }
-    size_t len = op.name_len < TTS_OP_NAME_MAX ? op.name_len : TTS_OP_NAME_MAX;
+    /* As it is kept: another name with this hash reads the same. */
+    char name[TTS_OP_NAME_MAX];
+    size_t len = tts_opnames_copy(name, op.name, op.name_len);
     tts_recenc_push(enc, define_word(TTS_DEFINE_NAME, slot, (unsigned)len), 4);
-    tts_recenc_bytes(enc, op.name, len);
+    tts_recenc_bytes(enc, name, len);
     enc->names[slot] = op.hash;
     return slot;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/item.h"
+#include "model/opnames.h"
 
 #include <string.h>
 
@@ -11,10 +12,18 @@ static inline bool same_text(const char *a, size_t a_len, const char *b, size_t 
     return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
 }
 
+/* Names of operations that are kept alike are the same (opnames.h). */
+static inline bool same_op_name(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    char a_kept[TTS_OP_NAME_MAX], b_kept[TTS_OP_NAME_MAX];
+    size_t a_kept_len = tts_opnames_copy(a_kept, a, a_len);
+    return same_text(a_kept, a_kept_len, b_kept, tts_opnames_copy(b_kept, b, b_len));
+}
+
 static inline bool same_op(const struct tts_item_op *a, const struct tts_item_op *b)
 {
     return a->hash == b->hash &&
-           (a->hash == 0 || same_text(a->name, a->name_len, b->name, b->name_len));
+           (a->hash == 0 || same_op_name(a->name, a->name_len, b->name, b->name_len));
 }
 
 static inline bool same_ranges(const struct tts_event *a, const struct tts_event *b)
@@ -72,7 +81,7 @@ static inline bool same_event(const struct tts_event *a, const struct tts_event 
         return a->device == b->device && a->size_bytes == b->size_bytes && same_ranges(a, b) &&
                (a->kind == TTS_EVENT_SCRATCHPAD || a->borrowed == b->borrowed);
     case TTS_EVENT_OP_BEGIN:
-        return same_text(a->name, a->name_len, b->name, b->name_len);
+        return same_op_name(a->name, a->name_len, b->name, b->name_len);
     case TTS_EVENT_OP_END:
         return true;
     case TTS_EVENT_PROGRAM:

@@ -292,6 +292,23 @@ T_TEST(a_name_that_the_block_has_is_not_written_again)
     commit_holds();
 }
 
+/* They are one operation: whoever reads the file finds that name, whichever came first. */
+T_TEST(names_that_differ_in_control_characters_are_written_as_they_are_kept)
+{
+    static const char *const names[] = {"add\n", "add\x7f", "add?"};
+    for (size_t i = 0; i < 3; i++) {
+        begin_plain();
+        struct tts_item item = event_item(TTS_EVENT_OP_BEGIN);
+        item.op = (struct tts_item_op){tts_opnames_hash(names[i], 4), names[i], 4};
+        put(item, BEGIN);
+        T_MEM_EQ(rig.payload + 4, "add?", 4);
+        size_t used = tts_recenc_used(&rig.enc);
+        item.op.name = names[(i + 1) % 3];
+        put(item, BEGIN);
+        T_EQ(rig.payload[used], rig.payload[8]); /* no other name is defined */
+    }
+}
+
 /* How many bytes an allocation takes; each time it has the next id. */
 static size_t cost_of(uint64_t size_bytes)
 {
