@@ -59,8 +59,8 @@ static enum tts_status count_cores(const struct tts_chip *chip, bool dram, uint3
 static enum tts_status shard_over(uint32_t cores, uint64_t bytes, const struct tts_chip *chip,
                                   struct tts_whatif_request *out, struct tts_error *err)
 {
-    uint32_t columns;
-    uint64_t there;
+    uint32_t columns = 0; /* gcc -O1 does not see that they are set where they are used */
+    uint64_t there = 0;
     bool dram = is_dram(out->request.pool);
     enum tts_status status = count_cores(chip, dram, &columns, &there, err);
     if (status != TTS_OK)
