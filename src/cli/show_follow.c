@@ -25,6 +25,7 @@ enum {
     COLUMNS_MAX = 512,
     LINES_MIN = 4,
     TOP_ROWS = 10,
+    SCREEN_BYTES = 16384, /* some 20 lines, of names that are cut and one path */
 };
 #define SHOW_NS UINT64_C(1000000000) /* between two shows of what was found */
 #define GONE_NS UINT64_C(2000000000) /* without an event, once its program is not there */
@@ -166,18 +167,15 @@ static void draw_lines(struct follow *follow, const char *text)
 
 static enum tts_status draw_screen(struct follow *follow)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
+    char text[SCREEN_BYTES] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
     if (!out)
         return TTS_E_NOMEM;
     put_head(follow->show, out);
     enum tts_status status = put_ops(follow->show, out);
-    if (fclose(out) != 0)
-        status = TTS_E_NOMEM;
+    fclose(out);
     if (status == TTS_OK)
         draw_lines(follow, text);
-    free(text);
     return status;
 }
 
