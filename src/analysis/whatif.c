@@ -63,9 +63,7 @@ void tts_whatif_free(struct tts_whatif *whatif)
     for (size_t i = 0; i < whatif->source_count; i++)
         tts_whatif_source_release(whatif, &whatif->sources[i]);
     tts_whatif_table_release(&whatif->table);
-    if (whatif->steps.items)
-        alloc->free(alloc->ctx, whatif->steps.items,
-                    whatif->steps.capacity * sizeof *whatif->steps.items);
+    tts_whatif_drop_steps(whatif);
     if (whatif->before)
         alloc->free(alloc->ctx, whatif->before,
                     whatif->before_capacity * sizeof *whatif->before);

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 enum {
-    TTS_WHATIF_DEVICES_MAX = 256,   /* of a recording, chips and meshes */
-    TTS_WHATIF_LIVE_MAX = 1 << 26,  /* buffers at once */
-    TTS_WHATIF_STEPS_MAX = 4 << 20, /* that are kept, of 24 bytes */
+    TTS_WHATIF_DEVICES_MAX = 256,       /* of a recording, chips and meshes */
+    TTS_WHATIF_LIVE_MAX = 1 << 26,      /* buffers at once */
+    TTS_WHATIF_STEPS_BYTES = 256 << 20, /* of steps that are kept, some 4 bytes each */
     TTS_WHATIF_TOP = 10,
 };
 
@@ -44,7 +44,7 @@ TTS_NODISCARD enum tts_status tts_whatif_map(const struct tts_event *event,
 
 struct tts_whatif_config {
     const struct tts_chip *chip; /* copied */
-    bool keeps_steps;            /* for tts_whatif_try(), at most TTS_WHATIF_STEPS_MAX */
+    bool keeps_steps;            /* for tts_whatif_try(), at most TTS_WHATIF_STEPS_BYTES */
     bool dram_only;              /* all else is passed over */
 };
 

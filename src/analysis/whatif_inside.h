@@ -61,14 +61,25 @@ struct tts_whatif_step {
     uint8_t placement : 4; /* enum tts_placement, not AT */
 };
 
+enum { TTS_WHATIF_RECENT = 4096 }; /* a power of 2 */
+
+/* Requests that were met before, each at the place of its hash. Most requests are like one of
+ * them; a step then has only that place. A writer and a reader of steps each have one, and both
+ * go through the same changes. */
+struct tts_whatif_recent {
+    struct tts_whatif_step requests[TTS_WHATIF_RECENT]; /* their `place` is 0 */
+};
+
 struct tts_whatif_steps {
-    struct tts_whatif_step *items;
-    size_t count, capacity;
-    bool is_kept; /* false: not asked for, or too many */
+    unsigned char *bytes;
+    size_t used, capacity;
+    struct tts_whatif_recent *recent; /* NULL until the first */
+    bool is_kept;                     /* false: not asked for, or too many */
 };
 
 /* Where there is no room they are all dropped. */
 void tts_whatif_keep(struct tts_whatif *whatif, const struct tts_whatif_step *step);
+void tts_whatif_drop_steps(struct tts_whatif *whatif);
 
 /* ---- devices ---- */
 

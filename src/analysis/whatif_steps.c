@@ -9,17 +9,122 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What whatif.h says of their size. */
-_Static_assert(sizeof(struct tts_whatif_step) == 24, "a step grew");
+_Static_assert(sizeof(struct tts_whatif_step) == 24, "a step has padding, and is compared");
 _Static_assert(TTS_WHATIF_DEVICES_MAX <= 256, "a model has one byte");
 
-static void drop_steps(struct tts_whatif *whatif)
+/* --- steps as bytes ---------------------------------------------------------------------
+ * A step is a number of 1 to 5 bytes, seven bits each, the lowest first. Its two lowest bits
+ * say what it is, the others are its value: GIVE      the place AGAIN     where the request is
+ * among the recent ones; the place follows REQUEST   the same; then the request itself, and the
+ * place CAPTURE   the model */
+
+enum { CODE_GIVE, CODE_AGAIN, CODE_REQUEST, CODE_CAPTURE, CODE_BITS = 2 };
+enum { NUMBER_MAX = 5, STEP_MAX = 2 * NUMBER_MAX + sizeof(struct tts_whatif_step) };
+
+_Static_assert((uint64_t)TTS_WHATIF_LIVE_MAX << CODE_BITS <= UINT32_MAX, "a place has 30 bits");
+
+static unsigned char *put_number(unsigned char *to, uint32_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        *to++ = (unsigned char)(value | 0x80);
+    *to++ = (unsigned char)value;
+    return to;
+}
+
+/* Our own bytes: they are whole. */
+static const unsigned char *get_number(const unsigned char *from, uint32_t *out)
+{
+    uint32_t value = 0;
+    unsigned shift = 0;
+    for (; *from & 0x80; shift += 7)
+        value |= (uint32_t)(*from++ & 0x7f) << shift;
+    *out = value | (uint32_t)*from++ << shift;
+    return from;
+}
+
+static uint32_t recent_place(const struct tts_whatif_step *request)
+{
+    uint64_t words[3];
+    memcpy(words, request, sizeof words);
+    uint64_t hash = words[0] * UINT64_C(0x9e3779b97f4a7c15) ^ words[1];
+    hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9) ^ words[2];
+    hash *= UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(hash >> 40) % TTS_WHATIF_RECENT;
+}
+
+static unsigned char *put_request(struct tts_whatif_recent *recent, unsigned char *to,
+                                  const struct tts_whatif_step *step)
+{
+    struct tts_whatif_step request = *step;
+    request.place = 0;
+    uint32_t at = recent_place(&request);
+    bool is_known = memcmp(&recent->requests[at], &request, sizeof request) == 0;
+    to = put_number(to, at << CODE_BITS | (is_known ? CODE_AGAIN : CODE_REQUEST));
+    if (!is_known) {
+        recent->requests[at] = request;
+        memcpy(to, &request, sizeof request);
+        to += sizeof request;
+    }
+    return put_number(to, step->place);
+}
+
+static const unsigned char *get_step(struct tts_whatif_recent *recent,
+                                     const unsigned char *from, struct tts_whatif_step *out)
+{
+    uint32_t number;
+    from = get_number(from, &number);
+    uint32_t code = number % (1u << CODE_BITS), value = number >> CODE_BITS;
+    if (code == CODE_GIVE) {
+        *out = (struct tts_whatif_step){.kind = TTS_WHATIF_STEP_GIVE, .place = value};
+        return from;
+    }
+    if (code == CODE_CAPTURE) {
+        *out =
+            (struct tts_whatif_step){.kind = TTS_WHATIF_STEP_CAPTURE, .model = (uint8_t)value};
+        return from;
+    }
+    if (code == CODE_REQUEST) {
+        memcpy(&recent->requests[value], from, sizeof recent->requests[value]);
+        from += sizeof recent->requests[value];
+    }
+    *out = recent->requests[value];
+    return get_number(from, &out->place);
+}
+
+/* --- keeping ---------------------------------------------------------------------------- */
+
+void tts_whatif_drop_steps(struct tts_whatif *whatif)
 {
     struct tts_whatif_steps *steps = &whatif->steps;
-    if (steps->items)
-        whatif->alloc->free(whatif->alloc->ctx, steps->items,
-                            steps->capacity * sizeof *steps->items);
+    const struct tts_alloc *alloc = whatif->alloc;
+    if (steps->bytes)
+        alloc->free(alloc->ctx, steps->bytes, steps->capacity);
+    if (steps->recent)
+        alloc->free(alloc->ctx, steps->recent, sizeof *steps->recent);
     *steps = (struct tts_whatif_steps){0};
+}
+
+static struct tts_whatif_recent *new_recent(const struct tts_alloc *alloc)
+{
+    struct tts_whatif_recent *recent = alloc->alloc(alloc->ctx, sizeof *recent);
+    if (recent)
+        memset(recent, 0, sizeof *recent);
+    return recent;
+}
+
+/* Room for one step more. False: there is none. */
+static bool widen_steps(struct tts_whatif *whatif)
+{
+    struct tts_whatif_steps *steps = &whatif->steps;
+    if (!steps->recent)
+        steps->recent = new_recent(whatif->alloc);
+    if (!steps->recent || steps->used > TTS_WHATIF_STEPS_BYTES - STEP_MAX)
+        return false;
+    void *grown = tts_alloc_grow(whatif->alloc, steps->bytes, &steps->capacity,
+                                 steps->used + STEP_MAX, 1);
+    if (grown)
+        steps->bytes = grown;
+    return grown != NULL;
 }
 
 void tts_whatif_keep(struct tts_whatif *whatif, const struct tts_whatif_step *step)
@@ -27,16 +132,18 @@ void tts_whatif_keep(struct tts_whatif *whatif, const struct tts_whatif_step *st
     struct tts_whatif_steps *steps = &whatif->steps;
     if (!steps->is_kept)
         return;
-    void *grown = steps->count == TTS_WHATIF_STEPS_MAX
-                      ? NULL
-                      : tts_alloc_grow(whatif->alloc, steps->items, &steps->capacity,
-                                       steps->count + 1, sizeof *steps->items);
-    if (!grown) {
-        drop_steps(whatif); /* the file is there to be read again */
+    if (!widen_steps(whatif)) {
+        tts_whatif_drop_steps(whatif); /* the file is there to be read again */
         return;
     }
-    steps->items = grown;
-    steps->items[steps->count++] = *step;
+    unsigned char *to = steps->bytes + steps->used;
+    if (step->kind == TTS_WHATIF_STEP_GIVE)
+        to = put_number(to, step->place << CODE_BITS | CODE_GIVE);
+    else if (step->kind == TTS_WHATIF_STEP_CAPTURE)
+        to = put_number(to, (uint32_t)step->model << CODE_BITS | CODE_CAPTURE);
+    else
+        to = put_request(steps->recent, to, step);
+    steps->used = (size_t)(to - steps->bytes);
 }
 
 bool tts_whatif_has_steps(const struct tts_whatif *whatif)
@@ -74,8 +181,12 @@ struct trial {
     const struct tts_whatif *whatif;
     enum tts_pool pool; /* only steps of this pool are run */
     struct tts_device *devices[TTS_WHATIF_DEVICES_MAX];
-    struct tts_buffer *buffers; /* by place */
-    size_t buffer_count;
+    struct held {
+        struct tts_buffer buffer; /* its id is 0 where there is none */
+        uint8_t model;
+    } * held; /* by place */
+    size_t held_count;
+    struct tts_whatif_recent *recent;
 };
 
 static void end_trial(struct trial *trial)
@@ -83,8 +194,10 @@ static void end_trial(struct trial *trial)
     const struct tts_alloc *alloc = trial->whatif->alloc;
     for (size_t i = 0; i < trial->whatif->model_count; i++)
         tts_device_free(trial->devices[i]);
-    if (trial->buffers)
-        alloc->free(alloc->ctx, trial->buffers, trial->buffer_count * sizeof *trial->buffers);
+    if (trial->held)
+        alloc->free(alloc->ctx, trial->held, trial->held_count * sizeof *trial->held);
+    if (trial->recent)
+        alloc->free(alloc->ctx, trial->recent, sizeof *trial->recent);
 }
 
 static enum tts_status begin_trial(struct trial *trial, const struct tts_chip *chip,
@@ -93,13 +206,14 @@ static enum tts_status begin_trial(struct trial *trial, const struct tts_chip *c
     const struct tts_whatif *whatif = trial->whatif;
     const struct tts_alloc *alloc = whatif->alloc;
     enum tts_status status = TTS_OK;
-    trial->buffer_count = whatif->table.count;
-    if (trial->buffer_count > 0) {
-        trial->buffers = alloc->alloc(alloc->ctx, trial->buffer_count * sizeof *trial->buffers);
-        if (!trial->buffers)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-        memset(trial->buffers, 0, trial->buffer_count * sizeof *trial->buffers);
-    }
+    trial->held_count = whatif->table.count;
+    trial->recent = new_recent(alloc);
+    if (trial->held_count > 0)
+        trial->held = alloc->alloc(alloc->ctx, trial->held_count * sizeof *trial->held);
+    if (!trial->recent || (trial->held_count > 0 && !trial->held))
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    if (trial->held)
+        memset(trial->held, 0, trial->held_count * sizeof *trial->held);
     for (size_t i = 0; i < whatif->model_count && status == TTS_OK; i++)
         status = tts_whatif_new_device(whatif, chip, TTS_MODE_PLACE, &trial->devices[i], err);
     return status;
@@ -134,28 +248,33 @@ static bool is_tried(const struct trial *trial, const struct tts_whatif_step *st
     return trial->pool == TTS_POOL_DRAM;
 }
 
+static enum tts_status give(struct trial *trial, struct held *held)
+{
+    if (held->buffer.id == 0)
+        return TTS_OK; /* of another pool */
+    enum tts_status status = tts_device_release(trial->devices[held->model], &held->buffer);
+    held->buffer.id = 0;
+    return status;
+}
+
 static enum tts_status run_step(struct trial *trial, const struct tts_whatif_step *step)
 {
     struct tts_device *device = trial->devices[step->model];
-    assert(step->model < trial->whatif->model_count);
     if (step->kind == TTS_WHATIF_STEP_CAPTURE) {
         tts_device_trace_begin(device);
         return TTS_OK;
     }
-    assert(step->place < trial->buffer_count);
-    struct tts_buffer *buffer = &trial->buffers[step->place];
-    if (step->kind == TTS_WHATIF_STEP_GIVE) {
-        if (buffer->id == 0)
-            return TTS_OK; /* of another pool */
-        enum tts_status status = tts_device_release(device, buffer);
-        *buffer = (struct tts_buffer){0};
-        return status;
-    }
+    assert(step->place < trial->held_count);
+    struct held *held = &trial->held[step->place];
+    if (step->kind == TTS_WHATIF_STEP_GIVE)
+        return give(trial, held);
+    assert(step->model < trial->whatif->model_count);
     if (!is_tried(trial, step, device))
         return TTS_OK;
+    held->model = step->model;
     if (step->kind == TTS_WHATIF_STEP_TRACE)
-        return tts_device_alloc_trace(device, step->size_bytes, buffer, NULL);
-    return take(device, step, buffer);
+        return tts_device_alloc_trace(device, step->size_bytes, &held->buffer, NULL);
+    return take(device, step, &held->buffer);
 }
 
 /* Runs the steps of a pool on devices of `chip` until one fails. */
@@ -166,8 +285,11 @@ static enum tts_status try_chip(const struct tts_whatif *whatif, enum tts_pool p
     struct trial trial = {.whatif = whatif, .pool = pool};
     assert(whatif->steps.is_kept);
     enum tts_status status = begin_trial(&trial, chip, err);
-    for (size_t i = 0; i < whatif->steps.count && status == TTS_OK; i++) {
-        status = run_step(&trial, &whatif->steps.items[i]);
+    const unsigned char *at = whatif->steps.bytes, *end = at ? at + whatif->steps.used : at;
+    while (status == TTS_OK && at < end) {
+        struct tts_whatif_step step;
+        at = get_step(trial.recent, at, &step);
+        status = run_step(&trial, &step);
         if (status == TTS_E_NOMEM)
             tts_error_set(err, status, "out of memory");
     }

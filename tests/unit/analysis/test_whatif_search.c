@@ -191,3 +191,47 @@ T_TEST(kept_steps_fail_and_pass_as_whole_runs_do)
         tts_whatif_free(rig.whatif);
     }
 }
+
+/* Requests beside those that are remembered, and places of several bytes: what lives then is
+ * what a run of the events says. */
+T_TEST(steps_of_many_different_requests_are_what_they_were)
+{
+    enum { BUFFERS = 20000 };
+    struct tts_chip chip = small_chip(UINT64_C(1) << 34);
+    struct rig rig = rig_with(&chip, true);
+    bool passes = false;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t id = 0; id < BUFFERS; id++)
+            alloc_in(&rig, TTS_POOL_DRAM, id, (1 + id * 7919 % BUFFERS) * 384, 32);
+        for (uint64_t id = 0; id < BUFFERS && round < 2; id++)
+            free_row(&rig, id * 13 % BUFFERS);
+    }
+    T_EQ(tts_whatif_failures(rig.whatif), 0);
+    struct tts_whatif_pool dram = pool_of(&rig, TTS_POOL_DRAM);
+    uint64_t sum = UINT64_C(32) * BUFFERS * (BUFFERS + 1) / 2;
+    T_EQ(dram.stats.peak_bytes, sum);
+    T_EQ(tts_whatif_try(rig.whatif, sum, &passes, NULL), TTS_OK);
+    T_TRUE(passes);
+    T_EQ(tts_whatif_try(rig.whatif, sum - 32, &passes, NULL), TTS_OK);
+    T_TRUE(!passes);
+    tts_whatif_free(rig.whatif);
+}
+
+/* More than four million, which would be 96 MiB as they are. */
+T_TEST(steps_of_a_long_recording_are_kept_in_little_memory)
+{
+    enum { PAIRS = (4 << 20) / 2 + 1 };
+    struct tts_chip chip = small_chip(4 * 2048);
+    struct rig rig = rig_with(&chip, true);
+    bool passes = false;
+    for (uint64_t id = 1; id <= PAIRS; id++) {
+        rows(&rig, id, 1 + id % 3);
+        free_row(&rig, id);
+    }
+    T_TRUE(tts_whatif_has_steps(rig.whatif));
+    T_EQ(tts_whatif_try(rig.whatif, 3 * 2048, &passes, NULL), TTS_OK);
+    T_TRUE(passes);
+    T_EQ(tts_whatif_try(rig.whatif, 3 * 2048 - 32, &passes, NULL), TTS_OK);
+    T_TRUE(!passes);
+    tts_whatif_free(rig.whatif);
+}
