@@ -4,6 +4,7 @@
  * not freed is what lives. */
 #include "base/bytes.h"
 #include "base/check.h"
+#include "fuzz/reuse.h"
 #include "model/follow.h"
 #include "model/recdec.h"
 #include "model/recfile.h"
@@ -22,6 +23,7 @@ enum {
     PLACES_MAX = 4, /* in pages, and of a black box */
     BLOCKS_MAX = 64,
     DEVICES_MAX = 8,
+    WALK_RUNS = 16, /* one of so many is looked at as a whole, which takes longer than a run */
     HEADER = TTS_REC_HEADER_BYTES,
     HEAD = TTS_REC_BLOCK_HEADER_BYTES,
 };
@@ -332,6 +334,8 @@ static void follow(struct run *run)
     }
     if (status != TTS_E_NOT_FOUND)
         check_error(&err, status);
+    if (run->seq % WALK_RUNS == 0 && !tts_fold_is_valid(tts_follow_fold(run->follow)))
+        stop("what is followed does not hold together", "");
     if (status == TTS_E_SYNTAX && run->crosses_gaps)
         cross_gaps(run);
     else if (has_begun || !run->in_keyframe)
@@ -355,40 +359,6 @@ static void seek(struct run *run, uint64_t seq)
     }
 }
 
-/* --- memory ----------------------------------------------------------------------------- */
-
-/* A follower's, used anew by every run: most of the time would go into asking for it. What
- * reads the file has its own, which a sanitizer watches. */
-static struct {
-    _Alignas(64) unsigned char bytes[16 << 20];
-    size_t used;
-} arena;
-
-static void *take(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    size_t at = arena.used, rounded = (bytes + 63) / 64 * 64;
-    if (bytes > sizeof arena.bytes || rounded > sizeof arena.bytes - at)
-        return NULL;
-    arena.used += rounded;
-    return arena.bytes + at;
-}
-
-static void *take_more(void *ctx, void *memory, size_t old_bytes, size_t bytes)
-{
-    void *moved = take(ctx, bytes);
-    return moved ? memcpy(moved, memory, old_bytes < bytes ? old_bytes : bytes) : NULL;
-}
-
-static void give(void *ctx, void *memory, size_t bytes)
-{
-    (void)ctx;
-    (void)memory;
-    (void)bytes;
-}
-
-static const struct tts_alloc arena_alloc = {take, take_more, give, NULL};
-
 /* --- one input -------------------------------------------------------------------------- */
 
 static void run_file(const char *path, uint64_t seek_seq)
@@ -397,13 +367,12 @@ static void run_file(const char *path, uint64_t seek_seq)
         .limits = {.live_max = 256, .devices_max = DEVICES_MAX, .ops_max = 16}};
     struct run run = {0};
     struct tts_error err = {0};
-    enum tts_status status = tts_recfile_open(path, NULL, &run.file, &err);
+    enum tts_status status = tts_recfile_open(path, &reuse_alloc, &run.file, &err);
     if (status != TTS_OK) {
         check_error(&err, status);
         return;
     }
-    arena.used = 0;
-    if (tts_follow_new(&config, &arena_alloc, &run.follow, &err) != TTS_OK)
+    if (tts_follow_new(&config, &reuse_alloc, &run.follow, &err) != TTS_OK)
         stop("no follower", err.text);
     run.crosses_gaps = seek_seq % 2 == 1;
     follow(&run);

@@ -346,7 +346,6 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_alloc(struct tts_fold *fold,
                                    .size_bytes = size_bytes,
                                    .op = (uint16_t)op_of(fold, op_hash),
                                    .pool = (uint8_t)pool});
-    tts_assert_expensive(tts_fold_is_valid(fold));
     return TTS_FOLD_COUNTED;
 }
 
@@ -359,7 +358,6 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_free(struct tts_fold *fold,
     if (TTS_UNLIKELY(!device))
         return TTS_FOLD_DROPPED;
     enum tts_fold_outcome outcome = free_buffer(fold, device, id, pool, size_bytes);
-    tts_assert_expensive(tts_fold_is_valid(fold));
     return outcome;
 }
 
@@ -433,7 +431,6 @@ enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_eve
     else
         outcome = tts_fold_free_buffer(fold, event->device, event->pool, event->id,
                                        event->size_bytes);
-    tts_assert_expensive(tts_fold_is_valid(fold));
     return outcome;
 }
 
