@@ -95,9 +95,12 @@ void tts_recpack_put(struct tts_recpack *pack, const struct tts_item *item)
         pack->block.tick + tts_recpack_units(pack, pack->block.time_ns, pack->time_ns);
     assert(pack->is_open && tts_recpack_has_room(pack));
     assert(pack->time_ns >= pack->block.time_ns && tick >= pack->block.tick);
+    size_t used = tts_recenc_used(&pack->enc);
     bool fits = tts_recenc_item(&pack->enc, item, is_unseen, tick);
     assert(fits);
     (void)fits;
+    used = tts_recenc_used(&pack->enc) - used;
+    pack->event_bytes += pack->is_telling ? 0 : used;
     pack->block_events += is_event;
 }
 
@@ -107,6 +110,9 @@ static enum tts_status make_room(struct tts_recpack *pack, const struct tts_item
 {
     if (pack->is_open && tts_recpack_has_room(pack))
         return TTS_OK;
+    enum tts_status status = tts_recpack_flush(pack, err);
+    if (status != TTS_OK)
+        return status;
     if (pack->has_items && !pack->in_keyframe && tts_recpack_is_due(pack))
         return tts_recpack_keyframe(pack, err);
     bool is_first = !pack->has_items && item->kind == TTS_ITEM_KEYFRAME;

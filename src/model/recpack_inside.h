@@ -11,7 +11,9 @@
 enum {
     TTS_RECPACK_PAYLOAD = 1 << 20,       /* of a block, before it is compressed */
     TTS_RECPACK_EVENTS = 1 << 16,        /* of a block, at most */
-    TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* between two keyframes; as many as live, if more */
+    TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* between two keyframes, at least */
+    TTS_RECPACK_KEYFRAME_SHARE = 9,      /* bytes of events for each byte of a keyframe */
+    TTS_RECPACK_LIVE_BYTES = 2,          /* of a buffer in the first keyframe, about */
     TTS_RECPACK_LEVEL = 1,
 };
 
@@ -27,10 +29,14 @@ struct tts_recpack {
     FILE *out;
     struct tts_rec_header header;
     struct tts_follow *follow;
-    uint64_t seq, time_ns;       /* of the last item */
-    uint64_t keyframe_seq;       /* of the last keyframe, or where it begins */
-    bool has_items;              /* one was taken */
-    bool in_keyframe, is_passed; /* of the source; it is passed over */
+    uint64_t seq, time_ns;                  /* of the last item */
+    uint64_t keyframe_seq;                  /* of the last keyframe, or where it begins */
+    uint64_t event_bytes;                   /* of all events, before compression */
+    uint64_t keyframe_bytes, keyframe_live; /* of the last keyframe that was made; 0: none */
+    uint64_t keyframe_end;                  /* where it ends in the file */
+    bool is_telling;                        /* a keyframe, at this moment */
+    bool has_items;                         /* one was taken */
+    bool in_keyframe, is_passed;            /* of the source; it is passed over */
     uint32_t active[TTS_FOLLOW_CAPTURES_MAX];
     size_t active_count;
     struct tts_error *err; /* while a keyframe is told */

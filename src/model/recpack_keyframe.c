@@ -6,16 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not once something lived that was not in the ledger: who started there would not know it, and
- * whether it still lives nobody knows. */
+/* What a keyframe of so many buffers takes in the file, by the last one. */
+static uint64_t keyframe_cost(const struct tts_recpack *pack, uint64_t live)
+{
+    if (pack->keyframe_live == 0)
+        return live * TTS_RECPACK_LIVE_BYTES;
+    return pack->keyframe_bytes * live / pack->keyframe_live;
+}
+
+/* Keyframes take at most a share of the bytes, and with them the file stays smaller than its
+ * events are before compression: so large, about, is the recording that is packed. Not once
+ * something lived that was not in the ledger: who started there would not know it, and whether
+ * it still lives nobody knows. */
 bool tts_recpack_is_due(const struct tts_recpack *pack)
 {
     const struct tts_fold *fold = tts_follow_fold(pack->follow);
     struct tts_tracker_health health;
     tts_fold_health(fold, &health);
-    uint64_t live = tts_fold_collect(fold, NULL, 0);
-    uint64_t events = pack->seq - pack->keyframe_seq;
-    return health.unlisted == 0 && events >= TTS_RECPACK_KEYFRAME_EVENTS && events >= live;
+    uint64_t cost = keyframe_cost(pack, tts_fold_collect(fold, NULL, 0));
+    uint64_t since = pack->off - pack->keyframe_end;
+    return health.unlisted == 0 &&
+           pack->seq - pack->keyframe_seq >= TTS_RECPACK_KEYFRAME_EVENTS &&
+           since >= TTS_RECPACK_KEYFRAME_SHARE * cost && pack->off + cost <= pack->event_bytes;
 }
 
 /* ---- items ---- */
@@ -128,13 +140,21 @@ enum tts_status tts_recpack_keyframe(struct tts_recpack *pack, struct tts_error 
     pack->err = &failure;
     pack->live_count = pack->range_count = 0;
     pack->keyframe_seq = pack->seq;
+    uint64_t off = pack->off;
+    pack->is_telling = true;
     bool is_told = tts_fold_tell(tts_follow_fold(pack->follow), tell, pack);
+    pack->is_telling = false;
     pack->err = NULL;
     if (!is_told && err)
         *err = failure;
     if (!is_told)
         return failure.status;
-    return tts_recpack_has_room(pack) ? TTS_OK : tts_recpack_begin(pack, false, false, err);
+    /* Events have a block of their own: so it is known what the keyframe takes. */
+    status = tts_recpack_begin(pack, false, false, err);
+    pack->keyframe_live = tts_fold_collect(tts_follow_fold(pack->follow), NULL, 0);
+    pack->keyframe_bytes = pack->off - off;
+    pack->keyframe_end = pack->off;
+    return status;
 }
 
 void tts_recpack_free_keyframe(struct tts_recpack *pack)
