@@ -1,5 +1,5 @@
 /* bench_capture: what an event costs a program that is tracked.
- *   bench_capture [PART]...   off, 1k, 32k, 1M, socket, op, program; all without one
+ *   bench_capture [PART]...   off, 1k, 32k, 1M, socket, op, program, cases; all without one
  * Buffers in DRAM are replaced at random, one freed and one allocated, while as many live as
  * the row says: with nobody listening, with a capture that counts, and, in the same run and
  * turn and turn about, with a mutex and a hash map and with one socket write per event. Best
@@ -7,6 +7,7 @@
  * wall, for an event of one thread. Rows are gross: the loop that draws the buffers has a row
  * of its own, and only 'off' is without it. Aims are printed beside what was reached and marked
  * when missed. What was counted must be what was fed; exit 1 when it is not. */
+#include "cases.h"
 #include "churn.h"
 
 #include <stdio.h>
@@ -309,13 +310,14 @@ static bool is_wanted(char **words, const char *part)
 
 static void check_words(char **words)
 {
-    static const char *const parts[] = {"off", "1k", "32k", "1M", "socket", "op", "program"};
+    static const char *const parts[] = {"off",    "1k", "32k",     "1M",
+                                        "socket", "op", "program", "cases"};
     for (; *words; words++) {
         size_t i = 0;
         while (i < sizeof parts / sizeof *parts && strcmp(*words, parts[i]) != 0)
             i++;
         if (i == sizeof parts / sizeof *parts)
-            churn_die("unknown part, give some of off 1k 32k 1M socket op program");
+            churn_die("unknown part, give some of off 1k 32k 1M socket op program cases");
     }
 }
 
@@ -350,6 +352,8 @@ int main(int argc, char **argv)
         operations();
     if (is_wanted(words, "program"))
         programs();
+    if (is_wanted(words, "cases"))
+        cases_run();
     print_health();
     return is_wrong ? 1 : 0;
 }

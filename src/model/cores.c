@@ -64,6 +64,18 @@ void tts_cores_remove_all(struct tts_cores *cores, enum tts_core_kind kind, uint
     cores->all_parts--;
 }
 
+_Static_assert(SIDE <= 64, "rows are bits of a word");
+
+/* These rows change. */
+static void touch_rows(struct tts_cores *cores, struct tts_box box)
+{
+    cores->stale |= (UINT64_MAX >> (63 - (box.y1 - box.y0))) << box.y0;
+    if (box.x1 >= cores->columns)
+        cores->columns = (uint8_t)(box.x1 + 1);
+    if (box.y1 >= cores->rows)
+        cores->rows = (uint8_t)(box.y1 + 1);
+}
+
 static void raise_top(struct tts_cores *cores, uint16_t core, uint64_t bytes)
 {
     if (bytes > cores->top_bytes || (bytes == cores->top_bytes && core < cores->top_core)) {
@@ -81,7 +93,7 @@ static void widen(struct tts_cores *cores, struct tts_box box)
     all->y0 = box.y0 < all->y0 ? box.y0 : all->y0;
     all->x1 = box.x1 > all->x1 ? box.x1 : all->x1;
     all->y1 = box.y1 > all->y1 ? box.y1 : all->y1;
-    cores->has_program = true;
+    cores->has_program = cores->program_is_stale = true;
 }
 
 static void add_row(struct tts_cores *cores, enum tts_core_kind kind, uint16_t from,
@@ -90,16 +102,17 @@ static void add_row(struct tts_cores *cores, enum tts_core_kind kind, uint16_t f
     struct tts_core_grid *grid = cores->grid;
     uint32_t *parts = is_program(kind) ? grid->program_parts : grid->buffer_parts;
     uint64_t *by = &grid->by[kind][from], *sum = &grid->sum[from], most = 0;
-    uint32_t best = 0;
     for (uint32_t i = 0; i < count; i++) {
         by[i] += bytes;
         sum[i] += bytes;
         parts[from + i]++;
-        if (sum[i] > most) {
-            most = sum[i];
-            best = i;
-        }
+        most = sum[i] > most ? sum[i] : most;
     }
+    if (most < cores->top_bytes || (most == cores->top_bytes && from > cores->top_core))
+        return;
+    uint32_t best = 0;
+    while (sum[best] != most)
+        best++;
     raise_top(cores, (uint16_t)(from + best), most);
 }
 
@@ -119,18 +132,48 @@ void tts_cores_add(struct tts_cores *cores, enum tts_core_kind kind, const struc
     for (size_t i = 0; i < count; i++) {
         if (is_program(kind))
             widen(cores, box[i]);
+        else
+            touch_rows(cores, box[i]);
         add_box(cores, kind, box[i], bytes);
     }
     if (!is_program(kind))
         cores->some_parts++;
 }
 
+static void find_row_top(struct tts_cores *cores, uint32_t y)
+{
+    struct tts_core_grid *grid = cores->grid;
+    const uint64_t *sum = &grid->sum[tts_core_idx(0, y)];
+    uint64_t most = 0;
+    uint32_t best = 0;
+    for (uint32_t x = 0; x < cores->columns; x++) {
+        if (sum[x] > most) {
+            most = sum[x];
+            best = x;
+        }
+    }
+    grid->row_bytes[y] = most;
+    grid->row_core[y] = tts_core_idx(best, y);
+}
+
+/* Looks at the rows that changed, each as wide as the grid is used, then at the tops of all. */
 static void find_top(struct tts_cores *cores)
 {
+    struct tts_core_grid *grid = cores->grid;
+    if (cores->program_is_stale)
+        touch_rows(cores, cores->program_box);
+    cores->program_is_stale = false;
+    for (uint64_t stale = cores->stale; stale; stale &= stale - 1)
+        find_row_top(cores, (uint32_t)__builtin_ctzll(stale));
+    cores->stale = 0;
     cores->top_bytes = 0;
     cores->top_core = 0;
-    for (uint16_t core = 0; core < TTS_CORES_MAX; core++)
-        raise_top(cores, core, cores->grid->sum[core]);
+    for (uint32_t y = 0; y < cores->rows; y++) {
+        if (grid->row_bytes[y] > cores->top_bytes) {
+            cores->top_bytes = grid->row_bytes[y];
+            cores->top_core = grid->row_core[y];
+        }
+    }
 }
 
 void tts_cores_remove(struct tts_cores *cores, enum tts_core_kind kind,
@@ -139,6 +182,7 @@ void tts_cores_remove(struct tts_cores *cores, enum tts_core_kind kind,
     assert(!is_program(kind) && cores->has_grid && cores->some_parts > 0);
     struct tts_core_grid *grid = cores->grid;
     for (size_t i = 0; i < count; i++) {
+        touch_rows(cores, box[i]);
         for (uint32_t y = box[i].y0; y <= box[i].y1; y++) {
             for (uint32_t x = box[i].x0; x <= box[i].x1; x++) {
                 uint16_t core = tts_core_idx(x, y);
@@ -182,9 +226,10 @@ void tts_cores_end_program(struct tts_cores *cores)
         return;
     assert(cores->has_grid);
     struct tts_box box = cores->program_box;
+    touch_rows(cores, box);
     for (uint32_t y = box.y0; y <= box.y1; y++)
         clear_row(cores->grid, tts_core_idx(box.x0, y), tts_core_idx(box.x1, y));
-    cores->has_program = cores->has_unlisted = false;
+    cores->has_program = cores->program_is_stale = cores->has_unlisted = false;
     cores->program_count = 0;
     cores->top_bytes = 0;
     cores->top_core = 0;
@@ -220,6 +265,9 @@ void tts_cores_merge(struct tts_cores *cores, const struct tts_cores *other)
     if (other->has_program)
         widen(cores, other->program_box);
     merge_grid(cores->grid, other->grid);
+    if (other->rows > 0)
+        touch_rows(cores, (struct tts_box){0, 0, (uint8_t)(other->columns - 1),
+                                           (uint8_t)(other->rows - 1)});
     find_top(cores);
 }
 
@@ -248,6 +296,15 @@ static bool is_list_valid(const struct tts_cores *cores)
     return cores->has_program || (cores->program_count == 0 && !cores->has_unlisted);
 }
 
+/* The slow way, over all cores. */
+static bool is_top_valid(const struct tts_cores *cores)
+{
+    struct tts_cores all = {0};
+    for (uint16_t core = 0; core < TTS_CORES_MAX; core++)
+        raise_top(&all, core, cores->grid->sum[core]);
+    return all.top_bytes == cores->top_bytes && all.top_core == cores->top_core;
+}
+
 bool tts_cores_are_valid(const struct tts_cores *cores)
 {
     uint64_t all = cores->all[TTS_CORE_L1] + cores->all[TTS_CORE_L1_SMALL];
@@ -256,9 +313,7 @@ bool tts_cores_are_valid(const struct tts_cores *cores)
     if (!cores->has_grid)
         return cores->top_bytes == 0 && cores->top_core == 0 && cores->some_parts == 0 &&
                !cores->has_program && cores->program_count == 0;
-    struct tts_cores copy = *cores;
-    find_top(&copy);
-    if (copy.top_bytes != cores->top_bytes || copy.top_core != cores->top_core)
+    if (!is_top_valid(cores))
         return false;
     for (uint16_t core = 0; core < TTS_CORES_MAX; core++)
         if (!is_core_valid(cores, core))

@@ -1,8 +1,10 @@
 /* cores.h: what is in use on every core of one device now: blocks that all cores have alike,
  * buffers of some cores, and what the program under way has.
  *
- * The fullest core is known at any time. Caller's memory; the grid is touched, and set to 0,
- * when the first thing lies on some cores only. One thread at a time. */
+ * The fullest core is known at any time. Where it loses something, the next is looked for: in
+ * the rows that changed since the last look, and among the fullest of all rows. Caller's
+ * memory; the grid is touched, and set to 0, when the first thing lies on some cores only. One
+ * thread at a time. */
 #pragma once
 
 #include "model/coresets.h"
@@ -40,6 +42,8 @@ struct tts_program_part {
 /* [y * TTS_GRID_SIDE_MAX + x] */
 struct tts_core_grid {
     uint64_t sum[TTS_CORES_MAX];
+    uint64_t row_bytes[TTS_GRID_SIDE_MAX]; /* the most of `sum` in a row that is not stale */
+    uint16_t row_core[TTS_GRID_SIDE_MAX];  /* the first that has it */
     uint64_t by[TTS_CORE_KINDS][TTS_CORES_MAX];
     uint32_t program_parts[TTS_CORES_MAX], buffer_parts[TTS_CORES_MAX];
     struct tts_program_part program[TTS_PROGRAM_PARTS_MAX];
@@ -53,9 +57,12 @@ struct tts_cores {
     uint64_t some_parts;            /* buffers on some cores */
     uint64_t top_bytes;             /* the most of what a core has besides */
     uint16_t top_core;              /* the first that has it */
+    uint64_t stale;                 /* rows that changed since they were looked at: bits */
+    uint8_t columns, rows;          /* of the grid, as far as there was ever something */
     uint32_t program_count;         /* listed */
     struct tts_box program_box;     /* around all that the program has */
     bool has_program, has_unlisted; /* it has anything; more than is listed */
+    bool program_is_stale;          /* the rows of its box are stale, too */
     bool is_lost; /* something could not be put on a core: all is at least what it says */
 };
 

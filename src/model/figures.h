@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/cores.h"
+#include "model/ledger.h"
 #include "ttscope/chip.h"
 
 #include <stdbool.h>
@@ -29,7 +30,8 @@ struct tts_run {
     struct tts_pair_run pairs[TTS_PAIRS];
     uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* of the program under way, of this phase */
     int64_t program_peak_bytes[TTS_PROGRAM_KINDS];
-    int64_t total_peak_bytes;
+    uint64_t core_bytes; /* change of L1 and L1_SMALL, and the program: signed, modulo 2^64 */
+    int64_t total_peak_bytes; /* of core_bytes */
     uint64_t programs, traces, traced_bytes;
 };
 
@@ -104,11 +106,22 @@ static inline void tts_pool_run_free(struct tts_pool_run *run, uint64_t bytes)
     run->frees++;
 }
 
+/* To be called after core_bytes grew. */
+static inline void tts_run_note_total(struct tts_run *run)
+{
+    if ((int64_t)run->core_bytes > run->total_peak_bytes)
+        run->total_peak_bytes = (int64_t)run->core_bytes;
+}
+
 static inline void tts_run_alloc(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
 {
     if (tts_pool_is_second(pool))
         tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
     tts_pool_run_alloc(&run->pools[pool], bytes);
+    if (tts_pool_is_l1(pool)) {
+        run->core_bytes += bytes;
+        tts_run_note_total(run);
+    }
 }
 
 static inline void tts_run_free(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
@@ -116,17 +129,8 @@ static inline void tts_run_free(struct tts_run *run, enum tts_pool pool, uint64_
     if (tts_pool_is_second(pool))
         tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
     tts_pool_run_free(&run->pools[pool], bytes);
-}
-
-/* To be called after what adds to L1 or L1_SMALL. */
-static inline void tts_run_note_total(struct tts_run *run)
-{
-    uint64_t total = (uint64_t)tts_pool_run_change(&run->pools[TTS_POOL_L1]);
-    total += (uint64_t)tts_pool_run_change(&run->pools[TTS_POOL_L1_SMALL]);
-    for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++)
-        total += run->program_bytes[kind];
-    if ((int64_t)total > run->total_peak_bytes)
-        run->total_peak_bytes = (int64_t)total;
+    if (tts_pool_is_l1(pool))
+        run->core_bytes -= bytes;
 }
 
 static inline void tts_run_add_program(struct tts_run *run, enum tts_core_kind kind,
@@ -136,13 +140,16 @@ static inline void tts_run_add_program(struct tts_run *run, enum tts_core_kind k
     int64_t now = (int64_t)run->program_bytes[kind];
     if (now > run->program_peak_bytes[kind])
         run->program_peak_bytes[kind] = now;
+    run->core_bytes += bytes;
     tts_run_note_total(run);
 }
 
 /* Of the program before, what this phase counted is gone. */
 static inline void tts_run_begin_program(struct tts_run *run)
 {
-    for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++)
+    for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
+        run->core_bytes -= run->program_bytes[kind];
         run->program_bytes[kind] = 0;
+    }
     run->programs++;
 }

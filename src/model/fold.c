@@ -20,6 +20,7 @@ TTS_COLD static struct tts_fold_device *enter(struct tts_fold *fold, uint32_t id
                                        .last_chip = TTS_FOLD_NO_DEVICE,
                                        .next_chip = TTS_FOLD_NO_DEVICE};
     tts_cores_init(&device->cores, &fold->grids[idx]);
+    fold->by_id[tts_fold_device_slot(fold, id)] = idx;
     fold->ids[idx] = id;
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
         tts_watch_settle(watch, fold);
@@ -29,13 +30,11 @@ TTS_COLD static struct tts_fold_device *enter(struct tts_fold *fold, uint32_t id
     return device;
 }
 
-TTS_COLD static struct tts_fold_device *search(struct tts_fold *fold, uint32_t id)
+static TTS_NOINLINE struct tts_fold_device *search(struct tts_fold *fold, uint32_t id)
 {
-    uint16_t idx = 0;
-    while (idx < fold->device_count && fold->ids[idx] != id)
-        idx++;
-    struct tts_fold_device *device =
-        idx < fold->device_count ? &fold->devices[idx] : enter(fold, id);
+    struct tts_fold_device *device = tts_fold_find(fold, id);
+    if (TTS_UNLIKELY(!device))
+        device = enter(fold, id);
     if (device) {
         fold->last_id = id;
         fold->last_idx = device->idx;
@@ -97,18 +96,18 @@ static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
     }
 }
 
-/* Of pools that are not DRAM: apart, so that DRAM, which most events are of, is a constant
- * above. */
-static TTS_NOINLINE void count_other_alloc(struct tts_fold *fold,
-                                           const struct tts_fold_device *device,
-                                           enum tts_pool pool, uint64_t bytes)
+/* Of any pool: apart, so that DRAM and L1, which most events are of, are constants elsewhere.
+ */
+static TTS_NOINLINE void count_any_alloc(struct tts_fold *fold,
+                                         const struct tts_fold_device *device,
+                                         enum tts_pool pool, uint64_t bytes)
 {
     count_alloc(fold, device, pool, bytes);
 }
 
-static TTS_NOINLINE void count_other_free(struct tts_fold *fold,
-                                          const struct tts_fold_device *device,
-                                          enum tts_pool pool, uint64_t bytes)
+static TTS_NOINLINE void count_any_free(struct tts_fold *fold,
+                                        const struct tts_fold_device *device,
+                                        enum tts_pool pool, uint64_t bytes)
 {
     count_free(fold, device, pool, bytes);
 }
@@ -131,7 +130,10 @@ static void release_l1(struct tts_fold *fold, struct tts_fold_device *device, ui
 {
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
     assert(part && part->device == device->idx);
-    count_other_free(fold, device, (enum tts_pool)part->pool, part->bytes_per_bank);
+    if (TTS_LIKELY(part->pool == TTS_POOL_L1))
+        count_free(fold, device, TTS_POOL_L1, part->bytes_per_bank);
+    else
+        count_any_free(fold, device, (enum tts_pool)part->pool, part->bytes_per_bank);
     tts_fold_displace(fold, device, part);
 }
 
@@ -144,7 +146,7 @@ static TTS_FORCE_INLINE void release(struct tts_fold *fold, struct tts_fold_devi
     else if (tts_pool_is_l1(pool))
         release_l1(fold, device, place);
     else
-        count_other_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
+        count_any_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
 }
 
 TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *device,
@@ -183,7 +185,7 @@ static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_
     assert(entry.size_bytes > 0 && !tts_pool_is_l1(pool));
     record(fold, device, entry);
     if (TTS_UNLIKELY(pool != TTS_POOL_DRAM)) {
-        count_other_alloc(fold, device, pool, entry.size_bytes);
+        count_any_alloc(fold, device, pool, entry.size_bytes);
         return;
     }
     count_alloc(fold, device, TTS_POOL_DRAM, entry.size_bytes);
@@ -203,7 +205,10 @@ static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
                                                .pool = (uint8_t)event->pool});
     struct tts_l1_entry *part =
         place == TTS_LEDGER_NONE ? NULL : tts_ledger_add_l1(fold->ledger, place);
-    count_other_alloc(fold, device, event->pool, event->bytes_per_bank);
+    if (TTS_LIKELY(event->pool == TTS_POOL_L1))
+        count_alloc(fold, device, TTS_POOL_L1, event->bytes_per_bank);
+    else
+        count_any_alloc(fold, device, event->pool, event->bytes_per_bank);
     tts_fold_place(fold, device, event, part, op);
     if (fold->trace_depth > 0 && event->pool == TTS_POOL_L1)
         count_traced(fold, device, event->bytes_per_bank);
@@ -228,7 +233,7 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
         return;
     }
     fold->health.unseen_frees++;
-    count_other_free(fold, device, pool, bytes);
+    count_any_free(fold, device, pool, bytes);
 }
 
 /* `bytes` are by the measure of the pool, for a buffer that was not seen. */

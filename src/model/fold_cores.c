@@ -11,14 +11,6 @@ static struct tts_watch_device *seen_by(const struct tts_watch *watch,
     return seen;
 }
 
-static void note_totals(const struct tts_fold *fold, const struct tts_fold_device *device)
-{
-    for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
-        for (const struct tts_fold_device *at = device; at;
-             at = tts_fold_next(fold, device, at))
-            tts_run_note_total(&seen_by(watch, at)->run);
-}
-
 static void note_peaks(const struct tts_fold *fold, const struct tts_fold_device *device,
                        uint32_t op)
 {
@@ -96,7 +88,6 @@ void tts_fold_place(struct tts_fold *fold, struct tts_fold_device *device,
     assert(tts_pool_is_l1(event->pool));
     uint64_t bytes = event->block_bytes ? event->block_bytes : event->bytes_per_bank;
     assert(bytes > 0);
-    note_totals(fold, device);
     uint32_t set = part ? find_cores(fold, device, event, bytes) : TTS_CORESETS_NOWHERE;
     if (part) {
         part->bytes_per_bank = event->bytes_per_bank;

@@ -12,7 +12,8 @@
 
 #include <assert.h>
 
-enum { TTS_FOLD_NO_DEVICE = UINT16_MAX };
+/* The table of devices is half full at most. */
+enum { TTS_FOLD_NO_DEVICE = UINT16_MAX, TTS_FOLD_DEVICE_SLOTS = 2 * TTS_FOLD_DEVICES_MAX };
 
 struct tts_fold_device {
     uint32_t id;
@@ -33,6 +34,7 @@ struct tts_fold {
     uint16_t last_idx;
     uint16_t device_count;
     uint32_t *ids; /* [devices_max]: of devices, apart from the rest for a quick search */
+    uint16_t by_id[TTS_FOLD_DEVICE_SLOTS]; /* indices of devices, by a hash of their ids */
     struct tts_fold_device *devices;
     struct tts_core_grid *grids; /* [devices_max] each */
     struct tts_opnames *names;
@@ -109,6 +111,21 @@ static inline enum tts_core_kind tts_pool_core_kind(enum tts_pool pool)
 
 /* By id; entered if it is new. NULL: there are devices_max already. */
 struct tts_fold_device *tts_fold_device(struct tts_fold *fold, uint32_t id);
+/* The slot of by_id that has the device, or the empty one where it would be. */
+static inline uint32_t tts_fold_device_slot(const struct tts_fold *fold, uint32_t id)
+{
+    uint32_t slot = (id * UINT32_C(0x9e3779b1)) >> 23;
+    _Static_assert(TTS_FOLD_DEVICE_SLOTS == 1 << (32 - 23), "a hash is a slot");
+    while (fold->by_id[slot] != TTS_FOLD_NO_DEVICE && fold->ids[fold->by_id[slot]] != id)
+        slot = (slot + 1) % TTS_FOLD_DEVICE_SLOTS;
+    return slot;
+}
+/* By id. NULL: it is not known. */
+static inline struct tts_fold_device *tts_fold_find(const struct tts_fold *fold, uint32_t id)
+{
+    uint16_t idx = fold->by_id[tts_fold_device_slot(fold, id)];
+    return idx == TTS_FOLD_NO_DEVICE ? NULL : &fold->devices[idx];
+}
 
 /* Something of `device` and its chips could not be put on the cores. */
 void tts_fold_lose(struct tts_fold *fold, struct tts_fold_device *device);

@@ -3,14 +3,6 @@
 
 #include <assert.h>
 
-static struct tts_fold_device *find(const struct tts_fold *fold, uint32_t id)
-{
-    for (uint16_t i = 0; i < fold->device_count; i++)
-        if (fold->ids[i] == id)
-            return &fold->devices[i];
-    return NULL;
-}
-
 /* Its chips have nothing of it. */
 static bool is_idle(const struct tts_fold_device *mesh)
 {
@@ -20,7 +12,8 @@ static bool is_idle(const struct tts_fold_device *mesh)
 static enum tts_status check(const struct tts_fold *fold, uint32_t chip, uint32_t mesh,
                              struct tts_error *err)
 {
-    const struct tts_fold_device *part = find(fold, chip), *whole = find(fold, mesh);
+    const struct tts_fold_device *part = tts_fold_find(fold, chip),
+                                 *whole = tts_fold_find(fold, mesh);
     if (chip == mesh)
         return tts_error_set(err, TTS_E_INVALID,
                              "device %u cannot be a chip of itself: give the mesh its own id",
@@ -89,11 +82,13 @@ static void merge_run(struct tts_run *run, const struct tts_run *other)
 {
     merge_pools(run, other);
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
-        tts_run_add_program(run, (enum tts_core_kind)kind, other->program_bytes[kind]);
-        run->program_peak_bytes[kind] =
-            more_of(run->program_peak_bytes[kind], other->program_peak_bytes[kind]);
+        run->program_bytes[kind] += other->program_bytes[kind];
+        int64_t peak = more_of(run->program_peak_bytes[kind], other->program_peak_bytes[kind]);
+        run->program_peak_bytes[kind] = more_of(peak, (int64_t)run->program_bytes[kind]);
     }
+    run->core_bytes += other->core_bytes;
     run->total_peak_bytes = more_of(run->total_peak_bytes, other->total_peak_bytes);
+    tts_run_note_total(run);
     run->programs += other->programs;
     run->traces += other->traces;
     run->traced_bytes += other->traced_bytes;
@@ -195,7 +190,7 @@ static void append(struct tts_fold *fold, struct tts_fold_device *chip,
 enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mesh,
                               struct tts_error *err)
 {
-    const struct tts_fold_device *known = find(fold, chip);
+    const struct tts_fold_device *known = tts_fold_find(fold, chip);
     if (known && known->mesh != TTS_FOLD_NO_DEVICE && fold->ids[known->mesh] == mesh)
         return TTS_OK;
     enum tts_status status = check(fold, chip, mesh, err);

@@ -2,6 +2,7 @@
 #include "model/fold_inside.h"
 
 #include <assert.h>
+#include <string.h>
 
 _Static_assert(TTS_FOLD_OPS_MAX + TTS_OPNAMES_OTHER < UINT16_MAX,
                "an entry keeps 16 bits of it");
@@ -52,6 +53,7 @@ enum tts_status tts_fold_new(const struct tts_tracker_config *limits,
     if (!fold)
         return TTS_E_NOMEM;
     *fold = (struct tts_fold){.limits = *limits, .alloc = alloc};
+    memset(fold->by_id, 0xff, sizeof fold->by_id);
     enum tts_status status = take_all(fold);
     if (status != TTS_OK) {
         tts_fold_free(fold);

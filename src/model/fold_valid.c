@@ -73,7 +73,7 @@ static bool are_links_valid(const struct tts_fold *fold, const struct tts_fold_d
             return false;
         last = at->idx;
     }
-    return last == device->last_chip && fold->ids[device->idx] == device->id &&
+    return last == device->last_chip && tts_fold_find(fold, device->id) == device &&
            device == &fold->devices[device->idx];
 }
 

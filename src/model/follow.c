@@ -405,14 +405,11 @@ bool tts_follow_is_partial(const struct tts_follow *f)
 bool tts_follow_find(const struct tts_follow *f, uint32_t device, uint64_t id,
                      struct tts_live *out)
 {
-    for (uint16_t idx = 0; idx < f->fold->device_count; idx++) {
-        if (f->fold->ids[idx] != device)
-            continue;
-        uint32_t place = tts_ledger_find(f->fold->ledger, (uint8_t)idx, id);
-        if (place == TTS_LEDGER_NONE)
-            return false;
-        *out = tts_fold_live_at(f->fold, place);
-        return true;
-    }
-    return false;
+    const struct tts_fold_device *known = tts_fold_find(f->fold, device);
+    uint32_t place =
+        known ? tts_ledger_find(f->fold->ledger, (uint8_t)known->idx, id) : TTS_LEDGER_NONE;
+    if (place == TTS_LEDGER_NONE)
+        return false;
+    *out = tts_fold_live_at(f->fold, place);
+    return true;
 }

@@ -429,19 +429,20 @@ static uint32_t unused_l1(struct tts_ledger *ledger)
 
 struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place)
 {
-    struct tts_entry entry = tts_ledger_read(ledger, place);
+    const struct slot *slot = &ledger->slots[place];
+    uint64_t note = ledger->notes[place];
     assert(!tts_ledger_l1(ledger, place));
-    assert(tts_pool_is_l1((enum tts_pool)entry.pool));
+    assert(tts_pool_is_l1(tts_ledger_pool(ledger, place)));
     uint32_t idx = unused_l1(ledger);
     assert(idx < ledger->l1_max); /* no more than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];
-    *part = (struct tts_l1_entry){.id = entry.id,
-                                  .seq = entry.seq,
+    *part = (struct tts_l1_entry){.id = slot->id,
+                                  .seq = note >> OP_BITS,
                                   .next = ledger->l1_head,
                                   .prev = TTS_LEDGER_NONE,
-                                  .op = entry.op,
-                                  .device = entry.device,
-                                  .pool = entry.pool};
+                                  .op = (uint16_t)note,
+                                  .device = device_in(slot->word),
+                                  .pool = (uint8_t)tts_ledger_pool(ledger, place)};
     if (part->next != TTS_LEDGER_NONE)
         ledger->l1[part->next].prev = idx;
     ledger->l1_head = idx;

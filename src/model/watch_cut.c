@@ -243,6 +243,7 @@ static void fill_whole(struct tts_watch *watch, struct tts_phase *phase)
     fill_most(&whole->pools[TTS_POOL_L1], phase, TTS_POOL_L1);
     fill_most(&whole->pools[TTS_POOL_L1_SMALL], phase, TTS_POOL_L1_SMALL);
     fill_most(&whole->l1_with_small, phase, L1_WITH_SMALL);
+    whole->peak_total_bytes = 0; /* L1 of all devices together is on no core */
     for (size_t i = 0; i < phase->device_count; i++) {
         const struct tts_usage *usage = &phase->devices[i].usage;
         whole->peak_cb_bytes = max_of(whole->peak_cb_bytes, usage->peak_cb_bytes);
