@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # `ttscope show --follow`: a recording while it is written.
+# shellcheck disable=SC2016 # await expands what it is given
 . "$(dirname "$0")/lib.sh"
 child=$TTS_BUILD_DIR/tests/record_child
 command -v jq >/dev/null || exit 77
@@ -27,12 +28,12 @@ exec 7>"$work/run.in"
 echo 1000 >&7
 await 'grep -q "told 1000" "$work/run.told"'
 follow text "$work/run.tts"
-text=$reader
+text_pid=$reader
 follow json --json "$work/run.tts"
-json=$reader
+json_pid=$reader
 TERM=xterm script -qec "stty rows 5 cols 160; '$ttscope' show -f '$work/run.tts'" /dev/null \
     </dev/null >"$work/screen.out" 7>&- &
-screen=$!
+screen_pid=$!
 follow stop "$work/run.tts"
 stop=$reader
 
@@ -50,7 +51,7 @@ exec 9>"$work/box.in"
 echo 1000 >&9
 await 'grep -q "told 1000" "$work/box.told"'
 follow box "$work/box.tts"
-box=$reader
+box_pid=$reader
 
 for name in text json stop killed box; do
     await '[ -s "$work/$name.out" ]'
@@ -75,8 +76,9 @@ exec 7>&- 9>&-
 
 # It ends with the recording, and with what show prints of it.
 ran='show --follow'
-for name in text json screen box; do
-    wait "${!name}"
+for pair in "text $text_pid" "json $json_pid" "screen $screen_pid" "box $box_pid"; do
+    name=${pair% *}
+    wait "${pair#* }"
     code=$?
     out=$(tail -n 5 "$work/$name.out")
     err=$(cat "$work/$name.err" 2>/dev/null)
