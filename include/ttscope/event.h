@@ -59,7 +59,8 @@ struct tts_event {
      * that alone have a block of it. */
     const struct tts_core_range *ranges;
     size_t range_count;
-    const char *name; /* OP_BEGIN: its first TTS_OP_NAME_MAX bytes are kept */
+    const char *name; /* OP_BEGIN: its last TTS_OP_NAME_MAX bytes are kept. Longer names that
+                       * differ only before these are one operation */
     size_t name_len;
     const struct tts_failure *failure; /* FAILURE: its circumstances */
     /* ALLOC: where it lies in every bank and how it was asked for. No figure depends on these;

@@ -6,6 +6,7 @@
 
 struct frame {
     uint64_t session, hash;
+    uint64_t owner; /* the operation that its events belong to */
 };
 
 static _Thread_local struct {
@@ -29,24 +30,29 @@ static void remove_frame(uint32_t idx)
     memmove(&ops.frames[idx], &ops.frames[idx + 1], (ops.depth - idx) * sizeof ops.frames[0]);
 }
 
-void tts_ops_push(uint64_t session, uint64_t hash)
+void tts_ops_push(uint64_t session, uint64_t hash, bool is_helper)
 {
+    uint64_t owner = is_helper ? tts_ops_top(session) : hash;
     if (ops.depth == TTS_OPS_DEPTH)
         remove_frame(0);
-    ops.frames[ops.depth++] = (struct frame){.session = session, .hash = hash};
+    ops.frames[ops.depth++] =
+        (struct frame){.session = session, .hash = hash, .owner = owner ? owner : hash};
 }
 
-void tts_ops_pop(uint64_t session)
+uint64_t tts_ops_pop(uint64_t session)
 {
     uint32_t depth = depth_of(session);
-    if (depth > 0)
-        remove_frame(depth - 1);
+    if (depth == 0)
+        return 0;
+    uint64_t hash = ops.frames[depth - 1].hash;
+    remove_frame(depth - 1);
+    return hash;
 }
 
 uint64_t tts_ops_top(uint64_t session)
 {
     uint32_t depth = depth_of(session);
-    return depth > 0 ? ops.frames[depth - 1].hash : 0;
+    return depth > 0 ? ops.frames[depth - 1].owner : 0;
 }
 
 uint32_t tts_ops_thread(void)

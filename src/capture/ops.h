@@ -10,9 +10,13 @@
 
 enum { TTS_OPS_DEPTH = 64 };
 
-void tts_ops_push(uint64_t session, uint64_t hash);
-void tts_ops_pop(uint64_t session);     /* the innermost of the session, if there is one */
-uint64_t tts_ops_top(uint64_t session); /* 0: none */
+/* `is_helper`: what happens in it belongs to the operation around it (model/ophelper.h). */
+void tts_ops_push(uint64_t session, uint64_t hash, bool is_helper);
+/* Removes the innermost of the session and returns it; 0: there is none. */
+uint64_t tts_ops_pop(uint64_t session);
+/* The operation that an event belongs to: the innermost that is no helper, else the outermost.
+ * 0: none. */
+uint64_t tts_ops_top(uint64_t session);
 
 /* The number of the calling thread: given at the first call, from 1, to each its own. */
 uint32_t tts_ops_thread(void);

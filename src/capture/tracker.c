@@ -4,6 +4,7 @@
 #include "capture/ops.h"
 #include "capture/recorder.h"
 #include "capture/tracker_inside.h"
+#include "model/ophelper.h"
 #include "model/opnames.h"
 
 #include <errno.h>
@@ -264,14 +265,20 @@ static TTS_NOINLINE uint64_t op_of(struct tts_tracker *t, const struct tts_event
     uint64_t session = atomic_load_explicit(&t->session, memory_order_relaxed);
     if (event->kind == TTS_EVENT_OP_BEGIN) {
         uint64_t hash = tts_opnames_hash(event->name, event->name_len);
-        tts_ops_push(session, hash);
+        tts_ops_push(session, hash, tts_op_is_helper(event->name, event->name_len));
         atomic_store_explicit(&t->has_ops, true, memory_order_relaxed);
         return hash;
     }
-    uint64_t hash = tts_ops_top(session);
-    if (event->kind == TTS_EVENT_OP_END)
-        tts_ops_pop(session);
-    return hash;
+    return event->kind == TTS_EVENT_OP_END ? tts_ops_pop(session) : tts_ops_top(session);
+}
+
+/* All that keep the name keep the same end of it. */
+static TTS_COLD enum tts_status
+post_long_name(struct tts_tracker *t, const struct tts_event *event, struct tts_error *err)
+{
+    struct tts_event cut = *event;
+    tts_opnames_cut(&cut.name, &cut.name_len);
+    return tts_tracker_post(t, &cut, err);
 }
 
 enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *event,
@@ -287,6 +294,8 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
         return status;
     }
     uint64_t op_hash = 0;
+    if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN && event->name_len > TTS_OP_NAME_MAX))
+        return post_long_name(t, event, err);
     if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN) ||
         atomic_load_explicit(&t->has_ops, memory_order_relaxed))
         op_hash = op_of(t, event);

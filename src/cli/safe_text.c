@@ -1,5 +1,6 @@
 #include "cli/safe_text.h"
 
+#include "cli/charset.h"
 #include "views/utf8.h"
 
 #include <assert.h>
@@ -45,4 +46,23 @@ size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t column
         out[to++] = '.';
     out[to] = '\0';
     return column;
+}
+
+size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t columns)
+{
+    bool is_utf8 = tts_charset_is_utf8();
+    const char *dots = is_utf8 ? "\u2026" : "...";
+    size_t len = strlen(text), all = count_columns(text, len), dots_columns = is_utf8 ? 1 : 3;
+    size_t dots_bytes = strlen(dots);
+    if (all <= columns || columns <= dots_columns || capacity <= dots_bytes)
+        return tts_safe_text(out, capacity, text, columns);
+    for (size_t gone = all - (columns - dots_columns); gone > 0; gone--) {
+        uint32_t code;
+        size_t used = tts_utf8_next(text, len, &code);
+        text += used;
+        len -= used;
+    }
+    memcpy(out, dots, dots_bytes);
+    return dots_columns +
+           tts_safe_text(out + dots_bytes, capacity - dots_bytes, text, columns - dots_columns);
 }

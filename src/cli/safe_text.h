@@ -10,3 +10,7 @@ enum { TTS_SAFE_COLUMN_BYTES = 4 }; /* the most that a column takes */
  * terminated. `capacity` is columns * TTS_SAFE_COLUMN_BYTES + 1 at least, or less is written.
  * Returns how many columns it takes. */
 size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t columns);
+
+/* The same, but of a text that is too long its end is kept, after one ellipsis, or three dots
+ * if output is not UTF-8. */
+size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t columns);

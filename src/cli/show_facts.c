@@ -51,6 +51,13 @@ bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool)
            tts_recfile_info(recording)->header.flags & TTS_REC_DRAM_ONLY;
 }
 
+const char *tts_show_path(const struct tts_show *show, const char *op,
+                          char out[TTS_SHOW_PATH_BYTES])
+{
+    tts_follow_path(show->follow, op, out, TTS_SHOW_PATH_BYTES);
+    return out;
+}
+
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh)
 {
     const struct tts_levels *levels = &show->levels;

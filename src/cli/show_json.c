@@ -195,9 +195,9 @@ static void put_peak(const struct tts_show *show, struct tts_json *json)
     }
     tts_show_json_event(show, info.seq, info.has_time, info.time_ns, json);
     tts_json_bool(json, "before_first_event", info.is_start || info.level.bytes == 0);
-    tts_json_text_or_null(json, "op", info.op);
+    tts_show_json_op(show, info.op, json);
     tts_json_text_or_null(json, "phase", phase ? tts_show_phase_name(show, phase) : NULL);
-    tts_show_json_moment(&show->peak_moment, json);
+    tts_show_json_moment(show, &show->peak_moment, json);
     tts_json_object_end(json);
 }
 
@@ -207,7 +207,7 @@ static void put_ops(const struct tts_show *show, struct tts_json *json)
     tts_json_array(json, "ops");
     for (size_t i = 0; i < show->top_ops.count; i++) {
         tts_json_object(json, NULL);
-        tts_json_text_or_null(json, "op", rows[i].op);
+        tts_show_json_op(show, rows[i].op, json);
         tts_json_number(json, "allocations", rows[i].allocations);
         tts_json_number(json, "allocated_bytes", rows[i].allocated_bytes);
         tts_json_number(json, "final_bytes", rows[i].live_bytes);
@@ -254,7 +254,7 @@ static void put_at(const struct tts_show *show, struct tts_json *json)
     if (tts_show_is_unknown(show, show->options.pool))
         tts_show_json_unknown(show->options.pool, json);
     else
-        tts_show_json_moment(&show->at_moment, json);
+        tts_show_json_moment(show, &show->at_moment, json);
     tts_json_object_end(json);
     tts_show_json_core(show, &show->at_core, json);
 }

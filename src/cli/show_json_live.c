@@ -4,21 +4,30 @@
 
 /* ---- buffers ---- */
 
-static void put_live(const struct tts_live *live, struct tts_json *json)
+void tts_show_json_op(const struct tts_show *show, const char *op, struct tts_json *json)
+{
+    char path[TTS_SHOW_PATH_BYTES];
+    tts_json_text_or_null(json, "op", op);
+    tts_json_text_or_null(json, "op_path", op && op[0] ? tts_show_path(show, op, path) : NULL);
+}
+
+static void put_live(const struct tts_show *show, const struct tts_live *live,
+                     struct tts_json *json)
 {
     tts_json_object(json, NULL);
     tts_json_number(json, "id", live->id);
     tts_json_number(json, "device", live->device);
     tts_json_number(json, "bytes", tts_live_bytes(live));
     tts_json_number(json, "event", live->seq);
-    tts_json_text_or_null(json, "op", live->op);
+    tts_show_json_op(show, live->op, json);
     tts_json_object_end(json);
 }
 
-static void put_by_op(const struct tts_op_row *row, struct tts_json *json)
+static void put_by_op(const struct tts_show *show, const struct tts_op_row *row,
+                      struct tts_json *json)
 {
     tts_json_object(json, NULL);
-    tts_json_text_or_null(json, "op", row->op);
+    tts_show_json_op(show, row->op, json);
     tts_json_number(json, "bytes", row->moment_bytes);
     tts_json_number(json, "buffers", row->moment_buffers);
     tts_json_object_end(json);
@@ -33,7 +42,8 @@ void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json)
         tts_json_null(json, nulls[i]);
 }
 
-void tts_show_json_moment(const struct tts_show_moment *moment, struct tts_json *json)
+void tts_show_json_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+                          struct tts_json *json)
 {
     const struct tts_level *level = &moment->level;
     const struct tts_live *live = moment->largest.items;
@@ -49,19 +59,20 @@ void tts_show_json_moment(const struct tts_show_moment *moment, struct tts_json 
     tts_json_signed(json, "not_listed_bytes", level->loose_bytes);
     tts_json_array(json, "by_op");
     for (size_t i = 0; i < moment->by_op.count; i++)
-        put_by_op(&rows[i], json);
+        put_by_op(show, &rows[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "by_op_not_listed", moment->op_count - moment->by_op.count);
     tts_json_array(json, "live");
     for (size_t i = 0; i < moment->largest.count; i++)
-        put_live(&live[i], json);
+        put_live(show, &live[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "live_not_listed", moment->buffers - moment->largest.count);
 }
 
 /* ---- the fullest core ---- */
 
-static void put_part(const struct tts_core_part *part, struct tts_json *json)
+static void put_part(const struct tts_show *show, const struct tts_core_part *part,
+                     struct tts_json *json)
 {
     bool is_buffer = part->kind == TTS_EVENT_ALLOC;
     tts_json_object(json, NULL);
@@ -71,7 +82,7 @@ static void put_part(const struct tts_core_part *part, struct tts_json *json)
         tts_json_text(json, "pool", tts_pool_name(part->pool));
         tts_json_number(json, "id", part->id);
     }
-    tts_json_text_or_null(json, "op", part->op);
+    tts_show_json_op(show, part->op, json);
     tts_json_object_end(json);
 }
 
@@ -97,10 +108,10 @@ void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak 
     tts_json_number(json, "l1_bytes", core->l1_bytes);
     tts_json_number(json, "l1_small_bytes", core->l1_small_bytes);
     tts_json_number(json, "event", core->seq);
-    tts_json_text_or_null(json, "op", core->op);
+    tts_show_json_op(show, core->op, json);
     tts_json_array(json, "parts");
     for (size_t i = 0; i < core->part_count; i++)
-        put_part(&core->parts[i], json);
+        put_part(show, &core->parts[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "parts_not_listed", core->unlisted);
     tts_json_number(json, "parts_not_listed_bytes", core->unlisted_bytes);
@@ -129,7 +140,7 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
     tts_json_number(json, "live_bytes", (uint64_t)level->bytes);
     if (idx == 0) {
         tts_json_object(json, "live_set");
-        tts_show_json_moment(&show->failure_moment, json);
+        tts_show_json_moment(show, &show->failure_moment, json);
         tts_json_object_end(json);
     }
     tts_json_object_end(json);

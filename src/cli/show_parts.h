@@ -169,6 +169,11 @@ bool tts_show_is_at_least(const struct tts_show *show);
  * only. */
 bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool);
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
+/* The operations around an operation and it, "ttnn::add > ttnn::prim::binary": the end of it if
+ * it is longer. Returns `out`. */
+enum { TTS_SHOW_PATH_BYTES = 512 };
+const char *tts_show_path(const struct tts_show *show, const char *op,
+                          char out[TTS_SHOW_PATH_BYTES]);
 /* The mesh that a device is a chip of. False: none. */
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh);
 
@@ -192,7 +197,8 @@ void tts_show_text(const struct tts_show *show, FILE *out);
 void tts_show_text_file(const struct tts_show *show, FILE *out);
 void tts_show_text_figures(const struct tts_show *show, FILE *out); /* of a graph trace */
 void tts_show_text_health(const struct tts_show *show, FILE *out);
-void tts_show_text_moment(const struct tts_show_moment *moment, FILE *out);
+void tts_show_text_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+                          FILE *out);
 void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak *core,
                         FILE *out);
 void tts_show_text_failures(const struct tts_show *show, FILE *out);
@@ -205,13 +211,16 @@ enum { TTS_SHOW_COLUMNS = 80 };
 /* A foreign name of at most `columns` columns, TTS_SHOW_COLUMNS at most; `pad`: filled up to
  * them. */
 void tts_show_text_name(FILE *out, const char *name, int columns, bool pad);
-/* An operation; NULL: outside any. */
-void tts_show_text_op(FILE *out, const char *op, int columns);
+/* The path of an operation, the end of it if it is too long; NULL: outside any. */
+void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, int columns);
 
 /* ---- show_json.c, show_json_live.c ---- */
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json);
-void tts_show_json_moment(const struct tts_show_moment *moment, struct tts_json *json);
+void tts_show_json_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+                          struct tts_json *json);
+/* The fields "op" and "op_path"; null for NULL and "". */
+void tts_show_json_op(const struct tts_show *show, const char *op, struct tts_json *json);
 /* The same fields of a pool of which nothing is known. */
 void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json);
 void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak *core,

@@ -121,7 +121,7 @@ static enum tts_status on_change(void *ctx, const struct tts_change *change)
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
 {
-    struct tts_follow_config config = {.on_phase = on_phase, .ctx = show};
+    struct tts_follow_config config = {.on_phase = on_phase, .keeps_paths = true, .ctx = show};
     *show = (struct tts_show){.options = *options, .alloc = tts_alloc_libc()};
     enum tts_status status = tts_follow_new(&config, show->alloc, &show->follow, err);
     if (status == TTS_OK)

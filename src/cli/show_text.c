@@ -18,9 +18,14 @@ void tts_show_text_name(FILE *out, const char *name, int columns, bool pad)
     fprintf(out, "%s%*s", text, pad ? columns - taken : 0, "");
 }
 
-void tts_show_text_op(FILE *out, const char *op, int columns)
+void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, int columns)
 {
-    tts_show_text_name(out, op ? op : "(outside any operation)", columns, false);
+    char path[TTS_SHOW_PATH_BYTES], text[TTS_SHOW_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    assert(columns > 0 && columns <= TTS_SHOW_COLUMNS);
+    tts_safe_text_end(text, sizeof text,
+                      op ? tts_show_path(show, op, path) : "(outside any operation)",
+                      (size_t)columns);
+    fputs(text, out);
 }
 
 void tts_show_text_when(const struct tts_show *show, bool has_time, uint64_t time_ns,
@@ -31,7 +36,7 @@ void tts_show_text_when(const struct tts_show *show, bool has_time, uint64_t tim
         fprintf(out, ", %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
     if (op && op[0]) {
         fputs(", in ", out);
-        tts_show_text_name(out, op, TTS_OP_NAME_MAX, false);
+        tts_show_text_op(show, out, op, TTS_OP_NAME_MAX);
     }
 }
 
@@ -199,17 +204,17 @@ static void put_peak(const struct tts_show *show, FILE *out)
     put_peak_when(show, &info, out);
     fprintf(out, "  %" PRIu64 " buffer%s lived then\n", moment->buffers,
             moment->buffers == 1 ? "" : "s");
-    tts_show_text_moment(moment, out);
+    tts_show_text_moment(show, moment, out);
     fputc('\n', out);
 }
 
 /* ---- operations ---- */
 
-static void put_op_row(const struct tts_op_row *row, FILE *out)
+static void put_op_row(const struct tts_show *show, const struct tts_op_row *row, FILE *out)
 {
     fprintf(out, "  %9" PRIu64 " %13" PRIu64 " %13" PRIu64 " %13" PRIu64 "  ", row->allocations,
             row->allocated_bytes, row->live_bytes, row->moment_bytes);
-    tts_show_text_op(out, row->op, 25);
+    tts_show_text_op(show, out, row->op, 25);
     fputc('\n', out);
 }
 
@@ -223,7 +228,7 @@ static void put_ops(const struct tts_show *show, FILE *out)
     fprintf(out, "  %9s %13s %13s %13s  operation\n", "buffers", "allocated", "at the end",
             "at the peak");
     for (size_t i = 0; i < count; i++)
-        put_op_row(&rows[i], out);
+        put_op_row(show, &rows[i], out);
     if (all > count)
         fprintf(out, "  %zu more, --top 0 shows them\n", all - count);
     fputc('\n', out);
@@ -260,7 +265,7 @@ static void put_at(const struct tts_show *show, FILE *out)
     } else {
         fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
                 show->at_moment.level.has_device ? " of a core" : "");
-        tts_show_text_moment(&show->at_moment, out);
+        tts_show_text_moment(show, &show->at_moment, out);
     }
     fputc('\n', out);
     tts_show_text_core(show, &show->at_core, out);

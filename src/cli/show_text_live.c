@@ -23,7 +23,8 @@ static void put_share(FILE *out, uint64_t part, uint64_t whole)
     fprintf(out, " %8s", can ? tts_percent_format(text, part, whole) : "-");
 }
 
-static void put_by_op(const struct tts_show_moment *moment, FILE *out)
+static void put_by_op(const struct tts_show *show, const struct tts_show_moment *moment,
+                      FILE *out)
 {
     const struct tts_op_row *rows = moment->by_op.items;
     uint64_t bytes = moment->bytes, buffers = moment->buffers;
@@ -32,7 +33,7 @@ static void put_by_op(const struct tts_show_moment *moment, FILE *out)
         put_amount(out, (int64_t)rows[i].moment_bytes);
         put_share(out, rows[i].moment_bytes, moment->bytes);
         fprintf(out, " %9" PRIu64 "  ", rows[i].moment_buffers);
-        tts_show_text_op(out, rows[i].op, 30);
+        tts_show_text_op(show, out, rows[i].op, 30);
         fputc('\n', out);
         bytes -= rows[i].moment_bytes;
         buffers -= rows[i].moment_buffers;
@@ -50,7 +51,8 @@ static void put_by_op(const struct tts_show_moment *moment, FILE *out)
     }
 }
 
-static void put_largest(const struct tts_show_moment *moment, FILE *out)
+static void put_largest(const struct tts_show *show, const struct tts_show_moment *moment,
+                        FILE *out)
 {
     const struct tts_live *live = moment->largest.items;
     uint64_t bytes = moment->bytes;
@@ -61,7 +63,7 @@ static void put_largest(const struct tts_show_moment *moment, FILE *out)
         fprintf(out, "  %14" PRIu64 " %18" PRIu64 " %6s %10" PRIu64 "  ",
                 tts_live_bytes(&live[i]), live[i].id,
                 tts_devicename_short(live[i].device, name), live[i].seq);
-        tts_show_text_op(out, live[i].op, 25);
+        tts_show_text_op(show, out, live[i].op, 25);
         fputc('\n', out);
         bytes -= tts_live_bytes(&live[i]);
     }
@@ -70,12 +72,13 @@ static void put_largest(const struct tts_show_moment *moment, FILE *out)
                 moment->buffers - moment->largest.count);
 }
 
-void tts_show_text_moment(const struct tts_show_moment *moment, FILE *out)
+void tts_show_text_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+                          FILE *out)
 {
     if (moment->buffers > 0 || moment->level.loose_bytes != 0)
-        put_by_op(moment, out);
+        put_by_op(show, moment, out);
     if (moment->buffers > 0)
-        put_largest(moment, out);
+        put_largest(show, moment, out);
 }
 
 /* ---- the fullest core ---- */
@@ -94,14 +97,14 @@ static const char *part_name(const struct tts_core_part *part)
     }
 }
 
-static void put_part(const struct tts_core_part *part, FILE *out)
+static void put_part(const struct tts_show *show, const struct tts_core_part *part, FILE *out)
 {
     fprintf(out, "  %14" PRIu64 "  %s", part->bytes, part_name(part));
     if (part->kind == TTS_EVENT_ALLOC)
         fprintf(out, " %" PRIu64, part->id);
     if (part->op) {
         fputs(" of ", out);
-        tts_show_text_op(out, part->op, 30);
+        tts_show_text_op(show, out, part->op, 30);
     }
     fputc('\n', out);
 }
@@ -124,7 +127,7 @@ void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak 
     fprintf(out, "  at event %" PRIu64, core->seq);
     if (core->op) {
         fputs(", in ", out);
-        tts_show_text_op(out, core->op, TTS_OP_NAME_MAX);
+        tts_show_text_op(show, out, core->op, TTS_OP_NAME_MAX);
     }
     fprintf(out,
             "\n  circular buffers %" PRIu64 ", dataflow buffers %" PRIu64
@@ -133,7 +136,7 @@ void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak 
             core->cb_bytes, core->dfb_bytes, core->scratchpad_bytes, core->l1_bytes,
             core->l1_small_bytes);
     for (size_t i = 0; i < core->part_count; i++)
-        put_part(&core->parts[i], out);
+        put_part(show, &core->parts[i], out);
     if (core->unlisted > 0)
         fprintf(out, "  %14" PRIu64 "  in %" PRIu64 " more\n", core->unlisted_bytes,
                 core->unlisted);
@@ -172,7 +175,7 @@ void tts_show_text_failures(const struct tts_show *show, FILE *out)
     for (size_t i = 0; i < shown; i++) {
         put_failure(show, &show->failures[i], out);
         if (i == 0)
-            tts_show_text_moment(&show->failure_moment, out);
+            tts_show_text_moment(show, &show->failure_moment, out);
     }
     if (count > shown)
         fprintf(out, "  %" PRIu64 " more\n", count - shown);

@@ -451,6 +451,11 @@ const char *tts_fold_op_text(struct tts_fold *fold, uint64_t op_hash)
     return tts_opnames_text(fold->names, tts_opnames_find(fold->names, op_hash));
 }
 
+const char *tts_fold_op_other(void)
+{
+    return tts_opnames_text(NULL, TTS_OPNAMES_OTHER);
+}
+
 uint64_t tts_fold_seq(const struct tts_fold *fold)
 {
     return fold->seq;

@@ -75,6 +75,8 @@ void tts_fold_name(struct tts_fold *fold, uint64_t op_hash, const char *name, si
 /* Of what it knows; "(other)" for what it could not keep, NULL for 0. Borrowed for life. */
 const char *tts_fold_op_text(struct tts_fold *fold, uint64_t op_hash);
 
+const char *tts_fold_op_other(void); /* that "(other)" */
+
 uint64_t tts_fold_seq(const struct tts_fold *fold); /* events folded */
 
 /* As tts_tracker_chip(). */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "model/fold_inside.h"
+#include "model/oppath.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -38,6 +39,7 @@ struct tts_follow {
     struct tts_watch *whole; /* attached behind the first keyframe */
     struct tts_phase whole_phase;
     struct room room, whole_room;
+    struct tts_oppath *paths;
     bool has_begun, in_keyframe, takes_keyframe, is_partial, has_ended;
     uint64_t gap_from, gap_to; /* missing events; gap_to 0: none are, now */
     struct tts_follow_config config;
@@ -69,6 +71,8 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     enum tts_status status = tts_fold_new(limits, alloc, &f->fold);
     if (status == TTS_OK)
         status = tts_watch_new(f->fold, alloc, &f->whole);
+    if (status == TTS_OK)
+        status = tts_oppath_new(alloc, &f->paths);
     if (status != TTS_OK) {
         tts_follow_free(f);
         return tts_error_set(err, status == TTS_E_INVALID ? TTS_E_RANGE : status,
@@ -100,6 +104,7 @@ void tts_follow_free(struct tts_follow *f)
         free_watch(f, f->captures[i].watch, f->captures[i].is_active);
     free_watch(f, f->whole, f->has_begun && !f->has_ended);
     tts_fold_free(f->fold);
+    tts_oppath_free(f->paths);
     free_room(f, &f->room);
     free_room(f, &f->whole_room);
     f->alloc->free(f->alloc->ctx, f, sizeof *f);
@@ -277,7 +282,9 @@ static enum tts_status follow_event(struct tts_follow *f, const struct tts_item 
     }
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
         return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
-    if (tts_fold_event(f->fold, &item->event, item->op.hash) == TTS_FOLD_DROPPED)
+    uint64_t op_hash =
+        f->config.keeps_paths ? tts_oppath_event(f->paths, f->fold, item) : item->op.hash;
+    if (tts_fold_event(f->fold, &item->event, op_hash) == TTS_FOLD_DROPPED)
         return tts_error_set(err, TTS_E_RANGE, "more devices than can be followed");
     return TTS_OK;
 }
@@ -412,4 +419,9 @@ bool tts_follow_find(const struct tts_follow *f, uint32_t device, uint64_t id,
         return false;
     *out = tts_fold_live_at(f->fold, place);
     return true;
+}
+
+size_t tts_follow_path(const struct tts_follow *f, const char *op, char *out, size_t size)
+{
+    return tts_oppath_text(f->paths, op, out, size);
 }

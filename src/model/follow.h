@@ -19,6 +19,7 @@ struct tts_follow_config {
     struct tts_tracker_config limits;
     tts_follow_phase_fn on_phase; /* NULL: nobody wants them */
     void *ctx;
+    bool keeps_paths; /* operations are told apart by what is around them (oppath.h) */
 };
 
 struct tts_follow;
@@ -58,3 +59,6 @@ bool tts_follow_is_partial(const struct tts_follow *follow);
 /* The buffer of an id, as it is now; its op is borrowed for life. False: it does not live. */
 bool tts_follow_find(const struct tts_follow *follow, uint32_t device, uint64_t id,
                      struct tts_live *out);
+
+/* Writes the path of an operation, as tts_oppath_text() does; without keeps_paths its name. */
+size_t tts_follow_path(const struct tts_follow *follow, const char *op, char *out, size_t size);

@@ -97,10 +97,24 @@ static uint64_t plain_word(const char *bytes)
     return word;
 }
 
+void tts_opnames_cut(const char **name, size_t *len)
+{
+    if (*len <= TTS_OP_NAME_MAX)
+        return;
+    *name += *len - TTS_OP_NAME_MAX;
+    *len = TTS_OP_NAME_MAX;
+    /* At most three bytes of a character can be left of it. */
+    for (int i = 0; i < 3 && ((unsigned char)**name & 0xc0) == 0x80; i++) {
+        *name += 1;
+        *len -= 1;
+    }
+}
+
 uint64_t tts_opnames_hash(const char *name, size_t len)
 {
     assert(name || len == 0);
-    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
+    if (TTS_UNLIKELY(len > TTS_OP_NAME_MAX))
+        tts_opnames_cut(&name, &len);
     uint64_t hash = UINT64_C(0xe7037ed1a0b428db), word;
     size_t i = 0;
     for (; len - i >= sizeof(word); i += sizeof(word))
@@ -113,7 +127,7 @@ uint64_t tts_opnames_hash(const char *name, size_t len)
 
 size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len)
 {
-    len = len < TTS_OP_NAME_MAX ? len : TTS_OP_NAME_MAX;
+    tts_opnames_cut(&name, &len);
     for (size_t i = 0; i < len; i++)
         out[i] = (char)plain(name[i]);
     return len;

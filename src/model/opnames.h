@@ -18,10 +18,15 @@ TTS_NODISCARD enum tts_status tts_opnames_new(uint32_t max, const struct tts_all
                                               struct tts_opnames **out);
 void tts_opnames_free(struct tts_opnames *names); /* NULL is fine */
 
-/* Never 0; of the first TTS_OP_NAME_MAX bytes, as they are kept. */
+/* Cuts a name to the last TTS_OP_NAME_MAX bytes or a little less, so that it begins with a
+ * whole character: names begin alike and differ at their ends. Two names that differ only
+ * before that are one. */
+void tts_opnames_cut(const char **name, size_t *len);
+
+/* Never 0; of a name as it is kept: its last bytes, see tts_opnames_cut(). */
 uint64_t tts_opnames_hash(const char *name, size_t len);
 
-/* Writes a name as it is kept, without a terminator: at most TTS_OP_NAME_MAX bytes, control
+/* Writes a name as it is kept, without a terminator: its last TTS_OP_NAME_MAX bytes, control
  * characters as '?'. Returns its length. Names that are kept alike are one, and have one
  * hash. */
 size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len);

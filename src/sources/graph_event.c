@@ -3,6 +3,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "model/fold.h"
+#include "model/ophelper.h"
 #include "model/opnames.h"
 
 #include <inttypes.h>
@@ -21,6 +22,8 @@ struct tts_event *tts_graph_new_event(struct tts_graph *graph, enum tts_event_ki
 {
     const struct tts_graph_frame *frame = innermost(graph);
     assert(!graph->has_event);
+    if (frame && kind != TTS_EVENT_OP_END)
+        frame = &graph->frames[frame->owner];
     graph->has_event = true;
     graph->item =
         (struct tts_item){.kind = TTS_ITEM_EVENT, .event = tts_event_of(kind, device)};
@@ -63,8 +66,12 @@ static void begin_op(struct tts_graph *graph)
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a function without a name");
     if (depth <= TTS_GRAPH_DEPTH) {
         struct tts_graph_frame *frame = &graph->frames[depth - 1];
-        *frame =
-            (struct tts_graph_frame){.hash = op.hash, .start_ns = graph->clock_ns, .len = len};
+        *frame = (struct tts_graph_frame){.hash = op.hash,
+                                          .start_ns = graph->clock_ns,
+                                          .owner = (uint16_t)(depth - 1),
+                                          .len = len};
+        if (depth > 1 && tts_op_is_helper(name, len))
+            frame->owner = graph->frames[depth - 2].owner;
         memcpy(frame->name, name, len);
         op.name = frame->name;
     }

@@ -64,6 +64,7 @@ bool tts_graph_devices_pair(struct tts_graph_devices *devices,
 struct tts_graph_frame {
     uint64_t hash;
     uint64_t start_ns;
+    uint16_t owner; /* index of the frame that its events belong to (model/ophelper.h) */
     uint8_t len;
     char name[TTS_OP_NAME_MAX];
 };

@@ -2,6 +2,7 @@
 
 #include "base/compiler.h"
 #include "base/number.h"
+#include "model/opnames.h"
 
 #include <assert.h>
 #include <string.h>
@@ -251,6 +252,19 @@ static enum tts_status read_field(struct tts_jsonpull *json, struct tts_node *no
     return status;
 }
 
+/* Of a long name its end is kept. */
+static size_t put_name(const struct tts_jsonpull_token *token, char out[TTS_OP_NAME_MAX])
+{
+    char text[TTS_JSONPULL_TEXT_MAX];
+    if (TTS_LIKELY(token->len <= TTS_OP_NAME_MAX))
+        return tts_jsonpull_text(token, out, TTS_OP_NAME_MAX);
+    size_t len = tts_jsonpull_text(token, text, sizeof text);
+    const char *name = text;
+    tts_opnames_cut(&name, &len);
+    memcpy(out, name, len);
+    return len;
+}
+
 /* A list that is cut off is read as far as it goes. */
 static void set_pairs(struct tts_node *node, const struct tts_jsonpull_token *token)
 {
@@ -272,8 +286,7 @@ static void set_text(struct tts_node *node, enum key key,
             node->memory = TTS_NODE_L1;
     } else if (key == KEY_NAME) {
         node->has_name = is_text;
-        node->name_len =
-            (uint8_t)(is_text ? tts_jsonpull_text(token, node->name, sizeof node->name) : 0);
+        node->name_len = (uint8_t)(is_text ? put_name(token, node->name) : 0);
     } else if (key == KEY_PAIRS) {
         node->pair_count = 0;
         if (is_text && (!node->has_type || node->type == TTS_NODE_TENSOR))

@@ -131,3 +131,29 @@ expect_err_like "but its L1 has 1572864 B: the file lacks ends or contradicts it
 run "$ttscope" show --json endless.json
 expect_code 5
 expect_out_like '"kind": "l1"'
+
+# A buffer is of the operation that the user called, not of the helper that allocates it.
+cat >op.json <<'JSON'
+[{"counter":0,"node_type":"capture_start"},
+ {"counter":1,"node_type":"function_start","params":{"name":"ttnn::add"}},
+ {"counter":2,"node_type":"function_start","params":{"name":"ttnn::prim::binary"}},
+ {"counter":3,"node_type":"function_start","params":{"name":"tt::tt_metal::create_device_tensor"}},
+ {"counter":4,"node_type":"buffer","params":{"size":64,"type":"DRAM"}},
+ {"counter":5,"node_type":"buffer_allocate","connections":[4],"params":{"size":64,"type":"DRAM"}},
+ {"counter":6,"node_type":"function_end"},
+ {"counter":7,"node_type":"function_end"},
+ {"counter":8,"node_type":"function_end"},
+ {"counter":9,"node_type":"capture_end"}]
+JSON
+run env LC_ALL=C "$ttscope" show op.json
+expect_out_like "at event 4 of 7, in ttnn::add > ttnn::prim::binary"
+expect_out_like "           64  ...d > ttnn::prim::binary"
+run env LC_ALL=C.UTF-8 "$ttscope" show op.json
+expect_out_like "           64  …add > ttnn::prim::binary"
+run "$ttscope" show --json op.json
+expect_out_like '{"op": "ttnn::prim::binary", "op_path": "ttnn::add > ttnn::prim::binary", "allocations": 1'
+run "$ttscope" export --to csv op.json
+expect_out_like "4,,alloc,0,DRAM,4,64,,,,,,,,,ttnn::prim::binary"
+expect_out_like "3,,op_begin,,,,,,,,,,,,,tt::tt_metal::create_device_tensor"
+run "$ttscope" export --to chrome op.json
+expect_out_like '"name":"tt::tt_metal::create_device_tensor"'

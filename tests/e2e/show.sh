@@ -104,7 +104,7 @@ expect_code 0
 expect_jq '.schema.name, .at.kind, .at.pools.DRAM, .at.live, .core.bytes' '"ttscope.show.at"
 "cb"
 {"bytes":8192,"buffers":1,"device":null}
-[{"id":2,"device":1,"bytes":8192,"event":2,"op":"BinaryNgDeviceOperation"}]
+[{"id":2,"device":1,"bytes":8192,"event":2,"op":"BinaryNgDeviceOperation","op_path":"BinaryNgDeviceOperation"}]
 4096'
 run "$ttscope" show --at 7 example.json
 expect_code 0

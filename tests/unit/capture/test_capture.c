@@ -331,6 +331,36 @@ T_TEST(frees_of_what_was_there_before_never_underflow)
     done(capture, tracker);
 }
 
+T_TEST(what_a_helper_allocates_is_of_the_operation_around_it)
+{
+    static const char name[] =
+        "a::name::that::is::longer::than::is::kept::and::differs::at::its::"
+        "end::matmul";
+    struct tts_tracker *tracker = tracker_on(NULL);
+    struct tts_capture *capture = begun(tracker);
+    struct tts_live live[4];
+    op_begin(tracker, "ttnn::add");
+    op_begin(tracker, "tt::tt_metal::create_device_tensor");
+    alloc_dram(tracker, 1, 100);
+    op_end(tracker);
+    alloc_dram(tracker, 2, 100);
+    op_end(tracker);
+    op_begin(tracker, "tt::tt_metal::create_device_tensor");
+    op_begin(tracker, "create_device_tensor");
+    alloc_dram(tracker, 3, 100);
+    op_end(tracker);
+    op_end(tracker);
+    op_begin(tracker, name);
+    alloc_dram(tracker, 4, 100);
+    T_EQ(tts_tracker_live(tracker, live, 4), 4);
+    T_STR_EQ(live[0].op, "ttnn::add");
+    T_STR_EQ(live[1].op, "ttnn::add");
+    T_STR_EQ(live[2].op, "tt::tt_metal::create_device_tensor");
+    T_STR_EQ(live[3].op, name + strlen(name) - TTS_OP_NAME_MAX);
+    op_end(tracker);
+    done(capture, tracker);
+}
+
 T_TEST(an_operation_belongs_to_the_session_it_began_in)
 {
     struct tts_tracker *tracker = tracker_on(NULL);

@@ -368,7 +368,8 @@ T_TEST(phases_of_the_file_are_those_of_the_program)
     for (int i = 0; i < WATCHED; i++)
         end(r.captures[i], NULL);
     ended(recorder);
-    struct tts_follow_config config = {small_limits, same_phase, &r};
+    struct tts_follow_config config = {
+        .limits = small_limits, .on_phase = same_phase, .ctx = &r};
     T_EQ(tts_follow_new(&config, NULL, &r.follow, NULL), TTS_OK);
     struct recording rec = recording_open(path);
     recording_each(&rec, refold, &r);

@@ -1,6 +1,7 @@
 #include "harness/t.h"
 #include "cli/safe_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static char text[256];
@@ -50,4 +51,24 @@ T_TEST(what_has_no_room_is_not_written)
         T_EQ(strlen(text) % 3, 0);
         T_EQ(text[capacity], 'x');
     }
+}
+
+static const char *safe_end(const char *name, size_t columns)
+{
+    memset(text, 'x', sizeof text);
+    size_t taken = tts_safe_text_end(text, sizeof text, name, columns);
+    T_TRUE(taken <= columns);
+    return text;
+}
+
+T_TEST(of_a_path_that_is_too_long_the_end_is_kept)
+{
+    T_EQ(setenv("LC_ALL", "C", 1), 0);
+    T_STR_EQ(safe_end("ttnn::prim::binary", 18), "ttnn::prim::binary");
+    T_STR_EQ(safe_end("ttnn::prim::binary", 17), "...::prim::binary");
+    T_STR_EQ(safe_end("a\nb\nc", 4), "...c");
+    T_STR_EQ(safe_end("0123456789", 3), "...");
+    T_EQ(setenv("LC_ALL", "C.UTF-8", 1), 0);
+    T_STR_EQ(safe_end("ttnn::prim::binary", 15), "\xe2\x80\xa6::prim::binary");
+    T_STR_EQ(safe_end("\xc3\xa4\xc3\xa4\xc3\xa4", 2), "\xe2\x80\xa6\xc3\xa4");
 }

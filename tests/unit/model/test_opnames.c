@@ -65,16 +65,21 @@ T_TEST(a_name_that_was_not_there_is_found_once_it_is)
     tts_opnames_free(names);
 }
 
-T_TEST(only_the_first_bytes_count)
+T_TEST(only_the_last_bytes_count)
 {
     char name[100];
     memset(name, 'x', sizeof name);
-    name[TTS_OP_NAME_MAX] = 'y';
+    name[sizeof name - TTS_OP_NAME_MAX - 1] = 'y';
+    name[sizeof name - 1] = 'z';
     struct tts_opnames *names = names_of(4);
-    uint32_t cut = add(names, name, TTS_OP_NAME_MAX);
+    uint32_t cut = add(names, name + sizeof name - TTS_OP_NAME_MAX, TTS_OP_NAME_MAX);
     T_EQ(add(names, name, sizeof name), cut);
     T_EQ(strlen(tts_opnames_text(names, cut)), TTS_OP_NAME_MAX);
-    T_TRUE(add(names, name, TTS_OP_NAME_MAX - 1) != cut);
+    T_EQ(tts_opnames_text(names, cut)[TTS_OP_NAME_MAX - 1], 'z');
+    T_TRUE(add(names, name, sizeof name - 1) != cut);
+    /* A character is kept whole or not at all. */
+    memcpy(name + sizeof name - TTS_OP_NAME_MAX - 1, "\xe2\x82\xac", 3);
+    T_EQ(strlen(tts_opnames_text(names, add(names, name, sizeof name))), TTS_OP_NAME_MAX - 2);
     tts_opnames_free(names);
 }
 

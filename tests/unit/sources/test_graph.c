@@ -522,9 +522,8 @@ T_TEST(the_old_measure_takes_inputs_up_to_the_first_in_dram)
 
 T_TEST(names_have_their_escapes_resolved_and_their_length)
 {
-    static const char name[] =
-        "a\\\"\\u00e9\\n\xff"
-        "0123456789012345678901234567890123456789012345678901234567890123";
+    static const char name[] = "a\\\"\\u00e9\\n\xff"
+                               "012345678901234567890123456789012345678901234567890123456";
     char text[512];
     snprintf(text, sizeof text, "[" NODE(0, "function_start", "{\"name\":\"%s\"}") "]", name);
     rig_read_well(&rig, text, 1 << TTS_GRAPH_UNCLOSED);
@@ -532,6 +531,57 @@ T_TEST(names_have_their_escapes_resolved_and_their_length)
     T_STR_EQ(rig.items[1].op, "a\"\xc3\xa9\n\xff"
                               "012345678901234567890123456789012345678901234567890123456");
     T_EQ(strlen(rig.items[1].op), TTS_OP_NAME_MAX);
+}
+
+T_TEST(of_a_long_name_the_end_is_kept)
+{
+    static const char name[] =
+        "tt::tt_metal::operations::a::very::long::name::of::an::operation::"
+        "that_ends_in::DeviceOperation";
+    char text[512];
+    snprintf(text, sizeof text, "[" NODE(0, "function_start", "{\"name\":\"%s\"}") "]", name);
+    rig_read_well(&rig, text, 1 << TTS_GRAPH_UNCLOSED);
+    T_STR_EQ(rig.items[1].op, name + strlen(name) - TTS_OP_NAME_MAX);
+}
+
+/* Allocates one buffer in functions inside each other, and asks for its operation. */
+static const char *op_of_alloc(const char *const *functions, size_t count)
+{
+    static char text[4096];
+    int len = snprintf(text, sizeof text, "[");
+    for (size_t i = 0; i < count; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        "{\"counter\":%zu,\"node_type\":\"function_start\",\"params\":{"
+                        "\"name\":\"%s\"}},",
+                        i, functions[i]);
+    snprintf(text + len, sizeof text - (size_t)len,
+             "{\"counter\":%zu,\"node_type\":\"buffer\",\"params\":{\"size\":64,\"type\":"
+             "\"DRAM\"}},{\"counter\":%zu,\"node_type\":\"buffer_allocate\",\"connections\":"
+             "[%zu],\"params\":{\"size\":64,\"type\":\"DRAM\"}},{\"counter\":%zu,"
+             "\"node_type\":\"function_end\"}]",
+             count, count + 1, count, count + 2);
+    rig_read_well(&rig, text, 1 << TTS_GRAPH_UNCLOSED);
+    rig_event(&rig, count + 1, TTS_EVENT_ALLOC);
+    rig_event(&rig, count + 2, TTS_EVENT_OP_END);
+    T_STR_EQ(rig.items[count].op, functions[count - 1]); /* functions keep their names */
+    T_STR_EQ(rig.items[count + 2].op, functions[count - 1]);
+    return rig.items[count + 1].op;
+}
+
+T_TEST(a_buffer_is_of_the_innermost_function_that_is_no_helper)
+{
+    static const char *const old[] = {"ttnn::add", "ttnn::prim::binary", "Device Operation",
+                                      "create_device_tensor"};
+    static const char *const head[] = {"BinaryNgDeviceOperation",
+                                       "tt::tt_metal::create_device_tensor"};
+    static const char *const helpers[] = {"tt::tt_metal::create_device_tensor",
+                                          "Device Operation"};
+    static const char *const inside[] = {"create_device_tensor", "Tensor::to_device"};
+    T_STR_EQ(op_of_alloc(old, 4), "ttnn::prim::binary");
+    T_STR_EQ(op_of_alloc(old, 1), "ttnn::add");
+    T_STR_EQ(op_of_alloc(head, 2), "BinaryNgDeviceOperation");
+    T_STR_EQ(op_of_alloc(helpers, 2), "tt::tt_metal::create_device_tensor");
+    T_STR_EQ(op_of_alloc(inside, 2), "Tensor::to_device");
 }
 
 T_TEST(operations_deeper_than_are_kept_are_still_counted)
