@@ -132,7 +132,7 @@ static enum tts_status put_ops(const struct tts_show *show, FILE *out)
     for (size_t i = 0; status == TTS_OK && i < rows.count; i++) {
         const struct tts_op_row *row = &((const struct tts_op_row *)rows.items)[i];
         fprintf(out, "%15" PRIu64 " %10" PRIu64 "  ", row->live_bytes, row->live_buffers);
-        tts_show_text_op(out, row->op, 48);
+        tts_show_text_op(show, out, row->op, 48);
         fputc('\n', out);
     }
     tts_best_release(&rows);
