@@ -5,13 +5,14 @@
 #include <string.h>
 
 struct frame {
-    uint64_t session, hash;
+    uint64_t session;
     uint64_t owner; /* the operation that its events belong to */
 };
 
 static _Thread_local struct {
     uint32_t depth;
     struct frame frames[TTS_OPS_DEPTH];
+    uint64_t hashes[TTS_OPS_DEPTH]; /* of the operations; apart: events do not need them */
 } ops;
 
 /* How many frames there are up to the innermost of the session; 0: it has none. */
@@ -26,8 +27,10 @@ static uint32_t depth_of(uint64_t session)
 static void remove_frame(uint32_t idx)
 {
     assert(idx < ops.depth);
-    ops.depth--;
+    if (idx == --ops.depth)
+        return;
     memmove(&ops.frames[idx], &ops.frames[idx + 1], (ops.depth - idx) * sizeof ops.frames[0]);
+    memmove(&ops.hashes[idx], &ops.hashes[idx + 1], (ops.depth - idx) * sizeof ops.hashes[0]);
 }
 
 void tts_ops_push(uint64_t session, uint64_t hash, bool is_helper)
@@ -35,8 +38,8 @@ void tts_ops_push(uint64_t session, uint64_t hash, bool is_helper)
     uint64_t owner = is_helper ? tts_ops_top(session) : hash;
     if (ops.depth == TTS_OPS_DEPTH)
         remove_frame(0);
-    ops.frames[ops.depth++] =
-        (struct frame){.session = session, .hash = hash, .owner = owner ? owner : hash};
+    ops.hashes[ops.depth] = hash;
+    ops.frames[ops.depth++] = (struct frame){.session = session, .owner = owner ? owner : hash};
 }
 
 uint64_t tts_ops_pop(uint64_t session)
@@ -44,7 +47,7 @@ uint64_t tts_ops_pop(uint64_t session)
     uint32_t depth = depth_of(session);
     if (depth == 0)
         return 0;
-    uint64_t hash = ops.frames[depth - 1].hash;
+    uint64_t hash = ops.hashes[depth - 1];
     remove_frame(depth - 1);
     return hash;
 }

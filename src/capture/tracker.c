@@ -259,17 +259,25 @@ static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
 
 /* --- events ----------------------------------------------------------------------------- */
 
+/* An operation begins or ends. */
+static TTS_NOINLINE uint64_t change_op(struct tts_tracker *t, const struct tts_event *event,
+                                       uint64_t session)
+{
+    if (event->kind == TTS_EVENT_OP_END)
+        return tts_ops_pop(session);
+    uint64_t hash = tts_opnames_hash(event->name, event->name_len);
+    tts_ops_push(session, hash, tts_op_is_helper(event->name, event->name_len));
+    atomic_store_explicit(&t->has_ops, true, memory_order_relaxed);
+    return hash;
+}
+
 /* The operation that an event belongs to; one that begins or ends is noted. */
 static TTS_NOINLINE uint64_t op_of(struct tts_tracker *t, const struct tts_event *event)
 {
     uint64_t session = atomic_load_explicit(&t->session, memory_order_relaxed);
-    if (event->kind == TTS_EVENT_OP_BEGIN) {
-        uint64_t hash = tts_opnames_hash(event->name, event->name_len);
-        tts_ops_push(session, hash, tts_op_is_helper(event->name, event->name_len));
-        atomic_store_explicit(&t->has_ops, true, memory_order_relaxed);
-        return hash;
-    }
-    return event->kind == TTS_EVENT_OP_END ? tts_ops_pop(session) : tts_ops_top(session);
+    if (event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END)
+        return change_op(t, event, session);
+    return tts_ops_top(session);
 }
 
 /* All that keep the name keep the same end of it. */
@@ -294,11 +302,13 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
         return status;
     }
     uint64_t op_hash = 0;
-    if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN && event->name_len > TTS_OP_NAME_MAX))
-        return post_long_name(t, event, err);
-    if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN) ||
-        atomic_load_explicit(&t->has_ops, memory_order_relaxed))
+    if (TTS_UNLIKELY(event->kind == TTS_EVENT_OP_BEGIN)) {
+        if (event->name_len > TTS_OP_NAME_MAX)
+            return post_long_name(t, event, err);
         op_hash = op_of(t, event);
+    } else if (atomic_load_explicit(&t->has_ops, memory_order_relaxed)) {
+        op_hash = op_of(t, event);
+    }
     if (TTS_LIKELY(fold_now(t, event, op_hash)))
         return TTS_OK;
     return post_later(t, event, op_hash, err);

@@ -22,7 +22,8 @@ bool tts_op_is_helper(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof helpers / sizeof helpers[0]; i++) {
         size_t own = helpers[i].len;
-        if (len < own || memcmp(name + len - own, helpers[i].name, own) != 0)
+        if (len < own || name[len - 1] != helpers[i].name[own - 1] ||
+            memcmp(name + len - own, helpers[i].name, own) != 0)
             continue;
         char before = len > own ? name[len - own - 1] : ':';
         if (before == ':' || before == '.')
