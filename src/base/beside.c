@@ -74,17 +74,35 @@ static int copy_path(char out[TTS_PATH_MAX], const char *path)
     return 0;
 }
 
-int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
+static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
 {
     struct stat info;
     *mode = 0;
     if (stat(path, &info) != 0) {
         int reason = errno;
-        bool is_new = reason == ENOENT && path[0] && lstat(path, &info) != 0;
-        return is_new ? copy_path(final, path) : reason; /* not through a link to nothing */
+        if (reason != ENOENT || !path[0])
+            return reason;
+        if (lstat(path, &info) != 0)
+            return copy_path(final, path);
+        if (!S_ISLNK(info.st_mode)) /* else it leads to nothing */
+            *mode = info.st_mode;
+        return ENOENT;
     }
     *mode = info.st_mode;
     if (!S_ISREG(info.st_mode))
         return 0;
     return access(path, W_OK) == 0 && realpath(path, final) ? 0 : errno;
+}
+
+/* A file may go, or come, while it is looked at: ENOENT with a mode. Then it is looked at
+ * again. */
+int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
+{
+    int reason = ENOENT;
+    for (int i = 0; i < NAMES_TRIED; i++) {
+        reason = resolve_once(path, final, mode);
+        if (reason != ENOENT || *mode == 0)
+            break;
+    }
+    return reason;
 }

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -53,6 +54,7 @@ static pid_t record_in_child(const char *path)
     pid_t child = fork();
     T_TRUE(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         struct tts_tracker *tracker = tracker_on(NULL);
         recording(tracker, path, 0);
         if (write(ready[1], "r", 1) != 1)
@@ -85,9 +87,11 @@ T_TEST(a_child_process_does_not_keep_the_path_of_an_ended_recording)
     struct tts_recorder *recorder = recording(tracker, path, 0);
     pid_t child = fork();
     T_TRUE(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;)
             pause();
+    }
     ended(recorder);
     ended(recording(tracker, path, 0));
     T_EQ(kill(child, SIGKILL), 0);
@@ -102,6 +106,7 @@ static pid_t race_in_child(const char *path, const int gate[2], int result)
     T_TRUE(child >= 0);
     if (child > 0)
         return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct tts_tracker *tracker = tracker_on(NULL);
     struct tts_recorder *recorder = NULL;
     char byte;
@@ -214,9 +219,9 @@ T_TEST(a_path_that_grows_too_long_is_refused)
 
 /* --- killed ----------------------------------------------------------------------------- */
 
-/* Lets a child begin a recording and kills it at a stop of its system calls: each is one before
- * and one after it. Returns false if the child was done before that. */
-static bool kill_at(const char *path, int stop)
+/* Lets a child begin a recording and stops it at a stop of its system calls: each is one before
+ * and one after it. Returns 0 if the child was done before that. */
+static pid_t stop_at(const char *path, int stop)
 {
     int how = 0;
     pid_t child = fork();
@@ -234,13 +239,22 @@ static bool kill_at(const char *path, int stop)
         T_EQ(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
         T_EQ(waitpid(child, &how, 0), child);
     }
-    if (!WIFSTOPPED(how)) {
-        T_TRUE(WIFEXITED(how));
-        if (WEXITSTATUS(how) == 77)
-            skip(); /* nobody may be traced here */
-        T_EQ(WEXITSTATUS(how), 0);
+    if (WIFSTOPPED(how))
+        return child;
+    T_TRUE(WIFEXITED(how));
+    if (WEXITSTATUS(how) == 77)
+        skip(); /* nobody may be traced here */
+    T_EQ(WEXITSTATUS(how), 0);
+    return 0;
+}
+
+/* Returns false if the child was done before. */
+static bool kill_at(const char *path, int stop)
+{
+    int how = 0;
+    pid_t child = stop_at(path, stop);
+    if (child == 0)
         return false;
-    }
     T_EQ(kill(child, SIGKILL), 0);
     T_EQ(waitpid(child, &how, 0), child);
     T_TRUE(WIFSIGNALED(how));
@@ -305,4 +319,23 @@ T_TEST(a_begin_that_is_killed_leaves_no_other_file)
 T_TEST(a_begin_that_is_killed_leaves_the_file_before_it_or_its_own)
 {
     is_tidy_whenever_killed(true);
+}
+
+/* Another recorder that replaces a file takes its name away for a moment. */
+T_TEST(a_file_that_goes_while_a_recording_begins_is_no_error)
+{
+    const char *path = t_scratch("goes.tts");
+    struct tts_tracker *tracker = tracker_on(NULL);
+    ended(recording(tracker, path, 0));
+    tts_tracker_free(tracker);
+    pid_t child;
+    for (int stop = 2; stop < 24 && (child = stop_at(path, stop)) > 0; stop += 2) {
+        int how = 0;
+        T_EQ(unlink(path), 0);
+        T_EQ(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
+        T_EQ(waitpid(child, &how, 0), child);
+        if (!WIFEXITED(how) || WEXITSTATUS(how) != 0)
+            fail_msg("gone at stop %d: the recording did not begin", stop);
+        T_EQ(access(path, F_OK), 0);
+    }
 }
