@@ -274,7 +274,7 @@ enum tts_status tts_recblock_read(struct tts_recfile *file, const struct tts_rec
 /* ---- a block that is cut ---- */
 
 /* Unpacks what `got` bytes have. Returns how much that is. */
-static size_t unpack_cut(struct tts_recfile *file, const struct tts_recblock *block, size_t got)
+static size_t unpack_cut(struct tts_recfile *file, size_t got)
 {
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, got);
     if (size > TTS_REC_PAYLOAD_MAX)
@@ -283,7 +283,6 @@ static size_t unpack_cut(struct tts_recfile *file, const struct tts_recblock *bl
         file->zstd = ZSTD_createDCtx();
     if (!file->zstd || !make_room(file, &file->plain, (size_t)size))
         return 0;
-    assert(got < block->used);
     ZSTD_inBuffer in = {file->raw.bytes, got, 0};
     ZSTD_outBuffer out = {file->plain.bytes, (size_t)size, 0};
     ZSTD_DCtx_reset(file->zstd, ZSTD_reset_session_only);
@@ -311,7 +310,7 @@ bool tts_recblock_read_cut(struct tts_recfile *file, const struct tts_recblock *
         tts_recfile_pread(file, begin, file->raw.bytes, there, &got, NULL) != TTS_OK)
         return false;
     bool is_packed = block->head.packing == TTS_REC_ZSTD;
-    *len = is_packed ? unpack_cut(file, block, got) : got;
+    *len = is_packed ? unpack_cut(file, got) : got;
     *payload = is_packed ? file->plain.bytes : file->raw.bytes;
     return *len > 0;
 }
