@@ -193,6 +193,8 @@ static int name_new(struct tts_recorder_file *file)
  * second name for the new file would be left behind instead. Returns errno. */
 static int name_replacing(struct tts_recorder_file *file)
 {
+    if (!is_at_path(file->before_fd, file->path))
+        return EEXIST; /* the name is another file's now */
     if (file->temporary[0])
         return rename(file->temporary, file->path) == 0 ? 0 : errno;
     if (unlink(file->path) != 0 && errno != ENOENT)

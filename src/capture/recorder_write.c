@@ -190,8 +190,8 @@ static void tell_small(struct tts_recorder *r)
     if (tell_hidden(r, (size_t)r->places.place_bytes / 16, &most))
         return;
     r->enc = r->kept_enc;
+    r->enc.commit = commit_of(r->place); /* still 0: nothing of the keyframe is shown */
     put_block(r, false);
-    show_hidden(r);
 }
 
 /* False: it has stopped. */

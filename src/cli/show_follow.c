@@ -113,7 +113,8 @@ static void put_head(const struct tts_show *show, FILE *out)
     tts_show_text_when(show, peak.has_time, peak.time_ns, peak.op, out);
     fputc('\n', out);
     if (show->phase_count > 0) {
-        fprintf(out, "phases %zu, the last: ", show->phase_count);
+        fprintf(out, "phases %" PRIu64 ", %s: ", show->phase_count + show->phases_unlisted,
+                show->phases_unlisted > 0 ? "the last that is kept" : "the last");
         tts_show_text_name(out, tts_show_phase_name(show, &show->phases[show->phase_count - 1]),
                            40, false);
         fputc('\n', out);
@@ -190,7 +191,7 @@ static void print_line(const struct tts_show *show)
     fputs(", peak ", stdout);
     put_peak(show, stdout);
     if (show->failure_count > 0)
-        printf(", %zu refused", show->failure_count);
+        printf(", %" PRIu64 " refused", show->failure_count + show->failures_unlisted);
     fputc('\n', stdout);
     fflush(stdout);
 }
@@ -220,7 +221,7 @@ static void put_peak_json(const struct tts_show *show, struct tts_json *json)
     tts_json_object(json, "peak");
     tts_json_text(json, "pool", tts_pool_name(peak.pool));
     tts_show_json_event(show, peak.seq, peak.has_time, peak.time_ns, json);
-    tts_json_text_or_null(json, "op", peak.op);
+    tts_show_json_op(show, peak.op, json);
     tts_json_signed(json, "bytes", peak.level.bytes);
     tts_json_object_end(json);
 }
@@ -248,7 +249,7 @@ static enum tts_status print_json(const struct tts_show *show)
     for (size_t i = 0; i < rows.count; i++) {
         const struct tts_op_row *row = &((const struct tts_op_row *)rows.items)[i];
         tts_json_object(&json, NULL);
-        tts_json_text_or_null(&json, "op", row->op);
+        tts_show_json_op(show, row->op, &json);
         tts_json_number(&json, "bytes", row->live_bytes);
         tts_json_number(&json, "buffers", row->live_buffers);
         tts_json_object_end(&json);

@@ -297,7 +297,7 @@ static enum tts_status cross_gap(struct tts_show *show, const struct tts_item *i
         show->in_gap = false;
         status = tts_resync_tell(show->resync, show->follow, item->seq, follow_known, &telling);
         show->event.seq = item->seq;
-    } else if (item->kind != TTS_ITEM_KEYFRAME) {
+    } else {
         status = tts_resync_take(show->resync, item);
     }
     return status == TTS_E_NOMEM ? out_of_memory(err) : status;

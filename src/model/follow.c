@@ -329,6 +329,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
         return of_active(f, item, err);
     case TTS_ITEM_MISSED:
         tts_fold_miss(f->fold);
+        tts_oppath_forget(f->paths);
         return TTS_OK;
     case TTS_ITEM_KEYFRAME:
         return begin_keyframe(f, item, err);
@@ -352,6 +353,7 @@ void tts_follow_skip(struct tts_follow *f, uint64_t seq)
     f->is_partial = true;
     begin_whole(f);
     tts_fold_miss(f->fold);
+    tts_oppath_forget(f->paths);
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
         f->captures[i].is_partial |= f->captures[i].is_active;
 }

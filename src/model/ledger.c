@@ -309,7 +309,8 @@ TTS_COLD static bool make_room(struct tts_ledger *ledger)
 
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
-    uint64_t most = count < TTS_LEDGER_LIVE_MAX ? count : TTS_LEDGER_LIVE_MAX;
+    /* The count may be foreign: what is above live_max gets room when it comes. */
+    uint64_t most = count < ledger->live_max ? count : ledger->live_max;
     while (full_at(width_of(ledger)) < most && widen(ledger))
         continue;
 }

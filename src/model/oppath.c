@@ -189,6 +189,12 @@ static const struct oppath_frame *find_frame(const struct oppath_thread *thread,
     return frame->owner == hash || frame->own == hash ? frame : NULL;
 }
 
+void tts_oppath_forget(struct tts_oppath *paths)
+{
+    for (size_t i = 0; i < paths->thread_count; i++)
+        paths->threads[i].depth = 0;
+}
+
 uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
                           const struct tts_item *item)
 {

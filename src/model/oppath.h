@@ -20,6 +20,9 @@ TTS_NODISCARD enum tts_status tts_oppath_new(const struct tts_alloc *alloc,
                                              struct tts_oppath **out);
 void tts_oppath_free(struct tts_oppath *paths); /* NULL is fine */
 
+/* Forgets which operations are under way: their ends may be among events that are missing. */
+void tts_oppath_forget(struct tts_oppath *paths);
+
 /* Takes an EVENT item before the fold does. Returns the hash under which the fold is to count
  * it: that of the path of its operation if that is known, else item->op.hash. */
 uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,

@@ -241,8 +241,9 @@ static bool spot_after(const struct tts_recfile *file, struct tts_recspot at,
     uint64_t next = at.number + 1;
     if (file->info.header.kind == TTS_REC_LIVE) {
         *out = spot_of(file, next);
-        return next < file->blocks ||
-               (file->info.header.places == 0 && out->off < file->info.file_bytes);
+        /* The number of blocks is foreign: what lies behind the end of the file is none. */
+        return out->off < file->info.file_bytes &&
+               (file->info.header.places == 0 || next < file->blocks);
     }
     if (file->info.has_index) {
         if (next >= file->entry_count)

@@ -178,6 +178,10 @@ enum tts_status tts_resync_take(struct tts_resync *r, const struct tts_item *ite
 {
     if (item->kind == TTS_ITEM_MISSED)
         return TTS_OK; /* figures are at least so high, whatever the keyframe leaves out */
+    if (item->kind == TTS_ITEM_KEYFRAME) { /* the one before was cut off by more damage */
+        r->after.count = r->after.range_count = 0;
+        return TTS_OK;
+    }
     return keep_item(&r->after, item) ? TTS_OK : TTS_E_NOMEM;
 }
 

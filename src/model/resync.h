@@ -16,7 +16,8 @@ TTS_NODISCARD enum tts_status tts_resync_new(const struct tts_alloc *alloc,
                                              struct tts_resync **out);
 void tts_resync_free(struct tts_resync *resync); /* NULL is fine */
 
-/* Takes one item of the keyframe, without its begin and end; NAME is for the follower.
+/* Takes one item of the keyframe, without its end. KEYFRAME forgets a keyframe that has no end;
+ * NAME is for the follower.
  * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_resync_take(struct tts_resync *resync,
                                               const struct tts_item *item);

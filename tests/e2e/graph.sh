@@ -156,4 +156,4 @@ run "$ttscope" export --to csv op.json
 expect_out_like "4,,alloc,0,DRAM,4,64,,,,,,,,,ttnn::prim::binary"
 expect_out_like "3,,op_begin,,,,,,,,,,,,,tt::tt_metal::create_device_tensor"
 run "$ttscope" export --to chrome op.json
-expect_out_like '"name":"tt::tt_metal::create_device_tensor"'
+expect_out_like '"name":"tt::tt_metal::create_device_tensor '

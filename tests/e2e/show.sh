@@ -143,7 +143,7 @@ expect_jq '.peak.bytes == .overall_dram_peak_bytes, .overall_dram_peak_bytes == 
 expect_jq '[.ops[].peak_bytes] | add' 134217728
 expect_jq '.core | .bytes, ([.cb_bytes, .dfb_bytes, .scratchpad_bytes, .l1_bytes, .l1_small_bytes] | add), ([.parts[].bytes] | add)' $'86016\n86016\n86016'
 expect_jq '[.failures[] | .event, .live_buffers, .live_bytes, (.live_set.buffers_bytes // null)]' '[21,13,134217728,134217728,27,13,83886080,null]'
-expect_jq '.failures[0] | .kind, .deficit_bytes, .op' $'"space"\n31457280\n"matmul\\u001b[31m"'
+expect_jq '.failures[0] | .kind, .deficit_bytes, .op' $'"space"\n31457280\n"matmul?[31m"'
 expect_jq '.health.unseen_frees' 1
 run_json --top 3 run.tts
 expect_jq '.peak | (.live | length), .live_not_listed, ([.live[].bytes] | . == (sort | reverse))' $'3\n10\ntrue'

@@ -132,3 +132,14 @@ T_TEST(what_there_is_no_room_for_has_its_name_alone)
     T_STR_EQ(path_of("op1", 256), "op0 > op1");
     end();
 }
+
+T_TEST(an_operation_whose_end_is_missing_is_not_around_later_ones)
+{
+    begin();
+    open_op(1, "ttnn::add");
+    tts_oppath_forget(paths); /* its end is among events that are missing */
+    open_op(1, "ttnn::mul");
+    T_TRUE(strcmp(path_of("ttnn::mul", 256), "ttnn::mul") == 0);
+    close_op(1);
+    end();
+}
