@@ -49,8 +49,9 @@ concept has_hooks = requires(R &runtime)
     runtime.clear_hook();
 };
 
-// A hook that blocks everything. It overrides what it knows of the interface; if there is more,
-// it stays abstract, and nothing can be held.
+// A hook that blocks every call of the interface. If the runtime's interface has a function
+// that this class does not override, the class stays abstract and the runtime cannot be held
+// back.
 template <class H> class Blocker : public H
 {
   public:

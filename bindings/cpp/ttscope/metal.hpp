@@ -16,7 +16,7 @@
 // With or without dispatch is the runtime's business: this only looks. A program that is held
 // back by a capture of the runtime's own is told with the circular buffers it would have had.
 // NO_DISPATCH of a ttscope::Capture holds modelled devices that are attached, and no others;
-// that of a ttscope::MemoryUsageTracker holds the runtime, too (hold.hpp), and watches it.
+// NO_DISPATCH of a ttscope::MemoryUsageTracker also holds back the runtime (hold.hpp).
 //
 // Chips have the runtime's ids, meshes theirs with kMesh, as the runtime counts both from 0. A
 // runtime whose devices do not know their mesh has plain ids: there a device with buffers and

@@ -13,8 +13,9 @@
 //
 // Where tt-metal's headers are (C++20), begin_capture() watches the runtime on the calling
 // thread as metal.hpp does, and NO_DISPATCH holds it back as hold.hpp says. Such a program must
-// be linked with the runtime, or define TTSCOPE_NO_METAL first. Elsewhere the tracker counts
-// what it is told, and tt::tt_metal::IGraphProcessor::RunMode is an enum of this header.
+// be linked with the runtime, or define TTSCOPE_NO_METAL first. Without tt-metal's headers the
+// tracker counts only posted events, and this header defines the enum
+// tt::tt_metal::IGraphProcessor::RunMode.
 #pragma once
 
 #include "ttscope/capture.h"
@@ -143,7 +144,7 @@ struct Shared {
     Session session;
 };
 
-// What is said at most once in a process.
+// Messages that a process prints at most once.
 enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICES };
 
 [[gnu::visibility("default")]] inline void say_once(Notice notice, const char *text,

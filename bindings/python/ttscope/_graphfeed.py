@@ -78,7 +78,7 @@ class GraphFeed:
         }
 
     def feed(self, nodes: List[Any]) -> None:
-        """Tells of the events of one segment, in their order."""
+        """Posts the events of one segment, in their order."""
         self._nodes = nodes
         for node in nodes:
             try:
@@ -134,8 +134,8 @@ class GraphFeed:
         return _Buffer(_optional(known, "device_id"), pool, size, per_bank)
 
     def _take_older(self, buffer: _Buffer, address: int) -> int:
-        """The id of a buffer of an earlier segment; one that nobody has if there is none. Where
-        no address says which, equal buffers are as good as each other."""
+        """Returns the id of a buffer of an earlier segment, or an unused id if there is no such
+        buffer. Without an address, any buffer with equal values will do."""
         older = self._older.get(buffer)
         if not older:
             return next(_ids)

@@ -22,9 +22,9 @@ allocated or run on a device. Only the thread that began the capture is captured
 end a segment. The trace of a segment is told to the tracker of the process
 (``ttscope.process_tracker()``) when the segment ends, so that a recording has it.
 
-Without ttnn, what is counted is what that tracker is told of. With both, one source counts: once
-the tracker was told of an event by somebody else (the adapter for tt-metal in C++, plain calls),
-the traces of that capture are not counted.
+Without ttnn, only events that the program posts to that tracker count. With both, one source
+counts: once another source (the adapter for tt-metal in C++, plain calls) posts an event, the
+traces of that capture are not counted.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class _State:
         self._begun = 0
         self._dead: Deque[int] = collections.deque()
         self._feed: Optional[_Feed] = None
-        self._no_ttnn = ""  # why there is none
+        self._no_ttnn = ""  # why ttnn cannot be used
         self._mode = NORMAL
         self._held = 0  # devices, before the capture began
 
