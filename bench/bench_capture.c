@@ -2,11 +2,12 @@
  *   bench_capture [PART]...   off, 1k, 32k, 1M, socket, op, program, cases; all without one
  * Buffers in DRAM are replaced at random, one freed and one allocated, while as many live as
  * the row says: with nobody listening, with a capture that counts, and, in the same run and
- * turn and turn about, with a mutex and a hash map and with one socket write per event. Best
- * of several rounds, each thread on a core of its own; with two threads the time is that of the
- * wall, for an event of one thread. Rows are gross: the loop that draws the buffers has a row
- * of its own, and only 'off' is without it. Aims are printed beside what was reached and marked
- * when missed. What was counted must be what was fed; exit 1 when it is not. */
+ * turn and turn about, with a mutex and a hash map and with one socket write per event. Each
+ * thread is on a core of its own. One thread: the best of several rounds. Two: the median of
+ * the rounds in which both really ran at once, with how many those were; the time is that of
+ * the wall, for an event of one thread. Rows are gross: the loop that draws the buffers has a
+ * row of its own, and only 'off' is without it. Aims are printed beside what was reached and
+ * marked when missed. What was counted must be what was fed; exit 1 when it is not. */
 #include "cases.h"
 #include "churn.h"
 
@@ -51,9 +52,31 @@ static void row(const char *name, uint32_t live, uint32_t threads, double ns)
     char text[64];
     snprintf(text, sizeof text, "%s, %s live, %u thread%s", name, short_count(live), threads,
              threads > 1 ? "s" : "");
-    printf("%-46s %8.1f ns/event", text, ns);
-    if (threads > 1)
+    if (ns > 0)
+        printf("%-46s %8.1f ns/event", text, ns);
+    else
+        printf("%-46s %8s ns/event", text, "-");
+    if (threads > 1 && ns > 0)
         printf("  %7.1f Mevents/s", 1e3 * threads / ns);
+}
+
+/* Nothing if either was not measured. */
+static void ratio_text(double ns, double tracked_ns)
+{
+    if (ns > 0 && tracked_ns > 0)
+        printf("   %.1f times as long", ns / tracked_ns);
+}
+
+/* The best round of one thread; the median of those in which several met. */
+static double time_of(struct team *team)
+{
+    return team->threads == 1 ? team->best_ns : team_met_ns(team);
+}
+
+static void met_text(const struct team *team)
+{
+    if (team->threads > 1)
+        printf("   met in %zu of %zu rounds", team->met_count, team->round_count);
 }
 
 static void aim_text(double ns, double aim)
@@ -183,16 +206,24 @@ static void counting(uint32_t live, uint32_t threads)
         team_turn(&loop, ROUNDS, EVENTS);
         team_turn(&tracked, ROUNDS, EVENTS);
         team_turn(&mapped, ROUNDS, EVENTS);
-        if (i == 0)
-            loop.best_ns = tracked.best_ns = mapped.best_ns = 0;
+        if (i == 0) {
+            team_restart(&loop);
+            team_restart(&tracked);
+            team_restart(&mapped);
+        }
     }
-    row("counting", live, threads, tracked.best_ns);
+    double tracked_ns = time_of(&tracked), mapped_ns = time_of(&mapped);
+    row("counting", live, threads, tracked_ns);
     if (live <= MANY && threads == 1)
-        aim_text(tracked.best_ns, COUNTING_AIM_NS);
+        aim_text(tracked_ns, COUNTING_AIM_NS);
+    met_text(&tracked);
     putchar('\n');
-    row("  a mutex and a hash map", live, threads, mapped.best_ns);
-    printf("   %.1f times as long\n", mapped.best_ns / tracked.best_ns);
-    row("  the loop", live, threads, loop.best_ns);
+    row("  a mutex and a hash map", live, threads, mapped_ns);
+    ratio_text(mapped_ns, tracked_ns);
+    met_text(&mapped);
+    putchar('\n');
+    row("  the loop", live, threads, time_of(&loop));
+    met_text(&loop);
     putchar('\n');
     compare_dram(session_end(&session), &map.figures, live, threads);
     if (team_release(&loop) + team_release(&mapped) > 0)
@@ -218,8 +249,10 @@ static void sockets(uint32_t threads)
         team_turn(&written, ROUNDS, SOCKET_EVENTS);
         team_turn(&tracked, ROUNDS, EVENTS);
     }
-    row("one socket write per event", FEW, threads, written.best_ns);
-    printf("   %.1f times as long\n", written.best_ns / tracked.best_ns);
+    row("one socket write per event", FEW, threads, time_of(&written));
+    ratio_text(time_of(&written), time_of(&tracked));
+    met_text(&written);
+    putchar('\n');
     uint64_t events = 0, bytes = 0;
     for (uint32_t i = 0; i < threads; i++) {
         socket_sink_close(&both[i]);

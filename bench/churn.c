@@ -166,7 +166,7 @@ struct job {
     uint32_t idx;
     size_t rounds, events;
     pthread_barrier_t *barrier;
-    double starts_ns[CHURN_ROUNDS_MAX], ends_ns[CHURN_ROUNDS_MAX];
+    double starts_ns[CHURN_ROUNDS_MAX], ends_ns[CHURN_ROUNDS_MAX], used_ns[CHURN_ROUNDS_MAX];
 };
 
 /* Among the cores we may use, if there are as many. */
@@ -185,6 +185,14 @@ void churn_pin(uint32_t idx)
     }
 }
 
+/* Time that this thread had a processor. */
+static double processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
 static void *run_job(void *arg)
 {
     struct job *job = arg;
@@ -194,9 +202,11 @@ static void *run_job(void *arg)
     churn_pin(job->idx);
     for (size_t i = 0; i < job->rounds; i++) {
         pthread_barrier_wait(job->barrier);
+        double used_ns = processor_ns();
         job->starts_ns[i] = churn_now_ns();
         run_churn(team->way, &lane, &sink, job->events);
         job->ends_ns[i] = churn_now_ns();
+        job->used_ns[i] = processor_ns() - used_ns;
     }
     team->lanes[job->idx] = lane;
     team->sinks[job->idx] = sink;
@@ -213,6 +223,48 @@ static double round_ns(const struct job *jobs, uint32_t threads, size_t round)
     return (end - start) / (double)jobs[0].events;
 }
 
+static bool have_met(const struct job *jobs, uint32_t threads, size_t round)
+{
+    double last_start = 0, first_end = jobs[0].ends_ns[round];
+    for (uint32_t i = 0; i < threads; i++) {
+        double start = jobs[i].starts_ns[round], end = jobs[i].ends_ns[round];
+        if (jobs[i].used_ns[round] < 0.9 * (end - start))
+            return false;
+        last_start = start > last_start ? start : last_start;
+        first_end = end < first_end ? end : first_end;
+    }
+    double whole_ns = round_ns(jobs, threads, round) * (double)jobs[0].events;
+    return first_end - last_start >= 0.75 * whole_ns;
+}
+
+static void keep_round(struct team *team, const struct job *jobs, size_t round)
+{
+    double ns = round_ns(jobs, team->threads, round);
+    if (team->best_ns == 0 || ns < team->best_ns)
+        team->best_ns = ns;
+    team->round_count++;
+    if (team->met_count < CHURN_MET_MAX && have_met(jobs, team->threads, round))
+        team->met_ns[team->met_count++] = ns;
+}
+
+void team_restart(struct team *team)
+{
+    team->best_ns = 0;
+    team->met_count = team->round_count = 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double team_met_ns(struct team *team)
+{
+    qsort(team->met_ns, team->met_count, sizeof team->met_ns[0], by_size);
+    return team->met_count > 0 ? team->met_ns[team->met_count / 2] : 0;
+}
+
 void team_turn(struct team *team, size_t rounds, size_t events)
 {
     struct job jobs[CHURN_THREADS_MAX];
@@ -221,18 +273,15 @@ void team_turn(struct team *team, size_t rounds, size_t events)
     if (rounds > CHURN_ROUNDS_MAX || pthread_barrier_init(&barrier, NULL, team->threads) != 0)
         churn_die("cannot make a barrier");
     for (uint32_t i = 0; i < team->threads; i++) {
-        jobs[i] = (struct job){team, i, rounds, events, &barrier, {0}, {0}};
+        jobs[i] = (struct job){team, i, rounds, events, &barrier, {0}, {0}, {0}};
         if (pthread_create(&threads[i], NULL, run_job, &jobs[i]) != 0)
             churn_die("cannot start a thread");
     }
     for (uint32_t i = 0; i < team->threads; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&barrier);
-    for (size_t i = 0; i < rounds; i++) {
-        double ns = round_ns(jobs, team->threads, i);
-        if (team->best_ns == 0 || ns < team->best_ns)
-            team->best_ns = ns;
-    }
+    for (size_t i = 0; i < rounds; i++)
+        keep_round(team, jobs, i);
 }
 
 void team_init(struct team *team, enum way way, uint32_t threads, uint32_t live,

@@ -7,7 +7,7 @@
 
 #include "ttscope/capture.h"
 
-enum { CHURN_THREADS_MAX = 2, CHURN_ROUNDS_MAX = 32, CHURN_DEVICE = 0 };
+enum { CHURN_THREADS_MAX = 2, CHURN_ROUNDS_MAX = 32, CHURN_MET_MAX = 512, CHURN_DEVICE = 0 };
 
 enum way {
     WAY_NOWHERE, /* the loop alone */
@@ -47,6 +47,10 @@ struct team {
     struct lane lanes[CHURN_THREADS_MAX];
     struct sink sinks[CHURN_THREADS_MAX];
     double best_ns; /* an event of a thread; 0: not yet */
+    /* The same of the rounds in which all threads ran at once: each had its processor for nine
+     * tenths of its time at least, and they ran together for three quarters of the round. */
+    double met_ns[CHURN_MET_MAX];
+    size_t met_count, round_count;
 };
 
 /* Allocates `live` buffers, of all threads together. Exits with a message when memory runs
@@ -56,6 +60,10 @@ void team_init(struct team *team, enum way way, uint32_t threads, uint32_t live,
 /* Rounds, in each of which every thread, on a core of its own, feeds `events`. The best is
  * kept: from the first thread that starts to the last that ends, for an event of one. */
 void team_turn(struct team *team, size_t rounds, size_t events);
+/* Forgets the rounds so far. */
+void team_restart(struct team *team);
+/* The median of those in which the threads met; 0: they never did. */
+double team_met_ns(struct team *team);
 /* Events that were not taken. */
 uint64_t team_release(struct team *team);
 

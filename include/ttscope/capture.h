@@ -106,8 +106,9 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *track
  * ignored: refused and dropped events are counted in tts_tracker_health. `err` may be NULL.
  *
  * Any thread, also in a signal handler and inside an allocator. If another thread is counting
- * at this moment, the event waits in memory, in an inbox of TTS_INBOX_EVENTS (4,096) events,
- * and the thread that counts next counts it first. If the inbox is full, the call waits: it
+ * at this moment, the call waits up to about 0.05 ms, without a system call. Then it leaves the
+ * event in memory, in an inbox of TTS_INBOX_EVENTS (4,096) events, and the thread that counts
+ * next counts it first. If the inbox is full, the call waits: it
  * spins, gives the processor away, then sleeps 0.1 ms at a time. After one second it drops the
  * event. With a recorder, recorder.h says how long an event can wait. In the child of a fork:
  * as the top of this header says.

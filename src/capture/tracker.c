@@ -18,9 +18,9 @@ enum {
     YIELDS = 1000,
     NAP_NS = 100 * 1000,
     WAIT_NS = 1000 * 1000 * 1000,
-    /* How long one that is to be recorded waits while another is: so many pauses, then twice as
-     * many, up to the most. Few looks at `folding` let a thread that tells of many events keep
-     * what it writes to in its own cache. */
+    /* How long an event waits while another is folded: so many pauses, then twice as many, up
+     * to the most. Few looks at `folding` let a thread that tells of many events keep what it
+     * writes to in its own cache. */
     FIRST_PAUSES = 64,
     MOST_PAUSES = 1024,
     /* For how many it looks after its letter: many times as long as a processor keeps a store
@@ -245,14 +245,12 @@ static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
     return drop(t, err);
 }
 
-/* It waits only where it is to be recorded, and not behind letters that lie there: who folds
- * was stopped. */
+/* It does not wait after letters that lie there: who folds was stopped. */
 static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
                                                const struct tts_event *event, uint64_t op_hash,
                                                struct tts_error *err)
 {
-    if (atomic_load_explicit(&t->is_recorded, memory_order_relaxed) &&
-        !tts_inbox_has_letters(&t->inbox) && wait_to_fold(t, event, op_hash))
+    if (!tts_inbox_has_letters(&t->inbox) && wait_to_fold(t, event, op_hash))
         return TTS_OK;
     return post_letter(t, event, op_hash) ? TTS_OK : wait_for_room(t, event, op_hash, err);
 }

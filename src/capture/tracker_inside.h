@@ -1,8 +1,8 @@
 /* tracker_inside.h: what a tracker is made of. For the capture room only.
  *
  * `folding` is taken by the thread that folds, or that begins, cuts or ends a phase; everything
- * not atomic belongs to it. An event tries to take it once, with a recorder for a while, and
- * goes to the inbox when it cannot: whoever has it next folds what lies there first. */
+ * not atomic belongs to it. An event tries to take it for a while, and goes to the inbox when
+ * it cannot: whoever has it next folds what lies there first. */
 #pragma once
 
 #include "capture/inbox.h"

@@ -1,5 +1,7 @@
 /* Events from many threads: each is counted once, none is lost, and what the program orders
  * stays in order. Run under ThreadSanitizer by tests/e2e/tsan.sh. */
+#include "base/compiler.h"
+#include "capture/tracker_inside.h"
 #include "harness/capture_rig.h"
 
 #include <pthread.h>
@@ -195,4 +197,64 @@ T_TEST(operations_are_those_of_the_thread)
     for (size_t i = 0; i < THREADS * 200; i++)
         T_EQ(live[i].op[7] - '0', live[i].id / 1000);
     done(capture, tracker);
+}
+
+/* --- another folds for a moment --------------------------------------------------------- */
+
+/* Some turns are in vain, when the system stops a thread in the middle. */
+enum { TURNS = 5000, ENOUGH = 20, MOMENT = 100 };
+
+struct moment {
+    struct tts_tracker *tracker;
+    atomic_int asked, posting, posted; /* the turn that each is at */
+    atomic_int waited; /* events that found another folded, and left nothing in the inbox */
+};
+
+static void await(atomic_int *at, int turn)
+{
+    for (int i = 0; atomic_load(at) < turn; i++) {
+        TTS_PAUSE(); /* to give the processor away may take long */
+        if (i > 1 << 16)
+            sched_yield();
+    }
+}
+
+static void *post_in_turn(void *ctx)
+{
+    struct moment *m = ctx;
+    for (int turn = 1; atomic_load(&m->waited) < ENOUGH && turn <= TURNS; turn++) {
+        await(&m->asked, turn);
+        atomic_store(&m->posting, turn);
+        bool is_taken = atomic_load(&m->tracker->folding);
+        alloc_dram(m->tracker, (uint64_t)turn, 32);
+        if (is_taken && !tts_inbox_has_letters(&m->tracker->inbox))
+            atomic_fetch_add(&m->waited, 1);
+        atomic_store(&m->posted, turn);
+    }
+    return NULL;
+}
+
+/* It waits for it, instead of handing over what it has through memory that both write to. */
+T_TEST(an_event_waits_for_one_that_is_folded_at_the_moment)
+{
+    struct tts_tracker_config limits = {.live_max = 8192, .devices_max = 4, .ops_max = 16};
+    struct moment m = {0};
+    pthread_t thread;
+    T_EQ(tts_tracker_new(&limits, NULL, &m.tracker, NULL), TTS_OK);
+    struct tts_capture *capture = begun(m.tracker);
+    T_EQ(pthread_create(&thread, NULL, post_in_turn, &m), 0);
+    int turn = 0;
+    while (atomic_load(&m.waited) < ENOUGH && turn < TURNS) {
+        tts_tracker_enter(m.tracker);
+        atomic_store(&m.asked, ++turn);
+        await(&m.posting, turn);
+        for (int i = 0; i < MOMENT; i++)
+            TTS_PAUSE();
+        tts_tracker_leave(m.tracker);
+        await(&m.posted, turn);
+    }
+    pthread_join(thread, NULL);
+    T_EQ(health_of(m.tracker).events, turn);
+    T_TRUE(m.waited >= ENOUGH);
+    done(capture, m.tracker);
 }
