@@ -1,12 +1,14 @@
 /* bench_record: what a recording costs, in bytes and in time.
- *   bench_record [--events N] [PART]...   size, rate, 1k, 32k, beside, seek; all without one
+ *   bench_record [--events N] [PART]...   size, rate, 1k, 32k, beside, seek, show; all without
+ *                                         a PART
  * size, rate: two streams (story.h) as a recorder writes them and packed, with times drawn from
  * 1 to 30 microseconds between events, as in a program that also works, and by the clock of a
  * loop that does nothing else; how quickly they are packed and read.
  * 1k, 32k: an event of a program that is recorded, as many buffers live, beside one that is
  * only counted; in the manner of bench_capture. beside: the same as lines of JSON and in
  * SQLite. seek: to random instants of a packed file of --events (100 million) with 100k live,
- * until what lived then is there; the file is in the page cache. Files are made in $TMPDIR and
+ * until what lived then is there; the file is in the page cache. show: `ttscope show` of such a
+ * file with its stored figures, and of the same without them. Files are made in $TMPDIR and
  * removed. Aims are printed beside what was reached and marked when missed. What is read back
  * must be what was fed; exit 1 when it is not. */
 #include "churn.h"
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +45,7 @@ enum {
 #define PACKED_AIM_BYTES 3.0
 #define RECORDING_AIM_NS 50.0
 #define SEEK_AIM_MS 50.0
+#define SHOW_AIM_S 1.0
 
 static bool is_wrong;
 static char dir[512];
@@ -497,6 +501,85 @@ static void seek(uint64_t events)
     }
 }
 
+/* --- show ------------------------------------------------------------------------------- */
+
+/* The program that was built beside this one, with an argument or two. Returns its nanoseconds.
+ */
+static double run_ttscope(const char *command, const char *path, const char *to)
+{
+    char own[1024], program[1100];
+    ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (len < 0)
+        churn_die("cannot find ttscope");
+    own[len] = '\0';
+    *strrchr(own, '/') = '\0';
+    snprintf(program, sizeof program, "%s/../bin/ttscope", own);
+    double start = churn_now_ns();
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen(to, "w", stdout))
+            _exit(127);
+        execl(program, "ttscope", command, path, (char *)NULL);
+        _exit(127);
+    }
+    int how = 0;
+    if (child < 0 || waitpid(child, &how, 0) != child || how != 0)
+        churn_die("ttscope failed: build it beside this program");
+    return churn_now_ns() - start;
+}
+
+/* Flips the last bit of a file: that of its figures. */
+static void spoil(const char *path)
+{
+    FILE *file = fopen(path, "rb+");
+    int byte = file && fseek(file, -1, SEEK_END) == 0 ? fgetc(file) : EOF;
+    if (byte == EOF || fseek(file, -1, SEEK_END) != 0 || fputc(byte ^ 1, file) == EOF ||
+        fclose(file) != 0)
+        churn_die("cannot change the file to show");
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
+    if (!x || !y)
+        churn_die("cannot read what was shown");
+    int c, d;
+    do {
+        c = fgetc(x);
+        d = fgetc(y);
+    } while (c == d && c != EOF);
+    fclose(x);
+    fclose(y);
+    return c == d;
+}
+
+static void show(uint64_t events)
+{
+    const char *path = in_dir("show.tts"), *quick = in_dir("quick"), *slow = in_dir("slow");
+    struct instant instants[SEEKS] = {0};
+    for (size_t i = 0; i < SEEKS; i++)
+        instants[i].seq = SEEK_LIVE + 1 + i;
+    make_seek_file(path, events, instants);
+    double before = (double)recording_bytes(path);
+    double pack_ns = run_ttscope("pack", path, "/dev/null");
+    printf("%-46s %8.2f s for %.1fM events, figures take %.0f bytes\n", "ttscope pack",
+           pack_ns / 1e9, (double)events / 1e6, (double)recording_bytes(path) - before);
+    double best = 0;
+    for (int i = 0; i < RATE_RUNS; i++) {
+        double ns = run_ttscope("show", path, quick);
+        best = i == 0 || ns < best ? ns : best;
+    }
+    spoil(path);
+    double all = run_ttscope("show", path, slow);
+    printf("%-46s %8.3f s", "ttscope show, by its figures", best / 1e9);
+    aim_text(best / 1e9, SHOW_AIM_S);
+    printf("\n%-46s %8.3f s\n", "  the same, by its events", all / 1e9);
+    compare("what is shown is the same", is_same_file(quick, slow), true);
+    unlink(path);
+    unlink(quick);
+    unlink(slow);
+}
+
 /* ---------------------------------------------------------------------------------------- */
 
 static bool is_wanted(char **words, const char *part)
@@ -509,13 +592,13 @@ static bool is_wanted(char **words, const char *part)
 
 static void check_words(char **words)
 {
-    static const char *const parts[] = {"size", "rate", "1k", "32k", "beside", "seek"};
+    static const char *const parts[] = {"size", "rate", "1k", "32k", "beside", "seek", "show"};
     for (; *words; words++) {
         size_t i = 0;
         while (i < sizeof parts / sizeof *parts && strcmp(*words, parts[i]) != 0)
             i++;
         if (i == sizeof parts / sizeof *parts)
-            churn_die("unknown part, give some of size rate 1k 32k beside seek");
+            churn_die("unknown part, give some of size rate 1k 32k beside seek show");
     }
 }
 
@@ -553,6 +636,8 @@ int main(int argc, char **argv)
         beside();
     if (is_wanted(words, "seek"))
         seek(events);
+    if (is_wanted(words, "show"))
+        show(events);
     rmdir(dir);
     return is_wrong ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 /* pack.c: makes a recording small. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
@@ -7,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
+#include "cli/show_parts.h"
 #include "model/recfile.h"
 #include "model/recpack.h"
 #include "views/json.h"
@@ -19,6 +21,8 @@
 #include <unistd.h>
 
 static const char command[] = "pack";
+
+enum { FIGURES_EVENTS = 65536 }; /* show reads fewer events in some 10 ms */
 
 struct pack {
     /* what was asked for */
@@ -196,14 +200,73 @@ static struct tts_rec_state end_state(const struct pack *pack)
     return state;
 }
 
+static uint64_t packed_bytes(const struct pack *pack)
+{
+    off_t end = fseeko(pack->out.stream, 0, SEEK_END) == 0 ? ftello(pack->out.stream) : -1;
+    return end > 0 ? (uint64_t)end : 0;
+}
+
+/* The bytes that figures may take. They never make the packed file larger than a live recording
+ * was. A recording that is packed already may grow by a tenth and 64 KiB. */
+static uint64_t figures_room(const struct pack *pack)
+{
+    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
+    uint64_t bytes = packed_bytes(pack);
+    if (info->header.kind == TTS_REC_PACKED)
+        return bytes / 10 + (64 << 10);
+    return info->file_bytes > bytes ? info->file_bytes - bytes : 0;
+}
+
+/* Makes the figures of the packed file by reading it as show does. */
+static enum tts_status make_figures(struct pack *pack, struct tts_show *show,
+                                    struct tts_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t len = 0;
+    if (tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, err) != TTS_OK)
+        return TTS_OK; /* no /proc: a file without figures is a good file too */
+    enum tts_status status = tts_show_read(show, err);
+    if (status == TTS_OK)
+        status = tts_show_store(show, &bytes, &len, err);
+    if (status == TTS_OK && len > 0)
+        status = tts_recpack_figures(pack->packer, bytes, len, figures_room(pack), err);
+    if (bytes)
+        show->alloc->free(show->alloc->ctx, bytes, len);
+    return status;
+}
+
+/* Adds figures to a file of many events. They are made from the packed file itself, so that
+ * show says the same with them and without them. */
+static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
+{
+    char name[sizeof "/proc/self/fd/" + 12];
+    struct tts_show_options options = {.path = name, .top = TTS_SHOW_STORED_TOP};
+    if (pack->is_damaged || pack->events < FIGURES_EVENTS)
+        return TTS_OK;
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
+    if (!show)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
+    enum tts_status status = tts_show_init(show, &options, err);
+    if (status == TTS_OK && tts_show_keep_all(show) != TTS_OK)
+        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    if (status == TTS_OK)
+        status = make_figures(pack, show, err);
+    tts_show_release(show);
+    alloc->free(alloc->ctx, show, sizeof *show);
+    return status;
+}
+
 static enum tts_status finish(struct pack *pack, struct tts_error *err)
 {
     struct tts_rec_state state = end_state(pack);
     enum tts_status status = tts_recpack_end(pack->packer, &state, err);
+    if (status == TTS_OK)
+        status = add_figures(pack, err);
     if (status != TTS_OK)
         return status;
-    off_t end = fseeko(pack->out.stream, 0, SEEK_END) == 0 ? ftello(pack->out.stream) : -1;
-    pack->bytes_after = end > 0 ? (uint64_t)end : 0;
+    pack->bytes_after = packed_bytes(pack);
     return tts_outfile_commit(&pack->out, err);
 }
 

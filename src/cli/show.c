@@ -212,8 +212,11 @@ static int read_file(struct tts_show *show, struct tts_error *err)
                                                           : fail(show, err);
     if (status != TTS_OK)
         return fail(show, err);
-    if (show->options.follow)
+    bool is_loaded = !show->options.follow && tts_show_load(show);
+    if (show->options.follow || is_loaded)
         tts_progress_end(&show->progress);
+    if (is_loaded)
+        return TTS_EXIT_DONE;
     status = show->options.follow ? tts_show_follow(show, err) : tts_show_read(show, err);
     tts_progress_end(&show->progress);
     bool is_there = show->options.at == 0 || show->event.is_known;
@@ -238,7 +241,7 @@ static int run(struct tts_show *show)
                     "not end it: complete up to its last event",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
-    if (tts_show_finish(show, &err) != TTS_OK)
+    if (!show->stored && tts_show_finish(show, &err) != TTS_OK)
         return fail(show, &err);
     show->partial.core = &show->whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);

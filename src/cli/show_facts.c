@@ -54,7 +54,10 @@ bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool)
 const char *tts_show_path(const struct tts_show *show, const char *op,
                           char out[TTS_SHOW_PATH_BYTES])
 {
-    tts_follow_path(show->follow, op, out, TTS_SHOW_PATH_BYTES);
+    if (!show->stored)
+        tts_follow_path(show->follow, op, out, TTS_SHOW_PATH_BYTES);
+    else
+        tts_show_stored_path(show, op, out);
     return out;
 }
 

@@ -183,7 +183,7 @@ static void put_phases(const struct tts_show *show, struct tts_json *json)
 
 static void put_peak(const struct tts_show *show, struct tts_json *json)
 {
-    struct tts_peak_info info = tts_peak_info(show->peak);
+    struct tts_peak_info info = show->peak_info;
     const struct tts_show_phase *phase =
         info.is_start ? NULL : tts_show_phase_of(show, info.seq);
     tts_json_object(json, "peak");
@@ -217,7 +217,7 @@ static void put_ops(const struct tts_show *show, struct tts_json *json)
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
-    tts_json_number(json, "ops_not_listed", tts_ops_count(show->ops) - show->top_ops.count);
+    tts_json_number(json, "ops_not_listed", show->op_count - show->top_ops.count);
 }
 
 /* ---- one moment ---- */

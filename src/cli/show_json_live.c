@@ -207,8 +207,7 @@ void tts_show_json_graph(const struct tts_show *show, struct tts_json *json)
 
 void tts_show_json_health(const struct tts_show *show, struct tts_json *json)
 {
-    struct tts_tracker_health health;
-    tts_fold_health(tts_follow_fold(show->follow), &health);
+    struct tts_tracker_health health = show->health;
     tts_json_object(json, "health");
     tts_json_number(json, "unseen_frees", health.unseen_frees);
     tts_json_number(json, "unknown_frees", health.unknown_frees);

@@ -114,6 +114,14 @@ static enum tts_status finish_ops(struct tts_show *show)
     return status;
 }
 
+enum tts_status tts_show_finish_pool(struct tts_show *show)
+{
+    show->peak_info = tts_peak_info(show->peak);
+    show->op_count = tts_ops_count(show->ops);
+    enum tts_status status = finish_peak(show);
+    return status == TTS_OK ? finish_ops(show) : status;
+}
+
 /* A capture that begins and ends now has what is on the cores now as its peak. One too many is
  * refused: then it is not known. */
 static enum tts_status ask_cores(struct tts_show *show, struct tts_error *err)
@@ -142,11 +150,11 @@ static enum tts_status finish_at(struct tts_show *show, struct tts_error *err)
 
 enum tts_status tts_show_finish(struct tts_show *show, struct tts_error *err)
 {
-    enum tts_status status = show->options.at > 0 ? finish_at(show, err) : finish_peak(show);
-    if (status == TTS_OK && show->options.at == 0)
-        status = finish_ops(show);
+    enum tts_status status =
+        show->options.at > 0 ? finish_at(show, err) : tts_show_finish_pool(show);
     if (status == TTS_OK)
         status = tts_follow_end(show->follow, &show->whole, err);
+    tts_fold_health(tts_follow_fold(show->follow), &show->health);
     return status == TTS_OK && !show->is_out_of_memory
                ? TTS_OK
                : tts_error_set(err, TTS_E_NOMEM, "out of memory");

@@ -85,8 +85,13 @@ struct tts_show {
     struct tts_levels levels;
     struct tts_peak *peak;
     struct tts_ops *ops, *failure_ops;
-    struct tts_resync *resync; /* made at the first gap */
-    bool in_gap;               /* what is read is the keyframe behind one */
+    /* With tts_show_keep_all(): those of every pool; `peak` and `ops` are among them. */
+    bool keeps_all;
+    struct tts_peak *peaks[TTS_POOLS];
+    struct tts_ops *ops_of[TTS_POOLS];
+    struct tts_show_stored *stored; /* figures of the file; NULL: its events were read */
+    struct tts_resync *resync;      /* made at the first gap */
+    bool in_gap;                    /* what is read is the keyframe behind one */
     /* the answers */
     struct tts_show_phase *phases;
     char *names;
@@ -98,6 +103,9 @@ struct tts_show {
     uint64_t failures_unlisted;
     struct tts_show_moment peak_moment, failure_moment, at_moment;
     struct tts_best top_ops; /* struct tts_op_row, by allocated_bytes */
+    size_t op_count;         /* of all */
+    struct tts_peak_info peak_info;
+    struct tts_tracker_health health;
     const struct tts_phase *whole;
     struct tts_core_peak at_core;
     struct tts_core_part at_parts[TTS_CORE_PARTS_MAX];
@@ -124,8 +132,13 @@ struct tts_show {
 TTS_NODISCARD enum tts_status tts_show_init(struct tts_show *show,
                                             const struct tts_show_options *options,
                                             struct tts_error *err);
+/* Keeps the figures of every pool. To be called after init. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_show_keep_all(struct tts_show *show);
 void tts_show_release(struct tts_show *show); /* harmless on a zeroed one */
 
+/* Adds a phase to those that were read. Returns false if there is no memory. */
+bool tts_show_add_phase(struct tts_show *show, const struct tts_show_phase *phase,
+                        const char *name);
 /* Reads the file to its end, or to the event asked for. What was read before an error is good,
  * but for TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err);
@@ -151,6 +164,31 @@ void tts_show_moment_release(struct tts_show_moment *moment);
 /* Makes the answers of what was read. Once. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_finish(struct tts_show *show, struct tts_error *err);
 
+/* For the pool of the options: its peak, what lived then, its operations. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_show_finish_pool(struct tts_show *show);
+
+/* ---- show_figures.c: the answers, stored in a packed recording ---- */
+
+enum { TTS_SHOW_STORED_TOP = 1000 }; /* rows of each list */
+
+/* Makes the bytes of what was read with tts_show_keep_all(), to be freed by show->alloc. *len
+ * is 0 if nothing should be stored: events are missing, a request was refused, or the bytes are
+ * too many. Replaces tts_show_finish(). TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_show_store(struct tts_show *show, unsigned char **bytes,
+                                             size_t *len, struct tts_error *err);
+/* Takes the answers from the figures of the file; replaces tts_show_read() and
+ * tts_show_finish(). Returns false, and changes nothing, if the file has no figures, if they
+ * are of another version, or if they have fewer rows than the options ask for. */
+bool tts_show_load(struct tts_show *show);
+/* The same for bytes that tts_show_store() made, or others that are refused. */
+bool tts_show_load_bytes(struct tts_show *show, const unsigned char *bytes, size_t len);
+/* Forgets what was loaded. */
+void tts_show_unload(struct tts_show *show);
+/* The path of an operation that was loaded. */
+enum { TTS_SHOW_PATH_BYTES = 512 };
+void tts_show_stored_path(const struct tts_show *show, const char *op,
+                          char out[TTS_SHOW_PATH_BYTES]);
+
 /* ---- show_facts.c: questions about what was read ---- */
 
 const char *tts_show_phase_name(const struct tts_show *show,
@@ -171,7 +209,6 @@ bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool);
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
 /* The operations around an operation and it, "ttnn::add > ttnn::prim::binary": the end of it if
  * it is longer. Returns `out`. */
-enum { TTS_SHOW_PATH_BYTES = 512 };
 const char *tts_show_path(const struct tts_show *show, const char *op,
                           char out[TTS_SHOW_PATH_BYTES]);
 /* The mesh that a device is a chip of. False: none. */

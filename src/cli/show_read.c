@@ -46,6 +46,22 @@ static bool keep_name(struct tts_show *show, const char *name)
     return true;
 }
 
+bool tts_show_add_phase(struct tts_show *show, const struct tts_show_phase *phase,
+                        const char *name)
+{
+    size_t name_at = show->names_len;
+    struct tts_show_phase *phases =
+        tts_alloc_grow(show->alloc, show->phases, &show->phase_capacity, show->phase_count + 1,
+                       sizeof *phases);
+    if (phases)
+        show->phases = phases;
+    if (!phases || !keep_name(show, name))
+        return false;
+    phases[show->phase_count] = *phase;
+    phases[show->phase_count++].name_at = name_at;
+    return true;
+}
+
 static void keep_now(struct tts_show *show, const struct tts_core_peak *core)
 {
     assert(core->part_count <= TTS_CORE_PARTS_MAX);
@@ -82,22 +98,14 @@ static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, 
     kept.is_partial = is_partial;
     kept.first_seq = capture ? capture->since : show->first_seq;
     kept.last_seq = show->item_seq;
-    kept.name_at = show->names_len;
     if (capture)
         capture->since = show->item_seq;
     if (show->phase_count == TTS_SHOW_PHASES_MAX) {
         show->phases_unlisted++;
         return;
     }
-    struct tts_show_phase *phases =
-        tts_alloc_grow(show->alloc, show->phases, &show->phase_capacity, show->phase_count + 1,
-                       sizeof *phases);
-    if (phases)
-        show->phases = phases;
-    if (!phases || !keep_name(show, phase->name))
+    if (!tts_show_add_phase(show, &kept, phase->name))
         show->is_out_of_memory = true;
-    else
-        phases[show->phase_count++] = kept;
     show->has_captures |= show->phase_count > 0 && show->phases[0].capture != number;
 }
 
@@ -114,8 +122,44 @@ static enum tts_status on_change(void *ctx, const struct tts_change *change)
     }
     if (show->options.at > 0)
         return TTS_OK;
-    enum tts_status status = tts_peak_change(show->peak, change, &show->levels);
-    return status == TTS_OK ? tts_ops_change(show->ops, change) : status;
+    enum tts_pool pool = change->live.pool;
+    if (!show->keeps_all || change->kind != TTS_CHANGE_CHIP) {
+        struct tts_peak *peak = show->keeps_all ? show->peaks[pool] : show->peak;
+        struct tts_ops *ops = show->keeps_all ? show->ops_of[pool] : show->ops;
+        enum tts_status status = tts_peak_change(peak, change, &show->levels);
+        return status == TTS_OK ? tts_ops_change(ops, change) : status;
+    }
+    enum tts_status status = TTS_OK;
+    for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++)
+        status = tts_peak_change(show->peaks[i], change, &show->levels);
+    return status;
+}
+
+enum tts_status tts_show_keep_all(struct tts_show *show)
+{
+    enum tts_status status = TTS_OK;
+    show->keeps_all = true;
+    for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++) {
+        enum tts_pool pool = (enum tts_pool)i;
+        bool is_own = pool == show->options.pool;
+        show->peaks[i] = is_own ? show->peak : NULL;
+        show->ops_of[i] = is_own ? show->ops : NULL;
+        if (!is_own)
+            status = tts_peak_new(pool, show->alloc, &show->peaks[i]);
+        if (!is_own && status == TTS_OK)
+            status = tts_ops_new(pool, show->alloc, &show->ops_of[i]);
+    }
+    return status;
+}
+
+static void release_pools(struct tts_show *show)
+{
+    for (int i = 0; i < TTS_POOLS; i++) {
+        if (show->peaks[i] != show->peak)
+            tts_peak_free(show->peaks[i]);
+        if (show->ops_of[i] != show->ops)
+            tts_ops_free(show->ops_of[i]);
+    }
 }
 
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
@@ -149,6 +193,8 @@ void tts_show_release(struct tts_show *show)
     tts_best_release(&show->top_ops);
     tts_resync_free(show->resync);
     tts_ops_free(show->failure_ops);
+    release_pools(show);
+    tts_show_unload(show);
     tts_ops_free(show->ops);
     tts_peak_free(show->peak);
     tts_follow_free(show->follow);

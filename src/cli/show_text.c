@@ -183,7 +183,7 @@ static void put_peak_when(const struct tts_show *show, const struct tts_peak_inf
 
 static void put_peak(const struct tts_show *show, FILE *out)
 {
-    struct tts_peak_info info = tts_peak_info(show->peak);
+    struct tts_peak_info info = show->peak_info;
     const struct tts_show_moment *moment = &show->peak_moment;
     char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
     if (tts_show_is_unknown(show, info.pool)) {
@@ -221,7 +221,7 @@ static void put_op_row(const struct tts_show *show, const struct tts_op_row *row
 static void put_ops(const struct tts_show *show, FILE *out)
 {
     const struct tts_op_row *rows = show->top_ops.items;
-    size_t count = show->top_ops.count, all = tts_ops_count(show->ops);
+    size_t count = show->top_ops.count, all = show->op_count;
     if (count == 0)
         return;
     fprintf(out, "operations by bytes allocated in %s\n", tts_pool_name(show->options.pool));

@@ -291,8 +291,7 @@ static void put_count(FILE *out, const char *what, uint64_t count, const char *m
 
 void tts_show_text_health(const struct tts_show *show, FILE *out)
 {
-    struct tts_tracker_health health;
-    tts_fold_health(tts_follow_fold(show->follow), &health);
+    struct tts_tracker_health health = show->health;
     put_count(out, "frees of buffers from before the file", health.unseen_frees,
               "they count as freed, and what they took before is in no peak");
     put_count(out, "frees of buffers that are not known, without a size", health.unknown_frees,

@@ -198,6 +198,9 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
         file->end_seq = block.head.seq;
         return finish(file, true, err);
     }
+    if (block.head.kind != TTS_REC_ITEMS)
+        return tts_recblock_damaged(file->spot.number, file->spot.off, "its kind is not known",
+                                    err);
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
         return tts_recblock_damaged(file->spot.number, file->spot.off,
                                     "events are missing before it", err);

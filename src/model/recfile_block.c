@@ -84,8 +84,8 @@ static const char *what_is_wrong(const struct tts_recfile *file,
         return "more of it is in use than there is";
     if (head->seq >= TTS_FOLD_SEQ_MAX)
         return "so many events before it cannot be";
-    bool is_index = !is_live && head->kind == TTS_REC_INDEX;
-    if (head->kind != TTS_REC_ITEMS && !is_index)
+    bool is_last = !is_live && (head->kind == TTS_REC_INDEX || head->kind == TTS_REC_FIGURES);
+    if (head->kind != TTS_REC_ITEMS && !is_last)
         return "its kind is not known";
     if (head->packing != TTS_REC_PLAIN && (is_live || head->packing != TTS_REC_ZSTD))
         return "its packing is not known";

@@ -146,6 +146,20 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     return TTS_OK;
 }
 
+bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len)
+{
+    const struct tts_rec_state *state = &file->info.state;
+    struct tts_recspot spot = {.number = state->blocks, .off = state->index_off};
+    struct tts_recblock block;
+    if (!file->info.has_index || tts_recblock_look(file, spot, &block, NULL) != TTS_OK)
+        return false;
+    spot = tts_recfile_behind(file, &block);
+    file->is_open = false; /* its bytes are borrowed from where those of blocks are */
+    return tts_recblock_look(file, spot, &block, NULL) == TTS_OK &&
+           block.head.kind == TTS_REC_FIGURES && block.head.seq == file->end_seq &&
+           tts_recblock_read(file, &block, bytes, len, NULL) == TTS_OK;
+}
+
 /* A live file says how many events there were, from its first block on. */
 static void locate_end(struct tts_recfile *file)
 {

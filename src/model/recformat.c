@@ -209,7 +209,7 @@ enum tts_status tts_rec_state_get(const unsigned char in[TTS_REC_HEADER_BYTES],
 void tts_rec_block_put(const struct tts_rec_block *block,
                        unsigned char out[TTS_REC_BLOCK_HEADER_BYTES])
 {
-    assert(block->kind == TTS_REC_ITEMS || block->kind == TTS_REC_INDEX);
+    assert(block->kind >= TTS_REC_ITEMS && block->kind <= TTS_REC_FIGURES);
     assert(block->packing <= TTS_REC_ZSTD && !(block->has_keyframe && block->in_keyframe));
     assert(block->place_bytes >= TTS_REC_BLOCK_HEADER_BYTES);
     tts_put32(out, TTS_REC_BLOCK_MAGIC);
@@ -234,7 +234,7 @@ enum tts_status tts_rec_block_get(const unsigned char in[TTS_REC_BLOCK_HEADER_BY
         return damaged(err, 0, "block is damaged: it does not begin as one");
     if (tts_get64(in + BLOCK_CHECK_OFF) != check_of(in, BLOCK_CHECK_OFF))
         return damaged(err, 0, "block is damaged: the check of its header does not hold");
-    if (in[4] < TTS_REC_ITEMS || in[4] > TTS_REC_INDEX || in[5] > TTS_REC_ZSTD || in[6] > 2 ||
+    if (in[4] < TTS_REC_ITEMS || in[4] > TTS_REC_FIGURES || in[5] > TTS_REC_ZSTD || in[6] > 2 ||
         in[7] != 0)
         return damaged(err, 4, "block is damaged: it is of a kind that is not known");
     if (tts_get64(in + 40) < TTS_REC_BLOCK_HEADER_BYTES)

@@ -22,7 +22,7 @@ enum {
 };
 
 enum tts_rec_kind { TTS_REC_LIVE = 1, TTS_REC_PACKED = 2 };
-enum tts_rec_block_kind { TTS_REC_ITEMS = 1, TTS_REC_INDEX = 2 };
+enum tts_rec_block_kind { TTS_REC_ITEMS = 1, TTS_REC_INDEX = 2, TTS_REC_FIGURES = 3 };
 enum tts_rec_packing { TTS_REC_PLAIN = 0, TTS_REC_ZSTD = 1 };
 enum { TTS_REC_DRAM_ONLY = 1 }; /* a flag of the header: what is in L1 is unknown */
 enum tts_rec_state_kind {

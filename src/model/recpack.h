@@ -27,3 +27,12 @@ tts_recpack_item(struct tts_recpack *pack, const struct tts_item *item, struct t
 TTS_NODISCARD enum tts_status tts_recpack_end(struct tts_recpack *pack,
                                               const struct tts_rec_state *state,
                                               struct tts_error *err);
+
+/* Adds bytes that say what the events come to, for readers that do not want to read them all.
+ * The caller defines the meaning of the bytes. To be called once, after tts_recpack_end(). At
+ * most TTS_RECPACK_FIGURES_MAX bytes. Adds nothing if the file would grow by more than `room`
+ * bytes. TTS_E_IO, TTS_E_NOMEM. */
+enum { TTS_RECPACK_FIGURES_MAX = TTS_REC_PAYLOAD_MAX / 2 };
+TTS_NODISCARD enum tts_status tts_recpack_figures(struct tts_recpack *pack,
+                                                  const unsigned char *bytes, size_t len,
+                                                  uint64_t room, struct tts_error *err);

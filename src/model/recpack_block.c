@@ -150,3 +150,38 @@ enum tts_status tts_recpack_index(struct tts_recpack *pack, uint64_t *index_off,
         *index_off = off;
     return status;
 }
+
+/* ---- figures ---- */
+
+static enum tts_status write_figures(struct tts_recpack *pack, const unsigned char *bytes,
+                                     size_t len, struct tts_error *err)
+{
+    struct tts_rec_block block = {.kind = TTS_REC_FIGURES,
+                                  .packing = TTS_REC_ZSTD,
+                                  .number = pack->entry_count + 1,
+                                  .seq = pack->seq};
+    if (fseeko(pack->out, (off_t)pack->off, SEEK_SET) != 0)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
+    enum tts_status status = write_block(pack, block, bytes, len, err);
+    if (status == TTS_OK && fflush(pack->out) != 0)
+        status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
+    return status;
+}
+
+enum tts_status tts_recpack_figures(struct tts_recpack *pack, const unsigned char *bytes,
+                                    size_t len, uint64_t room, struct tts_error *err)
+{
+    assert(len <= TTS_RECPACK_FIGURES_MAX);
+    size_t capacity = ZSTD_compressBound(len);
+    unsigned char *packed = pack->alloc->alloc(pack->alloc->ctx, capacity);
+    if (!packed)
+        return no_memory(err);
+    enum tts_status status = TTS_OK;
+    size_t used = ZSTD_compress2(pack->zstd, packed, capacity, bytes, len);
+    if (ZSTD_isError(used))
+        status = no_memory(err);
+    else if (TTS_REC_BLOCK_HEADER_BYTES + used <= room)
+        status = write_figures(pack, packed, used, err);
+    pack->alloc->free(pack->alloc->ctx, packed, capacity);
+    return status;
+}

@@ -145,3 +145,42 @@ expect_code 3
 expect_err "ttscope pack: 'locked.tts' is being recorded, '-o FILE' packs what is in it by now"
 run flock locked.tts "$ttscope" pack locked.tts -o unlocked.tts
 expect_code 0
+
+# ---- figures: a long recording is shown without reading its events ----
+
+{
+    echo "chip 0 4"
+    echo "begin 1"
+    for i in $(seq 1 40); do
+        printf 'op ttnn::linear\nop matmul_%d\nalloc 4 0 %d %d 2048 0\nend\nend\n' $((i % 7)) $((1000000 + i)) $((2048 * i))
+        printf 'alloc 4 1 %d %d 2048 64\n' $((2000000 + i)) $((2048 * 64 * (i % 3 + 1)))
+    done
+    printf 'alloc 4 2 3000001 4096 2048 2\nprogram 0\ncb 0 4096 0 0 3 3\nmissed 3\nbegin 2\n'
+    printf 'free 4 0 1000003\nfree 4 1 2000005\nchurn 35000\n'
+} | "$TTS_BUILD_DIR/tests/make_recording" plain.tts story || exit 1
+run "$ttscope" pack -o figures.tts plain.tts
+expect_code 0
+[ "$(bytes_of figures.tts)" -gt "$(bytes_of plain.tts)" ] || fail "wanted figures in the file"
+run "$ttscope" pack -o again.tts figures.tts
+cmp -s figures.tts again.tts || fail "wanted the same bytes again"
+at=$(bytes_of figures.tts)
+for question in "" "--json --top 0" "--pool l1 --top 3" "--pool l1_small --json" "--top 2000"; do
+    cp figures.tts shown.tts
+    # shellcheck disable=SC2086 # words
+    run "$ttscope" show $question shown.tts
+    expect_code 5
+    kept=$out$err
+    # The last byte of the figures is damaged, so show reads the events.
+    flip shown.tts $((at - 1))
+    # shellcheck disable=SC2086
+    run "$ttscope" show $question shown.tts
+    expect_code 5
+    [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
+done
+run "$ttscope" show figures.tts
+case $out in *"ttnn::linear > matmul_"*) ;; *) fail "wanted paths of operations in stored figures" ;; esac
+kept=$out$err
+# A damaged block of events does not matter to show, which does not read it.
+flip figures.tts 4500
+run "$ttscope" show figures.tts
+[ "$out$err" = "$kept" ] || fail "wanted the stored figures"

@@ -327,7 +327,7 @@ T_TEST(a_block_that_cannot_be_is_refused_whatever_its_check)
         size_t at;
         unsigned char byte;
         uint64_t offset;
-    } cases[] = {{4, 0, 4}, {4, 3, 4}, {5, 2, 4}, {6, 3, 4}, {7, 1, 4}, {42, 0, 40}};
+    } cases[] = {{4, 0, 4}, {4, 4, 4}, {5, 2, 4}, {6, 3, 4}, {7, 1, 4}, {42, 0, 40}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tts_rec_block block = a_block(), back = block;
         struct tts_error err;

@@ -1,0 +1,173 @@
+/* Figures that are stored in a packed recording: what comes back is what was stored, and bytes
+ * that nobody stored do no harm. */
+#include "base/alloc.h"
+#include "cli/show_parts.h"
+#include "harness/item_rig.h"
+#include "harness/t.h"
+#include "model/recpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A small recording, with `figures` behind it. */
+static uint64_t figures_room = UINT64_MAX;
+
+static void make_file(const char *path, const unsigned char *figures, size_t len)
+{
+    struct item_rig rig = {.has_time = true, .time_ns = 5000};
+    struct tts_rec_header header = {.unit_scale = UINT64_C(1) << 32, .start_ns = 1};
+    struct tts_rec_state state = {.kind = TTS_REC_ENDED};
+    struct tts_recpack *pack = NULL;
+    FILE *out = fopen(path, "w+b");
+    struct tts_item items[] = {
+        item_capture(&rig, TTS_ITEM_BEGIN, 1, NULL),
+        item_op(&rig, 1, "ttnn::linear"),
+        item_op(&rig, 1, "matmul"),
+        item_alloc(&rig, 0, TTS_POOL_DRAM, 1, 4096),
+        item_alloc(&rig, 0, TTS_POOL_DRAM, 2, 8192),
+        item_alloc(&rig, 0, TTS_POOL_L1, 3, 2048),
+        item_free(&rig, 0, TTS_POOL_DRAM, 1),
+        item_op(&rig, 1, NULL),
+        item_op(&rig, 1, NULL),
+        item_capture(&rig, TTS_ITEM_CUT, 1, "step"),
+        item_capture(&rig, TTS_ITEM_END, 1, NULL),
+    };
+    for (size_t i = 3; i < 6; i++) {
+        item_set_op(&items[i], "matmul");
+        items[i].thread = 1;
+    }
+    items[5].event.bytes_per_bank = 2048;
+    T_EQ(tts_recpack_new(out, &header, NULL, &pack, NULL), TTS_OK);
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
+        T_EQ(tts_recpack_item(pack, &items[i], NULL), TTS_OK);
+    state.events = rig.seq;
+    T_EQ(tts_recpack_end(pack, &state, NULL), TTS_OK);
+    if (len > 0)
+        T_EQ(tts_recpack_figures(pack, figures, len, figures_room, NULL), TTS_OK);
+    tts_recpack_free(pack);
+    fclose(out);
+}
+
+static struct tts_show *opened(const char *path, enum tts_pool pool, bool keeps_all)
+{
+    struct tts_show_options options = {.path = path, .top = 10, .pool = pool};
+    struct tts_show *show = malloc(sizeof *show);
+    struct tts_error err;
+    T_EQ(tts_show_init(show, &options, &err), TTS_OK);
+    if (keeps_all)
+        T_EQ(tts_show_keep_all(show), TTS_OK);
+    T_EQ(tts_eventfile_open(path, NULL, show->alloc, &show->file, &err), TTS_OK);
+    return show;
+}
+
+static void done(struct tts_show *show)
+{
+    tts_show_release(show);
+    free(show);
+}
+
+/* Both forms, to nowhere or into memory. To be freed. */
+static char *shown(struct tts_show *show)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct tts_json json;
+    show->partial.core = &show->whole->usage.core;
+    tts_partial_list(&show->partial, show->file, &show->missing);
+    tts_show_text(show, out);
+    tts_json_init(&json, out);
+    tts_show_json(show, &json);
+    fclose(out);
+    return text;
+}
+
+static unsigned char *stored(const char *path, size_t *len)
+{
+    unsigned char *bytes = NULL;
+    struct tts_error err;
+    make_file(path, NULL, 0);
+    struct tts_show *show = opened(path, TTS_POOL_DRAM, true);
+    T_TRUE(!tts_show_load(show));
+    T_EQ(tts_show_read(show, &err), TTS_OK);
+    T_EQ(tts_show_store(show, &bytes, len, &err), TTS_OK);
+    T_TRUE(*len > 100);
+    done(show);
+    return bytes;
+}
+
+T_TEST(what_is_loaded_is_what_would_be_read)
+{
+    static const enum tts_pool pools[] = {TTS_POOL_DRAM, TTS_POOL_L1};
+    const char *path = t_scratch("same.tts");
+    size_t len = 0;
+    struct tts_error err;
+    unsigned char *bytes = stored(path, &len);
+    make_file(path, bytes, len);
+    struct tts_show *loaded = opened(path, TTS_POOL_DRAM, false);
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
+        struct tts_show *read = opened(path, pools[i], false);
+        loaded->options.pool = pools[i];
+        T_TRUE(tts_show_load(loaded));
+        T_EQ(tts_show_read(read, &err), TTS_OK);
+        T_EQ(tts_show_finish(read, &err), TTS_OK);
+        char *a = shown(loaded), *b = shown(read);
+        T_STR_EQ(a, b);
+        T_TRUE(strstr(a, "ttnn::linear > matmul"));
+        free(a);
+        free(b);
+        tts_show_unload(loaded);
+        done(read);
+    }
+    done(loaded);
+    free(bytes);
+}
+
+T_TEST(figures_that_have_no_room_are_left_out)
+{
+    const char *path = t_scratch("room.tts");
+    size_t len = 0;
+    unsigned char *bytes = stored(path, &len);
+    figures_room = 100;
+    make_file(path, bytes, len);
+    figures_room = UINT64_MAX;
+    struct tts_show *show = opened(path, TTS_POOL_DRAM, false);
+    T_TRUE(!tts_show_load(show));
+    done(show);
+    free(bytes);
+}
+
+T_TEST(figures_of_another_version_are_not_taken)
+{
+    const char *path = t_scratch("version.tts");
+    size_t len = 0;
+    unsigned char *bytes = stored(path, &len);
+    struct tts_show *show = opened(path, TTS_POOL_DRAM, false);
+    bytes[0]++;
+    T_TRUE(!tts_show_load_bytes(show, bytes, len) && show->phase_count == 0 && !show->stored);
+    done(show);
+    free(bytes);
+}
+
+T_TEST(whatever_the_bytes_are_they_are_taken_or_not)
+{
+    static const unsigned char others[] = {0, 1, 127, 128, 255};
+    const char *path = t_scratch("hostile.tts");
+    size_t len = 0, taken = 0;
+    unsigned char *bytes = stored(path, &len);
+    struct tts_show *show = opened(path, TTS_POOL_DRAM, false);
+    for (size_t i = 1; i < len; i++) {
+        unsigned char kept = bytes[i];
+        bytes[i] = others[i % sizeof others] != kept ? others[i % sizeof others] : 77;
+        if (tts_show_load_bytes(show, bytes, i % 5 == 0 ? i : len)) { /* some are cut */
+            free(shown(show));
+            taken++;
+        }
+        tts_show_unload(show);
+        T_TRUE(show->phase_count == 0 && show->levels.device_count == 0);
+        bytes[i] = kept;
+    }
+    T_TRUE(taken > 0 && taken < len);
+    done(show);
+    free(bytes);
+}
