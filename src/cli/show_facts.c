@@ -92,17 +92,6 @@ bool tts_show_is_damaged(const struct tts_show *show)
     return show->partial.damage.status != TTS_OK || tts_eventfile_gaps(show->file)->count > 0;
 }
 
-uint64_t tts_show_events(const struct tts_show *show)
-{
-    const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(show->file);
-    /* Events before the first are not read: they are no part of this. */
-    uint64_t missing = show->first_seq > gaps->first_after && gaps->count > 0
-                           ? gaps->events - gaps->first_events
-                           : gaps->events;
-    uint64_t all = show->event.seq - show->first_seq;
-    return all > missing ? all - missing : 0;
-}
-
 const char *tts_show_damage(const struct tts_show *show)
 {
     if (show->partial.damage.status != TTS_OK)

@@ -338,6 +338,7 @@ static void code_peak(struct coder *c, struct tts_show *show)
 static void code_facts(struct coder *c, struct tts_show *show)
 {
     uint64_t *const numbers[] = {&show->event.seq,
+                                 &show->pass.events,
                                  &show->first_seq,
                                  &show->restored_buffers,
                                  &show->restored_dram,
@@ -563,7 +564,7 @@ static void forget_answers(struct tts_show *show)
     show->phase_count = show->names_len = 0;
     show->phases_unlisted = 0;
     show->has_captures = false;
-    show->event.seq = show->first_seq = 0;
+    show->event.seq = show->pass.events = show->first_seq = 0;
     show->restored_buffers = show->restored_dram = 0;
     show->first_ns = show->last_ns = 0;
     show->partial = (struct tts_partial){0};

@@ -112,7 +112,7 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
     else
         put_graph(show, json);
     if (show->options.at == 0) { /* else it was not read from its begin to its end */
-        tts_json_number(json, "events", tts_show_events(show));
+        tts_json_number(json, "events", show->pass.events);
         tts_json_number(json, "missing_events", tts_eventfile_gaps(show->file)->events);
         tts_json_number(json, "first_event", show->first_seq + 1);
         tts_json_number(json, "buffers_before", show->restored_buffers);

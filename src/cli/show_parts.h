@@ -7,8 +7,7 @@
 #include "analysis/peak.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
-#include "model/resync.h"
-#include "sources/eventfile.h"
+#include "sources/eventpass.h"
 #include "views/json.h"
 
 #include <stdio.h>
@@ -90,8 +89,7 @@ struct tts_show {
     struct tts_peak *peaks[TTS_POOLS];
     struct tts_ops *ops_of[TTS_POOLS];
     struct tts_show_stored *stored; /* figures of the file; NULL: its events were read */
-    struct tts_resync *resync;      /* made at the first gap */
-    bool in_gap;                    /* what is read is the keyframe behind one */
+    struct tts_eventpass pass;
     /* the answers */
     struct tts_show_phase *phases;
     char *names;
@@ -121,6 +119,7 @@ struct tts_show {
     uint64_t item_seq;
     uint64_t items; /* read so far */
     bool has_event, is_out_of_memory;
+    bool is_read;        /* up to the event that was asked for */
     bool is_interrupted; /* the user stopped it: there is nothing more to say */
     bool is_abandoned;   /* its program is gone and has not ended it */
     struct tts_show_capture captures[TTS_FOLLOW_CAPTURES_MAX];
@@ -225,8 +224,6 @@ enum tts_show_state tts_show_state(const struct tts_show *show);
 bool tts_show_is_damaged(const struct tts_show *show);
 /* What is damaged: what ended the reading, else the first gap; NULL: nothing. */
 const char *tts_show_damage(const struct tts_show *show);
-/* Events that were read. */
-uint64_t tts_show_events(const struct tts_show *show);
 
 /* ---- show_text.c, show_text_file.c, show_text_live.c ---- */
 

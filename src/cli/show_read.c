@@ -191,7 +191,7 @@ void tts_show_release(struct tts_show *show)
     tts_show_moment_release(&show->failure_moment);
     tts_show_moment_release(&show->at_moment);
     tts_best_release(&show->top_ops);
-    tts_resync_free(show->resync);
+    tts_eventpass_release(&show->pass);
     tts_ops_free(show->failure_ops);
     release_pools(show);
     tts_show_unload(show);
@@ -304,75 +304,31 @@ static enum tts_status follow_item(struct tts_show *show, const struct tts_item 
     return status == TTS_E_NOMEM || show->is_out_of_memory ? out_of_memory(err) : status;
 }
 
-/* ---- gaps ---- */
-
-/* Goes on behind damage, if there is a keyframe behind it. Returns the status of the damage if
- * there is none. */
-static enum tts_status resume(struct tts_show *show, struct tts_error *err)
+/* An item of the pass, which ends with the event that was asked for. */
+static enum tts_status take_read(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
-    if (err->status != TTS_E_SYNTAX || show->options.at > 0 ||
-        tts_eventfile_resume(show->file, err) != TTS_OK)
-        return err->status;
-    if (!show->resync && tts_resync_new(show->alloc, &show->resync) != TTS_OK)
-        return out_of_memory(err);
-    show->in_gap = true;
-    struct tts_item end = {.kind = TTS_ITEM_KEYFRAME_END, .seq = show->item_seq};
-    return show->changes.in_keyframe ? follow_item(show, &end, err) : TTS_OK;
-}
-
-struct telling {
-    struct tts_show *show;
-    struct tts_error *err;
-};
-
-static enum tts_status follow_known(void *ctx, const struct tts_item *item)
-{
-    struct telling *telling = ctx;
-    return follow_item(telling->show, item, telling->err);
-}
-
-/* An item of the keyframe behind a gap. */
-static enum tts_status cross_gap(struct tts_show *show, const struct tts_item *item,
-                                 struct tts_error *err)
-{
-    struct telling telling = {show, err};
-    enum tts_status status = TTS_OK;
-    if (item->kind == TTS_ITEM_NAME)
-        return follow_item(show, item, err);
-    if (item->kind == TTS_ITEM_KEYFRAME_END) {
-        show->in_gap = false;
-        status = tts_resync_tell(show->resync, show->follow, item->seq, follow_known, &telling);
-        show->event.seq = item->seq;
-    } else {
-        status = tts_resync_take(show->resync, item);
-    }
-    return status == TTS_E_NOMEM ? out_of_memory(err) : status;
+    struct tts_show *show = ctx;
+    uint64_t last = show->options.at > 0 ? show->options.at : UINT64_MAX;
+    bool is_event = item->kind == TTS_ITEM_EVENT;
+    show->is_read = is_event && item->seq >= last;
+    return is_event && item->seq > last ? TTS_OK : follow_item(show, item, err);
 }
 
 enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)
 {
-    uint64_t last = show->options.at > 0 ? show->options.at : UINT64_MAX;
-    for (;;) {
-        struct tts_item item;
-        enum tts_status status = tts_eventfile_next(show->file, &item, err);
-        if (status == TTS_E_NOT_FOUND)
-            return TTS_OK;
-        if (status != TTS_OK) {
-            status = resume(show, err);
-            if (status != TTS_OK)
-                return status;
-            continue;
-        }
-        /* The times of a graph trace leave out what was between its functions. */
-        item.has_time = item.has_time && !tts_eventfile_graph(show->file);
-        if (item.kind == TTS_ITEM_EVENT && item.seq > last)
-            return TTS_OK;
-        status = show->in_gap ? cross_gap(show, &item, err) : follow_item(show, &item, err);
-        if (status != TTS_OK)
-            return status;
-        if (item.kind == TTS_ITEM_EVENT && item.seq == last)
-            return TTS_OK;
+    struct tts_eventpass *pass = &show->pass;
+    enum tts_status status = TTS_OK;
+    pass->file = show->file;
+    pass->follow = show->options.at == 0 ? show->follow : NULL;
+    pass->take = take_read;
+    pass->ctx = show;
+    pass->alloc = show->alloc;
+    while (status == TTS_OK && !show->is_read) {
+        status = tts_eventpass_step(pass, err);
+        if (pass->gap_seq > show->event.seq)
+            show->event.seq = pass->gap_seq;
         if (tts_progress_is_due(&show->progress))
             tts_progress_show(&show->progress, tts_eventfile_tell(show->file));
     }
+    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
 }

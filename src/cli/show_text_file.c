@@ -79,7 +79,7 @@ static void put_events(const struct tts_show *show, FILE *out)
     if (show->first_seq > 0)
         ns -= tts_show_since_start(show, show->first_ns);
     put_label(out, "events");
-    fprintf(out, "%" PRIu64, tts_show_events(show));
+    fprintf(out, "%" PRIu64, show->pass.events);
     if (show->last_ns > 0)
         fprintf(out, " in %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
     if (show->first_seq > 0)

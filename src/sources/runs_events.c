@@ -1,7 +1,7 @@
 /* Recordings and graph traces: the phases of each capture are a run. */
 #include "base/error.h"
 #include "model/follow.h"
-#include "sources/eventfile.h"
+#include "sources/eventpass.h"
 #include "sources/runs_inside.h"
 
 #include <assert.h>
@@ -110,9 +110,9 @@ static void count_item(struct reader *r, const struct tts_item *item)
 
 /* Statements about captures that cannot be are passed over; behind an event that cannot be all
  * figures would be wrong. */
-static enum tts_status take(struct reader *r, const struct tts_item *item,
-                            struct tts_error *err)
+static enum tts_status take_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
+    struct reader *r = ctx;
     enum tts_status status = tts_follow_item(r->follow, item, err);
     if (status == TTS_OK)
         count_item(r, item);
@@ -127,13 +127,15 @@ static enum tts_status take(struct reader *r, const struct tts_item *item,
 /* TTS_OK: to its end, or what ended it. */
 static enum tts_status read_items(struct reader *r, struct tts_error *err)
 {
+    struct tts_eventpass pass = {.file = r->file,
+                                 .follow = r->follow,
+                                 .take = take_item,
+                                 .ctx = r,
+                                 .alloc = r->room->alloc};
     enum tts_status status;
-    struct tts_item item;
-    while ((status = tts_eventfile_next(r->file, &item, err)) == TTS_OK) {
-        status = take(r, &item, err);
-        if (status != TTS_OK)
-            return status;
-    }
+    while ((status = tts_eventpass_step(&pass, err)) == TTS_OK)
+        ;
+    tts_eventpass_release(&pass);
     return status == TTS_E_NOT_FOUND ? TTS_OK : status;
 }
 
@@ -175,7 +177,8 @@ static void take_whole(struct reader *r, const struct tts_phase *all)
 {
     struct tts_trainrun *run = &r->room->entries[0].run;
     int64_t peak = all->usage.dram_with_trace.cumulative_peak_bytes;
-    if (!r->is_whole || r->room->count != 1 || r->missed > 0 || !run->overall_peak.is_known ||
+    if (!r->is_whole || r->room->count != 1 || r->missed > 0 ||
+        tts_eventfile_gaps(r->file)->count > 0 || !run->overall_peak.is_known ||
         peak <= run->overall_peak.bytes)
         return;
     run->whole.peak = tts_amount_of(peak);
@@ -189,6 +192,17 @@ static void note_recording(struct tts_trainrun *run, const struct tts_recfile_in
         tts_runs_note(run, 0, "its state is damaged, whether it is complete is not known");
     else if (info->state.kind == TTS_REC_STOPPED)
         tts_runs_note(run, 0, "the recording stopped, what came after that is missing");
+}
+
+/* Events that are missing because of damage. In which run they were is not known. */
+static void note_gaps(struct reader *r, struct tts_trainrun *last)
+{
+    const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(r->file);
+    for (size_t i = 0; i < r->room->count && gaps->count > 0; i++)
+        r->room->entries[i].run.is_at_least = true;
+    if (gaps->count > 0)
+        tts_runs_note(last, 0, "%.80s; %" PRIu64 " event%s missing because of damage",
+                      gaps->first.text, gaps->events, gaps->events == 1 ? " is" : "s are");
 }
 
 /* What is wrong with the file stands with its last run. */
@@ -223,6 +237,7 @@ static void note_file(struct reader *r, const struct tts_error *damage)
         tts_runs_note(last, r->refusal.line, "%.100s; passed over", r->refusal.text);
     if (tts_eventfile_recording(r->file))
         note_recording(last, tts_recfile_info(tts_eventfile_recording(r->file)));
+    note_gaps(r, last);
     last->is_at_least |= damage->status != TTS_OK;
     if (damage->status != TTS_OK)
         tts_runs_note(last, damage->line, "%.80s; only what is before was read", damage->text);

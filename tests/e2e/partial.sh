@@ -178,12 +178,16 @@ expect_err_like "; what is after it is packed"
 run "$ttscope" show --json packed.tts
 [ "$(jq .source.events <<<"$out")" = 59 ] || fail "wanted the same events"
 
-# In the middle: show goes on, the others have what is before.
+# In the middle: show goes on, and so do the commands that compare runs. An export has what is
+# before.
 flip "$blocks" middle.tts 12400
 show middle.tts
 expect_code 5
 expect_err_like "block 2 at byte 12288 is damaged: its check does not fit; 30 events after event 58 are missing"
 [ "$(jq -c '.source | [.events, .first_event, .missing_events]' out)" = "[59,29,30]" ] || fail "wanted both parts"
+run "$ttscope" diff --json "$blocks" middle.tts
+expect_code 5
+expect_err_like "its check does not fit; 30 events are missing because of damage"
 rows middle.tts
 expect_code 5
 expect_err_like "only what is before was read"

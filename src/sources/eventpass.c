@@ -1,0 +1,79 @@
+#include "sources/eventpass.h"
+
+#include "base/error.h"
+
+void tts_eventpass_release(struct tts_eventpass *pass)
+{
+    tts_resync_free(pass->resync);
+    pass->resync = NULL;
+}
+
+static enum tts_status eventpass_take(struct tts_eventpass *pass, const struct tts_item *item,
+                                      struct tts_error *err)
+{
+    pass->seq = item->seq;
+    if (item->kind == TTS_ITEM_KEYFRAME || item->kind == TTS_ITEM_KEYFRAME_END)
+        pass->in_keyframe = item->kind == TTS_ITEM_KEYFRAME;
+    return pass->take(pass->ctx, item, err);
+}
+
+/* Goes on after damage, if there is a keyframe after it. Returns the status of the damage if
+ * there is none. */
+static enum tts_status eventpass_resume(struct tts_eventpass *pass, struct tts_error *err)
+{
+    if (err->status != TTS_E_SYNTAX || !pass->follow ||
+        tts_eventfile_resume(pass->file, err) != TTS_OK)
+        return err->status;
+    if (!pass->resync && tts_resync_new(pass->alloc, &pass->resync) != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    pass->in_gap = true;
+    struct tts_item end = {.kind = TTS_ITEM_KEYFRAME_END, .seq = pass->seq};
+    return pass->in_keyframe ? eventpass_take(pass, &end, err) : TTS_OK;
+}
+
+struct eventpass_telling {
+    struct tts_eventpass *pass;
+    struct tts_error *err;
+};
+
+static enum tts_status eventpass_tell(void *ctx, const struct tts_item *item)
+{
+    struct eventpass_telling *telling = ctx;
+    return eventpass_take(telling->pass, item, telling->err);
+}
+
+/* An item of the keyframe after a gap. */
+static enum tts_status eventpass_cross(struct tts_eventpass *pass, const struct tts_item *item,
+                                       struct tts_error *err)
+{
+    struct eventpass_telling telling = {pass, err};
+    enum tts_status status = TTS_OK;
+    if (item->kind == TTS_ITEM_NAME)
+        return eventpass_take(pass, item, err);
+    if (item->kind == TTS_ITEM_KEYFRAME_END) {
+        pass->in_gap = false;
+        status =
+            tts_resync_tell(pass->resync, pass->follow, item->seq, eventpass_tell, &telling);
+        pass->gap_seq = item->seq;
+    } else {
+        status = tts_resync_take(pass->resync, item);
+    }
+    return status == TTS_E_NOMEM ? tts_error_set(err, status, "out of memory") : status;
+}
+
+enum tts_status tts_eventpass_step(struct tts_eventpass *pass, struct tts_error *err)
+{
+    struct tts_item item;
+    enum tts_status status = tts_eventfile_next(pass->file, &item, err);
+    if (status == TTS_E_NOT_FOUND)
+        return status;
+    if (status != TTS_OK)
+        return eventpass_resume(pass, err);
+    /* The times of a graph trace leave out what was between its functions. */
+    item.has_time = item.has_time && !tts_eventfile_graph(pass->file);
+    if (pass->in_gap)
+        return eventpass_cross(pass, &item, err);
+    status = eventpass_take(pass, &item, err);
+    pass->events += status == TTS_OK && item.kind == TTS_ITEM_EVENT;
+    return status;
+}
