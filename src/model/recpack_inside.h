@@ -12,7 +12,7 @@ enum {
     TTS_RECPACK_PAYLOAD = 1 << 20,       /* of a block, before it is compressed */
     TTS_RECPACK_EVENTS = 1 << 16,        /* of a block, at most */
     TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* between two keyframes, at least */
-    TTS_RECPACK_KEYFRAME_SHARE = 9,      /* bytes of events for each byte of a keyframe */
+    TTS_RECPACK_KEYFRAME_SHARE = 7,      /* bytes of events for each byte of a keyframe */
     TTS_RECPACK_LIVE_BYTES = 2,          /* of a buffer in the first keyframe, about */
     TTS_RECPACK_LEVEL = 1,
 };
