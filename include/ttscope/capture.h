@@ -321,7 +321,8 @@ TTS_API TTS_NODISCARD enum tts_status
 tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_error *err);
 
 /* Ends the last phase (`name` NULL: TTS_PHASE_END) and the capture. When it is not active
- * nothing happens. TTS_E_NOMEM: it is still active. */
+ * nothing happens. TTS_E_NOMEM: the capture has ended, but the last phase is lost; the phases
+ * before it stay. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 

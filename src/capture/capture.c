@@ -266,7 +266,7 @@ static enum tts_status finish_phase(struct tts_capture *c, const char *name, boo
     enum tts_status status = cut(c, kept, len);
     if (status == TTS_OK)
         mark(c, TTS_ITEM_CUT, kept, len);
-    if (status == TTS_OK && is_last)
+    if (is_last)
         stop(c);
     tts_tracker_leave(c->tracker);
     return status == TTS_OK ? status : tts_error_set(err, status, "out of memory");

@@ -6,6 +6,8 @@
 #include <new>
 #include <stdexcept>
 
+#include <dlfcn.h>
+
 // How many more succeed; less than 0: all. Inlined, they look like a mismatch to compilers.
 static long allocations_left = -1;
 
@@ -27,6 +29,17 @@ static long allocations_left = -1;
 [[gnu::noinline]] void operator delete(void *memory, std::size_t) noexcept
 {
     std::free(memory);
+}
+
+// What the library answers at an end from now on.
+static tts_status end_failure = TTS_OK;
+
+extern "C" tts_status tts_capture_end(tts_capture *capture, const char *name, tts_error *err)
+{
+    using End = tts_status (*)(tts_capture *, const char *, tts_error *);
+    static const End next = reinterpret_cast<End>(dlsym(RTLD_NEXT, "tts_capture_end"));
+    const tts_status status = next(capture, name, err);
+    return end_failure != TTS_OK ? end_failure : status;
 }
 
 // The runtime of this program.
@@ -135,16 +148,36 @@ T_TEST(no_dispatch_with_a_device_to_hold_says_nothing)
               "");
 }
 
-T_TEST(without_memory_a_snapshot_ends_no_training_run)
+T_TEST(snapshot_and_end_need_no_memory_of_cpp)
 {
     auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
     const std::string name(300, 'n');
     allocations_left = 0;
     ttml::utils::MemoryUsageTracker::snapshot(name);
+    ttml::utils::MemoryUsageTracker::end_capture(name);
     allocations_left = -1;
-    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 0);
-    ttml::utils::MemoryUsageTracker::snapshot(name);
-    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 1);
+    T_TRUE(!ttscope::Tracker::process().is_on());
+    T_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().size(), 2);
+}
+
+T_TEST(a_failure_at_the_end_is_said_once_and_ends_no_training_run)
+{
+    std::string text = said([] {
+        for (tts_status failure : {TTS_E_NOMEM, TTS_E_NOMEM, TTS_E_INVALID}) {
+            auto guard = ttml::utils::MemoryUsageTracker::begin_capture();
+            allocate(1, mb);
+            ttml::utils::MemoryUsageTracker::snapshot("A");
+            end_failure = failure;
+            ttml::utils::MemoryUsageTracker::end_capture("B");
+            end_failure = TTS_OK;
+            T_TEXT_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().at(0), "A");
+        }
+        allocations_left = 0; // the text of an error finds no memory either
+        end_failure = TTS_E_NOMEM;
+        ttml::utils::MemoryUsageTracker::end_capture("B");
+        allocations_left = -1;
+    });
+    T_TEXT_EQ(text, "ttscope: the last segment is lost: out of memory\n");
 }
 
 T_TEST(the_loop_of_the_guide_prints_its_summary)

@@ -358,6 +358,27 @@ class Course(Case):
         self.assert_said("out of memory: 'A' and the segment after it are one")
         guard.release()
 
+    def test_a_failure_at_the_end_is_said_once_and_everything_ends(self):
+        for failure in (MemoryError("out of memory"), RuntimeError("lost")):
+            guard = MemoryUsageTracker.begin_capture(ttscope.NO_DISPATCH)
+            MemoryUsageTracker.snapshot("A")
+            self.ttnn.Buffer(MB)
+            with mock.patch.object(ttscope.Capture, "end", side_effect=failure):
+                MemoryUsageTracker.end_capture("B")
+            self.assertFalse(self.tracker.is_on)
+            self.assertEqual(self.card.captures.open, [])
+            self.assertEqual(MemoryUsageTracker.get_trace_names()[0], "A")
+            guard.release()
+        self.assert_said("the last segment 'B' is lost: out of memory")
+
+    def test_a_key_that_interrupts_the_end_leaves_nothing_active(self):
+        guard = MemoryUsageTracker.begin_capture()
+        with mock.patch.object(compat._Feed, "close", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                MemoryUsageTracker.end_capture()
+        self.assertFalse(self.tracker.is_on)
+        guard.release()
+
     def test_another_thread_cannot_end_a_segment_and_nothing_crashes(self):
         guard = MemoryUsageTracker.begin_capture()
         self.ttnn.Buffer(MB)

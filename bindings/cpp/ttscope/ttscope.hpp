@@ -30,6 +30,7 @@
 #define TTSCOPE_HAS_METAL 0
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -94,14 +95,22 @@ template <class RunMode> tts_capture_mode mode_of(RunMode mode)
 }
 
 // The name under which a phase called `name` is kept. NUL, which C cannot have, becomes '?'.
-inline std::string kept_name(std::string name)
-{
-    char kept[TTS_PHASE_NAME_MAX + 1];
-    for (char &byte : name)
-        if (byte == '\0')
-            byte = '?';
-    return {kept, tts_phase_name_clip(name.c_str(), kept)};
-}
+// Takes no memory: of a long name the library keeps only bytes of its beginning and its end.
+struct KeptName {
+    char text[TTS_PHASE_NAME_MAX + 1];
+
+    explicit KeptName(std::string_view name) noexcept
+    {
+        constexpr std::size_t part = TTS_PHASE_NAME_MAX;
+        char whole[2 * part + 1] = "";
+        const std::size_t head = std::min(name.size(), part);
+        const std::size_t tail = std::min(name.size() - head, part);
+        name.copy(whole, head);
+        name.copy(whole + head, tail, name.size() - tail);
+        std::replace(whole, whole + head + tail, '\0', '?');
+        tts_phase_name_clip(whole, text);
+    }
+};
 
 struct FreeTracker {
     bool is_owner;
@@ -145,7 +154,7 @@ struct Shared {
 };
 
 // Messages that a process prints at most once.
-enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICES };
+enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICE_END, NOTICES };
 
 [[gnu::visibility("default")]] inline void say_once(Notice notice, const char *text,
                                                     const char *advice) noexcept
@@ -444,16 +453,16 @@ class Capture
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
-        detail::check(tts_capture_snapshot(get(), detail::kept_name(name).c_str(), &error),
-                      error);
+        detail::check(tts_capture_snapshot(get(), detail::KeptName(name).text, &error), error);
     }
-    // When it is not active nothing happens.
+    // When it is not active nothing happens. After an Error it has ended too, but the last
+    // phase is lost.
     void end(const std::string &name = TTS_PHASE_END)
     {
         tts_error error{};
         std::lock_guard<std::mutex> lock(shared().mutex);
         shared_->session.runtime.reset();
-        detail::check(tts_capture_end(get(), detail::kept_name(name).c_str(), &error), error);
+        detail::check(tts_capture_end(get(), detail::KeptName(name).text, &error), error);
     }
     // Ends it if it is active, and drops all phases.
     void clear()
@@ -487,7 +496,7 @@ class Capture
         tts_error error{};
         const tts_phase *phase = nullptr;
         std::lock_guard<std::mutex> lock(shared().mutex);
-        detail::check(tts_capture_get(get(), detail::kept_name(name).c_str(), &phase, &error),
+        detail::check(tts_capture_get(get(), detail::KeptName(name).text, &phase, &error),
                       error);
         return *phase;
     }
@@ -626,10 +635,16 @@ class MemoryUsageTracker
         translate(TTS_E_INVALID, "Cannot snapshot - capture is not active",
                   [&] { with_memory([&] { capture().snapshot(name); }); });
     }
+    // Ends the watch and the hold of the runtime, then the capture. Each of them ends in any
+    // case, and nothing is thrown: a failure is said once on stderr.
     static void end_capture(const std::string &name = kDefaultTraceName)
     {
         const bool was_active = capture().is_active();
-        translate(TTS_OK, "", [&] { with_memory([&] { capture().end(name); }); });
+        try {
+            capture().end(name);
+        } catch (const std::exception &error) { // ours, or no memory to make one
+            detail::say_once(detail::NOTICE_END, "the last segment is lost: ", error.what());
+        }
         if (was_active)
             check_dispatch();
         check_events();
@@ -785,9 +800,9 @@ class MemoryUsageTracker
     {
         const Usage *found = nullptr;
         std::size_t matches = 0;
-        const std::string kept = detail::kept_name(name);
+        const detail::KeptName kept(name);
         for (const auto &[key, usage] : all) {
-            if (key != kept)
+            if (key != kept.text)
                 continue;
             found = &usage;
             matches++;

@@ -97,7 +97,7 @@ class Capture:
 
     def end(self, name: str = _native.PHASE_END) -> None:
         """Ends the last phase under `name`, and the capture. Does nothing when it is not
-        active."""
+        active. After a MemoryError it has ended too, but the last phase is lost."""
         encoded, error = _native.encode_name(name), Error()
         with self._lock:
             status = lib.tts_capture_end(self._ptr, encoded, byref(error))

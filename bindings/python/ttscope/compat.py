@@ -209,18 +209,25 @@ class _State:
         with self.hold() as capture:
             if not capture.is_active:
                 return
-            self._close_feed()
             try:
-                capture.end(name)
-            except MemoryError:
-                say_once("memory", f"out of memory: the segment '{name}' goes on; call "
-                                   "end_capture() again")
-                return
+                self._close_feed()
+            finally:
+                self._end_capture(capture, name)
             if self._mode is NO_DISPATCH and self._no_ttnn and \
                     lib.tts_tracker_get_held(capture.tracker._ptr) == self._held:
                 say_once("dispatch", "NO_DISPATCH held nothing back, so everything was really "
                                      f"allocated; {self._advice()}")
             self._check_events(capture)
+
+    @staticmethod
+    def _end_capture(capture: Capture, name: str) -> None:
+        """Ends the capture in any case. Raises nothing that memory could raise."""
+        try:
+            capture.end(name)
+        except Exception as error:
+            lib.tts_capture_end(capture._ptr, None, None)  # does nothing if it has ended
+            say_once("end", f"the last segment '{name}' is lost: "
+                            f"{str(error) or type(error).__name__}")
 
     def clear(self) -> None:
         with self.hold() as capture:
@@ -372,7 +379,9 @@ class MemoryUsageTracker:
     @staticmethod
     def end_capture(name: str = PHASE_END) -> None:
         """Ends the last segment under `name`, and the capture. Does nothing when none is
-        active."""
+        active. The runtime's graph capture ends first, with its NO_DISPATCH. The capture ends
+        in any case: without memory only its last segment is lost. Raises only if the name is no
+        str."""
         _state.end(name)
 
     @staticmethod

@@ -109,7 +109,8 @@ T_TEST(a_capture_outlives_its_tracker_with_its_phases)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* A short program; every call that can run out of memory may, and is tried again. */
+/* A short program; every call that can run out of memory may, and is tried again, but for the
+ * end: it ends in any case. */
 static void run(struct heap *heap)
 {
     struct tts_tracker *tracker = NULL;
@@ -128,11 +129,13 @@ static void run(struct heap *heap)
     while ((status = tts_capture_snapshot(capture, "one", NULL)) != TTS_OK)
         T_EQ(status, TTS_E_NOMEM);
     free_dram(tracker, 1);
-    while ((status = tts_capture_end(capture, "two", NULL)) != TTS_OK)
-        T_TRUE(status == TTS_E_NOMEM && tts_capture_is_active(capture));
-    T_EQ(tts_capture_count(capture), 2);
+    status = tts_capture_end(capture, "two", NULL);
+    T_TRUE(status == TTS_OK || status == TTS_E_NOMEM);
+    T_TRUE(!tts_capture_is_active(capture) && !tts_tracker_is_on(tracker));
+    T_EQ(tts_capture_count(capture), status == TTS_OK ? 2 : 1);
     is_dram(capture, 0, 100, 100, 0);
-    is_dram(capture, 1, 0, 0, 100);
+    if (status == TTS_OK)
+        is_dram(capture, 1, 0, 0, 100);
     FILE *file = fopen("/dev/null", "w");
     T_TRUE(file != NULL);
     while ((status = tts_capture_print(capture, file, NULL)) != TTS_OK)
