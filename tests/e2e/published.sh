@@ -73,6 +73,23 @@ for build in plain v1_ttnn head; do
     expect_err "Out of Memory: Not enough space to allocate"
 done
 
+# The NO_DISPATCH line compiles wherever the headers are or are not, with both standards, and
+# for a program that wants nothing of the runtime but its headers.
+compiles() { # standard, option...
+    local standard=$1
+    shift
+    run c++ -std=c++"$standard" -fsyntax-only -Wall -Wextra -Werror "$@" -I"$source_dir/include" \
+        -I"$source_dir/bindings/cpp" -I"$examples" "$examples/no_dispatch.cpp"
+    expect_code 0
+    expect_err ""
+}
+headers=(-I"$source_dir/tests" -I"$source_dir/tests/cpp" -I"$source_dir/tests/cpp/standin_head")
+compiles 20
+compiles 17 "${headers[@]}"
+compiles 17 "${headers[@]}" -DTTSCOPE_NO_METAL
+compiles 20 "${headers[@]}" -DTTSCOPE_NO_METAL
+compiles 20 "${headers[@]}" -DTTSCOPE_NO_METAL -include tt-metalium/graph_tracking.hpp
+
 # Python. A library with a sanitizer in it wants the sanitizer to be there first.
 sanitizer=$(ldd "$library" | sed -n 's/^[[:space:]]*lib[at]san.* => \([^ ]*\) .*/\1/p')
 in_python() { # file, variables

@@ -13,9 +13,9 @@
 //
 // Where tt-metal's headers are (C++20), begin_capture() watches the runtime on the calling
 // thread as metal.hpp does, and NO_DISPATCH holds it back as hold.hpp says. Such a program must
-// be linked with the runtime, or define TTSCOPE_NO_METAL first. Without tt-metal's headers the
-// tracker counts only posted events, and this header defines the enum
-// tt::tt_metal::IGraphProcessor::RunMode.
+// be linked with the runtime, or define TTSCOPE_NO_METAL first: then this header takes only
+// tt::tt_metal::IGraphProcessor::RunMode from tt-metal. Without tt-metal's headers, or as
+// C++17, it defines that enum itself. In all these cases the tracker counts only posted events.
 #pragma once
 
 #include "ttscope/capture.h"
@@ -869,8 +869,10 @@ using ttscope::MemoryUsageTracker;
 }
 #endif
 
-// The published programs name the run mode of the runtime.
-#if !__has_include(<tt-metalium/graph_tracking.hpp>)
+// The published programs name the run mode of the runtime. Its header needs C++20.
+#if __cplusplus >= 202002L && __has_include(<tt-metalium/graph_tracking.hpp>)
+#include <tt-metalium/graph_tracking.hpp>
+#else
 namespace tt::tt_metal
 {
 class IGraphProcessor
