@@ -225,7 +225,9 @@ static enum tts_status make_figures(struct pack *pack, struct tts_show *show,
     size_t len = 0;
     if (tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, err) != TTS_OK)
         return TTS_OK; /* no /proc: a file without figures is a good file too */
+    tts_progress_begin(&show->progress, "reading", pack->path, tts_eventfile_size(show->file));
     enum tts_status status = tts_show_read(show, err);
+    tts_progress_end(&show->progress);
     if (status == TTS_OK)
         status = tts_show_store(show, &bytes, &len, err);
     if (status == TTS_OK && len > 0)
