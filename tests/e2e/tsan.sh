@@ -3,12 +3,19 @@
 . "$(dirname "$0")/lib.sh"
 
 programs=(test_cpp_adapter_{v1,head} test_cpp_capture test_device_hold test_inbox test_recorder
-    test_recorder_long test_recorder_threads test_threads)
+    test_recorder_threads test_threads)
+# Of the long tests those with threads, and two in which a thread of the recorder makes places.
+long=('*thread*' a_long_recording_goes_from_place_to_place
+    keyframes_of_a_black_box_are_whole_again_when_less_lives)
 run cmake -S "$source_dir" --preset tsan -B "$work/build"
 expect_code 0
-run cmake --build "$work/build" --target "${programs[@]}"
+run cmake --build "$work/build" --target "${programs[@]}" test_recorder_long
 expect_code 0
 for program in "${programs[@]}"; do
     run "$work/build/tests/$program"
+    expect_code 0
+done
+for test in "${long[@]}"; do
+    run "$work/build/tests/test_recorder_long" "$test"
     expect_code 0
 done

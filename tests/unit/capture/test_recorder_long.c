@@ -1,5 +1,5 @@
 /* Recordings of many places, of black boxes and of many threads, and that a file folds to what
- * the program saw. Run under ThreadSanitizer by tests/e2e/tsan.sh. */
+ * the program saw. tests/e2e/tsan.sh runs some of them under ThreadSanitizer. */
 #include "harness/recorder_rig.h"
 #include "model/follow.h"
 
@@ -203,10 +203,10 @@ static struct frames frames_of(const char *path, uint64_t last_seq)
     return frames;
 }
 
-/* What lives takes several times the bytes of the whole black box. */
+/* What lives takes more bytes than the whole black box. */
 T_TEST(a_black_box_that_cannot_hold_what_lives_keeps_the_newest_events)
 {
-    enum { MANY = 800 * 1000, LARGE = 1000 };
+    enum { MANY = 300 * 1000, LARGE = 1000 };
     const char *path = t_scratch("tight.tts");
     struct tts_tracker_config limits = {.live_max = 1 << 20};
     struct tts_tracker *tracker = NULL;
