@@ -23,6 +23,9 @@ static bool refused(struct heap *heap)
     return true;
 }
 
+/* So many bytes of a block at most are filled: what is large is mostly never touched. */
+enum { FILLED_MAX = 1 << 18 };
+
 static void *give_out(struct heap *heap, size_t bytes)
 {
     const struct tts_alloc *libc = tts_alloc_libc();
@@ -30,7 +33,7 @@ static void *give_out(struct heap *heap, size_t bytes)
     if (prefix == NULL)
         return NULL;
     prefix->bytes = bytes;
-    memset(prefix + 1, 0xa5, bytes);
+    memset(prefix + 1, 0xa5, bytes < FILLED_MAX ? bytes : FILLED_MAX);
     heap->live_bytes += bytes;
     heap->live_blocks++;
     return prefix + 1;
