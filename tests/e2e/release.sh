@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/demo works in a copy of the tree, twice; what it built can be installed and used; and
-# another project can take the tree in with add_subdirectory.
+# script/demo works in a copy of the tree, twice; what it built can be installed and used; another
+# project can take the tree in with add_subdirectory; and optimisation breaks nothing.
 . "$(dirname "$0")/lib.sh"
 
 tree=$work/tree home=$work/home prefix=$work/home/.local
@@ -115,3 +115,19 @@ expect_code 0
 run "$work/project/build/client"
 expect_code 0
 expect_out "$installed"
+
+# The tests of what optimisation could break, on what users run.
+programs=(test_space test_space_state test_space_units test_space_nomem test_space_oracle
+    test_row{16,32,64}_{plain,avx2})
+run cmake -S "$tree" --preset release -B "$tree/build/release" -DTTS_TESTS=ON
+expect_code 0
+run cmake --build "$tree/build/release" --target "${programs[@]}"
+expect_code 0
+for program in "${programs[@]}"; do
+    run "$tree/build/release/tests/$program"
+    [ "$code" = 77 ] || expect_code 0
+done
+for recording in "$source_dir"/tests/golden/alloc/*.txt; do
+    run "$prefix/bin/ttscope" replay --check --quiet "$recording"
+    expect_code 0
+done
