@@ -252,12 +252,14 @@ static bool spot_after(const struct tts_recfile *file, struct tts_recspot at,
                        struct tts_recspot *out)
 {
     struct tts_recblock block;
-    uint64_t next = at.number + 1;
+    uint64_t next = at.number + 1, places = file->info.header.places;
     if (file->info.header.kind == TTS_REC_LIVE) {
+        /* The number of blocks is foreign: what lies behind the end of the file is none, and a
+         * black box has as many as it has places. */
+        if (places > 0 && file->blocks > places && next < file->blocks - places)
+            next = file->blocks - places;
         *out = spot_of(file, next);
-        /* The number of blocks is foreign: what lies behind the end of the file is none. */
-        return out->off < file->info.file_bytes &&
-               (file->info.header.places == 0 || next < file->blocks);
+        return out->off < file->info.file_bytes && (places == 0 || next < file->blocks);
     }
     if (file->info.has_index) {
         if (next >= file->entry_count)

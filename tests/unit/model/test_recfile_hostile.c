@@ -311,3 +311,83 @@ T_TEST(events_that_pass_the_last_number_there_is_are_damage)
     T_EQ(got.count, 3);
     gist_done(&got);
 }
+
+/* ---- a number of blocks that cannot be ---- */
+
+/* Reads on after damage as long as that goes. Returns how often it went on. */
+static int resume_all(struct tts_recfile *file)
+{
+    struct tts_item item;
+    uint64_t missing;
+    int count = -1;
+    alarm(20); /* it takes no time, or all */
+    do {
+        count++;
+        while (tts_recfile_next(file, &item, NULL) == TTS_OK)
+            continue;
+    } while (tts_recfile_resume(file, &missing) == TTS_OK);
+    T_TRUE(tts_recfile_seek(file, tts_recfile_info(file)->first_seq + 1000, NULL) != TTS_OK);
+    alarm(0);
+    return count;
+}
+
+static void put_state(struct image *image, uint64_t blocks)
+{
+    image->state.blocks = blocks;
+    image_state(image, TTS_REC_RECORDING);
+}
+
+/* Blocks of one program each, with keyframes of nothing. */
+static void image_of_programs(struct image *image, uint64_t places)
+{
+    struct tts_item item = {.time_ns = 2000000};
+    image_begin(image, PLACE, places, 4);
+    for (int i = 0; i < 4; i++) {
+        image_block(image, item.time_ns, true, false);
+        item.kind = TTS_ITEM_KEYFRAME;
+        T_TRUE(image_fits(image, &item));
+        item.kind = TTS_ITEM_KEYFRAME_END;
+        T_TRUE(image_fits(image, &item));
+        item.kind = TTS_ITEM_EVENT;
+        item.event = tts_event_of(TTS_EVENT_PROGRAM, 0);
+        item.seq++;
+        T_TRUE(image_fits(image, &item));
+    }
+}
+
+T_TEST(a_search_behind_damage_ends_with_the_file_whatever_the_blocks_are_said_to_be)
+{
+    struct tts_recfile *file;
+    const char *path = t_scratch("blocks.tts");
+    for (uint64_t places = 0; places <= 4; places += 4) {
+        struct image image;
+        image_of_programs(&image, places);
+        image.bytes[image_off(&image, 1) + 20] ^= 1;
+        put_state(&image, UINT64_C(1) << 60);
+        write_file(path, image.bytes, image.capacity);
+        T_EQ(tts_recfile_open(path, &thrift, &file, NULL), TTS_OK);
+        T_EQ(resume_all(file), places == 0); /* of a black box none is where it would be */
+        tts_recfile_close(file);
+        image_done(&image);
+    }
+}
+
+/* The same of a black box that is written while it is read. */
+T_TEST(a_search_in_a_black_box_that_grows_ends_with_its_places)
+{
+    struct tts_recfile *file;
+    struct tts_item item;
+    struct image image;
+    const char *path = t_scratch("grows.tts");
+    image_of_programs(&image, 4);
+    write_file(path, image.bytes, image.capacity);
+    T_EQ(tts_recfile_open(path, &thrift, &file, NULL), TTS_OK);
+    while (tts_recfile_next(file, &item, NULL) == TTS_OK)
+        continue;
+    put_state(&image, UINT64_C(1) << 60);
+    memset(image.bytes + image_off(&image, 0), 0x55, 4 * PLACE);
+    write_file(path, image.bytes, image.capacity);
+    T_EQ(resume_all(file), 0);
+    tts_recfile_close(file);
+    image_done(&image);
+}
