@@ -123,7 +123,7 @@ static void take_item(struct reading *r, const struct tts_item *item)
         if (item->kind == TTS_ITEM_KEYFRAME_END) {
             r->in_gap = false;
             T_EQ(tts_resync_tell(r->resync, r->follow, item->seq, follow_inferred, r), TTS_OK);
-        } else if (item->kind != TTS_ITEM_KEYFRAME) {
+        } else {
             T_EQ(tts_resync_take(r->resync, item), TTS_OK);
         }
         return;
@@ -354,4 +354,25 @@ T_TEST(a_packed_file_is_read_on_at_its_next_keyframe)
     reading_done(&r);
     free(sums);
     history_done(&h);
+}
+
+/* A keyframe goes on in a block that is damaged too: its end is not read. */
+T_TEST(a_keyframe_that_damage_cuts_off_is_not_mixed_with_the_next)
+{
+    const struct item_rig rig = {.seq = 10};
+    const struct tts_item items[] = {
+        item_mark(&rig, TTS_ITEM_KEYFRAME),       item_live(&rig, 0, TTS_POOL_DRAM, 1, 64),
+        item_live(&rig, 0, TTS_POOL_DRAM, 2, 32), item_mark(&rig, TTS_ITEM_KEYFRAME),
+        item_live(&rig, 0, TTS_POOL_DRAM, 2, 32), item_mark(&rig, TTS_ITEM_KEYFRAME_END),
+    };
+    struct reading r = {.in_gap = true};
+    struct tts_live live[2];
+    T_EQ(tts_follow_new(NULL, &thrift, &r.follow, NULL), TTS_OK);
+    T_EQ(tts_resync_new(&thrift, &r.resync), TTS_OK);
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
+        take_item(&r, &items[i]);
+    T_EQ(r.inferred, 1);
+    T_EQ(tts_fold_collect(tts_follow_fold(r.follow), live, 2), 1);
+    T_EQ(live[0].id, 2);
+    reading_done(&r);
 }
