@@ -267,6 +267,24 @@ T_TEST(the_list_of_l1_is_what_lives_there)
     done(ledger);
 }
 
+/* Whoever wrote a keyframe may say that there are any number. */
+T_TEST(what_is_expected_takes_no_memory_beyond_that_of_birth)
+{
+    struct heap heap;
+    heap_init(&heap);
+    struct tts_ledger *ledger = NULL;
+    T_EQ(tts_ledger_new(3000, 1, &heap.alloc, &ledger), TTS_OK);
+    uint64_t calls = heap.calls;
+    heap.fail_at = calls + 1;
+    tts_ledger_expect(ledger, UINT64_MAX);
+    T_EQ(heap.calls, calls);
+    for (uint64_t id = 0; id < 3000; id++)
+        T_TRUE(add(ledger, entry_of(0, id, TTS_POOL_L1)));
+    T_EQ(heap.calls, calls);
+    done(ledger);
+    T_TRUE(heap_is_settled(&heap));
+}
+
 /* --- against a plain array -------------------------------------------------------------- */
 
 enum { KEYS = 2000, HISTORY = 60 * 1000 };
