@@ -1,5 +1,7 @@
 /* Recordings of many places, of black boxes and of many threads, and that a file folds to what
  * the program saw. tests/e2e/tsan.sh runs some of them under ThreadSanitizer. */
+#include "base/bytes.h"
+#include "capture/recorder_inside.h"
 #include "harness/recorder_rig.h"
 #include "model/follow.h"
 
@@ -157,6 +159,39 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
     T_TRUE(at.bytes > TTS_REC_HEADER_BYTES + PLACE / 2 - 50000);
     T_TRUE(at.bytes <= TTS_REC_HEADER_BYTES + PLACE / 2 + 100);
     done(capture, tracker);
+}
+
+/* A reader that looks between the begin of a block and its first event sees no half of it. */
+T_TEST(a_keyframe_that_takes_too_much_room_leaves_nothing_in_its_block)
+{
+    enum { LIVE = 5000, NAME = 200 };
+    const char *path = t_scratch("too_much.tts");
+    struct tts_tracker_config limits = {.live_max = 2 * LIVE, .ops_max = LIVE};
+    struct tts_tracker *tracker = NULL;
+    T_EQ(tts_tracker_new(&limits, NULL, &tracker, NULL), TTS_OK);
+    struct tts_recorder *recorder = recording(tracker, path, 0);
+    char name[NAME + 1];
+    for (int i = 0; i < LIVE; i++) {
+        snprintf(name, sizeof name, "%0*d", NAME, i);
+        op_begin(tracker, name);
+        alloc_dram(tracker, (uint64_t)i, 1);
+        op_end(tracker);
+    }
+    tts_tracker_enter(tracker);
+    recorder->enc.at = recorder->enc.end + 1; /* the block is full */
+    T_TRUE(tts_recorder_ready(recorder) == recorder);
+    T_EQ(recorder->block.number, 1);
+    T_EQ(tts_get64(recorder->place + TTS_REC_COMMIT_OFF), 0);
+    tts_tracker_leave(tracker);
+    alloc_dram(tracker, LIVE, 1);
+    ended(recorder);
+    struct recording rec = recording_open(path);
+    struct sums sums = {0};
+    recording_each(&rec, add_up, &sums);
+    T_TRUE(rec.blocks == 2 && rec.last_seq == 3 * LIVE + 1);
+    T_TRUE(sums.keyframes == 1 && sums.lives == 0);
+    recording_close(&rec);
+    tts_tracker_free(tracker);
 }
 
 /* The keyframes of a file, as far as a test asks about them. */
