@@ -43,7 +43,7 @@ struct tts_show_failure {
     bool has_time;
     uint64_t time_ns;
     uint32_t device;
-    char op[TTS_SHOW_OP_BYTES]; /* "": none */
+    const char *op; /* of the fold; NULL: none */
     struct tts_failure failure;
     struct tts_level level; /* of its pool, on its device */
 };
@@ -65,7 +65,7 @@ struct tts_show_event {
     enum tts_event_kind kind;
     bool has_time;
     uint64_t time_ns;
-    char op[TTS_SHOW_OP_BYTES];
+    const char *op; /* of the fold; NULL: none */
 };
 
 struct tts_show_capture {

@@ -203,14 +203,6 @@ void tts_show_release(struct tts_show *show)
 
 /* ---- items ---- */
 
-static void copy_op(char out[TTS_SHOW_OP_BYTES], const struct tts_item_op *op)
-{
-    size_t len = op->name_len < TTS_OP_NAME_MAX ? op->name_len : TTS_OP_NAME_MAX;
-    if (op->name && len > 0)
-        memcpy(out, op->name, len);
-    out[op->name ? len : 0] = '\0';
-}
-
 /* The live set of the first is kept with it. */
 static enum tts_status take_failure(struct tts_show *show, const struct tts_item *item)
 {
@@ -231,11 +223,11 @@ static enum tts_status take_failure(struct tts_show *show, const struct tts_item
         .has_time = item->has_time,
         .time_ns = item->time_ns,
         .device = item->event.device,
+        .op = tts_follow_op(show->follow, item),
         .failure = *item->event.failure,
         .level =
             tts_level_listed(tts_levels_of_device(&show->levels, item->event.device, pool)),
     };
-    copy_op(failure->op, &item->op);
     if (show->failure_count > 1)
         return TTS_OK;
     enum tts_status status = tts_ops_new(pool, show->alloc, &show->failure_ops);
@@ -255,7 +247,7 @@ static enum tts_status take_event(struct tts_show *show, const struct tts_item *
         show->event.kind = item->event.kind;
         show->event.has_time = item->has_time;
         show->event.time_ns = item->time_ns;
-        copy_op(show->event.op, &item->op);
+        show->event.op = tts_follow_op(show->follow, item);
     }
     return item->event.kind == TTS_EVENT_FAILURE && show->options.at == 0
                ? take_failure(show, item)

@@ -423,6 +423,13 @@ bool tts_follow_find(const struct tts_follow *f, uint32_t device, uint64_t id,
     return true;
 }
 
+const char *tts_follow_op(const struct tts_follow *f, const struct tts_item *item)
+{
+    return tts_fold_op_text(f->fold, f->config.keeps_paths
+                                         ? tts_oppath_find(f->paths, item->op.hash)
+                                         : item->op.hash);
+}
+
 size_t tts_follow_path(const struct tts_follow *f, const char *op, char *out, size_t size)
 {
     return tts_oppath_text(f->paths, op, out, size);

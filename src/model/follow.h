@@ -60,5 +60,9 @@ bool tts_follow_is_partial(const struct tts_follow *follow);
 bool tts_follow_find(const struct tts_follow *follow, uint32_t device, uint64_t id,
                      struct tts_live *out);
 
+/* Returns the operation of an event, which must be the last item that was followed, as the fold
+ * has it: "(other)" if it could not be kept, NULL outside any. Borrowed for life. */
+const char *tts_follow_op(const struct tts_follow *follow, const struct tts_item *item);
+
 /* Writes the path of an operation, as tts_oppath_text() does; without keeps_paths its name. */
 size_t tts_follow_path(const struct tts_follow *follow, const char *op, char *out, size_t size);

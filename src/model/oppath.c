@@ -195,22 +195,27 @@ void tts_oppath_forget(struct tts_oppath *paths)
         paths->threads[i].depth = 0;
 }
 
+uint64_t tts_oppath_find(const struct tts_oppath *paths, uint64_t op_hash)
+{
+    if (op_hash == 0 || paths->thread_count == 0)
+        return op_hash;
+    /* An event does not say its thread: most often it is the one that was heard last. */
+    const struct oppath_frame *frame = find_frame(&paths->threads[paths->last], op_hash);
+    for (size_t i = 0; !frame && i < paths->thread_count; i++)
+        frame = find_frame(&paths->threads[i], op_hash);
+    return frame ? frame->path : op_hash;
+}
+
 uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
                           const struct tts_item *item)
 {
-    uint64_t hash = item->op.hash;
     if (item->event.kind == TTS_EVENT_OP_BEGIN)
         begin_op(paths, fold, item);
     else if (item->event.kind == TTS_EVENT_OP_END)
         end_op(paths, item->thread);
-    else if (hash != 0 && paths->thread_count > 0) {
-        /* An event does not say its thread: most often it is the one that was heard last. */
-        const struct oppath_frame *frame = find_frame(&paths->threads[paths->last], hash);
-        for (size_t i = 0; !frame && i < paths->thread_count; i++)
-            frame = find_frame(&paths->threads[i], hash);
-        return frame ? frame->path : hash;
-    }
-    return hash;
+    else
+        return tts_oppath_find(paths, item->op.hash);
+    return item->op.hash;
 }
 
 /* ---- texts ---- */

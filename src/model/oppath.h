@@ -28,6 +28,10 @@ void tts_oppath_forget(struct tts_oppath *paths);
 uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
                           const struct tts_item *item);
 
+/* Returns the hash of the path of an operation that is the innermost one of a thread now, else
+ * `op_hash` itself. */
+uint64_t tts_oppath_find(const struct tts_oppath *paths, uint64_t op_hash);
+
 /* Writes the path of an operation to `out`, terminated. `op` is a text that the fold gave. If
  * the path has more than size - 1 bytes its last ones are written. Returns the bytes written,
  * without the end. An operation without a path has its name alone. */

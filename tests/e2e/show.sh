@@ -115,6 +115,20 @@ expect_code 2
 expect_out ""
 expect_err "ttscope show: there is no event 8 in 'example.json', it has 1 to 7"
 
+# The operation of a refused request and that of an event have their paths.
+printf '%s\n' 'op add' 'op create_device_tensor' 'alloc 0 0 1 64 64 0' 'refuse 0 4096' end 'op prim' \
+    'refuse 0 4096' end end 'refuse 0 4096' | "$make" "$work/paths.tts" story || exit 1
+run_json "$work/paths.tts"
+expect_jq '.failures[] | [.op, .op_path]' '["add","add"]
+["prim","add > prim"]
+[null,null]'
+run "$ttscope" show "$work/paths.tts"
+expect_out_like ", in add > prim, device 0"
+run_json --at 6 "$work/paths.tts"
+expect_jq '.at | .kind, .op, .op_path' $'"op_begin"\n"prim"\n"add > prim"'
+run_json --at 7 "$work/paths.tts"
+expect_jq '.at | .kind, .op, .op_path' $'"failure"\n"prim"\n"add > prim"'
+
 # ---- recordings ----
 
 for kind in run killed stopped missed box phases; do
