@@ -156,7 +156,9 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
         T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), TTS_OK);
         at = ended(recorder);
     } while (live < limits.live_max);
-    T_TRUE(at.bytes > TTS_REC_HEADER_BYTES + PLACE / 2 - 50000);
+    /* The order of the ledger is random, so the bytes that an eighth fewer buffers take vary:
+     * 216,000 to 240,000 of 266,240 in 150 runs. */
+    T_TRUE(at.bytes > TTS_REC_HEADER_BYTES + PLACE / 2 - PLACE / 6);
     T_TRUE(at.bytes <= TTS_REC_HEADER_BYTES + PLACE / 2 + 100);
     done(capture, tracker);
 }
