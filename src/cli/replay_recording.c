@@ -341,7 +341,8 @@ static enum tts_status search_regions(struct replay *replay, struct tts_error *e
 bool tts_replay_recording_fits(const struct tts_replay_answer *answer)
 {
     return tts_whatif_failures(answer->whatif) == 0 &&
-           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0;
+           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0 &&
+           answer->before == 0;
 }
 
 bool tts_replay_recording_is_unknown(const struct tts_replay_answer *answer, enum tts_pool pool)

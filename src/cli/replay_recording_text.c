@@ -301,6 +301,14 @@ static void print_verdict(const struct tts_replay_answer *answer,
                 counts->events, counts->events == 1 ? " fits" : "s fit");
     else if (is_stopped)
         fputs("all that could be run fits; the program stopped there\n", out);
+    else if (counts->events == 0 && counts->earlier == 0)
+        fputs("nothing to run: the file has no event\n", out);
+    else if (answer->before > 0 && answer->missing.count == 0 &&
+             tts_whatif_left_out(answer->whatif) == 0)
+        fprintf(out,
+                "the %" PRIu64 " recorded event%s; the %" PRIu64 " before %s unknown\n",
+                counts->events, counts->events == 1 ? " fits" : "s fit", answer->before,
+                answer->before == 1 ? "is" : "are");
     else if (tts_replay_recording_fits(answer))
         fputs("everything fits\n", out);
     else

@@ -263,7 +263,7 @@ expect_code 3
 # A black box is run from where it begins, and that is said.
 "$make" "$work/box.tts" box || fail "cannot make box.tts"
 run "$ttscope" replay --device n150 "$work/box.tts"
-expect_code 0
+expect_code 5
 expect_err ''
 expect_out_like 'note: 1000 events were before the first of the file: they were not run'
 run "$ttscope" replay --device n150 --json "$work/box.tts"
@@ -354,3 +354,19 @@ expect_out_like 'note: 1 program was not checked'
 run "$ttscope" replay --device n300 --json "$work/single.tts"
 expect_code 5
 expect_out_like '"fits": null'
+
+# The events before the first of a black box are lost, and may not have fit.
+run "$ttscope" replay --device n150 "$work/box.tts"
+expect_code 5
+expect_err ''
+expect_out_like '
+the 5 recorded events fit; the 1000 before are unknown
+'
+run "$ttscope" replay --device n150 --json "$work/box.tts"
+expect_code 5
+expect_out_like '"fits": null'
+record "$work/no_event.tts" </dev/null
+run "$ttscope" replay --device n150 "$work/no_event.tts"
+expect_code 0
+expect_out_like '
+nothing to run: the file has no event'
