@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Everything that users see: runs each command line of tests/golden/screens/*.txt and compares the
+# output with the file. A file is a transcript: `$ COMMAND`, stdout, stderr after `! `, and the
+# exit code after `= ` if it is not 0.
+#
+#     ctest --test-dir build/dev -R e2e.screens
+#     tests/e2e/screens.sh --write [NAME]    after a change that is meant; review the difference
+#                                            (TTS_SOURCE_DIR=. TTS_BUILD_DIR=build/dev)
+. "$(dirname "$0")/lib.sh"
+golden=$(realpath "$source_dir/tests/golden")
+source_dir=$(realpath "$source_dir")
+build_dir=$(realpath "$TTS_BUILD_DIR")
+export PATH=$build_dir/bin:$PATH TTSCOPE_ROOT=$work/no_cards COLUMNS=80 LC_ALL=C.UTF-8
+unset NO_COLOR GITHUB_ACTIONS
+
+# The inputs, by short names. A recording of the library has times of its own, so these are made.
+make_inputs() {
+    local scene make=$build_dir/tests/make_recording
+    mkdir "$TTSCOPE_ROOT" inputs && cd inputs || return
+    ln -s "$source_dir/examples" examples
+    ln -s "$source_dir/tests/e2e/analyze" logs
+    ln -s "$source_dir/tests/e2e/fit" configs
+    ln -s "$source_dir/tests/e2e/fit_inference" models
+    ln -s "$golden/graph" graphs
+    ln -s "$golden/show/run.txt" not_json.txt
+    ln -s "$golden/replay/device.txt" device.txt
+    for scene in run killed stopped missed box tight phases; do
+        "$make" "$scene.tts" "$scene" || return
+    done
+    "$make" random.tts random 20000 7 || return
+    "$make" story.tts story <<-'STORY' || return
+		op ttnn::matmul
+		alloc 0 0 1 3145728 2048 0
+		alloc 0 1 2 65536 2048 0
+		program 0
+		cb 0 16384 0 0 3 3
+		cb 0 8192 0 0 7 7
+		end
+		alloc 0 2 3 8192 1024 0
+		alloc 0 3 4 1048576 2048 0
+		free 0 0 1
+		refuse 0 99999999999
+	STORY
+    head -c 3000 random.tts >cut.tts
+    head -c 900 graphs/example.json >cut.json
+    gzip -c logs/one_run.log >one_run.log.gz
+    ttscope fit configs/nano.yaml --json >nano_fit.json
+    ttscope analyze --logs examples/tinyllama.log --json >tinyllama.json
+}
+
+# The size of a packed recording depends on the compression library.
+without_sizes() {
+    sed -E 's/(recording \(packed\)), .*/\1/; /"source": \{/,/\}/{/"bytes":/d}'
+}
+
+run_screen() { # command line
+    local code=0
+    bash -c "$1" <"/dev/null" >"$work/out" 2>"$work/err" || code=$?
+    printf '$ %s\n' "$1"
+    without_sizes <"$work/out"
+    [ -z "$(tail -c 1 "$work/out")" ] || printf '\n= no newline at the end\n'
+    sed 's/^/! /' "$work/err"
+    [ "$code" -eq 0 ] || printf '= %s\n' "$code"
+}
+
+# Each transcript starts from the same inputs.
+run_transcript() { # file
+    local line
+    cp -r "$work/inputs" "$work/at" && cd "$work/at" || return
+    while IFS= read -r line; do
+        run_screen "${line#\$ }"
+    done < <(grep '^\$ ' "$1")
+    cd "$work" && rm -r "$work/at"
+}
+
+cd "$work" || exit 1
+make_inputs || { echo "cannot make the inputs" && exit 1; }
+count=0
+for file in "$golden"/screens/${2-*}.txt; do
+    run_transcript "$file" >"$work/now"
+    count=$((count + $(grep -c '^\$ ' "$file")))
+    if [ "${1-}" = --write ]; then
+        cp "$work/now" "$file"
+    elif ! diff -u "$file" "$work/now"; then
+        failures=$((failures + 1))
+        echo "FAILED: $file differs; if that is meant: tests/e2e/screens.sh --write $(basename "$file" .txt)"
+    fi
+done
+echo "$count command lines"
+[ "$count" -gt 0 ]
