@@ -133,7 +133,7 @@ struct cost {
 static void read_here(const char *path, uint64_t wanted)
 {
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     struct tts_error err = {0};
     uint64_t whole = 0;
     enum tts_status status = tts_trainlog_open(path, NULL, &log, &err);

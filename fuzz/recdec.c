@@ -97,13 +97,13 @@ static bool write_item(struct rig *rig, const struct tts_item *item, uint64_t ti
 /* The commit speaks for the bytes there are; what they say is the item. */
 static void check_written(struct rig *rig, const struct tts_item *item, uint64_t tick)
 {
-    struct tts_check check;
+    struct tts_checksum check;
     struct tts_error err;
     struct tts_item back;
     uint64_t back_tick;
     size_t used = tts_recenc_used(&rig->enc);
-    tts_check_begin(&check, rig->block.number);
-    uint64_t value = tts_check_update(&check, rig->payload, used);
+    tts_checksum_begin(&check, rig->block.number);
+    uint64_t value = tts_checksum_update(&check, rig->payload, used);
     if (tts_le64(rig->commit) != (value << 32 | used))
         stop("the commit is not that of the bytes", "");
     rig->again.end = rig->payload + used;

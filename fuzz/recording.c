@@ -3,7 +3,7 @@
  * the blocks, each item is one that can be, events count up by one, and what was allocated and
  * not freed is what lives. */
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 #include "fuzz/reuse.h"
 #include "model/follow.h"
 #include "model/recdec.h"
@@ -47,9 +47,9 @@ struct file {
 
 static uint32_t check_of(const unsigned char *bytes, size_t len, uint64_t seed)
 {
-    struct tts_check check;
-    tts_check_begin(&check, seed);
-    return tts_check_update(&check, bytes, len);
+    struct tts_checksum check;
+    tts_checksum_begin(&check, seed);
+    return tts_checksum_update(&check, bytes, len);
 }
 
 static void fix_header(struct file *file)

@@ -1,7 +1,7 @@
 /* Bytes as a result that was saved with --json. What is refused has words and changes nothing;
  * what is read keeps the limits, has texts with an end and nothing in what is not known; and it
  * is the same read in small pieces. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "sources/resultfile.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void check_amount(struct tts_amount amount)
         stop("something that is not known", "");
 }
 
-static void check_run(const struct tts_trainrun *run)
+static void check_run(const struct tts_run *run)
 {
     if (!memchr(run->title, 0, sizeof run->title) || !memchr(run->rank, 0, sizeof run->rank) ||
         !memchr(run->optimizer, 0, sizeof run->optimizer) ||
@@ -30,7 +30,7 @@ static void check_run(const struct tts_trainrun *run)
         stop("a text without an end", "");
     if (run->phase_count == 0 && !run->overall_peak.is_known)
         stop("a run that says nothing", run->title);
-    if (run->note_count > TTS_TRAIN_NOTES_MAX || run->notes_in_all < run->note_count)
+    if (run->note_count > TTS_RUN_NOTES_MAX || run->notes_in_all < run->note_count)
         stop("notes that cannot be", run->title);
     check_amount(run->overall_peak);
     check_amount(run->final);
@@ -38,7 +38,7 @@ static void check_run(const struct tts_trainrun *run)
     for (size_t i = 0; i < run->phase_count; i++) {
         if (!memchr(run->phases[i].name, 0, sizeof run->phases[i].name))
             stop("a name without an end", "");
-        for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+        for (int k = 0; k < TTS_RUN_FIGURES; k++)
             check_amount(run->phases[i].figures[k]);
     }
 }
@@ -76,11 +76,11 @@ static enum tts_status read_slowly(const uint8_t *bytes, size_t len, struct tts_
 }
 
 /* Field by field: what is between them may be anything. */
-static void check_same_phase(const struct tts_train_phase *a, const struct tts_train_phase *b)
+static void check_same_phase(const struct tts_run_phase *a, const struct tts_run_phase *b)
 {
     if (a->line != b->line || strcmp(a->name, b->name) != 0)
         stop("not the same phase in pieces", a->name);
-    for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+    for (int k = 0; k < TTS_RUN_FIGURES; k++)
         if (a->figures[k].is_known != b->figures[k].is_known ||
             a->figures[k].bytes != b->figures[k].bytes)
             stop("not the same figure in pieces", a->name);
@@ -92,7 +92,7 @@ static void check_same(const struct tts_runs *a, const struct tts_runs *b)
     if (a->count != b->count || a->unlisted != b->unlisted)
         stop("not the same in pieces", "");
     for (size_t i = 0; i < a->count; i++) {
-        struct tts_trainrun one = a->runs[i], other = b->runs[i];
+        struct tts_run one = a->runs[i], other = b->runs[i];
         if (one.phase_count != other.phase_count)
             stop("not as many phases in pieces", one.title);
         for (size_t k = 0; k < one.phase_count; k++)

@@ -49,7 +49,7 @@ static bool is_same_value(const struct tts_trainfile_value *a,
 
 static bool is_same(const struct tts_trainfile *a, const struct tts_trainfile *b)
 {
-    for (int key = 0; key < TTS_TRAIN_KEYS; key++)
+    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++)
         if (!is_same_value(&a->values[key], &b->values[key]))
             return false;
     return a->mesh_shape[0] == b->mesh_shape[0] && a->mesh_shape[1] == b->mesh_shape[1] &&
@@ -68,7 +68,7 @@ static void check_line(const char *what, uint32_t line, uint32_t lines)
 
 static void check(const struct tts_trainfile *read, uint32_t lines)
 {
-    for (int key = 0; key < TTS_TRAIN_KEYS; key++)
+    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++)
         check_value(&read->values[key], tts_trainfile_key_name((enum tts_trainfile_key)key),
                     lines);
     check_line("mesh", read->mesh_line, lines);

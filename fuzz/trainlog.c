@@ -26,7 +26,7 @@ struct digest {
     uint64_t line, end_line, parameters, sum;
     size_t phases;
     bool is_cut;
-    char title[TTS_TRAIN_TITLE_MAX], rank[TTS_TRAIN_TITLE_MAX];
+    char title[TTS_RUN_TITLE_MAX], rank[TTS_RUN_TITLE_MAX];
 };
 
 struct reading {
@@ -49,22 +49,22 @@ static void check_text(const char *text, size_t capacity)
         stop("a text without an end", "");
 }
 
-static uint64_t check_phases(const struct tts_trainrun *run)
+static uint64_t check_phases(const struct tts_run *run)
 {
     uint64_t sum = 0, line = run->line;
     for (size_t i = 0; i < run->phase_count; i++) {
-        const struct tts_train_phase *phase = &run->phases[i];
+        const struct tts_run_phase *phase = &run->phases[i];
         check_text(phase->name, sizeof phase->name);
         if (phase->line < line || phase->line > run->end_line)
             stop("a phase outside its block", phase->name);
         line = phase->line;
-        for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+        for (int k = 0; k < TTS_RUN_FIGURES; k++)
             sum = sum * 31 + check_amount(&phase->figures[k]);
     }
     return sum;
 }
 
-static struct digest check_run(const struct tts_trainrun *run)
+static struct digest check_run(const struct tts_run *run)
 {
     check_text(run->title, sizeof run->title);
     check_text(run->rank, sizeof run->rank);
@@ -101,7 +101,7 @@ static void read_log(int fd, struct reading *out)
 {
     char path[64];
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     struct tts_error err = {0};
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (tts_trainlog_open(path, NULL, &log, &err) != TTS_OK)

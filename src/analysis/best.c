@@ -1,6 +1,6 @@
 #include "analysis/best.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -9,14 +9,14 @@ bool tts_budget_is_l1(enum tts_budget_rule rule)
            rule == TTS_BUDGET_PHASE_L1_CORE || rule == TTS_BUDGET_PHASE_CB;
 }
 
-bool tts_budget_tracks_l1(const struct tts_trainrun *run)
+bool tts_budget_tracks_l1(const struct tts_run *run)
 {
     bool any = false;
     for (size_t i = 0; i < run->phase_count; i++) {
         const struct tts_amount *figures = run->phases[i].figures;
-        if (figures[TTS_TRAIN_L1_CORE].is_known)
+        if (figures[TTS_RUN_L1_CORE].is_known)
             return true;
-        for (int f = TTS_TRAIN_L1_CB; f <= TTS_TRAIN_L1_TOTAL; f++) {
+        for (int f = TTS_RUN_L1_CB; f <= TTS_RUN_L1_TOTAL; f++) {
             any |= figures[f].is_known;
             if (figures[f].is_known && figures[f].bytes != 0)
                 return true;
@@ -39,7 +39,7 @@ static struct tts_budget_measure known_if(struct tts_amount amount)
 /* ---- which figure of L1 ---- */
 
 /* Do all phases know it? */
-static bool has_all(const struct tts_trainrun *run, enum tts_train_figure figure)
+static bool has_all(const struct tts_run *run, enum tts_run_figure figure)
 {
     size_t i = 0;
     while (i < run->phase_count && run->phases[i].figures[figure].is_known)
@@ -47,29 +47,28 @@ static bool has_all(const struct tts_trainrun *run, enum tts_train_figure figure
     return i == run->phase_count;
 }
 
-enum tts_budget_figure tts_budget_l1_of_runs(const struct tts_trainrun *a,
-                                             const struct tts_trainrun *b)
+enum tts_budget_figure tts_budget_l1_of_runs(const struct tts_run *a, const struct tts_run *b)
 {
-    bool has_core = has_all(a, TTS_TRAIN_L1_CORE) && (!b || has_all(b, TTS_TRAIN_L1_CORE));
+    bool has_core = has_all(a, TTS_RUN_L1_CORE) && (!b || has_all(b, TTS_RUN_L1_CORE));
     return has_core ? TTS_BUDGET_OF_CORE : TTS_BUDGET_OF_TOTAL;
 }
 
-enum tts_budget_figure tts_budget_l1_of_phases(const struct tts_train_phase *a,
-                                               const struct tts_train_phase *b)
+enum tts_budget_figure tts_budget_l1_of_phases(const struct tts_run_phase *a,
+                                               const struct tts_run_phase *b)
 {
-    bool has_core = a->figures[TTS_TRAIN_L1_CORE].is_known &&
-                    (!b || b->figures[TTS_TRAIN_L1_CORE].is_known);
+    bool has_core =
+        a->figures[TTS_RUN_L1_CORE].is_known && (!b || b->figures[TTS_RUN_L1_CORE].is_known);
     return has_core ? TTS_BUDGET_OF_CORE : TTS_BUDGET_OF_TOTAL;
 }
 
 /* ---- a phase ---- */
 
 static struct tts_budget_measure measure_l1(struct tts_budget_wanted wanted,
-                                            const struct tts_train_phase *phase)
+                                            const struct tts_run_phase *phase)
 {
-    static const enum tts_train_figure figures[] = {[TTS_BUDGET_OF_CORE] = TTS_TRAIN_L1_CORE,
-                                                    [TTS_BUDGET_OF_TOTAL] = TTS_TRAIN_L1_TOTAL,
-                                                    [TTS_BUDGET_OF_CB] = TTS_TRAIN_L1_CB};
+    static const enum tts_run_figure figures[] = {[TTS_BUDGET_OF_CORE] = TTS_RUN_L1_CORE,
+                                                  [TTS_BUDGET_OF_TOTAL] = TTS_RUN_L1_TOTAL,
+                                                  [TTS_BUDGET_OF_CB] = TTS_RUN_L1_CB};
     bool is_cb = wanted.rule == TTS_BUDGET_CB || wanted.rule == TTS_BUDGET_PHASE_CB;
     enum tts_budget_figure figure = is_cb ? TTS_BUDGET_OF_CB : wanted.l1;
     assert(figure != TTS_BUDGET_OF_DRAM);
@@ -88,22 +87,22 @@ static void weaken(struct tts_budget_measure *measure, bool is_balance)
 }
 
 /* Of a log the phase that was printed last is complete; a recording can end within one. */
-static bool is_in_part(const struct tts_trainrun *run, size_t phase)
+static bool is_in_part(const struct tts_run *run, size_t phase)
 {
     return run->is_at_least || (run->is_cut && run->is_exact && phase + 1 == run->phase_count);
 }
 
 struct tts_budget_measure tts_budget_measure_phase(struct tts_budget_wanted wanted,
-                                                   const struct tts_trainrun *run, size_t phase,
+                                                   const struct tts_run *run, size_t phase,
                                                    bool tracks_l1)
 {
-    static const enum tts_train_figure figures[TTS_BUDGET_RULES] = {
-        [TTS_BUDGET_PHASE_SEGMENT_PEAK] = TTS_TRAIN_SEGMENT_PEAK,
-        [TTS_BUDGET_PHASE_CHANGE] = TTS_TRAIN_CHANGE,
-        [TTS_BUDGET_PHASE_CUMULATIVE_PEAK] = TTS_TRAIN_CUMULATIVE_PEAK,
+    static const enum tts_run_figure figures[TTS_BUDGET_RULES] = {
+        [TTS_BUDGET_PHASE_SEGMENT_PEAK] = TTS_RUN_SEGMENT_PEAK,
+        [TTS_BUDGET_PHASE_CHANGE] = TTS_RUN_CHANGE,
+        [TTS_BUDGET_PHASE_CUMULATIVE_PEAK] = TTS_RUN_CUMULATIVE_PEAK,
     };
     assert(phase < run->phase_count && wanted.rule < TTS_BUDGET_RULES);
-    const struct tts_train_phase *what = &run->phases[phase];
+    const struct tts_run_phase *what = &run->phases[phase];
     struct tts_budget_measure measure;
     if (!tts_budget_is_l1(wanted.rule))
         measure = known_if(what->figures[figures[wanted.rule]]);
@@ -121,7 +120,7 @@ struct tts_budget_measure tts_budget_measure_phase(struct tts_budget_wanted want
 /* The most of any phase. One that does not say could have more, and so could what is missing.
  */
 static struct tts_budget_measure most_l1(struct tts_budget_wanted wanted,
-                                         const struct tts_trainrun *run)
+                                         const struct tts_run *run)
 {
     struct tts_budget_measure most = unknown(TTS_BUDGET_NO_FIGURE);
     bool at_least = run->is_cut || run->is_at_least;
@@ -164,7 +163,7 @@ static struct tts_budget_measure measure_headroom(const struct tts_trainmem *mem
 }
 
 /* What a run that did not come to its end had there may have been more or less. */
-static struct tts_budget_measure measure_final(const struct tts_trainrun *run,
+static struct tts_budget_measure measure_final(const struct tts_run *run,
                                                const struct tts_trainmem *mem)
 {
     struct tts_budget_measure measure = known_if(mem->final);
@@ -176,7 +175,7 @@ static struct tts_budget_measure measure_final(const struct tts_trainrun *run,
 }
 
 struct tts_budget_measure tts_budget_measure_overall(struct tts_budget_wanted wanted,
-                                                     const struct tts_trainrun *run,
+                                                     const struct tts_run *run,
                                                      const struct tts_trainmem *mem)
 {
     if (tts_budget_is_l1(wanted.rule))

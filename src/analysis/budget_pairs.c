@@ -1,4 +1,4 @@
-#include "analysis/budget.h"
+#include "analysis/budgetcheck.h"
 #include "analysis/phasepairs.h"
 #include "base/error.h"
 
@@ -6,8 +6,7 @@
 
 static_assert(TTS_BUDGET_NO_PAIR == TTS_PHASEPAIR_NONE, "pairs are passed on as they are");
 
-enum tts_status tts_budget_pairs_new(const struct tts_trainrun *run,
-                                     const struct tts_trainrun *baseline,
+enum tts_status tts_budget_pairs_new(const struct tts_run *run, const struct tts_run *baseline,
                                      const struct tts_alloc *alloc, uint32_t **out,
                                      struct tts_error *err)
 {
@@ -16,7 +15,7 @@ enum tts_status tts_budget_pairs_new(const struct tts_trainrun *run,
     return tts_error_set(err, TTS_E_NOMEM, "out of memory for the phases of a run");
 }
 
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_trainrun *run,
+void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
                            const struct tts_alloc *alloc)
 {
     tts_phasepairs_free(pairs, run, alloc);

@@ -1,6 +1,6 @@
 #include "analysis/peak.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /* Both lists sorted by name, then side by side. */
 #include "analysis/phasepairs.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (left->idx > right->idx) - (left->idx < right->idx);
 }
 
-static void list(const struct tts_trainrun *run, struct named *out)
+static void list(const struct tts_run *run, struct named *out)
 {
     assert(run->phase_count < TTS_PHASEPAIR_NONE);
     for (size_t i = 0; i < run->phase_count; i++)
@@ -46,13 +46,12 @@ static void pair_up(const struct named *a, size_t a_count, const struct named *b
     }
 }
 
-static size_t bytes_of(const struct tts_trainrun *run)
+static size_t bytes_of(const struct tts_run *run)
 {
     return (run->phase_count + (run->phase_count == 0)) * sizeof(uint32_t);
 }
 
-enum tts_status tts_phasepairs_new(const struct tts_trainrun *run,
-                                   const struct tts_trainrun *other,
+enum tts_status tts_phasepairs_new(const struct tts_run *run, const struct tts_run *other,
                                    const struct tts_alloc *alloc, uint32_t **out)
 {
     if (!alloc)
@@ -72,7 +71,7 @@ enum tts_status tts_phasepairs_new(const struct tts_trainrun *run,
     return pairs ? TTS_OK : TTS_E_NOMEM;
 }
 
-void tts_phasepairs_free(uint32_t *pairs, const struct tts_trainrun *run,
+void tts_phasepairs_free(uint32_t *pairs, const struct tts_run *run,
                          const struct tts_alloc *alloc)
 {
     if (!alloc)

@@ -2,15 +2,14 @@
 
 #include "analysis/rundiff_inside.h"
 #include "analysis/trainmem_inside.h"
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 
 bool tts_delta_has_share(const struct tts_delta *delta)
 {
     int64_t a = delta->a.bytes, b = delta->b.bytes;
-    return delta->change.is_known &&
-           (a >= TTS_TRAIN_STEP_BYTES || a <= -TTS_TRAIN_STEP_BYTES) &&
+    return delta->change.is_known && (a >= TTS_RUN_STEP_BYTES || a <= -TTS_RUN_STEP_BYTES) &&
            (a > 0 ? b >= 0 : b <= 0);
 }
 
@@ -39,25 +38,25 @@ static struct tts_delta delta_of(struct tts_amount a, struct tts_amount b, int64
 /* A cumulative figure also differs by what was before. */
 static bool is_own(int figure)
 {
-    return figure != TTS_TRAIN_CUMULATIVE_PEAK && figure != TTS_TRAIN_CUMULATIVE_CURRENT;
+    return figure != TTS_RUN_CUMULATIVE_PEAK && figure != TTS_RUN_CUMULATIVE_CURRENT;
 }
 
 /* What it says of one; of L1 only if that was tracked. */
-static struct tts_amount figure_of(const struct tts_trainrun *run, bool is_there, size_t at,
+static struct tts_amount figure_of(const struct tts_run *run, bool is_there, size_t at,
                                    int figure)
 {
     assert(!is_there || at < run->phase_count);
     return is_there ? run->phases[at].figures[figure] : (struct tts_amount){0};
 }
 
-static void fill_phase(const struct tts_trainrun *a, const struct tts_trainrun *b,
+static void fill_phase(const struct tts_run *a, const struct tts_run *b,
                        struct tts_rundiff *diff, struct tts_rundiff_phase *phase)
 {
     bool in_a = phase->where != TTS_ONLY_B, in_b = phase->where != TTS_ONLY_A;
-    int64_t slack = diff->is_rounded ? TTS_TRAIN_STEP_BYTES : 0;
+    int64_t slack = diff->is_rounded ? TTS_RUN_STEP_BYTES : 0;
     phase->differs = phase->differs_itself = phase->where != TTS_IN_BOTH;
-    for (int k = 0; k < TTS_TRAIN_FIGURES; k++) {
-        bool is_l1 = k >= TTS_TRAIN_L1_CB;
+    for (int k = 0; k < TTS_RUN_FIGURES; k++) {
+        bool is_l1 = k >= TTS_RUN_L1_CB;
         phase->figures[k] =
             delta_of(figure_of(a, in_a && !(is_l1 && diff->no_l1_a), phase->a, k),
                      figure_of(b, in_b && !(is_l1 && diff->no_l1_b), phase->b, k), slack);
@@ -69,11 +68,11 @@ static void fill_phase(const struct tts_trainrun *a, const struct tts_trainrun *
     diff->differing_itself += phase->differs_itself;
 }
 
-static void fill_phases(const struct tts_trainrun *a, const struct tts_trainrun *b,
+static void fill_phases(const struct tts_run *a, const struct tts_run *b,
                         struct tts_rundiff *diff)
 {
-    diff->no_l1_a = !tts_trainrun_tracks_l1(a);
-    diff->no_l1_b = !tts_trainrun_tracks_l1(b);
+    diff->no_l1_a = !tts_run_tracks_l1(a);
+    diff->no_l1_b = !tts_run_tracks_l1(b);
     for (size_t i = 0; i < diff->phase_count; i++)
         fill_phase(a, b, diff, &diff->phases[i]);
 }
@@ -81,23 +80,22 @@ static void fill_phases(const struct tts_trainrun *a, const struct tts_trainrun 
 /* ---- parts ---- */
 
 /* What phases that are about no part did. */
-static struct tts_amount others_of(const struct tts_trainrun *run)
+static struct tts_amount others_of(const struct tts_run *run)
 {
     struct tts_amount sum = tts_amount_of(0);
     for (size_t i = 0; i < run->phase_count; i++)
-        if (tts_train_part_of(run->phases[i].name) == TTS_TRAIN_PART_OTHER)
-            sum = tts_amount_add(sum, run->phases[i].figures[TTS_TRAIN_CHANGE]);
+        if (tts_train_part_of(run->phases[i].name) == TTS_RUN_PART_OTHER)
+            sum = tts_amount_add(sum, run->phases[i].figures[TTS_RUN_CHANGE]);
     return sum;
 }
 
-static void measured(const struct tts_rundiff_side *side,
-                     struct tts_amount out[TTS_TRAIN_PARTS])
+static void measured(const struct tts_rundiff_side *side, struct tts_amount out[TTS_RUN_PARTS])
 {
-    out[TTS_TRAIN_PART_OTHER] = others_of(side->run);
-    out[TTS_TRAIN_PART_MODEL] = side->mem->model.actual;
-    out[TTS_TRAIN_PART_GRADIENTS] = side->mem->gradients.actual;
-    out[TTS_TRAIN_PART_OPTIMIZER] = side->mem->optimizer.actual;
-    out[TTS_TRAIN_PART_ACTIVATIONS] = side->mem->activations;
+    out[TTS_RUN_PART_OTHER] = others_of(side->run);
+    out[TTS_RUN_PART_MODEL] = side->mem->model.actual;
+    out[TTS_RUN_PART_GRADIENTS] = side->mem->gradients.actual;
+    out[TTS_RUN_PART_OPTIMIZER] = side->mem->optimizer.actual;
+    out[TTS_RUN_PART_ACTIVATIONS] = side->mem->activations;
 }
 
 static struct tts_amount part_of_peak(const struct tts_trainmem *mem, int part)
@@ -109,20 +107,20 @@ static struct tts_amount part_of_peak(const struct tts_trainmem *mem, int part)
 /* Sums of as many figures as there are phases, each of them rounded. */
 static int64_t slack_of_sums(const struct tts_rundiff *diff)
 {
-    return diff->is_rounded ? (int64_t)(diff->phase_count + 1) * TTS_TRAIN_STEP_BYTES : 0;
+    return diff->is_rounded ? (int64_t)(diff->phase_count + 1) * TTS_RUN_STEP_BYTES : 0;
 }
 
 static void fill_parts(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
                        struct tts_rundiff *diff)
 {
-    struct tts_amount of_a[TTS_TRAIN_PARTS], of_b[TTS_TRAIN_PARTS];
+    struct tts_amount of_a[TTS_RUN_PARTS], of_b[TTS_RUN_PARTS];
     int64_t slack = slack_of_sums(diff);
     /* Parts that a run states are not those that follow from the phases of another. */
     bool is_alike = a->mem->parts_are_stated == b->mem->parts_are_stated;
     measured(a, of_a);
     measured(b, of_b);
     diff->activations_sum = delta_of(a->mem->activations_sum, b->mem->activations_sum, slack);
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++) {
         diff->sizes[part] = delta_of(of_a[part], of_b[part], slack);
         diff->parts[part] =
             delta_of(part_of_peak(a->mem, part), part_of_peak(b->mem, part), slack);
@@ -145,7 +143,7 @@ static bool is_equal(const struct tts_rundiff *diff)
 {
     bool is_any = diff->differs || is_off(&diff->peak) || is_off(&diff->final);
     for (size_t i = 0; i < diff->phase_count && !is_any; i++)
-        for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+        for (int k = 0; k < TTS_RUN_FIGURES; k++)
             is_any |= is_off(&diff->phases[i].figures[k]);
     return !is_any;
 }
@@ -157,7 +155,7 @@ enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_rundiff diff = {.alloc = alloc,
                                .is_rounded = !a->run->is_exact || !b->run->is_exact};
-    int64_t slack = diff.is_rounded ? TTS_TRAIN_STEP_BYTES : 0;
+    int64_t slack = diff.is_rounded ? TTS_RUN_STEP_BYTES : 0;
     enum tts_status status = tts_rundiff_match(a->run, b->run, alloc, &diff);
     if (status != TTS_OK)
         return status;

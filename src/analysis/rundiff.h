@@ -26,7 +26,7 @@ struct tts_rundiff_phase {
     size_t a, b;         /* its number in each; 0 where it is not */
     bool differs;        /* a figure does, or it is only in one of them */
     bool differs_itself; /* not only what is carried on from before: a cumulative figure */
-    struct tts_delta figures[TTS_TRAIN_FIGURES];
+    struct tts_delta figures[TTS_RUN_FIGURES];
     /* To the change of the peak; known where that can be told (cause). */
     struct tts_amount contribution;
 };
@@ -61,7 +61,7 @@ struct tts_rundiff_cause {
     int64_t rounding; /* by as much the printed figures do not add up */
     /* The part of the peak that grew or shrank most with it; no matter in which phase. */
     bool has_part;
-    enum tts_train_part part;
+    enum tts_run_part part;
 };
 
 struct tts_rundiff {
@@ -70,10 +70,10 @@ struct tts_rundiff {
     size_t only_a, only_b, differing, differing_itself; /* phases */
     size_t compared; /* figures that are known in both; 0: nothing can be told */
     struct tts_delta peak, final;
-    struct tts_delta sizes[TTS_TRAIN_PARTS]; /* measured; activations: the most at once */
-    struct tts_delta activations_sum;        /* added up over all forward passes */
+    struct tts_delta sizes[TTS_RUN_PARTS]; /* measured; activations: the most at once */
+    struct tts_delta activations_sum;      /* added up over all forward passes */
     /* Of the peak, by sizes measured. The changes are not known if only one run states them. */
-    struct tts_delta parts[TTS_TRAIN_PARTS];
+    struct tts_delta parts[TTS_RUN_PARTS];
     struct tts_rundiff_cause cause;
     bool differs;          /* anything */
     bool is_equal;         /* and what is known of both is the same to the byte */
@@ -84,7 +84,7 @@ struct tts_rundiff {
 
 /* `mem` is made with use_actual_sizes. */
 struct tts_rundiff_side {
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     const struct tts_trainmem *mem;
 };
 

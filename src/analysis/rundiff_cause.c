@@ -15,7 +15,7 @@ static struct tts_amount change_before(const struct tts_rundiff_phase *phase, bo
 {
     bool is_there = phase->where == TTS_IN_BOTH || (phase->where == TTS_ONLY_B) == of_b;
     size_t at = of_b ? phase->b : phase->a;
-    const struct tts_delta *delta = &phase->figures[TTS_TRAIN_CHANGE];
+    const struct tts_delta *delta = &phase->figures[TTS_RUN_CHANGE];
     if (!is_there || at >= end)
         return tts_amount_of(0);
     return of_b ? delta->b : delta->a;
@@ -35,7 +35,7 @@ static struct tts_amount reached(const struct tts_rundiff *diff, const struct tt
 static bool walk(struct tts_rundiff *diff, struct way *a, struct way *b)
 {
     const struct tts_delta *top =
-        &diff->phases[diff->cause.peak_phase].figures[TTS_TRAIN_SEGMENT_PEAK];
+        &diff->phases[diff->cause.peak_phase].figures[TTS_RUN_SEGMENT_PEAK];
     a->level = reached(diff, top, false);
     b->level = reached(diff, top, true);
     struct tts_amount on_top = tts_amount_subtract(b->level, a->level);
@@ -74,7 +74,7 @@ static void forget_contributions(struct tts_rundiff *diff)
 static bool is_near(const struct tts_rundiff *diff, int64_t away)
 {
     int64_t slack =
-        diff->is_rounded ? (int64_t)(diff->phase_count + 4) * TTS_TRAIN_HALF_STEP_BYTES : 0;
+        diff->is_rounded ? (int64_t)(diff->phase_count + 4) * TTS_RUN_HALF_STEP_BYTES : 0;
     return away <= slack && away >= -slack;
 }
 
@@ -129,13 +129,13 @@ static void find_part(struct tts_rundiff *diff)
 {
     int64_t most = 0;
     bool grew = diff->peak.change.bytes > 0;
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++) {
         int64_t bytes = diff->parts[part].change.bytes;
         if (!diff->parts[part].differs || (grew ? bytes <= most : bytes >= most))
             continue;
         most = bytes;
         diff->cause.has_part = true;
-        diff->cause.part = (enum tts_train_part)part;
+        diff->cause.part = (enum tts_run_part)part;
     }
 }
 

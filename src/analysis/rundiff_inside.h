@@ -4,8 +4,8 @@
 #include "analysis/rundiff.h"
 
 /* Phases of both side by side; the figures are not filled in. TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_rundiff_match(const struct tts_trainrun *a,
-                                                const struct tts_trainrun *b,
+TTS_NODISCARD enum tts_status tts_rundiff_match(const struct tts_run *a,
+                                                const struct tts_run *b,
                                                 const struct tts_alloc *alloc,
                                                 struct tts_rundiff *out);
 

@@ -41,7 +41,7 @@ static void line_up(const struct links *links, struct tts_rundiff *out)
     add_only_b(links, &next, links->b, out);
 }
 
-enum tts_status tts_rundiff_match(const struct tts_trainrun *a, const struct tts_trainrun *b,
+enum tts_status tts_rundiff_match(const struct tts_run *a, const struct tts_run *b,
                                   const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
     size_t both = a->phase_count + b->phase_count;

@@ -5,7 +5,7 @@
 
 /* One of the lists; lists are short, so what is free is looked up. */
 struct list {
-    const struct tts_trainrun *runs;
+    const struct tts_run *runs;
     size_t count;
 };
 
@@ -15,20 +15,20 @@ struct pairing {
 };
 
 /* Whether two runs may go together by a step. */
-typedef bool alike_fn(const struct tts_trainrun *a, const struct tts_trainrun *b);
+typedef bool alike_fn(const struct tts_run *a, const struct tts_run *b);
 
-static bool is_same_log(const struct tts_trainrun *a, const struct tts_trainrun *b)
+static bool is_same_log(const struct tts_run *a, const struct tts_run *b)
 {
     return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 &&
            strcmp(a->title, b->title) == 0 && strcmp(a->rank, b->rank) == 0;
 }
 
-static bool is_same_title(const struct tts_trainrun *a, const struct tts_trainrun *b)
+static bool is_same_title(const struct tts_run *a, const struct tts_run *b)
 {
     return strcmp(a->title, b->title) == 0 && strcmp(a->rank, b->rank) == 0;
 }
 
-static bool is_same_rank(const struct tts_trainrun *a, const struct tts_trainrun *b)
+static bool is_same_rank(const struct tts_run *a, const struct tts_run *b)
 {
     return a->rank[0] != '\0' && strcmp(a->rank, b->rank) == 0;
 }
@@ -38,13 +38,13 @@ static bool contradicts(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-bool tts_runpair_is_named(const struct tts_trainrun *a, const struct tts_trainrun *b)
+bool tts_runpair_is_named(const struct tts_run *a, const struct tts_run *b)
 {
     return !contradicts(a->rank, b->rank) && !contradicts(a->title, b->title);
 }
 
-const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_trainrun *a,
-                                const struct tts_trainrun *b)
+const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
+                                const struct tts_run *b)
 {
     if (by == TTS_RUNPAIR_ORDER)
         return "order";
@@ -75,7 +75,7 @@ static void join(struct pairing *pairing, size_t a, size_t b, enum tts_runpair_b
 /* The only one of a list that is like `run`, or that many if there is none or several. With
  * `only_free` the others do not count. */
 static size_t find_only(const struct pairing *pairing, const struct list *list,
-                        const struct tts_trainrun *run, alike_fn *is_alike, bool only_free)
+                        const struct tts_run *run, alike_fn *is_alike, bool only_free)
 {
     size_t found = list->count;
     for (size_t i = 0; i < list->count; i++) {
@@ -95,7 +95,7 @@ static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_f
     for (size_t i = 0; i < pairing->a.count; i++) {
         if (!is_free(pairing, &pairing->a, i))
             continue;
-        const struct tts_trainrun *run = &pairing->a.runs[i];
+        const struct tts_run *run = &pairing->a.runs[i];
         size_t other = find_only(pairing, &pairing->b, run, is_alike, only_free);
         if (other < pairing->b.count && is_free(pairing, &pairing->b, other) &&
             find_only(pairing, &pairing->a, &pairing->b.runs[other], is_alike, only_free) == i)
@@ -109,7 +109,7 @@ static void join_in_order(struct pairing *pairing, bool only_named)
     for (size_t i = 0; i < pairing->a.count; i++) {
         if (!is_free(pairing, &pairing->a, i))
             continue;
-        const struct tts_trainrun *a = &pairing->a.runs[i];
+        const struct tts_run *a = &pairing->a.runs[i];
         for (size_t j = 0; j < pairing->b.count; j++) {
             if (!is_free(pairing, &pairing->b, j) ||
                 (only_named && !tts_runpair_is_named(a, &pairing->b.runs[j])))
@@ -120,7 +120,7 @@ static void join_in_order(struct pairing *pairing, bool only_named)
     }
 }
 
-void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts_trainrun *b,
+void tts_runpairs(const struct tts_run *a, size_t a_count, const struct tts_run *b,
                   size_t b_count, struct tts_runpair *out)
 {
     struct pairing pairing = {{a, a_count}, {b, b_count}, out};

@@ -8,7 +8,7 @@
  *      called. tts_runpair_is_named() tells these pairs from the others. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 
 enum tts_runpair_by {
     TTS_RUNPAIR_NONE, /* it goes with none */
@@ -24,12 +24,12 @@ struct tts_runpair {
 
 /* Returns true if neither titles nor ranks contradict each other. An empty one contradicts
  * nothing. */
-bool tts_runpair_is_named(const struct tts_trainrun *a, const struct tts_trainrun *b);
+bool tts_runpair_is_named(const struct tts_run *a, const struct tts_run *b);
 
 /* Returns why a run and its partner go together: "title", "rank", "file" or "order". Static. */
-const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_trainrun *a,
-                                const struct tts_trainrun *b);
+const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
+                                const struct tts_run *b);
 
 /* `out` has room for a_count. No run of B is in two pairs. */
-void tts_runpairs(const struct tts_trainrun *a, size_t a_count, const struct tts_trainrun *b,
+void tts_runpairs(const struct tts_run *a, size_t a_count, const struct tts_run *b,
                   size_t b_count, struct tts_runpair *out);

@@ -10,18 +10,18 @@ static const int64_t assumed_device_bytes = 12LL << 30;
 
 /* ---- what was measured ---- */
 
-static struct tts_amount change_of(const struct tts_train_phase *phase)
+static struct tts_amount change_of(const struct tts_run_phase *phase)
 {
-    return phase->figures[TTS_TRAIN_CHANGE];
+    return phase->figures[TTS_RUN_CHANGE];
 }
 
-static struct tts_amount current_of(const struct tts_train_phase *phase)
+static struct tts_amount current_of(const struct tts_run_phase *phase)
 {
-    return phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT];
+    return phase->figures[TTS_RUN_CUMULATIVE_CURRENT];
 }
 
 /* Of all phases of a part; not known if there is none. */
-static struct tts_amount change_in(const struct tts_trainrun *run, enum tts_train_part part,
+static struct tts_amount change_in(const struct tts_run *run, enum tts_run_part part,
                                    uint32_t *count)
 {
     struct tts_amount sum = {.is_known = true};
@@ -36,14 +36,14 @@ static struct tts_amount change_in(const struct tts_trainrun *run, enum tts_trai
 }
 
 /* The most that was kept at once: a backward pass frees what was kept for it. */
-static struct tts_amount most_activations(const struct tts_trainrun *run)
+static struct tts_amount most_activations(const struct tts_run *run)
 {
     struct tts_amount most = {0}, now = {.is_known = true};
     for (size_t i = 0; i < run->phase_count; i++) {
-        enum tts_train_part part = tts_train_part_of(run->phases[i].name);
-        if (part == TTS_TRAIN_PART_GRADIENTS)
+        enum tts_run_part part = tts_train_part_of(run->phases[i].name);
+        if (part == TTS_RUN_PART_GRADIENTS)
             now = tts_amount_of(0);
-        if (part != TTS_TRAIN_PART_ACTIVATIONS)
+        if (part != TTS_RUN_PART_ACTIVATIONS)
             continue;
         now = tts_amount_add(now, change_of(&run->phases[i]));
         if (!now.is_known)
@@ -56,21 +56,21 @@ static struct tts_amount most_activations(const struct tts_trainrun *run)
 
 /* What the last backward pass left, beyond what was there when the optimizer had been made and
  * beyond what phases of other names left in between; what those free was not theirs. */
-static struct tts_amount gradients_left(const struct tts_trainrun *run)
+static struct tts_amount gradients_left(const struct tts_run *run)
 {
     size_t after = run->phase_count, last = run->phase_count;
     for (size_t i = 0; i < run->phase_count; i++) {
-        enum tts_train_part part = tts_train_part_of(run->phases[i].name);
-        if (part == TTS_TRAIN_PART_MODEL || part == TTS_TRAIN_PART_OPTIMIZER)
+        enum tts_run_part part = tts_train_part_of(run->phases[i].name);
+        if (part == TTS_RUN_PART_MODEL || part == TTS_RUN_PART_OPTIMIZER)
             after = i;
-        if (part == TTS_TRAIN_PART_GRADIENTS)
+        if (part == TTS_RUN_PART_GRADIENTS)
             last = i;
     }
     if (after >= last || last == run->phase_count)
         return (struct tts_amount){0};
     struct tts_amount others = tts_amount_of(0);
     for (size_t i = after + 1; i < last; i++) {
-        if (tts_train_part_of(run->phases[i].name) == TTS_TRAIN_PART_OTHER)
+        if (tts_train_part_of(run->phases[i].name) == TTS_RUN_PART_OTHER)
             others = tts_amount_add(others, change_of(&run->phases[i]));
         if (others.bytes < 0)
             others.bytes = 0;
@@ -80,14 +80,14 @@ static struct tts_amount gradients_left(const struct tts_trainrun *run)
     return tts_amount_subtract(left, others);
 }
 
-static void measure(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void measure(const struct tts_run *run, struct tts_trainmem *mem)
 {
     uint32_t count;
-    mem->model.actual = change_in(run, TTS_TRAIN_PART_MODEL, &count);
-    mem->optimizer.actual = change_in(run, TTS_TRAIN_PART_OPTIMIZER, &count);
-    mem->activations_sum = change_in(run, TTS_TRAIN_PART_ACTIVATIONS, &mem->forward_passes);
+    mem->model.actual = change_in(run, TTS_RUN_PART_MODEL, &count);
+    mem->optimizer.actual = change_in(run, TTS_RUN_PART_OPTIMIZER, &count);
+    mem->activations_sum = change_in(run, TTS_RUN_PART_ACTIVATIONS, &mem->forward_passes);
     mem->activations = most_activations(run);
-    (void)change_in(run, TTS_TRAIN_PART_GRADIENTS, &mem->backward_passes);
+    (void)change_in(run, TTS_RUN_PART_GRADIENTS, &mem->backward_passes);
     if (!run->is_overwritten)
         mem->gradients.actual = gradients_left(run);
 }
@@ -114,8 +114,8 @@ static struct tts_amount times(struct tts_amount amount, int64_t factor)
     return tts_amount_of(product);
 }
 
-static void expect_model(const struct tts_trainrun *run,
-                         const struct tts_trainmem_options *options, struct tts_trainmem *mem)
+static void expect_model(const struct tts_run *run, const struct tts_trainmem_options *options,
+                         struct tts_trainmem *mem)
 {
     mem->dtype = options->has_dtype ? options->dtype : TTS_TRAIN_DTYPE_BF16;
     mem->dtype_source = options->has_dtype ? TTS_TRAIN_FROM_OPTION : TTS_TRAIN_ASSUMED;
@@ -131,7 +131,7 @@ static void expect_model(const struct tts_trainrun *run,
 }
 
 /* Which optimizer it is. False: the log names one that we do not know enough of. */
-static bool choose_optimizer(const struct tts_trainrun *run,
+static bool choose_optimizer(const struct tts_run *run,
                              const struct tts_trainmem_options *options,
                              struct tts_trainmem *mem)
 {
@@ -174,7 +174,7 @@ static struct tts_amount state_of(struct tts_amount model, enum tts_train_dtype 
     return times(parameters, 3 * dtype_bytes(TTS_TRAIN_DTYPE_FP32));
 }
 
-static void expect(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
+static void expect(const struct tts_run *run, const struct tts_trainmem_options *options,
                    struct tts_trainmem *mem)
 {
     expect_model(run, options, mem);
@@ -209,14 +209,13 @@ static bool leaves_gradients(enum tts_train_optimizer optimizer)
 
 /* Whether a forward pass follows the end of an iteration: "ITERATION_COMPLETE" or
  * "FIRST_ITERATION_COMPLETE". */
-static bool has_later_iteration(const struct tts_trainrun *run)
+static bool has_later_iteration(const struct tts_run *run)
 {
     bool is_later = false;
     for (size_t i = 0; i < run->phase_count; i++) {
         if (strstr(run->phases[i].name, "ITERATION_COMPLETE"))
             is_later = true;
-        else if (is_later &&
-                 tts_train_part_of(run->phases[i].name) == TTS_TRAIN_PART_ACTIVATIONS)
+        else if (is_later && tts_train_part_of(run->phases[i].name) == TTS_RUN_PART_ACTIVATIONS)
             return true;
     }
     return false;
@@ -224,7 +223,7 @@ static bool has_later_iteration(const struct tts_trainrun *run)
 
 /* The bound is two sets of gradients: the one that stays, and the sums that replace it one by
  * one. Models of `ttscope fit` need up to 1.57 sets more than in their first iteration. */
-static void look_later(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void look_later(const struct tts_run *run, struct tts_trainmem *mem)
 {
     bool is_named = mem->optimizer_source == TTS_TRAIN_FROM_LOG ||
                     mem->optimizer_source == TTS_TRAIN_FROM_OPTION;
@@ -239,8 +238,8 @@ static void look_later(const struct tts_trainrun *run, struct tts_trainmem *mem)
         mem->later_more = tts_amount_add(set, set);
 }
 
-static void size_device(const struct tts_trainrun *run,
-                        const struct tts_trainmem_options *options, struct tts_trainmem *mem)
+static void size_device(const struct tts_run *run, const struct tts_trainmem_options *options,
+                        struct tts_trainmem *mem)
 {
     mem->device_memory = tts_amount_of(assumed_device_bytes);
     mem->device_memory_source = TTS_TRAIN_ASSUMED;
@@ -256,11 +255,10 @@ static void size_device(const struct tts_trainrun *run,
  * same (a log rounds it), and so is the name, if both are known, as boards with the same memory
  * have different numbers of chips. The statement counts more than the peak: memory in pieces
  * can be too little although the peak is below it. */
-static bool states_fits(const struct tts_trainrun *run,
-                        const struct tts_trainmem_options *options,
+static bool states_fits(const struct tts_run *run, const struct tts_trainmem_options *options,
                         const struct tts_trainmem *mem)
 {
-    const struct tts_train_whole *whole = &run->whole;
+    const struct tts_run_whole *whole = &run->whole;
     struct tts_amount off = tts_amount_subtract(mem->device_memory, run->device_memory);
     if (!mem->peak_is_whole || !whole->has_fits)
         return false;
@@ -269,8 +267,8 @@ static bool states_fits(const struct tts_trainrun *run,
     if (options->device[0] != '\0' && whole->device[0] != '\0' &&
         strcmp(options->device, whole->device) != 0)
         return false;
-    return off.is_known && off.bytes <= TTS_TRAIN_HALF_STEP_BYTES &&
-           off.bytes >= -TTS_TRAIN_HALF_STEP_BYTES;
+    return off.is_known && off.bytes <= TTS_RUN_HALF_STEP_BYTES &&
+           off.bytes >= -TTS_RUN_HALF_STEP_BYTES;
 }
 
 bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
@@ -279,14 +277,14 @@ bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
     return mem->covers_first && (!most.is_known || most.bytes > bytes);
 }
 
-static void judge(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
+static void judge(const struct tts_run *run, const struct tts_trainmem_options *options,
                   struct tts_trainmem *mem)
 {
     if (!mem->peak.is_known)
         return;
     bool is_stated = states_fits(run, options, mem);
     int64_t over = mem->peak.bytes - mem->device_memory.bytes; /* neither is negative */
-    mem->fits = over <= (is_stated ? TTS_TRAIN_HALF_STEP_BYTES : 0);
+    mem->fits = over <= (is_stated ? TTS_RUN_HALF_STEP_BYTES : 0);
     mem->is_refused = is_stated && mem->fits && !run->whole.fits;
     mem->fits &= !mem->is_refused;
     bool may_be_more =
@@ -294,7 +292,7 @@ static void judge(const struct tts_trainrun *run, const struct tts_trainmem_opti
     mem->has_verdict = !mem->fits || !may_be_more;
 }
 
-void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
+void tts_trainmem_of(const struct tts_run *run, const struct tts_trainmem_options *options,
                      struct tts_trainmem *out)
 {
     *out = (struct tts_trainmem){0};

@@ -3,7 +3,7 @@
  * All sizes are of one device. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -44,7 +44,7 @@ bool tts_train_optimizer_find(const char *text, enum tts_train_optimizer *out);
 
 /* Returns the part of the memory that a phase is about, by its label without "_micro_3" and
  * "__000042". */
-enum tts_train_part tts_train_part_of(const char *phase_name);
+enum tts_run_part tts_train_part_of(const char *phase_name);
 
 /* Where a number comes from. */
 enum tts_train_source {
@@ -67,7 +67,7 @@ enum tts_train_force {
 struct tts_trainmem_options {
     struct tts_amount device_memory;            /* of one device */
     enum tts_train_source device_memory_source; /* FROM_OPTION or FROM_DEVICE */
-    char device[TTS_TRAIN_WORD_MAX];            /* FROM_DEVICE: the name of the preset */
+    char device[TTS_RUN_WORD_MAX];              /* FROM_DEVICE: the name of the preset */
     struct tts_amount model, optimizer, gradients;
     bool has_dtype, has_optimizer, use_actual_sizes;
     enum tts_train_dtype dtype;
@@ -115,10 +115,10 @@ struct tts_trainmem {
     bool parts_are_stated;             /* run->whole states them; then they are also actual */
     bool parts_are_actual;             /* the sizes measured, not those expected */
     enum tts_train_force parts_forced; /* and that was not asked for */
-    int64_t parts[TTS_TRAIN_PARTS];
+    int64_t parts[TTS_RUN_PARTS];
 };
 
-void tts_trainmem_of(const struct tts_trainrun *run, const struct tts_trainmem_options *options,
+void tts_trainmem_of(const struct tts_run *run, const struct tts_trainmem_options *options,
                      struct tts_trainmem *out);
 
 /* Returns whether the peak of later iterations, which the log does not cover, may be above

@@ -28,7 +28,7 @@ static bool is_of_arch(const char *word, enum tts_arch arch)
  * architecture ("blackhole") is no board: its boards have different memory. */
 static uint64_t board_bytes(const char *word)
 {
-    char name[TTS_TRAIN_WORD_MAX] = "";
+    char name[TTS_RUN_WORD_MAX] = "";
     const struct tts_preset *preset;
     for (size_t i = 0; (preset = tts_preset_at(i)); i++)
         if (is_of_arch(word, preset->arch))
@@ -82,7 +82,7 @@ static struct found find_chip(uint64_t total, const char *word)
 /* The catalogue's figure, if the log names the chip and does not print less: a trace region
  * takes some of it. Programs print whole MB, or what the banks have before anything is
  * reserved. */
-static int64_t memory_of(const struct tts_trainrun *run, uint64_t each, int64_t printed)
+static int64_t memory_of(const struct tts_run *run, uint64_t each, int64_t printed)
 {
     enum { MB = 1 << 20 };
     bool is_it =
@@ -90,7 +90,7 @@ static int64_t memory_of(const struct tts_trainrun *run, uint64_t each, int64_t 
     return is_it ? (int64_t)each : printed;
 }
 
-bool tts_trainmem_log_device(const struct tts_trainrun *run, struct tts_trainmem *mem)
+bool tts_trainmem_log_device(const struct tts_run *run, struct tts_trainmem *mem)
 {
     int64_t total = run->device_memory.bytes;
     uint64_t board = board_bytes(run->chip);

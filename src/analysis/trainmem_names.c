@@ -81,16 +81,16 @@ static size_t without_suffix(const char *name, size_t len, const char *mark)
     return rest - mark_len;
 }
 
-enum tts_train_part tts_train_part_of(const char *phase_name)
+enum tts_run_part tts_train_part_of(const char *phase_name)
 {
     static const struct {
         const char *name;
-        enum tts_train_part part;
+        enum tts_run_part part;
     } parts[] = {
-        {"MODEL_CREATION", TTS_TRAIN_PART_MODEL},
-        {"OPTIMIZER_CREATION", TTS_TRAIN_PART_OPTIMIZER},
-        {"FORWARD_PASS", TTS_TRAIN_PART_ACTIVATIONS},
-        {"BACKWARD_PASS", TTS_TRAIN_PART_GRADIENTS},
+        {"MODEL_CREATION", TTS_RUN_PART_MODEL},
+        {"OPTIMIZER_CREATION", TTS_RUN_PART_OPTIMIZER},
+        {"FORWARD_PASS", TTS_RUN_PART_ACTIVATIONS},
+        {"BACKWARD_PASS", TTS_RUN_PART_GRADIENTS},
     };
     size_t len = strlen(phase_name), before;
     do {
@@ -101,5 +101,5 @@ enum tts_train_part tts_train_part_of(const char *phase_name)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strlen(parts[i].name) == len && memcmp(parts[i].name, phase_name, len) == 0)
             return parts[i].part;
-    return TTS_TRAIN_PART_OTHER;
+    return TTS_RUN_PART_OTHER;
 }

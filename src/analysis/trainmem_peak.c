@@ -5,14 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
-static struct tts_amount figure(const struct tts_train_phase *phase,
-                                enum tts_train_figure which)
+static struct tts_amount figure(const struct tts_run_phase *phase, enum tts_run_figure which)
 {
     return phase->figures[which];
 }
 
 /* Takes the peak of all iterations, if the run states one that agrees with its phases. */
-static void take_whole(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void take_whole(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount whole = run->whole.peak;
     if (!whole.is_known || whole.bytes < 0 ||
@@ -24,12 +23,12 @@ static void take_whole(const struct tts_trainrun *run, struct tts_trainmem *mem)
 }
 
 /* As printed at the end, and never below what a phase reached; less than nothing is no peak. */
-static void find_peak(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void find_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount most = {0};
     bool misses_last = run->phase_count == 0;
     for (size_t i = 0; i < run->phase_count; i++) {
-        struct tts_amount peak = figure(&run->phases[i], TTS_TRAIN_CUMULATIVE_PEAK);
+        struct tts_amount peak = figure(&run->phases[i], TTS_RUN_CUMULATIVE_PEAK);
         misses_last = !peak.is_known;
         if (peak.is_known && (!most.is_known || peak.bytes > most.bytes))
             most = peak;
@@ -44,18 +43,18 @@ static void find_peak(const struct tts_trainrun *run, struct tts_trainmem *mem)
     take_whole(run, mem);
 }
 
-static void find_final(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static void find_final(const struct tts_run *run, struct tts_trainmem *mem)
 {
     mem->final = run->final;
     if (!mem->final.is_known && !run->is_cut && run->phase_count > 0)
-        mem->final = figure(&run->phases[run->phase_count - 1], TTS_TRAIN_CUMULATIVE_CURRENT);
+        mem->final = figure(&run->phases[run->phase_count - 1], TTS_RUN_CUMULATIVE_CURRENT);
 }
 
 /* The first whose cumulative peak is the peak; none if one before could have been it. */
-static bool find_phase(const struct tts_trainrun *run, int64_t peak_bytes, size_t *out)
+static bool find_phase(const struct tts_run *run, int64_t peak_bytes, size_t *out)
 {
     for (size_t i = 0; i < run->phase_count; i++) {
-        struct tts_amount peak = figure(&run->phases[i], TTS_TRAIN_CUMULATIVE_PEAK);
+        struct tts_amount peak = figure(&run->phases[i], TTS_RUN_CUMULATIVE_PEAK);
         if (!peak.is_known)
             return false;
         if (peak.bytes < peak_bytes)
@@ -70,9 +69,8 @@ static bool find_phase(const struct tts_trainrun *run, int64_t peak_bytes, size_
  * gradients, as a step of the optimizer does, then activations. */
 static void give_back(struct tts_amount *parts)
 {
-    static const enum tts_train_part order[] = {TTS_TRAIN_PART_GRADIENTS,
-                                                TTS_TRAIN_PART_ACTIVATIONS};
-    struct tts_amount *other = &parts[TTS_TRAIN_PART_OTHER];
+    static const enum tts_run_part order[] = {TTS_RUN_PART_GRADIENTS, TTS_RUN_PART_ACTIVATIONS};
+    struct tts_amount *other = &parts[TTS_RUN_PART_OTHER];
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         struct tts_amount *part = &parts[order[i]];
         if (!part->is_known || part->bytes <= 0 || other->bytes >= 0)
@@ -87,29 +85,28 @@ static void give_back(struct tts_amount *parts)
 }
 
 /* What the phases before left, by part. False: not known. */
-static bool add_up(const struct tts_trainrun *run, size_t end, struct tts_amount *parts)
+static bool add_up(const struct tts_run *run, size_t end, struct tts_amount *parts)
 {
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++)
+    for (int part = 0; part < TTS_RUN_PARTS; part++)
         parts[part] = tts_amount_of(0);
     for (size_t i = 0; i < end; i++) {
-        enum tts_train_part part = tts_train_part_of(run->phases[i].name);
-        parts[part] = tts_amount_add(parts[part], figure(&run->phases[i], TTS_TRAIN_CHANGE));
-        if (part == TTS_TRAIN_PART_OTHER)
+        enum tts_run_part part = tts_train_part_of(run->phases[i].name);
+        parts[part] = tts_amount_add(parts[part], figure(&run->phases[i], TTS_RUN_CHANGE));
+        if (part == TTS_RUN_PART_OTHER)
             give_back(parts);
-        if (part != TTS_TRAIN_PART_GRADIENTS)
+        if (part != TTS_RUN_PART_GRADIENTS)
             continue;
         /* What the forward pass kept is gone; what is left of it are gradients. */
-        parts[part] = tts_amount_add(parts[part], parts[TTS_TRAIN_PART_ACTIVATIONS]);
-        parts[TTS_TRAIN_PART_ACTIVATIONS] = tts_amount_of(0);
+        parts[part] = tts_amount_add(parts[part], parts[TTS_RUN_PART_ACTIVATIONS]);
+        parts[TTS_RUN_PART_ACTIVATIONS] = tts_amount_of(0);
     }
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++)
+    for (int part = 0; part < TTS_RUN_PARTS; part++)
         if (!parts[part].is_known)
             return false;
     return true;
 }
 
-static bool has_phase_before(const struct tts_trainrun *run, size_t end,
-                             enum tts_train_part part)
+static bool has_phase_before(const struct tts_run *run, size_t end, enum tts_run_part part)
 {
     for (size_t i = 0; i < end; i++)
         if (tts_train_part_of(run->phases[i].name) == part)
@@ -118,13 +115,13 @@ static bool has_phase_before(const struct tts_trainrun *run, size_t end,
 }
 
 /* The sizes expected instead of those measured, or why not. */
-static enum tts_train_force put_expected(const struct tts_trainrun *run,
+static enum tts_train_force put_expected(const struct tts_run *run,
                                          const struct tts_trainmem *mem,
                                          struct tts_amount *parts)
 {
-    static const enum tts_train_part which[] = {TTS_TRAIN_PART_MODEL, TTS_TRAIN_PART_OPTIMIZER};
+    static const enum tts_run_part which[] = {TTS_RUN_PART_MODEL, TTS_RUN_PART_OPTIMIZER};
     const struct tts_train_size *const sizes[] = {&mem->model, &mem->optimizer};
-    enum tts_train_part of_peak = tts_train_part_of(run->phases[mem->peak_phase].name);
+    enum tts_run_part of_peak = tts_train_part_of(run->phases[mem->peak_phase].name);
     for (size_t i = 0; i < 2; i++) {
         if (of_peak == which[i])
             return TTS_TRAIN_FORCE_MAKING;
@@ -140,22 +137,21 @@ static enum tts_train_force put_expected(const struct tts_trainrun *run,
 /* Everything is printed to 0.005 MB. */
 static int64_t rounding(const struct tts_trainmem *mem)
 {
-    return (int64_t)(mem->peak_phase + 4) * TTS_TRAIN_HALF_STEP_BYTES;
+    return (int64_t)(mem->peak_phase + 4) * TTS_RUN_HALF_STEP_BYTES;
 }
 
 /* Makes them add up to the peak: what is in no part is other; what is below nothing is nothing;
  * what is too much is taken from the phase of the peak first. Returns how much that was. */
-static int64_t settle(const struct tts_trainmem *mem, enum tts_train_part of_peak,
+static int64_t settle(const struct tts_trainmem *mem, enum tts_run_part of_peak,
                       const struct tts_amount *parts, int64_t *out)
 {
     int64_t room = mem->peak.bytes, over = 0;
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++)
-        out[part] =
-            part == TTS_TRAIN_PART_OTHER || parts[part].bytes < 0 ? 0 : parts[part].bytes;
-    for (int i = TTS_TRAIN_PARTS; i >= 0; i--) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++)
+        out[part] = part == TTS_RUN_PART_OTHER || parts[part].bytes < 0 ? 0 : parts[part].bytes;
+    for (int i = TTS_RUN_PARTS; i >= 0; i--) {
         /* The part of the peak comes last, and gets what is left. */
         int part = i == 0 ? (int)of_peak : i - 1;
-        if ((i > 0 && part == (int)of_peak) || part == TTS_TRAIN_PART_OTHER)
+        if ((i > 0 && part == (int)of_peak) || part == TTS_RUN_PART_OTHER)
             continue;
         if (out[part] > room) {
             if (__builtin_add_overflow(over, out[part] - room, &over))
@@ -164,18 +160,18 @@ static int64_t settle(const struct tts_trainmem *mem, enum tts_train_part of_pea
         }
         room -= out[part];
     }
-    out[TTS_TRAIN_PART_OTHER] = room;
+    out[TTS_RUN_PART_OTHER] = room;
     return over;
 }
 
-static void split(const struct tts_trainrun *run, bool use_actual, struct tts_trainmem *mem)
+static void split(const struct tts_run *run, bool use_actual, struct tts_trainmem *mem)
 {
-    struct tts_amount actual[TTS_TRAIN_PARTS], expected[TTS_TRAIN_PARTS];
-    const struct tts_train_phase *phase = &run->phases[mem->peak_phase];
-    enum tts_train_part of_peak = tts_train_part_of(phase->name);
+    struct tts_amount actual[TTS_RUN_PARTS], expected[TTS_RUN_PARTS];
+    const struct tts_run_phase *phase = &run->phases[mem->peak_phase];
+    enum tts_run_part of_peak = tts_train_part_of(phase->name);
     if (!add_up(run, mem->peak_phase, actual))
         return;
-    actual[of_peak] = tts_amount_add(actual[of_peak], figure(phase, TTS_TRAIN_SEGMENT_PEAK));
+    actual[of_peak] = tts_amount_add(actual[of_peak], figure(phase, TTS_RUN_SEGMENT_PEAK));
     if (!actual[of_peak].is_known)
         return;
     memcpy(expected, actual, sizeof expected);
@@ -192,13 +188,13 @@ static void split(const struct tts_trainrun *run, bool use_actual, struct tts_tr
 }
 
 /* Takes the parts that the run states, if they add up to the peak but for their rounding. */
-static bool take_parts(const struct tts_trainrun *run, struct tts_trainmem *mem)
+static bool take_parts(const struct tts_run *run, struct tts_trainmem *mem)
 {
-    const int64_t most_off = (TTS_TRAIN_PARTS + 4) * TTS_TRAIN_HALF_STEP_BYTES;
+    const int64_t most_off = (TTS_RUN_PARTS + 4) * TTS_RUN_HALF_STEP_BYTES;
     int64_t room = mem->peak.bytes;
     if (!mem->peak_is_whole || !run->whole.has_parts)
         return false;
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++) {
         int64_t bytes = run->whole.parts[part];
         if (bytes < 0 || bytes - most_off > room)
             return false;
@@ -207,13 +203,13 @@ static bool take_parts(const struct tts_trainrun *run, struct tts_trainmem *mem)
     }
     if (room > most_off)
         return false;
-    mem->parts[TTS_TRAIN_PART_OTHER] += room;
+    mem->parts[TTS_RUN_PART_OTHER] += room;
     mem->has_parts = mem->parts_are_stated = mem->parts_are_actual = true;
     return true;
 }
 
-void tts_trainmem_peak(const struct tts_trainrun *run,
-                       const struct tts_trainmem_options *options, struct tts_trainmem *mem)
+void tts_trainmem_peak(const struct tts_run *run, const struct tts_trainmem_options *options,
+                       struct tts_trainmem *mem)
 {
     find_peak(run, mem);
     find_final(run, mem);

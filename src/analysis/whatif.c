@@ -1,8 +1,8 @@
 #include "analysis/whatif.h"
 
 #include "analysis/whatif_inside.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/seed.h"
 #include "model/fold.h"
 

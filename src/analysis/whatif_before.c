@@ -1,7 +1,7 @@
 /* whatif_before.c: what lived before the first event of a recording. */
 #include "analysis/whatif_inside.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* whatif_live.c: the buffers that live, by device and id. */
 #include "analysis/whatif_inside.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* whatif_program.c: the circular buffers of programs, laid out on the other device. */
 #include "analysis/whatif_inside.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

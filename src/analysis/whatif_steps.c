@@ -1,8 +1,8 @@
 /* whatif_steps.c: what happened to DRAM, L1_SMALL and traces, kept small, to be run again with
  * banks or a region of another size. */
 #include "analysis/whatif_inside.h"
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <inttypes.h>

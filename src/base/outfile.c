@@ -1,8 +1,8 @@
 #include "base/outfile.h"
 
-#include "base/alloc.h"
 #include "base/beside.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-#include "base/alloc.h"
 #include "base/error.h"
-#include "capture/recorder.h"
+#include "base/heap.h"
+#include "capture/recorder_hook.h"
 #include "capture/summary.h"
 #include "capture/tracker_inside.h"
 

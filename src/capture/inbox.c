@@ -1,6 +1,6 @@
 #include "capture/inbox.h"
 
-#include "capture/ops.h"
+#include "capture/opstack.h"
 
 #include <assert.h>
 #include <string.h>

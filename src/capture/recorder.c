@@ -1,4 +1,4 @@
-#include "capture/recorder.h"
+#include "capture/recorder_hook.h"
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
  * by the fold's numbers. */
 #pragma once
 
-#include "capture/recorder.h"
 #include "capture/recorder_file.h"
+#include "capture/recorder_hook.h"
 #include "capture/recorder_places.h"
 #include "capture/tracker_inside.h"
 #include "model/recenc.h"

@@ -1,6 +1,6 @@
 /* tracker_ask.c: who listens to a tracker, and what can be asked of it. */
 #include "base/error.h"
-#include "capture/recorder.h"
+#include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 
 #include <assert.h>

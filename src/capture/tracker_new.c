@@ -1,7 +1,7 @@
 /* tracker_new.c: a tracker from its birth to its end, and the one of the process. */
-#include "base/alloc.h"
 #include "base/error.h"
-#include "capture/recorder.h"
+#include "base/heap.h"
+#include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 
 #include <assert.h>

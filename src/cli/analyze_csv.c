@@ -57,7 +57,7 @@ void tts_analyze_csv_begin(struct tts_rowout *rows)
 
 static void put_head(struct tts_rowout *rows, const struct tts_analyze_run *run)
 {
-    const struct tts_trainrun *what = run->run;
+    const struct tts_run *what = run->run;
     put_foreign(rows, run->name);
     put_comma(rows);
     put_foreign(rows, what->title);
@@ -105,7 +105,7 @@ void tts_analyze_csv_run(struct tts_rowout *rows, const struct tts_analyze_run *
     put_comma(rows);
     tts_rowout_number(rows, mem->backward_passes);
     put_peak(rows, run);
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (int i = 0; i < TTS_RUN_PARTS; i++)
         put_amount(rows, (struct tts_amount){mem->has_parts, mem->parts[i]});
     put_word(rows, mem->has_parts ? tts_analyze_sizes_name(mem) : "");
     put_word(rows, run->run->is_cut ? "true" : "false");

@@ -33,23 +33,22 @@ static void put_or_null(struct tts_json *json, const char *key, bool is_known, u
 
 /* ---- phases ---- */
 
-static void put_phase(struct tts_json *json, const struct tts_train_phase *phase,
-                      bool tracks_l1)
+static void put_phase(struct tts_json *json, const struct tts_run_phase *phase, bool tracks_l1)
 {
     static const char *const names[] = {
 #define X(name, key) key "_bytes",
-        TTS_TRAIN_FIGURE_MAP(X)
+        TTS_RUN_FIGURE_MAP(X)
 #undef X
     };
     tts_json_object(json, NULL);
     tts_json_text(json, "name", phase->name);
     put_or_null(json, "line", phase->line > 0, phase->line);
     tts_json_object(json, "dram");
-    for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
+    for (int i = 0; i < TTS_RUN_L1_CB; i++)
         tts_json_amount(json, names[i], phase->figures[i]);
     tts_json_object_end(json);
     tts_json_object(json, "l1");
-    for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
+    for (int i = TTS_RUN_L1_CB; i < TTS_RUN_FIGURES; i++)
         tts_json_amount(json, names[i], tracks_l1 ? phase->figures[i] : (struct tts_amount){0});
     tts_json_object_end(json);
     tts_json_object_end(json);
@@ -113,11 +112,11 @@ static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
 static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
 {
     static const char *const names[] = {
-        [TTS_TRAIN_PART_OTHER] = "other",
-        [TTS_TRAIN_PART_MODEL] = "model",
-        [TTS_TRAIN_PART_GRADIENTS] = "gradients_overhead",
-        [TTS_TRAIN_PART_OPTIMIZER] = "optimizer",
-        [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
+        [TTS_RUN_PART_OTHER] = "other",
+        [TTS_RUN_PART_MODEL] = "model",
+        [TTS_RUN_PART_GRADIENTS] = "gradients_overhead",
+        [TTS_RUN_PART_OPTIMIZER] = "optimizer",
+        [TTS_RUN_PART_ACTIVATIONS] = "activations",
     };
     if (!mem->has_parts) {
         tts_json_null(json, "breakdown");
@@ -125,7 +124,7 @@ static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
         return;
     }
     tts_json_object(json, "breakdown");
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (int i = 0; i < TTS_RUN_PARTS; i++)
         tts_json_signed(json, names[i], mem->parts[i]);
     tts_json_object_end(json);
     tts_json_text(json, "breakdown_sizes", tts_analyze_sizes_name(mem));
@@ -133,7 +132,7 @@ static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
 
 /* ---- a run ---- */
 
-static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
+static void put_notes(struct tts_json *json, const struct tts_run *run)
 {
     tts_json_bool(json, "overwritten", run->is_overwritten);
     tts_json_amount(json, "missing_bytes", run->missing);
@@ -151,9 +150,9 @@ static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
 
 static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
 {
-    const struct tts_trainrun *what = run->run;
+    const struct tts_run *what = run->run;
     const struct tts_trainmem *mem = run->mem;
-    bool tracks_l1 = tts_trainrun_tracks_l1(what);
+    bool tracks_l1 = tts_run_tracks_l1(what);
     tts_json_text(json, "name", run->name);
     tts_json_text_or_null(json, "title", what->title);
     tts_json_text_or_null(json, "rank", what->rank);

@@ -72,7 +72,7 @@ const char *tts_analyze_device_words(char out[TTS_ANALYZE_DEVICE_MAX],
 /* Borrowed; `name` is any bytes. */
 struct tts_analyze_run {
     const char *name, *log; /* log: as given */
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     const struct tts_trainmem *mem;
 };
 
@@ -84,8 +84,8 @@ struct tts_analyze_names {
 };
 /* A name that no run before has, unless there were too many. `untitled`: how many of its log
  * are, this one among them. */
-void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_trainrun *run,
-                           const char *label, uint64_t untitled, char out[TTS_RUN_NAME_MAX]);
+void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_run *run,
+                           const char *label, uint64_t untitled, char out[TTS_RUN_LABEL_MAX]);
 
 /* What --fail-above, or without it whether it fits, makes of a run. */
 enum tts_analyze_answer {
@@ -216,11 +216,11 @@ void tts_analyze_junit_log(struct tts_junit *junit, const struct tts_analyze_opt
 struct tts_analyze_kept {
     struct tts_analyze_run run; /* of what is behind */
     struct tts_analyze_worth worth;
-    struct tts_trainrun copy;
+    struct tts_run copy;
     struct tts_trainmem mem;
-    char name[TTS_RUN_NAME_MAX];
+    char name[TTS_RUN_LABEL_MAX];
     size_t bytes; /* of this block */
-    struct tts_train_phase phases[];
+    struct tts_run_phase phases[];
 };
 
 /* NULL: out of memory. */

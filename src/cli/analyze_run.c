@@ -1,6 +1,6 @@
 /* analyze_run.c: a run's name, its judgement, its numbers, and a copy of it. */
-#include "base/alloc.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "base/share.h"
 #include "cli/analyze_parts.h"
@@ -21,8 +21,8 @@ static size_t find_name(const struct tts_analyze_names *names, const char *name,
     return at;
 }
 
-void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_trainrun *run,
-                           const char *label, uint64_t untitled, char out[TTS_RUN_NAME_MAX])
+void tts_analyze_name_once(struct tts_analyze_names *names, const struct tts_run *run,
+                           const char *label, uint64_t untitled, char out[TTS_RUN_LABEL_MAX])
 {
     uint64_t hash, unused;
     tts_run_name(out, run, label, 1);
@@ -130,7 +130,7 @@ struct tts_analyze_kept *tts_analyze_keep(const struct tts_analyze_run *run)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     size_t bytes;
-    if (__builtin_mul_overflow(run->run->phase_count, sizeof(struct tts_train_phase), &bytes) ||
+    if (__builtin_mul_overflow(run->run->phase_count, sizeof(struct tts_run_phase), &bytes) ||
         __builtin_add_overflow(bytes, sizeof(struct tts_analyze_kept), &bytes))
         return NULL;
     struct tts_analyze_kept *kept = alloc->alloc(alloc->ctx, bytes);
@@ -142,7 +142,7 @@ struct tts_analyze_kept *tts_analyze_keep(const struct tts_analyze_run *run)
     kept->mem = *run->mem;
     if (run->run->phase_count > 0)
         memcpy(kept->phases, run->run->phases,
-               run->run->phase_count * sizeof(struct tts_train_phase));
+               run->run->phase_count * sizeof(struct tts_run_phase));
     snprintf(kept->name, sizeof kept->name, "%s", run->name);
     kept->run = (struct tts_analyze_run){kept->name, run->log, &kept->copy, &kept->mem};
     return kept;

@@ -96,7 +96,7 @@ static void put_size(FILE *out, const char *heading, const struct tts_train_size
 
 /* ---- why a size is not known ---- */
 
-static bool has_phase(const struct tts_trainrun *run, enum tts_train_part part)
+static bool has_phase(const struct tts_run *run, enum tts_run_part part)
 {
     for (size_t i = 0; i < run->phase_count; i++)
         if (tts_train_part_of(run->phases[i].name) == part)
@@ -106,7 +106,7 @@ static bool has_phase(const struct tts_trainrun *run, enum tts_train_part part)
 
 /* `part` is that of the phase that would tell. */
 static void say_unknown(FILE *out, const struct tts_analyze_run *run, struct tts_amount amount,
-                        enum tts_train_part part, const char *phase)
+                        enum tts_run_part part, const char *phase)
 {
     if (amount.is_known)
         return;
@@ -123,13 +123,13 @@ static void say_no_gradients(FILE *out, const struct tts_analyze_run *run)
         tts_say(out, 2, "not known: the program overwrote the phases of earlier micro-steps");
         return;
     }
-    bool has_start = has_phase(run->run, TTS_TRAIN_PART_OPTIMIZER) ||
-                     has_phase(run->run, TTS_TRAIN_PART_MODEL);
-    if (has_start || !has_phase(run->run, TTS_TRAIN_PART_GRADIENTS))
-        say_unknown(out, run, run->mem->gradients.actual, TTS_TRAIN_PART_GRADIENTS,
+    bool has_start =
+        has_phase(run->run, TTS_RUN_PART_OPTIMIZER) || has_phase(run->run, TTS_RUN_PART_MODEL);
+    if (has_start || !has_phase(run->run, TTS_RUN_PART_GRADIENTS))
+        say_unknown(out, run, run->mem->gradients.actual, TTS_RUN_PART_GRADIENTS,
                     "BACKWARD_PASS");
     else
-        say_unknown(out, run, run->mem->gradients.actual, TTS_TRAIN_PART_OPTIMIZER,
+        say_unknown(out, run, run->mem->gradients.actual, TTS_RUN_PART_OPTIMIZER,
                     "OPTIMIZER_CREATION");
 }
 
@@ -180,7 +180,7 @@ static void say_optimizer(FILE *out, const struct tts_analyze_options *options,
                           const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    char logged[TTS_TRAIN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    char logged[TTS_RUN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
     char times[TTS_ANALYZE_NUMBER_MAX];
     const char *name = tts_train_optimizer_name(mem->optimizer_kind);
     if (options->mem.optimizer.is_known) {
@@ -232,10 +232,10 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
     char all[TTS_ANALYZE_NUMBER_MAX], most[TTS_ANALYZE_NUMBER_MAX];
     fputs("\n--- Activations Size ---\n", out);
     put_amount(out, "Activations:", mem->activations);
-    say_unknown(out, run, mem->activations, TTS_TRAIN_PART_ACTIVATIONS, "FORWARD_PASS");
+    say_unknown(out, run, mem->activations, TTS_RUN_PART_ACTIVATIONS, "FORWARD_PASS");
     if (mem->parts_are_stated && mem->activations.is_known)
         tts_say(out, 2, "kept by the forward pass; %s" TTS_SAY_GLUE "MB are in the peak",
-                tts_analyze_mb(most, mem->parts[TTS_TRAIN_PART_ACTIVATIONS]));
+                tts_analyze_mb(most, mem->parts[TTS_RUN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
     tts_say(out, 2, "the most at once of %" PRIu32 " forward passes%s%s%s", mem->forward_passes,
@@ -254,8 +254,8 @@ static void put_activations(FILE *out, const struct tts_analyze_run *run)
 static void say_log_device(FILE *out, const struct tts_analyze_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    const struct tts_trainrun *what = run->run;
-    char mb[TTS_ANALYZE_NUMBER_MAX], chip[TTS_TRAIN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    const struct tts_run *what = run->run;
+    char mb[TTS_ANALYZE_NUMBER_MAX], chip[TTS_RUN_WORD_MAX * TTS_SAFE_COLUMN_BYTES + 1];
     bool is_as_printed =
         what->device_memory.is_known &&
         mem->device_memory.bytes == what->device_memory.bytes / mem->log_devices;
@@ -324,7 +324,7 @@ static void say_later(FILE *out, const struct tts_trainmem *mem)
                 name);
 }
 
-static void say_overwritten(FILE *out, const struct tts_trainrun *run)
+static void say_overwritten(FILE *out, const struct tts_run *run)
 {
     char mb[TTS_ANALYZE_NUMBER_MAX];
     if (run->missing.is_known)
@@ -388,11 +388,10 @@ void tts_analyze_text_run(const struct tts_analyze_options *options,
     const struct tts_trainmem *mem = run->mem;
     put_section(out, run);
     put_size(out, "Model Size", &mem->model);
-    say_unknown(out, run, mem->model.actual, TTS_TRAIN_PART_MODEL, "MODEL_CREATION");
+    say_unknown(out, run, mem->model.actual, TTS_RUN_PART_MODEL, "MODEL_CREATION");
     say_model(out, options, run);
     put_size(out, "Optimizer State", &mem->optimizer);
-    say_unknown(out, run, mem->optimizer.actual, TTS_TRAIN_PART_OPTIMIZER,
-                "OPTIMIZER_CREATION");
+    say_unknown(out, run, mem->optimizer.actual, TTS_RUN_PART_OPTIMIZER, "OPTIMIZER_CREATION");
     say_optimizer(out, options, run);
     put_activations(out, run);
     put_size(out, "Gradients Size", &mem->gradients);

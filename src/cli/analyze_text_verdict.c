@@ -14,26 +14,26 @@ enum { BAR = 24, PRESETS_SHOWN = 6, HEADROOM_PERCENT = 5, PHASE_COLUMNS = 40 };
 
 /* None of them is a label of the blocks before, so that who looks for those finds one. */
 static const char *const part_names[] = {
-    [TTS_TRAIN_PART_OTHER] = "other",
-    [TTS_TRAIN_PART_MODEL] = "model parameters",
-    [TTS_TRAIN_PART_GRADIENTS] = "gradients overhead",
-    [TTS_TRAIN_PART_OPTIMIZER] = "optimizer state",
-    [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
+    [TTS_RUN_PART_OTHER] = "other",
+    [TTS_RUN_PART_MODEL] = "model parameters",
+    [TTS_RUN_PART_GRADIENTS] = "gradients overhead",
+    [TTS_RUN_PART_OPTIMIZER] = "optimizer state",
+    [TTS_RUN_PART_ACTIVATIONS] = "activations",
 };
 
 /* Names a part. A log without the parts of its peak has only what the forward pass kept; at a
  * peak in the backward pass some of those activations are freed, so the label is different. */
-static const char *part_name(const struct tts_trainmem *mem, enum tts_train_part part,
+static const char *part_name(const struct tts_trainmem *mem, enum tts_run_part part,
                              bool is_backward)
 {
-    if (part == TTS_TRAIN_PART_GRADIENTS && mem->parts_are_stated)
+    if (part == TTS_RUN_PART_GRADIENTS && mem->parts_are_stated)
         return "gradients";
-    if (part == TTS_TRAIN_PART_ACTIVATIONS && !mem->parts_are_stated && is_backward)
+    if (part == TTS_RUN_PART_ACTIVATIONS && !mem->parts_are_stated && is_backward)
         return "activations kept";
     return part_names[part];
 }
 
-static void put_part(const struct tts_trainmem *mem, enum tts_train_part part, const char *name,
+static void put_part(const struct tts_trainmem *mem, enum tts_run_part part, const char *name,
                      FILE *out)
 {
     char mb[TTS_ANALYZE_NUMBER_MAX], percent[TTS_ANALYZE_NUMBER_MAX], bar[BAR + 1];
@@ -73,7 +73,7 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
     fputs("\n--- Peak Breakdown ---\n", out);
     if (mem->has_peak_phase) {
         assert(mem->peak_phase < run->run->phase_count);
-        const struct tts_train_phase *at = &run->run->phases[mem->peak_phase];
+        const struct tts_run_phase *at = &run->run->phases[mem->peak_phase];
         tts_safe_text(phase, sizeof phase, at->name, PHASE_COLUMNS);
         if (at->line > 0)
             tts_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
@@ -89,13 +89,13 @@ void tts_analyze_text_parts(const struct tts_analyze_run *run, FILE *out)
         tts_say(out, 2, "not known: the summary does not say what was there at the peak");
         return;
     }
-    enum tts_train_part of_peak =
-        mem->has_peak_phase ? tts_train_part_of(run->run->phases[mem->peak_phase].name)
-                            : TTS_TRAIN_PART_OTHER;
-    bool is_backward = of_peak == TTS_TRAIN_PART_GRADIENTS;
-    for (int part = TTS_TRAIN_PARTS - 1; part >= 0; part--)
-        put_part(mem, (enum tts_train_part)part,
-                 part_name(mem, (enum tts_train_part)part, is_backward), out);
+    enum tts_run_part of_peak = mem->has_peak_phase
+                                    ? tts_train_part_of(run->run->phases[mem->peak_phase].name)
+                                    : TTS_RUN_PART_OTHER;
+    bool is_backward = of_peak == TTS_RUN_PART_GRADIENTS;
+    for (int part = TTS_RUN_PARTS - 1; part >= 0; part--)
+        put_part(mem, (enum tts_run_part)part,
+                 part_name(mem, (enum tts_run_part)part, is_backward), out);
     if (mem->parts_are_stated) {
         tts_say(out, 2,
                 "as 'ttscope fit' says; 'other' is temporary buffers, inputs, constants and "

@@ -79,7 +79,7 @@ static void put_baseline(FILE *out, const struct tts_check_job *job)
 {
     const struct tts_runs *bases = &job->baseline.runs;
     for (size_t i = 0; i < bases->count; i++) {
-        const struct tts_trainrun *base = &bases->runs[i];
+        const struct tts_run *base = &bases->runs[i];
         char text[TTS_CHECK_NOTE_MAX], name[TTS_CHECK_TEXT_MAX];
         tts_check_base_name(name, job->baseline.path, base, i);
         if (tts_check_is_partial(base)) {

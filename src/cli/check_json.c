@@ -45,12 +45,12 @@ static const char *source_name(const struct tts_check_run *run)
     return NULL;
 }
 
-static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
+static void put_notes(struct tts_json *json, const struct tts_run *run)
 {
     tts_json_number(json, "notes_in_all", run->notes_in_all);
     tts_json_array(json, "notes");
     for (size_t i = 0; i < tts_check_notes(run); i++) {
-        struct tts_train_note note = tts_check_note(run, i);
+        struct tts_run_note note = tts_check_note(run, i);
         tts_json_object(json, NULL);
         put_line(json, "line", note.line);
         tts_json_text(json, "text", note.text);
@@ -60,7 +60,7 @@ static void put_notes(struct tts_json *json, const struct tts_trainrun *run)
 }
 
 /* The fields of a run of the baseline. */
-static void put_base(struct tts_json *json, const struct tts_trainrun *run, size_t idx)
+static void put_base(struct tts_json *json, const struct tts_run *run, size_t idx)
 {
     tts_json_number(json, "number", idx + 1);
     tts_json_text_or_null(json, "title", run->title);

@@ -1,7 +1,7 @@
 /* check_load.c: the files of runs and the baseline, what is wrong with them, and which runs go
  * together. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
 
@@ -35,7 +35,7 @@ static const char *label_of(const struct tts_check_job *job, const struct tts_ch
 static bool is_namesake(const struct tts_check_run *run, const struct tts_check_job *job,
                         const struct tts_check_file *file, size_t idx)
 {
-    const struct tts_trainrun *other = &job->runs[idx];
+    const struct tts_run *other = &job->runs[idx];
     return strcmp(run->run->title, other->title) == 0 &&
            strcmp(run->run->rank, other->rank) == 0 &&
            (other->title[0] || strcmp(run->file->path, file->path) == 0);
@@ -56,7 +56,7 @@ static void name_run(const struct tts_check_job *job, size_t idx, struct tts_che
     }
     tts_run_name(run->name, run->run, label, number);
     if (all > 1 && run->run->title[0]) { /* the order of files may change, files do not */
-        char plain[TTS_RUN_NAME_MAX];
+        char plain[TTS_RUN_LABEL_MAX];
         if (in_file > 1)
             snprintf(again, sizeof again, ", %" PRIu64, in_file);
         snprintf(run->class_name, sizeof run->class_name, "%s (%s%s)",
@@ -68,19 +68,19 @@ static void name_run(const struct tts_check_job *job, size_t idx, struct tts_che
 
 /* ---- notes ---- */
 
-bool tts_check_is_partial(const struct tts_trainrun *run)
+bool tts_check_is_partial(const struct tts_run *run)
 {
     return run->notes_in_all > 0 || run->is_cut || run->is_at_least;
 }
 
-size_t tts_check_notes(const struct tts_trainrun *run)
+size_t tts_check_notes(const struct tts_run *run)
 {
     return run->note_count == 0 && tts_check_is_partial(run) ? 1 : run->note_count;
 }
 
-struct tts_train_note tts_check_note(const struct tts_trainrun *run, size_t idx)
+struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
 {
-    struct tts_train_note note = {.line = run->line};
+    struct tts_run_note note = {.line = run->line};
     assert(idx < tts_check_notes(run));
     if (idx < run->note_count)
         return run->notes[idx];
@@ -92,9 +92,9 @@ struct tts_train_note tts_check_note(const struct tts_trainrun *run, size_t idx)
     return note;
 }
 
-uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_trainrun *run)
+uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_run *run)
 {
-    struct tts_train_note note = tts_check_note(run, 0);
+    struct tts_run_note note = tts_check_note(run, 0);
     char more[40] = "";
     if (run->notes_in_all > 1)
         snprintf(more, sizeof more, " (and %" PRIu64 " more)", run->notes_in_all - 1);
@@ -102,7 +102,7 @@ uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_tra
     return note.line;
 }
 
-static void say_note(const char *path, const struct tts_train_note *note)
+static void say_note(const char *path, const struct tts_run_note *note)
 {
     if (note->line > 0)
         tts_message(command, "%s:%" PRIu64 ": %s", path, note->line, note->text);
@@ -115,11 +115,11 @@ static void say_notes(struct tts_check_job *job, const struct tts_check_file *fi
     const char *path = tts_message_path(file->path);
     uint64_t said = 0, all = 0;
     for (size_t i = 0; i < file->runs.count; i++) {
-        const struct tts_trainrun *run = &file->runs.runs[i];
+        const struct tts_run *run = &file->runs.runs[i];
         size_t count = tts_check_notes(run);
         all += run->notes_in_all > count ? run->notes_in_all : count;
         for (size_t n = 0; n < count && said < NOTES_SAID_MAX; n++, said++) {
-            struct tts_train_note note = tts_check_note(run, n);
+            struct tts_run_note note = tts_check_note(run, n);
             say_note(path, &note);
         }
         job->counts.is_partial |= tts_check_is_partial(run);
@@ -134,9 +134,9 @@ static void say_notes(struct tts_check_job *job, const struct tts_check_file *fi
 static void name_origin(struct tts_check_file *file)
 {
     for (size_t i = 0; i < file->runs.count; i++) {
-        struct tts_trainrun *run = &file->runs.runs[i];
+        struct tts_run *run = &file->runs.runs[i];
         if (run->name[0] == '\0')
-            snprintf(run->name, sizeof run->name, "%.*s", TTS_TRAIN_NAME_MAX - 1,
+            snprintf(run->name, sizeof run->name, "%.*s", TTS_RUN_NAME_MAX - 1,
                      base_of(file->path));
     }
 }

@@ -1,7 +1,7 @@
 /* check_parts.h: what the files of `check` share. */
 #pragma once
 
-#include "analysis/budget.h"
+#include "analysis/budgetcheck.h"
 #include "analysis/runpairs.h"
 #include "analysis/trainmem.h"
 #include "base/beside.h"
@@ -64,20 +64,20 @@ struct tts_check_file {
     uint32_t problem_line;
 };
 
-enum { TTS_CHECK_CLASS_MAX = TTS_RUN_NAME_MAX + 288 };
+enum { TTS_CHECK_CLASS_MAX = TTS_RUN_LABEL_MAX + 288 };
 
 /* A run that is being judged; borrowed. */
 struct tts_check_run {
     const struct tts_check_file *file;
-    const struct tts_trainrun *run;
-    const struct tts_trainrun *baseline; /* NULL: none */
-    struct tts_runpair pair;             /* which of the baseline that is, and why */
-    size_t baseline_count;               /* how many runs the baseline has */
+    const struct tts_run *run;
+    const struct tts_run *baseline; /* NULL: none */
+    struct tts_runpair pair;        /* which of the baseline that is, and why */
+    size_t baseline_count;          /* how many runs the baseline has */
     struct tts_trainmem mem;
     const struct tts_check_plan *plan;
     const uint32_t *ordinals;             /* of its phases among those of a name; for SARIF */
     uint64_t number;                      /* in its file, from 1 */
-    char name[TTS_RUN_NAME_MAX];          /* any bytes; no other run here has it */
+    char name[TTS_RUN_LABEL_MAX];         /* any bytes; no other run here has it */
     char class_name[TTS_CHECK_CLASS_MAX]; /* the same from build to build */
 };
 
@@ -90,13 +90,13 @@ void tts_check_release(struct tts_check_job *job);
 void tts_check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out);
 
 /* Something of it is missing or could not be read, so that a pass of it is not all. */
-bool tts_check_is_partial(const struct tts_trainrun *run);
+bool tts_check_is_partial(const struct tts_run *run);
 /* What is: note `idx`, of `tts_check_notes()`. */
-size_t tts_check_notes(const struct tts_trainrun *run);
-struct tts_train_note tts_check_note(const struct tts_trainrun *run, size_t idx);
+size_t tts_check_notes(const struct tts_run *run);
+struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx);
 /* The first, and how many more there are. */
-enum { TTS_CHECK_NOTE_MAX = TTS_TRAIN_NOTE_BYTES + 48 };
-uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_trainrun *run);
+enum { TTS_CHECK_NOTE_MAX = TTS_RUN_NOTE_BYTES + 48 };
+uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_run *run);
 
 /* ---- words ---- */
 
@@ -117,7 +117,7 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
                            const struct tts_budget_finding *finding);
 /* "main.json, run 1 'TinyLlama'"; safe to show. */
 const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
-                                const struct tts_trainrun *run, size_t idx);
+                                const struct tts_run *run, size_t idx);
 /* By what it was paired: "title", "rank", "file", "order". */
 const char *tts_check_by_name(const struct tts_check_run *run);
 /* Where a finding is: of its phase, else of the run. 0: not known. */
@@ -176,9 +176,9 @@ void tts_check_sarif_finding(struct tts_sarif *sarif, const struct tts_check_run
                              const struct tts_budget_finding *finding);
 void tts_check_sarif_end(struct tts_sarif *sarif, const struct tts_check_job *job);
 /* For each phase its number among those of the same name, from 0; heap. TTS_E_NOMEM. */
-enum tts_status tts_check_ordinals_new(const struct tts_trainrun *run, uint32_t **out,
+enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out,
                                        struct tts_error *err);
-void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_trainrun *run);
+void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_run *run);
 
 void tts_check_github_finding(FILE *out, const struct tts_check_run *run,
                               const struct tts_budget_finding *finding,
@@ -193,7 +193,7 @@ struct tts_check_job {
     struct tts_check_plan plan;
     struct tts_check_file *files;           /* as many as options.paths */
     struct tts_check_file budget, baseline; /* of the budget the problem only */
-    struct tts_trainrun *runs;              /* of all files, in order */
+    struct tts_run *runs;                   /* of all files, in order */
     struct tts_runpair *pairs;              /* of each of them */
     bool *is_paired;                        /* each of the baseline */
     size_t run_count;

@@ -1,7 +1,7 @@
 /* check_report.c: the answer for those who run builds: JUnit and SARIF. */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
 
@@ -67,7 +67,7 @@ enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_ch
 {
     const struct tts_runs *bases = &job->baseline.runs;
     for (size_t i = 0; i < bases->count; i++) {
-        const struct tts_trainrun *base = &bases->runs[i];
+        const struct tts_run *base = &bases->runs[i];
         char name[TTS_CHECK_TEXT_MAX], text[TTS_CHECK_NOTE_MAX];
         char class_name[sizeof name + 16];
         snprintf(class_name, sizeof class_name, "baseline %s",
@@ -133,7 +133,7 @@ void tts_check_sarif_finding(struct tts_sarif *sarif, const struct tts_check_run
                              const struct tts_budget_finding *finding)
 {
     char label[TTS_CHECK_LABEL_MAX], what[TTS_CHECK_TEXT_MAX];
-    char text[TTS_RUN_NAME_MAX + TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 8];
+    char text[TTS_RUN_LABEL_MAX + TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 8];
     if (finding->status == TTS_BUDGET_PASS)
         return;
     snprintf(text, sizeof text, "%s: %s: %s", run->name, tts_check_label(label, run, finding),
@@ -154,7 +154,7 @@ static void put_notices(struct tts_sarif *sarif, const char *path, const struct 
 {
     for (size_t i = 0; i < runs->count; i++) {
         for (size_t n = 0; n < tts_check_notes(&runs->runs[i]); n++) {
-            struct tts_train_note note = tts_check_note(&runs->runs[i], n);
+            struct tts_run_note note = tts_check_note(&runs->runs[i], n);
             const struct tts_sarif_notice notice = {TTS_SARIF_WARNING, note.text,
                                                     is_standard(path) ? NULL : path, note.line};
             tts_sarif_notice(sarif, &notice);
@@ -207,7 +207,7 @@ static int compare(const void *left, const void *right)
     return order != 0 ? order : (a->idx > b->idx) - (a->idx < b->idx);
 }
 
-enum tts_status tts_check_ordinals_new(const struct tts_trainrun *run, uint32_t **out,
+enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out,
                                        struct tts_error *err)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
@@ -231,7 +231,7 @@ enum tts_status tts_check_ordinals_new(const struct tts_trainrun *run, uint32_t 
     return TTS_OK;
 }
 
-void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_trainrun *run)
+void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_run *run)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     if (ordinals)

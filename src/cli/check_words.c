@@ -111,9 +111,9 @@ const char *tts_check_by_name(const struct tts_check_run *run)
 }
 
 const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
-                                const struct tts_trainrun *run, size_t idx)
+                                const struct tts_run *run, size_t idx)
 {
-    char raw[TTS_RUN_NAME_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char raw[TTS_RUN_LABEL_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     tts_check_safe(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
     put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));

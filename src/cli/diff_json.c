@@ -43,7 +43,7 @@ static void put_input(struct tts_json *json, const char *key,
     tts_json_object_end(json);
 }
 
-static void put_run_name(struct tts_json *json, const struct tts_trainrun *run, size_t number)
+static void put_run_name(struct tts_json *json, const struct tts_run *run, size_t number)
 {
     tts_json_number(json, "run", number + 1);
     tts_json_text_or_null(json, "title", run->title);
@@ -57,7 +57,7 @@ static void put_run_name(struct tts_json *json, const struct tts_trainrun *run, 
 static void put_run(struct tts_json *json, const char *key, const struct tts_diff_job *job,
                     const struct tts_diff_pair *pair, int side)
 {
-    const struct tts_trainrun *run = tts_diff_run(job, pair, side);
+    const struct tts_run *run = tts_diff_run(job, pair, side);
     tts_json_object(json, key);
     put_run_name(json, run, pair->runs[side]);
     tts_json_bool(json, "cut", run->is_cut);
@@ -96,7 +96,7 @@ static void put_unpaired(struct tts_json *json, const char *key,
 
 static const char *const figure_names[] = {
 #define X(name, key) key,
-    TTS_TRAIN_FIGURE_MAP(X)
+    TTS_RUN_FIGURE_MAP(X)
 #undef X
 };
 
@@ -112,11 +112,11 @@ static void put_phase(struct tts_json *json, const struct tts_diff_job *job,
     tts_json_bool(json, "differs", phase->differs);
     tts_json_bool(json, "differs_itself", phase->differs_itself);
     tts_json_object(json, "dram");
-    for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
+    for (int i = 0; i < TTS_RUN_L1_CB; i++)
         put_delta(json, figure_names[i], &phase->figures[i]);
     tts_json_object_end(json);
     tts_json_object(json, "l1");
-    for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
+    for (int i = TTS_RUN_L1_CB; i < TTS_RUN_FIGURES; i++)
         put_delta(json, figure_names[i], &phase->figures[i]);
     tts_json_object_end(json);
     tts_json_amount(json, "peak_contribution_bytes", phase->contribution);
@@ -139,11 +139,11 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
         [TTS_RUNDIFF_CONTRADICTION] = "contradiction",
     };
     static const char *const part_names[] = {
-        [TTS_TRAIN_PART_OTHER] = "other",
-        [TTS_TRAIN_PART_MODEL] = "model",
-        [TTS_TRAIN_PART_GRADIENTS] = "gradients_overhead",
-        [TTS_TRAIN_PART_OPTIMIZER] = "optimizer",
-        [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
+        [TTS_RUN_PART_OTHER] = "other",
+        [TTS_RUN_PART_MODEL] = "model",
+        [TTS_RUN_PART_GRADIENTS] = "gradients_overhead",
+        [TTS_RUN_PART_OPTIMIZER] = "optimizer",
+        [TTS_RUN_PART_ACTIVATIONS] = "activations",
     };
     const struct tts_rundiff_cause *cause = &pair->diff.cause;
     bool is_told = cause->reason == TTS_RUNDIFF_TOLD;
@@ -178,11 +178,11 @@ static void put_parts(struct tts_json *json, const char *key, const char *gradie
                       const struct tts_delta *parts)
 {
     tts_json_object(json, key);
-    put_delta(json, "model", &parts[TTS_TRAIN_PART_MODEL]);
-    put_delta(json, "optimizer", &parts[TTS_TRAIN_PART_OPTIMIZER]);
-    put_delta(json, gradients, &parts[TTS_TRAIN_PART_GRADIENTS]);
-    put_delta(json, "activations", &parts[TTS_TRAIN_PART_ACTIVATIONS]);
-    put_delta(json, "other", &parts[TTS_TRAIN_PART_OTHER]);
+    put_delta(json, "model", &parts[TTS_RUN_PART_MODEL]);
+    put_delta(json, "optimizer", &parts[TTS_RUN_PART_OPTIMIZER]);
+    put_delta(json, gradients, &parts[TTS_RUN_PART_GRADIENTS]);
+    put_delta(json, "activations", &parts[TTS_RUN_PART_ACTIVATIONS]);
+    put_delta(json, "other", &parts[TTS_RUN_PART_OTHER]);
     tts_json_object_end(json);
 }
 

@@ -50,8 +50,8 @@ void tts_diff_pair_all(struct tts_diff_job *job);
  * *count is how many). */
 bool tts_diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count);
 
-static inline const struct tts_trainrun *
-tts_diff_run(const struct tts_diff_job *job, const struct tts_diff_pair *pair, int side)
+static inline const struct tts_run *tts_diff_run(const struct tts_diff_job *job,
+                                                 const struct tts_diff_pair *pair, int side)
 {
     return &job->inputs[side].runs.runs[pair->runs[side]];
 }
@@ -70,10 +70,10 @@ const char *tts_diff_percent(char out[TTS_DIFF_PERCENT_MAX], const struct tts_de
 /* What is less than half of 0.01 MB is told in bytes. */
 static inline bool tts_diff_is_small(int64_t bytes)
 {
-    return bytes < TTS_TRAIN_HALF_STEP_BYTES && bytes > -TTS_TRAIN_HALF_STEP_BYTES;
+    return bytes < TTS_RUN_HALF_STEP_BYTES && bytes > -TTS_RUN_HALF_STEP_BYTES;
 }
 /* "gradients overhead": of the peak. */
-const char *tts_diff_part_label(enum tts_train_part part);
+const char *tts_diff_part_label(enum tts_run_part part);
 /* The sentence about the peak. */
 void tts_diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
                            FILE *out);

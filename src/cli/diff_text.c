@@ -37,7 +37,7 @@ static const char *kind_name(enum tts_runs_kind kind)
     return "";
 }
 
-static void put_run_name(const struct tts_trainrun *run, FILE *out)
+static void put_run_name(const struct tts_run *run, FILE *out)
 {
     struct name name;
     if (run->title[0] != '\0')
@@ -50,7 +50,7 @@ static void put_side(const struct tts_diff_job *job, const struct tts_diff_pair 
                      FILE *out)
 {
     const struct tts_diff_input *input = &job->inputs[side];
-    const struct tts_trainrun *run = tts_diff_run(job, pair, side);
+    const struct tts_run *run = tts_diff_run(job, pair, side);
     struct name path;
     fprintf(out, "%c: %s (%s)\n", side == TTS_DIFF_A ? 'A' : 'B',
             safe(&path, tts_message_path(input->path), PATH_COLUMNS),
@@ -118,26 +118,26 @@ static bool is_seen(const struct tts_delta *delta)
 /* ---- phases ---- */
 
 static const char *const figure_labels[] = {
-    [TTS_TRAIN_SEGMENT_PEAK] = "segment peak",
-    [TTS_TRAIN_ALLOCATIONS] = "allocations",
-    [TTS_TRAIN_DEALLOCATIONS] = "deallocations",
-    [TTS_TRAIN_CHANGE] = "segment change",
-    [TTS_TRAIN_CUMULATIVE_PEAK] = "cumulative peak",
-    [TTS_TRAIN_CUMULATIVE_CURRENT] = "cumulative current",
-    [TTS_TRAIN_L1_CB] = "L1 circular buffers",
-    [TTS_TRAIN_L1_BUFFER] = "L1 buffers",
-    [TTS_TRAIN_L1_TOTAL] = "L1 total",
-    [TTS_TRAIN_L1_CORE] = "L1 of one core",
+    [TTS_RUN_SEGMENT_PEAK] = "segment peak",
+    [TTS_RUN_ALLOCATIONS] = "allocations",
+    [TTS_RUN_DEALLOCATIONS] = "deallocations",
+    [TTS_RUN_CHANGE] = "segment change",
+    [TTS_RUN_CUMULATIVE_PEAK] = "cumulative peak",
+    [TTS_RUN_CUMULATIVE_CURRENT] = "cumulative current",
+    [TTS_RUN_L1_CB] = "L1 circular buffers",
+    [TTS_RUN_L1_BUFFER] = "L1 buffers",
+    [TTS_RUN_L1_TOTAL] = "L1 total",
+    [TTS_RUN_L1_CORE] = "L1 of one core",
 };
-static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_TRAIN_FIGURES, "each");
+static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_RUN_FIGURES, "each");
 
 /* What differs; of a phase that only one has, those that the summary is read for. */
 static bool is_row(const struct tts_rundiff_phase *phase, int figure)
 {
     if (phase->where == TTS_IN_BOTH)
         return phase->figures[figure].differs;
-    return figure == TTS_TRAIN_SEGMENT_PEAK || figure == TTS_TRAIN_CHANGE ||
-           figure == TTS_TRAIN_CUMULATIVE_PEAK;
+    return figure == TTS_RUN_SEGMENT_PEAK || figure == TTS_RUN_CHANGE ||
+           figure == TTS_RUN_CUMULATIVE_PEAK;
 }
 
 static void put_phase(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
@@ -149,7 +149,7 @@ static void put_phase(const struct tts_diff_job *job, const struct tts_diff_pair
     struct name name;
     fprintf(out, "%s%s\n", safe(&name, tts_diff_phase_name(job, pair, at), NAME_COLUMNS),
             where[phase->where]);
-    for (int i = 0; i < TTS_TRAIN_FIGURES; i++) {
+    for (int i = 0; i < TTS_RUN_FIGURES; i++) {
         const struct tts_delta *delta = &phase->figures[i];
         if (is_seen(delta) && (is_row(phase, i) || job->options.all))
             put_row(figure_labels[i], delta, out);
@@ -187,22 +187,22 @@ static void put_phases(const struct tts_diff_job *job, const struct tts_diff_pai
 
 /* ---- parts and totals ---- */
 
-const char *tts_diff_part_label(enum tts_train_part part)
+const char *tts_diff_part_label(enum tts_run_part part)
 {
     static const char *const labels[] = {
-        [TTS_TRAIN_PART_OTHER] = "other",
-        [TTS_TRAIN_PART_MODEL] = "model",
-        [TTS_TRAIN_PART_GRADIENTS] = "gradients overhead",
-        [TTS_TRAIN_PART_OPTIMIZER] = "optimizer",
-        [TTS_TRAIN_PART_ACTIVATIONS] = "activations",
+        [TTS_RUN_PART_OTHER] = "other",
+        [TTS_RUN_PART_MODEL] = "model",
+        [TTS_RUN_PART_GRADIENTS] = "gradients overhead",
+        [TTS_RUN_PART_OPTIMIZER] = "optimizer",
+        [TTS_RUN_PART_ACTIVATIONS] = "activations",
     };
-    static_assert(sizeof labels / sizeof labels[0] == TTS_TRAIN_PARTS, "each");
+    static_assert(sizeof labels / sizeof labels[0] == TTS_RUN_PARTS, "each");
     return labels[part];
 }
 
 static bool has_parts(const struct tts_delta *parts)
 {
-    for (size_t i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (size_t i = 0; i < TTS_RUN_PARTS; i++)
         if (is_seen(&parts[i]))
             return true;
     return false;
@@ -211,14 +211,14 @@ static bool has_parts(const struct tts_delta *parts)
 /* `gradients` is what they are called here. */
 static void put_parts(const struct tts_delta *parts, const char *gradients, FILE *out)
 {
-    static const enum tts_train_part order[] = {
-        TTS_TRAIN_PART_MODEL, TTS_TRAIN_PART_OPTIMIZER, TTS_TRAIN_PART_GRADIENTS,
-        TTS_TRAIN_PART_ACTIVATIONS, TTS_TRAIN_PART_OTHER};
-    static_assert(sizeof order / sizeof order[0] == TTS_TRAIN_PARTS, "each");
-    for (size_t i = 0; i < TTS_TRAIN_PARTS; i++)
+    static const enum tts_run_part order[] = {TTS_RUN_PART_MODEL, TTS_RUN_PART_OPTIMIZER,
+                                              TTS_RUN_PART_GRADIENTS, TTS_RUN_PART_ACTIVATIONS,
+                                              TTS_RUN_PART_OTHER};
+    static_assert(sizeof order / sizeof order[0] == TTS_RUN_PARTS, "each");
+    for (size_t i = 0; i < TTS_RUN_PARTS; i++)
         if (is_seen(&parts[order[i]]))
-            put_row(order[i] == TTS_TRAIN_PART_GRADIENTS ? gradients
-                                                         : tts_diff_part_label(order[i]),
+            put_row(order[i] == TTS_RUN_PART_GRADIENTS ? gradients
+                                                       : tts_diff_part_label(order[i]),
                     &parts[order[i]], out);
 }
 
@@ -263,8 +263,7 @@ static void put_sizes(const struct tts_diff_pair *pair, FILE *out)
     if (has_parts(diff->parts)) {
         put_heading("of the peak, MB", out);
         put_parts(diff->parts,
-                  are_stated ? "gradients" : tts_diff_part_label(TTS_TRAIN_PART_GRADIENTS),
-                  out);
+                  are_stated ? "gradients" : tts_diff_part_label(TTS_RUN_PART_GRADIENTS), out);
         say_parts(pair, out);
     }
 }

@@ -71,7 +71,7 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     const struct tts_rundiff_cause *cause = &diff->cause;
     const struct tts_rundiff_phase *phase = &diff->phases[cause->phase];
     const struct tts_delta *figure =
-        &phase->figures[cause->is_peak ? TTS_TRAIN_SEGMENT_PEAK : TTS_TRAIN_CHANGE];
+        &phase->figures[cause->is_peak ? TTS_RUN_SEGMENT_PEAK : TTS_RUN_CHANGE];
     const char *name = cause->is_peak ? "Peak" : "Change";
     char way[CHANGE_MAX], mb[TTS_NUMBER_MB_MAX];
     if (phase->where == TTS_IN_BOTH) {

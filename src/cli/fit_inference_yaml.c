@@ -59,7 +59,7 @@ static void note_training(const struct tts_inference_ask *ask,
                           const struct tts_fit_setup *setup)
 {
     const struct tts_trainfile *file = &setup->file;
-    const struct tts_trainfile_value *batch = &file->values[TTS_TRAIN_BATCH_SIZE];
+    const struct tts_trainfile_value *batch = &file->values[TTS_TRAINFILE_BATCH_SIZE];
     bool has_batch = batch->is_set && !ask->origins[TTS_INFERENCE_FIELD_BATCH].option &&
                      batch->number != ask->config.batch;
     bool has_mesh = (file->mesh_shape[0] > 1 || file->mesh_shape[1] > 1) &&

@@ -122,7 +122,7 @@ static void put_peak(const struct tts_fit *fit, struct tts_json *json)
     tts_json_array(json, "parts");
     for (int part = 0; part < TTS_PARTS; part++) {
         tts_json_object(json, NULL);
-        tts_json_text(json, "name", tts_part_name((enum tts_part)part));
+        tts_json_text(json, "name", tts_part_name((enum tts_tensor_part)part));
         tts_json_number(json, "bytes", peak->part_bytes[part]);
         tts_json_object_end(json);
     }

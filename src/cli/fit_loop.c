@@ -22,13 +22,13 @@ static void take_v1_optimizer(struct tts_fit_setup *setup)
 {
     struct tts_fit_value *value = &setup->values[TTS_FIT_OPTIMIZER];
     if (!setup->options->is_given[TTS_FIT_OPTIMIZER] &&
-        setup->file.values[TTS_TRAIN_NO_OP].number != 0) {
-        tts_fit_take_or(setup, TTS_FIT_OPTIMIZER, TTS_TRAIN_NO_OP, 0);
+        setup->file.values[TTS_TRAINFILE_NO_OP].number != 0) {
+        tts_fit_take_or(setup, TTS_FIT_OPTIMIZER, TTS_TRAINFILE_NO_OP, 0);
         value->number = TTS_OPTIMIZER_NONE;
         value->why = "use_no_op";
         return;
     }
-    tts_fit_take_or(setup, TTS_FIT_OPTIMIZER, TTS_TRAIN_MOREH_ADAMW, 0);
+    tts_fit_take_or(setup, TTS_FIT_OPTIMIZER, TTS_TRAINFILE_MOREH_ADAMW, 0);
     if (value->origin == TTS_FIT_OPTION)
         return;
     value->number = value->number ? TTS_OPTIMIZER_MOREH_ADAMW : TTS_OPTIMIZER_ADAMW_COMPOSITE;
@@ -76,26 +76,27 @@ static int take_optimizer_flags(struct tts_fit_setup *setup)
         return TTS_EXIT_USAGE;
     }
     if (is_sgd)
-        tts_fit_take_or(setup, TTS_FIT_MOMENTUM, TTS_TRAIN_MOMENTUM, 0);
-    take_flag(setup, TTS_FIT_AMSGRAD, TTS_TRAIN_AMSGRAD, has_amsgrad(setup, kind));
+        tts_fit_take_or(setup, TTS_FIT_MOMENTUM, TTS_TRAINFILE_MOMENTUM, 0);
+    take_flag(setup, TTS_FIT_AMSGRAD, TTS_TRAINFILE_AMSGRAD, has_amsgrad(setup, kind));
     if (!tts_fit_stops_at_kahan(setup))
         take_flag(setup, TTS_FIT_KAHAN,
-                  is_file_set(setup, TTS_TRAIN_OPTIMIZER_KAHAN) ? TTS_TRAIN_OPTIMIZER_KAHAN
-                                                                : TTS_TRAIN_KAHAN,
+                  is_file_set(setup, TTS_TRAINFILE_OPTIMIZER_KAHAN)
+                      ? TTS_TRAINFILE_OPTIMIZER_KAHAN
+                      : TTS_TRAINFILE_KAHAN,
                   has_kahan(setup, kind));
     return TTS_EXIT_DONE;
 }
 
 static int take_optimizer(struct tts_fit_setup *setup)
 {
-    bool is_of_v1 = tts_fit_is_v1(setup) && (is_file_set(setup, TTS_TRAIN_MOREH_ADAMW) ||
-                                             is_file_set(setup, TTS_TRAIN_NO_OP) ||
-                                             !is_file_set(setup, TTS_TRAIN_OPTIMIZER_TYPE));
+    bool is_of_v1 = tts_fit_is_v1(setup) && (is_file_set(setup, TTS_TRAINFILE_MOREH_ADAMW) ||
+                                             is_file_set(setup, TTS_TRAINFILE_NO_OP) ||
+                                             !is_file_set(setup, TTS_TRAINFILE_OPTIMIZER_TYPE));
     int code = TTS_EXIT_DONE;
     if (is_of_v1)
         take_v1_optimizer(setup);
     else
-        code = tts_fit_take_word(setup, TTS_FIT_OPTIMIZER, TTS_TRAIN_OPTIMIZER_TYPE,
+        code = tts_fit_take_word(setup, TTS_FIT_OPTIMIZER, TTS_TRAINFILE_OPTIMIZER_TYPE,
                                  &tts_fit_optimizers);
     return code == TTS_EXIT_DONE ? take_optimizer_flags(setup) : code;
 }
@@ -104,10 +105,10 @@ static int take_optimizer(struct tts_fit_setup *setup)
 static int take_batch(struct tts_fit_setup *setup)
 {
     bool has_training = has_training_file(setup);
-    tts_fit_take_or(setup, TTS_FIT_BATCH, TTS_TRAIN_BATCH_SIZE, has_training ? 64 : 1);
+    tts_fit_take_or(setup, TTS_FIT_BATCH, TTS_TRAINFILE_BATCH_SIZE, has_training ? 64 : 1);
     bool is_default = setup->values[TTS_FIT_BATCH].origin == TTS_FIT_DEFAULT;
     if (is_default && has_training && !tts_fit_is_python(setup))
-        return tts_fit_missing(setup, TTS_TRAINFILE_TRAINING, TTS_TRAIN_BATCH_SIZE,
+        return tts_fit_missing(setup, TTS_TRAINFILE_TRAINING, TTS_TRAINFILE_BATCH_SIZE,
                                "put it there or give '--batch'");
     return TTS_EXIT_DONE;
 }
@@ -117,8 +118,8 @@ int tts_fit_loop(struct tts_fit_setup *setup)
     int code = take_batch(setup);
     if (code != TTS_EXIT_DONE)
         return code;
-    tts_fit_take_or(setup, TTS_FIT_ACCUMULATE, TTS_TRAIN_ACCUMULATION, 1);
-    tts_fit_take_or(setup, TTS_FIT_CLIP, TTS_TRAIN_CLIP, 0);
-    code = tts_fit_take_word(setup, TTS_FIT_RUNNER, TTS_TRAIN_RUNNER, &tts_fit_runners);
+    tts_fit_take_or(setup, TTS_FIT_ACCUMULATE, TTS_TRAINFILE_ACCUMULATION, 1);
+    tts_fit_take_or(setup, TTS_FIT_CLIP, TTS_TRAINFILE_CLIP, 0);
+    code = tts_fit_take_word(setup, TTS_FIT_RUNNER, TTS_TRAINFILE_RUNNER, &tts_fit_runners);
     return code == TTS_EXIT_DONE ? take_optimizer(setup) : code;
 }

@@ -30,7 +30,8 @@ static int complain(const struct tts_fit_setup *setup, const char *what)
 static int read_mesh(const struct tts_fit_setup *setup, uint64_t chips[2])
 {
     const uint64_t *mesh = setup->file.mesh_shape;
-    bool is_ddp = is_on(setup, TTS_TRAIN_ENABLE_DDP), is_tp = is_on(setup, TTS_TRAIN_ENABLE_TP);
+    bool is_ddp = is_on(setup, TTS_TRAINFILE_ENABLE_DDP),
+         is_tp = is_on(setup, TTS_TRAINFILE_ENABLE_TP);
     uint64_t all;
     chips[0] = chips[1] = 1;
     if (!is_ddp && !is_tp)
@@ -62,8 +63,8 @@ static int refuse_mesh(const struct tts_fit_setup *setup)
     static const struct {
         enum tts_fit_setting setting;
         enum tts_trainfile_key key;
-    } axes[] = {{TTS_FIT_DATA_PARALLEL, TTS_TRAIN_ENABLE_DDP},
-                {TTS_FIT_TENSOR_PARALLEL, TTS_TRAIN_ENABLE_TP}};
+    } axes[] = {{TTS_FIT_DATA_PARALLEL, TTS_TRAINFILE_ENABLE_DDP},
+                {TTS_FIT_TENSOR_PARALLEL, TTS_TRAINFILE_ENABLE_TP}};
     static const char what[] = "recipe v1-python runs on one chip, v1 and head on several";
     const struct tts_fit_options *options = setup->options;
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {

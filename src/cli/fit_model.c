@@ -11,10 +11,11 @@ static const char command[] = TTS_FIT_COMMAND;
 
 static int take_family(struct tts_fit_setup *setup)
 {
-    if (!setup->file.values[TTS_TRAIN_MODEL_TYPE].is_set && !tts_fit_is_python(setup))
-        return tts_fit_missing(setup, TTS_TRAINFILE_MODEL, TTS_TRAIN_MODEL_TYPE,
+    if (!setup->file.values[TTS_TRAINFILE_MODEL_TYPE].is_set && !tts_fit_is_python(setup))
+        return tts_fit_missing(setup, TTS_TRAINFILE_MODEL, TTS_TRAINFILE_MODEL_TYPE,
                                "expected gpt2 or llama");
-    return tts_fit_take_word(setup, TTS_FIT_FAMILY, TTS_TRAIN_MODEL_TYPE, &tts_fit_families);
+    return tts_fit_take_word(setup, TTS_FIT_FAMILY, TTS_TRAINFILE_MODEL_TYPE,
+                             &tts_fit_families);
 }
 
 /* Options that the model has no use for. */
@@ -39,11 +40,11 @@ static int take_sizes(struct tts_fit_setup *setup)
         enum tts_trainfile_key key;
         uint64_t number;
     } sizes[] = {
-        {TTS_FIT_BLOCKS, TTS_TRAIN_NUM_BLOCKS, 6},
-        {TTS_FIT_WIDTH, TTS_TRAIN_EMBEDDING_DIM, 384},
-        {TTS_FIT_HEADS, TTS_TRAIN_NUM_HEADS, 6},
-        {TTS_FIT_SEQUENCE, TTS_TRAIN_MAX_SEQUENCE, 256},
-        {TTS_FIT_DROPOUT, TTS_TRAIN_DROPOUT, 0},
+        {TTS_FIT_BLOCKS, TTS_TRAINFILE_NUM_BLOCKS, 6},
+        {TTS_FIT_WIDTH, TTS_TRAINFILE_EMBEDDING_DIM, 384},
+        {TTS_FIT_HEADS, TTS_TRAINFILE_NUM_HEADS, 6},
+        {TTS_FIT_SEQUENCE, TTS_TRAINFILE_MAX_SEQUENCE, 256},
+        {TTS_FIT_DROPOUT, TTS_TRAINFILE_DROPOUT, 0},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         tts_fit_take_or(setup, sizes[i].setting, sizes[i].key, sizes[i].number);
@@ -61,12 +62,12 @@ static int take_sizes(struct tts_fit_setup *setup)
 static int take_mlp(struct tts_fit_setup *setup)
 {
     const struct tts_fit_value *mlp = &setup->values[TTS_FIT_MLP];
-    if (!tts_fit_take(setup, TTS_FIT_MLP, TTS_TRAIN_INTERMEDIATE_DIM))
+    if (!tts_fit_take(setup, TTS_FIT_MLP, TTS_TRAINFILE_INTERMEDIATE_DIM))
         tts_fit_put_rule(setup, TTS_FIT_MLP, 0, "8/3 of the width, rounded up to 256");
     else if (mlp->number == 0) {
         tts_message(command, "%s:%" PRIu32 ": '%s' must be at least 1, and is 0",
                     tts_fit_path(setup, mlp->file), mlp->line,
-                    tts_trainfile_key_name(TTS_TRAIN_INTERMEDIATE_DIM));
+                    tts_trainfile_key_name(TTS_TRAINFILE_INTERMEDIATE_DIM));
         return TTS_EXIT_INPUT;
     }
     return TTS_EXIT_DONE;
@@ -75,16 +76,17 @@ static int take_mlp(struct tts_fit_setup *setup)
 static int take_shape(struct tts_fit_setup *setup)
 {
     if (tts_fit_is_llama(setup)) {
-        tts_fit_take_or(setup, TTS_FIT_GROUPS, TTS_TRAIN_NUM_GROUPS, 3);
+        tts_fit_take_or(setup, TTS_FIT_GROUPS, TTS_TRAINFILE_NUM_GROUPS, 3);
         return take_mlp(setup);
     }
     tts_fit_put_rule(setup, TTS_FIT_MLP, 0, "4 times the width");
-    return tts_fit_take_word(setup, TTS_FIT_POSITIONS, TTS_TRAIN_POSITIONS, &tts_fit_positions);
+    return tts_fit_take_word(setup, TTS_FIT_POSITIONS, TTS_TRAINFILE_POSITIONS,
+                             &tts_fit_positions);
 }
 
 static int check_head_dim(struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *head_dim = &setup->file.values[TTS_TRAIN_HEAD_DIM];
+    const struct tts_trainfile_value *head_dim = &setup->file.values[TTS_TRAINFILE_HEAD_DIM];
     uint64_t width = setup->values[TTS_FIT_WIDTH].number;
     uint64_t heads = setup->values[TTS_FIT_HEADS].number;
     if (!head_dim->is_set || heads == 0 || head_dim->number == width / heads)
@@ -101,10 +103,10 @@ static int check_head_dim(struct tts_fit_setup *setup)
 
 static int take_model_vocabulary(struct tts_fit_setup *setup, const char *why)
 {
-    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
+    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAINFILE_VOCAB_SIZE];
     if (!size->is_set)
-        return tts_fit_missing(setup, TTS_TRAINFILE_MODEL, TTS_TRAIN_VOCAB_SIZE, why);
-    bool is_taken = tts_fit_take(setup, TTS_FIT_VOCABULARY, TTS_TRAIN_VOCAB_SIZE);
+        return tts_fit_missing(setup, TTS_TRAINFILE_MODEL, TTS_TRAINFILE_VOCAB_SIZE, why);
+    bool is_taken = tts_fit_take(setup, TTS_FIT_VOCABULARY, TTS_TRAINFILE_VOCAB_SIZE);
     assert(is_taken);
     (void)is_taken;
     setup->values[TTS_FIT_VOCABULARY].why = "vocab_size of the model file";
@@ -116,7 +118,7 @@ static int take_v1_vocabulary(struct tts_fit_setup *setup)
 {
     static const char *const names[] = {"char", "bpe"};
     static const struct tts_fit_words words = {"tokenizer", names, 2};
-    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAIN_TOKENIZER];
+    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAINFILE_TOKENIZER];
     char error[TTS_FIT_WORD_ERROR_MAX];
     uint64_t tokenizer = 0;
     if (type->is_set && !tts_fit_word_find_exact(&words, type->text, &tokenizer)) {
@@ -142,8 +144,8 @@ static int take_v1_vocabulary(struct tts_fit_setup *setup)
  * fit_stop.c says where the program disagrees. */
 static int take_head_vocabulary(struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAIN_DATA_PATH];
-    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
+    const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAINFILE_DATA_PATH];
+    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAINFILE_VOCAB_SIZE];
     bool is_text = data->is_set && tts_fit_ends_in(data->text, ".txt");
     if (!is_text && size->is_set && size->number > 0)
         return take_model_vocabulary(setup, "");
@@ -156,7 +158,7 @@ static int take_head_vocabulary(struct tts_fit_setup *setup)
 static int take_vocabulary(struct tts_fit_setup *setup)
 {
     if (setup->options->is_given[TTS_FIT_VOCABULARY]) {
-        tts_fit_take_or(setup, TTS_FIT_VOCABULARY, TTS_TRAIN_VOCAB_SIZE, 0);
+        tts_fit_take_or(setup, TTS_FIT_VOCABULARY, TTS_TRAINFILE_VOCAB_SIZE, 0);
         return TTS_EXIT_DONE;
     }
     return tts_fit_is_v1(setup) ? take_v1_vocabulary(setup) : take_head_vocabulary(setup);
@@ -166,7 +168,7 @@ static int take_vocabulary(struct tts_fit_setup *setup)
 
 static int take_tying(struct tts_fit_setup *setup)
 {
-    return tts_fit_take_word(setup, TTS_FIT_TIED, TTS_TRAIN_WEIGHT_TYING, &tts_fit_tying);
+    return tts_fit_take_word(setup, TTS_FIT_TIED, TTS_TRAINFILE_WEIGHT_TYING, &tts_fit_tying);
 }
 
 int tts_fit_model(struct tts_fit_setup *setup)

@@ -47,10 +47,11 @@ static void note_mesh(const struct tts_fit_setup *setup)
  * of August that kept a key. */
 static void note_recipe(const struct tts_fit_setup *setup)
 {
-    static const enum tts_trainfile_key keys[] = {TTS_TRAIN_MOREH_ADAMW, TTS_TRAIN_KAHAN,
-                                                  TTS_TRAIN_NO_OP, TTS_TRAIN_TOKENIZER};
+    static const enum tts_trainfile_key keys[] = {TTS_TRAINFILE_MOREH_ADAMW,
+                                                  TTS_TRAINFILE_KAHAN, TTS_TRAINFILE_NO_OP,
+                                                  TTS_TRAINFILE_TOKENIZER};
     const struct tts_trainfile_value *values = setup->file.values;
-    if (setup->options->has_recipe || values[TTS_TRAIN_OPTIMIZER_TYPE].is_set)
+    if (setup->options->has_recipe || values[TTS_TRAINFILE_OPTIMIZER_TYPE].is_set)
         return;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct tts_trainfile_value *value = &values[keys[i]];

@@ -68,24 +68,24 @@ static int refuse_word(const struct tts_fit_setup *setup, enum tts_trainfile_key
 
 static int refuse_model_type(const struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAIN_MODEL_TYPE];
+    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAINFILE_MODEL_TYPE];
     uint64_t family;
     if (!type->is_set || tts_fit_word_find_exact(&tts_fit_families, type->text, &family))
         return TTS_EXIT_DONE;
     const struct refusal *refusal =
         find(model_types, sizeof model_types / sizeof model_types[0], type->text);
-    return refuse_word(setup, TTS_TRAIN_MODEL_TYPE, "model type",
+    return refuse_word(setup, TTS_TRAINFILE_MODEL_TYPE, "model type",
                        refusal ? refusal->nearest : "gpt2 and llama are");
 }
 
 static int refuse_file_optimizer(const struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAIN_OPTIMIZER_TYPE];
+    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAINFILE_OPTIMIZER_TYPE];
     const char *nearest;
     if (!type->is_set || setup->options->is_given[TTS_FIT_OPTIMIZER] ||
         !tts_fit_refuse_optimizer(type->text, &nearest))
         return TTS_EXIT_DONE;
-    return refuse_word(setup, TTS_TRAIN_OPTIMIZER_TYPE, "optimizer", nearest);
+    return refuse_word(setup, TTS_TRAINFILE_OPTIMIZER_TYPE, "optimizer", nearest);
 }
 
 static int refuse_mlp(const struct tts_fit_setup *setup)
@@ -131,9 +131,10 @@ static int refuse_flags(const struct tts_fit_setup *setup)
         enum tts_trainfile_key key;
         const char *what;
     } flags[] = {
-        {TTS_TRAIN_ENABLE_CP, "context parallel is not modelled, tensor and data parallel are"},
-        {TTS_TRAIN_ENABLE_FSDP, "FSDP is not modelled, tensor and data parallel are"},
-        {TTS_TRAIN_COMPOSITE_LAYERNORM,
+        {TTS_TRAINFILE_ENABLE_CP,
+         "context parallel is not modelled, tensor and data parallel are"},
+        {TTS_TRAINFILE_ENABLE_FSDP, "FSDP is not modelled, tensor and data parallel are"},
+        {TTS_TRAINFILE_COMPOSITE_LAYERNORM,
          "the composite layernorm is not modelled, the fused one is: set it to false"},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
@@ -147,8 +148,8 @@ static int refuse_flags(const struct tts_fit_setup *setup)
 /* The C++ program does not read the key. */
 static int refuse_biases(const struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *bias = &setup->file.values[TTS_TRAIN_BIAS];
-    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAIN_MODEL_TYPE];
+    const struct tts_trainfile_value *bias = &setup->file.values[TTS_TRAINFILE_BIAS];
+    const struct tts_trainfile_value *type = &setup->file.values[TTS_TRAINFILE_MODEL_TYPE];
     bool is_gpt2 = !type->is_set || strcmp(type->text, "gpt2") == 0;
     if (tts_fit_is_python(setup) && is_gpt2 && bias->is_set && bias->number == 0)
         return refuse(setup, bias->file, bias->line,
@@ -159,10 +160,10 @@ static int refuse_biases(const struct tts_fit_setup *setup)
 static int refuse_placement(const struct tts_fit_setup *setup)
 {
     const struct tts_trainfile_value *placement =
-        &setup->file.values[TTS_TRAIN_EMBEDDING_PLACEMENT];
+        &setup->file.values[TTS_TRAINFILE_EMBEDDING_PLACEMENT];
     if (!tts_fit_is_v1(setup) && placement->is_set &&
         strcmp(placement->text, "replicated") != 0)
-        return refuse_word(setup, TTS_TRAIN_EMBEDDING_PLACEMENT, "embedding placement",
+        return refuse_word(setup, TTS_TRAINFILE_EMBEDDING_PLACEMENT, "embedding placement",
                            "replicated is");
     return TTS_EXIT_DONE;
 }

@@ -45,8 +45,8 @@ static bool is_token_data(const struct tts_fit_setup *setup, const char *data_pa
  * of characters. */
 static void stop_at_vocabulary(struct tts_fit_setup *setup)
 {
-    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAIN_VOCAB_SIZE];
-    const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAIN_DATA_PATH];
+    const struct tts_trainfile_value *size = &setup->file.values[TTS_TRAINFILE_VOCAB_SIZE];
+    const struct tts_trainfile_value *data = &setup->file.values[TTS_TRAINFILE_DATA_PATH];
     const char *path = data->is_set ? data->text : "";
     uint64_t number = size->is_set ? size->number : 0;
     struct tts_fit_stop *why;
@@ -117,8 +117,8 @@ static void stop_at_clip(struct tts_fit_setup *setup)
 /* The Python program of January did not pass the key on. */
 static const struct tts_trainfile_value *kahan_of(const struct tts_fit_setup *setup)
 {
-    return &setup->file
-                .values[tts_fit_is_v1(setup) ? TTS_TRAIN_KAHAN : TTS_TRAIN_OPTIMIZER_KAHAN];
+    return &setup->file.values[tts_fit_is_v1(setup) ? TTS_TRAINFILE_KAHAN
+                                                    : TTS_TRAINFILE_OPTIMIZER_KAHAN];
 }
 
 bool tts_fit_stops_at_kahan(const struct tts_fit_setup *setup)

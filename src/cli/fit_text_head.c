@@ -221,7 +221,7 @@ static void put_predicted_parts(const struct tts_fit_peak *peak, FILE *out)
     for (int part = 0; part < TTS_PARTS; part++) {
         if (peak->part_bytes[part] == 0)
             continue;
-        snprintf(words, sizeof words, "%s %s MB", tts_part_name((enum tts_part)part),
+        snprintf(words, sizeof words, "%s %s MB", tts_part_name((enum tts_tensor_part)part),
                  tts_fit_mb(megabytes, peak->part_bytes[part]));
         bool is_new = column == 0 || column + 2 + strlen(words) > COLUMNS;
         fprintf(out, "%s%s%s",

@@ -1,6 +1,6 @@
 /* fit_text_peak.c: what lives at the peak, for people. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
@@ -38,7 +38,7 @@ void tts_fit_text_place(FILE *out, const char *phase, const char *op, int32_t la
 
 /* ---- parts ---- */
 
-static void put_part(const struct tts_fit_peak *peak, enum tts_part part, FILE *out)
+static void put_part(const struct tts_fit_peak *peak, enum tts_tensor_part part, FILE *out)
 {
     uint64_t bytes = peak->part_bytes[part];
     char megabytes[TTS_NUMBER_MB_MAX], share[TTS_FIT_SHARE_MAX], bar[BAR + 1];
@@ -67,14 +67,14 @@ static void put_parts(const struct tts_fit_peak *peak, FILE *out)
             if (!is_done[part] && (best < 0 || peak->part_bytes[part] > peak->part_bytes[best]))
                 best = part;
         is_done[best] = true;
-        put_part(peak, (enum tts_part)best, out);
+        put_part(peak, (enum tts_tensor_part)best, out);
     }
 }
 
 /* ---- by operation ---- */
 
 /* Sums over the layers; returns how many operations there are. */
-static size_t sum_ops(const struct tts_fit_peak *peak, enum tts_part part,
+static size_t sum_ops(const struct tts_fit_peak *peak, enum tts_tensor_part part,
                       struct sum sums[OPS_MAX])
 {
     size_t count = 0;
@@ -103,7 +103,7 @@ static void put_op(const struct sum *sum, FILE *out)
             tts_fit_mb(megabytes, sum->bytes), sum->buffers, sum->buffers == 1 ? "" : "s");
 }
 
-static void put_ops(const struct tts_fit_peak *peak, enum tts_part part, FILE *out)
+static void put_ops(const struct tts_fit_peak *peak, enum tts_tensor_part part, FILE *out)
 {
     struct sum sums[OPS_MAX];
     char megabytes[TTS_NUMBER_MB_MAX];

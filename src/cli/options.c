@@ -64,7 +64,7 @@ static int found(struct tts_options *options, const struct tts_option *option)
 {
     if (option != &help_option)
         return (int)(option - options->table);
-    tts_page_print(options->command);
+    tts_help_page_print(options->command);
     return stop(options, TTS_EXIT_DONE);
 }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tts_page_print(const char *name)
+bool tts_help_page_print(const char *name)
 {
-    const struct tts_page *page = tts_pages;
+    const struct tts_help_page *page = tts_help_pages;
     while (page->name && strcmp(page->name, name) != 0)
         page++;
     if (!page->name)

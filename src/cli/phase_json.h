@@ -1,7 +1,7 @@
 /* phase_json.h: what a phase did to memory, in the one form that all commands write. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "ttscope/usage.h"
 #include "views/json.h"
 

@@ -1,8 +1,8 @@
 /* replay_device.c: runs a device sequence on a modelled device and shows what it did. */
 #include "cli/replay_device.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/lines.h"
 #include "base/outfile.h"
 #include "cli/command.h"

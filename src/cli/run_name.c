@@ -49,7 +49,7 @@ const char *tts_run_label(const char *const *paths, size_t count, size_t idx)
     return len > LABEL_MAX ? tail + len - LABEL_MAX : tail;
 }
 
-const char *tts_run_name(char out[TTS_RUN_NAME_MAX], const struct tts_trainrun *run,
+const char *tts_run_name(char out[TTS_RUN_LABEL_MAX], const struct tts_run *run,
                          const char *label, uint64_t number)
 {
     char behind[32] = "";
@@ -59,7 +59,8 @@ const char *tts_run_name(char out[TTS_RUN_NAME_MAX], const struct tts_trainrun *
     bool has_title = run->title[0] != '\0', has_rank = rank > 0;
     if (number > 1)
         snprintf(behind, sizeof behind, " (%" PRIu64 ")", number);
-    snprintf(out, TTS_RUN_NAME_MAX, "%.*s%s%s%.*s%s", LABEL_MAX, has_title ? run->title : label,
-             behind, has_rank ? " [" : "", (int)rank, run->rank, has_rank ? "]" : "");
+    snprintf(out, TTS_RUN_LABEL_MAX, "%.*s%s%s%.*s%s", LABEL_MAX,
+             has_title ? run->title : label, behind, has_rank ? " [" : "", (int)rank, run->rank,
+             has_rank ? "]" : "");
     return out;
 }

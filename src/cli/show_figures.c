@@ -3,8 +3,8 @@
  *
  * Raise VERSION with every change of what is stored or of how an answer is computed: a reader
  * of another version reads the events. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "cli/show_parts.h"
 #include "model/recpack.h"
 

@@ -1,7 +1,7 @@
 /* show_follow.c: a recording while it is written: what is in use now, shown again and again
  * until the recording ends, its program is gone, or the user stops it. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "base/ticks.h"
 #include "cli/message.h"

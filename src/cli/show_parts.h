@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/best.h"
-#include "analysis/ops.h"
+#include "analysis/opbytes.h"
 #include "analysis/peak.h"
 #include "cli/partial.h"
 #include "cli/progress.h"

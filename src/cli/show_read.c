@@ -1,6 +1,6 @@
 /* show_read.c: one pass over a file of events, with every question that show asks. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "cli/show_parts.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 #include "ttscope/banks.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/banks_inside.h"
 #include "device/space_state.h"
 

@@ -1,5 +1,5 @@
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/banks_inside.h"
 #include "device/space_state.h"
 

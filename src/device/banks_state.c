@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "device/banks_inside.h"
 #include "device/space_state.h"
 

@@ -1,8 +1,8 @@
 #include "ttscope/cbs.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/cbs_state.h"
 
 #include <string.h>

@@ -151,7 +151,7 @@ static void lay(struct tts_chip *chip, struct tts_fact_layer layer)
 
 static void lay_cores(struct tts_chip *chip, const struct tts_board *board)
 {
-    const struct tts_cores *cores = board->cores;
+    const struct tts_core_counts *cores = board->cores;
     if (!cores)
         return;
     struct tts_fact fact = {cores->tensix, board->cores_origin, board->cores_source};

@@ -176,18 +176,19 @@ struct tts_fact_layer tts_facts_of_arch(enum tts_arch arch)
 #define G(columns, rows) TTS_GRID(columns, rows)
 
 /* Ethernet dispatch leaves the last row of a one-chip board alone all the same. */
-static const struct tts_cores wormhole_8x9 = {G(8, 9),
-                                              GRIDS(G(8, 8), G(7, 9), G(8, 8), G(8, 9))};
-static const struct tts_cores wormhole_8x8 = {G(8, 8),
-                                              GRIDS(G(8, 7), G(7, 8), G(8, 8), G(8, 8))};
-static const struct tts_cores wormhole_8x10 = {G(8, 10),
-                                               GRIDS(G(8, 9), G(7, 10), G(8, 10), G(8, 10))};
-static const struct tts_cores wormhole_gateway = {G(8, 9), GRIDS(G(8, 2), G(8, 2), 0, G(8, 9))};
-static const struct tts_cores blackhole_14x10 = {
+static const struct tts_core_counts wormhole_8x9 = {G(8, 9),
+                                                    GRIDS(G(8, 8), G(7, 9), G(8, 8), G(8, 9))};
+static const struct tts_core_counts wormhole_8x8 = {G(8, 8),
+                                                    GRIDS(G(8, 7), G(7, 8), G(8, 8), G(8, 8))};
+static const struct tts_core_counts wormhole_8x10 = {
+    G(8, 10), GRIDS(G(8, 9), G(7, 10), G(8, 10), G(8, 10))};
+static const struct tts_core_counts wormhole_gateway = {G(8, 9),
+                                                        GRIDS(G(8, 2), G(8, 2), 0, G(8, 9))};
+static const struct tts_core_counts blackhole_14x10 = {
     G(14, 10), GRIDS(G(14, 9), G(13, 10), G(14, 10), G(14, 10))};
-static const struct tts_cores blackhole_13x10 = {
+static const struct tts_core_counts blackhole_13x10 = {
     G(13, 10), GRIDS(G(13, 9), G(12, 10), G(13, 10), G(13, 10))};
-static const struct tts_cores blackhole_12x10 = {
+static const struct tts_core_counts blackhole_12x10 = {
     G(12, 10), GRIDS(G(12, 9), G(11, 10), G(12, 10), G(12, 10))};
 
 /* ---- boards ---- */

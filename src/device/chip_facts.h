@@ -21,7 +21,7 @@ struct tts_fact_layer {
 };
 
 /* Tensix cores that are left after harvesting, and what of them computes. */
-struct tts_cores {
+struct tts_core_counts {
     uint64_t tensix;
     uint64_t grids[TTS_DISPATCHES]; /* 0: the runtime has no entry */
 };
@@ -29,9 +29,9 @@ struct tts_cores {
 struct tts_board {
     struct tts_preset preset;
     uint32_t chips;
-    enum tts_origin cores_origin;  /* of the claim that this board has these cores */
-    const char *cores_source;      /* "" when UNKNOWN */
-    const struct tts_cores *cores; /* NULL: UNKNOWN */
+    enum tts_origin cores_origin;        /* of the claim that this board has these cores */
+    const char *cores_source;            /* "" when UNKNOWN */
+    const struct tts_core_counts *cores; /* NULL: UNKNOWN */
     struct tts_fact_layer own;
 };
 

@@ -1,6 +1,6 @@
 /* device_new.c: how a device comes to be and ends, and who watches or holds it. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/device_inside.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* device_trace.c: what the runtime allocates on its own: kernel binaries and traces. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
 

@@ -1,7 +1,7 @@
 #include "ttscope/space.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "device/space_state.h"
 
 /* ---- life ---- */

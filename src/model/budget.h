@@ -2,7 +2,7 @@
  * rule. Plain values, made by a reader; docs/design/budget.md has the rules. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ struct tts_budget_limit {
 /* A label of phases; '*' is any text in it, '?' any character. */
 struct tts_budget_pattern {
     uint32_t line;
-    char text[TTS_TRAIN_NAME_MAX];
+    char text[TTS_RUN_NAME_MAX];
 };
 
 struct tts_budget {

@@ -6,15 +6,15 @@
 #include <string.h>
 
 /* Is `a` to be listed behind `b`? A total order: no two things on a core have one seq. */
-static bool is_less(const struct tts_part *a, const struct tts_part *b)
+static bool is_less(const struct tts_held_part *a, const struct tts_held_part *b)
 {
     return a->bytes < b->bytes || (a->bytes == b->bytes && a->seq > b->seq);
 }
 
 /* Lets the part at the top of a heap of `count` sink to its place. */
-static void sink(struct tts_part *heap, uint32_t count)
+static void sink(struct tts_held_part *heap, uint32_t count)
 {
-    struct tts_part part = heap[0];
+    struct tts_held_part part = heap[0];
     uint32_t at = 0;
     for (uint32_t child = 1; child < count; child = 2 * at + 1) {
         if (child + 1 < count && is_less(&heap[child + 1], &heap[child]))
@@ -27,9 +27,9 @@ static void sink(struct tts_part *heap, uint32_t count)
     heap[at] = part;
 }
 
-static void swim(struct tts_part *heap, uint32_t at)
+static void swim(struct tts_held_part *heap, uint32_t at)
 {
-    struct tts_part part = heap[at];
+    struct tts_held_part part = heap[at];
     while (at > 0 && is_less(&part, &heap[(at - 1) / 2])) {
         heap[at] = heap[(at - 1) / 2];
         at = (at - 1) / 2;
@@ -37,7 +37,7 @@ static void swim(struct tts_part *heap, uint32_t at)
     heap[at] = part;
 }
 
-void tts_corepeak_init(struct tts_corepeak *peak, struct tts_part *part)
+void tts_corepeak_init(struct tts_corepeak *peak, struct tts_held_part *part)
 {
     *peak = (struct tts_corepeak){.part = part};
 }
@@ -60,7 +60,7 @@ void tts_corepeak_raise(struct tts_corepeak *peak, const struct tts_cores *cores
     assert(peak->sum.parts > 0);
 }
 
-void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_part *part)
+void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *part)
 {
     assert(tts_corepeak_had(peak, part->seq));
     assert(part->bytes > 0 && part->bytes <= peak->sum.bytes);
@@ -78,7 +78,7 @@ void tts_corepeak_sort(struct tts_corepeak *peak)
 {
     /* The least goes behind the rest, again and again. */
     for (uint32_t count = peak->count; count > 1; count--) {
-        struct tts_part least = peak->part[0];
+        struct tts_held_part least = peak->part[0];
         peak->part[0] = peak->part[count - 1];
         peak->part[count - 1] = least;
         sink(peak->part, count - 1);
@@ -88,7 +88,7 @@ void tts_corepeak_sort(struct tts_corepeak *peak)
 void tts_corepeak_copy(struct tts_corepeak *to, const struct tts_corepeak *from)
 {
     assert(to->part != from->part);
-    struct tts_part *part = to->part;
+    struct tts_held_part *part = to->part;
     memcpy(part, from->part, from->count * sizeof *part);
     *to = *from;
     to->part = part;

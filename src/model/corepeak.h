@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 /* As struct tts_core_part, with the operation as opnames.h counts it. */
-struct tts_part {
+struct tts_held_part {
     uint64_t bytes, seq, id;
     uint32_t op;
     uint8_t kind; /* enum tts_event_kind */
     uint8_t pool; /* enum tts_pool */
 };
 
-static inline struct tts_part tts_program_part_of(const struct tts_program_part *part)
+static inline struct tts_held_part tts_program_part_of(const struct tts_program_part *part)
 {
-    return (struct tts_part){
+    return (struct tts_held_part){
         part->bytes, part->seq, 0, part->op, (uint8_t)(TTS_EVENT_CB + (int)part->kind),
         TTS_POOL_L1};
 }
@@ -30,11 +30,11 @@ struct tts_corepeak {
     struct tts_core_sum sum; /* of its core; bytes 0: nothing was on any */
     uint64_t seq;
     uint32_t op;
-    uint32_t count;        /* of the kept */
-    struct tts_part *part; /* [TTS_CORE_PARTS_MAX], a heap: the least of them first */
+    uint32_t count;             /* of the kept */
+    struct tts_held_part *part; /* [TTS_CORE_PARTS_MAX], a heap: the least of them first */
 };
 
-void tts_corepeak_init(struct tts_corepeak *peak, struct tts_part *part);
+void tts_corepeak_init(struct tts_corepeak *peak, struct tts_held_part *part);
 
 /* What is there now is the peak, from the event `seq` on, in no operation. */
 void tts_corepeak_start(struct tts_corepeak *peak, const struct tts_cores *cores, uint64_t seq);
@@ -58,7 +58,7 @@ static inline bool tts_corepeak_had(const struct tts_corepeak *peak, uint64_t se
 
 /* Keeps what was there, if it is among the largest: to be called when it goes away, and for all
  * that is there still at the end. */
-void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_part *part);
+void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *part);
 
 /* The kept, the largest first and then the oldest. It is over with the peak then. */
 void tts_corepeak_sort(struct tts_corepeak *peak);

@@ -1,6 +1,6 @@
 #include "model/coresets.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

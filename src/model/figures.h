@@ -11,7 +11,7 @@
 
 /* Since the phase began; but the peak of a first pool of a pair is only that since the last
  * event of the second, see below. */
-struct tts_pool_run {
+struct tts_pool_tally {
     uint64_t allocated_bytes, freed_bytes;
     int64_t peak_bytes;
     uint64_t allocations, frees;
@@ -20,14 +20,14 @@ struct tts_pool_run {
 /* Two pools that the summary counts as one. Events of the second are rare, so only they look at
  * both: what the first reached since the last of them is added to what the second had then. */
 enum tts_pool_pair { TTS_PAIR_DRAM, TTS_PAIR_L1, TTS_PAIRS };
-struct tts_pair_run {
+struct tts_pair_tally {
     int64_t peak_bytes;       /* of the sum, up to the last event of the second */
     int64_t first_peak_bytes; /* of the first pool alone, up to then */
 };
 
-struct tts_run {
-    struct tts_pool_run pools[TTS_POOLS];
-    struct tts_pair_run pairs[TTS_PAIRS];
+struct tts_tally {
+    struct tts_pool_tally pools[TTS_POOLS];
+    struct tts_pair_tally pairs[TTS_PAIRS];
     uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* of the program under way, of this phase */
     int64_t program_peak_bytes[TTS_PROGRAM_KINDS];
     uint64_t core_bytes; /* change of L1 and L1_SMALL, and the program: signed, modulo 2^64 */
@@ -41,7 +41,7 @@ struct tts_pool_total {
     uint64_t current_bytes; /* signed, modulo 2^64 */
 };
 
-static inline int64_t tts_pool_run_change(const struct tts_pool_run *run)
+static inline int64_t tts_pool_run_change(const struct tts_pool_tally *run)
 {
     return (int64_t)(run->allocated_bytes - run->freed_bytes);
 }
@@ -62,9 +62,9 @@ static inline bool tts_pool_is_second(enum tts_pool pool)
 }
 
 /* The peak of the sum since the phase began. */
-static inline int64_t tts_run_pair_peak(const struct tts_run *run, enum tts_pool_pair pair)
+static inline int64_t tts_tally_pair_peak(const struct tts_tally *run, enum tts_pool_pair pair)
 {
-    const struct tts_pool_run *first = &run->pools[tts_pair_first(pair)];
+    const struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
     int64_t change = tts_pool_run_change(&run->pools[tts_pair_second(pair)]);
     int64_t reached = (int64_t)((uint64_t)first->peak_bytes + (uint64_t)change);
     int64_t before = run->pairs[pair].peak_bytes;
@@ -72,26 +72,26 @@ static inline int64_t tts_run_pair_peak(const struct tts_run *run, enum tts_pool
 }
 
 /* The peak of a pool since the phase began. */
-static inline int64_t tts_run_peak(const struct tts_run *run, enum tts_pool pool)
+static inline int64_t tts_tally_peak(const struct tts_tally *run, enum tts_pool pool)
 {
     int64_t peak = run->pools[pool].peak_bytes;
     if (tts_pool_is_second(pool))
         return peak;
-    const struct tts_pair_run *pair =
+    const struct tts_pair_tally *pair =
         &run->pairs[pool == TTS_POOL_DRAM ? TTS_PAIR_DRAM : TTS_PAIR_L1];
     return peak > pair->first_peak_bytes ? peak : pair->first_peak_bytes;
 }
 
 /* To be called before the second pool of a pair changes. */
-static inline void tts_run_mark_pair(struct tts_run *run, enum tts_pool_pair pair)
+static inline void tts_tally_mark_pair(struct tts_tally *run, enum tts_pool_pair pair)
 {
-    struct tts_pool_run *first = &run->pools[tts_pair_first(pair)];
-    run->pairs[pair].peak_bytes = tts_run_pair_peak(run, pair);
-    run->pairs[pair].first_peak_bytes = tts_run_peak(run, tts_pair_first(pair));
+    struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
+    run->pairs[pair].peak_bytes = tts_tally_pair_peak(run, pair);
+    run->pairs[pair].first_peak_bytes = tts_tally_peak(run, tts_pair_first(pair));
     first->peak_bytes = tts_pool_run_change(first);
 }
 
-static inline void tts_pool_run_alloc(struct tts_pool_run *run, uint64_t bytes)
+static inline void tts_pool_run_alloc(struct tts_pool_tally *run, uint64_t bytes)
 {
     run->allocated_bytes += bytes;
     run->allocations++;
@@ -100,52 +100,52 @@ static inline void tts_pool_run_alloc(struct tts_pool_run *run, uint64_t bytes)
         run->peak_bytes = change;
 }
 
-static inline void tts_pool_run_free(struct tts_pool_run *run, uint64_t bytes)
+static inline void tts_pool_run_free(struct tts_pool_tally *run, uint64_t bytes)
 {
     run->freed_bytes += bytes;
     run->frees++;
 }
 
 /* To be called after core_bytes grew. */
-static inline void tts_run_note_total(struct tts_run *run)
+static inline void tts_tally_note_total(struct tts_tally *run)
 {
     if ((int64_t)run->core_bytes > run->total_peak_bytes)
         run->total_peak_bytes = (int64_t)run->core_bytes;
 }
 
-static inline void tts_run_alloc(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
+static inline void tts_tally_alloc(struct tts_tally *run, enum tts_pool pool, uint64_t bytes)
 {
     if (tts_pool_is_second(pool))
-        tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
+        tts_tally_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
     tts_pool_run_alloc(&run->pools[pool], bytes);
     if (tts_pool_is_l1(pool)) {
         run->core_bytes += bytes;
-        tts_run_note_total(run);
+        tts_tally_note_total(run);
     }
 }
 
-static inline void tts_run_free(struct tts_run *run, enum tts_pool pool, uint64_t bytes)
+static inline void tts_tally_free(struct tts_tally *run, enum tts_pool pool, uint64_t bytes)
 {
     if (tts_pool_is_second(pool))
-        tts_run_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
+        tts_tally_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
     tts_pool_run_free(&run->pools[pool], bytes);
     if (tts_pool_is_l1(pool))
         run->core_bytes -= bytes;
 }
 
-static inline void tts_run_add_program(struct tts_run *run, enum tts_core_kind kind,
-                                       uint64_t bytes)
+static inline void tts_tally_add_program(struct tts_tally *run, enum tts_core_kind kind,
+                                         uint64_t bytes)
 {
     run->program_bytes[kind] += bytes;
     int64_t now = (int64_t)run->program_bytes[kind];
     if (now > run->program_peak_bytes[kind])
         run->program_peak_bytes[kind] = now;
     run->core_bytes += bytes;
-    tts_run_note_total(run);
+    tts_tally_note_total(run);
 }
 
 /* Of the program before, what this phase counted is gone. */
-static inline void tts_run_begin_program(struct tts_run *run)
+static inline void tts_tally_begin_program(struct tts_tally *run)
 {
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
         run->core_bytes -= run->program_bytes[kind];

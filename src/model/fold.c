@@ -76,10 +76,10 @@ static TTS_FORCE_INLINE void count_alloc(struct tts_fold *fold,
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
         if (TTS_UNLIKELY(fold->device_count > 1))
-            tts_run_alloc(&watch->whole, pool, bytes);
+            tts_tally_alloc(&watch->whole, pool, bytes);
         for (const struct tts_fold_device *at = device; at;
              at = tts_fold_next(fold, device, at))
-            tts_run_alloc(&tts_watch_touch(watch, at)->run, pool, bytes);
+            tts_tally_alloc(&tts_watch_touch(watch, at)->run, pool, bytes);
     }
 }
 
@@ -89,10 +89,10 @@ static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
         if (TTS_UNLIKELY(fold->device_count > 1))
-            tts_run_free(&watch->whole, pool, bytes);
+            tts_tally_free(&watch->whole, pool, bytes);
         for (const struct tts_fold_device *at = device; at;
              at = tts_fold_next(fold, device, at))
-            tts_run_free(&tts_watch_touch(watch, at)->run, pool, bytes);
+            tts_tally_free(&tts_watch_touch(watch, at)->run, pool, bytes);
     }
 }
 

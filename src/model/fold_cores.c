@@ -20,7 +20,7 @@ static void note_peaks(const struct tts_fold *fold, const struct tts_fold_device
 
 /* It leaves the cores of `device`: the peaks that had it remember it. */
 static void keep(const struct tts_fold *fold, const struct tts_fold_device *device,
-                 uint32_t set, const struct tts_part *part)
+                 uint32_t set, const struct tts_held_part *part)
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next) {
         struct tts_corepeak *peak = &seen_by(watch, device)->peak;
@@ -110,8 +110,8 @@ void tts_fold_displace(struct tts_fold *fold, struct tts_fold_device *device,
     assert(part->seq <= fold->seq);
     if (part->cores == TTS_CORESETS_NOWHERE)
         return;
-    struct tts_part gone = {part->block_bytes, part->seq,       part->id,
-                            part->op,          TTS_EVENT_ALLOC, part->pool};
+    struct tts_held_part gone = {part->block_bytes, part->seq,       part->id,
+                                 part->op,          TTS_EVENT_ALLOC, part->pool};
     for (struct tts_fold_device *at = device; at; at = tts_fold_next(fold, device, at)) {
         keep(fold, at, part->cores, &gone);
         remove_from(fold, &at->cores, part);
@@ -126,13 +126,13 @@ static void end_program(struct tts_fold *fold, struct tts_fold_device *device)
 {
     struct tts_cores *cores = &device->cores;
     for (uint32_t i = 0; i < cores->program_count; i++) {
-        struct tts_part part = tts_program_part_of(&cores->grid->program[i]);
+        struct tts_held_part part = tts_program_part_of(&cores->grid->program[i]);
         keep(fold, device, cores->grid->program[i].set, &part);
         tts_coresets_drop(fold->sets, cores->grid->program[i].set);
     }
     tts_cores_end_program(cores);
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
-        tts_run_begin_program(&seen_by(watch, device)->run);
+        tts_tally_begin_program(&seen_by(watch, device)->run);
 }
 
 void tts_fold_program(struct tts_fold *fold, struct tts_fold_device *device)
@@ -148,7 +148,7 @@ static void add_part(struct tts_fold *fold, struct tts_fold_device *device,
 {
     struct tts_cores *cores = &device->cores;
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
-        tts_run_add_program(&seen_by(watch, device)->run, part->kind, part->bytes);
+        tts_tally_add_program(&seen_by(watch, device)->run, part->kind, part->bytes);
     if (!tts_cores_have_room(cores, part->bytes)) {
         cores->is_lost = fold->is_lost = true;
         return;

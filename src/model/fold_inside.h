@@ -50,7 +50,7 @@ struct tts_fold {
  * phase 0. */
 struct tts_watch_device {
     uint64_t phase;
-    struct tts_run run;
+    struct tts_tally run;
     struct tts_corepeak peak;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
     bool is_listed; /* had an event in the capture */
@@ -61,12 +61,12 @@ struct tts_watch {
     struct tts_watch_device *devices;
     uint64_t phase; /* from 1 on; 0: none was begun */
     uint64_t start_seq;
-    struct tts_run whole; /* of it the pools of L1, and L1 as printed, are not kept; its pools
-                           * are settled */
+    struct tts_tally whole; /* of it the pools of L1, and L1 as printed, are not kept; its pools
+                             * are settled */
     uint64_t ops;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
     uint16_t *listed; /* indices of devices, by their first event */
-    struct tts_part *parts;
+    struct tts_held_part *parts;
     uint16_t listed_count;
     uint16_t known_count; /* devices that are initialised here */
     uint16_t devices_max;

@@ -47,7 +47,7 @@ static enum tts_status check(const struct tts_fold *fold, uint32_t chip, uint32_
 
 /* ---- a mesh that had events: they were the chip's, too ---- */
 
-static void add_pool(struct tts_pool_run *run, const struct tts_pool_run *other)
+static void add_pool(struct tts_pool_tally *run, const struct tts_pool_tally *other)
 {
     run->allocated_bytes += other->allocated_bytes;
     run->freed_bytes += other->freed_bytes;
@@ -61,15 +61,15 @@ static int64_t more_of(int64_t a, int64_t b)
 }
 
 /* A peak is that of either, or of now. */
-static void merge_pools(struct tts_run *run, const struct tts_run *other)
+static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
 {
     for (int i = 0; i < TTS_PAIRS; i++) {
         enum tts_pool_pair pair = (enum tts_pool_pair)i;
         enum tts_pool first = tts_pair_first(pair), second = tts_pair_second(pair);
-        tts_run_mark_pair(run, pair);
-        struct tts_pair_run *kept = &run->pairs[pair];
-        kept->peak_bytes = more_of(kept->peak_bytes, tts_run_pair_peak(other, pair));
-        kept->first_peak_bytes = more_of(kept->first_peak_bytes, tts_run_peak(other, first));
+        tts_tally_mark_pair(run, pair);
+        struct tts_pair_tally *kept = &run->pairs[pair];
+        kept->peak_bytes = more_of(kept->peak_bytes, tts_tally_pair_peak(other, pair));
+        kept->first_peak_bytes = more_of(kept->first_peak_bytes, tts_tally_peak(other, first));
         add_pool(&run->pools[first], &other->pools[first]);
         add_pool(&run->pools[second], &other->pools[second]);
         run->pools[first].peak_bytes = tts_pool_run_change(&run->pools[first]);
@@ -78,7 +78,7 @@ static void merge_pools(struct tts_run *run, const struct tts_run *other)
     }
 }
 
-static void merge_run(struct tts_run *run, const struct tts_run *other)
+static void merge_run(struct tts_tally *run, const struct tts_tally *other)
 {
     merge_pools(run, other);
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
@@ -88,7 +88,7 @@ static void merge_run(struct tts_run *run, const struct tts_run *other)
     }
     run->core_bytes += other->core_bytes;
     run->total_peak_bytes = more_of(run->total_peak_bytes, other->total_peak_bytes);
-    tts_run_note_total(run);
+    tts_tally_note_total(run);
     run->programs += other->programs;
     run->traces += other->traces;
     run->traced_bytes += other->traced_bytes;

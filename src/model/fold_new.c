@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "model/fold_inside.h"
 
 #include <assert.h>

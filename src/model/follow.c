@@ -1,7 +1,7 @@
 #include "model/follow.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/fold_inside.h"
 #include "model/oppath.h"
 

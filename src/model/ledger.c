@@ -1,7 +1,7 @@
 #include "model/ledger.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "model/opnames.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "model/oppath.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/heap.h"
 #include "model/ophelper.h"
 
 #include <assert.h>

@@ -146,21 +146,21 @@ static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
 static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item *out)
 {
     switch (mark) {
-    case TTS_MARK_KEYFRAME:
+    case TTS_REC_MARK_KEYFRAME:
         return tts_recdec_check_place(in, false, "a keyframe") &&
                read_count(in, TTS_ITEM_KEYFRAME, out);
-    case TTS_MARK_KEYFRAME_PART:
+    case TTS_REC_MARK_KEYFRAME_PART:
         return tts_recdec_check_place(in, true, "a part") && read_keyframe_part(in, out);
-    case TTS_MARK_TRACING:
+    case TTS_REC_MARK_TRACING:
         return tts_recdec_check_place(in, true, "a trace") &&
                read_count(in, TTS_ITEM_TRACING, out);
-    case TTS_MARK_ACTIVE:
+    case TTS_REC_MARK_ACTIVE:
         return tts_recdec_check_place(in, true, "an active capture") &&
                read_capture(in, TTS_ITEM_ACTIVE, out);
-    case TTS_MARK_LEFT_OUT:
+    case TTS_REC_MARK_LEFT_OUT:
         return tts_recdec_check_place(in, true, "what it leaves out") && read_left_out(in, out);
     default:
-        assert(mark == TTS_MARK_KEYFRAME_END);
+        assert(mark == TTS_REC_MARK_KEYFRAME_END);
         if (!tts_recdec_check_place(in, true, "an end of it"))
             return false;
         in->dec->in_keyframe = false;
@@ -176,38 +176,38 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
     if (!tts_recdec_byte(in, &mark))
         return false;
     switch (mark) {
-    case TTS_MARK_CHIP:
+    case TTS_REC_MARK_CHIP:
         return read_chip(in, out);
-    case TTS_MARK_MISSED: /* in a keyframe: not all that was there is in it */
+    case TTS_REC_MARK_MISSED: /* in a keyframe: not all that was there is in it */
         return read_count(in, TTS_ITEM_MISSED, out);
-    case TTS_MARK_KEYFRAME:
-    case TTS_MARK_KEYFRAME_END:
-    case TTS_MARK_KEYFRAME_PART:
-    case TTS_MARK_TRACING:
-    case TTS_MARK_ACTIVE:
-    case TTS_MARK_LEFT_OUT:
+    case TTS_REC_MARK_KEYFRAME:
+    case TTS_REC_MARK_KEYFRAME_END:
+    case TTS_REC_MARK_KEYFRAME_PART:
+    case TTS_REC_MARK_TRACING:
+    case TTS_REC_MARK_ACTIVE:
+    case TTS_REC_MARK_LEFT_OUT:
         return read_moment(in, mark, out);
     }
-    if (mark == 0 || mark > TTS_MARK_FREE_AHEAD)
+    if (mark == 0 || mark > TTS_REC_MARK_FREE_AHEAD)
         return tts_recdec_refuse(in->dec, begin, in->err, "damaged record: unknown mark %u",
                                  mark);
     if (!tts_recdec_check_place(in, false, "an event or a phase"))
         return false;
     switch (mark) {
-    case TTS_MARK_BEGIN:
+    case TTS_REC_MARK_BEGIN:
         return read_capture(in, TTS_ITEM_BEGIN, out);
-    case TTS_MARK_CUT:
+    case TTS_REC_MARK_CUT:
         return read_cut(in, out);
-    case TTS_MARK_END:
+    case TTS_REC_MARK_END:
         return read_capture(in, TTS_ITEM_END, out);
-    case TTS_MARK_TRACE_BEGIN:
+    case TTS_REC_MARK_TRACE_BEGIN:
         return tts_recdec_bare(in, TTS_EVENT_TRACE_BEGIN, out);
-    case TTS_MARK_TRACE_END:
+    case TTS_REC_MARK_TRACE_END:
         return tts_recdec_bare(in, TTS_EVENT_TRACE_END, out);
-    case TTS_MARK_ZERO:
+    case TTS_REC_MARK_ZERO:
         return tts_recdec_bare(in, TTS_EVENT_ALLOC, out);
     default:
-        assert(mark == TTS_MARK_FREE_AHEAD);
+        assert(mark == TTS_REC_MARK_FREE_AHEAD);
         return read_free_ahead(in, out);
     }
 }

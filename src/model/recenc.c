@@ -32,7 +32,7 @@ void tts_recenc_begin(struct tts_recenc *enc, unsigned char *payload, size_t cap
     enc->tick = tick;
     enc->id = enc->address = enc->live_id = enc->live_seq = 0;
     enc->device = enc->serial = enc->shape_count = 0;
-    tts_check_begin(&enc->check, block_number);
+    tts_checksum_begin(&enc->check, block_number);
     for (size_t i = 0; i < TTS_REC_SHAPES; i++)
         enc->shapes[i].tag = 0;
     for (size_t i = 0; i < TTS_REC_RANGES; i++)
@@ -70,7 +70,7 @@ void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len)
     enc->at += len;
     assert(enc->at - enc->end <= TTS_RECENC_ITEM_MAX);
     size_t used = tts_recenc_used(enc), in_word = used % 8;
-    tts_check_update(&enc->check, enc->payload, used);
+    tts_checksum_update(&enc->check, enc->payload, used);
     enc->rest = in_word ? tts_get64(enc->at - in_word) & ((UINT64_C(1) << 8 * in_word) - 1) : 0;
 }
 

@@ -3,7 +3,7 @@
  * allocated and no system call made. One thread at a time. */
 #pragma once
 
-#include "base/check.h"
+#include "base/checksum.h"
 #include "model/item.h"
 #include "model/reccode.h"
 
@@ -32,7 +32,7 @@ struct tts_recenc {
     /* The writer's: */
     unsigned char *payload, *at, *end; /* end leaves room for one item more */
     uint64_t *commit;                  /* of the block's header */
-    struct tts_check check;
+    struct tts_checksum check;
     uint64_t rest; /* the bytes behind the last whole word */
     uint64_t tick, id, address, live_id, live_seq;
     uint32_t device, serial;

@@ -68,9 +68,9 @@ unsigned tts_recenc_use_ranges(struct tts_recenc *enc, const struct tts_core_ran
     uint64_t hash = count;
     for (size_t i = 0; i < count; i++) {
         packed[i] = pack(ranges[i]);
-        hash = tts_check_step(hash, packed[i]);
+        hash = tts_checksum_step(hash, packed[i]);
     }
-    unsigned slot = tts_check_value(hash, 0, 0) % TTS_REC_RANGES;
+    unsigned slot = tts_checksum_value(hash, 0, 0) % TTS_REC_RANGES;
     struct tts_recenc_ranges *kept = &enc->ranges[slot];
     if (kept->serial && kept->count == count &&
         memcmp(kept->packed, packed, count * sizeof packed[0]) == 0)
@@ -97,9 +97,9 @@ static uint32_t hash_of(const struct tts_recenc_shape *shape)
 {
     if (shape->tag & TTS_TAG_PLAIN)
         return tts_recenc_hash(shape->tag, shape->size_bytes, shape->op_hash);
-    uint64_t hash = tts_check_step(shape->op_hash, shape->bytes_per_bank);
-    hash = tts_check_step(hash, shape->block_bytes ^ shape->tag << 32);
-    hash = tts_check_step(hash, shape->page_bytes ^ (uint64_t)shape->cores << 32);
+    uint64_t hash = tts_checksum_step(shape->op_hash, shape->bytes_per_bank);
+    hash = tts_checksum_step(hash, shape->block_bytes ^ shape->tag << 32);
+    hash = tts_checksum_step(hash, shape->page_bytes ^ (uint64_t)shape->cores << 32);
     return tts_recenc_hash(shape->ranges, shape->size_bytes, hash);
 }
 

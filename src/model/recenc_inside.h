@@ -24,8 +24,8 @@ static inline unsigned tts_recenc_shape_kind(enum tts_event_kind kind)
 static TTS_FORCE_INLINE uint32_t tts_recenc_hash(uint64_t tag, uint64_t size_bytes,
                                                  uint64_t op_hash)
 {
-    uint64_t hash = (size_bytes ^ tag << 40) * TTS_CHECK_STEP;
-    return (uint32_t)((hash ^ op_hash) * TTS_CHECK_END >> 52);
+    uint64_t hash = (size_bytes ^ tag << 40) * TTS_CHECKSUM_STEP;
+    return (uint32_t)((hash ^ op_hash) * TTS_CHECKSUM_END >> 52);
 }
 
 /* The slot of a definition, which is put first if the block does not have it. */
@@ -80,14 +80,14 @@ static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bi
     uint64_t word = enc->rest | bits << 8 * in_word;
     uint64_t over = bits >> 1 >> (63 - 8 * in_word), rest = word;
     if (in_word + count >= 8) {
-        hash = tts_check_step(hash, word);
+        hash = tts_checksum_step(hash, word);
         rest = over;
     }
     tts_put64(word_at, word);
     tts_put64(word_at + 8, over);
     enc->at = at + count;
     enc->rest = rest;
-    enc->check = (struct tts_check){hash, (used + count) / 8};
+    enc->check = (struct tts_checksum){hash, (used + count) / 8};
 }
 
 /* Tells the reader of what was put. Pairs with its load of the commit: the bytes are there
@@ -95,6 +95,6 @@ static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bi
 static TTS_FORCE_INLINE void tts_recenc_tell(struct tts_recenc *enc)
 {
     uint64_t used = tts_recenc_used(enc);
-    uint64_t value = tts_check_value(enc->check.hash, enc->rest, used);
+    uint64_t value = tts_checksum_value(enc->check.hash, enc->rest, used);
     __atomic_store_n(enc->commit, tts_le64(value << 32 | used), __ATOMIC_RELEASE);
 }

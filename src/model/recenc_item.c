@@ -121,7 +121,7 @@ static void put_alloc(struct tts_recenc *enc, const struct tts_event *event,
 {
     assert((unsigned)event->pool < TTS_POOLS);
     if (event->size_bytes == 0) {
-        put_mark(enc, TTS_MARK_ZERO, tick);
+        put_mark(enc, TTS_REC_MARK_ZERO, tick);
         return;
     }
     unsigned slot = use_alloc(enc, event, op);
@@ -150,7 +150,7 @@ static void put_free(struct tts_recenc *enc, const struct tts_event *event, bool
         put_head_and(enc, TTS_RECORD_FREE_UNSEEN, slot, tick);
         tts_recenc_varint(enc, tts_zigzag(0 - back));
     } else if (back >> 63) {
-        put_mark(enc, TTS_MARK_FREE_AHEAD, tick);
+        put_mark(enc, TTS_REC_MARK_FREE_AHEAD, tick);
         tts_recenc_varint(enc, 0 - back);
     } else {
         put_head(enc, TTS_RECORD_FREE, tick);
@@ -227,10 +227,10 @@ static void put_event(struct tts_recenc *enc, const struct tts_item *item, bool 
         tts_recenc_varint(enc, item->thread);
         break;
     case TTS_EVENT_TRACE_BEGIN:
-        put_mark(enc, TTS_MARK_TRACE_BEGIN, tick);
+        put_mark(enc, TTS_REC_MARK_TRACE_BEGIN, tick);
         break;
     case TTS_EVENT_TRACE_END:
-        put_mark(enc, TTS_MARK_TRACE_END, tick);
+        put_mark(enc, TTS_REC_MARK_TRACE_END, tick);
         break;
     case TTS_EVENT_FAILURE:
         put_failure(enc, event->failure, item->op, tick);
@@ -255,7 +255,7 @@ static void put_part(struct tts_recenc *enc, const struct tts_item *item, uint64
 {
     tts_recenc_use_device(enc, item->event.device);
     unsigned slot = use_part(enc, &item->event, item->op);
-    put_mark(enc, TTS_MARK_KEYFRAME_PART, tick);
+    put_mark(enc, TTS_REC_MARK_KEYFRAME_PART, tick);
     tts_recenc_byte(enc, slot);
     tts_recenc_step(enc, item->live.seq, &enc->live_seq);
 }
@@ -263,7 +263,7 @@ static void put_part(struct tts_recenc *enc, const struct tts_item *item, uint64
 static void put_cut(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
 {
     size_t len = item->name_len < TTS_PHASE_NAME_MAX ? item->name_len : TTS_PHASE_NAME_MAX;
-    put_mark(enc, TTS_MARK_CUT, tick);
+    put_mark(enc, TTS_REC_MARK_CUT, tick);
     tts_recenc_varint(enc, item->capture);
     tts_recenc_byte(enc, (unsigned)len);
     tts_recenc_bytes(enc, item->name, len);
@@ -280,10 +280,10 @@ static void put_number(struct tts_recenc *enc, enum tts_rec_mark mark, uint64_t 
 static void put_missed(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
 {
     if (item->left_buffers == 0 && item->left_bytes == 0) {
-        put_number(enc, TTS_MARK_MISSED, item->count, tick);
+        put_number(enc, TTS_REC_MARK_MISSED, item->count, tick);
         return;
     }
-    put_number(enc, TTS_MARK_LEFT_OUT, item->left_buffers, tick);
+    put_number(enc, TTS_REC_MARK_LEFT_OUT, item->left_buffers, tick);
     tts_recenc_varint(enc, item->left_bytes);
 }
 
@@ -296,23 +296,23 @@ static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64
         tts_recenc_use_name(enc, item->op);
         break;
     case TTS_ITEM_CHIP:
-        put_number(enc, TTS_MARK_CHIP, item->device, tick);
+        put_number(enc, TTS_REC_MARK_CHIP, item->device, tick);
         tts_recenc_varint(enc, item->mesh);
         break;
     case TTS_ITEM_BEGIN:
-        put_number(enc, TTS_MARK_BEGIN, item->capture, tick);
+        put_number(enc, TTS_REC_MARK_BEGIN, item->capture, tick);
         break;
     case TTS_ITEM_CUT:
         put_cut(enc, item, tick);
         break;
     case TTS_ITEM_END:
-        put_number(enc, TTS_MARK_END, item->capture, tick);
+        put_number(enc, TTS_REC_MARK_END, item->capture, tick);
         break;
     case TTS_ITEM_MISSED:
         put_missed(enc, item, tick);
         break;
     case TTS_ITEM_KEYFRAME:
-        put_number(enc, TTS_MARK_KEYFRAME, item->count, tick);
+        put_number(enc, TTS_REC_MARK_KEYFRAME, item->count, tick);
         break;
     case TTS_ITEM_LIVE:
         put_live(enc, item, tick);
@@ -322,13 +322,13 @@ static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64
         break;
     case TTS_ITEM_TRACING:
         tts_recenc_use_device(enc, item->device);
-        put_number(enc, TTS_MARK_TRACING, item->count, tick);
+        put_number(enc, TTS_REC_MARK_TRACING, item->count, tick);
         break;
     case TTS_ITEM_ACTIVE:
-        put_number(enc, TTS_MARK_ACTIVE, item->capture, tick);
+        put_number(enc, TTS_REC_MARK_ACTIVE, item->capture, tick);
         break;
     case TTS_ITEM_KEYFRAME_END:
-        put_mark(enc, TTS_MARK_KEYFRAME_END, tick);
+        put_mark(enc, TTS_REC_MARK_KEYFRAME_END, tick);
         break;
     }
 }

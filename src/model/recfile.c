@@ -1,8 +1,8 @@
 #include "model/recfile.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/fold.h"
 #include "model/recfile_inside.h"
 

@@ -1,7 +1,7 @@
-#include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/fold.h"
 #include "model/recfile_inside.h"
 
@@ -197,9 +197,9 @@ static enum tts_status read_raw(struct tts_recfile *file, const struct tts_recbl
 
 static bool is_checked(const struct tts_recfile *file, const struct tts_recblock *block)
 {
-    struct tts_check check;
-    tts_check_begin(&check, block->head.number);
-    return tts_check_update(&check, file->raw.bytes, block->used) == block->check;
+    struct tts_checksum check;
+    tts_checksum_begin(&check, block->head.number);
+    return tts_checksum_update(&check, file->raw.bytes, block->used) == block->check;
 }
 
 static bool is_same_head(const struct tts_rec_block *a, const struct tts_rec_block *b)

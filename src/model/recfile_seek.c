@@ -1,6 +1,6 @@
-#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/recfile_inside.h"
 
 #include <inttypes.h>

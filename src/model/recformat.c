@@ -1,7 +1,7 @@
 #include "model/recformat.h"
 
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -33,9 +33,9 @@ enum {
 
 static uint64_t check_of(const unsigned char *bytes, size_t len)
 {
-    struct tts_check check;
-    tts_check_begin(&check, 0);
-    return tts_check_update(&check, bytes, len);
+    struct tts_checksum check;
+    tts_checksum_begin(&check, 0);
+    return tts_checksum_update(&check, bytes, len);
 }
 
 static bool is_zero(const unsigned char *bytes, size_t len)

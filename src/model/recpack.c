@@ -1,7 +1,7 @@
 #include "model/recpack.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/recpack_inside.h"
 
 #include <assert.h>

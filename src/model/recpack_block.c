@@ -1,7 +1,7 @@
-#include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/recpack_inside.h"
 
 #include <assert.h>
@@ -43,12 +43,12 @@ static enum tts_status write_block(struct tts_recpack *pack, struct tts_rec_bloc
                                    struct tts_error *err)
 {
     unsigned char head[TTS_REC_BLOCK_HEADER_BYTES];
-    struct tts_check check;
+    struct tts_checksum check;
     assert(len <= TTS_REC_PAYLOAD_MAX);
     block.place_bytes = sizeof head + len;
     tts_rec_block_put(&block, head);
-    tts_check_begin(&check, block.number);
-    uint64_t commit = (uint64_t)tts_check_update(&check, bytes, len) << 32 | len;
+    tts_checksum_begin(&check, block.number);
+    uint64_t commit = (uint64_t)tts_checksum_update(&check, bytes, len) << 32 | len;
     tts_put64(head + TTS_REC_COMMIT_OFF, commit);
     enum tts_status status = tts_recpack_write(pack, head, sizeof head, err);
     if (status == TTS_OK)

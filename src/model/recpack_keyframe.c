@@ -1,5 +1,5 @@
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "model/recpack_inside.h"
 
 #include <assert.h>

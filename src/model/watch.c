@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "model/fold_inside.h"
 
 #include <assert.h>
@@ -6,7 +6,7 @@
 
 static size_t parts_bytes(uint16_t devices)
 {
-    return (size_t)devices * TTS_CORE_PARTS_MAX * sizeof(struct tts_part);
+    return (size_t)devices * TTS_CORE_PARTS_MAX * sizeof(struct tts_held_part);
 }
 
 enum tts_status tts_watch_new(const struct tts_fold *fold, const struct tts_alloc *alloc,
@@ -49,7 +49,7 @@ void tts_watch_settle(struct tts_watch *watch, const struct tts_fold *fold)
 {
     if (fold->device_count != 1 || watch->devices[0].phase != watch->phase)
         return;
-    const struct tts_run *run = &watch->devices[0].run;
+    const struct tts_tally *run = &watch->devices[0].run;
     memcpy(watch->whole.pools, run->pools, sizeof run->pools);
     memcpy(watch->whole.pairs, run->pairs, sizeof run->pairs);
 }

@@ -60,7 +60,7 @@ struct tts_watch_size tts_watch_measure(const struct tts_fold *fold,
 /* ---- what was there at the peaks ---- */
 
 static void keep(const struct tts_fold *fold, struct tts_corepeak *peak, uint32_t set,
-                 const struct tts_part *part)
+                 const struct tts_held_part *part)
 {
     if (tts_corepeak_had(peak, part->seq) && tts_coresets_have(fold->sets, set, peak->sum.core))
         tts_corepeak_keep(peak, part);
@@ -71,8 +71,8 @@ static void keep_buffers(const struct tts_fold *fold, struct tts_watch *watch)
     uint32_t cursor = tts_ledger_l1_head(fold->ledger);
     for (const struct tts_l1_entry *entry;
          (entry = tts_ledger_l1_next(fold->ledger, &cursor));) {
-        struct tts_part part = {entry->block_bytes, entry->seq,      entry->id,
-                                entry->op,          TTS_EVENT_ALLOC, entry->pool};
+        struct tts_held_part part = {entry->block_bytes, entry->seq,      entry->id,
+                                     entry->op,          TTS_EVENT_ALLOC, entry->pool};
         const struct tts_fold_device *first = &fold->devices[entry->device], *at = first;
         for (; at; at = tts_fold_next(fold, first, at))
             keep(fold, &watch->devices[at->idx].peak, entry->cores, &part);
@@ -83,7 +83,7 @@ static void keep_program(const struct tts_fold *fold, struct tts_watch *watch, u
 {
     const struct tts_cores *cores = &fold->devices[idx].cores;
     for (uint32_t i = 0; i < cores->program_count; i++) {
-        struct tts_part part = tts_program_part_of(&cores->grid->program[i]);
+        struct tts_held_part part = tts_program_part_of(&cores->grid->program[i]);
         keep(fold, &watch->devices[idx].peak, cores->grid->program[i].set, &part);
     }
 }
@@ -112,7 +112,7 @@ static void fill_parts(const struct tts_fold *fold, const struct tts_corepeak *p
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < peak->count; i++) {
-        const struct tts_part *part = &peak->part[i];
+        const struct tts_held_part *part = &peak->part[i];
         parts[i] = (struct tts_core_part){(enum tts_event_kind)part->kind,
                                           (enum tts_pool)part->pool, part->id, part->bytes,
                                           tts_opnames_text(fold->names, part->op)};
@@ -149,7 +149,7 @@ static void fill_core(const struct tts_fold *fold, const struct tts_watch *watch
 }
 
 /* `run` has the peak of the whole phase. */
-static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_run *run,
+static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_tally *run,
                       struct tts_pool_total *total)
 {
     int64_t reached = (int64_t)(total->current_bytes + (uint64_t)run->peak_bytes);
@@ -164,25 +164,25 @@ static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_run *run
                                    .frees = run->frees};
 }
 
-static void fill_pair(struct tts_pool_usage *out, const struct tts_run *run,
+static void fill_pair(struct tts_pool_usage *out, const struct tts_tally *run,
                       enum tts_pool_pair pair, struct tts_pool_total *total)
 {
-    struct tts_pool_run sum = run->pools[tts_pair_first(pair)];
-    const struct tts_pool_run *second = &run->pools[tts_pair_second(pair)];
+    struct tts_pool_tally sum = run->pools[tts_pair_first(pair)];
+    const struct tts_pool_tally *second = &run->pools[tts_pair_second(pair)];
     sum.allocated_bytes += second->allocated_bytes;
     sum.freed_bytes += second->freed_bytes;
     sum.allocations += second->allocations;
     sum.frees += second->frees;
-    sum.peak_bytes = tts_run_pair_peak(run, pair);
+    sum.peak_bytes = tts_tally_pair_peak(run, pair);
     fill_pool(out, &sum, total);
 }
 
-static void fill_run(struct tts_usage *out, const struct tts_run *run,
+static void fill_run(struct tts_usage *out, const struct tts_tally *run,
                      struct tts_pool_total *totals, struct tts_pool_total *pair_totals)
 {
     for (int pool = 0; pool < TTS_POOLS; pool++) {
-        struct tts_pool_run one = run->pools[pool];
-        one.peak_bytes = tts_run_peak(run, (enum tts_pool)pool);
+        struct tts_pool_tally one = run->pools[pool];
+        one.peak_bytes = tts_tally_peak(run, (enum tts_pool)pool);
         fill_pool(&out->pools[pool], &one, &totals[pool]);
     }
     fill_pair(&out->dram_with_trace, run, TTS_PAIR_DRAM, &pair_totals[TTS_PAIR_DRAM]);

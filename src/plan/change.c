@@ -1,6 +1,6 @@
 #include "plan/change.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "plan/change_inside.h"
 #include "plan/change_ladder.h"
 #include "runtime/collective.h"

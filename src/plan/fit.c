@@ -1,8 +1,8 @@
 #include "plan/fit.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "capture/recorder.h"
+#include "base/heap.h"
+#include "capture/recorder_hook.h"
 #include "plan/fit_follow.h"
 
 #include <assert.h>

@@ -19,7 +19,7 @@ struct tts_fit_config {
 
 /* What lives at the peak, one entry for each part, layer and operation; the largest first. */
 struct tts_fit_part {
-    enum tts_part part;
+    enum tts_tensor_part part;
     int32_t layer;  /* TTS_LAYER_NONE: outside the blocks */
     const char *op; /* that allocated it */
     uint64_t bytes, buffers;

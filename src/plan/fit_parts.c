@@ -1,6 +1,6 @@
 /* fit_parts.c: what the peak is made of. */
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "plan/fit_follow.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 #include "runtime/autograd.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "runtime/kernel.h"
 
 #include <assert.h>

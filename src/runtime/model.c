@@ -1,6 +1,6 @@
 #include "runtime/model.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "runtime/kernel.h"
 
 #include <assert.h>

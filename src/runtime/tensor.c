@@ -1,8 +1,8 @@
 #include "runtime/tensor.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "runtime/kernel.h"
 
 #include <assert.h>
@@ -74,7 +74,8 @@ static void tell_of_all(struct tts_runtime *rt)
     rt->status = TTS_E_BUSY;
 }
 
-static void enlist(struct tts_runtime *rt, struct tts_storage *storage, enum tts_part part)
+static void enlist(struct tts_runtime *rt, struct tts_storage *storage,
+                   enum tts_tensor_part part)
 {
     storage->owners = 1;
     storage->part = part;
@@ -104,7 +105,8 @@ static void discard(struct tts_runtime *rt, struct tts_storage *storage)
 
 /* A new buffer, or NULL when the run has failed. */
 static struct tts_storage *take_storage(struct tts_runtime *rt,
-                                        const struct tts_request *request, enum tts_part part)
+                                        const struct tts_request *request,
+                                        enum tts_tensor_part part)
 {
     if (rt->status != TTS_OK)
         return NULL;
@@ -244,7 +246,7 @@ struct tts_tensor tts_tensor_reshape(struct tts_runtime *rt, struct tts_tensor t
     return view;
 }
 
-void tts_tensor_mark(struct tts_tensor tensor, enum tts_part part)
+void tts_tensor_mark(struct tts_tensor tensor, enum tts_tensor_part part)
 {
     if (tensor.storage)
         tensor.storage->part = part;

@@ -22,7 +22,7 @@ struct tts_shape {
 struct tts_storage {
     struct tts_buffer buffer;
     uint32_t owners;
-    enum tts_part part;
+    enum tts_tensor_part part;
     int32_t layer;
     const char *op;                     /* that allocated it */
     struct tts_storage *before, *after; /* in the order of their allocation */
@@ -107,7 +107,7 @@ struct tts_tensor tts_tensor_reshape(struct tts_runtime *rt, struct tts_tensor t
                                      struct tts_shape shape);
 
 /* From now on the buffer is for this. Empty tensors have none. */
-void tts_tensor_mark(struct tts_tensor tensor, enum tts_part part);
+void tts_tensor_mark(struct tts_tensor tensor, enum tts_tensor_part part);
 
 /* A buffer that is only counted for the run: it goes with it. Bytes of a kernel binary. */
 void tts_runtime_kernel_binary(struct tts_runtime *rt, uint64_t bytes);

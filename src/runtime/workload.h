@@ -127,7 +127,7 @@ const char *tts_optimizer_name(enum tts_optimizer_kind kind);
 /* ---- running ---- */
 
 /* What a buffer is for, at the moment it is asked. */
-enum tts_part {
+enum tts_tensor_part {
     TTS_PART_PARAMETERS,
     TTS_PART_OPTIMIZER,
     TTS_PART_GRADIENTS,   /* of parameters */
@@ -141,14 +141,14 @@ enum tts_part {
 
 /* "parameters", "optimizer_state", "gradients", "activations", "temporaries", "inputs",
  * "constants", "kernel_binaries". */
-const char *tts_part_name(enum tts_part part);
+const char *tts_part_name(enum tts_tensor_part part);
 
 enum { TTS_LAYER_NONE = -1 };
 
 struct tts_part_buffer {
     uint64_t id; /* of struct tts_buffer */
     uint64_t size_bytes;
-    enum tts_part part;
+    enum tts_tensor_part part;
     int32_t layer;  /* the block, from 0, or TTS_LAYER_NONE */
     const char *op; /* that allocated it; constant text */
 };

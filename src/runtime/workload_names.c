@@ -41,7 +41,7 @@ const char *tts_optimizer_name(enum tts_optimizer_kind kind)
     return names[kind];
 }
 
-const char *tts_part_name(enum tts_part part)
+const char *tts_part_name(enum tts_tensor_part part)
 {
     static const char *const names[TTS_PARTS] = {"parameters",  "optimizer_state", "gradients",
                                                  "activations", "temporaries",     "inputs",

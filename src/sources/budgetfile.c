@@ -103,7 +103,7 @@ static enum tts_status take_pattern(struct tts_budget_reader *r,
     const char *why = NULL;
     if (token->text[0] == '\0')
         why = "the label of a phase is empty";
-    else if (token->too_long || strlen(token->bytes) >= TTS_TRAIN_NAME_MAX)
+    else if (token->too_long || strlen(token->bytes) >= TTS_RUN_NAME_MAX)
         why = "the label of a phase is longer than 63 bytes";
     else if (token->control)
         why = "the label of a phase has control characters in it";

@@ -1,7 +1,7 @@
 #include "sources/devseq_run.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/nearest.h"
 
 #include <assert.h>

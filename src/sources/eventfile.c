@@ -1,7 +1,7 @@
 #include "sources/eventfile.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "sources/inflow.h"
 #include "sources/spool.h"
 #include "ttscope/chip.h"

@@ -1,7 +1,7 @@
 #include "sources/graph.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "sources/graph_inside.h"
 
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 /* Where the node's buffer is; TTS_POOLS: the host's, TTS_POOLS + 1: it does not say. */
-static uint8_t pool_of(const struct tts_node *node)
+static uint8_t pool_of(const struct tts_graph_node *node)
 {
     static const uint8_t pools[] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOLS, TTS_POOL_L1_SMALL,
                                     TTS_POOL_TRACE};
@@ -20,7 +20,7 @@ static uint8_t pool_of(const struct tts_node *node)
 }
 
 /* "type", or what it would be. */
-static enum tts_node_memory memory_of(const struct tts_node *node, uint8_t pool)
+static enum tts_node_memory memory_of(const struct tts_graph_node *node, uint8_t pool)
 {
     if (node->memory != TTS_NODE_NO_MEMORY)
         return node->memory;
@@ -30,7 +30,7 @@ static enum tts_node_memory memory_of(const struct tts_node *node, uint8_t pool)
 /* What the node itself says of a buffer, its id apart. False: noted. */
 static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     uint16_t device;
     if (!tts_graph_is_size_good(node)) {
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a buffer %s",
@@ -62,7 +62,7 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
 /* The buffer that the node is about, by its first connection. False: noted. */
 static bool find_link(struct tts_graph *graph, uint64_t *id)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     *id = node->value[TTS_NODE_LINK];
     if (tts_node_has(node, TTS_NODE_LINK) && *id <= TTS_GRAPH_ID_MAX)
         return true;
@@ -89,7 +89,7 @@ static uint64_t share(uint64_t size, uint64_t page, uint64_t banks)
 /* Bytes on the fullest core of a buffer of `size` bytes. */
 static uint64_t per_bank(struct tts_graph *graph, uint64_t size, uint16_t device)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     uint64_t own = node->value[TTS_NODE_PER_BANK];
     if (TTS_LIKELY(tts_node_has(node, TTS_NODE_PER_BANK) && own > 0 &&
                    own <= TTS_EVENT_BYTES_MAX))
@@ -112,7 +112,7 @@ static uint64_t per_bank(struct tts_graph *graph, uint64_t size, uint16_t device
 /* How it was asked for, as far as that can be. */
 static void set_request(struct tts_graph *graph, struct tts_event *event)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     uint64_t cores = node->value[TTS_NODE_CORES];
     bool is_bad = ((node->bad >> TTS_NODE_ADDRESS | node->bad >> TTS_NODE_PAGE_SIZE |
                     node->bad >> TTS_NODE_CORES) &
@@ -147,7 +147,7 @@ static enum tts_status put(struct tts_graph *graph, const struct tts_graph_buffe
 
 enum tts_status tts_graph_know(struct tts_graph *graph, struct tts_error *err)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     struct tts_graph_buffer buffer, before;
     bool is_good = read_buffer(graph, &buffer);
     tts_graph_sums_buffer(&graph->sums,
@@ -235,7 +235,7 @@ enum tts_status tts_graph_allocate(struct tts_graph *graph, struct tts_error *er
 
 void tts_graph_deallocate(struct tts_graph *graph)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     struct tts_graph_buffer known;
     struct tts_error why;
     uint64_t id, bytes_per_bank = 0;

@@ -44,7 +44,7 @@ void tts_graph_drop_event(struct tts_graph *graph, const char *why)
 static void advance_clock(struct tts_graph *graph, uint64_t start_ns)
 {
     uint64_t end_ns;
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     if (tts_node_has(node, TTS_NODE_DURATION) &&
         !__builtin_add_overflow(start_ns, node->value[TTS_NODE_DURATION], &end_ns) &&
         end_ns <= INT64_MAX && end_ns > graph->clock_ns)
@@ -55,7 +55,7 @@ static void advance_clock(struct tts_graph *graph, uint64_t start_ns)
 static void begin_op(struct tts_graph *graph)
 {
     static const char no_name[] = "(no name)";
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     const char *name = node->has_name ? node->name : no_name;
     uint8_t len = node->has_name ? node->name_len : sizeof no_name - 1;
     struct tts_item_op op = {
@@ -86,7 +86,7 @@ static void begin_op(struct tts_graph *graph)
 
 bool tts_graph_find_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     uint64_t number = tts_node_has(node, TTS_NODE_DEVICE) ? node->value[TTS_NODE_DEVICE] : 0;
     uint64_t most = graph->devices.is_split ? INT32_MAX : UINT32_MAX;
     if (tts_node_is_bad(node, TTS_NODE_DEVICE) || number > most) {
@@ -114,7 +114,7 @@ static void note_mesh(struct tts_graph *graph, uint32_t chip)
 
 static void read_pairs(struct tts_graph *graph)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     for (uint32_t i = 0; i < node->pair_count; i++)
         if (!tts_graph_devices_pair(&graph->devices, &node->pairs[i]))
             note_mesh(graph, node->pairs[i].chip);
@@ -131,7 +131,7 @@ static void start_program(struct tts_graph *graph)
 
 static bool is_borrowed(struct tts_graph *graph)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     uint64_t flag = tts_node_has(node, TTS_NODE_BORROWED) ? node->value[TTS_NODE_BORROWED] : 0;
     if (tts_node_is_bad(node, TTS_NODE_BORROWED) || flag > 1)
         tts_graph_add_note(graph, TTS_GRAPH_BAD_NODE, "a flag that is neither 0 nor 1");
@@ -140,7 +140,7 @@ static bool is_borrowed(struct tts_graph *graph)
 
 static void add_part(struct tts_graph *graph, enum tts_event_kind kind)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     struct tts_error why;
     uint16_t device;
     if (!tts_graph_is_size_good(node)) {
@@ -170,7 +170,7 @@ static void add_part(struct tts_graph *graph, enum tts_event_kind kind)
 
 static void check_node(struct tts_graph *graph)
 {
-    const struct tts_node *node = &graph->node;
+    const struct tts_graph_node *node = &graph->node;
     if (TTS_UNLIKELY(!tts_node_has(node, TTS_NODE_COUNTER) ||
                      node->value[TTS_NODE_COUNTER] != graph->node_idx))
         tts_graph_add_note(graph, TTS_GRAPH_OUT_OF_ORDER, "a counter that is not its place");

@@ -95,7 +95,7 @@ struct tts_graph {
     uint64_t clock_ns; /* since the capture began, as far as durations tell */
     uint64_t node_idx; /* of `node` */
     uint64_t seq;
-    struct tts_node node;
+    struct tts_graph_node node;
     struct tts_item item;
     struct tts_graph_sums sums;
     struct tts_graph_table table;
@@ -135,7 +135,7 @@ void tts_graph_drop_event(struct tts_graph *graph, const char *why);
 /* The index of the node's device, 0 where it names none. False: noted. */
 bool tts_graph_find_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out);
 
-static inline bool tts_graph_is_size_good(const struct tts_node *node)
+static inline bool tts_graph_is_size_good(const struct tts_graph_node *node)
 {
     return tts_node_has(node, TTS_NODE_SIZE) &&
            node->value[TTS_NODE_SIZE] <= TTS_GRAPH_SIZE_MAX;

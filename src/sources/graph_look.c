@@ -13,7 +13,7 @@ static struct tts_graph_number *find_number(struct tts_graph_look *look, uint64_
     return &look->numbers[look->count++];
 }
 
-static void look_at_tensor(struct tts_graph_look *look, const struct tts_node *node)
+static void look_at_tensor(struct tts_graph_look *look, const struct tts_graph_node *node)
 {
     for (uint32_t i = 0; i < node->pair_count; i++) {
         const struct tts_node_pair *pair = &node->pairs[i];
@@ -31,7 +31,7 @@ static void look_at_tensor(struct tts_graph_look *look, const struct tts_node *n
     }
 }
 
-static void look_at_address(struct tts_graph_look *look, const struct tts_node *node)
+static void look_at_address(struct tts_graph_look *look, const struct tts_graph_node *node)
 {
     if (node->type != TTS_NODE_BUFFER_ALLOCATE || !tts_node_has(node, TTS_NODE_ADDRESS))
         return;
@@ -39,7 +39,7 @@ static void look_at_address(struct tts_graph_look *look, const struct tts_node *
     look->has_address |= node->value[TTS_NODE_ADDRESS] != 0;
 }
 
-void tts_graph_look_node(struct tts_graph_look *look, const struct tts_node *node)
+void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_node *node)
 {
     look->has_durations |= tts_node_has(node, TTS_NODE_DURATION);
     if (node->type == TTS_NODE_TENSOR)

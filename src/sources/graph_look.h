@@ -32,7 +32,7 @@ struct tts_graph_look {
 };
 
 /* Adds what one node says. Numbers after the first TTS_GRAPH_DEVICES are ignored. */
-void tts_graph_look_node(struct tts_graph_look *look, const struct tts_node *node);
+void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_node *node);
 
 /* Returns true if meshes and chips are numbered separately and a number is used for both. */
 bool tts_graph_look_is_split(const struct tts_graph_look *look);

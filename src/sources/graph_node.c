@@ -148,7 +148,7 @@ static enum key key_of(const struct tts_jsonpull_token *token, bool is_param)
     return is_param ? find_param(text, len) : find_key(text, len);
 }
 
-static void see_key(struct tts_node *node, enum key key)
+static void see_key(struct tts_graph_node *node, enum key key)
 {
     uint32_t bit = UINT32_C(1) << key;
     if (key <= KEY_OTHER)
@@ -157,7 +157,7 @@ static void see_key(struct tts_node *node, enum key key)
     node->seen |= bit;
 }
 
-static void set_type(struct tts_node *node, const struct tts_jsonpull_token *token)
+static void set_type(struct tts_graph_node *node, const struct tts_jsonpull_token *token)
 {
     node->has_type = true;
     node->type = find_type(token->text, token->len);
@@ -229,7 +229,7 @@ enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out, b
     return pass(json, &token, err);
 }
 
-static void set_field(struct tts_node *node, enum tts_node_field field, bool is_given,
+static void set_field(struct tts_graph_node *node, enum tts_node_field field, bool is_given,
                       bool is_good)
 {
     uint32_t bit = UINT32_C(1) << field;
@@ -241,7 +241,7 @@ static void set_field(struct tts_node *node, enum tts_node_field field, bool is_
         node->bad |= bit;
 }
 
-static enum tts_status read_field(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_field(struct tts_jsonpull *json, struct tts_graph_node *node,
                                   enum tts_node_field field, struct tts_error *err)
 {
     bool is_given, is_good;
@@ -266,14 +266,14 @@ static size_t put_name(const struct tts_jsonpull_token *token, char out[TTS_OP_N
 }
 
 /* A list that is cut off is read as far as it goes. */
-static void set_pairs(struct tts_node *node, const struct tts_jsonpull_token *token)
+static void set_pairs(struct tts_graph_node *node, const struct tts_jsonpull_token *token)
 {
     char text[TTS_JSONPULL_TEXT_MAX];
     size_t len = tts_jsonpull_text(token, text, sizeof text);
     node->pair_count = tts_node_parse_pairs(text, len, node->pairs);
 }
 
-static void set_text(struct tts_node *node, enum key key,
+static void set_text(struct tts_graph_node *node, enum key key,
                      const struct tts_jsonpull_token *token)
 {
     assert(key >= KEY_NAME && key < KEY_FIELD);
@@ -299,7 +299,7 @@ static void set_text(struct tts_node *node, enum key key,
     }
 }
 
-static enum tts_status read_param(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_param(struct tts_jsonpull *json, struct tts_graph_node *node,
                                   enum key key, struct tts_error *err)
 {
     if (node->type == TTS_NODE_TENSOR && key != KEY_PAIRS)
@@ -320,7 +320,7 @@ static enum tts_status read_param(struct tts_jsonpull *json, struct tts_node *no
 /* ---- the node ---- */
 
 /* Whether a node of this type has params that matter; unknown yet: it may. */
-static bool wants_params(const struct tts_node *node)
+static bool wants_params(const struct tts_graph_node *node)
 {
     if (!node->has_type || node->type == TTS_NODE_FUNCTION_START)
         return true;
@@ -332,7 +332,7 @@ enum {
     OUTSIDE_PARAMS = 1 << TTS_NODE_COUNTER | 1 << TTS_NODE_LINK | 1 << TTS_NODE_DURATION,
 };
 
-static void forget_params(struct tts_node *node)
+static void forget_params(struct tts_graph_node *node)
 {
     node->given &= OUTSIDE_PARAMS;
     node->bad &= OUTSIDE_PARAMS;
@@ -342,7 +342,7 @@ static void forget_params(struct tts_node *node)
     node->range_count = node->pair_count = 0;
 }
 
-static enum tts_status read_params(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_params(struct tts_jsonpull *json, struct tts_graph_node *node,
                                    struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -363,7 +363,7 @@ static enum tts_status read_params(struct tts_jsonpull *json, struct tts_node *n
     }
 }
 
-static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_graph_node *node,
                                         struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -387,7 +387,7 @@ static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_no
     return status == TTS_OK ? tts_jsonpull_leave(json, err) : status;
 }
 
-static enum tts_status read_type(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_type(struct tts_jsonpull *json, struct tts_graph_node *node,
                                  struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -400,7 +400,7 @@ static enum tts_status read_type(struct tts_jsonpull *json, struct tts_node *nod
     return TTS_OK;
 }
 
-static enum tts_status read_member(struct tts_jsonpull *json, struct tts_node *node,
+static enum tts_status read_member(struct tts_jsonpull *json, struct tts_graph_node *node,
                                    enum key key, struct tts_error *err)
 {
     see_key(node, key);
@@ -420,7 +420,7 @@ static enum tts_status read_member(struct tts_jsonpull *json, struct tts_node *n
     }
 }
 
-enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_node *out,
+enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_graph_node *out,
                               struct tts_error *err)
 {
     struct tts_jsonpull_token token;

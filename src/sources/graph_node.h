@@ -52,7 +52,7 @@ struct tts_node_pair {
     uint32_t chip, mesh; /* at most INT32_MAX */
 };
 
-struct tts_node {
+struct tts_graph_node {
     bool wants_pairs; /* set by the caller: the device_tensors of tensors are read */
     enum tts_node_type type;
     bool has_type;
@@ -72,19 +72,19 @@ struct tts_node {
     struct tts_node_pair pairs[TTS_NODE_PAIRS_MAX];
 };
 
-static inline bool tts_node_has(const struct tts_node *node, enum tts_node_field field)
+static inline bool tts_node_has(const struct tts_graph_node *node, enum tts_node_field field)
 {
     return node->given >> field & 1;
 }
 
-static inline bool tts_node_is_bad(const struct tts_node *node, enum tts_node_field field)
+static inline bool tts_node_is_bad(const struct tts_graph_node *node, enum tts_node_field field)
 {
     return node->bad >> field & 1;
 }
 
 /* Behind the '{' of a node, to behind its '}'. Fails as tts_jsonpull_next() does. */
-TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json, struct tts_node *out,
-                                            struct tts_error *err);
+TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json,
+                                            struct tts_graph_node *out, struct tts_error *err);
 
 /* A number from whatever stands next: a number, a string of digits, true, false. *is_given:
  * something but null stood there; *is_good: it was one. */

@@ -1,7 +1,7 @@
 #include "sources/hostchips.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "sources/hostchips_card.h"
 

@@ -1,8 +1,8 @@
 #include "sources/opseq_run.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <assert.h>
 

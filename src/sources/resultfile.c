@@ -1,7 +1,7 @@
 #include "sources/resultfile.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "sources/resultfile_inside.h"
 
 #define OURS "ttscope."
@@ -87,9 +87,9 @@ static void mark_exact(struct tts_runs_room *room, const char *schema)
 
 /* What is said of the document as a whole goes with its last run, and what is missing of it
  * may be missing of each. */
-static void move_notes(const struct tts_trainrun *from, struct tts_runs_room *room)
+static void move_notes(const struct tts_run *from, struct tts_runs_room *room)
 {
-    struct tts_trainrun *last = &room->entries[room->count - 1].run;
+    struct tts_run *last = &room->entries[room->count - 1].run;
     for (size_t i = 0; i < from->note_count; i++)
         tts_runs_note(last, from->notes[i].line, "%s", from->notes[i].text);
     last->notes_in_all += from->notes_in_all - from->note_count;
@@ -100,7 +100,7 @@ static void move_notes(const struct tts_trainrun *from, struct tts_runs_room *ro
 /* Its captures are the runs. */
 static void settle_captures(struct tts_runs_room *room)
 {
-    struct tts_trainrun *first = &room->entries[0].run;
+    struct tts_run *first = &room->entries[0].run;
     if (room->count > 1 && first->phase_count == 0) {
         move_notes(first, room);
         first->overall_peak = (struct tts_amount){0}; /* of the file, not of a capture */

@@ -20,7 +20,7 @@ struct tts_result_draft {
     struct tts_amount parameter_bytes; /* of one chip */
     bool has_optimizer_source;
     bool is_whole; /* of `analyze`: the peak is that of all iterations */
-    char optimizer[TTS_TRAIN_WORD_MAX];
+    char optimizer[TTS_RUN_WORD_MAX];
 };
 
 struct tts_result_reader {

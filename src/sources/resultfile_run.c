@@ -8,14 +8,14 @@ enum { PATH_TEXT_MAX = 4096 };
 /* ---- phases ---- */
 
 struct phase_draft {
-    struct tts_train_phase phase;
+    struct tts_run_phase phase;
     bool has_capture, is_partial, core_at_least;
     uint64_t capture;
 };
 
 static const char *const figure_names[] = {
 #define X(name, key) key "_bytes",
-    TTS_TRAIN_FIGURE_MAP(X)
+    TTS_RUN_FIGURE_MAP(X)
 #undef X
 };
 
@@ -24,7 +24,7 @@ static enum tts_status read_figures(struct tts_result_reader *r, struct tts_resu
                                     const char *object, struct phase_draft *out)
 {
     bool is_l1 = tts_result_is_key(object, "l1");
-    int first = is_l1 ? TTS_TRAIN_L1_CB : 0, end = is_l1 ? TTS_TRAIN_FIGURES : TTS_TRAIN_L1_CB;
+    int first = is_l1 ? TTS_RUN_L1_CB : 0, end = is_l1 ? TTS_RUN_FIGURES : TTS_RUN_L1_CB;
     bool is_in;
     char key[TTS_RESULT_KEY_MAX];
     enum tts_status status = tts_result_enter(r, draft, object, TTS_JSONPULL_OBJECT, &is_in);
@@ -109,7 +109,7 @@ enum tts_status tts_result_phase(struct tts_result_reader *r, struct tts_result_
 /* Of "notes" and of "missing". */
 static enum tts_status read_note(struct tts_result_reader *r, struct tts_result_draft *draft)
 {
-    char key[TTS_RESULT_KEY_MAX], text[TTS_TRAIN_NOTE_BYTES] = "";
+    char key[TTS_RESULT_KEY_MAX], text[TTS_RUN_NOTE_BYTES] = "";
     uint64_t line = 0;
     bool is_there;
     for (;;) {
@@ -144,7 +144,7 @@ static enum tts_status read_source(struct tts_result_reader *r, struct tts_resul
 static enum tts_status read_name(struct tts_result_reader *r, struct tts_result_draft *draft,
                                  const char *key)
 {
-    struct tts_trainrun *run = &draft->entry->run;
+    struct tts_run *run = &draft->entry->run;
     char text[PATH_TEXT_MAX];
     bool is_log = tts_result_is_key(key, "log");
     enum tts_status status = tts_result_text(r, draft, key, text, sizeof text);
@@ -159,7 +159,7 @@ static enum tts_status read_name(struct tts_result_reader *r, struct tts_result_
 static enum tts_status read_device_memory(struct tts_result_reader *r,
                                           struct tts_result_draft *draft, const char *key)
 {
-    struct tts_trainrun *run = &draft->entry->run;
+    struct tts_run *run = &draft->entry->run;
     run->device_memory_is_one = true;
     return tts_result_amount(r, draft, key, &run->device_memory);
 }
@@ -194,7 +194,7 @@ static enum tts_status read_part(struct tts_result_reader *r, struct tts_result_
         if (status != TTS_OK)
             return status;
     }
-    if (bytes.is_known && !tts_train_whole_add(&draft->entry->run.whole, name, bytes.bytes))
+    if (bytes.is_known && !tts_run_whole_add(&draft->entry->run.whole, name, bytes.bytes))
         tts_runs_note(&draft->entry->run, 0,
                       "the size of part '%.40s' of the peak is not possible", name);
     return TTS_OK;
@@ -204,7 +204,7 @@ static enum tts_status read_part(struct tts_result_reader *r, struct tts_result_
 static enum tts_status read_peak(struct tts_result_reader *r, struct tts_result_draft *draft,
                                  const char *object)
 {
-    struct tts_train_whole *whole = &draft->entry->run.whole;
+    struct tts_run_whole *whole = &draft->entry->run.whole;
     bool is_in;
     char key[TTS_RESULT_KEY_MAX];
     enum tts_status status = tts_result_enter(r, draft, object, TTS_JSONPULL_OBJECT, &is_in);
@@ -228,8 +228,8 @@ static enum tts_status read_breakdown(struct tts_result_reader *r,
 {
     static const char *const names[] = {"other", "model", "gradients_overhead", "optimizer",
                                         "activations"};
-    static_assert(sizeof names / sizeof names[0] == TTS_TRAIN_PARTS, "each");
-    struct tts_train_whole *whole = &draft->entry->run.whole;
+    static_assert(sizeof names / sizeof names[0] == TTS_RUN_PARTS, "each");
+    struct tts_run_whole *whole = &draft->entry->run.whole;
     struct tts_amount bytes = {0};
     bool is_in;
     char key[TTS_RESULT_KEY_MAX];
@@ -239,9 +239,9 @@ static enum tts_status read_breakdown(struct tts_result_reader *r,
         if (status != TTS_OK || key[0] == '\0')
             return status;
         int part = 0;
-        while (part < TTS_TRAIN_PARTS && !tts_result_is_key(key, names[part]))
+        while (part < TTS_RUN_PARTS && !tts_result_is_key(key, names[part]))
             part++;
-        if (part == TTS_TRAIN_PARTS) {
+        if (part == TTS_RUN_PARTS) {
             status = tts_jsonpull_skip(r->json, r->err);
             continue;
         }
@@ -255,7 +255,7 @@ static enum tts_status read_breakdown(struct tts_result_reader *r,
 static enum tts_status read_whole(struct tts_result_reader *r, struct tts_result_draft *draft,
                                   const char *key, bool *is_one)
 {
-    struct tts_train_whole *whole = &draft->entry->run.whole;
+    struct tts_run_whole *whole = &draft->entry->run.whole;
     *is_one = true;
     if (tts_result_is_key(key, "peak_bytes"))
         return tts_result_amount(r, draft, key, &whole->peak);
@@ -290,7 +290,7 @@ static enum tts_status read_whole(struct tts_result_reader *r, struct tts_result
 enum tts_status tts_result_run_field(struct tts_result_reader *r,
                                      struct tts_result_draft *draft, const char *key)
 {
-    struct tts_trainrun *run = &draft->entry->run;
+    struct tts_run *run = &draft->entry->run;
     bool is_one;
     enum tts_status whole = read_whole(r, draft, key, &is_one);
     if (is_one)
@@ -342,12 +342,12 @@ enum tts_status tts_result_run_field(struct tts_result_reader *r,
 /* What was assumed will be again; what was known is as if the log had said it. */
 void tts_result_run_end(const struct tts_result_reader *r, struct tts_result_draft *draft)
 {
-    struct tts_trainrun *run = &draft->entry->run;
+    struct tts_run *run = &draft->entry->run;
     bool is_fit = tts_result_is_key(r->schema, "ttscope.fit");
     if (draft->is_assumed)
         run->device_memory = (struct tts_amount){0};
     if (!is_fit && !draft->is_whole)
-        run->whole = (struct tts_train_whole){0};
+        run->whole = (struct tts_run_whole){0};
     run->whole.has_fits &= run->device_memory.is_known;
     /* A chip of several has a part of the model: the count of the whole says nothing of it. */
     if (draft->parameter_bytes.is_known && run->has_parameters &&

@@ -1,7 +1,7 @@
 #include "sources/runs.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/peek.h"
 #include "sources/eventfile.h"
 #include "sources/inflow.h"

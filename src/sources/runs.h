@@ -3,7 +3,7 @@
  * content. All of them in memory, so there is a limit. One thread. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
@@ -16,7 +16,7 @@ enum tts_runs_kind { TTS_RUNS_LOG, TTS_RUNS_EVENTS, TTS_RUNS_RESULT };
 
 struct tts_runs {
     enum tts_runs_kind kind;
-    struct tts_trainrun *runs; /* in the order of the file; their phases are kept with them */
+    struct tts_run *runs; /* in the order of the file; their phases are kept with them */
     size_t count;
     uint64_t unlisted; /* runs, and phases of a run that is cut off there, beyond the limits */
     /* inside */

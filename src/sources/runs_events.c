@@ -26,34 +26,34 @@ struct reader {
 
 /* ---- phases ---- */
 
-static struct tts_train_phase phase_of(const struct tts_phase *phase)
+static struct tts_run_phase phase_of(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
     const struct tts_pool_usage *dram = &usage->dram_with_trace; /* as a log has it */
     const int64_t values[] = {
-        [TTS_TRAIN_SEGMENT_PEAK] = dram->peak_bytes,
-        [TTS_TRAIN_ALLOCATIONS] = dram->allocated_bytes,
-        [TTS_TRAIN_DEALLOCATIONS] = dram->freed_bytes,
-        [TTS_TRAIN_CHANGE] =
+        [TTS_RUN_SEGMENT_PEAK] = dram->peak_bytes,
+        [TTS_RUN_ALLOCATIONS] = dram->allocated_bytes,
+        [TTS_RUN_DEALLOCATIONS] = dram->freed_bytes,
+        [TTS_RUN_CHANGE] =
             (int64_t)((uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes),
-        [TTS_TRAIN_CUMULATIVE_PEAK] = dram->cumulative_peak_bytes,
-        [TTS_TRAIN_CUMULATIVE_CURRENT] = dram->cumulative_current_bytes,
-        [TTS_TRAIN_L1_CB] = usage->peak_cb_bytes,
-        [TTS_TRAIN_L1_BUFFER] = usage->l1_with_small.peak_bytes,
-        [TTS_TRAIN_L1_TOTAL] = usage->peak_total_bytes,
+        [TTS_RUN_CUMULATIVE_PEAK] = dram->cumulative_peak_bytes,
+        [TTS_RUN_CUMULATIVE_CURRENT] = dram->cumulative_current_bytes,
+        [TTS_RUN_L1_CB] = usage->peak_cb_bytes,
+        [TTS_RUN_L1_BUFFER] = usage->l1_with_small.peak_bytes,
+        [TTS_RUN_L1_TOTAL] = usage->peak_total_bytes,
     };
-    static_assert(sizeof values / sizeof values[0] == TTS_TRAIN_L1_CORE, "all but the last");
-    struct tts_train_phase out = {0};
-    for (int i = 0; i < TTS_TRAIN_L1_CORE; i++)
+    static_assert(sizeof values / sizeof values[0] == TTS_RUN_L1_CORE, "all but the last");
+    struct tts_run_phase out = {0};
+    for (int i = 0; i < TTS_RUN_L1_CORE; i++)
         out.figures[i] = tts_amount_of(values[i]);
     if (usage->core.known && usage->core.bytes <= INT64_MAX)
-        out.figures[TTS_TRAIN_L1_CORE] = tts_amount_of((int64_t)usage->core.bytes);
+        out.figures[TTS_RUN_L1_CORE] = tts_amount_of((int64_t)usage->core.bytes);
     tts_runs_put_name(out.name, phase->name, strlen(phase->name));
     return out;
 }
 
 /* More bytes on a core than it has: an end is missing, or something is counted twice. */
-static void note_core(const struct reader *r, struct tts_trainrun *run,
+static void note_core(const struct reader *r, struct tts_run *run,
                       const struct tts_phase *phase)
 {
     const struct tts_core_peak *core = &phase->usage.core;
@@ -71,7 +71,7 @@ static void on_phase(void *ctx, uint32_t capture, const struct tts_phase *phase,
 {
     struct reader *r = ctx;
     struct tts_runs_entry *entry;
-    struct tts_train_phase kept = phase_of(phase);
+    struct tts_run_phase kept = phase_of(phase);
     if (r->kept != TTS_OK || capture == 0)
         return;
     r->kept = tts_runs_capture(r->room, capture, &entry);
@@ -145,22 +145,22 @@ static enum tts_status read_items(struct reader *r, struct tts_error *err)
 static enum tts_status add_whole(struct reader *r, const struct tts_phase *whole)
 {
     struct tts_runs_entry *entry;
-    struct tts_train_phase phase = phase_of(whole);
+    struct tts_run_phase phase = phase_of(whole);
     if (r->room->count > 0 || !r->has_events)
         return TTS_OK;
     enum tts_status status = tts_runs_add(r->room, &entry);
     if (status != TTS_OK)
         return status;
     assert(entry);
-    static const enum tts_train_figure cumulative[] = {TTS_TRAIN_CUMULATIVE_PEAK,
-                                                       TTS_TRAIN_CUMULATIVE_CURRENT};
+    static const enum tts_run_figure cumulative[] = {TTS_RUN_CUMULATIVE_PEAK,
+                                                     TTS_RUN_CUMULATIVE_CURRENT};
     for (int i = 0; i < 2; i++) {
         struct tts_amount *amount = &phase.figures[cumulative[i]];
         if (__builtin_add_overflow(amount->bytes, r->restored_bytes, &amount->bytes))
             *amount = (struct tts_amount){0};
     }
-    entry->run.overall_peak = phase.figures[TTS_TRAIN_CUMULATIVE_PEAK];
-    entry->run.final = phase.figures[TTS_TRAIN_CUMULATIVE_CURRENT];
+    entry->run.overall_peak = phase.figures[TTS_RUN_CUMULATIVE_PEAK];
+    entry->run.final = phase.figures[TTS_RUN_CUMULATIVE_CURRENT];
     entry->run.is_exact = true;
     tts_runs_put_name(entry->run.title, "whole file", strlen("whole file"));
     tts_runs_put_name(phase.name, WHOLE_FILE, strlen(WHOLE_FILE));
@@ -175,7 +175,7 @@ static enum tts_status add_whole(struct reader *r, const struct tts_phase *whole
  * `ttscope fit --record` does. Then the run can reach its peak after the last phase. */
 static void take_whole(struct reader *r, const struct tts_phase *all)
 {
-    struct tts_trainrun *run = &r->room->entries[0].run;
+    struct tts_run *run = &r->room->entries[0].run;
     int64_t peak = all->usage.dram_with_trace.cumulative_peak_bytes;
     if (!r->is_whole || r->room->count != 1 || r->missed > 0 ||
         tts_eventfile_gaps(r->file)->count > 0 || !run->overall_peak.is_known ||
@@ -185,7 +185,7 @@ static void take_whole(struct reader *r, const struct tts_phase *all)
     tts_runs_put_name(run->whole.phase, AFTER_PHASES, strlen(AFTER_PHASES));
 }
 
-static void note_recording(struct tts_trainrun *run, const struct tts_recfile_info *info)
+static void note_recording(struct tts_run *run, const struct tts_recfile_info *info)
 {
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
     if (!info->state_is_known)
@@ -195,7 +195,7 @@ static void note_recording(struct tts_trainrun *run, const struct tts_recfile_in
 }
 
 /* Events that are missing because of damage. In which run they were is not known. */
-static void note_gaps(struct reader *r, struct tts_trainrun *last)
+static void note_gaps(struct reader *r, struct tts_run *last)
 {
     const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(r->file);
     for (size_t i = 0; i < r->room->count && gaps->count > 0; i++)
@@ -210,7 +210,7 @@ static void note_file(struct reader *r, const struct tts_error *damage)
 {
     if (r->room->count == 0)
         return;
-    struct tts_trainrun *last = &r->room->entries[r->room->count - 1].run;
+    struct tts_run *last = &r->room->entries[r->room->count - 1].run;
     const struct tts_graph *graph = tts_eventfile_graph(r->file);
     for (int i = 0; graph && i < TTS_GRAPH_NOTES; i++) {
         const struct tts_graph_note *note = tts_graph_note(graph, (enum tts_graph_note_kind)i);

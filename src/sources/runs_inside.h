@@ -6,7 +6,7 @@
 #include "sources/runs.h"
 
 struct tts_runs_entry {
-    struct tts_trainrun run;
+    struct tts_run run;
     uint32_t capture; /* 0: it is none of a recording */
     bool is_partial;  /* that was noted */
     bool is_settled;
@@ -15,7 +15,7 @@ struct tts_runs_entry {
 
 struct tts_runs_phase {
     size_t entry;
-    struct tts_train_phase phase;
+    struct tts_run_phase phase;
 };
 
 struct tts_runs_room {
@@ -37,7 +37,7 @@ TTS_NODISCARD enum tts_status tts_runs_capture(struct tts_runs_room *room, uint3
 /* Its next phase. One too many is counted, and the run is cut off there. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_add_phase(struct tts_runs_room *room,
                                                  struct tts_runs_entry *entry,
-                                                 const struct tts_train_phase *phase);
+                                                 const struct tts_run_phase *phase);
 
 /* Copies all runs that tell something to *out, which may have none then; captures stand in
  * their order. Once. TTS_E_NOMEM. */
@@ -51,15 +51,15 @@ void tts_runs_total(struct tts_runs_room *room);
 void tts_runs_name_captures(struct tts_runs_room *room);
 
 /* What is wrong with a run; what is too much is counted. */
-void tts_runs_note(struct tts_trainrun *run, uint64_t line, const char *format, ...)
+void tts_runs_note(struct tts_run *run, uint64_t line, const char *format, ...)
     TTS_PRINTF(3, 4);
 /* The same of a phase that a follower told (follow.h). */
 void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is_partial);
-/* At most TTS_TRAIN_NAME_MAX - 1 bytes of it. */
-void tts_runs_put_name(char out[TTS_TRAIN_NAME_MAX], const char *text, size_t len);
+/* At most TTS_RUN_NAME_MAX - 1 bytes of it. */
+void tts_runs_put_name(char out[TTS_RUN_NAME_MAX], const char *text, size_t len);
 
 /* The name of the file at a path, without what compressors put behind it; "-" has none. */
-void tts_runs_put_file(struct tts_trainrun *run, const char *path);
+void tts_runs_put_file(struct tts_run *run, const char *path);
 
 /* ---- the readers; each fills a room, which is released whatever they return ---- */
 

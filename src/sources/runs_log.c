@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static enum tts_status keep(struct tts_runs_room *room, const struct tts_trainrun *run)
+static enum tts_status keep(struct tts_runs_room *room, const struct tts_run *run)
 {
     struct tts_runs_entry *entry;
     enum tts_status status = tts_runs_add(room, &entry);
@@ -42,7 +42,7 @@ static enum tts_status end(const struct tts_trainlog *log, struct tts_runs_room 
     if (room->count == 0)
         return status == TTS_E_NOT_FOUND ? none(log, err) : status;
     struct tts_trainlog_facts facts;
-    struct tts_trainrun *last = &room->entries[room->count - 1].run;
+    struct tts_run *last = &room->entries[room->count - 1].run;
     tts_trainlog_facts(log, &facts);
     if (status != TTS_E_NOT_FOUND)
         tts_runs_note(last, err->line, "%.100s", err->text);
@@ -57,7 +57,7 @@ enum tts_status tts_runs_of_log(const char *path, struct tts_runs_room *room,
                                 struct tts_error *err)
 {
     struct tts_trainlog *log;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     struct tts_error why = {0};
     enum tts_status kept = TTS_OK, status = tts_trainlog_open(path, room->alloc, &log, err);
     if (status != TTS_OK)

@@ -1,6 +1,6 @@
 #include "sources/runs_inside.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "model/follow.h"
 
 #include <assert.h>
@@ -43,7 +43,7 @@ enum tts_status tts_runs_capture(struct tts_runs_room *room, uint32_t capture,
 }
 
 enum tts_status tts_runs_add_phase(struct tts_runs_room *room, struct tts_runs_entry *entry,
-                                   const struct tts_train_phase *phase)
+                                   const struct tts_run_phase *phase)
 {
     assert(entry >= room->entries && entry < room->entries + room->count);
     if (room->phase_count == TTS_RUNS_PHASES_MAX) {
@@ -65,13 +65,13 @@ enum tts_status tts_runs_add_phase(struct tts_runs_room *room, struct tts_runs_e
     return TTS_OK;
 }
 
-void tts_runs_note(struct tts_trainrun *run, uint64_t line, const char *format, ...)
+void tts_runs_note(struct tts_run *run, uint64_t line, const char *format, ...)
 {
     va_list args;
     run->notes_in_all++;
-    if (run->note_count == TTS_TRAIN_NOTES_MAX)
+    if (run->note_count == TTS_RUN_NOTES_MAX)
         return;
-    struct tts_train_note *note = &run->notes[run->note_count++];
+    struct tts_run_note *note = &run->notes[run->note_count++];
     note->line = line;
     va_start(args, format);
     vsnprintf(note->text, sizeof note->text, format, args);
@@ -80,7 +80,7 @@ void tts_runs_note(struct tts_trainrun *run, uint64_t line, const char *format, 
 
 void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is_partial)
 {
-    struct tts_trainrun *run = &entry->run;
+    struct tts_run *run = &entry->run;
     run->is_at_least |= is_partial;
     if (strcmp(name, TTS_FOLLOW_UNFINISHED) == 0) {
         run->is_cut = true;
@@ -91,15 +91,15 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
     }
 }
 
-void tts_runs_put_name(char out[TTS_TRAIN_NAME_MAX], const char *text, size_t len)
+void tts_runs_put_name(char out[TTS_RUN_NAME_MAX], const char *text, size_t len)
 {
-    len = len < TTS_TRAIN_NAME_MAX - 1 ? len : TTS_TRAIN_NAME_MAX - 1;
+    len = len < TTS_RUN_NAME_MAX - 1 ? len : TTS_RUN_NAME_MAX - 1;
     if (len > 0)
         memcpy(out, text, len);
     out[len] = '\0';
 }
 
-void tts_runs_put_file(struct tts_trainrun *run, const char *path)
+void tts_runs_put_file(struct tts_run *run, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t len = strcmp(path, "-") == 0 ? 0 : strlen(name);
@@ -118,8 +118,8 @@ void tts_runs_total(struct tts_runs_room *room)
         struct tts_runs_entry *entry = &room->entries[room->phases[i].entry];
         if (entry->capture == 0)
             continue;
-        entry->run.overall_peak = figures[TTS_TRAIN_CUMULATIVE_PEAK];
-        entry->run.final = figures[TTS_TRAIN_CUMULATIVE_CURRENT];
+        entry->run.overall_peak = figures[TTS_RUN_CUMULATIVE_PEAK];
+        entry->run.final = figures[TTS_RUN_CUMULATIVE_CURRENT];
     }
 }
 
@@ -136,7 +136,7 @@ void tts_runs_name_captures(struct tts_runs_room *room)
 
 /* ---- the end ---- */
 
-static bool tells_something(const struct tts_trainrun *run)
+static bool tells_something(const struct tts_run *run)
 {
     return run->phase_count > 0 || run->overall_peak.is_known;
 }
@@ -144,7 +144,7 @@ static bool tells_something(const struct tts_trainrun *run)
 /* In one piece: its size, the runs, their phases. */
 struct settled {
     size_t bytes;
-    struct tts_trainrun runs[];
+    struct tts_run runs[];
 };
 
 /* Where the phases of each begin; how many runs stay. */
@@ -175,7 +175,7 @@ static struct tts_runs_entry *next_entry(struct tts_runs_room *room)
 }
 
 static void put_runs(struct tts_runs_room *room, struct settled *settled,
-                     const struct tts_train_phase *phases)
+                     const struct tts_run_phase *phases)
 {
     struct tts_runs_entry *entry;
     for (size_t at = 0; (entry = next_entry(room)); at++) {
@@ -189,15 +189,15 @@ enum tts_status tts_runs_settle(struct tts_runs_room *room, enum tts_runs_kind k
                                 struct tts_runs *out)
 {
     size_t stay = lay_out(room);
-    size_t runs_bytes = sizeof(struct settled) + stay * sizeof(struct tts_trainrun);
-    static_assert(_Alignof(struct tts_train_phase) <= _Alignof(struct tts_trainrun),
+    size_t runs_bytes = sizeof(struct settled) + stay * sizeof(struct tts_run);
+    static_assert(_Alignof(struct tts_run_phase) <= _Alignof(struct tts_run),
                   "phases may stand behind runs");
-    size_t bytes = runs_bytes + room->phase_count * sizeof(struct tts_train_phase);
+    size_t bytes = runs_bytes + room->phase_count * sizeof(struct tts_run_phase);
     struct settled *settled = room->alloc->alloc(room->alloc->ctx, bytes);
     if (!settled)
         return TTS_E_NOMEM;
     settled->bytes = bytes;
-    struct tts_train_phase *phases = (void *)((char *)settled + runs_bytes);
+    struct tts_run_phase *phases = (void *)((char *)settled + runs_bytes);
     put_runs(room, settled, phases);
     for (size_t i = 0; i < room->phase_count; i++) {
         struct tts_runs_entry *entry = &room->entries[room->phases[i].entry];

@@ -1,7 +1,7 @@
 #include "sources/textfile.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "sources/trainfile.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "sources/textfile.h"
 #include "sources/trainfile_inside.h"
 
@@ -12,10 +12,10 @@
 enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
                                     struct tts_trainfile *out, struct tts_error *err)
 {
-    const struct tts_train_part part = {.file = file};
+    const struct tts_trainfile_part part = {.file = file};
     struct tts_trainfile read = *out;
-    struct tts_train_seen seen;
-    enum tts_status status = tts_train_read(text, len, &part, &read, &seen, err);
+    struct tts_trainfile_seen seen;
+    enum tts_status status = tts_trainfile_read(text, len, &part, &read, &seen, err);
     if (status == TTS_OK)
         *out = read;
     return status;
@@ -25,7 +25,7 @@ enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
 
 struct load {
     struct tts_trainfile out;
-    struct tts_train_seen seen;
+    struct tts_trainfile_seen seen;
     const struct tts_textfile *text; /* of the file that was asked for */
     struct tts_textfile training, model;
     unsigned file; /* that is being read */
@@ -44,7 +44,7 @@ static enum tts_status keep_path(struct load *load, const char *path, struct tts
 static void make_model(struct load *load)
 {
     struct tts_trainfile *out = &load->out;
-    for (size_t i = 0; i < TTS_TRAIN_KEYS; i++)
+    for (size_t i = 0; i < TTS_TRAINFILE_KEY_COUNT; i++)
         if (out->values[i].is_set)
             out->values[i].file = TTS_TRAINFILE_MODEL;
     out->lora_file = out->pipeline_file = out->moe_file = out->grpo_file = TTS_TRAINFILE_MODEL;
@@ -57,19 +57,19 @@ static void make_model(struct load *load)
 
 static enum tts_status read_again_without_model(struct load *load, struct tts_error *err)
 {
-    const struct tts_train_part part = {.without_model = true};
+    const struct tts_trainfile_part part = {.without_model = true};
     struct tts_trainfile read = {0};
     memcpy(read.paths, load->out.paths, sizeof read.paths);
     enum tts_status status =
-        tts_train_read(load->text->text, load->text->len, &part, &read, &load->seen, err);
+        tts_trainfile_read(load->text->text, load->text->len, &part, &read, &load->seen, err);
     load->out = read;
     return status;
 }
 
 static enum tts_status load_model(struct load *load, struct tts_error *err)
 {
-    const struct tts_trainfile_value *named = &load->out.values[TTS_TRAIN_MODEL_CONFIG];
-    const struct tts_train_part part = {.file = TTS_TRAINFILE_MODEL, .only_model = true};
+    const struct tts_trainfile_value *named = &load->out.values[TTS_TRAINFILE_MODEL_CONFIG];
+    const struct tts_trainfile_part part = {.file = TTS_TRAINFILE_MODEL, .only_model = true};
     char *path = load->out.paths[TTS_TRAINFILE_MODEL];
     enum tts_status status =
         tts_train_find(named->text, load->out.paths[TTS_TRAINFILE_TRAINING], path,
@@ -80,29 +80,29 @@ static enum tts_status load_model(struct load *load, struct tts_error *err)
     status = tts_textfile_read(path, TTS_TRAINFILE_MAX_BYTES, NULL, &load->model, err);
     if (status != TTS_OK)
         return status;
-    return tts_train_read(load->model.text, load->model.len, &part, &load->out, &load->seen,
-                          err);
+    return tts_trainfile_read(load->model.text, load->model.len, &part, &load->out, &load->seen,
+                              err);
 }
 
 /* Then it is refused, whatever its model. */
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||
-           file->grpo_line != 0 || file->values[TTS_TRAIN_ENABLE_CP].number != 0 ||
-           file->values[TTS_TRAIN_ENABLE_FSDP].number != 0;
+           file->grpo_line != 0 || file->values[TTS_TRAINFILE_ENABLE_CP].number != 0 ||
+           file->values[TTS_TRAINFILE_ENABLE_FSDP].number != 0;
 }
 
 static enum tts_status run(struct load *load, const char *path, struct tts_error *err)
 {
-    const struct tts_train_part part = {.file = TTS_TRAINFILE_TRAINING};
+    const struct tts_trainfile_part part = {.file = TTS_TRAINFILE_TRAINING};
     enum tts_status status = keep_path(load, path, err);
     if (status == TTS_OK && !load->text) {
         status = tts_textfile_read(path, TTS_TRAINFILE_MAX_BYTES, NULL, &load->training, err);
         load->text = &load->training;
     }
     if (status == TTS_OK)
-        status = tts_train_read(load->text->text, load->text->len, &part, &load->out,
-                                &load->seen, err);
+        status = tts_trainfile_read(load->text->text, load->text->len, &part, &load->out,
+                                    &load->seen, err);
     if (status != TTS_OK)
         return status;
     bool has_model = load->seen.model_line != 0;
@@ -111,7 +111,7 @@ static enum tts_status run(struct load *load, const char *path, struct tts_error
         make_model(load);
         return TTS_OK;
     }
-    if (!load->out.values[TTS_TRAIN_MODEL_CONFIG].is_set) {
+    if (!load->out.values[TTS_TRAINFILE_MODEL_CONFIG].is_set) {
         if (has_model) {
             memcpy(load->out.paths[TTS_TRAINFILE_MODEL], load->out.paths[0],
                    TTS_TRAINFILE_TEXT_MAX);

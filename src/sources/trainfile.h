@@ -46,8 +46,8 @@
     X(EMBEDDING_PLACEMENT, MODEL, "embedding_placement", TEXT)                                 \
     X(COMPOSITE_LAYERNORM, EXPERIMENTAL, "use_composite_layernorm", BOOL)
 
-#define TTS_TRAINFILE_ENUM(key, section, name, type) TTS_TRAIN_##key,
-enum tts_trainfile_key { TTS_TRAINFILE_KEYS(TTS_TRAINFILE_ENUM) TTS_TRAIN_KEYS };
+#define TTS_TRAINFILE_ENUM(key, section, name, type) TTS_TRAINFILE_##key,
+enum tts_trainfile_key { TTS_TRAINFILE_KEYS(TTS_TRAINFILE_ENUM) TTS_TRAINFILE_KEY_COUNT };
 #undef TTS_TRAINFILE_ENUM
 
 enum {
@@ -69,7 +69,7 @@ struct tts_trainfile_value {
 enum { TTS_TRAINFILE_TRAINING, TTS_TRAINFILE_MODEL, TTS_TRAINFILE_FILES };
 
 struct tts_trainfile {
-    struct tts_trainfile_value values[TTS_TRAIN_KEYS];
+    struct tts_trainfile_value values[TTS_TRAINFILE_KEY_COUNT];
     uint64_t mesh_shape[2]; /* device_config; 0 0: not there */
     uint32_t mesh_line;
     /* Sections that are there and say that the run is of a kind not modelled: lines, 0: no. */

@@ -10,25 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TTS_TRAIN_QUOTE_MAX = 40 };
+enum { TTS_TRAINFILE_QUOTE_MAX = 40 };
 
 /* ---- a file, trainfile_parse.c ---- */
 
-struct tts_train_part {
+struct tts_trainfile_part {
     unsigned file;
     bool without_model; /* transformer_config is passed over */
     bool only_model;    /* the others are, but multihost_config */
 };
 
-struct tts_train_seen {
+struct tts_trainfile_seen {
     uint32_t training_line, model_line; /* of the section's name; 0: not there */
     uint32_t mlp_line;
 };
 
 /* As tts_trainfile_parse(); *out may be half written when it fails. */
-TTS_NODISCARD enum tts_status
-tts_train_read(const char *text, size_t len, const struct tts_train_part *part,
-               struct tts_trainfile *out, struct tts_train_seen *seen, struct tts_error *err);
+TTS_NODISCARD enum tts_status tts_trainfile_read(const char *text, size_t len,
+                                                 const struct tts_trainfile_part *part,
+                                                 struct tts_trainfile *out,
+                                                 struct tts_trainfile_seen *seen,
+                                                 struct tts_error *err);
 
 /* ---- tokens, and what is passed over, trainfile_skip.c ---- */
 

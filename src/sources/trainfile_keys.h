@@ -48,7 +48,7 @@ struct tts_train_known {
     uint8_t key;    /* VALUE: enum tts_trainfile_key */
 };
 
-enum { TTS_TRAIN_KNOWN_MAX = 192 };
+enum { TTS_TRAINFILE_KNOWN_MAX = 192 };
 
 extern const struct tts_train_known tts_train_known[];
-extern const size_t tts_train_known_count; /* at most TTS_TRAIN_KNOWN_MAX */
+extern const size_t tts_train_known_count; /* at most TTS_TRAINFILE_KNOWN_MAX */

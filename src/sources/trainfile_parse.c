@@ -27,11 +27,12 @@ struct level {
 struct reader {
     struct tts_yaml yaml;
     struct tts_yaml_refs refs;
-    const struct tts_train_part *part;
+    const struct tts_trainfile_part *part;
     struct tts_trainfile *out;
-    struct tts_train_seen *seen;
+    struct tts_trainfile_seen *seen;
     struct tts_error *err;
-    uint32_t key_lines[TTS_TRAIN_KNOWN_MAX]; /* by the index of what is known; 0: not seen */
+    uint32_t
+        key_lines[TTS_TRAINFILE_KNOWN_MAX]; /* by the index of what is known; 0: not seen */
     struct level levels[LEVELS_MAX];
     size_t depth; /* of levels */
 };
@@ -102,10 +103,10 @@ static enum tts_status suggest(const struct reader *r, const struct tts_yaml_tok
     if (section == TTS_SECTION_TOP)
         tts_error_set(r->err, TTS_E_NOT_FOUND,
                       "a configuration has no section '%.*s', did you mean '%s'?",
-                      TTS_TRAIN_QUOTE_MAX, token->text, best);
+                      TTS_TRAINFILE_QUOTE_MAX, token->text, best);
     else
         tts_error_set(r->err, TTS_E_NOT_FOUND, "'%s' has no key '%.*s', did you mean '%s'?",
-                      section_name(section), TTS_TRAIN_QUOTE_MAX, token->text, best);
+                      section_name(section), TTS_TRAINFILE_QUOTE_MAX, token->text, best);
     return tts_yaml_at_line(r->err, token->line, TTS_E_NOT_FOUND);
 }
 
@@ -274,7 +275,7 @@ static enum tts_status read_value(struct reader *r, const struct tts_train_known
     if (status != TTS_OK || !value.is_set)
         return status;
     r->out->values[known->key] = value;
-    if (known->key == TTS_TRAIN_MULTIHOST && value.number)
+    if (known->key == TTS_TRAINFILE_MULTIHOST && value.number)
         flag(r, known, token->line);
     return TTS_OK;
 }
@@ -441,9 +442,10 @@ static enum tts_status check_sections(const struct reader *r)
     return is_neither ? expect_sections(r, "not a configuration", 1) : TTS_OK;
 }
 
-enum tts_status tts_train_read(const char *text, size_t len, const struct tts_train_part *part,
-                               struct tts_trainfile *out, struct tts_train_seen *seen,
-                               struct tts_error *err)
+enum tts_status tts_trainfile_read(const char *text, size_t len,
+                                   const struct tts_trainfile_part *part,
+                                   struct tts_trainfile *out, struct tts_trainfile_seen *seen,
+                                   struct tts_error *err)
 {
     assert(part->file < TTS_TRAINFILE_FILES && !(part->only_model && part->without_model));
     if (len > TTS_TRAINFILE_MAX_BYTES) {
@@ -452,7 +454,7 @@ enum tts_status tts_train_read(const char *text, size_t len, const struct tts_tr
         return tts_yaml_at_line(err, tts_yaml_line_of(text, len, TTS_TRAINFILE_MAX_BYTES),
                                 TTS_E_SYNTAX);
     }
-    *seen = (struct tts_train_seen){0};
+    *seen = (struct tts_trainfile_seen){0};
     struct reader r = {.part = part, .out = out, .seen = seen, .err = err};
     enum tts_status status = tts_yaml_open(&r.yaml, text, len, err);
     if (status != TTS_OK)

@@ -55,10 +55,10 @@ enum tts_status tts_train_refuse(struct tts_error *err, enum tts_status status,
 {
     assert(status != TTS_OK);
     const char *is = token->kind == TTS_YAML_LIST ? "a list" : "a map";
-    bool cut = strlen(token->text) > TTS_TRAIN_QUOTE_MAX;
+    bool cut = strlen(token->text) > TTS_TRAINFILE_QUOTE_MAX;
     if (token->kind == TTS_YAML_SCALAR)
         tts_error_set(err, status, "'%s' must be %s, and is '%.*s%s'", name, what,
-                      TTS_TRAIN_QUOTE_MAX, token->text, cut ? "..." : "");
+                      TTS_TRAINFILE_QUOTE_MAX, token->text, cut ? "..." : "");
     else
         tts_error_set(err, status, "'%s' must be %s, and is %s", name, what, is);
     return tts_yaml_at_line(err, token->line, status);

@@ -1,7 +1,7 @@
 #include "sources/trainlog.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "sources/trainlog_inside.h"
 
 #include <assert.h>
@@ -28,8 +28,7 @@ enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *allo
     return TTS_OK;
 }
 
-static void free_phases(struct tts_trainlog *log, struct tts_train_phase *phases,
-                        size_t capacity)
+static void free_phases(struct tts_trainlog *log, struct tts_run_phase *phases, size_t capacity)
 {
     if (phases)
         log->alloc->free(log->alloc->ctx, phases, capacity * sizeof *phases);
@@ -278,7 +277,7 @@ static enum tts_status finish(struct tts_trainlog *log, struct tts_error *err)
     return status;
 }
 
-enum tts_status tts_trainlog_next(struct tts_trainlog *log, const struct tts_trainrun **out,
+enum tts_status tts_trainlog_next(struct tts_trainlog *log, const struct tts_run **out,
                                   struct tts_error *err)
 {
     log->has_run = false;

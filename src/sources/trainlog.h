@@ -2,7 +2,7 @@
  * one pass and bounded memory. The rules are in docs/design/train-log.md. One thread. */
 #pragma once
 
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
@@ -21,9 +21,8 @@ TTS_NODISCARD enum tts_status tts_trainlog_open(const char *path, const struct t
  * TTS_E_NOT_FOUND: no more. TTS_E_IO, TTS_E_SYNTAX (compressed bytes that are damaged),
  * TTS_E_NOMEM: the log could not be read further; blocks that were open have been given
  * before, as cut off. err has line and offset. */
-TTS_NODISCARD enum tts_status tts_trainlog_next(struct tts_trainlog *log,
-                                                const struct tts_trainrun **out,
-                                                struct tts_error *err);
+TTS_NODISCARD enum tts_status
+tts_trainlog_next(struct tts_trainlog *log, const struct tts_run **out, struct tts_error *err);
 
 /* What was seen besides the summaries; final behind the last of them. */
 struct tts_trainlog_facts {

@@ -55,7 +55,7 @@ static void forget_device(struct tts_trainlog_around *around)
 /* "(n150)" after the memory is the board, if there is a preset of that name. */
 static void set_board(struct tts_trainlog_around *around, struct tts_span rest)
 {
-    char name[TTS_TRAIN_WORD_MAX] = "";
+    char name[TTS_RUN_WORD_MAX] = "";
     struct tts_chip chip;
     rest = tts_span_trim(rest);
     if (!tts_span_begins(rest, "(") || !tts_span_ends(rest, ")") || rest.len <= 2 ||
@@ -106,22 +106,22 @@ static void set_kahan(struct tts_trainlog_around *around, struct tts_span value,
 }
 
 /* A later iteration is printed for people, "iteration 2"; results call it "ITERATION_2". */
-static void put_peak_phase(char out[TTS_TRAIN_NAME_MAX], struct tts_span words)
+static void put_peak_phase(char out[TTS_RUN_NAME_MAX], struct tts_span words)
 {
     static const char iteration[] = "iteration ";
     size_t len = sizeof iteration - 1;
     if (!tts_span_begins(words, iteration)) {
-        tts_span_copy(out, TTS_TRAIN_NAME_MAX, words);
+        tts_span_copy(out, TTS_RUN_NAME_MAX, words);
         return;
     }
     memcpy(out, "ITERATION_", len);
-    tts_span_copy(out + len, TTS_TRAIN_NAME_MAX - len,
+    tts_span_copy(out + len, TTS_RUN_NAME_MAX - len,
                   (struct tts_span){words.at + len, words.len - len});
 }
 
 /* "13975.36 MB in iteration 2, does not fit n150". A run that its program refuses "does not
  * run on n150". */
-static bool read_prediction(struct tts_span value, struct tts_train_whole *out)
+static bool read_prediction(struct tts_span value, struct tts_run_whole *out)
 {
     const char *end = value.at + value.len, *in = tts_span_find(value, " in ");
     if (!in)
@@ -134,10 +134,10 @@ static bool read_prediction(struct tts_span value, struct tts_train_whole *out)
         return false;
     struct tts_span verdict = {comma + 2, (size_t)(end - comma) - 2};
     phase.len = (size_t)(comma - phase.at);
-    *out = (struct tts_train_whole){.peak = tts_amount_of(bytes),
-                                    .has_fits = true,
-                                    .fits = tts_span_begins(verdict, "fits "),
-                                    .never_runs = tts_span_begins(verdict, "does not run ")};
+    *out = (struct tts_run_whole){.peak = tts_amount_of(bytes),
+                                  .has_fits = true,
+                                  .fits = tts_span_begins(verdict, "fits "),
+                                  .never_runs = tts_span_begins(verdict, "does not run ")};
     size_t word = verdict.len;
     while (word > 0 && verdict.at[word - 1] != ' ')
         word--;
@@ -154,7 +154,7 @@ static void set_prediction(struct tts_trainlog_around *around, struct tts_span v
     around->whole_line = moment.line;
     if (read_prediction(value, &around->whole))
         return;
-    around->whole = (struct tts_train_whole){0};
+    around->whole = (struct tts_run_whole){0};
     tts_trainlog_excerpt(around->bad_whole, value);
 }
 
@@ -163,21 +163,21 @@ static void set_prediction(struct tts_trainlog_around *around, struct tts_span v
  */
 static void set_parts(struct tts_trainlog_around *around, struct tts_span value)
 {
-    struct tts_train_whole whole = around->whole;
+    struct tts_run_whole whole = around->whole;
     for (bool is_last = false; !is_last;) {
         const char *comma = tts_span_find(value, ", ");
         is_last = !comma;
         size_t len = is_last ? value.len : (size_t)(comma - value.at);
         struct tts_span one = tts_span_trim((struct tts_span){value.at, len});
         const char *blank = tts_span_find(one, " ");
-        char name[TTS_TRAIN_WORD_MAX];
+        char name[TTS_RUN_WORD_MAX];
         int64_t bytes;
         if (!blank)
             return;
         size_t name_len = (size_t)(blank - one.at);
         tts_span_copy(name, sizeof name, (struct tts_span){one.at, name_len});
         if (!tts_logvalue_mb((struct tts_span){blank, one.len - name_len}, &bytes) ||
-            !tts_train_whole_add(&whole, name, bytes))
+            !tts_run_whole_add(&whole, name, bytes))
             return;
         if (!is_last)
             value = (struct tts_span){comma + 2, value.len - len - 2};
@@ -338,7 +338,7 @@ void tts_trainlog_say(struct tts_trainlog *log, const struct tts_logline *line,
 
 /* ---- a block begins ---- */
 
-static void apply_parameters(struct tts_trainrun *run, const struct tts_trainlog_around *from)
+static void apply_parameters(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     if (from->parameters_at == 0)
         return;
@@ -350,7 +350,7 @@ static void apply_parameters(struct tts_trainrun *run, const struct tts_trainlog
                           "cannot read the number of parameters: '%s'", from->bad_parameters);
 }
 
-static void apply_device(struct tts_trainrun *run, const struct tts_trainlog_around *from)
+static void apply_device(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     run->mesh_devices = from->mesh_devices;
     memcpy(run->chip, from->chip, sizeof run->chip);
@@ -363,7 +363,7 @@ static void apply_device(struct tts_trainrun *run, const struct tts_trainlog_aro
                           from->bad_memory);
 }
 
-static void apply_optimizer(struct tts_trainrun *run, const struct tts_trainlog_around *from)
+static void apply_optimizer(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     memcpy(run->optimizer, from->optimizer, sizeof run->optimizer);
     run->has_kahan = from->has_kahan;
@@ -372,7 +372,7 @@ static void apply_optimizer(struct tts_trainrun *run, const struct tts_trainlog_
 
 /* `ttscope fit` prints the line just before its summary, and all its sizes are of one device. A
  * summary far below is another program's. */
-static void apply_prediction(struct tts_trainrun *run, const struct tts_trainlog_around *from)
+static void apply_prediction(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     if (from->whole_at == 0 || run->line - from->whole_line > TTS_TRAINLOG_PREDICTION_LINES)
         return;
@@ -394,7 +394,7 @@ static bool is_own(const struct tts_trainlog_rank *rank, uint64_t own, uint64_t 
 void tts_trainlog_apply(struct tts_trainlog *log, struct tts_trainlog_rank *rank)
 {
     struct tts_trainlog_around *own = &rank->around, *any = &log->around;
-    struct tts_trainrun *run = &rank->run;
+    struct tts_run *run = &rank->run;
     apply_parameters(run, is_own(rank, own->parameters_at, any->parameters_at) ? own : any);
     apply_device(run, is_own(rank, own->device_at, any->device_at) ? own : any);
     apply_optimizer(run, is_own(rank, own->optimizer_at, any->optimizer_at) ? own : any);

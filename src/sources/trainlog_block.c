@@ -1,6 +1,6 @@
 #include "sources/trainlog_inside.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -22,20 +22,20 @@ static void end_whole(char *text, size_t len)
     text[len] = '\0';
 }
 
-void tts_trainlog_note(struct tts_trainrun *run, uint64_t line, const char *format, ...)
+void tts_trainlog_note(struct tts_run *run, uint64_t line, const char *format, ...)
 {
     run->notes_in_all++;
-    if (run->note_count == TTS_TRAIN_NOTES_MAX)
+    if (run->note_count == TTS_RUN_NOTES_MAX)
         return;
-    struct tts_train_note *note = &run->notes[run->note_count++];
-    char text[2 * TTS_TRAIN_NOTE_BYTES];
+    struct tts_run_note *note = &run->notes[run->note_count++];
+    char text[2 * TTS_RUN_NOTE_BYTES];
     note->line = line;
     va_list values;
     va_start(values, format);
     int len = vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    if (len >= TTS_TRAIN_NOTE_BYTES)
-        end_whole(text, TTS_TRAIN_NOTE_BYTES - 1);
+    if (len >= TTS_RUN_NOTE_BYTES)
+        end_whole(text, TTS_RUN_NOTE_BYTES - 1);
     memcpy(note->text, text, strlen(text) + 1);
 }
 
@@ -79,7 +79,7 @@ static struct tts_trainlog_rank *new_rank(struct tts_trainlog *log, bool may_clo
             return NULL;
         if (rank->is_open)
             tts_trainlog_end(log, rank, true);
-        struct tts_train_phase *phases = rank->phases;
+        struct tts_run_phase *phases = rank->phases;
         size_t capacity = rank->capacity;
         *rank = (struct tts_trainlog_rank){.phases = phases, .capacity = capacity};
         return rank;
@@ -182,7 +182,7 @@ void tts_trainlog_heading(struct tts_trainlog *log, struct tts_span line, uint64
         return;
     if (rank->is_open)
         tts_trainlog_end(log, rank, true);
-    rank->run = (struct tts_trainrun){.line = number, .end_line = number};
+    rank->run = (struct tts_run){.line = number, .end_line = number};
     memcpy(rank->run.rank, rank->name, sizeof rank->run.rank);
     tts_trainlog_title(log, line, rank->run.title);
     tts_trainlog_apply(log, rank);
@@ -207,20 +207,20 @@ static bool is_usual(struct tts_span name)
 }
 
 /* The last phase, if no figures have come for it yet; NULL: there is none. */
-static struct tts_train_phase *waiting(struct tts_trainlog_rank *rank)
+static struct tts_run_phase *waiting(struct tts_trainlog_rank *rank)
 {
     bool is_there = rank->run.phase_count > 0 && rank->seen == 0;
     return is_there ? &rank->phases[rank->run.phase_count - 1] : NULL;
 }
 
-static bool is_usual_phase(const struct tts_train_phase *phase)
+static bool is_usual_phase(const struct tts_run_phase *phase)
 {
     return is_usual((struct tts_span){phase->name, strlen(phase->name)});
 }
 
-static void name_phase(struct tts_train_phase *phase, struct tts_span name, uint64_t number)
+static void name_phase(struct tts_run_phase *phase, struct tts_span name, uint64_t number)
 {
-    *phase = (struct tts_train_phase){.line = number};
+    *phase = (struct tts_run_phase){.line = number};
     tts_span_copy(phase->name, sizeof phase->name, name);
 }
 
@@ -228,7 +228,7 @@ static void name_phase(struct tts_train_phase *phase, struct tts_span name, uint
  * phase; else the last is. False: that was all there is to do. */
 static bool is_new_phase(struct tts_trainlog_rank *rank, struct tts_span name, uint64_t number)
 {
-    struct tts_train_phase *phase = waiting(rank);
+    struct tts_run_phase *phase = waiting(rank);
     if (!phase || rank->is_full)
         return true;
     if (is_usual_phase(phase))
@@ -244,7 +244,7 @@ static void end_phase(struct tts_trainlog_rank *rank)
     const unsigned both = 1u << TTS_LOGLINE_SEGMENT | 1u << TTS_LOGLINE_CUMULATIVE;
     if (rank->run.phase_count == 0 || rank->is_full || (rank->seen & both) == both)
         return;
-    const struct tts_train_phase *phase = &rank->phases[rank->run.phase_count - 1];
+    const struct tts_run_phase *phase = &rank->phases[rank->run.phase_count - 1];
     tts_trainlog_note(&rank->run, phase->line, "%s of %s %s missing",
                       rank->seen & 1u << TTS_LOGLINE_SEGMENT      ? "'Cumulative Peak'"
                       : rank->seen & 1u << TTS_LOGLINE_CUMULATIVE ? "'Segment Peak'"
@@ -268,7 +268,7 @@ static void add_phase(struct tts_trainlog *log, struct tts_trainlog_rank *rank,
                           "too many phases: those from here on are left out");
         return;
     }
-    struct tts_train_phase *phases =
+    struct tts_run_phase *phases =
         tts_alloc_grow(log->alloc, rank->phases, &rank->capacity, count + 1, sizeof *phases);
     if (!phases) {
         log->status = TTS_E_NOMEM;
@@ -285,7 +285,7 @@ void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
 {
     assert(rank->is_open && !log->has_run);
     assert(log->open_count > 0 && log->phase_count >= rank->run.phase_count);
-    struct tts_train_phase *last = waiting(rank);
+    struct tts_run_phase *last = waiting(rank);
     if (last && !is_usual_phase(last)) {
         rank->run.phase_count--;
         log->phase_count--;
@@ -303,7 +303,7 @@ void tts_trainlog_end(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
         log->phases = NULL;
         log->capacity = 0;
     }
-    struct tts_train_phase *phases = log->phases;
+    struct tts_run_phase *phases = log->phases;
     size_t capacity = log->capacity;
     log->run = rank->run;
     log->phases = rank->phases;

@@ -8,23 +8,23 @@
 
 struct field {
     const char *name;
-    enum tts_train_figure figure;
+    enum tts_run_figure figure;
 };
 
 static const struct field segment_fields[] = {
-    {"Segment Peak", TTS_TRAIN_SEGMENT_PEAK},
-    {"Allocations", TTS_TRAIN_ALLOCATIONS},
-    {"Deallocations", TTS_TRAIN_DEALLOCATIONS},
-    {"Segment Change", TTS_TRAIN_CHANGE},
+    {"Segment Peak", TTS_RUN_SEGMENT_PEAK},
+    {"Allocations", TTS_RUN_ALLOCATIONS},
+    {"Deallocations", TTS_RUN_DEALLOCATIONS},
+    {"Segment Change", TTS_RUN_CHANGE},
 };
 static const struct field cumulative_fields[] = {
-    {"Cumulative Peak", TTS_TRAIN_CUMULATIVE_PEAK},
-    {"Cumulative Current", TTS_TRAIN_CUMULATIVE_CURRENT},
+    {"Cumulative Peak", TTS_RUN_CUMULATIVE_PEAK},
+    {"Cumulative Current", TTS_RUN_CUMULATIVE_CURRENT},
 };
 static const struct field l1_fields[] = {
-    {"Peak CB", TTS_TRAIN_L1_CB},
-    {"Peak Buffer", TTS_TRAIN_L1_BUFFER},
-    {"Peak Total", TTS_TRAIN_L1_TOTAL},
+    {"Peak CB", TTS_RUN_L1_CB},
+    {"Peak Buffer", TTS_RUN_L1_BUFFER},
+    {"Peak Total", TTS_RUN_L1_TOTAL},
 };
 
 /* ---- one figure ---- */
@@ -57,7 +57,7 @@ static struct tts_span value_at(struct tts_span text, size_t at)
 
 /* Where a note is put, and about what. */
 struct place {
-    struct tts_trainrun *run;
+    struct tts_run *run;
     uint64_t line;
     const char *of, *phase; /* " of ", and its name; both "": the block's own */
 };
@@ -115,7 +115,7 @@ static bool is_cut_short(struct tts_span text, const char *last)
 static void read_fields(struct tts_trainlog_rank *rank, struct tts_span text,
                         const struct field *fields, size_t count, uint64_t number)
 {
-    struct tts_train_phase *phase = &rank->phases[rank->run.phase_count - 1];
+    struct tts_run_phase *phase = &rank->phases[rank->run.phase_count - 1];
     struct place place = {&rank->run, number, " of ", phase->name};
     size_t at = 0;
     if (tts_span_find(text, "DRAM:")) {
@@ -126,9 +126,9 @@ static void read_fields(struct tts_trainlog_rank *rank, struct tts_span text,
     }
     for (size_t i = 0; i < count; i++) {
         struct tts_amount value = read_value(&place, text, &at, fields[i].name);
-        bool is_peak = fields[i].figure == TTS_TRAIN_SEGMENT_PEAK ||
-                       fields[i].figure == TTS_TRAIN_CUMULATIVE_PEAK;
-        if (fields[i].figure == TTS_TRAIN_CHANGE && !value.is_known)
+        bool is_peak = fields[i].figure == TTS_RUN_SEGMENT_PEAK ||
+                       fields[i].figure == TTS_RUN_CUMULATIVE_PEAK;
+        if (fields[i].figure == TTS_RUN_CHANGE && !value.is_known)
             rank->is_change_lost = is_cut_short(text, fields[i].name);
         phase->figures[fields[i].figure] =
             is_peak ? not_negative(&place, fields[i].name, value) : value;
@@ -175,9 +175,9 @@ void tts_trainlog_figures(struct tts_trainlog_rank *rank, const struct tts_logli
 }
 
 /* Says it in the place of the note that it is missing, if that was kept. */
-static void note_derived(struct tts_trainrun *run, const struct tts_train_phase *phase)
+static void note_derived(struct tts_run *run, const struct tts_run_phase *phase)
 {
-    char what[TTS_TRAIN_NOTE_BYTES], text[TTS_TRAIN_NOTE_BYTES];
+    char what[TTS_RUN_NOTE_BYTES], text[TTS_RUN_NOTE_BYTES];
     snprintf(what, sizeof what, "'Segment Change' of %s", phase->name);
     snprintf(text, sizeof text, "%.90s is derived from 'Cumulative Current'", what);
     for (size_t i = run->note_count; i-- > 0 && run->notes[i].line >= phase->line;) {
@@ -197,15 +197,15 @@ void tts_trainlog_derive(struct tts_trainlog_rank *rank)
     rank->is_change_lost = false;
     if (count == 0 || !is_lost || rank->is_mixed || rank->is_full)
         return;
-    struct tts_train_phase *phase = &rank->phases[count - 1];
+    struct tts_run_phase *phase = &rank->phases[count - 1];
     struct tts_amount before =
-        count > 1 ? phase[-1].figures[TTS_TRAIN_CUMULATIVE_CURRENT] : tts_amount_of(0);
+        count > 1 ? phase[-1].figures[TTS_RUN_CUMULATIVE_CURRENT] : tts_amount_of(0);
     struct tts_amount change =
-        tts_amount_subtract(phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT], before);
+        tts_amount_subtract(phase->figures[TTS_RUN_CUMULATIVE_CURRENT], before);
     if (!change.is_known)
         return;
-    assert(!phase->figures[TTS_TRAIN_CHANGE].is_known);
-    phase->figures[TTS_TRAIN_CHANGE] = change;
+    assert(!phase->figures[TTS_RUN_CHANGE].is_known);
+    phase->figures[TTS_RUN_CHANGE] = change;
     note_derived(&rank->run, phase);
 }
 
@@ -236,27 +236,26 @@ struct step {
 
 static bool follows(const struct step *step)
 {
-    return is_about_sum(step->b[TTS_TRAIN_CUMULATIVE_CURRENT],
-                        step->a[TTS_TRAIN_CUMULATIVE_CURRENT], step->b[TTS_TRAIN_CHANGE]) &&
-           is_about(step->b[TTS_TRAIN_CUMULATIVE_PEAK], step->a[TTS_TRAIN_CUMULATIVE_PEAK],
-                    true);
+    return is_about_sum(step->b[TTS_RUN_CUMULATIVE_CURRENT],
+                        step->a[TTS_RUN_CUMULATIVE_CURRENT], step->b[TTS_RUN_CHANGE]) &&
+           is_about(step->b[TTS_RUN_CUMULATIVE_PEAK], step->a[TTS_RUN_CUMULATIVE_PEAK], true);
 }
 
 static bool is_change_right(const struct step *step)
 {
-    return is_about_sum(step->b[TTS_TRAIN_ALLOCATIONS], step->b[TTS_TRAIN_DEALLOCATIONS],
-                        step->b[TTS_TRAIN_CHANGE]);
+    return is_about_sum(step->b[TTS_RUN_ALLOCATIONS], step->b[TTS_RUN_DEALLOCATIONS],
+                        step->b[TTS_RUN_CHANGE]);
 }
 
 /* The higher of the peak before, and of what was there before with the phase's own peak. */
 static bool is_peak_right(const struct step *step)
 {
     struct tts_amount own =
-        tts_amount_add(step->a[TTS_TRAIN_CUMULATIVE_CURRENT], step->b[TTS_TRAIN_SEGMENT_PEAK]);
-    struct tts_amount before = step->a[TTS_TRAIN_CUMULATIVE_PEAK];
+        tts_amount_add(step->a[TTS_RUN_CUMULATIVE_CURRENT], step->b[TTS_RUN_SEGMENT_PEAK]);
+    struct tts_amount before = step->a[TTS_RUN_CUMULATIVE_PEAK];
     if (!own.is_known || !before.is_known)
         return true;
-    return is_about(step->b[TTS_TRAIN_CUMULATIVE_PEAK],
+    return is_about(step->b[TTS_RUN_CUMULATIVE_PEAK],
                     tts_amount_of(own.bytes > before.bytes ? own.bytes : before.bytes), false);
 }
 
@@ -272,7 +271,7 @@ static unsigned what_is_wrong(const struct step *step)
 
 static void note_wrong(struct tts_trainlog_rank *rank, size_t i, unsigned wrong)
 {
-    const struct tts_train_phase *phase = &rank->phases[i];
+    const struct tts_run_phase *phase = &rank->phases[i];
     if (wrong & DOES_NOT_FOLLOW)
         tts_trainlog_note(&rank->run, phase->line,
                           i == 0 ? "the figures of the first phase do not begin at 0; lines of "
@@ -291,12 +290,12 @@ static void note_wrong(struct tts_trainlog_rank *rank, size_t i, unsigned wrong)
 
 static void check_totals(struct tts_trainlog_rank *rank)
 {
-    struct tts_trainrun *run = &rank->run;
+    struct tts_run *run = &rank->run;
     if (run->phase_count == 0)
         return;
     const struct tts_amount *last = rank->phases[run->phase_count - 1].figures;
-    if (!is_about(run->overall_peak, last[TTS_TRAIN_CUMULATIVE_PEAK], false) ||
-        !is_about(run->final, last[TTS_TRAIN_CUMULATIVE_CURRENT], false))
+    if (!is_about(run->overall_peak, last[TTS_RUN_CUMULATIVE_PEAK], false) ||
+        !is_about(run->final, last[TTS_RUN_CUMULATIVE_CURRENT], false))
         tts_trainlog_note(run, run->end_line,
                           "the final totals are not those of the last phase; lines of several "
                           "programs may be mixed");
@@ -305,9 +304,9 @@ static void check_totals(struct tts_trainlog_rank *rank)
 /* Each kind is noted once, at its first place. */
 void tts_trainlog_check(struct tts_trainlog_rank *rank, bool is_whole)
 {
-    struct tts_amount zeros[TTS_TRAIN_FIGURES] = {
-        [TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(0),
-        [TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(0)};
+    struct tts_amount zeros[TTS_RUN_FIGURES] = {[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(0),
+                                                [TTS_RUN_CUMULATIVE_CURRENT] =
+                                                    tts_amount_of(0)};
     unsigned noted = 0;
     if (rank->is_mixed)
         return;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "sources/inflow.h"
 #include "sources/trainlog.h"
 #include "ttscope/alloc.h"
@@ -161,8 +161,7 @@ size_t tts_logline_level(struct tts_span text);
  * around all of it; without numbers, if they change from line to line. Two executions of a
  * program have the same names. Two ranks of a log may have the same name too: only the key
  * tells them apart. */
-void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
-                     char out[TTS_TRAIN_TITLE_MAX]);
+void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char out[TTS_RUN_TITLE_MAX]);
 /* The text behind the times at its beginning. */
 struct tts_span tts_logkey_skip_times(struct tts_span text);
 
@@ -265,13 +264,13 @@ struct tts_trainlog_around {
     struct tts_amount memory;
     char bad_parameters[TTS_TRAINLOG_EXCERPT], bad_memory[TTS_TRAINLOG_EXCERPT];
     uint32_t mesh_devices;
-    char chip[TTS_TRAIN_WORD_MAX];
+    char chip[TTS_RUN_WORD_MAX];
     bool has_kahan, is_kahan;
     bool is_optimizer_new; /* no block has begun since */
-    char optimizer[TTS_TRAIN_WORD_MAX];
+    char optimizer[TTS_RUN_WORD_MAX];
     /* The prediction for the next block only. */
     uint64_t whole_at, whole_line;
-    struct tts_train_whole whole;
+    struct tts_run_whole whole;
     char bad_whole[TTS_TRAINLOG_EXCERPT]; /* if whole.peak is not known */
 };
 
@@ -288,7 +287,7 @@ struct tts_trainlog_rank {
     uint64_t touched;   /* the higher the later */
     uint64_t ended;     /* when its last block did */
     uint64_t joined_to; /* the offset after the last line of a block that was joined */
-    char name[TTS_TRAIN_TITLE_MAX], folded_name[TTS_TRAIN_TITLE_MAX];
+    char name[TTS_RUN_TITLE_MAX], folded_name[TTS_RUN_TITLE_MAX];
     enum tts_trainlog_section section;
     struct tts_trainlog_around around;
     bool is_open;
@@ -299,8 +298,8 @@ struct tts_trainlog_rank {
     unsigned seen;       /* lines of the last phase, a bit for each kind */
     bool is_change_lost; /* the line of the last phase ends before 'Segment Change' does */
     bool is_warned;      /* the program said above the block that it overwrites phases */
-    struct tts_trainrun run;
-    struct tts_train_phase *phases;
+    struct tts_run run;
+    struct tts_run_phase *phases;
     size_t capacity;
 };
 
@@ -321,8 +320,8 @@ struct tts_trainlog {
     uint64_t lines_read;             /* lines that were looked at */
     uint64_t joined_from, joined_to; /* the offsets of the line around a block joined last */
     bool has_run;                    /* `run` is to be given */
-    struct tts_trainrun run;
-    struct tts_train_phase *phases; /* its */
+    struct tts_run run;
+    struct tts_run_phase *phases; /* its */
     size_t capacity;
     enum tts_status status; /* out of memory: nothing more is read */
     struct tts_logkey key, line_key;
@@ -338,7 +337,7 @@ struct tts_trainlog_rank *tts_trainlog_find_rank(const struct tts_trainlog *log,
 struct tts_trainlog_rank *tts_trainlog_open_rank(struct tts_trainlog *log,
                                                  const struct tts_logkey *key);
 
-void tts_trainlog_note(struct tts_trainrun *run, uint64_t line, const char *format, ...)
+void tts_trainlog_note(struct tts_run *run, uint64_t line, const char *format, ...)
     TTS_PRINTF(3, 4);
 /* The text for a note: short, and nothing that cannot be shown. */
 void tts_trainlog_excerpt(char out[TTS_TRAINLOG_EXCERPT], struct tts_span text);
@@ -372,4 +371,4 @@ void tts_trainlog_apply(struct tts_trainlog *log, struct tts_trainlog_rank *rank
 
 /* The title of the block whose heading is `raw`. log->key is the heading's. */
 void tts_trainlog_title(struct tts_trainlog *log, struct tts_span raw,
-                        char out[TTS_TRAIN_TITLE_MAX]);
+                        char out[TTS_RUN_TITLE_MAX]);

@@ -545,8 +545,7 @@ static struct tts_span tidy(struct tts_span text)
     return text;
 }
 
-void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
-                     char out[TTS_TRAIN_TITLE_MAX])
+void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char out[TTS_RUN_TITLE_MAX])
 {
     struct tts_logkey left = {.len = 0};
     struct tts_span all = {key->text, key->len};
@@ -569,7 +568,7 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded,
         text.len = 0;
     while (is_folded && text.len > 0 && text.at[text.len - 1] == ':')
         text.len--;
-    tts_span_copy(out, TTS_TRAIN_TITLE_MAX, text);
+    tts_span_copy(out, TTS_RUN_TITLE_MAX, text);
 }
 
 struct tts_span tts_logkey_skip_times(struct tts_span text)

@@ -19,13 +19,13 @@ bool tts_trainlog_is_warned(const struct tts_trainlog *log, struct tts_span raw)
 /* The phases of one name: how many, the first, and whether all have the same figures. */
 struct repeated {
     size_t count;
-    const struct tts_train_phase *first;
+    const struct tts_run_phase *first;
     bool is_same;
 };
 
-static bool is_same(const struct tts_train_phase *a, const struct tts_train_phase *b)
+static bool is_same(const struct tts_run_phase *a, const struct tts_run_phase *b)
 {
-    for (int i = TTS_TRAIN_SEGMENT_PEAK; i <= TTS_TRAIN_CHANGE; i++)
+    for (int i = TTS_RUN_SEGMENT_PEAK; i <= TTS_RUN_CHANGE; i++)
         if (!a->figures[i].is_known || !b->figures[i].is_known ||
             a->figures[i].bytes != b->figures[i].bytes)
             return false;
@@ -36,7 +36,7 @@ static struct repeated find_repeated(const struct tts_trainlog_rank *rank, const
 {
     struct repeated found = {.is_same = true};
     for (size_t i = 0; i < rank->run.phase_count; i++) {
-        const struct tts_train_phase *phase = &rank->phases[i];
+        const struct tts_run_phase *phase = &rank->phases[i];
         if (strcmp(phase->name, name) != 0)
             continue;
         if (found.count++ == 0)
@@ -48,8 +48,8 @@ static struct repeated find_repeated(const struct tts_trainlog_rank *rank, const
 
 static bool cancels(const struct repeated *forward, const struct repeated *backward)
 {
-    struct tts_amount kept = forward->first->figures[TTS_TRAIN_CHANGE];
-    struct tts_amount left = tts_amount_add(kept, backward->first->figures[TTS_TRAIN_CHANGE]);
+    struct tts_amount kept = forward->first->figures[TTS_RUN_CHANGE];
+    struct tts_amount left = tts_amount_add(kept, backward->first->figures[TTS_RUN_CHANGE]);
     return kept.bytes > 0 && left.is_known && left.bytes <= TOLERANCE_BYTES &&
            left.bytes >= -TOLERANCE_BYTES;
 }
@@ -63,16 +63,16 @@ static struct tts_amount missing_of(const struct tts_trainlog_rank *rank)
     for (size_t i = 0; i < rank->run.phase_count; i++)
         if (strstr(rank->phases[i].name, "LORA"))
             return (struct tts_amount){0};
-    if (model.count != 1 || model.first->figures[TTS_TRAIN_CHANGE].bytes <= 0)
+    if (model.count != 1 || model.first->figures[TTS_RUN_CHANGE].bytes <= 0)
         return (struct tts_amount){0};
-    int64_t bytes = model.first->figures[TTS_TRAIN_CHANGE].bytes;
+    int64_t bytes = model.first->figures[TTS_RUN_CHANGE].bytes;
     if (rank->run.has_parameters && rank->run.parameters > 0 &&
         rank->run.parameters < (uint64_t)bytes / 2)
         bytes = (int64_t)rank->run.parameters * 2;
     return tts_amount_of(bytes);
 }
 
-static void note_overwritten(struct tts_trainrun *run, uint64_t line)
+static void note_overwritten(struct tts_run *run, uint64_t line)
 {
     char mb[TTS_NUMBER_MB_MAX];
     if (run->missing.is_known)
@@ -97,7 +97,7 @@ void tts_trainlog_find_overwritten(struct tts_trainlog_rank *rank)
     if (!rank->is_warned &&
         (find_repeated(rank, "MODEL_CREATION").count == 0 || !cancels(&forward, &backward)))
         return;
-    struct tts_trainrun *run = &rank->run;
+    struct tts_run *run = &rank->run;
     run->is_overwritten = run->is_at_least = true;
     run->missing = missing_of(rank);
     note_overwritten(run, forward.first->line);

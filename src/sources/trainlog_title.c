@@ -118,7 +118,7 @@ static bool names(struct tts_span text)
 /* One pass: the nearest line that names something waits for what stands before it. Below a
  * "[SECTION] ---" it is text of a header, which an empty line ends. */
 void tts_trainlog_title(struct tts_trainlog *log, struct tts_span raw,
-                        char out[TTS_TRAIN_TITLE_MAX])
+                        char out[TTS_RUN_TITLE_MAX])
 {
     struct tts_span all = tts_logtext_before(&log->text, raw.at, TTS_TRAINLOG_LOOK_BACK);
     struct tts_span text, rest;
@@ -144,6 +144,6 @@ void tts_trainlog_title(struct tts_trainlog *log, struct tts_span raw,
         if (line.kind == TTS_LOGLINE_SECTION)
             out[0] = '\0';
         else if (line.kind == TTS_LOGLINE_OTHER && out[0] == '\0' && names(rest))
-            tts_span_copy(out, TTS_TRAIN_TITLE_MAX, tts_span_trim(rest));
+            tts_span_copy(out, TTS_RUN_TITLE_MAX, tts_span_trim(rest));
     }
 }

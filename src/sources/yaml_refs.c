@@ -1,7 +1,7 @@
 #include "sources/yaml_refs.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "views/addrmap.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

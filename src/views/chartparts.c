@@ -230,7 +230,7 @@ int64_t tts_chart_head_width(const struct tts_chart_legend *legends, size_t coun
 static void draw_swatch(struct tts_drawing *d, const struct tts_chart_legend *legend, int64_t x,
                         int64_t middle)
 {
-    struct tts_shape box = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn box = {.kind = TTS_SHAPE_BOX,
                             .box = {x, middle - SWATCH / 2, SWATCH, SWATCH},
                             .fill = legend->paint};
     if (!legend->is_line) {
@@ -312,7 +312,7 @@ void tts_chart_draw_foot(struct tts_drawing *d, const char *text)
 void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts_svg_point to,
                     struct tts_paint paint, int64_t width, int64_t dash)
 {
-    struct tts_shape line = {.kind = TTS_SHAPE_LINE,
+    struct tts_drawn line = {.kind = TTS_SHAPE_LINE,
                              .box = {from.x, from.y, 0, 0},
                              .to = to,
                              .stroke = paint,
@@ -322,7 +322,7 @@ void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts
 }
 
 /* Only the ground of a text is a box that lets something through and has no name. */
-static bool is_ground(const struct tts_shape *shape)
+static bool is_ground(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && !shape->name && shape->fill.alpha < 255;
 }
@@ -361,7 +361,7 @@ void tts_chart_veil(struct tts_drawing *d, const struct tts_text_at *at, int64_t
     int64_t x = at->x - (at->anchor == TTS_ANCHOR_START    ? 0
                          : at->anchor == TTS_ANCHOR_MIDDLE ? width / 2
                                                            : width);
-    struct tts_shape box = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn box = {.kind = TTS_SHAPE_BOX,
                             .box = {x - 2 * TTS_PX, at->y - at->font.size * 84 / 100,
                                     width + 4 * TTS_PX, at->font.size * 110 / 100},
                             .fill = TTS_INK_VEIL,

@@ -1,6 +1,6 @@
 #include "views/drawing.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "views/utf8.h"
 
 #include <assert.h>
@@ -126,11 +126,11 @@ void tts_drawing_extend_format(struct tts_drawing *d, const char *format, ...)
     tts_drawing_extend(d, text, strlen(text));
 }
 
-void tts_drawing_add(struct tts_drawing *d, const struct tts_shape *shape)
+void tts_drawing_add(struct tts_drawing *d, const struct tts_drawn *shape)
 {
     assert(shape->kind != TTS_SHAPE_BOX || (shape->box.width >= 0 && shape->box.height >= 0));
     assert(shape->kind != TTS_SHAPE_TEXT || shape->text < d->text_len);
-    struct tts_shape *shapes = tts_alloc_grow(d->alloc, d->shapes, &d->shape_capacity,
+    struct tts_drawn *shapes = tts_alloc_grow(d->alloc, d->shapes, &d->shape_capacity,
                                               d->shape_count + 1, sizeof *shapes);
     if (!shapes) {
         d->is_short = true;
@@ -159,7 +159,7 @@ static void put_kept(struct tts_drawing *d, const struct tts_text_at *at, size_t
 {
     if (text == 0)
         return;
-    struct tts_shape shape = {
+    struct tts_drawn shape = {
         .kind = TTS_SHAPE_TEXT,
         .box = {at->x, at->y, width, 0},
         .fill = at->paint,

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum tts_shape_kind { TTS_SHAPE_BOX, TTS_SHAPE_LINE, TTS_SHAPE_STEPS, TTS_SHAPE_TEXT };
+enum tts_drawn_kind { TTS_SHAPE_BOX, TTS_SHAPE_LINE, TTS_SHAPE_STEPS, TTS_SHAPE_TEXT };
 enum tts_anchor { TTS_ANCHOR_START, TTS_ANCHOR_MIDDLE, TTS_ANCHOR_END };
 
 struct tts_paint {
@@ -22,8 +22,8 @@ struct tts_paint {
     uint8_t alpha; /* 255: opaque; 0: none */
 };
 
-struct tts_shape {
-    enum tts_shape_kind kind;
+struct tts_drawn {
+    enum tts_drawn_kind kind;
     /* BOX; LINE: x and y of its beginning; TEXT: x and y of its anchor, y on the baseline, and
      * its estimated width (textwidth.h), which no writer exceeds. */
     struct tts_svg_box box;
@@ -44,7 +44,7 @@ struct tts_shape {
 
 struct tts_drawing {
     int64_t width, height;
-    struct tts_shape *shapes;
+    struct tts_drawn *shapes;
     size_t shape_count, shape_capacity;
     struct tts_svg_point *points;
     size_t point_count, point_capacity;
@@ -73,7 +73,7 @@ size_t tts_drawing_keep_format(struct tts_drawing *d, const char *format, ...) T
 void tts_drawing_extend(struct tts_drawing *d, const char *text, size_t len);
 void tts_drawing_extend_format(struct tts_drawing *d, const char *format, ...) TTS_PRINTF(2, 3);
 
-void tts_drawing_add(struct tts_drawing *d, const struct tts_shape *shape);
+void tts_drawing_add(struct tts_drawing *d, const struct tts_drawn *shape);
 
 /* The next point; its number is what `points` of a STEPS shape counts from. */
 void tts_drawing_point(struct tts_drawing *d, int64_t x, int64_t y);

@@ -32,7 +32,7 @@ static void set_paint(cairo_t *cr, struct tts_paint paint)
 }
 
 /* Fills and strokes the path at hand. */
-static void finish_path(cairo_t *cr, const struct tts_shape *shape)
+static void finish_path(cairo_t *cr, const struct tts_drawn *shape)
 {
     if (shape->fill.alpha > 0 && shape->kind != TTS_SHAPE_LINE) {
         set_paint(cr, shape->fill);
@@ -48,7 +48,7 @@ static void finish_path(cairo_t *cr, const struct tts_shape *shape)
     cairo_new_path(cr);
 }
 
-static void draw_box(cairo_t *cr, const struct tts_shape *shape)
+static void draw_box(cairo_t *cr, const struct tts_drawn *shape)
 {
     static const double quarter = 1.5707963267948966;
     double x = px(shape->box.x), y = px(shape->box.y);
@@ -68,7 +68,7 @@ static void draw_box(cairo_t *cr, const struct tts_shape *shape)
     finish_path(cr, shape);
 }
 
-static void draw_steps(const struct pen *pen, const struct tts_shape *shape)
+static void draw_steps(const struct pen *pen, const struct tts_drawn *shape)
 {
     const struct tts_svg_point *points = pen->drawing->points + shape->points;
     for (size_t i = 0; i < shape->point_count; i++)
@@ -87,7 +87,7 @@ static void set_font(const struct pen *pen, struct tts_font font)
     pango_font_description_free(wanted);
 }
 
-static void draw_text(const struct pen *pen, const struct tts_shape *shape)
+static void draw_text(const struct pen *pen, const struct tts_drawn *shape)
 {
     cairo_t *cr = pen->cr;
     set_font(pen, shape->font);
@@ -111,7 +111,7 @@ static void draw_text(const struct pen *pen, const struct tts_shape *shape)
     cairo_restore(cr);
 }
 
-static void draw_shape(const struct pen *pen, const struct tts_shape *shape)
+static void draw_shape(const struct pen *pen, const struct tts_drawn *shape)
 {
     switch (shape->kind) {
     case TTS_SHAPE_BOX:

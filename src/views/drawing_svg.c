@@ -24,7 +24,7 @@ static void put_paint(FILE *out, const char *name, struct tts_paint paint)
     }
 }
 
-static void put_stroke(FILE *out, const struct tts_shape *shape)
+static void put_stroke(FILE *out, const struct tts_drawn *shape)
 {
     if (shape->stroke_width == 0 || shape->stroke.alpha == 0)
         return;
@@ -34,7 +34,7 @@ static void put_stroke(FILE *out, const struct tts_shape *shape)
         put_attribute(out, "stroke-dasharray", shape->dash);
 }
 
-static void put_class(FILE *out, const struct tts_shape *shape)
+static void put_class(FILE *out, const struct tts_drawn *shape)
 {
     if (!shape->name)
         return;
@@ -43,7 +43,7 @@ static void put_class(FILE *out, const struct tts_shape *shape)
     fputc('"', out);
 }
 
-static void write_box(const struct tts_drawing *d, const struct tts_shape *shape, FILE *out)
+static void write_box(const struct tts_drawing *d, const struct tts_drawn *shape, FILE *out)
 {
     tts_svg_rect_begin(out, shape->box);
     if (shape->radius > 0)
@@ -60,7 +60,7 @@ static void write_box(const struct tts_drawing *d, const struct tts_shape *shape
     fputs("</title></rect>\n", out);
 }
 
-static void write_line(const struct tts_shape *shape, FILE *out)
+static void write_line(const struct tts_drawn *shape, FILE *out)
 {
     fputs("<line", out);
     put_attribute(out, "x1", shape->box.x);
@@ -71,7 +71,7 @@ static void write_line(const struct tts_shape *shape, FILE *out)
     fputs("/>\n", out);
 }
 
-static void write_steps(const struct tts_drawing *d, const struct tts_shape *shape, FILE *out)
+static void write_steps(const struct tts_drawing *d, const struct tts_drawn *shape, FILE *out)
 {
     assert(shape->points <= d->point_count &&
            shape->point_count <= d->point_count - shape->points);
@@ -91,7 +91,7 @@ static void write_steps(const struct tts_drawing *d, const struct tts_shape *sha
     fputs("\"/>\n", out);
 }
 
-static void put_place(FILE *out, const struct tts_shape *shape)
+static void put_place(FILE *out, const struct tts_drawn *shape)
 {
     if (shape->rotate == 0) {
         put_attribute(out, "x", shape->box.x);
@@ -105,7 +105,7 @@ static void put_place(FILE *out, const struct tts_shape *shape)
     fprintf(out, ") rotate(%d)\"", shape->rotate);
 }
 
-static void write_text(const struct tts_drawing *d, const struct tts_shape *shape, FILE *out)
+static void write_text(const struct tts_drawing *d, const struct tts_drawn *shape, FILE *out)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
     fputs("<text", out);
@@ -145,7 +145,7 @@ void tts_drawing_write_svg(const struct tts_drawing *d, FILE *out)
 {
     write_head(d, out);
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *shape = &d->shapes[i];
+        const struct tts_drawn *shape = &d->shapes[i];
         switch (shape->kind) {
         case TTS_SHAPE_BOX:
             write_box(d, shape, out);

@@ -1,6 +1,6 @@
 #include "views/liveset.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "base/seed.h"
 
 #include <assert.h>

@@ -8,7 +8,7 @@
 /* One run, as a picture needs it. Borrowed. */
 struct tts_chart_run {
     const char *name; /* foreign bytes */
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     const struct tts_trainmem *mem;
 };
 

@@ -1,6 +1,6 @@
 #include "views/memreport.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "device/sizeclass.h"
 
 #include <inttypes.h>

@@ -82,12 +82,12 @@ static int64_t widest_beside(const struct tts_peakchart *chart)
     int64_t width = 0;
     for (size_t i = 0; i < chart->count; i++) {
         const struct tts_trainmem *mem = chart->runs[i].mem;
-        for (int part = 0; mem->has_parts && part < TTS_TRAIN_PARTS; part++) {
+        for (int part = 0; mem->has_parts && part < TTS_RUN_PARTS; part++) {
             char text[TTS_CHART_MB_MAX];
             if (mem->parts[part] > 0 &&
-                !tts_peakchart_is_inside(chart, mem, (enum tts_train_part)part))
+                !tts_peakchart_is_inside(chart, mem, (enum tts_run_part)part))
                 width = tts_chart_larger(
-                    width, width_of(tts_peakchart_size(text, mem, (enum tts_train_part)part),
+                    width, width_of(tts_peakchart_size(text, mem, (enum tts_run_part)part),
                                     chart->beside));
         }
     }
@@ -137,13 +137,13 @@ static size_t make_legend(const struct tts_peakchart *chart,
                           struct tts_chart_legend out[TTS_CHART_LEGEND_MAX])
 {
     size_t count = 0;
-    bool has_limits = false, has[TTS_TRAIN_PARTS] = {false};
+    bool has_limits = false, has[TTS_RUN_PARTS] = {false};
     for (size_t i = 0; i < chart->count; i++) {
         has_limits |= tts_peakchart_has_limit(chart->runs[i].mem);
-        for (int part = 0; chart->runs[i].mem->has_parts && part < TTS_TRAIN_PARTS; part++)
+        for (int part = 0; chart->runs[i].mem->has_parts && part < TTS_RUN_PARTS; part++)
             has[part] |= chart->runs[i].mem->parts[part] > 0;
     }
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++)
+    for (int part = 0; part < TTS_RUN_PARTS; part++)
         if (has[part])
             out[count++] =
                 (struct tts_chart_legend){.text = tts_peakchart_parts[part].label,

@@ -7,7 +7,7 @@
 
 /* Where a leader ends, and where one begins. */
 struct beside {
-    enum tts_train_part part;
+    enum tts_run_part part;
     int64_t from, y;
 };
 
@@ -18,7 +18,7 @@ static int64_t height_of(const struct tts_peakchart *chart, int64_t bytes)
 
 struct tts_svg_box tts_peakchart_part_box(const struct tts_peakchart *chart,
                                           const struct tts_trainmem *mem,
-                                          enum tts_train_part part, struct tts_svg_point corner)
+                                          enum tts_run_part part, struct tts_svg_point corner)
 {
     int64_t below = 0;
     for (int i = 0; i < (int)part; i++)
@@ -30,7 +30,7 @@ struct tts_svg_box tts_peakchart_part_box(const struct tts_peakchart *chart,
 }
 
 bool tts_peakchart_is_inside(const struct tts_peakchart *chart, const struct tts_trainmem *mem,
-                             enum tts_train_part part)
+                             enum tts_run_part part)
 {
     char text[TTS_CHART_MB_MAX];
     struct tts_svg_box box =
@@ -44,7 +44,7 @@ bool tts_peakchart_is_inside(const struct tts_peakchart *chart, const struct tts
 /* --- boxes -------------------------------------------------------------------------------- */
 
 static size_t hint_of(struct tts_drawing *d, const struct tts_trainmem *mem,
-                      enum tts_train_part part)
+                      enum tts_run_part part)
 {
     char size[TTS_NUMBER_MB_MAX], peak[TTS_NUMBER_MB_MAX];
     return tts_drawing_keep_format(d, "%s: %s MB of %s MB", tts_peakchart_parts[part].label,
@@ -53,9 +53,9 @@ static size_t hint_of(struct tts_drawing *d, const struct tts_trainmem *mem,
 }
 
 static void draw_part(struct tts_drawing *d, const struct tts_trainmem *mem,
-                      enum tts_train_part part, struct tts_svg_box box)
+                      enum tts_run_part part, struct tts_svg_box box)
 {
-    struct tts_shape shape = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn shape = {.kind = TTS_SHAPE_BOX,
                               .box = box,
                               .fill = {tts_peakchart_parts[part].rgb, 255},
                               .name = tts_peakchart_parts[part].word,
@@ -77,7 +77,7 @@ static void draw_outline(struct tts_drawing *d, const struct tts_peakchart *char
                          const struct tts_trainmem *mem, struct tts_svg_point corner)
 {
     int64_t height = height_of(chart, mem->peak.bytes);
-    struct tts_shape shape = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn shape = {.kind = TTS_SHAPE_BOX,
                               .box = {corner.x, corner.y - height, chart->bar, height},
                               .fill = {0xf3f5f7, 255},
                               .stroke = TTS_INK_FRAME,
@@ -95,14 +95,14 @@ void tts_peakchart_draw_bar(struct tts_drawing *d, const struct tts_peakchart *c
             draw_outline(d, chart, mem, corner);
         return;
     }
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++) {
         struct tts_svg_box box =
-            tts_peakchart_part_box(chart, mem, (enum tts_train_part)part, corner);
+            tts_peakchart_part_box(chart, mem, (enum tts_run_part)part, corner);
         if (box.height > 0)
-            draw_part(d, mem, (enum tts_train_part)part, box);
+            draw_part(d, mem, (enum tts_run_part)part, box);
     }
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++)
-        draw_edge(d, tts_peakchart_part_box(chart, mem, (enum tts_train_part)part, corner),
+    for (int part = 0; part < TTS_RUN_PARTS; part++)
+        draw_edge(d, tts_peakchart_part_box(chart, mem, (enum tts_run_part)part, corner),
                   corner.y);
 }
 
@@ -139,7 +139,7 @@ static void draw_inside(struct tts_drawing *d, const struct tts_peakchart *chart
 {
     int64_t width = tts_text_width(text, strlen(text), chart->inside) + 2 * TTS_PEAKCHART_PAD;
     int64_t middle = box.x + box.width / 2, y = box.y + box.height / 2;
-    struct tts_shape ground = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn ground = {.kind = TTS_SHAPE_BOX,
                                .box = {middle - width / 2, box.y, width, box.height},
                                .fill = {0x000000, 128},
                                .radius = 3 * TTS_PX};
@@ -170,11 +170,11 @@ static void spread(struct beside *labels, size_t count, int64_t top, int64_t bot
 
 /* Of the thin parts that there are, upwards. */
 static size_t find_beside(const struct tts_peakchart *chart, const struct tts_trainmem *mem,
-                          struct tts_svg_point corner, struct beside labels[TTS_TRAIN_PARTS])
+                          struct tts_svg_point corner, struct beside labels[TTS_RUN_PARTS])
 {
     size_t count = 0;
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++) {
-        enum tts_train_part part = (enum tts_train_part)i;
+    for (int i = 0; i < TTS_RUN_PARTS; i++) {
+        enum tts_run_part part = (enum tts_run_part)i;
         if (mem->parts[i] <= 0 || tts_peakchart_is_inside(chart, mem, part))
             continue;
         struct tts_svg_box box = tts_peakchart_part_box(chart, mem, part, corner);
@@ -185,9 +185,9 @@ static size_t find_beside(const struct tts_peakchart *chart, const struct tts_tr
 }
 
 /* The colour of a part too thin to show it. */
-static void draw_key(struct tts_drawing *d, struct tts_svg_point at, enum tts_train_part part)
+static void draw_key(struct tts_drawing *d, struct tts_svg_point at, enum tts_run_part part)
 {
-    struct tts_shape key = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn key = {.kind = TTS_SHAPE_BOX,
                             .box = {at.x, at.y - TTS_PEAKCHART_SWATCH / 2, TTS_PEAKCHART_SWATCH,
                                     TTS_PEAKCHART_SWATCH},
                             .fill = {tts_peakchart_parts[part].rgb, 255},
@@ -200,7 +200,7 @@ static int64_t draw_beside(struct tts_drawing *d, const struct tts_peakchart *ch
                            const struct tts_trainmem *mem, struct tts_svg_point corner,
                            bool is_ground)
 {
-    struct beside labels[TTS_TRAIN_PARTS];
+    struct beside labels[TTS_RUN_PARTS];
     size_t count = find_beside(chart, mem, corner, labels);
     int64_t pitch = chart->beside.size * TTS_PEAKCHART_BESIDE_PITCH / 100;
     int64_t bar_top = corner.y - height_of(chart, mem->peak.bytes);
@@ -270,8 +270,8 @@ int64_t tts_peakchart_draw_labels(struct tts_drawing *d, const struct tts_peakch
         return put_above(d, place_above(above, limit, chart->info, TTS_INK_SOFT),
                          "peak not known", is_ground);
     above.y -= height_of(chart, mem->peak.bytes);
-    for (int i = 0; mem->has_parts && i < TTS_TRAIN_PARTS; i++) {
-        enum tts_train_part part = (enum tts_train_part)i;
+    for (int i = 0; mem->has_parts && i < TTS_RUN_PARTS; i++) {
+        enum tts_run_part part = (enum tts_run_part)i;
         char text[TTS_CHART_MB_MAX];
         if (mem->parts[i] <= 0 || !tts_peakchart_is_inside(chart, mem, part))
             continue;

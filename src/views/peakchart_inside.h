@@ -37,7 +37,7 @@ struct tts_peakchart_part {
     const char *label, *word;
     uint32_t rgb;
 };
-extern const struct tts_peakchart_part tts_peakchart_parts[TTS_TRAIN_PARTS];
+extern const struct tts_peakchart_part tts_peakchart_parts[TTS_RUN_PARTS];
 
 bool tts_peakchart_has_limit(const struct tts_trainmem *mem);
 
@@ -56,7 +56,7 @@ const char *tts_peakchart_total(char out[TTS_CHART_USAGE_MAX], const struct tts_
 
 /* "193 MB": a part's, in the same way. */
 const char *tts_peakchart_size(char out[TTS_CHART_MB_MAX], const struct tts_trainmem *mem,
-                               enum tts_train_part part);
+                               enum tts_run_part part);
 
 /* "limit 12288 MB", in the same way. */
 const char *tts_peakchart_limit(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem);
@@ -67,14 +67,13 @@ void tts_peakchart_describe(struct tts_drawing *d, const struct tts_peakchart *c
 
 /* Does the label of a part stand in it, and not beside the bar? */
 bool tts_peakchart_is_inside(const struct tts_peakchart *chart, const struct tts_trainmem *mem,
-                             enum tts_train_part part);
+                             enum tts_run_part part);
 
 /* The box of a part in the bar whose left bottom corner this is; of no height where there is
  * nothing of it. */
 struct tts_svg_box tts_peakchart_part_box(const struct tts_peakchart *chart,
                                           const struct tts_trainmem *mem,
-                                          enum tts_train_part part,
-                                          struct tts_svg_point corner);
+                                          enum tts_run_part part, struct tts_svg_point corner);
 
 /* Boxes first, then the grounds of their labels, and, above the lines of the limits, those. */
 void tts_peakchart_draw_bar(struct tts_drawing *d, const struct tts_peakchart *chart,

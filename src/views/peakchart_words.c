@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct tts_peakchart_part tts_peakchart_parts[TTS_TRAIN_PARTS] = {
-    [TTS_TRAIN_PART_OTHER] = {"Other", "other", 0xcccccc},
-    [TTS_TRAIN_PART_MODEL] = {"Model Parameters", "model", 0x4da6b8},
-    [TTS_TRAIN_PART_GRADIENTS] = {"Gradients Overhead", "gradients", 0xe789ab},
-    [TTS_TRAIN_PART_OPTIMIZER] = {"Optimizer State", "optimizer", 0xcec0fa},
-    [TTS_TRAIN_PART_ACTIVATIONS] = {"Activations", "activations", 0xe38a42},
+const struct tts_peakchart_part tts_peakchart_parts[TTS_RUN_PARTS] = {
+    [TTS_RUN_PART_OTHER] = {"Other", "other", 0xcccccc},
+    [TTS_RUN_PART_MODEL] = {"Model Parameters", "model", 0x4da6b8},
+    [TTS_RUN_PART_GRADIENTS] = {"Gradients Overhead", "gradients", 0xe789ab},
+    [TTS_RUN_PART_OPTIMIZER] = {"Optimizer State", "optimizer", 0xcec0fa},
+    [TTS_RUN_PART_ACTIVATIONS] = {"Activations", "activations", 0xe38a42},
 };
 
 const char *tts_peakchart_total(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem)
@@ -21,7 +21,7 @@ const char *tts_peakchart_total(char out[TTS_CHART_USAGE_MAX], const struct tts_
 }
 
 const char *tts_peakchart_size(char out[TTS_CHART_MB_MAX], const struct tts_trainmem *mem,
-                               enum tts_train_part part)
+                               enum tts_run_part part)
 {
     return tts_chart_mb(out, tts_chart_is_small(mem->peak.bytes), mem->parts[part]);
 }
@@ -65,7 +65,7 @@ static size_t say_phase(const struct tts_peakchart *chart, const struct tts_char
         return 2;
     }
     *out = (struct tts_peakchart_info){.paint = TTS_INK_SOFT};
-    snprintf(out->text, sizeof out->text, "peak in %.*s", TTS_TRAIN_NAME_MAX, name);
+    snprintf(out->text, sizeof out->text, "peak in %.*s", TTS_RUN_NAME_MAX, name);
     return 1;
 }
 
@@ -115,9 +115,9 @@ void tts_peakchart_describe(struct tts_drawing *d, const struct tts_peakchart *c
         tts_drawing_extend(d, chart->runs[i].name, strlen(chart->runs[i].name));
         tts_drawing_extend_format(
             d, ". %s", mem->peak.is_known ? tts_peakchart_total(text, mem) : "peak not known");
-        for (int part = 0; mem->has_parts && part < TTS_TRAIN_PARTS; part++)
+        for (int part = 0; mem->has_parts && part < TTS_RUN_PARTS; part++)
             tts_drawing_extend_format(d, ", %s %s", tts_peakchart_parts[part].label,
-                                      tts_peakchart_size(text, mem, (enum tts_train_part)part));
+                                      tts_peakchart_size(text, mem, (enum tts_run_part)part));
         for (size_t line = 0; line < lines; line++)
             tts_drawing_extend_format(d, ", %s", info[line].text);
         tts_drawing_extend(d, ".", 1);

@@ -89,7 +89,7 @@ static void measure_labels(struct chart *chart)
     struct tts_phaselabels *labels = &chart->labels;
     labels->is_level = true;
     for (size_t i = 0; i < chart->count; i++) {
-        const struct tts_trainrun *run = chart->panels[i].run->run;
+        const struct tts_run *run = chart->panels[i].run->run;
         labels->is_level &=
             tts_phase_is_level(run, labels->font, chart->plot_width, &labels->lines);
         labels->longest =

@@ -25,7 +25,7 @@ struct tts_phaselabels {
 
 struct tts_phaseseries {
     const char *label, *word;
-    enum tts_train_figure figure;
+    enum tts_run_figure figure;
     struct tts_paint paint;
     int64_t stroke_width, dash;
     uint8_t area_alpha;
@@ -45,12 +45,12 @@ enum {
 };
 
 /* Do the names stand level, in slots as wide as those of a plot of this width? */
-bool tts_phase_is_level(const struct tts_trainrun *run, struct tts_font font, int64_t width,
+bool tts_phase_is_level(const struct tts_run *run, struct tts_font font, int64_t width,
                         size_t *lines);
 /* The longest of the names, but no longer than TTS_CHART_PHASE_EMS. */
-int64_t tts_phase_longest(const struct tts_trainrun *run, struct tts_font font);
+int64_t tts_phase_longest(const struct tts_run *run, struct tts_font font);
 /* How far rising names reach left of a plot of this width. */
-int64_t tts_phase_reach(const struct tts_trainrun *run, const struct tts_phaselabels *labels,
+int64_t tts_phase_reach(const struct tts_run *run, const struct tts_phaselabels *labels,
                         int64_t width);
 
 void tts_phase_draw_panel(struct tts_drawing *d, const struct tts_phasepanel *panel,

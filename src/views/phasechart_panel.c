@@ -11,17 +11,17 @@ enum {
 
 /* Dark and broad below, light and narrow above, dashed on top: told apart without colour. */
 const struct tts_phaseseries tts_phase_series[TTS_PHASE_SERIES] = {
-    {"Cumulative Peak", "peak", TTS_TRAIN_CUMULATIVE_PEAK, {0x1b2733, 255}, 3 * TTS_PX, 0, 0},
+    {"Cumulative Peak", "peak", TTS_RUN_CUMULATIVE_PEAK, {0x1b2733, 255}, 3 * TTS_PX, 0, 0},
     {"Cumulative Current",
      "current",
-     TTS_TRAIN_CUMULATIVE_CURRENT,
+     TTS_RUN_CUMULATIVE_CURRENT,
      {0x3f97ab, 255},
      TTS_PX * 7 / 4,
      0,
      60},
     {"Segment Peak",
      "segment",
-     TTS_TRAIN_SEGMENT_PEAK,
+     TTS_RUN_SEGMENT_PEAK,
      {0xc4631a, 255},
      2 * TTS_PX,
      3 * TTS_PX,
@@ -62,7 +62,7 @@ static size_t sample_of(const struct tts_phasepanel *panel, size_t phase)
 
 /* The most of what its phases say. */
 static struct tts_amount value_of(const struct tts_phasepanel *panel, size_t sample,
-                                  enum tts_train_figure figure)
+                                  enum tts_run_figure figure)
 {
     struct tts_amount most = {0};
     size_t to = phase_of(panel, sample + 1);
@@ -90,7 +90,7 @@ static int64_t middle_of(const struct tts_phasepanel *panel, size_t sample)
 static void draw_piece(struct tts_drawing *d, const struct tts_phasepanel *panel,
                        const struct tts_phaseseries *series, size_t from, size_t to, bool area)
 {
-    struct tts_shape shape = {.kind = TTS_SHAPE_STEPS, .points = d->point_count};
+    struct tts_drawn shape = {.kind = TTS_SHAPE_STEPS, .points = d->point_count};
     for (size_t i = from; i < to; i++) {
         int64_t y = y_of(panel, value_of(panel, i, series->figure).bytes);
         tts_drawing_point(d, x_of(panel, i), y);
@@ -166,7 +166,7 @@ static void draw_mark(struct tts_drawing *d, const struct tts_phasepanel *panel,
     char text[TTS_CHART_MB_MAX];
     int64_t x = middle_of(panel, sample_of(panel, mem->peak_phase));
     int64_t y = y_of(panel, mem->peak.bytes);
-    struct tts_shape mark = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn mark = {.kind = TTS_SHAPE_BOX,
                              .box = {x - MARK / 2, y - MARK / 2, MARK, MARK},
                              .fill = TTS_INK_WHITE,
                              .stroke = TTS_INK,
@@ -206,7 +206,7 @@ static bool is_whole(const char *text, const struct tts_text_line *lines, size_t
     return true;
 }
 
-bool tts_phase_is_level(const struct tts_trainrun *run, struct tts_font font, int64_t width,
+bool tts_phase_is_level(const struct tts_run *run, struct tts_font font, int64_t width,
                         size_t *lines)
 {
     for (size_t i = 0; i < run->phase_count; i++) {
@@ -221,7 +221,7 @@ bool tts_phase_is_level(const struct tts_trainrun *run, struct tts_font font, in
     return true;
 }
 
-int64_t tts_phase_longest(const struct tts_trainrun *run, struct tts_font font)
+int64_t tts_phase_longest(const struct tts_run *run, struct tts_font font)
 {
     int64_t longest = 0, most = TTS_CHART_PHASE_EMS * font.size;
     for (size_t i = 0; i < run->phase_count && longest < most; i++) {
@@ -232,7 +232,7 @@ int64_t tts_phase_longest(const struct tts_trainrun *run, struct tts_font font)
     return longest < most ? longest : most;
 }
 
-int64_t tts_phase_reach(const struct tts_trainrun *run, const struct tts_phaselabels *labels,
+int64_t tts_phase_reach(const struct tts_run *run, const struct tts_phaselabels *labels,
                         int64_t width)
 {
     int64_t reach = 0;
@@ -250,7 +250,7 @@ int64_t tts_phase_reach(const struct tts_trainrun *run, const struct tts_phasela
 static void draw_level(struct tts_drawing *d, const struct tts_phasepanel *panel,
                        const struct tts_phaselabels *labels)
 {
-    const struct tts_trainrun *run = panel->run->run;
+    const struct tts_run *run = panel->run->run;
     int64_t slot = panel->plot.width / (int64_t)run->phase_count - 8 * TTS_PX;
     for (size_t i = 0; i < run->phase_count; i++) {
         struct tts_text_line lines[TTS_PHASE_LABEL_LINES];
@@ -330,8 +330,8 @@ static void draw_name(struct tts_drawing *d, const struct tts_phasepanel *panel)
 static void draw_peak(struct tts_drawing *d, const struct tts_phasepanel *panel)
 {
     const struct tts_trainmem *mem = panel->run->mem;
-    const struct tts_trainrun *run = panel->run->run;
-    char size[TTS_CHART_MB_MAX], text[TTS_TRAIN_NAME_MAX + TTS_CHART_USAGE_MAX];
+    const struct tts_run *run = panel->run->run;
+    char size[TTS_CHART_MB_MAX], text[TTS_RUN_NAME_MAX + TTS_CHART_USAGE_MAX];
     char squeezed[TTS_TEXT_SQUEEZED_MAX];
     if (!mem->peak.is_known)
         snprintf(text, sizeof text, "peak not known");

@@ -1,7 +1,7 @@
 #include "views/timeline.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "model/devicename.h"
 #include "model/fold.h"

@@ -1,5 +1,5 @@
 /* Devices, their pools, and the buffers in them. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "model/ledger.h"
 #include "views/timeline_inside.h"

@@ -12,14 +12,14 @@ fresh() {
     rm -rf "$tree"
     put include/ttscope/a.h '#pragma once' '#include "ttscope/b.h"' 'struct a { struct b b; };'
     put include/ttscope/b.h '#pragma once' '#ifdef __cplusplus' '#endif' 'struct b { int b; };'
-    put src/base/a.h '#pragma once' '#include "ttscope/a.h"' '#if 1' '#endif'
-    put src/base/alloc.c '#include "base/a.h"' 'void f(void) { free(malloc(1)); }'
-    put src/device/d.c '#include "base/a.h"' '#include "device/d.h"' '#include <stdlib.h>' \
+    put src/base/base.h '#pragma once' '#include "ttscope/a.h"' '#if 1' '#endif'
+    put src/base/heap.c '#include "base/base.h"' 'void f(void) { free(malloc(1)); }'
+    put src/device/d.c '#include "base/base.h"' '#include "device/d.h"' '#include <stdlib.h>' \
         '/* malloc(1), printf("x") */ // exit(1)' \
         'const char *s = "strcpy(a, \"b\") puts(c)"; void g(void) { a->free(1); xfree(2); }'
     put src/device/d.h '#pragma once'
     put src/cli/c.c '#include "device/d.h"' 'void h(void) { printf("x"); exit(1); }'
-    put tests/unit/base/test_a.c '#include "base/a.h"' '#include "harness/t.h"'
+    put tests/unit/base/test_a.c '#include "base/base.h"' '#include "harness/t.h"'
 }
 
 # Includes.
@@ -27,15 +27,15 @@ fresh
 run "$script/check-includes" "$tree"
 expect_code 0
 expect_out ""
-put src/base/up.c '#include "base/a.h"' '#include "device/d.h"'
+put src/base/up.c '#include "base/base.h"' '#include "device/d.h"'
 run "$script/check-includes" "$tree"
 expect_code 1
 expect_out 'src/base/up.c:2: room "base" may not include room "device" (device/d.h)'
 fresh
-put include/ttscope/a.h '#include "base/a.h"'
+put include/ttscope/a.h '#include "base/base.h"'
 run "$script/check-includes" "$tree"
 expect_code 1
-expect_out_like 'include/ttscope/a.h:1: room "public" may not include room "base" (base/a.h)'
+expect_out_like 'include/ttscope/a.h:1: room "public" may not include room "base" (base/base.h)'
 fresh
 put src/attic/x.c ''
 put src/base/near.c '#include "a.h"'
@@ -51,7 +51,7 @@ expect_out_like 'tests/unit/base/test_b.c:1: room "base" may not include room "d
 expect_out_like 'src/device/t.c:1: room "device" may not include room "harness"'
 fresh
 put src/base/x.h '#include "base/y.h"'
-put src/base/y.h '#include "base/a.h"' '#include "base/z.h"'
+put src/base/y.h '#include "base/base.h"' '#include "base/z.h"'
 put src/base/z.h '#include "base/x.h"'
 run "$script/check-includes" "$tree"
 expect_code 1
@@ -125,6 +125,13 @@ expect_code 1
 expect_out_like 'base/needs.h: does not compile alone (gcc -std=c17 -x c)'
 expect_out_like 'ttscope/c.h: does not compile alone (g++ -std=c++17 -x c++)'
 [[ $out != *'ttscope/c.h: does not compile alone (gcc'* ]] || fail "it is good C"
+fresh
+put src/base/part.h '#pragma once' 'struct part { int x; };'
+put src/model/part.h '#pragma once' 'enum part { PART };'
+run "$script/check-headers" "$tree"
+expect_code 1
+expect_out 'include, src: the headers cannot be included together
+two files are called part.h: src/base/part.h src/model/part.h '
 fresh
 put bindings/cpp/ttscope/ttscope.hpp '#pragma once' '#include <string>' 'std::string f();'
 put bindings/cpp/ttscope/metal.hpp '#pragma once' '#include <tt-metalium/graph_tracking.hpp>'

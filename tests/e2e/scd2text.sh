@@ -26,8 +26,8 @@ expect_out 'NAME
 run "$source_dir/script/scd2text" -c "$work/x.scd"
 expect_code 0
 {
-    sed 's,#include "cli/page.h",#include <stdio.h>\nstruct tts_page { const char *name; const char *const *lines; };,' "$work/out"
-    echo 'int main(void) { for (int i = 0; tts_pages[0].lines[i]; i++) puts(tts_pages[0].lines[i]); }'
+    sed 's,#include "cli/page.h",#include <stdio.h>\nstruct tts_help_page { const char *name; const char *const *lines; };,' "$work/out"
+    echo 'int main(void) { for (int i = 0; tts_help_pages[0].lines[i]; i++) puts(tts_help_pages[0].lines[i]); }'
 } >"$work/x.c"
 run gcc -o "$work/x" "$work/x.c"
 expect_code 0

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/best.h"
-#include "analysis/ops.h"
+#include "analysis/opbytes.h"
 #include "analysis/peak.h"
 #include "harness/once.h"
 #include "harness/t.h"

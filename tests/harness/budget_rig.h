@@ -1,7 +1,7 @@
 /* budget_rig.h: a run, a baseline and a budget whose figures are set by hand. */
 #pragma once
 
-#include "analysis/budget.h"
+#include "analysis/budgetcheck.h"
 #include "harness/t.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ enum { PHASES = 8 };
 /* A run whose figures are set by hand; the peak is what it says at the end. */
 struct rig {
     struct tts_budget budget;
-    struct tts_train_phase phases[PHASES], base_phases[PHASES];
-    struct tts_trainrun run, base;
+    struct tts_run_phase phases[PHASES], base_phases[PHASES];
+    struct tts_run run, base;
     struct tts_trainmem mem, base_mem;
     uint32_t pairs[PHASES];
     struct tts_budget_input input;
@@ -33,18 +33,17 @@ static inline void begin(void)
     rig.input = (struct tts_budget_input){.budget = &rig.budget, .run = &rig.run};
 }
 
-static inline struct tts_train_phase *add_phase(struct tts_trainrun *run, const char *name)
+static inline struct tts_run_phase *add_phase(struct tts_run *run, const char *name)
 {
-    struct tts_train_phase *phases = run == &rig.run ? rig.phases : rig.base_phases;
-    struct tts_train_phase *phase = &phases[run->phase_count++];
+    struct tts_run_phase *phases = run == &rig.run ? rig.phases : rig.base_phases;
+    struct tts_run_phase *phase = &phases[run->phase_count++];
     T_TRUE(run->phase_count <= PHASES);
     snprintf(phase->name, sizeof phase->name, "%s", name);
     phase->line = 10 * run->phase_count;
     return phase;
 }
 
-static inline void put(struct tts_train_phase *phase, enum tts_train_figure figure,
-                       int64_t bytes)
+static inline void put(struct tts_run_phase *phase, enum tts_run_figure figure, int64_t bytes)
 {
     phase->figures[figure] = tts_amount_of(bytes);
 }

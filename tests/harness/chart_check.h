@@ -14,7 +14,7 @@ struct chart_quad {
 };
 
 /* The corners of a text as wide as the layout took it for. */
-static inline struct chart_quad chart_text_quad(const struct tts_shape *shape)
+static inline struct chart_quad chart_text_quad(const struct tts_drawn *shape)
 {
     double size = (double)shape->font.size, width = (double)shape->box.width;
     double left = shape->anchor == TTS_ANCHOR_START    ? 0
@@ -72,7 +72,7 @@ static inline void chart_is_on_canvas(const struct tts_drawing *d,
 }
 
 /* Parts of bars, and what stands for them; not the ground of a label. */
-static inline bool chart_is_solid(const struct tts_shape *shape)
+static inline bool chart_is_solid(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && shape->name && strcmp(shape->name, "key") != 0 &&
            strcmp(shape->name, "peak-mark") != 0;
@@ -96,7 +96,7 @@ static inline void chart_check_limits(const struct tts_drawing *d,
                                       const struct chart_quad *text, const char *what)
 {
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *line = &d->shapes[i];
+        const struct tts_drawn *line = &d->shapes[i];
         if (line->kind != TTS_SHAPE_LINE || line->stroke.rgb != 0xff0000)
             continue;
         struct chart_quad quad = chart_box_quad(
@@ -109,7 +109,7 @@ static inline void chart_check_limits(const struct tts_drawing *d,
 
 static inline void chart_check_text(const struct tts_drawing *d, size_t at)
 {
-    const struct tts_shape *shape = &d->shapes[at];
+    const struct tts_drawn *shape = &d->shapes[at];
     const char *text = tts_drawing_text(d, shape->text);
     struct chart_quad quad = chart_text_quad(shape);
     T_TRUE(text[0] != '\0');
@@ -121,7 +121,7 @@ static inline void chart_check_text(const struct tts_drawing *d, size_t at)
     if (shape->fill.rgb == 0xffffff && !chart_is_on_solid(d, &quad))
         fail_msg("'%s' is not on its part", text);
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *other = &d->shapes[i];
+        const struct tts_drawn *other = &d->shapes[i];
         struct chart_quad place;
         if (other->kind == TTS_SHAPE_TEXT && i > at)
             place = chart_text_quad(other);
@@ -141,7 +141,7 @@ static inline void chart_check(const struct tts_drawing *d)
     T_TRUE(!d->is_short && d->width > 0 && d->height > 0);
     T_TRUE(tts_drawing_text(d, d->title)[0] && tts_drawing_text(d, d->description)[0]);
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *shape = &d->shapes[i];
+        const struct tts_drawn *shape = &d->shapes[i];
         if (shape->kind == TTS_SHAPE_TEXT) {
             chart_check_text(d, i);
         } else if (shape->kind == TTS_SHAPE_BOX) {
@@ -174,7 +174,7 @@ static inline size_t chart_count_boxes(const struct tts_drawing *d, const char *
 }
 
 /* The first box of this name, or fails. */
-static inline const struct tts_shape *chart_find_box(const struct tts_drawing *d,
+static inline const struct tts_drawn *chart_find_box(const struct tts_drawing *d,
                                                      const char *name)
 {
     for (size_t i = 0; i < d->shape_count; i++)
@@ -185,7 +185,7 @@ static inline const struct tts_shape *chart_find_box(const struct tts_drawing *d
     return NULL;
 }
 
-static inline const struct tts_shape *chart_find_text(const struct tts_drawing *d,
+static inline const struct tts_drawn *chart_find_text(const struct tts_drawing *d,
                                                       const char *text)
 {
     for (size_t i = 0; i < d->shape_count; i++)

@@ -16,17 +16,17 @@ static inline int64_t chart_mb(int64_t hundredths)
 }
 
 struct chart_run {
-    struct tts_trainrun run;
+    struct tts_run run;
     struct tts_trainmem mem;
-    struct tts_train_phase phases[8];
+    struct tts_run_phase phases[8];
 };
 
-/* In the order of enum tts_train_part; what is not negative adds up to the peak. */
-static inline void chart_parts(struct tts_trainmem *mem, const int64_t parts[TTS_TRAIN_PARTS])
+/* In the order of enum tts_run_part; what is not negative adds up to the peak. */
+static inline void chart_parts(struct tts_trainmem *mem, const int64_t parts[TTS_RUN_PARTS])
 {
     mem->has_parts = true;
     mem->peak = tts_amount_of(0);
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++) {
+    for (int i = 0; i < TTS_RUN_PARTS; i++) {
         mem->parts[i] = chart_mb(parts[i]);
         mem->peak.bytes += mem->parts[i];
     }
@@ -39,21 +39,21 @@ static inline void chart_limit(struct tts_trainmem *mem, int64_t hundredths)
     mem->fits = mem->peak.bytes <= mem->device_memory.bytes;
 }
 
-static inline void chart_phase(struct tts_train_phase *phase, const char *name, int64_t segment,
+static inline void chart_phase(struct tts_run_phase *phase, const char *name, int64_t segment,
                                int64_t peak, int64_t current)
 {
     memset(phase, 0, sizeof *phase);
     snprintf(phase->name, sizeof phase->name, "%s", name);
-    phase->figures[TTS_TRAIN_SEGMENT_PEAK] = tts_amount_of(chart_mb(segment));
-    phase->figures[TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(chart_mb(peak));
-    phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(chart_mb(current));
+    phase->figures[TTS_RUN_SEGMENT_PEAK] = tts_amount_of(chart_mb(segment));
+    phase->figures[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(chart_mb(peak));
+    phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(chart_mb(current));
 }
 
 /* The two published TinyLlama runs. */
 static inline void chart_tinyllama(struct chart_run *out, bool is_efficient)
 {
-    static const int64_t parts[2][TTS_TRAIN_PARTS] = {{2510, 184893, 45875, 369785, 963602},
-                                                      {2523, 184893, 251369, 369785, 19295}};
+    static const int64_t parts[2][TTS_RUN_PARTS] = {{2510, 184893, 45875, 369785, 963602},
+                                                    {2523, 184893, 251369, 369785, 19295}};
     static const char *const names[] = {"MODEL_CREATION", "OPTIMIZER_CREATION", "FORWARD_PASS",
                                         "BACKWARD_PASS"};
     static const int64_t figures[2][4][3] = {{{190713, 190713, 186313},

@@ -48,10 +48,10 @@ static inline void begin(uint64_t seq, uint64_t tick, bool in_keyframe)
 
 static inline void commit_holds(void)
 {
-    struct tts_check check;
+    struct tts_checksum check;
     size_t used = tts_recenc_used(&rig.enc);
-    tts_check_begin(&check, NUMBER);
-    uint64_t value = tts_check_update(&check, rig.payload, used);
+    tts_checksum_begin(&check, NUMBER);
+    uint64_t value = tts_checksum_update(&check, rig.payload, used);
     T_EQ(tts_le64(rig.commit), value << 32 | used);
 }
 

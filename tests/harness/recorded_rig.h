@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 #include "harness/t.h"
 #include "model/recdec.h"
 #include "model/recformat.h"
@@ -81,7 +81,7 @@ static inline void recording_each(struct recording *rec, recording_fn fn, void *
     bool is_first = true;
     for (uint64_t number = rec->first_block; number < rec->blocks; number++) {
         struct tts_rec_block block;
-        struct tts_check check;
+        struct tts_checksum check;
         struct tts_item item;
         struct tts_error err = {0};
         enum tts_status status;
@@ -91,8 +91,8 @@ static inline void recording_each(struct recording *rec, recording_fn fn, void *
         uint64_t commit = tts_get64(at + TTS_REC_COMMIT_OFF), used = commit & UINT32_MAX;
         at += TTS_REC_BLOCK_HEADER_BYTES;
         T_TRUE(used <= rec->len - (size_t)(at - rec->bytes));
-        tts_check_begin(&check, number);
-        T_EQ(tts_check_update(&check, at, used), commit >> 32);
+        tts_checksum_begin(&check, number);
+        T_EQ(tts_checksum_update(&check, at, used), commit >> 32);
         T_TRUE(is_first || block.seq == rec->last_seq);
         T_TRUE(!is_first || block.has_keyframe);
         is_first = false;

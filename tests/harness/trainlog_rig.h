@@ -13,8 +13,8 @@
 enum { RUNS_MAX = 300, PHASES_MAX = 40 };
 
 /* The runs of the log last read, with phases of their own. */
-static struct tts_trainrun runs[RUNS_MAX];
-static struct tts_train_phase run_phases[RUNS_MAX][PHASES_MAX];
+static struct tts_run runs[RUNS_MAX];
+static struct tts_run_phase run_phases[RUNS_MAX][PHASES_MAX];
 static size_t run_count;
 static struct tts_trainlog_facts facts;
 static struct tts_error failure;
@@ -48,7 +48,7 @@ static inline const char *write_log(const char *name, const void *text, size_t l
     return path;
 }
 
-static inline void keep_run(const struct tts_trainrun *run)
+static inline void keep_run(const struct tts_run *run)
 {
     T_TRUE(run_count < RUNS_MAX && run->phase_count <= PHASES_MAX);
     runs[run_count] = *run;
@@ -62,7 +62,7 @@ static inline void keep_run(const struct tts_trainrun *run)
 static inline enum tts_status read_path(const char *path)
 {
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run = NULL;
+    const struct tts_run *run = NULL;
     enum tts_status status;
     run_count = 0;
     failure = (struct tts_error){0};
@@ -87,7 +87,7 @@ static inline void read_log(const char *text)
     read_bytes(text, strlen(text));
 }
 
-static inline void expect_figure(size_t run, size_t phase, enum tts_train_figure figure,
+static inline void expect_figure(size_t run, size_t phase, enum tts_run_figure figure,
                                  double mb)
 {
     T_TRUE(run < run_count && phase < runs[run].phase_count);
@@ -98,11 +98,11 @@ static inline void expect_figure(size_t run, size_t phase, enum tts_train_figure
 /* What BODY prints, under this name. */
 static inline void expect_body(size_t run, size_t phase, const char *name)
 {
-    static const double wanted[TTS_TRAIN_L1_CORE] = {3, 4, 2, 2, 3, 2, 0.25, 0.5, 0.75};
+    static const double wanted[TTS_RUN_L1_CORE] = {3, 4, 2, 2, 3, 2, 0.25, 0.5, 0.75};
     T_TRUE(run < run_count && phase < runs[run].phase_count);
     T_STR_EQ(runs[run].phases[phase].name, name);
-    for (int i = 0; i < TTS_TRAIN_L1_CORE; i++)
-        expect_figure(run, phase, (enum tts_train_figure)i, wanted[i]);
+    for (int i = 0; i < TTS_RUN_L1_CORE; i++)
+        expect_figure(run, phase, (enum tts_run_figure)i, wanted[i]);
 }
 
 /* A whole block with one phase, and nothing wrong with it. */

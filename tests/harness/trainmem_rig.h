@@ -11,8 +11,8 @@
 enum { PHASES = 12 };
 
 struct built {
-    struct tts_trainrun run;
-    struct tts_train_phase phases[PHASES];
+    struct tts_run run;
+    struct tts_run_phase phases[PHASES];
 };
 
 /* Hundredths of a MB, as printed, in bytes. */
@@ -22,34 +22,34 @@ static inline int64_t mb(double value)
     return (int64_t)(bytes < 0 ? bytes - 0.5 : bytes + 0.5);
 }
 
-static inline struct tts_train_phase *add_phase(struct built *built, const char *name,
-                                                double peak, double change)
+static inline struct tts_run_phase *add_phase(struct built *built, const char *name,
+                                              double peak, double change)
 {
     T_TRUE(built->run.phase_count < PHASES);
-    struct tts_train_phase *phase = &built->phases[built->run.phase_count];
-    const struct tts_train_phase *before = built->run.phase_count ? phase - 1 : NULL;
-    int64_t current = before ? before->figures[TTS_TRAIN_CUMULATIVE_CURRENT].bytes : 0;
-    int64_t most = before ? before->figures[TTS_TRAIN_CUMULATIVE_PEAK].bytes : 0;
+    struct tts_run_phase *phase = &built->phases[built->run.phase_count];
+    const struct tts_run_phase *before = built->run.phase_count ? phase - 1 : NULL;
+    int64_t current = before ? before->figures[TTS_RUN_CUMULATIVE_CURRENT].bytes : 0;
+    int64_t most = before ? before->figures[TTS_RUN_CUMULATIVE_PEAK].bytes : 0;
     int64_t reached = current + mb(peak);
-    *phase = (struct tts_train_phase){.line = built->run.phase_count + 1};
+    *phase = (struct tts_run_phase){.line = built->run.phase_count + 1};
     strncpy(phase->name, name, sizeof phase->name - 1);
-    phase->figures[TTS_TRAIN_SEGMENT_PEAK] = tts_amount_of(mb(peak));
-    phase->figures[TTS_TRAIN_CHANGE] = tts_amount_of(mb(change));
-    phase->figures[TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(most > reached ? most : reached);
-    phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(current + mb(change));
+    phase->figures[TTS_RUN_SEGMENT_PEAK] = tts_amount_of(mb(peak));
+    phase->figures[TTS_RUN_CHANGE] = tts_amount_of(mb(change));
+    phase->figures[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(most > reached ? most : reached);
+    phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(current + mb(change));
     built->run.phase_count++;
     built->run.phases = built->phases;
-    built->run.overall_peak = phase->figures[TTS_TRAIN_CUMULATIVE_PEAK];
-    built->run.final = phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT];
+    built->run.overall_peak = phase->figures[TTS_RUN_CUMULATIVE_PEAK];
+    built->run.final = phase->figures[TTS_RUN_CUMULATIVE_CURRENT];
     return phase;
 }
 
 /* As printed, where it is not what the other figures give by themselves. */
 static inline void print_cumulative(struct built *built, double peak, double current)
 {
-    struct tts_train_phase *phase = &built->phases[built->run.phase_count - 1];
-    phase->figures[TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(mb(peak));
-    phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(mb(current));
+    struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
+    phase->figures[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(mb(peak));
+    phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(mb(current));
     built->run.overall_peak = tts_amount_of(mb(peak));
 }
 
@@ -104,11 +104,11 @@ static inline void assert_difference(const struct tts_train_size *size, int64_t 
 
 /* In the order of the stack. */
 static inline void assert_parts(const struct tts_trainmem *mem,
-                                const double expected[TTS_TRAIN_PARTS])
+                                const double expected[TTS_RUN_PARTS])
 {
     int64_t sum = 0;
     T_TRUE(mem->has_parts);
-    for (int part = 0; part < TTS_TRAIN_PARTS; part++) {
+    for (int part = 0; part < TTS_RUN_PARTS; part++) {
         assert_mb(mem->parts[part], expected[part]);
         T_TRUE(mem->parts[part] >= 0);
         sum += mem->parts[part];

@@ -4,7 +4,7 @@
  *
  * History i uses seed N + i and nothing else, so that one that failed is repeated alone with
  * its own seed. --trace prints each operation before it is done. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "oracle/banks_model.h"
 

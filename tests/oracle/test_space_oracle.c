@@ -7,7 +7,7 @@
  * operations of the space at fault are made as few as still show it and printed in the language
  * of `ttscope replay`. --trace prints each seed and each operation before it is done, for the
  * day when a difference is a crash. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "base/number.h"
 #include "device/blocks.h"
 #include "oracle/history.h"

@@ -1,6 +1,6 @@
 #include "torture/heap.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Every allocation of a long history is made to fail, one history for each: the call that
  * needed it must leave the space as it was, and succeed when it is tried again. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "harness/t.h"
 #include "oracle/twin.h"
 #include "torture/heap.h"

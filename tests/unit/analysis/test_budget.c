@@ -46,8 +46,7 @@ T_TEST(patterns_match_as_a_shell_does)
 T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
 {
     begin();
-    rig.run.whole =
-        (struct tts_train_whole){.peak = tts_amount_of(1000 * MB), .has_fits = true};
+    rig.run.whole = (struct tts_run_whole){.peak = tts_amount_of(1000 * MB), .has_fits = true};
     rig.run.device_memory = tts_amount_of(2000 * MB);
     rig.run.device_memory_is_one = true;
     size_t share = add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_SHARE, 10000);
@@ -103,7 +102,7 @@ T_TEST(shares_are_of_the_device_and_rounded_against_the_run)
 T_TEST(a_share_of_a_core_needs_to_know_the_core)
 {
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_L1_CB, 1000);
+    put(add_phase(&rig.run, "A"), TTS_RUN_L1_CB, 1000);
     size_t limit = add_limit(TTS_BUDGET_CB, TTS_BUDGET_SHARE, 5000);
     expect_unknown(limit, TTS_BUDGET_NO_CORE);
     rig.input.core_bytes = tts_amount_of(1999);
@@ -132,7 +131,7 @@ T_TEST(a_figure_that_is_not_there_is_no_pass)
 T_TEST(a_pattern_without_a_phase_is_no_pass)
 {
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CHANGE, 0);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CHANGE, 0);
     size_t limit = add_phase_limit("B*", TTS_BUDGET_PHASE_CHANGE, TTS_BUDGET_BYTES, 1000 * MB);
     expect_unknown(limit, TTS_BUDGET_NO_PHASE);
     T_TRUE(!judged(limit).has_phase);
@@ -142,27 +141,27 @@ T_TEST(a_pattern_without_a_phase_is_no_pass)
 T_TEST(a_run_whose_l1_is_all_zero_did_not_track_it)
 {
     begin();
-    struct tts_train_phase *one = add_phase(&rig.run, "A"), *two = add_phase(&rig.run, "B");
-    for (int f = TTS_TRAIN_L1_CB; f <= TTS_TRAIN_L1_TOTAL; f++) {
-        put(one, (enum tts_train_figure)f, 0);
-        put(two, (enum tts_train_figure)f, 0);
+    struct tts_run_phase *one = add_phase(&rig.run, "A"), *two = add_phase(&rig.run, "B");
+    for (int f = TTS_RUN_L1_CB; f <= TTS_RUN_L1_TOTAL; f++) {
+        put(one, (enum tts_run_figure)f, 0);
+        put(two, (enum tts_run_figure)f, 0);
     }
     size_t all = add_limit(TTS_BUDGET_CB, TTS_BUDGET_BYTES, 1000);
     size_t phase = add_phase_limit("A", TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_BYTES, 1000);
     expect_unknown(all, TTS_BUDGET_NO_L1);
     expect_unknown(phase, TTS_BUDGET_NO_L1);
-    put(two, TTS_TRAIN_L1_BUFFER, 8); /* then the others are really 0 */
+    put(two, TTS_RUN_L1_BUFFER, 8); /* then the others are really 0 */
     expect(all, TTS_BUDGET_PASS, 1000, 0);
     expect(phase, TTS_BUDGET_PASS, 1000, 0);
-    put(two, TTS_TRAIN_L1_BUFFER, 0);
-    put(one, TTS_TRAIN_L1_CORE, 0); /* a run that knows its cores did track them */
+    put(two, TTS_RUN_L1_BUFFER, 0);
+    put(one, TTS_RUN_L1_CORE, 0); /* a run that knows its cores did track them */
     expect(phase, TTS_BUDGET_PASS, 1000, 0);
 }
 
 T_TEST(a_summary_that_is_cut_off_is_over_or_unknown)
 {
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CUMULATIVE_PEAK, 500 * MB);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CUMULATIVE_PEAK, 500 * MB);
     rig.run.is_cut = true;
     rig.run.overall_peak = rig.run.final = (struct tts_amount){0};
     expect_unknown(add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_BYTES, 500 * MB),
@@ -184,9 +183,9 @@ T_TEST(peaks_of_a_run_with_missing_events_are_over_or_unknown_and_balances_unkno
                                                  TTS_BUDGET_PHASE_CUMULATIVE_PEAK,
                                                  TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_PHASE_CB};
     begin();
-    struct tts_train_phase *phase = add_phase(&rig.run, "A");
-    for (int f = 0; f < TTS_TRAIN_FIGURES; f++)
-        put(phase, (enum tts_train_figure)f, 500);
+    struct tts_run_phase *phase = add_phase(&rig.run, "A");
+    for (int f = 0; f < TTS_RUN_FIGURES; f++)
+        put(phase, (enum tts_run_figure)f, 500);
     rig.run.is_at_least = true;
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
         expect_unknown(add_phase_limit("A", peaks[i], TTS_BUDGET_BYTES, 500),
@@ -209,7 +208,7 @@ T_TEST(of_a_recording_that_ends_within_a_phase_that_phase_is_not_all)
 {
     begin();
     for (int i = 0; i < 2; i++)
-        put(add_phase(&rig.run, i == 0 ? "A" : "B"), TTS_TRAIN_SEGMENT_PEAK, 100);
+        put(add_phase(&rig.run, i == 0 ? "A" : "B"), TTS_RUN_SEGMENT_PEAK, 100);
     size_t first = add_phase_limit("A", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 100);
     size_t last = add_phase_limit("B", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 100);
     rig.run.is_cut = true;
@@ -225,7 +224,7 @@ T_TEST(the_end_is_the_last_that_is_known_where_it_is_not_printed)
 {
     begin();
     rig.run.final = (struct tts_amount){0};
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CUMULATIVE_CURRENT, 300 * MB);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CUMULATIVE_CURRENT, 300 * MB);
     expect(add_limit(TTS_BUDGET_DRAM_FINAL, TTS_BUDGET_BYTES, 300 * MB), TTS_BUDGET_PASS,
            300 * MB, 0);
 }
@@ -235,7 +234,7 @@ T_TEST(what_is_unknown_for_a_reason_of_the_run_is_told_once)
     struct seen seen;
     begin();
     for (int i = 0; i < 3; i++)
-        put(add_phase(&rig.run, i == 1 ? "B" : "A"), TTS_TRAIN_L1_CB, 10);
+        put(add_phase(&rig.run, i == 1 ? "B" : "A"), TTS_RUN_L1_CB, 10);
     size_t limit = add_phase_limit("A", TTS_BUDGET_PHASE_CB, TTS_BUDGET_SHARE, 5000);
     struct tts_budget_verdict verdict = judge_seen(limit, &seen);
     T_EQ(seen.count, 1);
@@ -256,18 +255,18 @@ T_TEST(each_rule_of_a_phase_has_its_figure)
 {
     static const struct {
         enum tts_budget_rule rule;
-        enum tts_train_figure figure;
+        enum tts_run_figure figure;
     } cases[] = {
-        {TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_TRAIN_SEGMENT_PEAK},
-        {TTS_BUDGET_PHASE_CHANGE, TTS_TRAIN_CHANGE},
-        {TTS_BUDGET_PHASE_CUMULATIVE_PEAK, TTS_TRAIN_CUMULATIVE_PEAK},
-        {TTS_BUDGET_PHASE_L1_CORE, TTS_TRAIN_L1_TOTAL},
-        {TTS_BUDGET_PHASE_CB, TTS_TRAIN_L1_CB},
+        {TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_RUN_SEGMENT_PEAK},
+        {TTS_BUDGET_PHASE_CHANGE, TTS_RUN_CHANGE},
+        {TTS_BUDGET_PHASE_CUMULATIVE_PEAK, TTS_RUN_CUMULATIVE_PEAK},
+        {TTS_BUDGET_PHASE_L1_CORE, TTS_RUN_L1_TOTAL},
+        {TTS_BUDGET_PHASE_CB, TTS_RUN_L1_CB},
     };
     begin();
-    struct tts_train_phase *phase = add_phase(&rig.run, "A");
-    for (int f = 0; f < TTS_TRAIN_L1_CORE; f++)
-        put(phase, (enum tts_train_figure)f, 100 + f);
+    struct tts_run_phase *phase = add_phase(&rig.run, "A");
+    for (int f = 0; f < TTS_RUN_L1_CORE; f++)
+        put(phase, (enum tts_run_figure)f, 100 + f);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t limit = add_phase_limit("A", cases[i].rule, TTS_BUDGET_BYTES, 50);
         T_EQ(judged(limit).measured.bytes, 100 + (int)cases[i].figure);
@@ -284,9 +283,9 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
         char name[16];
         snprintf(name, sizeof name, "P%zu", i);
-        struct tts_train_phase *phase = add_phase(&rig.run, name);
+        struct tts_run_phase *phase = add_phase(&rig.run, name);
         if (peaks[i] >= 0)
-            put(phase, TTS_TRAIN_SEGMENT_PEAK, peaks[i]);
+            put(phase, TTS_RUN_SEGMENT_PEAK, peaks[i]);
     }
     size_t limit = add_phase_limit("P*", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 10);
     struct tts_budget_verdict verdict = judge_seen(limit, &seen);
@@ -302,12 +301,12 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     T_EQ(seen.findings[3].status, TTS_BUDGET_PASS);
     T_EQ(seen.findings[3].phase, 3); /* 9 is nearest to 10 */
     T_EQ(seen.findings[3].phases, 3);
-    put(&rig.phases[1], TTS_TRAIN_SEGMENT_PEAK, 1);
-    put(&rig.phases[4], TTS_TRAIN_SEGMENT_PEAK, 1);
+    put(&rig.phases[1], TTS_RUN_SEGMENT_PEAK, 1);
+    put(&rig.phases[4], TTS_RUN_SEGMENT_PEAK, 1);
     verdict = judge_seen(limit, &seen);
     T_EQ(verdict.status, TTS_BUDGET_UNKNOWN);
     T_EQ(verdict.worst.phase, 2);
-    put(&rig.phases[2], TTS_TRAIN_SEGMENT_PEAK, 10);
+    put(&rig.phases[2], TTS_RUN_SEGMENT_PEAK, 10);
     verdict = judge_seen(limit, &seen);
     T_EQ(verdict.status, TTS_BUDGET_PASS);
     T_TRUE(verdict.worst.phase == 2 && verdict.worst.phases == 6 && seen.count == 1);
@@ -317,7 +316,7 @@ T_TEST(an_unknown_phase_behind_one_that_is_over_does_not_hide_it)
 {
     struct seen seen;
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_SEGMENT_PEAK, 11);
+    put(add_phase(&rig.run, "A"), TTS_RUN_SEGMENT_PEAK, 11);
     add_phase(&rig.run, "B");
     size_t limit = add_phase_limit("?", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 10);
     T_EQ(judge_seen(limit, &seen).status, TTS_BUDGET_OVER);

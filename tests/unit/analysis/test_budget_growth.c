@@ -29,12 +29,12 @@ T_TEST(growth_is_against_the_same_figure_of_the_baseline)
 T_TEST(a_change_below_zero_grows_upwards)
 {
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CHANGE, -98 * MB);
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_CHANGE, -100 * MB);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CHANGE, -98 * MB);
+    put(add_phase(&rig.base, "A"), TTS_RUN_CHANGE, -100 * MB);
     use_baseline();
     size_t limit = add_phase_limit("A", TTS_BUDGET_PHASE_CHANGE, TTS_BUDGET_GROWTH_SHARE, 200);
     expect(limit, TTS_BUDGET_PASS, -98 * MB, 0);
-    put(&rig.phases[0], TTS_TRAIN_CHANGE, -97 * MB);
+    put(&rig.phases[0], TTS_RUN_CHANGE, -97 * MB);
     expect(limit, TTS_BUDGET_OVER, -98 * MB, MB);
 }
 
@@ -58,10 +58,10 @@ T_TEST(phases_are_held_against_those_of_the_same_name_in_order)
     struct seen seen;
     begin();
     for (int i = 0; i < 3; i++)
-        put(add_phase(&rig.run, i == 1 ? "B" : "A"), TTS_TRAIN_SEGMENT_PEAK, 100);
-    put(add_phase(&rig.base, "C"), TTS_TRAIN_SEGMENT_PEAK, 1);
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_SEGMENT_PEAK, 100);
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_SEGMENT_PEAK, 40);
+        put(add_phase(&rig.run, i == 1 ? "B" : "A"), TTS_RUN_SEGMENT_PEAK, 100);
+    put(add_phase(&rig.base, "C"), TTS_RUN_SEGMENT_PEAK, 1);
+    put(add_phase(&rig.base, "A"), TTS_RUN_SEGMENT_PEAK, 100);
+    put(add_phase(&rig.base, "A"), TTS_RUN_SEGMENT_PEAK, 40);
     use_baseline();
     T_TRUE(rig.pairs[0] == 1 && rig.pairs[1] == TTS_BUDGET_NO_PAIR && rig.pairs[2] == 2);
     size_t limit =
@@ -70,7 +70,7 @@ T_TEST(phases_are_held_against_those_of_the_same_name_in_order)
     T_TRUE(verdict.over == 1 && verdict.unknown == 1 && verdict.passed == 1);
     T_EQ(seen.findings[0].reason, TTS_BUDGET_NO_BASELINE_PHASE);
     T_TRUE(seen.findings[1].phase == 2 && seen.findings[1].excess == 10);
-    rig.base_phases[2].figures[TTS_TRAIN_SEGMENT_PEAK] = (struct tts_amount){0};
+    rig.base_phases[2].figures[TTS_RUN_SEGMENT_PEAK] = (struct tts_amount){0};
     judge_seen(limit, &seen);
     T_EQ(seen.findings[1].reason, TTS_BUDGET_NO_BASELINE_FIGURE);
 }
@@ -78,7 +78,7 @@ T_TEST(phases_are_held_against_those_of_the_same_name_in_order)
 T_TEST(growth_on_a_baseline_that_is_cut_off_is_never_called_over)
 {
     begin();
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_CUMULATIVE_PEAK, 900 * MB);
+    put(add_phase(&rig.base, "A"), TTS_RUN_CUMULATIVE_PEAK, 900 * MB);
     rig.base.is_cut = true;
     rig.base.overall_peak = (struct tts_amount){0};
     use_baseline();
@@ -91,8 +91,8 @@ T_TEST(growth_on_a_baseline_that_is_cut_off_is_never_called_over)
 T_TEST(growth_on_a_balance_of_a_baseline_that_is_not_all_there_is_unknown)
 {
     begin();
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CHANGE, 100);
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_CHANGE, 100);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CHANGE, 100);
+    put(add_phase(&rig.base, "A"), TTS_RUN_CHANGE, 100);
     use_baseline();
     rig.base.is_at_least = true;
     expect_unknown(add_limit(TTS_BUDGET_DRAM_FINAL, TTS_BUDGET_GROWTH_BYTES, 1),
@@ -106,8 +106,8 @@ T_TEST(sizes_at_the_ends_of_the_range_do_not_wrap)
     begin();
     rig.run.overall_peak = tts_amount_of(INT64_MAX);
     rig.base.overall_peak = tts_amount_of(INT64_MAX);
-    put(add_phase(&rig.run, "A"), TTS_TRAIN_CHANGE, INT64_MAX);
-    put(add_phase(&rig.base, "A"), TTS_TRAIN_CHANGE, INT64_MIN);
+    put(add_phase(&rig.run, "A"), TTS_RUN_CHANGE, INT64_MAX);
+    put(add_phase(&rig.base, "A"), TTS_RUN_CHANGE, INT64_MIN);
     use_baseline();
     expect(add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_GROWTH_SHARE, TTS_BUDGET_SHARE_MAX),
            TTS_BUDGET_PASS, INT64_MAX, 0);
@@ -115,8 +115,8 @@ T_TEST(sizes_at_the_ends_of_the_range_do_not_wrap)
            INT64_MAX, 0);
     expect(add_phase_limit("A", TTS_BUDGET_PHASE_CHANGE, TTS_BUDGET_GROWTH_SHARE, 0),
            TTS_BUDGET_OVER, INT64_MIN, INT64_MAX);
-    put(&rig.phases[0], TTS_TRAIN_CHANGE, INT64_MIN);
-    rig.base_phases[0].figures[TTS_TRAIN_CHANGE].bytes = INT64_MAX;
+    put(&rig.phases[0], TTS_RUN_CHANGE, INT64_MIN);
+    rig.base_phases[0].figures[TTS_RUN_CHANGE].bytes = INT64_MAX;
     expect(2, TTS_BUDGET_PASS, INT64_MAX, 0);
 }
 

@@ -8,8 +8,8 @@
 enum { PHASES = 8 };
 
 struct built {
-    struct tts_trainrun run;
-    struct tts_train_phase phases[PHASES];
+    struct tts_run run;
+    struct tts_run_phase phases[PHASES];
 };
 
 /* A letter is a phase. */

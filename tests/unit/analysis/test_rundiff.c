@@ -11,8 +11,8 @@
 enum { PHASES = 12 };
 
 struct built {
-    struct tts_trainrun run;
-    struct tts_train_phase phases[PHASES];
+    struct tts_run run;
+    struct tts_run_phase phases[PHASES];
     struct tts_trainmem mem;
 };
 
@@ -23,19 +23,19 @@ static int64_t mb(double value)
 }
 
 /* In bytes; the cumulative figures follow. */
-static struct tts_train_phase *add(struct built *built, const char *name, int64_t peak,
-                                   int64_t change)
+static struct tts_run_phase *add(struct built *built, const char *name, int64_t peak,
+                                 int64_t change)
 {
     T_TRUE(built->run.phase_count < PHASES);
-    struct tts_train_phase *phase = &built->phases[built->run.phase_count++];
+    struct tts_run_phase *phase = &built->phases[built->run.phase_count++];
     int64_t current = built->run.final.bytes, most = built->run.overall_peak.bytes;
-    *phase = (struct tts_train_phase){0};
+    *phase = (struct tts_run_phase){0};
     snprintf(phase->name, sizeof phase->name, "%s", name);
     most = current + peak > most ? current + peak : most;
-    phase->figures[TTS_TRAIN_SEGMENT_PEAK] = tts_amount_of(peak);
-    phase->figures[TTS_TRAIN_CHANGE] = tts_amount_of(change);
-    phase->figures[TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(most);
-    phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(current + change);
+    phase->figures[TTS_RUN_SEGMENT_PEAK] = tts_amount_of(peak);
+    phase->figures[TTS_RUN_CHANGE] = tts_amount_of(change);
+    phase->figures[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(most);
+    phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(current + change);
     built->run.phases = built->phases;
     built->run.overall_peak = tts_amount_of(most);
     built->run.final = tts_amount_of(current + change);
@@ -45,9 +45,9 @@ static struct tts_train_phase *add(struct built *built, const char *name, int64_
 /* As printed. */
 static void print(struct built *built, double peak, double current)
 {
-    struct tts_train_phase *phase = &built->phases[built->run.phase_count - 1];
-    phase->figures[TTS_TRAIN_CUMULATIVE_PEAK] = tts_amount_of(mb(peak));
-    phase->figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(mb(current));
+    struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
+    phase->figures[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(mb(peak));
+    phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(mb(current));
     built->run.overall_peak = tts_amount_of(mb(peak));
     built->run.final = tts_amount_of(mb(current));
 }
@@ -132,9 +132,9 @@ T_TEST(the_forward_pass_explains_the_default_runner)
     assert_mb(diff.phases[2].contribution, 9443.07);
     assert_mb(diff.phases[3].contribution, 458.75 - 2513.69);
     T_EQ(diff.cause.not_peak, 0);
-    assert_mb(diff.sizes[TTS_TRAIN_PART_ACTIVATIONS].change, 9443.07);
-    assert_mb(diff.sizes[TTS_TRAIN_PART_GRADIENTS].change, 1855.14 - 1856.03);
-    assert_mb(diff.parts[TTS_TRAIN_PART_GRADIENTS].a, 2513.69);
+    assert_mb(diff.sizes[TTS_RUN_PART_ACTIVATIONS].change, 9443.07);
+    assert_mb(diff.sizes[TTS_RUN_PART_GRADIENTS].change, 1855.14 - 1856.03);
+    assert_mb(diff.parts[TTS_RUN_PART_GRADIENTS].a, 2513.69);
     T_TRUE(diff.differs && diff.is_rounded && !diff.is_equal);
     tts_rundiff_release(&diff);
 }
@@ -180,10 +180,10 @@ T_TEST(what_a_log_rounds_is_no_difference)
     T_TRUE(!diff.differs);
     tts_rundiff_release(&diff);
 
-    b.phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].bytes++;
+    b.phases[0].figures[TTS_RUN_SEGMENT_PEAK].bytes++;
     diff = compare(&a, &b);
-    T_TRUE(diff.differs && diff.phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].differs);
-    T_TRUE(!diff.phases[0].figures[TTS_TRAIN_CUMULATIVE_PEAK].differs);
+    T_TRUE(diff.differs && diff.phases[0].figures[TTS_RUN_SEGMENT_PEAK].differs);
+    T_TRUE(!diff.phases[0].figures[TTS_RUN_CUMULATIVE_PEAK].differs);
     tts_rundiff_release(&diff);
 }
 
@@ -226,9 +226,9 @@ T_TEST(the_nth_of_a_name_is_the_nth_of_it)
     T_EQ(diff.only_b, 2);
     T_EQ(diff.differing, 4);
     T_TRUE(!diff.phases[1].differs && diff.phases[2].differs);
-    T_TRUE(diff.phases[2].figures[TTS_TRAIN_SEGMENT_PEAK].change.bytes == mb(2));
-    T_TRUE(!diff.phases[3].figures[TTS_TRAIN_SEGMENT_PEAK].change.is_known);
-    T_TRUE(diff.phases[3].figures[TTS_TRAIN_SEGMENT_PEAK].a.is_known);
+    T_TRUE(diff.phases[2].figures[TTS_RUN_SEGMENT_PEAK].change.bytes == mb(2));
+    T_TRUE(!diff.phases[3].figures[TTS_RUN_SEGMENT_PEAK].change.is_known);
+    T_TRUE(diff.phases[3].figures[TTS_RUN_SEGMENT_PEAK].a.is_known);
     tts_rundiff_release(&diff);
 }
 
@@ -247,8 +247,8 @@ T_TEST(a_phase_that_only_one_has_may_explain_it)
     T_EQ(diff.peak.change.bytes, 80);
     T_EQ(diff.phases[diff.cause.phase].where, TTS_ONLY_B);
     T_EQ(diff.phases[diff.cause.phase].contribution.bytes, 70);
-    T_EQ(diff.sizes[TTS_TRAIN_PART_OTHER].a.bytes, 0);
-    T_EQ(diff.sizes[TTS_TRAIN_PART_OTHER].b.bytes, 70);
+    T_EQ(diff.sizes[TTS_RUN_PART_OTHER].a.bytes, 0);
+    T_EQ(diff.sizes[TTS_RUN_PART_OTHER].b.bytes, 70);
     tts_rundiff_release(&diff);
 }
 
@@ -305,11 +305,11 @@ T_TEST(where_phases_have_other_names_a_part_is_told)
     struct tts_rundiff diff = compare(&a, &b);
     T_EQ(diff.cause.reason, TTS_RUNDIFF_NO_PHASE);
     T_TRUE(diff.cause.has_part);
-    T_EQ(diff.cause.part, TTS_TRAIN_PART_ACTIVATIONS);
+    T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
     diff = compare(&b, &a); /* less of them */
     T_TRUE(diff.cause.has_part);
-    T_EQ(diff.cause.part, TTS_TRAIN_PART_ACTIVATIONS);
+    T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
     b.run.is_cut = true;
     diff = compare(&a, &b);
@@ -335,14 +335,14 @@ T_TEST(what_is_carried_on_from_before_is_no_difference_of_a_phase)
 T_TEST(l1_of_a_run_that_did_not_track_it_is_not_compared)
 {
     struct built a = {.run = {.is_exact = true}}, b = {.run = {.is_exact = true}};
-    add(&a, "X", 100, 100)->figures[TTS_TRAIN_L1_TOTAL] = tts_amount_of(0);
-    add(&b, "X", 100, 100)->figures[TTS_TRAIN_L1_TOTAL] = tts_amount_of(5);
+    add(&a, "X", 100, 100)->figures[TTS_RUN_L1_TOTAL] = tts_amount_of(0);
+    add(&b, "X", 100, 100)->figures[TTS_RUN_L1_TOTAL] = tts_amount_of(5);
     struct tts_rundiff diff = compare(&a, &b);
     T_TRUE(!diff.differs);
-    T_TRUE(!diff.phases[0].figures[TTS_TRAIN_L1_TOTAL].a.is_known);
-    T_EQ(diff.phases[0].figures[TTS_TRAIN_L1_TOTAL].b.bytes, 5);
+    T_TRUE(!diff.phases[0].figures[TTS_RUN_L1_TOTAL].a.is_known);
+    T_EQ(diff.phases[0].figures[TTS_RUN_L1_TOTAL].b.bytes, 5);
     tts_rundiff_release(&diff);
-    a.phases[0].figures[TTS_TRAIN_L1_CB] = tts_amount_of(1);
+    a.phases[0].figures[TTS_RUN_L1_CB] = tts_amount_of(1);
     diff = compare(&a, &b);
     T_TRUE(diff.differs);
     tts_rundiff_release(&diff);
@@ -405,7 +405,7 @@ T_TEST(what_cannot_be_told_is_not_told)
     expect_reason(&a, &b, TTS_RUNDIFF_CUT);
 
     tinyllama(&b, false);
-    a.phases[2].figures[TTS_TRAIN_CHANGE] = (struct tts_amount){0};
+    a.phases[2].figures[TTS_RUN_CHANGE] = (struct tts_amount){0};
     expect_reason(&a, &b, TTS_RUNDIFF_UNKNOWN);
 
     tinyllama(&a, true);
@@ -413,15 +413,15 @@ T_TEST(what_cannot_be_told_is_not_told)
     expect_reason(&a, &b, TTS_RUNDIFF_NO_PHASE);
 
     tinyllama(&a, true);
-    b.phases[1].figures[TTS_TRAIN_CHANGE].bytes += mb(1);
+    b.phases[1].figures[TTS_RUN_CHANGE].bytes += mb(1);
     expect_reason(&a, &b, TTS_RUNDIFF_CONTRADICTION);
 
     tinyllama(&b, false); /* A reaches more than its own peak */
-    a.phases[1].figures[TTS_TRAIN_CHANGE].bytes += mb(1);
+    a.phases[1].figures[TTS_RUN_CHANGE].bytes += mb(1);
     expect_reason(&a, &b, TTS_RUNDIFF_CONTRADICTION);
 
     tinyllama(&a, true);
-    b.phases[2].figures[TTS_TRAIN_CUMULATIVE_PEAK] = (struct tts_amount){0};
+    b.phases[2].figures[TTS_RUN_CUMULATIVE_PEAK] = (struct tts_amount){0};
     expect_reason(&a, &b, TTS_RUNDIFF_NO_PEAK);
 }
 
@@ -492,7 +492,7 @@ T_TEST(hostile_figures_add_up_or_are_not_told)
                 add(at, names[t_random(&rng) % 4], (int64_t)(t_random(&rng) % 200),
                     (int64_t)(t_random(&rng) % 100) - 50);
             for (size_t i = 0; i < count && !is_sane; i++)
-                at->phases[i].figures[t_random(&rng) % TTS_TRAIN_FIGURES] =
+                at->phases[i].figures[t_random(&rng) % TTS_RUN_FIGURES] =
                     (struct tts_amount){t_random(&rng) % 4 > 0, wild(&rng)};
             if (t_random(&rng) % 8 == 0)
                 at->run.overall_peak.bytes = wild(&rng);

@@ -7,11 +7,11 @@
 enum { RUNS_MAX = 4 };
 
 /* "title|rank|log", each of which may be empty. */
-static size_t make(const char *const *texts, struct tts_trainrun *out)
+static size_t make(const char *const *texts, struct tts_run *out)
 {
     size_t count = 0;
     for (; count < RUNS_MAX && texts[count]; count++) {
-        struct tts_trainrun *run = &out[count];
+        struct tts_run *run = &out[count];
         const char *rank = strchr(texts[count], '|') + 1, *name = strchr(rank, '|') + 1;
         memset(run, 0, sizeof *run);
         snprintf(run->title, sizeof run->title, "%.*s", (int)(rank - texts[count]) - 1,
@@ -25,7 +25,7 @@ static size_t make(const char *const *texts, struct tts_trainrun *out)
 static void check(const char *const *a, const char *const *b, const char *wanted)
 {
     static const char by[] = "-tro";
-    static struct tts_trainrun runs_a[RUNS_MAX], runs_b[RUNS_MAX];
+    static struct tts_run runs_a[RUNS_MAX], runs_b[RUNS_MAX];
     struct tts_runpair pairs[RUNS_MAX];
     char got[64] = "";
     size_t count = make(a, runs_a);
@@ -88,7 +88,7 @@ T_TEST(lists_of_the_same_length_leave_no_run_over)
 
 T_TEST(a_pair_says_why_and_whether_the_names_match)
 {
-    struct tts_trainrun runs[5];
+    struct tts_run runs[5];
     make(LIST("x|0|a", "x|1|a", "|1|a", "||a", NULL), runs);
     T_TRUE(tts_runpair_is_named(&runs[0], &runs[0]));
     T_TRUE(!tts_runpair_is_named(&runs[0], &runs[1]));

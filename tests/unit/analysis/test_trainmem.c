@@ -98,18 +98,18 @@ T_TEST(gradients_of_earlier_micro_steps_are_in_the_stack)
 
 T_TEST(labels_are_told_by_their_beginnings)
 {
-    T_EQ(tts_train_part_of("MODEL_CREATION"), TTS_TRAIN_PART_MODEL);
-    T_EQ(tts_train_part_of("OPTIMIZER_CREATION__000042"), TTS_TRAIN_PART_OPTIMIZER);
-    T_EQ(tts_train_part_of("FORWARD_PASS_micro_12"), TTS_TRAIN_PART_ACTIVATIONS);
-    T_EQ(tts_train_part_of("BACKWARD_PASS_micro_3__000007"), TTS_TRAIN_PART_GRADIENTS);
-    T_EQ(tts_train_part_of("BACKWARD_PASS__000007_micro_3"), TTS_TRAIN_PART_GRADIENTS);
+    T_EQ(tts_train_part_of("MODEL_CREATION"), TTS_RUN_PART_MODEL);
+    T_EQ(tts_train_part_of("OPTIMIZER_CREATION__000042"), TTS_RUN_PART_OPTIMIZER);
+    T_EQ(tts_train_part_of("FORWARD_PASS_micro_12"), TTS_RUN_PART_ACTIVATIONS);
+    T_EQ(tts_train_part_of("BACKWARD_PASS_micro_3__000007"), TTS_RUN_PART_GRADIENTS);
+    T_EQ(tts_train_part_of("BACKWARD_PASS__000007_micro_3"), TTS_RUN_PART_GRADIENTS);
     static const char *const others[] = {
         "",         "FORWARD",       "FORWARD_PASSES",        "MY_FORWARD_PASS",
         "__000042", "FORWARD_PASS_", "FORWARD_PASS_micro_",   "FORWARD_PASS__",
         "_micro_1", "forward_pass",  "FORWARD_PASS_micro_1a",
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        T_EQ(tts_train_part_of(others[i]), TTS_TRAIN_PART_OTHER);
+        T_EQ(tts_train_part_of(others[i]), TTS_RUN_PART_OTHER);
 }
 
 /* ---- the stack ---- */
@@ -201,7 +201,7 @@ T_TEST(what_another_phase_frees_beyond_gradients_were_activations)
     add_phase(&built, "DROP", 0, -1000); /* more than there was: nothing is below 0 */
     add_phase(&built, "LOAD", 2000, 10);
     mem = analyse(&built);
-    T_EQ(mem.peak.bytes, mem.parts[TTS_TRAIN_PART_OTHER]);
+    T_EQ(mem.peak.bytes, mem.parts[TTS_RUN_PART_OTHER]);
 }
 
 T_TEST(negative_sizes_are_never_in_the_stack)
@@ -223,7 +223,7 @@ T_TEST(a_stated_peak_of_a_later_iteration_is_the_peak)
     struct built built;
     tinyllama(&built, true);
     built.run.whole =
-        (struct tts_train_whole){.peak = tts_amount_of(mb(13000)), .phase = "ITERATION_2"};
+        (struct tts_run_whole){.peak = tts_amount_of(mb(13000)), .phase = "ITERATION_2"};
     struct tts_trainmem mem = analyse(&built);
     assert_amount(mem.peak, 13000);
     T_TRUE(mem.peak_is_whole && mem.peak_is_later && !mem.has_peak_phase);
@@ -243,8 +243,7 @@ T_TEST(a_stated_verdict_counts_for_the_same_memory_alone)
 {
     struct built built;
     tinyllama(&built, true);
-    built.run.whole =
-        (struct tts_train_whole){.peak = built.run.overall_peak, .has_fits = true};
+    built.run.whole = (struct tts_run_whole){.peak = built.run.overall_peak, .has_fits = true};
     built.run.device_memory = tts_amount_of(mb(9000));
     built.run.device_memory_is_one = true;
     struct tts_trainmem mem = analyse(&built);
@@ -298,11 +297,11 @@ T_TEST(stated_parts_are_the_parts_if_they_add_up)
 {
     struct built built;
     tinyllama(&built, true);
-    struct tts_train_whole *whole = &built.run.whole;
+    struct tts_run_whole *whole = &built.run.whole;
     whole->peak = built.run.overall_peak;
     whole->has_parts = true;
     static const double stated[] = {100, 1000, 2000, 5000, 178.66};
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (int i = 0; i < TTS_RUN_PARTS; i++)
         whole->parts[i] = mb(stated[i]);
     struct tts_trainmem mem = analyse(&built);
     T_TRUE(mem.parts_are_stated && mem.parts_are_actual);

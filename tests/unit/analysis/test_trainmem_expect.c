@@ -218,20 +218,20 @@ T_TEST(a_figure_that_is_not_known_is_not_nothing)
 {
     struct built built;
     tinyllama(&built, false);
-    built.phases[2].figures[TTS_TRAIN_CHANGE].is_known = false;
+    built.phases[2].figures[TTS_RUN_CHANGE].is_known = false;
     struct tts_trainmem mem = analyse(&built);
     T_TRUE(!(mem.activations.is_known || mem.activations_sum.is_known));
     T_TRUE(!(mem.has_parts));
     T_TRUE(mem.has_peak_phase && mem.peak.is_known && mem.gradients.actual.is_known);
 
     tinyllama(&built, false);
-    built.phases[1].figures[TTS_TRAIN_CUMULATIVE_PEAK].is_known = false;
+    built.phases[1].figures[TTS_RUN_CUMULATIVE_PEAK].is_known = false;
     mem = analyse(&built);
     T_TRUE(!(mem.has_peak_phase || mem.has_parts));
     T_TRUE(mem.has_verdict);
 
     tinyllama(&built, false);
-    built.phases[3].figures[TTS_TRAIN_SEGMENT_PEAK].is_known = false;
+    built.phases[3].figures[TTS_RUN_SEGMENT_PEAK].is_known = false;
     T_TRUE(!(analyse(&built).has_parts));
 }
 
@@ -282,7 +282,7 @@ T_TEST(sums_beyond_64_bits_are_not_known)
     struct built built = {0};
     add_phase(&built, "FORWARD_PASS", 1, 1);
     add_phase(&built, "FORWARD_PASS", 1, 1);
-    built.phases[0].figures[TTS_TRAIN_CHANGE].bytes = INT64_MAX;
+    built.phases[0].figures[TTS_RUN_CHANGE].bytes = INT64_MAX;
     struct tts_trainmem mem = analyse(&built);
     T_TRUE(!(mem.activations.is_known));
 }

@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "harness/t.h"
 
 #include <stdalign.h>

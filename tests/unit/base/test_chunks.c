@@ -1,5 +1,5 @@
-#include "base/alloc.h"
 #include "base/chunks.h"
+#include "base/heap.h"
 #include "harness/t.h"
 
 #include <stdbool.h>

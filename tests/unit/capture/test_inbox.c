@@ -1,5 +1,5 @@
 /* The queue of events by itself; how threads use it is in test_threads.c. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "capture/inbox.h"
 #include "harness/t.h"
 

@@ -88,9 +88,9 @@ T_TEST(numbers_have_commas)
     T_STR_EQ(tts_analyze_percent(text, 8278, 12288), "67.37");
 }
 
-static struct tts_trainrun run_of(const char *title, const char *rank)
+static struct tts_run run_of(const char *title, const char *rank)
 {
-    struct tts_trainrun run = {0};
+    struct tts_run run = {0};
     snprintf(run.title, sizeof run.title, "%s", title);
     snprintf(run.rank, sizeof run.rank, "%s", rank);
     return run;
@@ -99,8 +99,8 @@ static struct tts_trainrun run_of(const char *title, const char *rank)
 static const char *name_of(const char *title, const char *rank, const char *label,
                            uint64_t number)
 {
-    static char name[TTS_RUN_NAME_MAX];
-    struct tts_trainrun run = run_of(title, rank);
+    static char name[TTS_RUN_LABEL_MAX];
+    struct tts_run run = run_of(title, rank);
     tts_run_name(name, &run, label, number);
     return name;
 }
@@ -144,8 +144,8 @@ static struct tts_analyze_names names;
 
 static const char *once(const char *title, const char *label, uint64_t untitled)
 {
-    static char name[TTS_RUN_NAME_MAX];
-    struct tts_trainrun run = run_of(title, "");
+    static char name[TTS_RUN_LABEL_MAX];
+    struct tts_run run = run_of(title, "");
     tts_analyze_name_once(&names, &run, label, untitled, name);
     return name;
 }
@@ -201,8 +201,8 @@ T_TEST(a_device_is_told_as_a_shell_takes_it)
 
 T_TEST(a_kept_run_is_a_copy)
 {
-    struct tts_train_phase phases[2] = {{.line = 5, .name = "A"}, {.line = 9, .name = "B"}};
-    struct tts_trainrun run = {.line = 3, .phases = phases, .phase_count = 2};
+    struct tts_run_phase phases[2] = {{.line = 5, .name = "A"}, {.line = 9, .name = "B"}};
+    struct tts_run run = {.line = 3, .phases = phases, .phase_count = 2};
     struct tts_trainmem mem = {.forward_passes = 7};
     char name[] = "first";
     const struct tts_analyze_run given = {name, "x.log", &run, &mem};

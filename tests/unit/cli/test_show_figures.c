@@ -1,6 +1,6 @@
 /* Figures that are stored in a packed recording: what comes back is what was stored, and bytes
  * that nobody stored do no harm. */
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "cli/show_parts.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"

@@ -393,12 +393,12 @@ T_TEST(what_is_no_recording_is_refused_with_words)
 T_TEST(a_newer_version_is_refused_as_such)
 {
     struct image image;
-    struct tts_check check;
+    struct tts_checksum check;
     image_of(&image, 3, 20, PLACE);
     tts_put32(image.bytes + 8, 2);
-    tts_check_begin(&check, 0);
+    tts_checksum_begin(&check, 0);
     tts_put64(image.bytes + TTS_REC_CHECK_OFF,
-              tts_check_update(&check, image.bytes, TTS_REC_STATE_OFF));
+              tts_checksum_update(&check, image.bytes, TTS_REC_STATE_OFF));
     check_refused(written(&image), TTS_E_RANGE, "newer");
     image_done(&image);
 }

@@ -20,9 +20,9 @@ static size_t off_count;
 
 static uint32_t check_of(const unsigned char *at, size_t count, uint64_t seed)
 {
-    struct tts_check check;
-    tts_check_begin(&check, seed);
-    return tts_check_update(&check, at, count);
+    struct tts_checksum check;
+    tts_checksum_begin(&check, seed);
+    return tts_checksum_update(&check, at, count);
 }
 
 static void fix_header(void)

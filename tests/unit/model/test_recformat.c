@@ -4,7 +4,7 @@
 #include "model/recformat.h"
 
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/checksum.h"
 
 #include <string.h>
 
@@ -54,9 +54,9 @@ static struct tts_rec_block a_block(void)
 /* Makes the check of a header hold again. */
 static void seal(unsigned char *bytes, size_t len, size_t check_off)
 {
-    struct tts_check check;
-    tts_check_begin(&check, 0);
-    tts_put64(bytes + check_off, tts_check_update(&check, bytes, len));
+    struct tts_checksum check;
+    tts_checksum_begin(&check, 0);
+    tts_put64(bytes + check_off, tts_checksum_update(&check, bytes, len));
 }
 
 /* --- the header ------------------------------------------------------------------------- */

@@ -127,7 +127,7 @@ static void is_made_of_its_parts(const struct tts_fit *fit)
     T_MEM_EQ(part_bytes, fit->peak.part_bytes, sizeof part_bytes);
 }
 
-static uint64_t buffers_of(const struct tts_fit *fit, enum tts_part part)
+static uint64_t buffers_of(const struct tts_fit *fit, enum tts_tensor_part part)
 {
     uint64_t buffers = 0;
     for (size_t i = 0; i < fit->peak.part_count; i++)

@@ -1,6 +1,6 @@
 #include "sources/graph_table.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 

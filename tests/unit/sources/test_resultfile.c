@@ -55,7 +55,7 @@ T_TEST(a_fit_is_one_run_in_bytes)
 {
     struct tts_runs runs = parsed(fit);
     T_EQ(runs.count, 1);
-    const struct tts_trainrun *run = &runs.runs[0];
+    const struct tts_run *run = &runs.runs[0];
     T_TRUE(run->is_exact && !run->is_cut && run->device_memory_is_one);
     T_STR_EQ(run->title, "");
     expect(run->device_memory, 12000);
@@ -65,15 +65,15 @@ T_TEST(a_fit_is_one_run_in_bytes)
     expect(run->final, -5);
     T_EQ(run->phase_count, 2);
     static const int64_t values[] = {10, 11, 2, 9, 10, 9};
-    for (int i = 0; i < TTS_TRAIN_L1_CB; i++)
+    for (int i = 0; i < TTS_RUN_L1_CB; i++)
         expect(run->phases[0].figures[i], values[i]);
-    for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
+    for (int i = TTS_RUN_L1_CB; i < TTS_RUN_FIGURES; i++)
         T_TRUE(!run->phases[0].figures[i].is_known);
     T_STR_EQ(run->phases[1].name, "BACK");
-    T_TRUE(!run->phases[1].figures[TTS_TRAIN_SEGMENT_PEAK].is_known);
-    expect(run->phases[1].figures[TTS_TRAIN_CHANGE], -4);
-    for (int i = TTS_TRAIN_L1_CB; i < TTS_TRAIN_FIGURES; i++)
-        expect(run->phases[1].figures[i], i - TTS_TRAIN_L1_CB + 1);
+    T_TRUE(!run->phases[1].figures[TTS_RUN_SEGMENT_PEAK].is_known);
+    expect(run->phases[1].figures[TTS_RUN_CHANGE], -4);
+    for (int i = TTS_RUN_L1_CB; i < TTS_RUN_FIGURES; i++)
+        expect(run->phases[1].figures[i], i - TTS_RUN_L1_CB + 1);
     T_EQ(run->notes_in_all, 0);
     tts_runs_release(&runs);
 }
@@ -86,21 +86,21 @@ T_TEST(the_peak_of_all_iterations_and_the_verdict_are_those_of_fit)
                "\"parts\": [{\"name\": \"gradients\", \"bytes\": 12}, {\"bytes\": 8, "
                "\"name\": \"inputs\"}, {\"name\": \"x\", \"bytes\": null}]}, "
                "\"capacity_bytes\": 15, \"peak_bytes\": 20, \"fits\": false}");
-    const struct tts_train_whole *whole = &runs.runs[0].whole;
+    const struct tts_run_whole *whole = &runs.runs[0].whole;
     expect(whole->peak, 20);
     T_TRUE(whole->has_fits && !whole->fits);
     T_STR_EQ(whole->phase, "ITERATION_2");
     T_TRUE(whole->has_parts);
-    T_EQ(whole->parts[TTS_TRAIN_PART_GRADIENTS], 12);
-    T_EQ(whole->parts[TTS_TRAIN_PART_OTHER], 8);
+    T_EQ(whole->parts[TTS_RUN_PART_GRADIENTS], 12);
+    T_EQ(whole->parts[TTS_RUN_PART_OTHER], 8);
     tts_runs_release(&runs);
     runs =
         parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"peak_of_all_iterations\": true, "
                "\"breakdown\": {\"other\": 8, \"model\": -1, \"gradients_overhead\": 12, "
                "\"new\": [1]}, \"breakdown_sizes\": \"predicted\"}");
     T_TRUE(runs.runs[0].whole.has_parts);
-    T_EQ(runs.runs[0].whole.parts[TTS_TRAIN_PART_GRADIENTS], 12);
-    T_EQ(runs.runs[0].whole.parts[TTS_TRAIN_PART_MODEL], 0);
+    T_EQ(runs.runs[0].whole.parts[TTS_RUN_PART_GRADIENTS], 12);
+    T_EQ(runs.runs[0].whole.parts[TTS_RUN_PART_MODEL], 0);
     tts_runs_release(&runs);
     runs = parsed("{" FIT ", " PHASE ", \"capacity_bytes\": 15, \"peak_bytes\": null, "
                   "\"fits\": null}");
@@ -188,7 +188,7 @@ T_TEST(the_phases_of_each_capture_are_a_run)
         "{\"cumulative_peak_bytes\": 7, \"cumulative_current_bytes\": 3}}], "
         "\"overall_dram_peak_bytes\": 99, \"final_dram_bytes\": 98}");
     T_EQ(runs.count, 2);
-    const struct tts_trainrun *one = &runs.runs[0], *two = &runs.runs[1];
+    const struct tts_run *one = &runs.runs[0], *two = &runs.runs[1];
     T_STR_EQ(one->title, "capture 1");
     T_STR_EQ(two->title, "capture 2");
     T_EQ(one->phase_count, 2);
@@ -231,9 +231,9 @@ T_TEST(a_value_of_the_wrong_kind_is_noted_and_not_known)
                  "\"segment_peak_bytes\": 1}}]}",
                  values[i]);
         struct tts_runs runs = parsed(text);
-        const struct tts_trainrun *run = &runs.runs[0];
-        T_TRUE(!run->phases[0].figures[TTS_TRAIN_CHANGE].is_known);
-        expect(run->phases[0].figures[TTS_TRAIN_SEGMENT_PEAK], 1);
+        const struct tts_run *run = &runs.runs[0];
+        T_TRUE(!run->phases[0].figures[TTS_RUN_CHANGE].is_known);
+        expect(run->phases[0].figures[TTS_RUN_SEGMENT_PEAK], 1);
         T_EQ(run->notes_in_all, 1);
         T_EQ(run->notes[0].line, 3);
         T_STR_EQ(run->notes[0].text, "'change_bytes' is not a number of bytes");
@@ -261,11 +261,11 @@ T_TEST(a_run_that_is_no_object_is_noted)
     tts_runs_release(&runs);
     runs =
         parsed("{" ANALYZE ", \"runs\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {\"phases\": [{}]}]}");
-    T_EQ(runs.runs[0].note_count, TTS_TRAIN_NOTES_MAX);
+    T_EQ(runs.runs[0].note_count, TTS_RUN_NOTES_MAX);
     T_EQ(runs.runs[0].notes_in_all, 10);
     tts_runs_release(&runs);
     runs = parsed("{" SHOW ", \"phases\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {\"capture\": 1}]}");
-    T_EQ(runs.runs[0].note_count, TTS_TRAIN_NOTES_MAX);
+    T_EQ(runs.runs[0].note_count, TTS_RUN_NOTES_MAX);
     T_EQ(runs.runs[0].notes_in_all, 10);
     tts_runs_release(&runs);
 }

@@ -201,14 +201,14 @@ T_TEST(runs_beyond_the_limit_are_counted)
 T_TEST(a_graph_trace_is_one_run_in_bytes)
 {
     struct tts_runs runs = loaded(file_of(GRAPH));
-    const struct tts_trainrun *run = &runs.runs[0];
+    const struct tts_run *run = &runs.runs[0];
     T_STR_EQ(run->title, "");
     T_EQ(run->overall_peak.bytes, 4096);
     T_EQ(run->final.bytes, 4096);
-    T_EQ(run->phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].bytes, 4096);
-    T_EQ(run->phases[0].figures[TTS_TRAIN_CHANGE].bytes, 4096);
-    T_TRUE(run->phases[0].figures[TTS_TRAIN_L1_TOTAL].is_known);
-    T_TRUE(!run->phases[0].figures[TTS_TRAIN_L1_CORE].is_known);
+    T_EQ(run->phases[0].figures[TTS_RUN_SEGMENT_PEAK].bytes, 4096);
+    T_EQ(run->phases[0].figures[TTS_RUN_CHANGE].bytes, 4096);
+    T_TRUE(run->phases[0].figures[TTS_RUN_L1_TOTAL].is_known);
+    T_TRUE(!run->phases[0].figures[TTS_RUN_L1_CORE].is_known);
     T_EQ(run->notes_in_all, 0);
     T_TRUE(!run->is_at_least);
     tts_runs_release(&runs);
@@ -218,11 +218,11 @@ T_TEST(the_true_core_peak_is_told)
 {
     struct tts_runs runs = loaded(TTS_GOLDEN_DIR "/show/example.json");
     const struct tts_amount *figures = runs.runs[0].phases[0].figures;
-    T_EQ(figures[TTS_TRAIN_SEGMENT_PEAK].bytes, 18432);
-    T_EQ(figures[TTS_TRAIN_DEALLOCATIONS].bytes, 8192);
-    T_EQ(figures[TTS_TRAIN_L1_CB].bytes, 4096);
-    T_TRUE(figures[TTS_TRAIN_L1_CORE].is_known);
-    T_EQ(figures[TTS_TRAIN_L1_CORE].bytes, 4096);
+    T_EQ(figures[TTS_RUN_SEGMENT_PEAK].bytes, 18432);
+    T_EQ(figures[TTS_RUN_DEALLOCATIONS].bytes, 8192);
+    T_EQ(figures[TTS_RUN_L1_CB].bytes, 4096);
+    T_TRUE(figures[TTS_RUN_L1_CORE].is_known);
+    T_EQ(figures[TTS_RUN_L1_CORE].bytes, 4096);
     tts_runs_release(&runs);
 }
 

@@ -103,7 +103,7 @@ T_TEST(every_key_has_a_place_in_its_section)
     static const struct {
         int section, type;
     } rows[] = {TTS_TRAINFILE_KEYS(ROW)};
-    for (int key = 0; key < TTS_TRAIN_KEYS; key++) {
+    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++) {
         char text[200];
         snprintf(text, sizeof text, "%s%s: %s%s", in_section[rows[key].section].before,
                  tts_trainfile_key_name((enum tts_trainfile_key)key), values[rows[key].type],

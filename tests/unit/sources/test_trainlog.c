@@ -74,13 +74,13 @@ T_TEST(a_phase_says_what_it_lacks)
     expect_note(0, 0, 2, "the figures of A_A are missing");
     expect_note(0, 1, 3, "'Segment Peak' of B_B is missing");
     expect_note(0, 2, 5, "'Cumulative Peak' of C is missing");
-    for (int i = 0; i < TTS_TRAIN_FIGURES; i++) {
+    for (int i = 0; i < TTS_RUN_FIGURES; i++) {
         const struct tts_amount *amount = &runs[0].phases[0].figures[i];
         T_TRUE(!amount->is_known && amount->bytes == 0);
     }
-    expect_figure(0, 1, TTS_TRAIN_CUMULATIVE_PEAK, 3);
-    expect_figure(0, 2, TTS_TRAIN_ALLOCATIONS, 4);
-    T_TRUE(!runs[0].phases[2].figures[TTS_TRAIN_L1_CB].is_known);
+    expect_figure(0, 1, TTS_RUN_CUMULATIVE_PEAK, 3);
+    expect_figure(0, 2, TTS_RUN_ALLOCATIONS, 4);
+    T_TRUE(!runs[0].phases[2].figures[TTS_RUN_L1_CB].is_known);
 }
 
 /* ---- figures ---- */
@@ -93,10 +93,10 @@ static void expect_segment_peak(const char *text, int64_t bytes)
                      "Deallocations 2.00 MB, Segment Change +2.00 MB\n",
              text);
     read_log(log);
-    T_TRUE(runs[0].phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].is_known);
-    T_EQ(runs[0].phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].bytes, bytes);
-    expect_figure(0, 0, TTS_TRAIN_ALLOCATIONS, 4);
-    expect_figure(0, 0, TTS_TRAIN_CHANGE, 2);
+    T_TRUE(runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known);
+    T_EQ(runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].bytes, bytes);
+    expect_figure(0, 0, TTS_RUN_ALLOCATIONS, 4);
+    expect_figure(0, 0, TTS_RUN_CHANGE, 2);
     T_EQ(runs[0].notes_in_all, 0);
 }
 
@@ -129,13 +129,13 @@ static void expect_unreadable(const char *text, const char *excerpt)
              text);
     snprintf(note, sizeof note, "cannot read 'Allocations' of A: '%s'", excerpt);
     read_log(log);
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_ALLOCATIONS].is_known);
-    T_EQ(runs[0].phases[0].figures[TTS_TRAIN_ALLOCATIONS].bytes, 0);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_ALLOCATIONS].is_known);
+    T_EQ(runs[0].phases[0].figures[TTS_RUN_ALLOCATIONS].bytes, 0);
     T_EQ(runs[0].notes_in_all, 1);
     expect_note(0, 0, 4, note);
-    expect_figure(0, 0, TTS_TRAIN_SEGMENT_PEAK, 3);
-    expect_figure(0, 0, TTS_TRAIN_DEALLOCATIONS, 2);
-    expect_figure(0, 0, TTS_TRAIN_CHANGE, 2);
+    expect_figure(0, 0, TTS_RUN_SEGMENT_PEAK, 3);
+    expect_figure(0, 0, TTS_RUN_DEALLOCATIONS, 2);
+    expect_figure(0, 0, TTS_RUN_CHANGE, 2);
 }
 
 T_TEST(a_figure_that_cannot_be_read_is_not_known_and_is_noted)
@@ -176,7 +176,7 @@ T_TEST(the_first_notes_are_kept_and_all_are_counted)
         strcat(text, "--- A_A ---\n");
     strcat(text, OVERALL("3.00", "2.00"));
     read_log(text);
-    T_EQ(runs[0].note_count, TTS_TRAIN_NOTES_MAX);
+    T_EQ(runs[0].note_count, TTS_RUN_NOTES_MAX);
     T_EQ(runs[0].notes_in_all, 20);
     expect_note(0, 7, 9, "the figures of A_A are missing");
 }
@@ -193,7 +193,7 @@ T_TEST(notes_end_with_a_whole_letter)
              name);
     read_log(text);
     T_EQ(runs[0].notes_in_all, 1);
-    T_TRUE(strlen(runs[0].notes[0].text) <= TTS_TRAIN_NOTE_BYTES - 1);
+    T_TRUE(strlen(runs[0].notes[0].text) <= TTS_RUN_NOTE_BYTES - 1);
     T_TRUE(strstr(runs[0].notes[0].text, name) != NULL);
 }
 
@@ -262,8 +262,8 @@ T_TEST(figures_that_come_twice_are_noted_and_the_first_are_kept)
     read_log(HEADING PHASE("B") CUMULATIVE("3.00", "2.00") "--- A ---\n" SEGMENT(
         "3.00", "4.00", "2.00", "+2.00") SEGMENT("9.00", "9.00", "9.00", "+9.00")
                  CUMULATIVE("3.00", "2.00") CUMULATIVE("9.00", "9.00") OVERALL("3.00", "2.00"));
-    expect_figure(0, 1, TTS_TRAIN_SEGMENT_PEAK, 3);
-    expect_figure(0, 1, TTS_TRAIN_CUMULATIVE_CURRENT, 2);
+    expect_figure(0, 1, TTS_RUN_SEGMENT_PEAK, 3);
+    expect_figure(0, 1, TTS_RUN_CUMULATIVE_CURRENT, 2);
     T_EQ(runs[0].notes_in_all, 1);
     expect_note(0, 0, 7, "figures of A come twice; lines of several programs may be mixed");
 }
@@ -290,7 +290,7 @@ T_TEST(the_logs_that_were_recorded_are_read)
     T_EQ(run_count, 1);
     T_EQ(runs[0].phase_count, 12);
     T_STR_EQ(runs[0].phases[4].name, "BACKWARD_PASS_micro_0");
-    expect_figure(0, 4, TTS_TRAIN_CHANGE, -5537.07);
+    expect_figure(0, 4, TTS_RUN_CHANGE, -5537.07);
     T_EQ(runs[0].overall_peak.bytes, MB(16573.97));
     T_EQ(runs[0].final.bytes, MB(8416.90));
     T_STR_EQ(runs[0].title, "");
@@ -308,6 +308,6 @@ T_TEST(the_logs_that_were_recorded_are_read)
     T_STR_EQ(runs[0].title, "TinyLlama memory efficient");
     T_STR_EQ(runs[1].title, "TinyLlama default");
     T_EQ(runs[1].parameters_line, 26);
-    expect_figure(1, 2, TTS_TRAIN_CHANGE, 9636.02);
+    expect_figure(1, 2, TTS_RUN_CHANGE, 9636.02);
     T_EQ(runs[1].overall_peak.bytes, MB(15666.65));
 }

@@ -331,7 +331,7 @@ T_TEST(a_prediction_is_of_the_next_block_alone)
              "Predicted DRAM peak: 76.97 MB in iteration 2, does not fit n150\n\n" BLOCK("A")
                  BLOCK("B"));
     T_EQ(run_count, 2);
-    const struct tts_train_whole *whole = &runs[0].whole;
+    const struct tts_run_whole *whole = &runs[0].whole;
     T_TRUE(whole->peak.is_known && whole->has_fits && !whole->fits);
     T_EQ(whole->peak.bytes, MB(76.97));
     T_STR_EQ(whole->phase, "ITERATION_2");
@@ -385,7 +385,7 @@ T_TEST(the_parts_of_a_prediction_are_read)
              "1.00 MB\n" BLOCK("A") BLOCK("B"));
     T_TRUE(runs[0].whole.has_parts && !runs[1].whole.has_parts);
     static const double parts[] = {2.5, 1, 3, 2, 1.5};
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (int i = 0; i < TTS_RUN_PARTS; i++)
         T_EQ(runs[0].whole.parts[i], MB(parts[i]));
     static const char *const bad[] = {"",
                                       "x",
@@ -399,7 +399,7 @@ T_TEST(the_parts_of_a_prediction_are_read)
         snprintf(text, sizeof text, PEAK "Predicted DRAM parts: %s\n" BLOCK("A"), bad[i]);
         read_log(text);
         T_TRUE(runs[0].whole.peak.is_known && !runs[0].whole.has_parts);
-        T_EQ(runs[0].whole.parts[TTS_TRAIN_PART_MODEL], 0);
+        T_EQ(runs[0].whole.parts[TTS_RUN_PART_MODEL], 0);
     }
 #undef PEAK
 }

@@ -126,14 +126,14 @@ T_TEST(a_negative_peak_is_not_known)
     T_EQ(line_of("'Segment Peak' of A is negative"), 3);
     T_EQ(line_of("'Cumulative Peak' of A is negative"), 4);
     T_EQ(line_of("'Overall DRAM Peak' is negative"), 5);
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].is_known &&
-           !runs[0].phases[0].figures[TTS_TRAIN_CUMULATIVE_PEAK].is_known &&
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known &&
+           !runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_PEAK].is_known &&
            !runs[0].overall_peak.is_known && runs[0].overall_peak.bytes == 0);
     /* What is there at the end of a phase may be less than at its beginning. */
     read_log(HEADING "--- A ---\n" SEGMENT("0.00", "0.00", "2.00", "-2.00")
                  CUMULATIVE("0.00", "-2.00") OVERALL("0.00", "-2.00"));
     T_EQ(runs[0].notes_in_all, 0);
-    expect_figure(0, 0, TTS_TRAIN_CUMULATIVE_CURRENT, -2);
+    expect_figure(0, 0, TTS_RUN_CUMULATIVE_CURRENT, -2);
 }
 
 T_TEST(two_lines_in_one_are_not_read)
@@ -143,9 +143,9 @@ T_TEST(two_lines_in_one_are_not_read)
                      "MB\n" CUMULATIVE("3.00", "2.00") OVERALL("3.00", "2.00"));
     T_EQ(runs[0].notes_in_all, 1);
     T_EQ(line_of("two lines are in one: the figures of A cannot be read"), 3);
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_SEGMENT_PEAK].is_known &&
-           !runs[0].phases[0].figures[TTS_TRAIN_ALLOCATIONS].is_known);
-    expect_figure(0, 0, TTS_TRAIN_CUMULATIVE_PEAK, 3);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known &&
+           !runs[0].phases[0].figures[TTS_RUN_ALLOCATIONS].is_known);
+    expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);
 }
 
 /* ---- labels of others ---- */

@@ -108,7 +108,7 @@ T_TEST(a_word_of_a_logger_is_no_rank)
 
 T_TEST(a_long_prefix_is_shown_in_part_and_compared_whole)
 {
-    char first[300], second[300], shown[TTS_TRAIN_TITLE_MAX];
+    char first[300], second[300], shown[TTS_RUN_TITLE_MAX];
     memset(first, 'p', sizeof first);
     memset(shown, 'p', sizeof shown);
     first[298] = ' ';
@@ -214,7 +214,7 @@ T_TEST(a_prefix_before_the_heading_only_is_enough)
     /* Not if lines of its own have come. */
     read_log("[1]: " HEADING "[1]: --- A_A ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00"));
     T_EQ(facts.stray_lines, 1);
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_CHANGE].is_known);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
     /* Nor lines with another prefix, nor such behind its end. */
     read_log("[1]: " HEADING "[2]: --- A ---\n");
     T_TRUE(run_count == 1 && runs[0].phase_count == 0);
@@ -278,7 +278,7 @@ T_TEST(a_heading_ends_the_block_of_its_own_rank_only)
     T_EQ(run_count, 3);
     T_STR_EQ(runs[0].phases[0].name, "B_B");
     T_STR_EQ(runs[1].phases[0].name, "A_A");
-    expect_figure(1, 0, TTS_TRAIN_CHANGE, 2);
+    expect_figure(1, 0, TTS_RUN_CHANGE, 2);
     T_STR_EQ(runs[2].phases[0].name, "C_C");
     T_TRUE(runs[0].is_cut && runs[1].is_cut && runs[2].is_cut);
 }
@@ -309,7 +309,7 @@ T_TEST(of_very_many_ranks_the_one_untouched_for_longest_is_cut_off)
 static size_t count_phases(const char *path, size_t *cut, uint64_t *notes)
 {
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     size_t most = 0;
     *cut = *notes = 0;
     T_EQ(tts_trainlog_open(path, NULL, &log, NULL), TTS_OK);

@@ -43,9 +43,9 @@ T_TEST(escape_sequences_are_taken_out)
     T_EQ(run_count, 1);
     T_STR_EQ(runs[0].rank, "");
     T_STR_EQ(runs[0].phases[0].name, "A");
-    expect_figure(0, 0, TTS_TRAIN_SEGMENT_PEAK, 3);
-    expect_figure(0, 0, TTS_TRAIN_CUMULATIVE_CURRENT, 2);
-    expect_figure(0, 0, TTS_TRAIN_L1_TOTAL, 0.75);
+    expect_figure(0, 0, TTS_RUN_SEGMENT_PEAK, 3);
+    expect_figure(0, 0, TTS_RUN_CUMULATIVE_CURRENT, 2);
+    expect_figure(0, 0, TTS_RUN_L1_TOTAL, 0.75);
     T_EQ(facts.stray_lines, 1); /* behind "unfinished", a prefix */
 }
 
@@ -273,7 +273,7 @@ T_TEST(progress_is_told_now_and_then)
 {
     static char text[3 * CHUNK];
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     uint64_t ticks[2] = {0};
     memset(text, '\n', sizeof text);
     T_EQ(tts_trainlog_open(write_log("log", text, sizeof text), NULL, &log, NULL), TTS_OK);
@@ -292,7 +292,7 @@ T_TEST(progress_is_told_now_and_then)
 static enum tts_status read_with(const struct tts_alloc *alloc, const char *path, size_t *count)
 {
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     struct tts_error err = {0};
     *count = 0;
     enum tts_status status = tts_trainlog_open(path, alloc, &log, &err);

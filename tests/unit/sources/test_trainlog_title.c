@@ -92,7 +92,7 @@ T_TEST(a_title_is_found_in_one_pass)
     const char *path = write_log("log", text, (size_t)(at - text));
     free(text);
     struct tts_trainlog *log = NULL;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     size_t found = 0;
     T_EQ(tts_trainlog_open(path, NULL, &log, NULL), TTS_OK);
     clock_t begin = clock();

@@ -140,7 +140,7 @@ T_TEST(what_does_not_go_on_is_not_joined)
                  "[rank0] " HEADING, others[i]);
         read_log(text);
         T_EQ(run_count, 1);
-        T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_CUMULATIVE_CURRENT].is_known);
+        T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_CURRENT].is_known);
         T_EQ(runs[0].overall_peak.bytes, MB(3));
     }
     /* Labels of others, and words alone. */
@@ -158,7 +158,7 @@ T_TEST(a_line_that_waits_is_not_lost)
     /* At the end of the log, before a block, and if many wait. */
     read_log(HEADING "--- A_A ---\n  DRAM: Cumulative Peak 3.00 MB, Cumulative Current 2.00");
     T_EQ(run_count, 1);
-    expect_figure(0, 0, TTS_TRAIN_CUMULATIVE_PEAK, 3);
+    expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);
     expect_note(0, 0, 3, "cannot read 'Cumulative Current' of A_A: '2.00'");
     T_TRUE(runs[0].is_cut);
     read_log(HEADING "--- A_A ---\nOverall DRAM Peak: 3.00 MB, Final\n" BLOCK("B_B"));
@@ -210,8 +210,8 @@ T_TEST(a_change_that_is_missing_is_derived)
                                      "Segment Change +1\n" CUMULATIVE("4.00", "1.75")
                                          OVERALL("4.00", "1.75"));
     T_EQ(run_count, 2);
-    expect_figure(1, 1, TTS_TRAIN_CHANGE, -1.5);
-    expect_figure(1, 2, TTS_TRAIN_CHANGE, 1.25);
+    expect_figure(1, 1, TTS_RUN_CHANGE, -1.5);
+    expect_figure(1, 2, TTS_RUN_CHANGE, 1.25);
     expect_note(1, 0, 14, "'Segment Change' of B_B is derived from 'Cumulative Current'");
     expect_note(1, 1, 14, "'Segment Peak' of B_B is missing");
     expect_note(1, 2, 17, "'Segment Change' of C_C is derived from 'Cumulative Current'");
@@ -222,17 +222,17 @@ T_TEST(a_change_that_cannot_be_derived_is_missing)
     /* What was there before, or is there after, is not known; the value is there and cannot be
      * read; or lines are mixed. */
     read_log(HEADING "--- A_A ---\n" CUT_SHORT "\n" OVERALL("3.00", "2.00"));
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_CHANGE].is_known);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
     expect_note(0, 0, 3, "'Segment Change' of A_A is missing");
     read_log(HEADING "--- A_A ---\n" CUT_SHORT "Segment Change nope MB\n" CUMULATIVE(
         "3.00", "2.00") OVERALL("3.00", "2.00"));
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_CHANGE].is_known);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
     expect_note(0, 0, 3, "cannot read 'Segment Change' of A_A: 'nope MB'");
     T_EQ(runs[0].notes_in_all, 1);
     read_log(HEADING PHASE("A_A") "--- B_B ---\n" CUT_SHORT "\n" CUMULATIVE("3.00", "2.00")
                  OVERALL("3.00", "2.00"));
-    T_TRUE(!runs[0].phases[1].figures[TTS_TRAIN_CHANGE].is_known);
+    T_TRUE(!runs[0].phases[1].figures[TTS_RUN_CHANGE].is_known);
     read_log(HEADING "--- A_A ---\n" CUT_SHORT "\n" CUMULATIVE("3.00", "2.00")
                  CUMULATIVE("3.00", "1.00") OVERALL("3.00", "2.00"));
-    T_TRUE(!runs[0].phases[0].figures[TTS_TRAIN_CHANGE].is_known);
+    T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
 }

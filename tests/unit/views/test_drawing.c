@@ -13,7 +13,7 @@ static void fill(struct tts_drawing *d)
 {
     const char *text = "wrapped and cut";
     struct tts_text_line line = {.len = 7, .is_cut = true, .width = 9000};
-    struct tts_shape box = {.kind = TTS_SHAPE_BOX,
+    struct tts_drawn box = {.kind = TTS_SHAPE_BOX,
                             .box = {100, 200, 300, 450},
                             .fill = {0xabcdef, 128},
                             .stroke = {0xff0000, 255},
@@ -21,7 +21,7 @@ static void fill(struct tts_drawing *d)
                             .dash = 400,
                             .radius = 200,
                             .name = "part"};
-    struct tts_shape steps = {.kind = TTS_SHAPE_STEPS,
+    struct tts_drawn steps = {.kind = TTS_SHAPE_STEPS,
                               .point_count = 3,
                               .name = "lines",
                               .stroke = {0x00ff00, 255},
@@ -36,7 +36,7 @@ static void fill(struct tts_drawing *d)
     for (int i = 0; i < 3; i++)
         tts_drawing_point(d, 100 * i, 250 * i);
     tts_drawing_add(d, &steps);
-    tts_drawing_add(d, &(struct tts_shape){.kind = TTS_SHAPE_LINE,
+    tts_drawing_add(d, &(struct tts_drawn){.kind = TTS_SHAPE_LINE,
                                            .box = {50, 60, 0, 0},
                                            .to = {70, -80},
                                            .stroke = {0, 255},

@@ -99,7 +99,7 @@ static bool is_calm(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     struct chart_quad here = chart_box_quad((struct tts_svg_box){x - 150, y - 150, 300, 300});
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *shape = &d->shapes[i];
+        const struct tts_drawn *shape = &d->shapes[i];
         struct chart_quad place = {0};
         struct tts_svg_box box = shape->box,
                            in = {box.x + 150, box.y + 150, box.width - 300, box.height - 300};
@@ -133,7 +133,7 @@ static uint32_t expected_at(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     double rgb[3] = {255, 255, 255};
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *shape = &d->shapes[i];
+        const struct tts_drawn *shape = &d->shapes[i];
         struct tts_svg_box box = shape->box;
         if (shape->kind != TTS_SHAPE_BOX || x < box.x || x >= box.x + box.width || y < box.y ||
             y >= box.y + box.height)
@@ -197,7 +197,7 @@ T_TEST(the_png_shows_the_bars_of_the_drawing)
 }
 
 /* How many pixels of a region are not white. */
-static size_t count_ink(cairo_surface_t *image, const struct tts_shape *text)
+static size_t count_ink(cairo_surface_t *image, const struct tts_drawn *text)
 {
     size_t ink = 0;
     for (int64_t y = text->box.y - text->font.size; y < text->box.y; y += 50)
@@ -225,7 +225,7 @@ T_TEST(a_text_is_never_wider_than_its_room)
     struct reader reader = {.bytes = write_with(tts_drawing_write_png, &d)};
     cairo_surface_t *image = cairo_image_surface_create_from_png_stream(read_bytes, &reader);
     T_EQ(cairo_surface_status(image), CAIRO_STATUS_SUCCESS);
-    struct tts_shape beyond = d.shapes[0];
+    struct tts_drawn beyond = d.shapes[0];
     beyond.box.x += 10100;
     T_TRUE(count_ink(image, &d.shapes[0]) > 100);
     T_EQ(count_ink(image, &beyond), 0);

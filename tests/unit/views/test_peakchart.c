@@ -93,9 +93,9 @@ T_TEST(parts_are_stacked_in_order_colour_and_proportion)
     two_tinyllamas();
     draw(2, NULL, &d);
     int64_t below = -1;
-    const struct tts_shape *optimizer = chart_find_box(&d, "optimizer");
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++) {
-        const struct tts_shape *box = chart_find_box(&d, words[i]);
+    const struct tts_drawn *optimizer = chart_find_box(&d, "optimizer");
+    for (int i = 0; i < TTS_RUN_PARTS; i++) {
+        const struct tts_drawn *box = chart_find_box(&d, words[i]);
         T_EQ(box->fill.rgb, colors[i]);
         T_TRUE(below < 0 || box->box.y + box->box.height == below);
         below = box->box.y;
@@ -107,7 +107,7 @@ T_TEST(parts_are_stacked_in_order_colour_and_proportion)
 }
 
 /* The dashed red lines that are as wide as the device's limit is drawn. */
-static size_t find_limits(const struct tts_drawing *d, const struct tts_shape **last)
+static size_t find_limits(const struct tts_drawing *d, const struct tts_drawn **last)
 {
     size_t count = 0;
     for (size_t i = 0; i < d->shape_count; i++)
@@ -121,14 +121,14 @@ static size_t find_limits(const struct tts_drawing *d, const struct tts_shape **
 T_TEST(one_limit_is_one_line_at_its_height)
 {
     struct tts_drawing d;
-    const struct tts_shape *line = NULL;
+    const struct tts_drawn *line = NULL;
     two_tinyllamas();
     draw(2, NULL, &d);
     T_EQ(find_limits(&d, &line), 2); /* that of the legend is the other */
     T_EQ(line->stroke_width, 200);
     T_TRUE(line->dash > 0);
-    const struct tts_shape *model = chart_find_box(&d, "model");
-    const struct tts_shape *other = chart_find_box(&d, "other");
+    const struct tts_drawn *model = chart_find_box(&d, "model");
+    const struct tts_drawn *other = chart_find_box(&d, "other");
     double bottom = (double)(other->box.y + other->box.height);
     double a_byte = (double)model->box.height / (double)store[0].mem.parts[1];
     double height = a_byte * (double)store[0].mem.device_memory.bytes;
@@ -143,7 +143,7 @@ static int64_t limit_length(const struct tts_drawing *d)
     int64_t length = 0;
     size_t seen = 0;
     for (size_t i = 0; i < d->shape_count; i++) {
-        const struct tts_shape *shape = &d->shapes[i];
+        const struct tts_drawn *shape = &d->shapes[i];
         if (shape->kind == TTS_SHAPE_LINE && shape->stroke.rgb == 0xff0000 && seen++ > 0)
             length += shape->to.x - shape->box.x;
     }
@@ -169,7 +169,7 @@ T_TEST(a_limit_at_any_height_crosses_no_label_and_is_seen)
 T_TEST(a_label_that_a_limit_would_cross_moves_within_its_part)
 {
     struct tts_drawing d;
-    const struct tts_shape *line = NULL, *label, *part;
+    const struct tts_drawn *line = NULL, *label, *part;
     two_tinyllamas();
     chart_limit(&store[1].mem, 2510 + 184893 + 45875 + 369785 + 963602 / 2);
     runs[0] = runs[1];
@@ -185,7 +185,7 @@ T_TEST(a_label_that_a_limit_would_cross_moves_within_its_part)
 T_TEST(a_total_that_a_limit_would_cross_stands_above_the_line)
 {
     struct tts_drawing d;
-    const struct tts_shape *line = NULL;
+    const struct tts_drawn *line = NULL;
     two_tinyllamas();
     chart_limit(&store[0].mem, 840000); /* 8279 MB are in use */
     draw(1, NULL, &d);
@@ -225,7 +225,7 @@ T_TEST(the_phase_of_the_peak_is_whole_beside_many_runs)
         }
         draw(count, NULL, &d);
         for (size_t i = 0; i < 4 && i < count; i++) {
-            char whole[TTS_TRAIN_NAME_MAX + 16];
+            char whole[TTS_RUN_NAME_MAX + 16];
             snprintf(whole, sizeof whole, "peak in %s", names[i]);
             T_TRUE(chart_count_text(&d, count > 4 ? names[i] : whole) > 0);
         }
@@ -258,7 +258,7 @@ T_TEST(long_names_keep_the_word_in_which_runs_differ)
 T_TEST(different_limits_are_a_piece_each)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     two_tinyllamas();
     chart_limit(&store[1].mem, 3276800);
     draw(2, NULL, &d);
@@ -279,9 +279,9 @@ T_TEST(the_highest_leaves_a_tenth_above)
     struct tts_drawing d;
     two_tinyllamas();
     draw(1, NULL, &d); /* the limit is the highest */
-    const struct tts_shape *line = NULL;
+    const struct tts_drawn *line = NULL;
     find_limits(&d, &line);
-    const struct tts_shape *other = chart_find_box(&d, "other");
+    const struct tts_drawn *other = chart_find_box(&d, "other");
     int64_t limit = other->box.y + other->box.height - line->box.y;
     T_TRUE(limit * 11 / 10 > 42000 - 100 && limit * 11 / 10 < 42000 + 100);
     tts_drawing_release(&d);
@@ -312,7 +312,7 @@ T_TEST(what_is_not_known_is_said)
 
 T_TEST(categories_that_are_nothing_everywhere_are_left_out)
 {
-    static const int64_t parts[TTS_TRAIN_PARTS] = {0, 100000, 0, 200000, 0};
+    static const int64_t parts[TTS_RUN_PARTS] = {0, 100000, 0, 200000, 0};
     struct tts_drawing d;
     two_tinyllamas();
     chart_parts(&store[0].mem, parts);
@@ -327,7 +327,7 @@ T_TEST(categories_that_are_nothing_everywhere_are_left_out)
 
 T_TEST(little_memory_has_decimals)
 {
-    static const int64_t parts[TTS_TRAIN_PARTS] = {5, 120, 33, 240, 41};
+    static const int64_t parts[TTS_RUN_PARTS] = {5, 120, 33, 240, 41};
     struct tts_drawing d;
     two_tinyllamas();
     chart_parts(&store[0].mem, parts);
@@ -340,7 +340,7 @@ T_TEST(little_memory_has_decimals)
 
 T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
 {
-    static const int64_t parts[TTS_TRAIN_PARTS] = {5, 120, 33, 240, 41};
+    static const int64_t parts[TTS_RUN_PARTS] = {5, 120, 33, 240, 41};
     struct tts_drawing d;
     two_tinyllamas();
     chart_parts(&store[0].mem, parts); /* 12 GiB, as the other has */
@@ -357,7 +357,7 @@ T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
 }
 
 /* The place of a shape among all. */
-static size_t place_of(const struct tts_drawing *d, const struct tts_shape *shape)
+static size_t place_of(const struct tts_drawing *d, const struct tts_drawn *shape)
 {
     return (size_t)(shape - d->shapes);
 }
@@ -365,7 +365,7 @@ static size_t place_of(const struct tts_drawing *d, const struct tts_shape *shap
 T_TEST(limits_lie_on_the_grounds_of_letters_and_below_the_letters)
 {
     struct tts_drawing d;
-    const struct tts_shape *line = NULL;
+    const struct tts_drawn *line = NULL;
     two_tinyllamas();
     draw(2, NULL, &d);
     find_limits(&d, &line);
@@ -413,9 +413,9 @@ static int64_t random_size(uint64_t *rng)
 
 static void random_run(struct tts_trainmem *mem, uint64_t *rng, int64_t shared_limit)
 {
-    int64_t parts[TTS_TRAIN_PARTS];
+    int64_t parts[TTS_RUN_PARTS];
     *mem = (struct tts_trainmem){0};
-    for (int i = 0; i < TTS_TRAIN_PARTS; i++)
+    for (int i = 0; i < TTS_RUN_PARTS; i++)
         parts[i] = t_random(rng) % 5 == 0 ? 0 : random_size(rng);
     chart_parts(mem, parts);
     uint64_t kind = t_random(rng) % 12;
@@ -456,7 +456,7 @@ T_TEST(whatever_the_runs_are_labels_stay_apart_and_inside)
 
 T_TEST(bars_far_above_and_far_below_the_limit_keep_their_labels)
 {
-    static const int64_t parts[TTS_TRAIN_PARTS] = {2510, 184893, 45875, 369785, 963602};
+    static const int64_t parts[TTS_RUN_PARTS] = {2510, 184893, 45875, 369785, 963602};
     struct tts_drawing d;
     for (int64_t factor = 1; factor <= 10000; factor *= 10) {
         chart_tinyllama(&store[0], false);

@@ -7,7 +7,7 @@
 
 static struct chart_run store[TTS_CHART_PHASE_RUNS_MAX];
 static struct tts_chart_run runs[TTS_CHART_PHASE_RUNS_MAX];
-static struct tts_train_phase many[TTS_CHART_PHASE_RUNS_MAX][CHART_PHASES_MAX];
+static struct tts_run_phase many[TTS_CHART_PHASE_RUNS_MAX][CHART_PHASES_MAX];
 
 static void set(size_t at, const char *name)
 {
@@ -29,7 +29,7 @@ static void two_tinyllamas(void)
 }
 
 static size_t count_steps(const struct tts_drawing *d, const char *name,
-                          const struct tts_shape **first)
+                          const struct tts_drawn **first)
 {
     size_t count = 0;
     for (size_t i = 0; i < d->shape_count; i++)
@@ -43,7 +43,7 @@ static size_t count_steps(const struct tts_drawing *d, const char *name,
 T_TEST(the_published_runs_show_phases_lines_limit_and_peak)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     two_tinyllamas();
     draw(2, "Over the phases", &d);
     static const struct {
@@ -143,7 +143,7 @@ T_TEST(long_names_keep_the_word_in_which_runs_differ)
 T_TEST(a_step_is_as_high_as_its_figure)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     two_tinyllamas();
     draw(1, NULL, &d);
     T_EQ(count_steps(&d, "current", &line), 1);
@@ -154,7 +154,7 @@ T_TEST(a_step_is_as_high_as_its_figure)
     double a = (double)(points[0].y - points[2].y), b = (double)(points[0].y - points[6].y);
     T_TRUE(a / b > (5572.01 - 1863.25) / (7428.04 - 1863.25) - 0.001);
     T_TRUE(a / b < (5572.01 - 1863.25) / (7428.04 - 1863.25) + 0.001);
-    const struct tts_shape *mark = chart_find_box(&d, "peak-mark");
+    const struct tts_drawn *mark = chart_find_box(&d, "peak-mark");
     T_EQ(count_steps(&d, "peak", &line), 1);
     points = d.points + line->points;
     int64_t middle = (points[6].x + points[7].x) / 2, y = points[6].y;
@@ -166,10 +166,10 @@ T_TEST(a_step_is_as_high_as_its_figure)
 T_TEST(what_is_not_known_leaves_a_gap)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     two_tinyllamas();
-    store[0].phases[1].figures[TTS_TRAIN_CUMULATIVE_CURRENT] = (struct tts_amount){0};
-    store[0].phases[3].figures[TTS_TRAIN_SEGMENT_PEAK] = (struct tts_amount){0};
+    store[0].phases[1].figures[TTS_RUN_CUMULATIVE_CURRENT] = (struct tts_amount){0};
+    store[0].phases[3].figures[TTS_RUN_SEGMENT_PEAK] = (struct tts_amount){0};
     draw(1, NULL, &d);
     T_EQ(count_steps(&d, "current", &line), 2);
     T_EQ(line->point_count, 2);
@@ -212,7 +212,7 @@ T_TEST(a_small_run_has_decimals_and_a_large_limit_none)
     struct tts_drawing d;
     two_tinyllamas();
     for (int i = 0; i < 4; i++)
-        for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+        for (int k = 0; k < TTS_RUN_FIGURES; k++)
             store[0].phases[i].figures[k].bytes /= 1000;
     store[0].mem.peak.bytes /= 1000;
     draw(1, NULL, &d);
@@ -225,11 +225,11 @@ T_TEST(a_small_run_has_decimals_and_a_large_limit_none)
 T_TEST(the_limit_lies_on_the_ground_of_the_value)
 {
     struct tts_drawing d;
-    const struct tts_shape *veil = NULL, *line = NULL;
+    const struct tts_drawn *veil = NULL, *line = NULL;
     two_tinyllamas();
     draw(1, NULL, &d);
     for (size_t i = 0; i < d.shape_count; i++) {
-        const struct tts_shape *shape = &d.shapes[i];
+        const struct tts_drawn *shape = &d.shapes[i];
         if (shape->kind == TTS_SHAPE_BOX && shape->fill.alpha == TTS_INK_VEIL.alpha)
             veil = shape;
         if (shape->kind == TTS_SHAPE_LINE && shape->stroke.rgb == TTS_INK_LIMIT.rgb)
@@ -253,9 +253,9 @@ T_TEST(a_limit_far_above_is_named_and_not_drawn)
 T_TEST(the_axis_goes_below_zero_where_memory_does)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     two_tinyllamas();
-    store[0].phases[3].figures[TTS_TRAIN_CUMULATIVE_CURRENT] = tts_amount_of(chart_mb(-600000));
+    store[0].phases[3].figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(chart_mb(-600000));
     draw(1, NULL, &d);
     T_EQ(chart_count_text(&d, "-5000"), 1);
     T_EQ(count_steps(&d, "current", &line), 1);
@@ -271,7 +271,7 @@ T_TEST(runs_of_very_different_size_get_scales_of_their_own)
     T_EQ(chart_count_text(&d, "each run has a scale of its own"), 0);
     tts_drawing_release(&d);
     for (int i = 0; i < 4; i++)
-        for (int k = 0; k < TTS_TRAIN_FIGURES; k++)
+        for (int k = 0; k < TTS_RUN_FIGURES; k++)
             store[0].phases[i].figures[k].bytes /= 100;
     store[0].mem.peak.bytes /= 100;
     draw(2, NULL, &d);
@@ -292,7 +292,7 @@ static void random_phases(size_t run, size_t count, uint64_t *rng)
     struct tts_trainmem *mem = &store[run].mem;
     const char *head = heads[t_random(rng) % 5];
     for (size_t i = 0; i < count; i++) {
-        char name[TTS_TRAIN_NAME_MAX];
+        char name[TTS_RUN_NAME_MAX];
         int64_t segment = (int64_t)(t_random(rng) % 90000);
         snprintf(name, sizeof name, "%s%zu", head, i);
         if (current + segment > peak) {
@@ -302,7 +302,7 @@ static void random_phases(size_t run, size_t count, uint64_t *rng)
         }
         current += segment * ((int64_t)(t_random(rng) % 3) - 1);
         chart_phase(&many[run][i], name, segment, peak, current);
-        many[run][i].figures[t_random(rng) % TTS_TRAIN_FIGURES] = (struct tts_amount){0};
+        many[run][i].figures[t_random(rng) % TTS_RUN_FIGURES] = (struct tts_amount){0};
     }
     mem->peak = tts_amount_of(chart_mb(peak));
     if (t_random(rng) % 3 > 0)
@@ -331,7 +331,7 @@ T_TEST(whatever_the_phases_are_names_stay_apart_and_inside)
 T_TEST(three_hundred_phases_are_thinned_out)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     size_t names = 0;
     uint64_t rng = 5;
     random_phases(0, 300, &rng);
@@ -346,7 +346,7 @@ T_TEST(three_hundred_phases_are_thinned_out)
     T_EQ(count_steps(&d, "current", &line), 1);
     T_EQ(line->point_count, 600);
     /* The value stays within the plot, whose end that line reaches. */
-    const struct tts_shape *value = chart_find_text(&d, "12.99 MB");
+    const struct tts_drawn *value = chart_find_text(&d, "12.99 MB");
     int64_t right = d.points[line->points + 599].x;
     T_TRUE(value->box.x + value->box.width / 2 < right);
     T_TRUE(value->box.x + value->box.width > right);
@@ -356,7 +356,7 @@ T_TEST(three_hundred_phases_are_thinned_out)
 T_TEST(more_phases_than_pixels_keep_their_highest)
 {
     struct tts_drawing d;
-    const struct tts_shape *line;
+    const struct tts_drawn *line;
     uint64_t rng = 5;
     random_phases(0, CHART_PHASES_MAX, &rng);
     for (size_t i = 0; i < CHART_PHASES_MAX; i++)
@@ -388,7 +388,7 @@ T_TEST(figures_past_any_memory_are_drawn)
 {
     struct tts_drawing d;
     two_tinyllamas();
-    for (int i = 0; i < TTS_TRAIN_FIGURES; i++) {
+    for (int i = 0; i < TTS_RUN_FIGURES; i++) {
         store[0].phases[1].figures[i] = tts_amount_of(INT64_MAX);
         store[0].phases[2].figures[i] = tts_amount_of(INT64_MIN);
     }

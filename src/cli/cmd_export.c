@@ -1,7 +1,7 @@
-/* export.c: turns what a file tells into a format of others. */
+/* cmd_export.c: turns what a file tells into a format of others. */
 #include "cli/export.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/outfile.h"

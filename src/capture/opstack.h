@@ -1,4 +1,4 @@
-/* ops.h: the operation under way on the calling thread.
+/* opstack.h: the operation under way on the calling thread.
  * Each thread has a stack of its own; a frame belongs to a session of a tracker, and frames of
  * a session that is over do not count. Of more than TTS_OPS_DEPTH the outermost are forgotten.
  */

@@ -1,5 +1,5 @@
-/* blocks.c: the blocks of both families. Values are dropped where the variables of the modelled
- * program end: that is what decides how much a block takes when gradients are off. */
+/* transformer.c: the blocks of both families. Values are dropped where the variables of the
+ * modelled program end: that is what decides how much a block takes when gradients are off. */
 #include "runtime/model.h"
 
 static bool is_fused(const struct tts_model *model)

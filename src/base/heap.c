@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <errno.h>

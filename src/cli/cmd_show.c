@@ -1,5 +1,5 @@
-/* show.c: what is in a recording or a graph trace. */
-#include "base/alloc.h"
+/* cmd_show.c: what is in a recording or a graph trace. */
+#include "base/heap.h"
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
-#include "analysis/ops.h"
+#include "analysis/opbytes.h"
 
-#include "base/alloc.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* alloc.h: the C library's memory as a struct tts_alloc, the only door to malloc; the system's
+/* heap.h: the C library's memory as a struct tts_alloc, the only door to malloc; the system's
  * pages; and arrays that grow. */
 #pragma once
 

@@ -1,7 +1,6 @@
-/* ops.h: what each operation allocated in a pool, how much of it still lives, and how much of
- * it lived at some moment that is asked for.
- * Operations are told apart by the name that the follower keeps; those it has no room for are
- * one, "(other)". Heap object. One thread. */
+/* opbytes.h: what each operation allocated in a pool, how much of it still lives, and how much
+ * of it lived at some moment that is asked for. Operations are told apart by the name that the
+ * follower keeps; those it has no room for are one, "(other)". Heap object. One thread. */
 #pragma once
 
 #include "analysis/levels.h"

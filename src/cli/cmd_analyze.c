@@ -1,8 +1,8 @@
-/* analyze.c: what training logs say about memory. */
+/* cmd_analyze.c: what training logs say about memory. */
 #include "cli/analyze.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/share.h"
 #include "cli/analyze_parts.h"
 #include "cli/command.h"
@@ -79,7 +79,7 @@ static const char *line_words(char out[TTS_ANALYZE_NUMBER_MAX], uint64_t line)
 static void say_notes(struct tts_analyze_job *analyze, const struct tts_analyze_run *run)
 {
     const char *path = tts_message_path(run->log);
-    const struct tts_trainrun *what = run->run;
+    const struct tts_run *what = run->run;
     char line[TTS_ANALYZE_NUMBER_MAX];
     for (size_t i = 0; i < what->note_count; i++)
         if (may_say(analyze))
@@ -181,10 +181,10 @@ static void write_run(struct tts_analyze_job *analyze, const struct tts_analyze_
 }
 
 static enum tts_status take_run(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
-                                const struct tts_trainrun *what, struct tts_error *err)
+                                const struct tts_run *what, struct tts_error *err)
 {
     struct tts_trainmem mem;
-    char name[TTS_RUN_NAME_MAX];
+    char name[TTS_RUN_LABEL_MAX];
     tts_trainmem_of(what, &analyze->options.mem, &mem);
     log->runs++;
     log->untitled += what->title[0] == '\0';
@@ -292,7 +292,7 @@ static enum tts_status take_log(struct tts_analyze_job *analyze, struct tts_anal
                                 struct tts_error *err)
 {
     struct tts_trainlog *file;
-    const struct tts_trainrun *run;
+    const struct tts_run *run;
     struct tts_error why = {0};
     enum tts_status kept = TTS_OK;
     analyze->notes_said = 0;

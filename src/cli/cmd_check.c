@@ -1,5 +1,5 @@
-/* check.c: holds runs against a budget. */
-#include "base/alloc.h"
+/* cmd_check.c: holds runs against a budget. */
+#include "base/heap.h"
 #include "base/number.h"
 #include "cli/check_parts.h"
 #include "cli/command.h"
@@ -119,7 +119,7 @@ static void judge_limit(struct tts_check_job *job, const struct tts_budget_input
 /* Two logs round alike, and bytes are bytes. */
 static int64_t rounding_of(const struct tts_check_run *run)
 {
-    return run->run->is_exact == run->baseline->is_exact ? 0 : TTS_TRAIN_HALF_STEP_BYTES;
+    return run->run->is_exact == run->baseline->is_exact ? 0 : TTS_RUN_HALF_STEP_BYTES;
 }
 
 /* Said once; a share of what nobody named is easily taken for one of the device. */

@@ -1,5 +1,5 @@
-/* diff.c: what changed between two runs. */
-#include "base/alloc.h"
+/* cmd_diff.c: what changed between two runs. */
+#include "base/heap.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -142,7 +142,7 @@ static void say_note(const char *path, uint64_t line, const char *text)
 }
 
 /* True: something is. */
-static bool say_run(const char *path, const struct tts_trainrun *run)
+static bool say_run(const char *path, const struct tts_run *run)
 {
     for (size_t i = 0; i < run->note_count; i++)
         say_note(path, run->notes[i].line, run->notes[i].text);

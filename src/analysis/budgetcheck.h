@@ -1,10 +1,10 @@
-/* budget.h: holds a run against a budget: each limit passes, is over, or cannot be told, which
- * is no pass. Pure functions; the rules are in docs/design/budget.md. */
+/* budgetcheck.h: holds a run against a budget: each limit passes, is over, or cannot be told,
+ * which is no pass. Pure functions; the rules are in docs/design/budget.md. */
 #pragma once
 
 #include "analysis/trainmem.h"
 #include "model/budget.h"
-#include "model/trainrun.h"
+#include "model/run.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
@@ -70,10 +70,10 @@ struct tts_budget_finding {
 
 struct tts_budget_input {
     const struct tts_budget *budget;
-    const struct tts_trainrun *run;
-    const struct tts_trainmem *mem;      /* its device memory is what shares are of */
-    struct tts_amount core_bytes;        /* L1 of a core, for shares of it */
-    const struct tts_trainrun *baseline; /* NULL: there is none, nor the next two */
+    const struct tts_run *run;
+    const struct tts_trainmem *mem; /* its device memory is what shares are of */
+    struct tts_amount core_bytes;   /* L1 of a core, for shares of it */
+    const struct tts_run *baseline; /* NULL: there is none, nor the next two */
     const struct tts_trainmem *baseline_mem;
     const uint32_t *pairs;  /* of tts_budget_pairs_new */
     int64_t rounding_bytes; /* what growth may be because figures are rounded */
@@ -103,10 +103,10 @@ bool tts_budget_matches(const char *pattern, const char *name);
 
 /* For each phase of the run that of the baseline with the same name: the first for the first,
  * the second for the second. run->phase_count of them, at least one; heap. TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_budget_pairs_new(const struct tts_trainrun *run,
-                                                   const struct tts_trainrun *baseline,
+TTS_NODISCARD enum tts_status tts_budget_pairs_new(const struct tts_run *run,
+                                                   const struct tts_run *baseline,
                                                    const struct tts_alloc *alloc,
                                                    uint32_t **out, struct tts_error *err);
 /* NULL is fine. */
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_trainrun *run,
+void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
                            const struct tts_alloc *alloc);

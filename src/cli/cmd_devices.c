@@ -1,4 +1,4 @@
-/* devices.c: the presets, the chips of this host, and all about one of them. */
+/* cmd_devices.c: the presets, the chips of this host, and all about one of them. */
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/charset.h"

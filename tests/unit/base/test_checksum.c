@@ -1,5 +1,5 @@
 /* The checksum: whatever is damaged is seen, and it does not matter how the bytes came. */
-#include "base/check.h"
+#include "base/checksum.h"
 #include "harness/t.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@ enum { LONGEST = 67 };
 
 static uint32_t value_of(const unsigned char *bytes, size_t len, uint64_t seed)
 {
-    struct tts_check check;
-    tts_check_begin(&check, seed);
-    return tts_check_update(&check, bytes, len);
+    struct tts_checksum check;
+    tts_checksum_begin(&check, seed);
+    return tts_checksum_update(&check, bytes, len);
 }
 
 static void fill(unsigned char *bytes, size_t len, uint64_t *rng)
@@ -33,17 +33,17 @@ T_TEST(it_does_not_matter_in_how_many_steps_the_bytes_came)
     uint64_t rng = 1;
     unsigned char bytes[LONGEST];
     for (int round = 0; round < 2000; round++) {
-        struct tts_check check;
+        struct tts_checksum check;
         uint64_t seed = t_random(&rng);
         size_t len = 0;
         fill(bytes, sizeof bytes, &rng);
-        tts_check_begin(&check, seed);
+        tts_checksum_begin(&check, seed);
         while (len < sizeof bytes) {
             size_t more = t_random(&rng) % 12;
             len = more < sizeof bytes - len ? len + more : sizeof bytes;
-            uint32_t value = tts_check_update(&check, bytes, len);
+            uint32_t value = tts_checksum_update(&check, bytes, len);
             T_EQ(value, value_of(bytes, len, seed));
-            T_EQ(value, tts_check_update(&check, bytes, len));
+            T_EQ(value, tts_checksum_update(&check, bytes, len));
             T_EQ(check.words, len / 8);
         }
     }
@@ -112,7 +112,7 @@ T_TEST(two_damages_in_a_row_are_seen_too)
 /* Found by search: it would be 0. */
 T_TEST(the_value_is_never_0)
 {
-    struct tts_check check;
-    tts_check_begin(&check, UINT64_C(5981739528));
-    T_EQ(tts_check_update(&check, NULL, 0), 1);
+    struct tts_checksum check;
+    tts_checksum_begin(&check, UINT64_C(5981739528));
+    T_EQ(tts_checksum_update(&check, NULL, 0), 1);
 }

@@ -1,6 +1,6 @@
-/* pack.c: makes a recording small. */
-#include "base/alloc.h"
+/* cmd_pack.c: makes a recording small. */
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/commands.h"

@@ -91,7 +91,7 @@ int tts_cmd_help(int argc, char **argv)
         return TTS_EXIT_DONE;
     }
     char *word = options.operands[0];
-    if (tts_page_print(word))
+    if (tts_help_page_print(word))
         return TTS_EXIT_DONE;
     char help[] = "--help";
     int code = tts_external_exec((char *[]){word, help, NULL});

@@ -1,5 +1,5 @@
-/* recorder.h: what a tracker, and the captures of it, tell its recorder. For the thread that
- * folds, while tracker->recorder is there. */
+/* recorder_hook.h: what a tracker, and the captures of it, tell its recorder. For the thread
+ * that folds, while tracker->recorder is there. */
 #pragma once
 
 #include "model/fold.h"

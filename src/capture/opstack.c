@@ -1,4 +1,4 @@
-#include "capture/ops.h"
+#include "capture/opstack.h"
 
 #include <assert.h>
 #include <stdatomic.h>

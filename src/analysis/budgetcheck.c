@@ -1,4 +1,4 @@
-#include "analysis/budget.h"
+#include "analysis/budgetcheck.h"
 
 #include "analysis/budget_inside.h"
 #include "base/share.h"
@@ -201,7 +201,7 @@ static struct tts_budget_measure as_base(struct tts_budget_measure measure)
 static struct pair overall_pair(const struct tts_budget_input *input,
                                 const struct tts_budget_limit *limit)
 {
-    const struct tts_trainrun *base = is_growth(limit) ? input->baseline : NULL;
+    const struct tts_run *base = is_growth(limit) ? input->baseline : NULL;
     const struct tts_budget_wanted wanted = {limit->rule,
                                              tts_budget_l1_of_runs(input->run, base)};
     struct pair pair = {.measure = tts_budget_measure_overall(wanted, input->run, input->mem)};
@@ -221,7 +221,7 @@ static struct pair phase_pair(const struct tts_budget_input *input,
                               const struct tts_budget_limit *limit, size_t phase,
                               struct tracking tracking)
 {
-    const struct tts_trainrun *base = is_growth(limit) ? input->baseline : NULL;
+    const struct tts_run *base = is_growth(limit) ? input->baseline : NULL;
     uint32_t other = base ? input->pairs[phase] : TTS_BUDGET_NO_PAIR;
     const struct tts_budget_wanted wanted = {
         limit->rule,

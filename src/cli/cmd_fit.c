@@ -1,5 +1,5 @@
-/* fit.c: will a training run fit a device, and what would make it fit. */
-#include "base/alloc.h"
+/* cmd_fit.c: will a training run fit a device, and what would make it fit. */
+#include "base/heap.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/commands.h"

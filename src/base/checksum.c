@@ -1,4 +1,4 @@
-#include "base/check.h"
+#include "base/checksum.h"
 
 #include "base/bytes.h"
 
@@ -6,9 +6,9 @@
 
 enum { WORD = sizeof(uint64_t) };
 
-void tts_check_begin(struct tts_check *check, uint64_t seed)
+void tts_checksum_begin(struct tts_checksum *check, uint64_t seed)
 {
-    *check = (struct tts_check){.hash = tts_check_step(TTS_CHECK_END, seed)};
+    *check = (struct tts_checksum){.hash = tts_checksum_step(TTS_CHECKSUM_END, seed)};
 }
 
 /* The bytes behind the last whole word. Nothing past `len` is read. */
@@ -25,12 +25,12 @@ static uint64_t rest_of(const unsigned char *bytes, size_t len)
     return rest;
 }
 
-uint32_t tts_check_update(struct tts_check *check, const unsigned char *bytes, size_t len)
+uint32_t tts_checksum_update(struct tts_checksum *check, const unsigned char *bytes, size_t len)
 {
     assert((bytes || len == 0) && check->words <= len / WORD);
     uint64_t hash = check->hash, words = len / WORD;
     for (uint64_t i = check->words; i < words; i++)
-        hash = tts_check_step(hash, tts_get64(bytes + WORD * i));
-    *check = (struct tts_check){hash, words};
-    return tts_check_value(hash, rest_of(bytes, len), len);
+        hash = tts_checksum_step(hash, tts_get64(bytes + WORD * i));
+    *check = (struct tts_checksum){hash, words};
+    return tts_checksum_value(hash, rest_of(bytes, len), len);
 }

@@ -1,6 +1,6 @@
-/* replay.c: runs an allocation sequence on a space and shows what it did. */
-#include "base/alloc.h"
+/* cmd_replay.c: runs an allocation sequence on a space and shows what it did. */
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/lines.h"
 #include "base/outfile.h"
 #include "cli/command.h"
