@@ -118,3 +118,12 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
              bytes < 0 ? "-" : (plus ? "+" : ""), whole + hundredths / 100, hundredths % 100);
     return out;
 }
+
+const char *tts_number_format_shifted(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes,
+                                      unsigned shift)
+{
+    uint64_t hundredths = scale(bytes, shift, 2);
+    snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
+             hundredths % 100);
+    return out;
+}

@@ -28,3 +28,8 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
  * locale; `plus` shows the sign of what is not negative, as "%+.2f" does. A little below zero
  * is "-0.00". Writes a terminated text and returns `out`. */
 const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, bool plus);
+
+/* bytes / 2^shift with two decimals, rounded half up: "12.35". shift is 10 to 60. Writes a
+ * terminated text and returns `out`. */
+const char *tts_number_format_shifted(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes,
+                                      unsigned shift);

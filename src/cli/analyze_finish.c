@@ -1,7 +1,7 @@
 /* analyze_finish.c: behind the last run: pictures, and all that was spooled. */
 #include "cli/analyze_parts.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* analyze_json.c: the answer for programs; docs/design/analyze-json.md is its contract. */
 #include "cli/analyze_parts.h"
-#include "cli/phase_json.h"
+#include "views/phase_json.h"
 
 #include <assert.h>
 

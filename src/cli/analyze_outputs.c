@@ -3,8 +3,8 @@
 #include "cli/analyze_parts.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
 #include "cli/same_file.h"
+#include "views/safe_text.h"
 
 #include <string.h>
 #include <strings.h>

@@ -7,11 +7,11 @@
 #include "cli/analyze.h"
 #include "cli/device_arg.h"
 #include "cli/progress.h"
-#include "cli/run_name.h"
 #include "views/json.h"
 #include "views/junit.h"
 #include "views/memcharts.h"
 #include "views/rowout.h"
+#include "views/run_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * stands behind its rows. */
 #include "base/number.h"
 #include "cli/analyze_parts.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

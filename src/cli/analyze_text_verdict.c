@@ -1,8 +1,8 @@
 /* analyze_text_verdict.c: what the peak was made of, whether it fits, and what helps if not. */
 #include "base/share.h"
 #include "cli/analyze_parts.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "base/number.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <inttypes.h>
 #include <string.h>

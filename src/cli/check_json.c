@@ -1,6 +1,6 @@
 /* check_json.c: docs/design/check-json.md. */
 #include "cli/check_parts.h"
-#include "cli/phase_json.h"
+#include "views/phase_json.h"
 
 enum { ALL = 100 * 100 };
 

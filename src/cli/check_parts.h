@@ -7,10 +7,10 @@
 #include "base/beside.h"
 #include "base/outfile.h"
 #include "cli/device_arg.h"
-#include "cli/run_name.h"
 #include "sources/runs.h"
 #include "views/json.h"
 #include "views/junit.h"
+#include "views/run_name.h"
 #include "views/sarif.h"
 
 #include <stdbool.h>

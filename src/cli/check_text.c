@@ -2,8 +2,8 @@
  * verdict. */
 #include "cli/check_parts.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 

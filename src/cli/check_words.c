@@ -3,7 +3,7 @@
 #include "base/share.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,171 +1,248 @@
 /* cmd_devices.c: the presets, the chips of this host, and all about one of them. */
 #include "base/error.h"
-#include "base/outfile.h"
-#include "cli/charset.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device_arg.h"
-#include "cli/devices_parts.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/same_file.h"
+#include "sources/hostchips.h"
+#include "views/charset.h"
+#include "views/chipview.h"
 #include "views/l1map.h"
+#include "views/say.h"
+#include "views/table.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char command[] = "devices";
-
-struct devices {
+struct devices_options {
     struct tts_device_arg arg; /* .name NULL: all of them */
     const char *svg_path;
     bool layout, json;
 };
 
-/* --- options ---------------------------------------------------------------------------- */
-
-enum { OPTION_SET, OPTION_LAYOUT, OPTION_SVG, OPTION_JSON };
-
 static const struct tts_option options_table[] = {
-    [OPTION_SET] = {"set", 's', true},
-    [OPTION_LAYOUT] = {"layout", 'l', false},
-    [OPTION_SVG] = {"svg", 0, true},
-    [OPTION_JSON] = {"json", 'j', false},
+    {"set", 's', TTS_OPTION_OTHER, offsetof(struct devices_options, arg), "KEY=VALUE",
+     "change a fact of the device", .take = tts_device_arg_take_set},
+    {"layout", 'l', TTS_OPTION_FLAG, offsetof(struct devices_options, layout),
+     .help = "show the L1 of a core, to scale"},
+    {"svg", 0, TTS_OPTION_TEXT, offsetof(struct devices_options, svg_path), "FILE",
+     "draw the layout, too", .needs = "layout"},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct devices_options, json),
+     .help = "write JSON"},
     {0},
 };
 
-static bool set_option(struct devices *devices, int option, const char *value)
+/* --- the chips of this host ------------------------------------------------------------- */
+
+struct host {
+    struct tts_hostchips found;
+    const char *reason; /* why nothing can be told; NULL: found is complete */
+};
+
+enum { PIDS_SHOWN = 8, PIDS_MAX = PIDS_SHOWN * 16 + 64 };
+
+static void list_pids(const struct tts_hostchip *chip, char text[PIDS_MAX])
 {
-    if (option == OPTION_SET)
-        return tts_device_arg_set(&devices->arg, command, value);
-    if (option == OPTION_LAYOUT)
-        devices->layout = true;
-    else if (option == OPTION_SVG)
-        devices->svg_path = value;
+    size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
+    size_t shown = kept < PIDS_SHOWN ? kept : PIDS_SHOWN;
+    size_t len = 0;
+    if (!chip->pids_known || chip->pid_count == 0) {
+        snprintf(text, PIDS_MAX, "%s", chip->pids_known ? "nobody" : "unknown");
+        return;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        const char *between = i > 0 ? ", " : "";
+        int put = chip->pids[i] == 0 ? snprintf(text + len, PIDS_MAX - len, "%shidden", between)
+                                     : snprintf(text + len, PIDS_MAX - len, "%s%" PRIu32,
+                                                between, chip->pids[i]);
+        assert(put > 0 && (size_t)put < PIDS_MAX - len);
+        len += (size_t)put;
+    }
+    if (chip->pid_count > shown)
+        snprintf(text + len, PIDS_MAX - len, " and %zu more", chip->pid_count - shown);
+}
+
+enum { NODE, CARD, PRESET, ARCH, PCI, SERIAL, OPEN_IN, HOST_COLUMNS };
+
+static const struct tts_column host_columns[HOST_COLUMNS] = {
+    [NODE] = {.title = "node", .type = TTS_COLUMN_NUMBER},
+    [CARD] = {.title = "card", .unknown = "unknown"},
+    [PRESET] = {.title = "preset", .unknown = "none"},
+    [ARCH] = {.title = "arch", .unknown = "unknown"},
+    [PCI] = {.title = "PCI address", .unknown = "unknown"},
+    [SERIAL] = {.title = "serial", .unknown = "unknown"},
+    [OPEN_IN] = {.title = "open in", .goes_below = true},
+};
+
+static enum tts_status add_hostchip(struct tts_table *table, const struct tts_hostchip *chip)
+{
+    char pids[PIDS_MAX];
+    list_pids(chip, pids);
+    return tts_table_add(
+        table, (struct tts_cell[HOST_COLUMNS]){
+                   [NODE] = tts_cell_number(chip->node),
+                   [CARD] = tts_cell_text(chip->card_type),
+                   [PRESET] = tts_cell_text(chip->preset),
+                   [ARCH] = tts_cell_text(chip->arch_known ? tts_arch_name(chip->arch) : NULL),
+                   [PCI] = tts_cell_text(chip->pci_address),
+                   [SERIAL] = tts_cell_text(chip->serial),
+                   [OPEN_IN] = tts_cell_text(pids),
+               });
+}
+
+static enum tts_status print_hostchips(const struct tts_hostchips *found, FILE *out)
+{
+    struct tts_table table;
+    enum tts_status status = TTS_OK;
+    tts_table_init(&table, host_columns, HOST_COLUMNS, NULL);
+    table.indent = 2;
+    for (size_t i = 0; i < found->count && status == TTS_OK; i++)
+        status = add_hostchip(&table, &found->chips[i]);
+    if (status == TTS_OK)
+        tts_table_text(&table, tts_say_columns(), out);
+    tts_table_release(&table);
+    if (found->left_out > 0)
+        fprintf(out, "  and %zu more that are not shown\n", found->left_out);
+    return status;
+}
+
+static enum tts_status print_host(const struct host *host, FILE *out)
+{
+    const struct tts_hostchips *found = &host->found;
+    const char *version = found->driver_version;
+    fputs("\non this host: ", out);
+    if (host->reason) {
+        fputs("unknown, as it could not be read\n", out);
+        return TTS_OK;
+    }
+    if (!found->driver_loaded) {
+        fputs("no chip, the driver (tt-kmd) is not loaded\n", out);
+        return TTS_OK;
+    }
+    const char *space = version[0] ? " " : "";
+    if (found->count == 0 && found->left_out > 0)
+        fprintf(out, "%zu or more entries, and none could be looked at\n", found->left_out);
+    else if (found->count == 0)
+        fprintf(out, "no chip, though the driver (tt-kmd%s%s) is loaded\n", space, version);
     else
-        devices->json = true;
+        fprintf(out, "%zu chip%s, driver (tt-kmd%s%s)\n", found->count + found->left_out,
+                tts_say_plural(found->count + found->left_out), space, version);
+    return found->count > 0 ? print_hostchips(found, out) : TTS_OK;
+}
+
+static void put_pids(struct tts_json *json, const struct tts_hostchip *chip)
+{
+    size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
+    if (!chip->pids_known) {
+        tts_json_null(json, "pids");
+        tts_json_null(json, "pid_count");
+        return;
+    }
+    tts_json_array(json, "pids");
+    for (size_t i = 0; i < kept; i++)
+        tts_json_number(json, NULL, chip->pids[i]);
+    tts_json_array_end(json);
+    tts_json_number(json, "pid_count", chip->pid_count);
+}
+
+static void put_hostchip(struct tts_json *json, const struct tts_hostchip *chip)
+{
+    tts_json_object(json, NULL);
+    tts_json_number(json, "node", chip->node);
+    tts_json_text_or_null(json, "card_type", chip->card_type);
+    tts_json_text_or_null(json, "preset", chip->preset);
+    tts_json_text_or_null(json, "arch", chip->arch_known ? tts_arch_name(chip->arch) : NULL);
+    tts_json_text_or_null(json, "pci_address", chip->pci_address);
+    tts_json_text_or_null(json, "serial", chip->serial);
+    tts_json_text_or_null(json, "asic_id", chip->asic_id);
+    tts_json_text_or_null(json, "firmware", chip->firmware);
+    put_pids(json, chip);
+    tts_json_object_end(json);
+}
+
+static void put_host(struct tts_json *json, const struct host *host)
+{
+    if (host->reason) {
+        tts_json_null(json, "host");
+        tts_json_null(json, "host_left_out");
+        tts_json_text(json, "reason", host->reason);
+        tts_json_null(json, "driver");
+        return;
+    }
+    tts_json_array(json, "host");
+    for (size_t i = 0; i < host->found.count; i++)
+        put_hostchip(json, &host->found.chips[i]);
+    tts_json_array_end(json);
+    tts_json_number(json, "host_left_out", host->found.left_out);
+    tts_json_object(json, "driver");
+    tts_json_bool(json, "loaded", host->found.driver_loaded);
+    tts_json_text_or_null(json, "version", host->found.driver_version);
+    tts_json_object_end(json);
+}
+
+static enum tts_status find_hostchips(struct host *host, struct tts_error *err)
+{
+    const char *root = getenv("TTSCOPE_ROOT");
+    if (root && root[0] && access(root, F_OK) != 0)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot look at TTSCOPE_ROOT '%.80s'",
+                                   root);
+    return tts_hostchips_scan(&host->found, root ? root : "", NULL, err);
+}
+
+/* --- documents -------------------------------------------------------------------------- */
+
+/* Begins a document on standard output. Returns false if that cannot be written. */
+static bool begin_json(struct tts_job *job, struct tts_json *json)
+{
+    FILE *out = tts_job_open(job, "-");
+    if (!out)
+        return false;
+    tts_json_init(json, out);
+    tts_json_object(json, NULL);
+    tts_json_object(json, "schema");
+    tts_json_text(json, "name", "ttscope.devices");
+    tts_json_number(json, "version", 1);
+    tts_json_object_end(json);
     return true;
 }
 
-static bool svg_is_stdout(const struct devices *devices)
+static int print_all(struct tts_job *job, const struct host *host, bool as_json)
 {
-    return devices->svg_path && strcmp(devices->svg_path, "-") == 0;
-}
-
-/* Would the drawing replace the device file? */
-static bool svg_is_input(const struct devices *devices)
-{
-    return devices->svg_path && tts_device_arg_is_file(&devices->arg) &&
-           tts_same_file(devices->arg.name, devices->svg_path);
-}
-
-/* What the options do not go together with, NULL when they do. */
-static const char *find_conflict(const struct devices *devices)
-{
-    if (!devices->arg.name && devices->layout)
-        return "'--layout' needs the NAME of a device";
-    if (!devices->arg.name && devices->arg.set_count > 0)
-        return "'--set' needs the NAME of a device";
-    if (devices->svg_path && !devices->layout)
-        return "'--svg' draws the layout of L1, add '--layout'";
-    if (svg_is_stdout(devices) && devices->json)
-        return "'--svg -' needs standard output for itself, give it a file or leave out --json";
-    return NULL;
-}
-
-/* TTS_OPTIONS_END when there is something to do, else TTS_OPTIONS_STOP and the exit code. */
-static int read_options(struct devices *devices, char **argv, int *exit_code)
-{
-    struct tts_options options = tts_options_begin(command, options_table, argv);
-    int option;
-    while ((option = tts_options_next(&options)) >= 0) {
-        if (!set_option(devices, option, options.value)) {
-            *exit_code = TTS_EXIT_USAGE;
-            return TTS_OPTIONS_STOP;
-        }
+    struct tts_json json;
+    if (as_json) {
+        if (!begin_json(job, &json))
+            return TTS_EXIT_INPUT;
+        tts_chipview_json_list(&json);
+        put_host(&json, host);
+        tts_json_object_end(&json);
+        return TTS_EXIT_DONE;
     }
-    *exit_code = options.exit_code;
-    if (option == TTS_OPTIONS_STOP)
-        return option;
-    if (options.operand_count > 1) {
-        *exit_code = tts_options_bad_operands(&options, NULL);
-        return TTS_OPTIONS_STOP;
-    }
-    devices->arg.name = options.operand_count == 1 ? options.operands[0] : NULL;
-    const char *conflict = find_conflict(devices);
-    if (conflict) {
-        tts_message(command, "%s (see 'ttscope help devices')", conflict);
-        *exit_code = TTS_EXIT_USAGE;
-        return TTS_OPTIONS_STOP;
-    }
-    return TTS_OPTIONS_END;
-}
-
-/* --- what is shown ---------------------------------------------------------------------- */
-
-uint64_t tts_devices_l1_bytes(const struct tts_chip *chip)
-{
-    struct tts_l1_part parts[TTS_L1_PARTS_MAX];
-    struct tts_error err;
-    size_t count = tts_chip_l1_parts(chip, parts, &err);
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += parts[i].grows ? parts[i].end - parts[i].start : 0;
-    return bytes;
-}
-
-static int fail(const struct tts_error *err)
-{
-    tts_message(command, "%s", err->text);
+    if (tts_chipview_text_list(stdout) == TTS_OK && print_host(host, stdout) == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_message(job->command, "out of memory");
     return TTS_EXIT_INPUT;
 }
 
-/* `host` or `one` in a document that appears whole or not at all. */
-static int print_json(const struct tts_devices_host *host, const struct tts_devices_one *one)
+/* The presets are shown also where the host does not let us look; then the exit code says so
+ * after the answer is written. */
+static int list_all(struct tts_job *job, bool as_json)
 {
-    struct tts_outfile file;
-    struct tts_json json;
     struct tts_error err = {0};
-    if (tts_outfile_open(&file, "-", &err) != TTS_OK)
-        return fail(&err);
-    tts_json_init(&json, file.stream);
-    if (host)
-        tts_devices_json_list(&json, host);
-    else
-        tts_devices_json_one(&json, one);
-    return tts_outfile_commit(&file, &err) == TTS_OK ? TTS_EXIT_DONE : fail(&err);
-}
-
-/* The presets are shown also where the host does not let us look. */
-static int list_all(bool as_json)
-{
-    const char *root = getenv("TTSCOPE_ROOT");
-    struct tts_error err = {0};
-    struct tts_devices_host host = {0};
-    int code = TTS_EXIT_DONE;
-    enum tts_status status = TTS_OK;
-    if (root && root[0] && access(root, F_OK) != 0)
-        status = tts_error_set_errno(&err, TTS_E_IO, errno,
-                                     "cannot look at TTSCOPE_ROOT '%.80s'", root);
-    if (status == TTS_OK)
-        status = tts_hostchips_scan(&host.found, root ? root : "", NULL, &err);
-    if (status != TTS_OK) {
+    struct host host = {0};
+    int host_code = TTS_EXIT_DONE;
+    if (find_hostchips(&host, &err) != TTS_OK) {
         host.reason = err.text;
-        code = err.status == TTS_E_IO ? TTS_EXIT_DEVICE : TTS_EXIT_INPUT;
-        tts_message(command, "%s", err.text);
+        host_code = err.status == TTS_E_IO ? TTS_EXIT_DEVICE : TTS_EXIT_INPUT;
+        tts_message(job->command, "%s", err.text);
     }
-    if (as_json) {
-        int json_code = print_json(&host, NULL);
-        code = json_code == TTS_EXIT_DONE ? code : json_code;
-    } else {
-        tts_devices_text_list(stdout);
-        tts_devices_text_host(&host, stdout);
-    }
+    int code = print_all(job, &host, as_json);
     tts_hostchips_release(&host.found);
-    return code;
+    return code == TTS_EXIT_DONE ? tts_job_commit(job, host_code) : code;
 }
 
 /* NULL when the chip is from a file: no preset is called like one. */
@@ -183,51 +260,66 @@ static const struct tts_preset *preset_of(const char *name, const struct tts_chi
     return NULL;
 }
 
-static int draw(const struct devices *devices, const struct tts_devices_one *one)
+static int show_one(struct tts_job *job, const struct devices_options *options)
 {
-    struct tts_outfile file;
+    struct tts_chipview view = {0};
     struct tts_error err = {0};
-    if (tts_outfile_open(&file, devices->svg_path, &err) != TTS_OK)
-        return fail(&err);
-    tts_l1map_write(&one->chip, one->parts, one->part_count, file.stream);
-    return tts_outfile_commit(&file, &err) == TTS_OK ? TTS_EXIT_DONE : fail(&err);
-}
-
-static int show_one(const struct devices *devices)
-{
-    struct tts_devices_one one = {0};
-    struct tts_error err = {0};
-    int code = tts_device_arg_resolve(&devices->arg, command, &one.chip);
+    struct tts_json json;
+    bool svg_is_stdout = options->svg_path && strcmp(options->svg_path, "-") == 0;
+    int code = tts_device_arg_resolve(&options->arg, job->command, &view.chip);
     if (code != TTS_EXIT_DONE)
         return code;
-    one.preset = preset_of(devices->arg.name, &one.chip);
-    if (!one.preset && svg_is_input(devices)) {
-        tts_message(command, "'%s' is the input, the drawing needs another file",
-                    devices->svg_path);
+    view.preset = preset_of(options->arg.name, &view.chip);
+    if (!view.preset && options->svg_path &&
+        tts_same_file(options->arg.name, options->svg_path)) {
+        tts_message(job->command, "'%s' is the input, the drawing needs another file",
+                    options->svg_path);
         return TTS_EXIT_USAGE;
     }
-    if (devices->layout) {
-        one.part_count = tts_chip_l1_parts(&one.chip, one.parts, &err);
-        if (one.part_count == 0)
-            return fail(&err);
+    if (options->layout)
+        view.part_count = tts_chip_l1_parts(&view.chip, view.parts, &err);
+    if (options->layout && view.part_count == 0)
+        return tts_job_fail(job, NULL, &err);
+    if (options->svg_path) {
+        FILE *svg = tts_job_open(job, options->svg_path);
+        if (!svg)
+            return TTS_EXIT_INPUT;
+        tts_l1map_write(&view.chip, view.parts, view.part_count, svg);
     }
-    if (devices->svg_path && (code = draw(devices, &one)) != TTS_EXIT_DONE)
-        return code;
-    if (devices->json)
-        return print_json(NULL, &one);
-    if (!devices->layout)
-        tts_devices_text_one(&one, stdout);
-    else if (!svg_is_stdout(devices))
-        tts_devices_text_layout(&one, tts_charset_is_utf8(), stdout);
+    if (options->json) {
+        if (!begin_json(job, &json))
+            return TTS_EXIT_INPUT;
+        tts_chipview_json_one(&json, &view);
+        tts_json_object_end(&json);
+    } else if (!options->layout) {
+        tts_chipview_text_one(&view, stdout);
+    } else if (!svg_is_stdout) {
+        tts_chipview_text_layout(&view, tts_charset_is_utf8(), stdout);
+    }
     return TTS_EXIT_DONE;
 }
 
-int tts_cmd_devices(int argc, char **argv)
+static int run_devices(struct tts_job *job, void *values)
 {
-    (void)argc;
-    struct devices devices = {0};
-    int exit_code;
-    if (read_options(&devices, argv, &exit_code) == TTS_OPTIONS_STOP)
-        return exit_code;
-    return devices.arg.name ? show_one(&devices) : list_all(devices.json);
+    struct devices_options *options = values;
+    if (job->operand_count == 0 && (options->layout || options->arg.set_count > 0))
+        return tts_job_usage(job, "'%s' needs the NAME of a device",
+                             options->layout ? "--layout" : "--set");
+    if (options->svg_path && strcmp(options->svg_path, "-") == 0 && options->json)
+        return tts_job_usage(job, "'--svg -' needs standard output for itself, give it a file "
+                                  "or leave out --json");
+    if (job->operand_count == 0)
+        return list_all(job, options->json);
+    options->arg.name = job->operands[0];
+    return show_one(job, options);
 }
+
+const struct tts_command tts_devices_command = {
+    .name = "devices",
+    .operands = "[NAME]",
+    .summary = "the chips we know, and those of this host",
+    .work = run_devices,
+    .options = options_table,
+    .values_bytes = sizeof(struct devices_options),
+    .operands_max = 1,
+};

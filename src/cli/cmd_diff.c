@@ -6,7 +6,7 @@
 #include "cli/diff_parts.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/external.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/page.h"
 
 #include <stddef.h>
@@ -30,7 +30,8 @@ static bool is_topic(const char *word)
 void tts_help_list(FILE *out)
 {
     fputs("usage: ttscope COMMAND [options] [operands]\n\ncommands:\n", out);
-    for (const struct tts_command *command = tts_commands; command->name; command++) {
+    for (size_t i = 0; tts_commands[i]; i++) {
+        const struct tts_command *command = tts_commands[i];
         char usage[40];
         snprintf(usage, sizeof usage, "%s %s", command->name, command->operands);
         fprintf(out, "  %-18s %s\n", usage, command->summary);
@@ -53,8 +54,8 @@ static void say_unknown(const char *what, const struct tts_nearest *nearest)
 
 static void offer_commands(struct tts_nearest *nearest)
 {
-    for (const struct tts_command *command = tts_commands; command->name; command++)
-        tts_nearest_offer(nearest, command->name);
+    for (size_t i = 0; tts_commands[i]; i++)
+        tts_nearest_offer(nearest, tts_commands[i]->name);
 }
 
 void tts_help_unknown(const char *word)
@@ -77,20 +78,14 @@ static void say_no_page(const char *word)
     say_unknown("command or topic", &nearest);
 }
 
-int tts_cmd_help(int argc, char **argv)
+static int run_help(struct tts_job *job, void *values)
 {
-    (void)argc;
-    static const struct tts_option table[] = {{0}};
-    struct tts_options options = tts_options_begin("help", table, argv);
-    if (tts_options_next(&options) == TTS_OPTIONS_STOP)
-        return options.exit_code;
-    if (options.operand_count > 1)
-        return tts_options_bad_operands(&options, NULL);
-    if (options.operand_count == 0) {
+    (void)values;
+    if (job->operand_count == 0) {
         tts_help_list(stdout);
         return TTS_EXIT_DONE;
     }
-    char *word = options.operands[0];
+    char *word = job->operands[0];
     if (tts_help_page_print(word))
         return TTS_EXIT_DONE;
     char help[] = "--help";
@@ -100,3 +95,14 @@ int tts_cmd_help(int argc, char **argv)
     say_no_page(word);
     return TTS_EXIT_USAGE;
 }
+
+static const struct tts_option options_table[] = {{0}};
+
+const struct tts_command tts_help_command = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "this list, or the page of a command or topic",
+    .work = run_help,
+    .options = options_table,
+    .operands_max = 1,
+};

@@ -1,8 +1,13 @@
-/* command.h: the words after `ttscope`. A command takes its own argv (argv[0] is its name) and
- * returns an exit code; what it prints to stdout is checked for errors after it returns. */
+/* command.h: the words after `ttscope`. A command is a row: its name, its operands, its options
+ * and the function that does the work. What it prints to stdout is checked for errors after it
+ * returns. CONTRIBUTING.md shows how to add one. */
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
+
+struct tts_job;
+struct tts_option;
 
 /* The exit codes of every command; after a signal it is 128 + its number. */
 enum tts_exit {
@@ -18,11 +23,22 @@ struct tts_command {
     const char *name;
     const char *operands; /* as the list of commands shows them; "" when there are none */
     const char *summary;
-    int (*run)(int argc, char **argv); /* NULL: a program of its own, see external.h */
+    int (*run)(int argc, char **argv); /* a command that reads argv itself */
+    /* A command for job.h: it takes the options of the table, stored in a struct of
+     * `values_bytes` bytes that starts as `defaults` (NULL: zeroes). */
+    int (*work)(struct tts_job *job, void *values);
+    const struct tts_option *options;
+    const void *defaults;
+    size_t values_bytes;
+    int operands_min, operands_max;
 };
 
-/* The commands in the order of the list; the last has no name. */
-extern const struct tts_command tts_commands[];
+/* The commands in the order of the list; the last is NULL. One that has neither run nor work
+ * is a program of its own, see external.h. */
+extern const struct tts_command *const tts_commands[];
 
 /* NULL when there is none of that name. */
 const struct tts_command *tts_command_find(const char *name);
+
+/* Prints how a command is used, with its options: a short form of its manual page. */
+void tts_command_usage(const struct tts_command *command, FILE *out);

@@ -4,26 +4,46 @@
 
 #include <string.h>
 
-const struct tts_command tts_commands[] = {
-    {"devices", "[NAME]", "the chips we know, and those of this host", tts_cmd_devices},
-    {"fit", "CONFIG", "will a training run, or a model to be served, fit a device",
-     tts_cmd_fit},
-    {"analyze", "LOG", "what a training log says about memory, with pictures", tts_cmd_analyze},
-    {"diff", "A B", "what changed between two runs, and which phase explains it", tts_cmd_diff},
-    {"check", "RUN", "does a run stay within a memory budget", tts_cmd_check},
-    {"show", "FILE", "what is in a recording or a graph trace", tts_cmd_show},
-    {"export", "FILE", "turn a recording into a trace or a table", NULL},
-    {"pack", "RECORDING", "make a recording small, and quick to seek", tts_cmd_pack},
-    {"replay", "FILE", "run a sequence or a recording on the device model", tts_cmd_replay},
-    {"help", "[COMMAND]", "this list, or the page of a command or topic", tts_cmd_help},
-    {"version", "", "the release", tts_cmd_version},
-    {0},
+static const struct tts_command fit = {
+    "fit", "CONFIG", "will a training run, or a model to be served, fit a device",
+    .run = tts_cmd_fit};
+static const struct tts_command analyze = {
+    "analyze", "LOG", "what a training log says about memory, with pictures",
+    .run = tts_cmd_analyze};
+static const struct tts_command diff = {
+    "diff", "A B", "what changed between two runs, and which phase explains it",
+    .run = tts_cmd_diff};
+static const struct tts_command check = {
+    "check", "RUN", "does a run stay within a memory budget", .run = tts_cmd_check};
+static const struct tts_command show = {
+    "show", "FILE", "what is in a recording or a graph trace", .run = tts_cmd_show};
+static const struct tts_command export = {.name = "export", .operands = "FILE", .summary =
+                                          "turn a recording into a trace or a table"};
+static const struct tts_command pack = {
+    "pack", "RECORDING", "make a recording small, and quick to seek", .run = tts_cmd_pack};
+static const struct tts_command replay = {"replay", "FILE",
+                                          "run a sequence or a recording on the device model",
+                                          .run = tts_cmd_replay};
+
+const struct tts_command *const tts_commands[] = {
+    &tts_devices_command,
+    &fit,
+    &analyze,
+    &diff,
+    &check,
+    &show,
+    &export,
+    &pack,
+    &replay,
+    &tts_help_command,
+    &tts_version_command,
+    NULL,
 };
 
 const struct tts_command *tts_command_find(const char *name)
 {
-    for (const struct tts_command *command = tts_commands; command->name; command++)
-        if (strcmp(command->name, name) == 0)
-            return command;
+    for (size_t i = 0; tts_commands[i]; i++)
+        if (strcmp(tts_commands[i]->name, name) == 0)
+            return tts_commands[i];
     return NULL;
 }

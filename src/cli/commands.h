@@ -1,13 +1,14 @@
 /* commands.h: the built-in commands, one file each. */
 #pragma once
 
+struct tts_command;
+
+extern const struct tts_command tts_devices_command, tts_help_command, tts_version_command;
+
 int tts_cmd_analyze(int argc, char **argv);
 int tts_cmd_check(int argc, char **argv);
-int tts_cmd_devices(int argc, char **argv);
 int tts_cmd_diff(int argc, char **argv);
 int tts_cmd_fit(int argc, char **argv);
-int tts_cmd_help(int argc, char **argv);
 int tts_cmd_pack(int argc, char **argv);
 int tts_cmd_replay(int argc, char **argv);
 int tts_cmd_show(int argc, char **argv);
-int tts_cmd_version(int argc, char **argv);

@@ -20,6 +20,16 @@ bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const c
     return true;
 }
 
+enum tts_status tts_device_arg_take_set(void *target, const char *text, struct tts_error *err)
+{
+    struct tts_device_arg *arg = target;
+    if (arg->set_count == TTS_DEVICE_SETS_MAX)
+        return tts_error_set(err, TTS_E_FULL, "more than %d of them, use a device file",
+                             TTS_DEVICE_SETS_MAX);
+    arg->sets[arg->set_count++] = text;
+    return TTS_OK;
+}
+
 bool tts_device_arg_is_file(const struct tts_device_arg *arg)
 {
     const char *name = arg->name;

@@ -21,6 +21,9 @@ bool tts_device_arg_is_file(const struct tts_device_arg *arg);
 /* Keeps one `--set`. False, said on stderr: there are too many. */
 bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text);
 
+/* Keeps one `--set` of a table of options; the target is a struct tts_device_arg. */
+enum tts_status tts_device_arg_take_set(void *target, const char *text, struct tts_error *err);
+
 /* TTS_EXIT_DONE and *out, or the exit code; what is wrong has then been said on stderr. */
 int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command,
                            struct tts_chip *out);

@@ -1,6 +1,6 @@
 /* diff_json.c: what changed, for programs (docs/design/diff-json.md). */
 #include "cli/diff_parts.h"
-#include "cli/phase_json.h"
+#include "views/phase_json.h"
 
 #include <assert.h>
 

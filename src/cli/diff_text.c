@@ -3,8 +3,8 @@
 #include "cli/diff_parts.h"
 #include "cli/fit_line.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* diff_text_verdict.c: the answer: by how much the peak changed, and why. */
 #include "base/number.h"
 #include "cli/diff_parts.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #include "base/number.h"
 #include "cli/fit_inference_parts.h"
 #include "cli/fit_line.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 

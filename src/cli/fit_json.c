@@ -1,6 +1,6 @@
 /* fit_json.c: the answer for programs (docs/design/fit-json.md). */
 #include "cli/fit_parts.h"
-#include "cli/phase_json.h"
+#include "views/phase_json.h"
 
 #include <string.h>
 

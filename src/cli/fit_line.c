@@ -1,5 +1,5 @@
 #include "cli/fit_line.h"
-#include "cli/say.h"
+#include "views/say.h"
 
 #include "base/number.h"
 

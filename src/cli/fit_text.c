@@ -3,8 +3,8 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
-#include "cli/say.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
-#include "cli/say.h"
 #include "views/percent.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* main.c: from argv to a command and its exit code. */
 #include "cli/command.h"
-#include "cli/commands.h"
 #include "cli/external.h"
 #include "cli/help.h"
+#include "cli/job.h"
 #include "cli/message.h"
 #include "cli/program.h"
 
@@ -27,9 +27,9 @@ static int run(int argc, char **argv, const char **name)
         return TTS_EXIT_USAGE;
     }
     const struct tts_command *command = tts_command_find(argv[0]);
-    if (command && command->run) {
+    if (command && (command->run || command->work)) {
         *name = command->name;
-        return command->run(argc, argv);
+        return command->work ? tts_job_main(command, argv) : command->run(argc, argv);
     }
     int code = tts_external_exec(argv);
     if (code >= 0)

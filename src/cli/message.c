@@ -1,6 +1,6 @@
 #include "cli/message.h"
 
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

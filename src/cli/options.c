@@ -1,12 +1,13 @@
 #include "cli/options.h"
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/page.h"
 
-#include <stddef.h>
-#include <stdio.h>
+#include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct tts_options tts_options_begin(const char *command, const struct tts_option *table,
@@ -57,15 +58,27 @@ static int missing_value(struct tts_options *options, const char *dashes, const 
     return stop(options, TTS_EXIT_USAGE);
 }
 
-/* The built-in option stands behind the table. */
-static const struct tts_option help_option = {"help", 'h', false};
+/* The built-in option comes after the table. */
+static const struct tts_option help_option = {.name = "help", .letter = 'h'};
 
-static int found(struct tts_options *options, const struct tts_option *option)
+static int print_help(struct tts_options *options, bool is_short)
 {
-    if (option != &help_option)
-        return (int)(option - options->table);
-    tts_help_page_print(options->command);
+    if (is_short && options->about)
+        tts_command_usage(options->about, stdout);
+    else
+        tts_help_page_print(options->command);
     return stop(options, TTS_EXIT_DONE);
+}
+
+static int found_option(struct tts_options *options, const struct tts_option *option,
+                        bool is_short)
+{
+    if (option == &help_option)
+        return print_help(options, is_short);
+    int row = (int)(option - options->table);
+    assert(row < TTS_OPTIONS_MAX);
+    options->given |= UINT64_C(1) << row;
+    return row;
 }
 
 /* `text` is the argument behind its "--". */
@@ -81,7 +94,7 @@ static int long_option(struct tts_options *options, const char *text)
             return unknown_long(options, text, len);
         option = &help_option;
     }
-    if (option->takes_value) {
+    if (option->type != TTS_OPTION_FLAG) {
         options->value = equals ? equals + 1 : *options->next;
         if (!options->value)
             return missing_value(options, "--", text, len);
@@ -91,7 +104,7 @@ static int long_option(struct tts_options *options, const char *text)
                     (int)len, text, options->command);
         return stop(options, TTS_EXIT_USAGE);
     }
-    return found(options, option);
+    return found_option(options, option, false);
 }
 
 static int short_option(struct tts_options *options)
@@ -108,14 +121,14 @@ static int short_option(struct tts_options *options)
         }
         option = &help_option;
     }
-    if (option->takes_value) {
+    if (option->type != TTS_OPTION_FLAG) {
         options->value = *options->letters ? options->letters : *options->next;
         if (!options->value)
             return missing_value(options, "-", letter, 1);
         options->next += *options->letters ? 0 : 1;
         options->letters = NULL;
     }
-    return found(options, option);
+    return found_option(options, option, true);
 }
 
 int tts_options_next(struct tts_options *options)
@@ -147,4 +160,144 @@ int tts_options_bad_operands(const struct tts_options *options, const char *what
         tts_message(options->command, "one operand too many: '%s' (see 'ttscope help %s')",
                     options->operands[options->operand_count - 1], options->command);
     return TTS_EXIT_USAGE;
+}
+
+/* ---- typed rows ---- */
+
+enum { WORDS_MAX = 300, EXPECTED_MAX = WORDS_MAX + 100 };
+
+/* "a, b or c" */
+static void list_words(const char *const *words, char out[WORDS_MAX])
+{
+    size_t len = 0;
+    out[0] = '\0';
+    for (size_t i = 0; words[i] && len < WORDS_MAX; i++) {
+        const char *before = i == 0 ? "" : words[i + 1] ? ", " : " or ";
+        len += (size_t)snprintf(out + len, WORDS_MAX - len, "%s%s", before, words[i]);
+    }
+}
+
+static bool store_number(const struct tts_option *option, const char *text, uint64_t *out)
+{
+    uint64_t value;
+    if (tts_number_parse(text, strlen(text), &value) != TTS_OK || value < option->min ||
+        (option->max > 0 && value > option->max))
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool store_word(const struct tts_option *option, const char *text, int *out)
+{
+    for (int i = 0; option->words[i]; i++) {
+        if (strcmp(option->words[i], text) != 0)
+            continue;
+        *out = i;
+        return true;
+    }
+    return false;
+}
+
+/* Describes the values that a row takes. */
+static void describe_values(const struct tts_option *option, char out[EXPECTED_MAX])
+{
+    char words[WORDS_MAX];
+    if (option->type == TTS_OPTION_WORD) {
+        list_words(option->words, words);
+        snprintf(out, EXPECTED_MAX, "expected %s", words);
+    } else if (option->max > 0) {
+        snprintf(out, EXPECTED_MAX, "expected a whole number from %" PRIu64 " to %" PRIu64,
+                 option->min, option->max);
+    } else {
+        snprintf(out, EXPECTED_MAX, "expected a whole number, %" PRIu64 " or more",
+                 option->min);
+    }
+}
+
+static bool store_value(const struct tts_options *options, const struct tts_option *option,
+                        void *target)
+{
+    const char *text = options->value;
+    char *at = (char *)target + option->at;
+    char why[EXPECTED_MAX];
+    struct tts_error err = {0};
+    bool is_stored = true;
+    if (option->type == TTS_OPTION_FLAG)
+        *(bool *)(void *)at = true;
+    else if (option->type == TTS_OPTION_TEXT)
+        *(const char **)(void *)at = text;
+    else if (option->type == TTS_OPTION_NUMBER)
+        is_stored = store_number(option, text, (uint64_t *)(void *)at);
+    else if (option->type == TTS_OPTION_WORD)
+        is_stored = store_word(option, text, (int *)(void *)at);
+    else
+        is_stored = option->take(at, text, &err) == TTS_OK;
+    if (is_stored)
+        return true;
+    if (option->type != TTS_OPTION_OTHER)
+        describe_values(option, why);
+    tts_message(options->command, "invalid value '%.200s' for '--%s': %s", text, option->name,
+                option->type == TTS_OPTION_OTHER ? err.text : why);
+    return false;
+}
+
+bool tts_options_has(const struct tts_options *options, const char *name)
+{
+    for (int i = 0; options->table[i].name; i++)
+        if (strcmp(options->table[i].name, name) == 0)
+            return options->given >> i & 1;
+    assert(!"an option of the table");
+    return false;
+}
+
+static bool check_together(const struct tts_options *options)
+{
+    for (int i = 0; options->table[i].name; i++) {
+        const struct tts_option *option = &options->table[i];
+        if (!(options->given >> i & 1))
+            continue;
+        if (option->needs && !tts_options_has(options, option->needs)) {
+            tts_message(options->command, "'--%s' needs '--%s' (see 'ttscope help %s')",
+                        option->name, option->needs, options->command);
+            return false;
+        }
+        if (option->excludes && tts_options_has(options, option->excludes)) {
+            tts_message(options->command,
+                        "'--%s' and '--%s' do not go together (see 'ttscope help %s')",
+                        option->name, option->excludes, options->command);
+            return false;
+        }
+    }
+    return true;
+}
+
+int tts_options_read(struct tts_options *options, void *target)
+{
+    int row;
+    while ((row = tts_options_next(options)) >= 0)
+        if (!store_value(options, &options->table[row], target))
+            return stop(options, TTS_EXIT_USAGE);
+    if (row == TTS_OPTIONS_END && !check_together(options))
+        return stop(options, TTS_EXIT_USAGE);
+    return row;
+}
+
+void tts_options_list(const struct tts_option *table, FILE *out)
+{
+    enum { HELP_COLUMN = 28 };
+    for (const struct tts_option *option = table; option->name; option++) {
+        char letter[8] = "", words[WORDS_MAX] = "", usage[EXPECTED_MAX];
+        if (option->letter)
+            snprintf(letter, sizeof letter, "-%c, ", option->letter);
+        for (size_t i = 0, len = 0; option->type == TTS_OPTION_WORD && option->words[i]; i++)
+            len += (size_t)snprintf(words + len, sizeof words - len, "%s%s", i ? "|" : "",
+                                    option->words[i]);
+        const char *value = option->type == TTS_OPTION_WORD ? words : option->value;
+        snprintf(usage, sizeof usage, "  %4s--%s%s%s", letter, option->name, value ? " " : "",
+                 value ? value : "");
+        if (strlen(usage) > HELP_COLUMN - 2)
+            fprintf(out, "%s\n%*s%s\n", usage, HELP_COLUMN, "", option->help);
+        else
+            fprintf(out, "%-*s%s\n", HELP_COLUMN, usage, option->help);
+    }
 }

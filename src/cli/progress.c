@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "base/ticks.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/say.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
 #include "views/memreport.h"
+#include "views/say.h"
 #include "views/svgmap.h"
 
 #include <errno.h>

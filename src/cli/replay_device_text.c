@@ -1,6 +1,6 @@
 #include "cli/replay_device.h"
 
-#include "cli/say.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 

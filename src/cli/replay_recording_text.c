@@ -1,9 +1,9 @@
 #include "base/number.h"
 #include "cli/replay_parts.h"
 #include "cli/replay_recording.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
 #include "model/devicename.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 
@@ -305,8 +305,7 @@ static void print_verdict(const struct tts_replay_answer *answer,
         fputs("nothing to run: the file has no event\n", out);
     else if (answer->before > 0 && answer->missing.count == 0 &&
              tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out,
-                "the %" PRIu64 " recorded event%s; the %" PRIu64 " before %s unknown\n",
+        fprintf(out, "the %" PRIu64 " recorded event%s; the %" PRIu64 " before %s unknown\n",
                 counts->events, counts->events == 1 ? " fits" : "s fit", answer->before,
                 answer->before == 1 ? "is" : "are");
     else if (tts_replay_recording_fits(answer))

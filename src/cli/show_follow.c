@@ -5,9 +5,9 @@
 #include "base/number.h"
 #include "base/ticks.h"
 #include "cli/message.h"
-#include "cli/safe_text.h"
-#include "cli/say.h"
 #include "cli/show_parts.h"
+#include "views/safe_text.h"
+#include "views/say.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* show_json.c: all that was read, for programs (docs/design/show-json.md). */
-#include "cli/phase_json.h"
 #include "cli/show_parts.h"
 #include "model/devicename.h"
+#include "views/phase_json.h"
 
 static void put_seconds(struct tts_json *json, const char *key, uint64_t ns)
 {

@@ -1,8 +1,8 @@
 /* show_text.c: all that was read, for people: phases, the peak, operations. */
 #include "base/number.h"
-#include "cli/safe_text.h"
 #include "cli/show_parts.h"
 #include "model/devicename.h"
+#include "views/safe_text.h"
 
 #include <assert.h>
 #include <inttypes.h>

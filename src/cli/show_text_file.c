@@ -2,9 +2,9 @@
  * people. */
 #include "base/number.h"
 #include "cli/message.h"
-#include "cli/say.h"
 #include "cli/show_parts.h"
 #include "model/devicename.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* show_text_live.c: what lived at a moment, the fullest core, refused requests; for people. */
 #include "base/number.h"
-#include "cli/say.h"
 #include "cli/show_parts.h"
 #include "model/devicename.h"
 #include "views/percent.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 

@@ -257,7 +257,7 @@ expect_code 2
 expect_err_like "'--set' needs the NAME of a device"
 run "$ttscope" devices n150 --svg "$work/no.svg"
 expect_code 2
-expect_err_like "add '--layout'"
+expect_err_like "'--svg' needs '--layout'"
 run "$ttscope" devices -l n150 --svg - --json
 expect_code 2
 expect_out ""
@@ -276,7 +276,7 @@ many=()
 for i in $(seq 65); do many+=(--set "max_cbs=$((i % 2))"); done
 run "$ttscope" devices n150 "${many[@]}"
 expect_code 2
-expect_err_like "more than 64 times '--set'"
+expect_err_like "for '--set': more than 64 of them"
 
 run "$ttscope" devices "$work/none.yaml"
 expect_code 3

@@ -33,8 +33,14 @@ for command in $commands; do
     run "$ttscope" "$command" --help
     expect_code 0
     expect_out "$page"
+    # The options in short: each row of the table, and each row of the page has it.
     run "$ttscope" "$command" -h
-    expect_out "$page"
+    expect_code 0
+    [ "$out" = "$page" ] && continue
+    expect_out_like "usage: ttscope $command "
+    while read -r option; do
+        grep -qE -e "(^|[ ,])$option([ ,]|\$)" <<<"$page" || fail "wanted $option in its page"
+    done < <(grep -oE -e '^  (-.,|   ) --[a-z-]+' <<<"$out" | grep -oE -e '--[a-z-]+')
 done
 run "$ttscope" help ttscope
 expect_code 0

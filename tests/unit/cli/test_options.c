@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "harness/t.h"
@@ -9,7 +10,11 @@
 
 enum { MAP, STATS, MAX_DEPTH };
 static const struct tts_option table[] = {
-    {"map", 'm', true}, {"stats", 's', false}, {"max-depth", 0, true}, {0}};
+    [MAP] = {"map", 'm', TTS_OPTION_TEXT},
+    [STATS] = {"stats", 's', TTS_OPTION_FLAG},
+    [MAX_DEPTH] = {"max-depth", 0, TTS_OPTION_TEXT},
+    {0},
+};
 
 enum { ARGS_MAX = 12 };
 
@@ -33,7 +38,7 @@ static const char *parse(const char *line)
     size_t len = 0;
     int option;
     while ((option = tts_options_next(&options)) >= 0) {
-        T_EQ(options.value != NULL, table[option].takes_value);
+        T_EQ(options.value != NULL, table[option].type != TTS_OPTION_FLAG);
         len += (size_t)snprintf(out + len, sizeof out - len, "%s%s%s ", table[option].name,
                                 options.value ? "=" : "", options.value ? options.value : "");
     }
@@ -126,4 +131,120 @@ T_TEST(a_missing_or_unwanted_value_is_said)
              "ttscope replay: option '-m' needs a value (see 'ttscope help replay') 2");
     T_STR_EQ(parse("--stats=1"),
              "ttscope replay: option '--stats' takes no value (see 'ttscope help replay') 2");
+}
+
+/* ---- values that are stored ---- */
+
+struct values {
+    bool all;
+    const char *path;
+    uint64_t top;
+    int pool;
+    unsigned even;
+};
+
+static enum tts_status take_even(void *target, const char *text, struct tts_error *err)
+{
+    if (strlen(text) % 2 != 0)
+        return tts_error_set(err, TTS_E_SYNTAX, "expected an even number of letters");
+    *(unsigned *)target += (unsigned)strlen(text);
+    return TTS_OK;
+}
+
+static const char *const pools[] = {"dram", "l1", "trace", NULL};
+static const struct tts_option typed[] = {
+    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct values, all), .help = "all of them",
+     .excludes = "top"},
+    {"out", 'o', TTS_OPTION_TEXT, offsetof(struct values, path), "FILE", .help = "write there"},
+    {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct values, top), "N", "how many", .min = 1,
+     .max = 100},
+    {"pool", 0, TTS_OPTION_WORD, offsetof(struct values, pool), .help = "of which pool",
+     .words = pools},
+    {"even", 0, TTS_OPTION_OTHER, offsetof(struct values, even), "TEXT", "even, a long word",
+     .needs = "out", .take = take_even},
+    {0},
+};
+
+/* Reads `line` into *values. Returns what was printed on stderr, "" for nothing. */
+static const char *read_typed(const char *line, struct values *values, struct tts_options *out)
+{
+    static char said[512];
+    char copy[256], command[] = "show", *argv[ARGS_MAX + 2] = {command}, *rest = copy;
+    int argc = 1;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word; (word = strsep(&rest, " ")) && argc <= ARGS_MAX;)
+        argv[argc++] = word;
+    fflush(stderr);
+    int keep = dup(STDERR_FILENO),
+        file = open(t_scratch("err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDERR_FILENO);
+    *out = tts_options_begin("show", typed, argv);
+    int end = tts_options_read(out, values);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    lseek(file, 0, SEEK_SET);
+    ssize_t got = read(file, said, sizeof said - 1);
+    T_TRUE(got >= 0);
+    said[got] = '\0';
+    close(file);
+    T_EQ(end, got > 0 ? TTS_OPTIONS_STOP : TTS_OPTIONS_END);
+    return said;
+}
+
+T_TEST(rows_store_their_values)
+{
+    struct values values = {.top = 10};
+    struct tts_options options;
+    T_STR_EQ(read_typed("--pool trace -o x --even ab --even=cdef", &values, &options), "");
+    T_TRUE(!values.all);
+    T_EQ(values.top, 10);
+    T_EQ(values.pool, 2);
+    T_EQ(values.even, 6);
+    T_TRUE(tts_options_has(&options, "out") && !tts_options_has(&options, "top"));
+    T_STR_EQ(read_typed("-n 100", &values, &options), "");
+    T_EQ(values.top, 100);
+    T_STR_EQ(read_typed("-a", &values, &options), "");
+    T_TRUE(values.all);
+}
+
+T_TEST(a_wrong_value_is_named_with_the_values_that_are_right)
+{
+    struct values values = {0};
+    struct tts_options options;
+    T_STR_EQ(read_typed("--top 0", &values, &options),
+             "ttscope show: invalid value '0' for '--top': expected a whole number from 1 to "
+             "100\n");
+    T_STR_EQ(read_typed("--top 101", &values, &options),
+             "ttscope show: invalid value '101' for '--top': expected a whole number from 1 to "
+             "100\n");
+    T_STR_EQ(read_typed("--pool l2", &values, &options),
+             "ttscope show: invalid value 'l2' for '--pool': expected dram, l1 or trace\n");
+    T_STR_EQ(read_typed("-o x --even abc", &values, &options),
+             "ttscope show: invalid value 'abc' for '--even': expected an even number of "
+             "letters\n");
+    T_EQ(values.top, 0);
+}
+
+T_TEST(options_that_need_or_exclude_others_say_so)
+{
+    struct values values = {0};
+    struct tts_options options;
+    T_STR_EQ(read_typed("--even ab", &values, &options),
+             "ttscope show: '--even' needs '--out' (see 'ttscope help show')\n");
+    T_STR_EQ(
+        read_typed("--top 3 --all", &values, &options),
+        "ttscope show: '--all' and '--top' do not go together (see 'ttscope help show')\n");
+}
+
+T_TEST(the_list_has_a_line_for_each_row)
+{
+    char text[1024] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    tts_options_list(typed, out);
+    fclose(out);
+    T_STR_EQ(text, "  -a, --all                 all of them\n"
+                   "  -o, --out FILE            write there\n"
+                   "  -n, --top N               how many\n"
+                   "      --pool dram|l1|trace  of which pool\n"
+                   "      --even TEXT           even, a long word\n");
 }

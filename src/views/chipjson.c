@@ -1,17 +1,9 @@
-#include "cli/devices_parts.h"
+/* chipjson.c: chips as JSON, for chipview.h. */
+#include "views/chipview.h"
 
 #include <assert.h>
 
 static const char no_source[] = "nothing that we know of states it, set it";
-
-static void begin(struct tts_json *json)
-{
-    tts_json_object(json, NULL);
-    tts_json_object(json, "schema");
-    tts_json_text(json, "name", "ttscope.devices");
-    tts_json_number(json, "version", 1);
-    tts_json_object_end(json);
-}
 
 /* --- pools ------------------------------------------------------------------------------ */
 
@@ -123,7 +115,7 @@ static void put_chip(struct tts_json *json, const struct tts_chip *chip,
     tts_json_object_end(json);
 }
 
-static void put_presets(struct tts_json *json)
+void tts_chipview_json_list(struct tts_json *json)
 {
     const struct tts_preset *preset;
     tts_json_array(json, "presets");
@@ -138,69 +130,9 @@ static void put_presets(struct tts_json *json)
     tts_json_array_end(json);
 }
 
-/* --- this host -------------------------------------------------------------------------- */
+/* --- the layout of L1 ------------------------------------------------------------------ */
 
-static void put_pids(struct tts_json *json, const struct tts_hostchip *chip)
-{
-    size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
-    if (!chip->pids_known) {
-        tts_json_null(json, "pids");
-        tts_json_null(json, "pid_count");
-        return;
-    }
-    tts_json_array(json, "pids");
-    for (size_t i = 0; i < kept; i++)
-        tts_json_number(json, NULL, chip->pids[i]);
-    tts_json_array_end(json);
-    tts_json_number(json, "pid_count", chip->pid_count);
-}
-
-static void put_hostchip(struct tts_json *json, const struct tts_hostchip *chip)
-{
-    tts_json_object(json, NULL);
-    tts_json_number(json, "node", chip->node);
-    tts_json_text_or_null(json, "card_type", chip->card_type);
-    tts_json_text_or_null(json, "preset", chip->preset);
-    tts_json_text_or_null(json, "arch", chip->arch_known ? tts_arch_name(chip->arch) : NULL);
-    tts_json_text_or_null(json, "pci_address", chip->pci_address);
-    tts_json_text_or_null(json, "serial", chip->serial);
-    tts_json_text_or_null(json, "asic_id", chip->asic_id);
-    tts_json_text_or_null(json, "firmware", chip->firmware);
-    put_pids(json, chip);
-    tts_json_object_end(json);
-}
-
-static void put_host(struct tts_json *json, const struct tts_devices_host *host)
-{
-    if (host->reason) {
-        tts_json_null(json, "host");
-        tts_json_null(json, "host_left_out");
-        tts_json_text(json, "reason", host->reason);
-        tts_json_null(json, "driver");
-        return;
-    }
-    tts_json_array(json, "host");
-    for (size_t i = 0; i < host->found.count; i++)
-        put_hostchip(json, &host->found.chips[i]);
-    tts_json_array_end(json);
-    tts_json_number(json, "host_left_out", host->found.left_out);
-    tts_json_object(json, "driver");
-    tts_json_bool(json, "loaded", host->found.driver_loaded);
-    tts_json_text_or_null(json, "version", host->found.driver_version);
-    tts_json_object_end(json);
-}
-
-/* --- documents -------------------------------------------------------------------------- */
-
-void tts_devices_json_list(struct tts_json *json, const struct tts_devices_host *host)
-{
-    begin(json);
-    put_presets(json);
-    put_host(json, host);
-    tts_json_object_end(json);
-}
-
-static void put_parts(struct tts_json *json, const struct tts_devices_one *one)
+static void put_parts(struct tts_json *json, const struct tts_chipview *one)
 {
     tts_json_array(json, "l1");
     for (size_t i = 0; i < one->part_count; i++) {
@@ -216,13 +148,11 @@ static void put_parts(struct tts_json *json, const struct tts_devices_one *one)
     tts_json_array_end(json);
 }
 
-void tts_devices_json_one(struct tts_json *json, const struct tts_devices_one *one)
+void tts_chipview_json_one(struct tts_json *json, const struct tts_chipview *view)
 {
-    begin(json);
     tts_json_array(json, "presets");
-    put_chip(json, &one->chip, one->preset, true);
+    put_chip(json, &view->chip, view->preset, true);
     tts_json_array_end(json);
-    if (one->part_count > 0)
-        put_parts(json, one);
-    tts_json_object_end(json);
+    if (view->part_count > 0)
+        put_parts(json, view);
 }

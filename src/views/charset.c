@@ -1,4 +1,4 @@
-#include "cli/charset.h"
+#include "views/charset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/say.h"
+#include "views/say.h"
 #include "harness/t.h"
 
 #include <stdio.h>

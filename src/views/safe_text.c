@@ -1,6 +1,6 @@
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
-#include "cli/charset.h"
+#include "views/charset.h"
 #include "views/utf8.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "cli/safe_text.h"
+#include "views/safe_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/phase_json.h"
+#include "views/phase_json.h"
 
 void tts_phase_json_dram(struct tts_json *json, const struct tts_pool_usage *dram)
 {

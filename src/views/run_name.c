@@ -1,4 +1,4 @@
-#include "cli/run_name.h"
+#include "views/run_name.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

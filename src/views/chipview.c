@@ -1,0 +1,458 @@
+/* chipview.c: presets as a table, all about one chip, and the layout of its L1. */
+#include "views/chipview.h"
+
+#include "base/number.h"
+#include "views/say.h"
+#include "views/table.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+uint64_t tts_chipview_l1_bytes(const struct tts_chip *chip)
+{
+    struct tts_l1_part parts[TTS_L1_PARTS_MAX];
+    struct tts_error err;
+    size_t count = tts_chip_l1_parts(chip, parts, &err);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += parts[i].grows ? parts[i].end - parts[i].start : 0;
+    return bytes;
+}
+
+/* --- presets ---------------------------------------------------------------------------- */
+
+/* Text of a fact, with a mark if it is inferred. */
+struct marked {
+    char text[TTS_FACT_TEXT_MAX + TTS_NUMBER_BYTES_MAX];
+};
+
+static struct tts_cell mark_cell(struct marked *out, const struct tts_fact *fact,
+                                 const char *text)
+{
+    snprintf(out->text, sizeof out->text, "%s%s",
+             fact->origin == TTS_ORIGIN_INFERRED ? "~" : "", text);
+    return (struct tts_cell){.is_known = true, .text = out->text};
+}
+
+enum { NAME, ARCH, CHIPS, GRID, BANKS, ALLOCATABLE, NOMINAL, L1, PRESET_COLUMNS };
+
+static const struct tts_column preset_columns[PRESET_COLUMNS] = {
+    [NAME] = {.title = "name", .width_min = 16},
+    [ARCH] = {.title = "arch", .width_min = 9},
+    [CHIPS] = {.title = "chips", .type = TTS_COLUMN_NUMBER},
+    [GRID] = {.title = "grid", .group = "compute", .type = TTS_COLUMN_NUMBER, .width_min = 7},
+    [BANKS] = {.title = "banks",
+               .group = "DRAM of a chip, GiB",
+               .unknown = "unknown",
+               .type = TTS_COLUMN_NUMBER,
+               .width_min = 7},
+    [ALLOCATABLE] = {.title = "allocatable",
+                     .group = "DRAM of a chip, GiB",
+                     .unknown = "unknown",
+                     .type = TTS_COLUMN_BYTES},
+    [NOMINAL] = {.title = "nominal",
+                 .group = "DRAM of a chip, GiB",
+                 .unknown = "unknown",
+                 .type = TTS_COLUMN_BYTES},
+    [L1] = {.title = "allocatable",
+            .group = "L1, KiB",
+            .unknown = "unknown",
+            .type = TTS_COLUMN_BYTES,
+            .shift = 10},
+};
+
+static enum tts_status add_preset(struct tts_table *table, const struct tts_preset *preset)
+{
+    struct tts_chip chip;
+    struct tts_error err;
+    struct tts_pool_layout dram;
+    struct marked grid, banks, allocatable, nominal;
+    char text[TTS_FACT_TEXT_MAX], number[TTS_NUMBER_BYTES_MAX];
+    if (tts_chip_preset(preset->name, &chip, &err) != TTS_OK) {
+        assert(!"a preset of the list can be had");
+        return err.status;
+    }
+    const struct tts_fact *fact = &chip.fact[TTS_FACT_GRID];
+    struct tts_cell cells[PRESET_COLUMNS] = {
+        [NAME] = tts_cell_text(preset->name),
+        [ARCH] = tts_cell_text(tts_arch_name(preset->arch)),
+        [CHIPS] = tts_cell_number(chip.fact[TTS_FACT_CHIPS].value),
+        [GRID] = mark_cell(&grid, fact, tts_fact_text(TTS_FACT_GRID, fact, text)),
+    };
+    if (tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err) == TTS_OK) {
+        fact = &chip.fact[TTS_FACT_DRAM_BANKS];
+        snprintf(number, sizeof number, "%" PRIu32, dram.banks);
+        cells[BANKS] = mark_cell(&banks, fact, number);
+        tts_number_format_shifted(number, dram.banks * dram.bank_bytes, 30);
+        cells[ALLOCATABLE] = mark_cell(&allocatable, fact, number);
+        tts_number_format_shifted(number, dram.banks * dram.nominal_bytes, 30);
+        cells[NOMINAL] = mark_cell(&nominal, fact, number);
+    }
+    uint64_t l1_bytes = tts_chipview_l1_bytes(&chip);
+    if (l1_bytes > 0)
+        cells[L1] = tts_cell_number(l1_bytes);
+    return tts_table_add(table, cells);
+}
+
+/* "other names: n300s (n300), t3000 (t3k)" */
+static void print_aliases(FILE *out)
+{
+    const struct tts_preset *preset;
+    const char *before = "other names: ";
+    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++)
+        for (size_t j = 0; preset->aliases[j]; j++) {
+            fprintf(out, "%s%s (%s)", before, preset->aliases[j], preset->name);
+            before = ", ";
+        }
+    fputc('\n', out);
+}
+
+enum tts_status tts_chipview_text_list(FILE *out)
+{
+    const struct tts_preset *preset;
+    struct tts_table table;
+    enum tts_status status = TTS_OK;
+    tts_table_init(&table, preset_columns, PRESET_COLUMNS, NULL);
+    table.gap = 1;
+    for (size_t i = 0; status == TTS_OK && (preset = tts_preset_at(i)) != NULL; i++)
+        status = add_preset(&table, preset);
+    if (status == TTS_OK) {
+        tts_table_text(&table, tts_say_columns(), out);
+        print_aliases(out);
+        fputs("~ is inferred from comments, vendor pages or likeness; the rest stands in the\n"
+              "runtime's sources. L1 is that of a core.\n"
+              "'ttscope devices NAME' shows all about one, with sources.\n",
+              out);
+    }
+    tts_table_release(&table);
+    return status;
+}
+
+/* --- the layout of L1 ------------------------------------------------------------------ */
+
+enum {
+    CELLS_MIN = 18, /* of a bar, in 80 columns */
+    CELLS_MAX = 36,
+    BAR_COLUMN = 37,
+    NAME_COLUMNS = 23, /* of all names but the longest, which is broken */
+};
+
+struct glyphs {
+    const char *empty, *filled, *up, *down;
+};
+
+static const struct glyphs ascii = {".", "#", ">", "<"};
+static const struct glyphs utf8_glyphs = {"·", "█", "→", "←"};
+
+/* How the bars of a layout look. */
+struct bars {
+    uint64_t size; /* of L1 */
+    unsigned cells;
+    const struct glyphs *glyphs;
+};
+
+/* Which part of the bar a part of L1 has: never none, and never beyond the end. */
+static void bar_range(const struct tts_l1_part *part, const struct bars *bars, uint64_t *from,
+                      uint64_t *to)
+{
+    uint64_t size = bars->size;
+    assert(part->start < part->end && part->end <= size && size < UINT64_MAX / CELLS_MAX);
+    *from = (part->start * bars->cells + size / 2) / size;
+    *to = (part->end * bars->cells + size / 2) / size;
+    if (*from == *to && *to < bars->cells)
+        ++*to;
+    else if (*from == *to)
+        --*from;
+}
+
+static void print_bar(const struct tts_l1_part *part, const struct bars *bars, FILE *out)
+{
+    const struct glyphs *glyphs = bars->glyphs;
+    uint64_t from, to;
+    bar_range(part, bars, &from, &to);
+    for (uint64_t cell = 0; cell < bars->cells; cell++) {
+        bool inside = cell >= from && cell < to;
+        const char *fill = !part->grows                    ? glyphs->filled
+                           : cell < from + (to - from) / 2 ? glyphs->up
+                                                           : glyphs->down;
+        fputs(inside ? fill : glyphs->empty, out);
+    }
+}
+
+static void print_part(const struct tts_l1_part *part, const struct bars *bars, FILE *out)
+{
+    char kib[TTS_NUMBER_BYTES_MAX];
+    fprintf(out, "  %10" PRIu64 "  %10" PRIu64 "  %9s  ", part->start, part->end,
+            tts_number_format_shifted(kib, part->end - part->start, 10));
+    print_bar(part, bars, out);
+    fputs("  ", out);
+    tts_say_column(out, BAR_COLUMN + bars->cells + 2, part->name);
+}
+
+static void print_growing(const struct tts_l1_part *part, const struct glyphs *glyphs,
+                          FILE *out)
+{
+    char kib[TTS_NUMBER_BYTES_MAX];
+    fprintf(out,
+            "Circular buffers grow up from %" PRIu64 " (%s), L1 buffers grow down from %" PRIu64
+            " (%s);\nboth share %s KiB, and a program in which they meet fails.\n",
+            part->start, glyphs->up, part->end, glyphs->down,
+            tts_number_format_shifted(kib, part->end - part->start, 10));
+}
+
+void tts_chipview_text_layout(const struct tts_chipview *one, bool utf8, FILE *out)
+{
+    char kib[TTS_NUMBER_BYTES_MAX];
+    unsigned room = tts_say_columns() - (BAR_COLUMN + 2 + NAME_COLUMNS);
+    struct bars bars = {.cells = room < CELLS_MAX ? room : CELLS_MAX,
+                        .glyphs = utf8 ? &utf8_glyphs : &ascii};
+    assert(one->part_count > 0 && bars.cells >= CELLS_MIN);
+    bars.size = one->parts[one->part_count - 1].end;
+    tts_say(out, 0, "L1 of a core of %s (%s): %" PRIu64 " bytes, %s KiB, from bottom to top",
+            one->chip.name, tts_arch_name(one->chip.arch), bars.size,
+            tts_number_format_shifted(kib, bars.size, 10));
+    fprintf(out, "  %10s  %10s  %9s  %-*s  part\n", "start", "end", "KiB", (int)bars.cells,
+            bars.cells < CELLS_MAX ? "to scale" : "to scale, at least one cell each");
+    for (size_t i = 0; i < one->part_count; i++)
+        print_part(&one->parts[i], &bars, out);
+    for (size_t i = 0; i < one->part_count; i++)
+        if (one->parts[i].grows)
+            print_growing(&one->parts[i], bars.glyphs, out);
+}
+
+/* --- the pools of one chip --------------------------------------------------------------- */
+
+enum { MIB_SHIFT = 20, GIB_SHIFT = 30 };
+
+/* Which fact is 0 when the pool is empty. */
+static const char *empty_because(enum tts_pool pool)
+{
+    return pool == TTS_POOL_TRACE      ? "none, as trace_region is 0: traces go to DRAM"
+           : pool == TTS_POOL_L1_SMALL ? "none, as l1_small is 0"
+                                       : "none";
+}
+
+static void print_pool(const struct tts_chip *chip, enum tts_pool pool, FILE *out)
+{
+    struct tts_pool_layout layout;
+    struct tts_error err;
+    fprintf(out, "  %-8s  ", tts_pool_name(pool));
+    if (tts_chip_pool(chip, pool, &layout, &err) != TTS_OK)
+        fprintf(out, "unknown: %s\n", err.text);
+    else if (layout.banks == 0)
+        fprintf(out, "%s\n", empty_because(pool));
+    else
+        fprintf(out,
+                "%5" PRIu32 "  %14" PRIu64 " %11" PRIu64 " %11" PRIu64 " %4" PRIu64 " %5" PRIu64
+                "  %s\n",
+                layout.banks, layout.bank_bytes, layout.offset_bytes,
+                layout.offset_bytes + layout.bank_bytes, layout.page_alignment_bytes,
+                layout.block_alignment_bytes,
+                layout.direction == TTS_DIRECTION_UP ? "the bottom" : "the top");
+}
+
+/* A product of three, as bytes and in larger units. */
+static void print_product(const uint64_t factors[3], enum tts_pool pool, FILE *out)
+{
+    char text[TTS_NUMBER_BYTES_MAX];
+    uint64_t product;
+    bool is_dram = pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE;
+    if (__builtin_mul_overflow(factors[0], factors[1], &product) ||
+        __builtin_mul_overflow(product, factors[2], &product)) {
+        fprintf(out, "  %26s", "past 64 bits");
+        return;
+    }
+    fprintf(out, "  %13" PRIu64 "  %7s %s", product,
+            tts_number_format_shifted(text, product, is_dram ? GIB_SHIFT : MIB_SHIFT),
+            is_dram ? "GiB" : "MiB");
+}
+
+/* L1_SMALL and TRACE are cut out of L1 and DRAM, whose nominal sizes contain them. */
+static void print_total(const struct tts_chip *chip, enum tts_pool pool, uint64_t chips,
+                        FILE *out)
+{
+    struct tts_pool_layout layout;
+    struct tts_error err;
+    if (tts_chip_pool(chip, pool, &layout, &err) != TTS_OK || layout.banks == 0)
+        return;
+    fprintf(out, "  %-8s  %5" PRIu64, tts_pool_name(pool), chips);
+    print_product((const uint64_t[3]){layout.banks, layout.bank_bytes, chips}, pool, out);
+    if (pool == TTS_POOL_DRAM || pool == TTS_POOL_L1)
+        print_product((const uint64_t[3]){layout.banks, layout.nominal_bytes, chips}, pool,
+                      out);
+    fputc('\n', out);
+}
+
+static bool has_pools(const struct tts_chip *chip)
+{
+    struct tts_pool_layout layout;
+    struct tts_error err;
+    for (size_t i = 0; i < TTS_POOLS; i++)
+        if (tts_chip_pool(chip, (enum tts_pool)i, &layout, &err) == TTS_OK && layout.banks > 0)
+            return true;
+    return false;
+}
+
+static void print_pools(const struct tts_chip *chip, FILE *out)
+{
+    uint64_t chips = chip->fact[TTS_FACT_CHIPS].value;
+    fprintf(out, "\n%68s\n%-10s  %5s  %14s %11s %11s %4s %5s  %s\n", "alignment", "pools",
+            "banks", "bytes per bank", "first byte", "end", "page", "block", "taken from");
+    for (size_t i = 0; i < TTS_POOLS; i++)
+        print_pool(chip, (enum tts_pool)i, out);
+    if (!has_pools(chip))
+        return;
+    fprintf(out, "\n%-10s  %5s  %26s  %26s\n", "totals", "chips", "allocatable", "nominal");
+    for (size_t i = 0; i < TTS_POOLS; i++) {
+        print_total(chip, (enum tts_pool)i, 1, out);
+        if (chips > 1)
+            print_total(chip, (enum tts_pool)i, chips, out);
+    }
+}
+
+/* Sources are long and few: each is written once, behind the facts, and has a number. */
+struct notes {
+    const char *texts[TTS_FACTS];
+    size_t count;
+};
+
+static size_t note_number(struct notes *notes, const char *source)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        if (strcmp(notes->texts[i], source) == 0)
+            return i + 1;
+    assert(notes->count < TTS_FACTS);
+    notes->texts[notes->count++] = source;
+    return notes->count;
+}
+
+enum { MEANING_COLUMN = 55, SOURCE_COLUMN = 7 };
+
+/* --- facts ------------------------------------------------------------------------------ */
+
+/* Where in the list of facts a new subject begins. */
+static const struct {
+    enum tts_fact_key first;
+    const char *title;
+} subjects[] = {
+    {TTS_FACT_CHIPS, "chips and alignments"},
+    {TTS_FACT_DRAM_BANKS, "DRAM"},
+    {TTS_FACT_L1_SIZE, "L1 of a core"},
+    {TTS_FACT_TENSIX_GRID, "cores"},
+};
+
+static void print_subject(enum tts_fact_key key, FILE *out)
+{
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++)
+        if (subjects[i].first == key)
+            fprintf(out, "\n%s\n", subjects[i].title);
+}
+
+static void print_fact(enum tts_fact_key key, const struct tts_fact *fact, struct notes *notes,
+                       FILE *out)
+{
+    char text[TTS_FACT_TEXT_MAX], human[TTS_NUMBER_BYTES_MAX] = "";
+    bool known = fact->origin != TTS_ORIGIN_UNKNOWN;
+    if (known && tts_fact_unit(key) == TTS_UNIT_BYTES && fact->value >= 1024)
+        tts_number_format_bytes(human, fact->value);
+    fprintf(out, "  %-18s %10s %8s %-8s ", tts_fact_name(key),
+            known ? tts_fact_text(key, fact, text) : "-", human, tts_origin_name(fact->origin));
+    size_t note = known ? note_number(notes, fact->source) : 0;
+    if (note > 0)
+        fprintf(out, "[%zu]%s", note, note < 10 ? " " : "");
+    else
+        fputs("    ", out);
+    fputc(' ', out);
+    tts_say_column(out, MEANING_COLUMN, tts_fact_meaning(key));
+}
+
+/* The grids that other kinds of dispatch leave, as long as nobody has set one. */
+static void print_grids(const struct tts_chip *chip, FILE *out)
+{
+    char text[TTS_FACT_TEXT_MAX];
+    const struct tts_fact *grid = &chip->fact[TTS_FACT_GRID];
+    if (grid->origin == TTS_ORIGIN_UNKNOWN || grid->origin == TTS_ORIGIN_SET ||
+        chip->fact[TTS_FACT_TENSIX_GRID].origin == TTS_ORIGIN_SET)
+        return;
+    fputs("  compute grid by dispatch:", out);
+    for (size_t i = 0; i < TTS_DISPATCHES; i++) {
+        const struct tts_fact *fact = &chip->grids[i];
+        bool none = fact->origin != TTS_ORIGIN_UNKNOWN && fact->value == 0;
+        fprintf(out, "%s %s %s", i > 0 ? "," : "", tts_dispatch_name((enum tts_dispatch)i),
+                none ? "none" : tts_fact_text(TTS_FACT_GRID, fact, text));
+    }
+    fputc('\n', out);
+}
+
+static void print_facts(const struct tts_chip *chip, struct notes *notes, FILE *out)
+{
+    for (size_t i = 0; i < TTS_FACTS; i++) {
+        enum tts_fact_key key = (enum tts_fact_key)i;
+        print_subject(key, out);
+        print_fact(key, &chip->fact[key], notes, out);
+    }
+    print_grids(chip, out);
+}
+
+/* --- all about one chip ---------------------------------------------------------------- */
+
+static bool is_changed(const struct tts_chip *chip)
+{
+    bool changed = false;
+    for (size_t i = 0; i < TTS_FACTS; i++)
+        changed = changed || chip->fact[i].origin == TTS_ORIGIN_SET;
+    return changed;
+}
+
+static void print_changes(const struct tts_chip *chip, FILE *out)
+{
+    char text[TTS_FACT_TEXT_MAX], line[TTS_FACTS * 64];
+    size_t len = 0;
+    for (size_t i = 0; i < TTS_FACTS; i++) {
+        enum tts_fact_key key = (enum tts_fact_key)i;
+        if (chip->fact[key].origin != TTS_ORIGIN_SET)
+            continue;
+        int need = snprintf(line + len, sizeof line - len, "%s%s=%s",
+                            len > 0 ? ", " : "set: ", tts_fact_name(key),
+                            tts_fact_text(key, &chip->fact[key], text));
+        assert(need > 0 && (size_t)need < sizeof line - len);
+        len += (size_t)need;
+    }
+    if (len > 0)
+        tts_say_column(out, 0, line);
+}
+
+static void print_sources(const struct notes *notes, FILE *out)
+{
+    fputs("\nsources\n", out);
+    for (size_t i = 0; i < notes->count; i++) {
+        fprintf(out, "  [%zu]%s ", i + 1, i < 9 ? " " : "");
+        tts_say_column(out, SOURCE_COLUMN, notes->texts[i]);
+    }
+}
+
+void tts_chipview_text_one(const struct tts_chipview *one, FILE *out)
+{
+    struct notes notes = {0};
+    const struct tts_preset *preset = one->preset;
+    if (preset) /* the numbers of its title are those of the preset as it is */
+        tts_say(
+            out, 0, "%s: %.*s", preset->name,
+            (int)(is_changed(&one->chip) ? strcspn(preset->title, ":") : strlen(preset->title)),
+            preset->title);
+    else
+        fprintf(out, "%s: %s, from a device file\n", one->chip.name,
+                tts_arch_name(one->chip.arch));
+    for (size_t i = 0; preset && preset->aliases[i]; i++)
+        fprintf(out, "%s%s%s", i == 0 ? "other names: " : ", ", preset->aliases[i],
+                preset->aliases[i + 1] ? "" : "\n");
+    if (preset && preset->variants[0])
+        tts_say(out, 0, "variants: %s", preset->variants);
+    print_changes(&one->chip, out);
+    fprintf(out, "\n  %-18s %10s %8s %-8s %-4s %s\n", "key", "value", "", "origin", "from",
+            "meaning");
+    print_facts(&one->chip, &notes, out);
+    print_pools(&one->chip, out);
+    print_sources(&notes, out);
+}

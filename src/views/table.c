@@ -1,0 +1,342 @@
+#include "views/table.h"
+
+#include "base/heap.h"
+#include "base/number.h"
+#include "views/rowout.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    CELL_COLUMNS = 200,
+    CELL_BYTES = CELL_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1,
+    FLEX_MIN = 8,
+    BELOW_INDENT = 8,
+};
+
+void tts_table_init(struct tts_table *table, const struct tts_column *columns,
+                    size_t column_count, const struct tts_alloc *alloc)
+{
+    assert(column_count > 0 && column_count <= TTS_TABLE_COLUMNS_MAX);
+    *table = (struct tts_table){.columns = columns,
+                                .column_count = column_count,
+                                .gap = 2,
+                                .alloc = alloc ? alloc : tts_alloc_libc()};
+}
+
+static void free_cell_text(const struct tts_table *table, struct tts_cell *cell)
+{
+    if (cell->text)
+        table->alloc->free(table->alloc->ctx, (void *)(uintptr_t)cell->text,
+                           strlen(cell->text) + 1);
+    cell->text = NULL;
+}
+
+void tts_table_release(struct tts_table *table)
+{
+    for (size_t i = 0; i < table->row_count * table->column_count; i++)
+        free_cell_text(table, &table->cells[i]);
+    if (table->cells)
+        table->alloc->free(table->alloc->ctx, table->cells,
+                           table->cell_capacity * sizeof *table->cells);
+    *table = (struct tts_table){0};
+}
+
+static bool copy_cell(const struct tts_table *table, struct tts_cell *to,
+                      const struct tts_cell *from)
+{
+    *to = *from;
+    if (!from->text)
+        return true;
+    size_t bytes = strlen(from->text) + 1;
+    char *copy = table->alloc->alloc(table->alloc->ctx, bytes);
+    if (copy)
+        memcpy(copy, from->text, bytes);
+    to->text = copy;
+    return copy != NULL;
+}
+
+enum tts_status tts_table_add(struct tts_table *table, const struct tts_cell *cells)
+{
+    size_t count = table->column_count, used = table->row_count * count;
+    if (table->row_count == TTS_TABLE_ROWS_MAX)
+        return TTS_E_FULL;
+    struct tts_cell *grown = tts_alloc_grow(table->alloc, table->cells, &table->cell_capacity,
+                                            used + count, sizeof *grown);
+    if (!grown)
+        return TTS_E_NOMEM;
+    table->cells = grown;
+    for (size_t i = 0; i < count; i++) {
+        if (copy_cell(table, &grown[used + i], &cells[i]))
+            continue;
+        while (i > 0)
+            free_cell_text(table, &grown[used + --i]);
+        return TTS_E_NOMEM;
+    }
+    table->row_count++;
+    return TTS_OK;
+}
+
+/* ---- text ---- */
+
+struct layout {
+    unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* in columns of the terminal */
+};
+
+static const struct tts_cell *cell_at(const struct tts_table *table, size_t row, size_t column)
+{
+    return &table->cells[row * table->column_count + column];
+}
+
+/* Writes the text of a cell, at most `width` columns of it. Returns its columns. */
+static unsigned format_cell(const struct tts_column *column, const struct tts_cell *cell,
+                            unsigned width, char out[CELL_BYTES])
+{
+    char number[TTS_NUMBER_BYTES_MAX];
+    const char *text = number;
+    if (!cell->is_known)
+        text = column->unknown ? column->unknown : "-";
+    else if (cell->text)
+        text = cell->text;
+    else if (column->type == TTS_COLUMN_BOOL)
+        text = cell->number ? "yes" : "no";
+    else if (column->type == TTS_COLUMN_RATIO)
+        snprintf(number, sizeof number, "%" PRIu64 ".%" PRIu64 " %%", cell->number / 10000,
+                 cell->number / 1000 % 10);
+    else if (column->type == TTS_COLUMN_BYTES && column->shift > 0)
+        tts_number_format_shifted(number, cell->number, column->shift);
+    else
+        snprintf(number, sizeof number, "%" PRIu64, cell->number);
+    return (unsigned)tts_safe_text_end(out, CELL_BYTES, text, width);
+}
+
+/* Widens each column to its title and its cells. */
+static void measure_columns(const struct tts_table *table, struct layout *layout)
+{
+    char text[CELL_BYTES];
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct tts_column *column = &table->columns[i];
+        unsigned *width = &layout->widths[i];
+        *width = column->width_min;
+        if (!column->title)
+            continue;
+        if (strlen(column->title) > *width)
+            *width = (unsigned)strlen(column->title);
+        if (column->goes_below)
+            continue;
+        for (size_t row = 0; row < table->row_count; row++) {
+            unsigned got = format_cell(column, cell_at(table, row, i), CELL_COLUMNS, text);
+            *width = got > *width ? got : *width;
+        }
+    }
+}
+
+static unsigned total_width(const struct tts_table *table, const struct layout *layout)
+{
+    unsigned total = table->indent, shown = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].title)
+            total += layout->widths[i] + (shown++ > 0 ? table->gap : 0);
+    return total;
+}
+
+/* Takes columns from the widest flexible column until the table fits. */
+static void shrink_columns(const struct tts_table *table, unsigned columns,
+                           struct layout *layout)
+{
+    while (total_width(table, layout) > columns) {
+        unsigned *widest = NULL;
+        for (size_t i = 0; i < table->column_count; i++)
+            if (table->columns[i].is_flexible && table->columns[i].title &&
+                layout->widths[i] > FLEX_MIN && (!widest || layout->widths[i] > *widest))
+                widest = &layout->widths[i];
+        if (!widest)
+            return;
+        --*widest;
+    }
+}
+
+/* The last column of a row has no blanks after it. */
+static void put_padded(const struct tts_column *column, const char *text, unsigned used,
+                       unsigned width, bool is_last, FILE *out)
+{
+    int blanks = width > used ? (int)(width - used) : 0;
+    if (column->type == TTS_COLUMN_TEXT)
+        fprintf(out, "%s%*s", text, is_last ? 0 : blanks, "");
+    else
+        fprintf(out, "%*s%s", blanks, "", text);
+}
+
+static size_t last_shown(const struct tts_table *table)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        last = table->columns[i].title ? i : last;
+    return last;
+}
+
+/* Writes the blanks before a cell. */
+static void put_gap(const struct tts_table *table, bool is_first, FILE *out)
+{
+    fprintf(out, "%*s", (int)(is_first ? table->indent : table->gap), "");
+}
+
+static bool is_same_group(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Each group ends where its last column ends. */
+static void put_groups(const struct tts_table *table, const struct layout *layout, FILE *out)
+{
+    unsigned end = table->indent, at = 0;
+    bool is_first = true;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct tts_column *column = &table->columns[i];
+        if (!column->title)
+            continue;
+        end += layout->widths[i] + (is_first ? 0 : table->gap);
+        is_first = false;
+        bool goes_on = i + 1 < table->column_count &&
+                       is_same_group(column->group, table->columns[i + 1].group);
+        if (!column->group || goes_on)
+            continue;
+        fprintf(out, "%*s", (int)(end - at), column->group);
+        at = end;
+    }
+    if (at > 0)
+        fputc('\n', out);
+}
+
+static void put_titles(const struct tts_table *table, const struct layout *layout, FILE *out)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct tts_column *column = &table->columns[i];
+        if (!column->title)
+            continue;
+        put_gap(table, is_first, out);
+        put_padded(column, column->title, (unsigned)strlen(column->title), layout->widths[i],
+                   i == last_shown(table), out);
+        is_first = false;
+    }
+    fputc('\n', out);
+}
+
+/* Writes the last cell, after `used` columns of its row, and ends the row. */
+static void put_below(const struct tts_table *table, const struct tts_column *column,
+                      const struct tts_cell *cell, unsigned used, FILE *out)
+{
+    char text[CELL_BYTES];
+    unsigned width = format_cell(column, cell, CELL_COLUMNS, text);
+    bool is_below = used + table->gap + width > tts_say_columns();
+    fprintf(out, "%s%*s", is_below ? "\n" : "", (int)(is_below ? BELOW_INDENT : table->gap),
+            "");
+    tts_say_column(out, is_below ? BELOW_INDENT : used + table->gap, text);
+}
+
+static void put_row(const struct tts_table *table, size_t row, const struct layout *layout,
+                    FILE *out)
+{
+    char text[CELL_BYTES];
+    bool is_first = true;
+    unsigned columns = table->indent;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct tts_column *column = &table->columns[i];
+        if (!column->title)
+            continue;
+        columns += is_first ? 0 : table->gap;
+        if (column->goes_below) {
+            put_below(table, column, cell_at(table, row, i), columns - table->gap, out);
+            return;
+        }
+        unsigned used = format_cell(column, cell_at(table, row, i), layout->widths[i], text);
+        put_gap(table, is_first, out);
+        put_padded(column, text, used, layout->widths[i], i == last_shown(table), out);
+        is_first = false;
+        columns += layout->widths[i];
+    }
+    fputc('\n', out);
+}
+
+void tts_table_text(const struct tts_table *table, unsigned columns, FILE *out)
+{
+    struct layout layout;
+    measure_columns(table, &layout);
+    shrink_columns(table, columns, &layout);
+    put_groups(table, &layout, out);
+    put_titles(table, &layout, out);
+    for (size_t row = 0; row < table->row_count; row++)
+        put_row(table, row, &layout, out);
+}
+
+/* ---- JSON and CSV ---- */
+
+static void put_json_cell(const struct tts_column *column, const struct tts_cell *cell,
+                          struct tts_json *json)
+{
+    if (!cell->is_known)
+        tts_json_null(json, column->key);
+    else if (column->type == TTS_COLUMN_TEXT)
+        tts_json_text(json, column->key, cell->text);
+    else if (column->type == TTS_COLUMN_BOOL)
+        tts_json_bool(json, column->key, cell->number != 0);
+    else if (column->type == TTS_COLUMN_RATIO)
+        tts_json_ratio(json, column->key, cell->number, 1000000);
+    else
+        tts_json_number(json, column->key, cell->number);
+}
+
+void tts_table_json(const struct tts_table *table, struct tts_json *json, const char *key)
+{
+    tts_json_array(json, key);
+    for (size_t row = 0; row < table->row_count; row++) {
+        tts_json_object(json, NULL);
+        for (size_t i = 0; i < table->column_count; i++)
+            if (table->columns[i].key)
+                put_json_cell(&table->columns[i], cell_at(table, row, i), json);
+        tts_json_object_end(json);
+    }
+    tts_json_array_end(json);
+}
+
+static void put_csv_cell(const struct tts_column *column, const struct tts_cell *cell,
+                         struct tts_rowout *rows)
+{
+    char ratio[TTS_JSON_RATIO_MAX];
+    if (!cell->is_known)
+        return;
+    if (column->type == TTS_COLUMN_TEXT)
+        tts_rowout_csv(rows, cell->text, strlen(cell->text));
+    else if (column->type == TTS_COLUMN_BOOL)
+        tts_rowout_text(rows, cell->number ? "true" : "false");
+    else if (column->type == TTS_COLUMN_RATIO)
+        tts_rowout_text(rows, tts_json_ratio_text(ratio, (int64_t)cell->number, 1000000));
+    else
+        tts_rowout_number(rows, cell->number);
+}
+
+void tts_table_csv(const struct tts_table *table, FILE *out)
+{
+    struct tts_rowout rows;
+    tts_rowout_init(&rows, out);
+    for (size_t row = 0; row <= table->row_count; row++) {
+        const char *before = "";
+        for (size_t i = 0; i < table->column_count; i++) {
+            const struct tts_column *column = &table->columns[i];
+            if (!column->key)
+                continue;
+            tts_rowout_text(&rows, before);
+            if (row == 0)
+                tts_rowout_text(&rows, column->key);
+            else
+                put_csv_cell(column, cell_at(table, row - 1, i), &rows);
+            before = ",";
+        }
+        tts_rowout_text(&rows, "\n");
+    }
+    tts_rowout_flush(&rows);
+}
