@@ -1,11 +1,8 @@
 /* cmd_diff.c: what changed between two runs. */
-#include "base/heap.h"
-#include "base/outfile.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/diff_parts.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "views/safe_text.h"
 
 #include <inttypes.h>
@@ -15,63 +12,29 @@ static const char command[] = TTS_DIFF_COMMAND;
 
 /* ---- options ---- */
 
-enum { OPTION_ALL, OPTION_RUN, OPTION_RUN_A, OPTION_RUN_B, OPTION_JSON };
+/* --run chooses for both sides. */
+static enum tts_status take_run(void *target, const char *text, struct tts_error *err)
+{
+    const char **run = target;
+    (void)err;
+    run[TTS_DIFF_A] = run[TTS_DIFF_B] = text;
+    return TTS_OK;
+}
+
+enum { RUN_A_AT = offsetof(struct tts_diff_job, options.run) };
 
 static const struct tts_option options_table[] = {
-    [OPTION_ALL] = {"all", 'a', false},   [OPTION_RUN] = {"run", 'r', true},
-    [OPTION_RUN_A] = {"run-a", 0, true},  [OPTION_RUN_B] = {"run-b", 0, true},
-    [OPTION_JSON] = {"json", 'j', false}, {0},
+    {"run", 'r', TTS_OPTION_OTHER, RUN_A_AT, "N|TITLE", "choose the run of both files",
+     .take = take_run},
+    {"run-a", 0, TTS_OPTION_TEXT, RUN_A_AT, "N|TITLE", .help = "choose the run of A"},
+    {"run-b", 0, TTS_OPTION_TEXT, RUN_A_AT + sizeof(char *), "N|TITLE",
+     .help = "choose the run of B"},
+    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.all),
+     .help = "list phases that are the same, too"},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.json),
+     .help = "write JSON"},
+    {0},
 };
-
-static void set_option(struct tts_diff_options *out, int option, const char *value)
-{
-    switch (option) {
-    case OPTION_ALL:
-        out->all = true;
-        break;
-    case OPTION_RUN:
-        out->run[TTS_DIFF_A] = out->run[TTS_DIFF_B] = value;
-        break;
-    case OPTION_RUN_A:
-        out->run[TTS_DIFF_A] = value;
-        break;
-    case OPTION_RUN_B:
-        out->run[TTS_DIFF_B] = value;
-        break;
-    case OPTION_JSON:
-        out->json = true;
-        break;
-    default:
-        break;
-    }
-}
-
-static int bad_operands(const struct tts_options *options)
-{
-    if (options->operand_count > 0)
-        return tts_options_bad_operands(options, options->operand_count == 1 ? "B" : NULL);
-    tts_message(command, "two files are needed, 'A' and 'B' (see 'ttscope help %s')", command);
-    return TTS_EXIT_USAGE;
-}
-
-static int read_options(struct tts_diff_options *out, char **argv)
-{
-    struct tts_options options = tts_options_begin(command, options_table, argv);
-    int option;
-    while ((option = tts_options_next(&options)) >= 0)
-        set_option(out, option, options.value);
-    if (option == TTS_OPTIONS_STOP)
-        return options.exit_code;
-    if (options.operand_count != TTS_DIFF_SIDES)
-        return bad_operands(&options);
-    for (int side = 0; side < TTS_DIFF_SIDES; side++)
-        out->paths[side] = options.operands[side];
-    if (strcmp(out->paths[TTS_DIFF_A], "-") == 0 && strcmp(out->paths[TTS_DIFF_B], "-") == 0) {
-        tts_message(command, "only one of the two can be standard input");
-        return TTS_EXIT_USAGE;
-    }
-    return -1;
-}
 
 /* ---- inputs ---- */
 
@@ -197,61 +160,55 @@ static enum tts_status compare(struct tts_diff_job *job)
     return TTS_OK;
 }
 
-static enum tts_status print(const struct tts_diff_job *job, struct tts_error *err)
+static int compare_files(struct tts_job *job, struct tts_diff_job *diff)
 {
-    struct tts_outfile file;
     struct tts_json json;
-    enum tts_status status = tts_outfile_open(&file, "-", err);
-    if (status != TTS_OK)
-        return status;
-    if (job->options.json) {
-        tts_json_init(&json, file.stream);
-        tts_diff_json(job, &json);
-    } else {
-        tts_diff_text(job, file.stream);
-    }
-    return tts_outfile_commit(&file, err);
-}
-
-static int run(struct tts_diff_job *job)
-{
-    struct tts_error err = {0};
-    int code = load(job);
+    int code = load(diff);
     if (code == TTS_EXIT_DONE)
-        code = choose(job);
+        code = choose(diff);
     if (code != TTS_EXIT_DONE)
         return code;
-    if (compare(job) != TTS_OK) {
+    if (compare(diff) != TTS_OK) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }
-    if (print(job, &err) != TTS_OK) {
-        tts_message(command, "%s", err.text);
+    FILE *out = tts_job_open(job, "-");
+    if (!out)
         return TTS_EXIT_INPUT;
+    if (diff->options.json) {
+        tts_json_init(&json, out);
+        tts_diff_json(diff, &json);
+    } else {
+        tts_diff_text(diff, out);
     }
-    return say_missing(job) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+    return say_missing(diff) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
-int tts_cmd_diff(int argc, char **argv)
+static int run_diff(struct tts_job *job, void *values)
 {
-    (void)argc;
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    struct tts_diff_options options = {0};
-    int code = read_options(&options, argv);
-    if (code >= 0)
-        return code;
-    struct tts_diff_job *job = alloc->alloc(alloc->ctx, sizeof *job);
-    if (!job) {
-        tts_message(command, "out of memory");
-        return TTS_EXIT_INPUT;
-    }
-    memset(job, 0, sizeof *job);
-    job->options = options;
-    code = run(job);
-    for (size_t i = 0; i < job->pair_count; i++)
-        tts_rundiff_release(&job->pairs[i].diff);
+    struct tts_diff_job *diff = values;
     for (int side = 0; side < TTS_DIFF_SIDES; side++)
-        tts_runs_release(&job->inputs[side].runs);
-    alloc->free(alloc->ctx, job, sizeof *job);
+        diff->options.paths[side] = job->operands[side];
+    if (strcmp(job->operands[TTS_DIFF_A], "-") == 0 &&
+        strcmp(job->operands[TTS_DIFF_B], "-") == 0) {
+        tts_message(command, "only one of the two can be standard input");
+        return TTS_EXIT_USAGE;
+    }
+    int code = compare_files(job, diff);
+    for (size_t i = 0; i < diff->pair_count; i++)
+        tts_rundiff_release(&diff->pairs[i].diff);
+    for (int side = 0; side < TTS_DIFF_SIDES; side++)
+        tts_runs_release(&diff->inputs[side].runs);
     return code;
 }
+
+const struct tts_command tts_diff_command = {
+    .name = TTS_DIFF_COMMAND,
+    .operands = "A B",
+    .summary = "what changed between two runs, and which phase explains it",
+    .work = run_diff,
+    .options = options_table,
+    .values_bytes = sizeof(struct tts_diff_job),
+    .operands_min = 2,
+    .operands_max = 2,
+};

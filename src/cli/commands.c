@@ -10,15 +10,14 @@ static const struct tts_command fit = {
 static const struct tts_command analyze = {
     "analyze", "LOG", "what a training log says about memory, with pictures",
     .run = tts_cmd_analyze};
-static const struct tts_command diff = {
-    "diff", "A B", "what changed between two runs, and which phase explains it",
-    .run = tts_cmd_diff};
 static const struct tts_command check = {
     "check", "RUN", "does a run stay within a memory budget", .run = tts_cmd_check};
 static const struct tts_command show = {
     "show", "FILE", "what is in a recording or a graph trace", .run = tts_cmd_show};
-static const struct tts_command export = {.name = "export", .operands = "FILE", .summary =
-                                          "turn a recording into a trace or a table"};
+static const struct tts_command export = {.name = "export",
+                                          .operands = "FILE",
+                                          .summary =
+                                              "turn a recording into a trace or a table"};
 static const struct tts_command pack = {
     "pack", "RECORDING", "make a recording small, and quick to seek", .run = tts_cmd_pack};
 static const struct tts_command replay = {"replay", "FILE",
@@ -29,7 +28,7 @@ const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
     &fit,
     &analyze,
-    &diff,
+    &tts_diff_command,
     &check,
     &show,
     &export,

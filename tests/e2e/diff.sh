@@ -502,7 +502,7 @@ expect_code 3
 expect_err "ttscope diff: nothing.json:1: not a graph trace: it has no node"
 run "$ttscope" diff
 expect_code 2
-expect_err "ttscope diff: two files are needed, 'A' and 'B' (see 'ttscope help diff')"
+expect_err "ttscope diff: missing operand 'A' (see 'ttscope help diff')"
 run "$ttscope" diff a.log
 expect_code 2
 expect_err_like "B"
