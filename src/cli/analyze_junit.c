@@ -32,19 +32,19 @@ static void say_figures(char out[TEXT_MAX], const struct tts_trainmem *mem)
 void tts_analyze_junit_run(struct tts_junit *junit, const struct tts_analyze_options *options,
                            const struct tts_analyze_run *run)
 {
-    static const enum tts_junit_outcome outcomes[] = {[TTS_ANALYZE_GOOD] = TTS_JUNIT_PASSED,
-                                                      [TTS_ANALYZE_BAD] = TTS_JUNIT_FAILED,
-                                                      [TTS_ANALYZE_UNKNOWN] = TTS_JUNIT_ERROR};
+    static const enum tts_severity severities[] = {[TTS_ANALYZE_GOOD] = TTS_SEVERITY_NONE,
+                                                   [TTS_ANALYZE_BAD] = TTS_SEVERITY_ERROR,
+                                                   [TTS_ANALYZE_UNKNOWN] =
+                                                       TTS_SEVERITY_WARNING};
     char question[TEXT_MAX], figures[TEXT_MAX];
     say_question(question, options);
     say_figures(figures, run->mem);
-    tts_junit_case(junit, &(struct tts_junit_case){
-                              .class_name = run->name,
-                              .name = question,
-                              .file = run->log,
-                              .line = run->run->line,
-                              .outcome = outcomes[tts_analyze_judge(options, run->mem)],
-                              .text = figures});
+    const struct tts_finding finding = {.severity =
+                                            severities[tts_analyze_judge(options, run->mem)],
+                                        .path = run->log,
+                                        .line = run->run->line,
+                                        .message = figures};
+    tts_junit_case(junit, run->name, question, &finding);
 }
 
 void tts_analyze_junit_log(struct tts_junit *junit, const struct tts_analyze_options *options,
@@ -52,9 +52,7 @@ void tts_analyze_junit_log(struct tts_junit *junit, const struct tts_analyze_opt
 {
     char question[TEXT_MAX];
     say_question(question, options);
-    tts_junit_case(junit, &(struct tts_junit_case){.class_name = label,
-                                                   .name = question,
-                                                   .file = log->path,
-                                                   .outcome = TTS_JUNIT_ERROR,
-                                                   .text = log->problem});
+    const struct tts_finding finding = {
+        .severity = TTS_SEVERITY_WARNING, .path = log->path, .message = log->problem};
+    tts_junit_case(junit, label, question, &finding);
 }

@@ -28,7 +28,7 @@ static const char *base_of(const char *path)
 static const char *label_of(const struct tts_check_job *job, const struct tts_check_file *file)
 {
     size_t idx = (size_t)(file - job->files);
-    return tts_run_label(job->options.paths, job->options.path_count, idx);
+    return tts_run_label((const char *const *)job->options.paths, job->options.path_count, idx);
 }
 
 /* Would two runs have one name? Those without a title are called as their files. */

@@ -1,4 +1,5 @@
 #include "base/bytesize.h"
+#include "base/error.h"
 #include "cli/check_parts.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -9,85 +10,47 @@
 
 static const char command[] = TTS_CHECK_COMMAND;
 
-enum {
-    OPTION_BUDGET,
-    OPTION_BASELINE,
-    OPTION_DEVICE,
-    OPTION_DEVICE_MEMORY,
-    OPTION_SET,
-    OPTION_JSON,
-    OPTION_JUNIT,
-    OPTION_SARIF,
-    OPTION_GITHUB,
-    OPTION_QUIET,
-};
-
-static const struct tts_option options_table[] = {
-    [OPTION_BUDGET] = {"budget", 'b', true},
-    [OPTION_BASELINE] = {"baseline", 0, true},
-    [OPTION_DEVICE] = {"device", 'd', true},
-    [OPTION_DEVICE_MEMORY] = {"device-memory", 0, true},
-    [OPTION_SET] = {"set", 0, true},
-    [OPTION_JSON] = {"json", 'j', false},
-    [OPTION_JUNIT] = {"junit", 0, true},
-    [OPTION_SARIF] = {"sarif", 0, true},
-    [OPTION_GITHUB] = {"github", 0, false},
-    [OPTION_QUIET] = {"quiet", 'q', false},
-    {0},
-};
-
-/* The functions below: false, said what is wrong. */
-
-static bool set_memory(struct tts_check_options *options, const char *text)
+static enum tts_status take_memory(void *target, const char *text, struct tts_error *err)
 {
     uint64_t bytes = 0;
-    enum tts_status status = tts_bytesize_parse(text, &bytes);
-    if (status == TTS_OK && bytes > 0) {
-        options->device_memory = tts_amount_of((int64_t)bytes);
-        return true;
-    }
-    tts_message(command,
-                "'--device_memory %.40s' is not an amount of memory, expected bytes as "
-                "12884901888, 1.2e9 or 12GiB",
-                text);
-    return false;
+    if (tts_bytesize_parse(text, &bytes) != TTS_OK || bytes == 0)
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "expected bytes as 12884901888, 1.2e9 or 12GiB");
+    *(struct tts_amount *)target = tts_amount_of((int64_t)bytes);
+    return TTS_OK;
 }
 
-/* An answer is for one budget and one baseline. */
-static bool set_once(const char **out, const char *value, const char *option)
+/* A name of standard output counts as "-". */
+static enum tts_status take_output(void *target, const char *text, struct tts_error *err)
 {
-    if (*out) {
-        tts_message(command, "'%s' stands twice, give one of them", option);
-        return false;
-    }
-    *out = value;
-    return true;
+    (void)err;
+    *(const char **)target = tts_stdout_path(text);
+    return TTS_OK;
 }
 
-static bool set_option(struct tts_check_options *options, int option, const char *value)
-{
-    switch (option) {
-    case OPTION_BUDGET:
-        return set_once(&options->budget_path, value, "--budget");
-    case OPTION_BASELINE:
-        return set_once(&options->baseline_path, value, "--baseline");
-    case OPTION_DEVICE:
-        return set_once(&options->device.name, value, "--device");
-    case OPTION_DEVICE_MEMORY:
-        return set_memory(options, value);
-    case OPTION_SET:
-        return tts_device_arg_set(&options->device, command, value);
-    case OPTION_JUNIT:
-        return set_once(&options->junit_path, tts_stdout_path(value), "--junit");
-    case OPTION_SARIF:
-        return set_once(&options->sarif_path, tts_stdout_path(value), "--sarif");
-    default:
-        options->json |= option == OPTION_JSON;
-        options->github |= option == OPTION_GITHUB;
-        options->quiet |= option == OPTION_QUIET;
-        return true;
-    }
-}
+#define AT(member) offsetof(struct tts_check_job, options.member)
+const struct tts_option tts_check_options_table[] = {
+    {"budget", 'b', TTS_OPTION_TEXT, AT(budget_path), "FILE", "the limits", .is_once = true},
+    {"baseline", 0, TTS_OPTION_TEXT, AT(baseline_path), "FILE", "the run to compare with",
+     .is_once = true},
+    {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME", "the device of the run",
+     .is_once = true},
+    {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a fact of the device",
+     .take = tts_device_arg_take_set},
+    {"device-memory", 0, TTS_OPTION_OTHER, AT(device_memory), "BYTES",
+     "the memory of the device", .excludes = "device", .take = take_memory},
+    {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
+    {"junit", 0, TTS_OPTION_OTHER, AT(junit_path), "FILE", "write a JUnit report, too",
+     .is_once = true, .take = take_output},
+    {"sarif", 0, TTS_OPTION_OTHER, AT(sarif_path), "FILE", "write findings as SARIF, too",
+     .is_once = true, .take = take_output},
+    {"github", 0, TTS_OPTION_FLAG, AT(github), .help = "write annotations of a build, too",
+     .excludes = "json"},
+    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "print nothing, return the exit code",
+     .excludes = "json"},
+    {0},
+};
+#undef AT
 
 /* ---- what goes together ---- */
 
@@ -109,19 +72,6 @@ static bool check_inputs(const struct tts_check_options *options)
                              "standard input)");
     else if (standard > 1)
         tts_message(command, "standard input can be read once only");
-    else
-        return true;
-    return false;
-}
-
-static bool check_together(const struct tts_check_options *options)
-{
-    if (options->json && (options->github || options->quiet))
-        tts_message(command, "'--json' and '%s' are two answers, give one of them",
-                    options->github ? "--github" : "--quiet");
-    else if (options->device.name && options->device_memory.is_known)
-        tts_message(command, "'--device' and '--device_memory' both say how much memory there "
-                             "is, give one of them");
     else
         return true;
     return false;
@@ -160,22 +110,7 @@ static bool check_outputs(const struct tts_check_options *options)
             tts_check_is_apart(options, options->device.name));
 }
 
-/* ---- all of it ---- */
-
-int tts_check_options_read(struct tts_check_options *options, char **argv, int *exit_code)
+bool tts_check_options_are_good(const struct tts_check_options *options)
 {
-    struct tts_options parser = tts_options_begin(command, options_table, argv);
-    int option;
-    *exit_code = TTS_EXIT_USAGE;
-    while ((option = tts_options_next(&parser)) >= 0)
-        if (!set_option(options, option, parser.value))
-            return TTS_OPTIONS_STOP;
-    if (option == TTS_OPTIONS_STOP) {
-        *exit_code = parser.exit_code;
-        return option;
-    }
-    for (int i = 0; i < parser.operand_count; i++)
-        options->paths[options->path_count++] = parser.operands[i];
-    bool is_good = check_inputs(options) && check_together(options) && check_outputs(options);
-    return is_good ? TTS_OPTIONS_END : TTS_OPTIONS_STOP;
+    return check_inputs(options) && check_outputs(options);
 }

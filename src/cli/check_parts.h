@@ -5,8 +5,8 @@
 #include "analysis/runpairs.h"
 #include "analysis/trainmem.h"
 #include "base/beside.h"
-#include "base/outfile.h"
 #include "cli/device_arg.h"
+#include "cli/options.h"
 #include "sources/runs.h"
 #include "views/json.h"
 #include "views/junit.h"
@@ -26,15 +26,19 @@
 struct tts_check_options {
     const char *budget_path;
     const char *baseline_path, *junit_path, *sarif_path; /* NULL: none */
-    const char **paths; /* the caller's, room for all of argv */
+    char **paths;                                        /* the operands */
     size_t path_count;
     struct tts_device_arg device;    /* name NULL: none */
     struct tts_amount device_memory; /* not known: none */
     bool json, github, quiet;
 };
 
-/* TTS_OPTIONS_END when there is something to do, else TTS_OPTIONS_STOP and the exit code. */
-int tts_check_options_read(struct tts_check_options *options, char **argv, int *exit_code);
+/* They fill the options of a struct tts_check_job. */
+extern const struct tts_option tts_check_options_table[];
+
+/* Returns false, after the problem was printed, if inputs are missing or outputs would replace
+ * each other or an input. */
+bool tts_check_options_are_good(const struct tts_check_options *options);
 
 /* False, said on stderr: an output would replace `path`, an input. */
 bool tts_check_is_apart(const struct tts_check_options *options, const char *path);
@@ -102,10 +106,6 @@ uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_run
 
 enum { TTS_CHECK_LABEL_MAX = 256, TTS_CHECK_TEXT_MAX = 768, TTS_CHECK_NUMBER_MAX = 40 };
 
-/* As tts_safe_text(); besides, a build server takes "##[...]" for a command wherever it stands.
- */
-void tts_check_safe(char *out, size_t capacity, const char *text, size_t columns);
-
 /* "phase-change FORWARD_PASS": the rule, and the phase or pattern; safe to show. */
 const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
                             const struct tts_budget_finding *finding);
@@ -163,27 +163,23 @@ void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job);
 
 void tts_check_junit_limit(struct tts_junit *junit, const struct tts_check_run *run,
                            size_t limit_idx, const struct tts_budget_verdict *verdict);
-/* Of a run that is partial. */
-void tts_check_junit_run(struct tts_junit *junit, const struct tts_check_run *run);
 /* Problems of files, and of the baseline. TTS_E_IO, as tts_junit_end() has it. */
 TTS_NODISCARD enum tts_status tts_check_junit_end(struct tts_junit *junit,
                                                   const struct tts_check_job *job,
                                                   struct tts_error *err);
 
-/* Findings that pass are none. */
 void tts_check_sarif_begin(struct tts_sarif *sarif, FILE *out);
-void tts_check_sarif_finding(struct tts_sarif *sarif, const struct tts_check_run *run,
-                             const struct tts_budget_finding *finding);
 void tts_check_sarif_end(struct tts_sarif *sarif, const struct tts_check_job *job);
 /* For each phase its number among those of the same name, from 0; heap. TTS_E_NOMEM. */
 enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out,
                                        struct tts_error *err);
 void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_run *run);
 
-void tts_check_github_finding(FILE *out, const struct tts_check_run *run,
-                              const struct tts_budget_finding *finding,
-                              const char *budget_path);
-void tts_check_github_run(FILE *out, const struct tts_check_run *run);
+/* Writes a finding of the run that is being judged as SARIF and annotation, if asked for. */
+void tts_check_report_finding(struct tts_check_job *job,
+                              const struct tts_budget_finding *finding);
+/* Reports a run that is partial to JUnit and as annotation, if asked for. */
+void tts_check_report_run(struct tts_check_job *job, const struct tts_check_run *run);
 void tts_check_github_end(FILE *out, const struct tts_check_job *job);
 
 /* ---- the command under way ---- */
@@ -198,14 +194,13 @@ struct tts_check_job {
     bool *is_paired;                        /* each of the baseline */
     size_t run_count;
     size_t memory_bytes; /* of these three */
-    struct tts_outfile out, github, junit_file, sarif_file;
+    FILE *out, *github;  /* of the frame, as are those of JUnit and SARIF */
     struct tts_json json;
     struct tts_junit junit;
     struct tts_sarif sarif;
     const struct tts_check_run *run; /* being judged */
     struct tts_check_counts counts, run_counts;
     struct tts_amount assumed; /* memory of the device that nobody said; not known: none */
-    bool is_failed;            /* an output */
 };
 
 /* All that could not be read: `idx` from 0 until NULL. */

@@ -1,100 +1,68 @@
-/* check_report.c: the answer for those who run builds: JUnit and SARIF. */
+/* check_report.c: findings for those who run builds: JUnit, SARIF and annotations. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/number.h"
 #include "cli/check_parts.h"
 #include "cli/message.h"
+#include "views/annotation.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_standard(const char *path)
+/* Returns the path of an input as reports have it: standard input is no file. */
+static const char *report_path(const char *path)
 {
-    return strcmp(path, "-") == 0;
+    return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* ---- JUnit ---- */
+static enum tts_severity severity_of(enum tts_budget_status status)
+{
+    return status == TTS_BUDGET_OVER      ? TTS_SEVERITY_ERROR
+           : status == TTS_BUDGET_UNKNOWN ? TTS_SEVERITY_WARNING
+                                          : TTS_SEVERITY_NONE;
+}
+
+/* ---- a limit ---- */
+
+struct words {
+    char label[TTS_CHECK_LABEL_MAX], text[TTS_CHECK_TEXT_MAX + 64];
+};
+
+/* Describes what became of a limit. The words are the caller's. */
+static struct tts_finding describe_limit(const struct tts_check_run *run,
+                                         const struct tts_budget_finding *finding,
+                                         struct words *words)
+{
+    return (struct tts_finding){
+        .rule = tts_check_rule_of(&run->plan->budget, finding->limit_idx),
+        .severity = severity_of(finding->status),
+        .subject = run->name,
+        .label = tts_check_label(words->label, run, finding),
+        .message = tts_check_text(words->text, run, finding),
+        .path = report_path(run->file->path),
+        .line = tts_check_line(run, finding),
+        .part = finding->has_phase ? run->run->phases[finding->phase].name : NULL,
+    };
+}
 
 void tts_check_junit_limit(struct tts_junit *junit, const struct tts_check_run *run,
                            size_t limit_idx, const struct tts_budget_verdict *verdict)
 {
-    static const enum tts_junit_outcome outcomes[] = {[TTS_BUDGET_PASS] = TTS_JUNIT_PASSED,
-                                                      [TTS_BUDGET_UNKNOWN] = TTS_JUNIT_ERROR,
-                                                      [TTS_BUDGET_OVER] = TTS_JUNIT_FAILED};
-    char name[TTS_CHECK_LABEL_MAX], label[TTS_CHECK_LABEL_MAX], what[TTS_CHECK_TEXT_MAX];
-    char text[TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 64], more[64] = "";
-    const struct tts_budget *budget = &run->plan->budget;
+    struct words words;
+    char name[TTS_CHECK_LABEL_MAX];
+    struct tts_finding finding = describe_limit(run, &verdict->worst, &words);
+    size_t len = strlen(words.text);
     size_t same = verdict->status == TTS_BUDGET_OVER ? verdict->over : verdict->unknown;
+    finding.severity = severity_of(verdict->status);
     if (verdict->status != TTS_BUDGET_PASS && same > 1)
-        snprintf(more, sizeof more, " (the worst of %zu phases)", same);
-    snprintf(text, sizeof text, "%s: %s%s", tts_check_label(label, run, &verdict->worst),
-             tts_check_text(what, run, &verdict->worst), more);
-    const struct tts_junit_case test = {
-        .class_name = run->class_name,
-        .name = tts_check_limit_label(name, budget, limit_idx),
-        .file = is_standard(run->file->path) ? NULL : run->file->path,
-        .line = tts_check_line(run, &verdict->worst),
-        .outcome = outcomes[verdict->status],
-        .text = text,
-        .type = tts_check_rule_of(budget, limit_idx),
-    };
-    tts_junit_case(junit, &test);
+        snprintf(words.text + len, sizeof words.text - len, " (the worst of %zu phases)", same);
+    tts_junit_case(junit, run->class_name,
+                   tts_check_limit_label(name, &run->plan->budget, limit_idx), &finding);
 }
 
-/* There is something to be read, but not all of it could be. */
-static void put_read(struct tts_junit *junit, const char *class_name, const char *path,
-                     const char *text, uint64_t line)
-{
-    const struct tts_junit_case test = {.class_name = class_name,
-                                        .name = "read",
-                                        .file = is_standard(path) ? NULL : path,
-                                        .line = line,
-                                        .outcome = TTS_JUNIT_ERROR,
-                                        .text = text,
-                                        .type = "read"};
-    tts_junit_case(junit, &test);
-}
-
-void tts_check_junit_run(struct tts_junit *junit, const struct tts_check_run *run)
-{
-    char text[TTS_CHECK_NOTE_MAX];
-    uint64_t line = tts_check_first_note(text, run->run);
-    put_read(junit, run->class_name, run->file->path, text, line);
-}
-
-enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *job,
-                                    struct tts_error *err)
-{
-    const struct tts_runs *bases = &job->baseline.runs;
-    for (size_t i = 0; i < bases->count; i++) {
-        const struct tts_run *base = &bases->runs[i];
-        char name[TTS_CHECK_TEXT_MAX], text[TTS_CHECK_NOTE_MAX];
-        char class_name[sizeof name + 16];
-        snprintf(class_name, sizeof class_name, "baseline %s",
-                 tts_check_base_name(name, job->baseline.path, base, i));
-        if (tts_check_is_partial(base)) {
-            uint64_t line = tts_check_first_note(text, base);
-            put_read(junit, class_name, job->baseline.path, text, line);
-        }
-        if (!job->is_paired[i]) {
-            const struct tts_junit_case test = {.class_name = class_name,
-                                                .name = "pair",
-                                                .outcome = TTS_JUNIT_ERROR,
-                                                .text = "it goes with no run here",
-                                                .type = "pair"};
-            tts_junit_case(junit, &test);
-        }
-    }
-    const struct tts_check_file *file;
-    for (size_t i = 0; (file = tts_check_problem(job, i)); i++)
-        put_read(junit, tts_message_path(file->path), file->path, file->problem,
-                 file->problem_line);
-    return tts_junit_end(junit, err);
-}
-
-/* ---- SARIF ---- */
-
-static const struct tts_sarif_rule rules[TTS_BUDGET_RULES] = {
+static const struct tts_rule rules[TTS_BUDGET_RULES] = {
 #define X(name, id, place, key, what)                                                          \
     [TTS_BUDGET_##name] = {                                                                    \
         id, "Memory budget: " what,                                                            \
@@ -105,11 +73,6 @@ static const struct tts_sarif_rule rules[TTS_BUDGET_RULES] = {
     TTS_BUDGET_RULE_MAP(X)
 #undef X
 };
-
-void tts_check_sarif_begin(struct tts_sarif *sarif, FILE *out)
-{
-    tts_sarif_begin(sarif, out, rules, TTS_BUDGET_RULES);
-}
 
 /* Not of lines or figures: the same finding in the next log is the same. */
 static uint64_t fingerprint_of(const struct tts_check_run *run,
@@ -129,25 +92,104 @@ static uint64_t fingerprint_of(const struct tts_check_run *run,
     return tts_fnv1a64_u64(hash, run->ordinals[finding->phase]);
 }
 
-void tts_check_sarif_finding(struct tts_sarif *sarif, const struct tts_check_run *run,
-                             const struct tts_budget_finding *finding)
+void tts_check_report_finding(struct tts_check_job *job, const struct tts_budget_finding *found)
 {
-    char label[TTS_CHECK_LABEL_MAX], what[TTS_CHECK_TEXT_MAX];
-    char text[TTS_RUN_LABEL_MAX + TTS_CHECK_LABEL_MAX + TTS_CHECK_TEXT_MAX + 8];
-    if (finding->status == TTS_BUDGET_PASS)
+    const struct tts_check_run *run = job->run;
+    const char *budget_path = job->options.budget_path;
+    struct words words;
+    char evidence[TTS_PATH_MAX + 16];
+    struct tts_finding finding = describe_limit(run, found, &words);
+    snprintf(evidence, sizeof evidence, "%s:%" PRIu32, tts_message_path(budget_path),
+             run->plan->budget.limits[found->limit_idx].line);
+    finding.evidence = evidence;
+    if (job->options.github)
+        tts_annotation_put(job->github, &finding);
+    if (!job->options.sarif_path)
         return;
-    snprintf(text, sizeof text, "%s: %s: %s", run->name, tts_check_label(label, run, finding),
-             tts_check_text(what, run, finding));
-    const struct tts_sarif_result result = {
-        .rule = (size_t)run->plan->budget.limits[finding->limit_idx].rule,
-        .level = finding->status == TTS_BUDGET_OVER ? TTS_SARIF_ERROR : TTS_SARIF_WARNING,
-        .message = text,
-        .path = is_standard(run->file->path) ? NULL : run->file->path,
-        .line = tts_check_line(run, finding),
-        .logical = finding->has_phase ? run->run->phases[finding->phase].name : NULL,
-        .fingerprint = fingerprint_of(run, finding),
-    };
-    tts_sarif_result(sarif, &result);
+    finding.fingerprint = fingerprint_of(run, found);
+    tts_sarif_result(&job->sarif, &finding);
+}
+
+/* ---- what could not be read, or has no partner ---- */
+
+/* A finding about an input. */
+static struct tts_finding describe_input(enum tts_severity severity, const char *path,
+                                         uint64_t line, const char *text)
+{
+    return (struct tts_finding){.rule = "read",
+                                .severity = severity,
+                                .is_about_work = true,
+                                .path = report_path(path),
+                                .line = line,
+                                .message = text};
+}
+
+/* A test "read" that failed. */
+static void put_read(struct tts_junit *junit, const char *class_name, const char *path,
+                     uint64_t line, const char *text)
+{
+    struct tts_finding finding = describe_input(TTS_SEVERITY_WARNING, path, line, text);
+    tts_junit_case(junit, class_name, "read", &finding);
+}
+
+void tts_check_report_run(struct tts_check_job *job, const struct tts_check_run *run)
+{
+    char text[TTS_CHECK_NOTE_MAX];
+    uint64_t line = tts_check_first_note(text, run->run);
+    struct tts_finding finding =
+        describe_input(TTS_SEVERITY_WARNING, run->file->path, line, text);
+    if (job->options.junit_path)
+        tts_junit_case(&job->junit, run->class_name, "read", &finding);
+    finding.subject = run->name;
+    if (job->options.github)
+        tts_annotation_put(job->github, &finding);
+}
+
+enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_check_job *job,
+                                    struct tts_error *err)
+{
+    const struct tts_runs *bases = &job->baseline.runs;
+    const struct tts_finding unpaired = {.rule = "pair",
+                                         .severity = TTS_SEVERITY_WARNING,
+                                         .message = "it goes with no run here"};
+    for (size_t i = 0; i < bases->count; i++) {
+        const struct tts_run *base = &bases->runs[i];
+        char name[TTS_CHECK_TEXT_MAX], text[TTS_CHECK_NOTE_MAX];
+        char class_name[sizeof name + 16];
+        snprintf(class_name, sizeof class_name, "baseline %s",
+                 tts_check_base_name(name, job->baseline.path, base, i));
+        if (tts_check_is_partial(base)) {
+            uint64_t line = tts_check_first_note(text, base);
+            put_read(junit, class_name, job->baseline.path, line, text);
+        }
+        if (!job->is_paired[i])
+            tts_junit_case(junit, class_name, "pair", &unpaired);
+    }
+    const struct tts_check_file *file;
+    for (size_t i = 0; (file = tts_check_problem(job, i)); i++)
+        put_read(junit, tts_message_path(file->path), file->path, file->problem_line,
+                 file->problem);
+    return tts_junit_end(junit, err);
+}
+
+/* Describes a run of the baseline that goes with no run. The text is the caller's. */
+static struct tts_finding describe_unpaired(const struct tts_check_job *job, size_t idx,
+                                            char text[TTS_CHECK_TEXT_MAX + 64])
+{
+    char name[TTS_CHECK_TEXT_MAX];
+    tts_check_base_name(name, job->baseline.path, &job->baseline.runs.runs[idx], idx);
+    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "%s goes with no run here", name);
+    return (struct tts_finding){.rule = "pair",
+                                .severity = TTS_SEVERITY_WARNING,
+                                .is_about_work = true,
+                                .message = text};
+}
+
+/* ---- SARIF ---- */
+
+void tts_check_sarif_begin(struct tts_sarif *sarif, FILE *out)
+{
+    tts_sarif_begin(sarif, out, rules, TTS_BUDGET_RULES);
 }
 
 static void put_notices(struct tts_sarif *sarif, const char *path, const struct tts_runs *runs)
@@ -155,24 +197,10 @@ static void put_notices(struct tts_sarif *sarif, const char *path, const struct 
     for (size_t i = 0; i < runs->count; i++) {
         for (size_t n = 0; n < tts_check_notes(&runs->runs[i]); n++) {
             struct tts_run_note note = tts_check_note(&runs->runs[i], n);
-            const struct tts_sarif_notice notice = {TTS_SARIF_WARNING, note.text,
-                                                    is_standard(path) ? NULL : path, note.line};
-            tts_sarif_notice(sarif, &notice);
+            struct tts_finding finding =
+                describe_input(TTS_SEVERITY_WARNING, path, note.line, note.text);
+            tts_sarif_notice(sarif, &finding);
         }
-    }
-}
-
-static void put_unpaired(struct tts_sarif *sarif, const struct tts_check_job *job)
-{
-    const struct tts_runs *bases = &job->baseline.runs;
-    for (size_t i = 0; i < bases->count; i++) {
-        char name[TTS_CHECK_TEXT_MAX], text[TTS_CHECK_TEXT_MAX + 64];
-        if (job->is_paired[i])
-            continue;
-        snprintf(text, sizeof text, "%s goes with no run here",
-                 tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
-        const struct tts_sarif_notice notice = {TTS_SARIF_WARNING, text, NULL, 0};
-        tts_sarif_notice(sarif, &notice);
     }
 }
 
@@ -181,16 +209,60 @@ void tts_check_sarif_end(struct tts_sarif *sarif, const struct tts_check_job *jo
     const struct tts_check_file *file;
     tts_sarif_notices(sarif, !tts_check_problem(job, 0));
     for (size_t i = 0; (file = tts_check_problem(job, i)); i++) {
-        const struct tts_sarif_notice notice = {TTS_SARIF_ERROR, file->problem,
-                                                is_standard(file->path) ? NULL : file->path,
-                                                file->problem_line};
-        tts_sarif_notice(sarif, &notice);
+        struct tts_finding finding =
+            describe_input(TTS_SEVERITY_ERROR, file->path, file->problem_line, file->problem);
+        tts_sarif_notice(sarif, &finding);
     }
     for (size_t i = 0; i < job->options.path_count; i++)
         put_notices(sarif, job->files[i].path, &job->files[i].runs);
     put_notices(sarif, job->baseline.path, &job->baseline.runs);
-    put_unpaired(sarif, job);
+    for (size_t i = 0; i < job->baseline.runs.count; i++) {
+        char text[TTS_CHECK_TEXT_MAX + 64];
+        struct tts_finding finding = describe_unpaired(job, i, text);
+        if (!job->is_paired[i])
+            tts_sarif_notice(sarif, &finding);
+    }
     tts_sarif_end(sarif);
+}
+
+/* ---- annotations ---- */
+
+static void annotate_baseline(FILE *out, const struct tts_check_job *job)
+{
+    const struct tts_runs *bases = &job->baseline.runs;
+    for (size_t i = 0; i < bases->count; i++) {
+        char note[TTS_CHECK_NOTE_MAX], text[TTS_CHECK_TEXT_MAX + 64];
+        if (tts_check_is_partial(&bases->runs[i])) {
+            uint64_t line = tts_check_first_note(note, &bases->runs[i]);
+            struct tts_finding finding =
+                describe_input(TTS_SEVERITY_WARNING, job->baseline.path, line, note);
+            tts_annotation_put(out, &finding);
+        }
+        struct tts_finding finding = describe_unpaired(job, i, text);
+        if (!job->is_paired[i])
+            tts_annotation_put(out, &finding);
+    }
+}
+
+void tts_check_github_end(FILE *out, const struct tts_check_job *job)
+{
+    const struct tts_check_file *file;
+    char mb[TTS_NUMBER_MB_MAX];
+    annotate_baseline(out, job);
+    for (size_t i = 0; (file = tts_check_problem(job, i)); i++) {
+        struct tts_finding finding =
+            describe_input(TTS_SEVERITY_ERROR, file->path, file->problem_line, file->problem);
+        tts_annotation_put(out, &finding);
+    }
+    if (job->assumed.is_known)
+        fprintf(out,
+                "::notice title=device memory::%s MB are assumed, name a device in the "
+                "budget\n",
+                tts_number_format_mb(mb, job->assumed.bytes, false));
+    if (tts_check_status_of(&job->counts) != TTS_BUDGET_PASS)
+        return;
+    fputs("::notice title=ttscope check::", out);
+    tts_check_text_verdict(out, &job->counts);
 }
 
 /* ---- numbers of phases ---- */

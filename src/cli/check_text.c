@@ -12,7 +12,7 @@ enum { NAME_COLUMNS = 100 };
 void tts_check_text_run(FILE *out, const struct tts_check_run *run)
 {
     char text[TTS_CHECK_TEXT_MAX], name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_check_safe(name, sizeof name, run->name, NAME_COLUMNS);
+    tts_safe_text_build(name, sizeof name, run->name, NAME_COLUMNS);
     tts_say(out, 0, "run: %s", name);
     if (tts_check_needs_device(&run->plan->budget))
         tts_say(out, 2, "device memory: %s", tts_check_device(text, run));
@@ -38,7 +38,7 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
     char where[sizeof path + 32] = "";
     uint64_t line = tts_check_line(run, finding);
     if (finding->status != TTS_BUDGET_PASS && finding->has_phase && line > 0) {
-        tts_check_safe(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
+        tts_safe_text_build(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
         snprintf(where, sizeof where, " (%s:%" PRIu64 ")", path, line);
     }
     tts_say(out, 2, "%-8s %s: %s%s", words[finding->status],

@@ -50,16 +50,9 @@ bool tts_check_needs_device(const struct tts_budget *budget)
 
 /* ---- where ---- */
 
-void tts_check_safe(char *out, size_t capacity, const char *text, size_t columns)
-{
-    tts_safe_text(out, capacity, text, columns);
-    for (char *at = out; (at = strstr(at, "##["));)
-        at[2] = '?';
-}
-
 static void put_safe(char *out, size_t capacity, const char *text)
 {
-    tts_check_safe(out, capacity, text, PHASE_COLUMNS);
+    tts_safe_text_build(out, capacity, text, PHASE_COLUMNS);
 }
 
 /* Has its figure another limit? Then what kind this one is. */
@@ -115,7 +108,7 @@ const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
 {
     char raw[TTS_RUN_LABEL_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_check_safe(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
+    tts_safe_text_build(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
     put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));
     const char *shown = name + (name[0] == ' '); /* a rank without a title */
     snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",

@@ -2,81 +2,57 @@
 #include "base/heap.h"
 #include "base/number.h"
 #include "cli/check_parts.h"
-#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char command[] = TTS_CHECK_COMMAND;
 
 /* ---- outputs ---- */
 
-/* What cannot be written is said before any work. */
-static enum tts_status open_outputs(struct tts_check_job *job, struct tts_error *err)
+/* Opens all outputs before any work is done. Returns false after the problem was printed. */
+static bool open_outputs(struct tts_job *frame, struct tts_check_job *job)
 {
     const struct tts_check_options *options = &job->options;
-    enum tts_status status = tts_outfile_open(&job->out, "-", err);
-    if (status == TTS_OK && options->github)
-        status = tts_outfile_open(&job->github, "-", err);
-    if (status == TTS_OK && options->junit_path)
-        status = tts_outfile_open(&job->junit_file, options->junit_path, err);
-    if (status == TTS_OK && options->sarif_path)
-        status = tts_outfile_open(&job->sarif_file, options->sarif_path, err);
-    if (status == TTS_OK && options->junit_path)
-        status = tts_junit_begin(&job->junit, job->junit_file.stream, "ttscope check", err);
-    return status;
-}
-
-static void begin_outputs(struct tts_check_job *job)
-{
-    if (job->options.sarif_path)
-        tts_check_sarif_begin(&job->sarif, job->sarif_file.stream);
-    tts_json_init(&job->json, job->out.stream);
-    if (job->options.json)
-        tts_check_json_begin(&job->json, &job->plan, job->options.budget_path);
-}
-
-static void abandon_outputs(struct tts_check_job *job)
-{
-    tts_outfile_abandon(&job->out);
-    tts_outfile_abandon(&job->github);
-    tts_junit_release(&job->junit);
-    tts_outfile_abandon(&job->junit_file);
-    tts_outfile_abandon(&job->sarif_file);
-}
-
-static void commit(struct tts_check_job *job, struct tts_outfile *file)
-{
     struct tts_error err = {0};
-    if (!file->stream || tts_outfile_commit(file, &err) == TTS_OK)
-        return;
-    tts_message(command, "%s", err.text);
-    job->is_failed = true;
+    FILE *junit = NULL, *sarif = NULL;
+    if (options->junit_path && !(junit = tts_job_open(frame, options->junit_path)))
+        return false;
+    if (options->sarif_path && !(sarif = tts_job_open(frame, options->sarif_path)))
+        return false;
+    job->out = tts_job_open(frame, "-");
+    if (!job->out || (options->github && !(job->github = tts_job_open(frame, "-"))))
+        return false;
+    if (junit && tts_junit_begin(&job->junit, junit, "ttscope check", &err) != TTS_OK) {
+        tts_message(command, "%s", err.text);
+        return false;
+    }
+    if (sarif)
+        tts_check_sarif_begin(&job->sarif, sarif);
+    return true;
 }
 
-static void end_outputs(struct tts_check_job *job)
+/* Completes all outputs. Returns false after the problem was printed. */
+static bool end_outputs(struct tts_check_job *job)
 {
     const struct tts_check_options *options = &job->options;
     struct tts_error err = {0};
     if (options->junit_path && tts_check_junit_end(&job->junit, job, &err) != TTS_OK) {
         tts_message(command, "%s", err.text);
-        job->is_failed = true;
-        tts_outfile_abandon(&job->junit_file);
+        return false;
     }
     if (options->sarif_path)
         tts_check_sarif_end(&job->sarif, job);
     if (options->json)
         tts_check_json_end(&job->json, job);
     else if (!options->quiet)
-        tts_check_text_end(job->out.stream, job);
+        tts_check_text_end(job->out, job);
     if (options->github)
-        tts_check_github_end(job->github.stream, job);
-    commit(job, &job->junit_file);
-    commit(job, &job->sarif_file);
-    commit(job, &job->out);
-    commit(job, &job->github);
+        tts_check_github_end(job->github, job);
+    return true;
 }
 
 /* ---- a limit ---- */
@@ -88,11 +64,9 @@ static void on_finding(void *ctx, const struct tts_budget_finding *finding)
     if (options->json)
         tts_check_json_finding(&job->json, job->run, finding);
     else if (!options->quiet)
-        tts_check_text_finding(job->out.stream, job->run, finding);
-    if (options->github)
-        tts_check_github_finding(job->github.stream, job->run, finding, options->budget_path);
-    if (options->sarif_path)
-        tts_check_sarif_finding(&job->sarif, job->run, finding);
+        tts_check_text_finding(job->out, job->run, finding);
+    if (options->github || options->sarif_path)
+        tts_check_report_finding(job, finding);
 }
 
 static void judge_limit(struct tts_check_job *job, const struct tts_budget_input *input,
@@ -146,11 +120,9 @@ static void begin_run(struct tts_check_job *job, const struct tts_check_run *run
     if (job->options.json)
         tts_check_json_run(&job->json, run);
     else if (!job->options.quiet)
-        tts_check_text_run(job->out.stream, run);
-    if (is_partial && job->options.junit_path)
-        tts_check_junit_run(&job->junit, run);
-    if (is_partial && job->options.github)
-        tts_check_github_run(job->github.stream, run);
+        tts_check_text_run(job->out, run);
+    if (is_partial)
+        tts_check_report_run(job, run);
 }
 
 static void end_run(struct tts_check_job *job)
@@ -211,7 +183,7 @@ static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *er
 
 static int exit_code_of(const struct tts_check_job *job)
 {
-    if (job->is_failed || job->counts.runs == 0)
+    if (job->counts.runs == 0)
         return TTS_EXIT_INPUT;
     switch (tts_check_status_of(&job->counts)) {
     case TTS_BUDGET_OVER:
@@ -224,31 +196,27 @@ static int exit_code_of(const struct tts_check_job *job)
     return TTS_EXIT_DONE;
 }
 
-/* Without a run, or a baseline that is needed, there is nothing to judge, but reports: those of
- * the day before would be taken for this one's. */
-static int run(struct tts_check_job *job)
+/* Without a run, or a baseline that is needed, nothing can be judged. The reports are written
+ * all the same: those of the day before would be taken for the reports of this run. */
+static int check_runs(struct tts_job *frame, struct tts_check_job *job)
 {
     struct tts_error err = {0};
-    enum tts_status status = open_outputs(job, &err);
-    if (status == TTS_OK)
-        status = tts_check_load(job, &err);
-    if (status == TTS_OK) {
-        begin_outputs(job);
-        if (!job->plan.needs_baseline || job->baseline.runs.count > 0)
-            status = judge_all(job, &err);
-    }
-    if (status != TTS_OK) {
-        tts_message(command, "%s", err.text);
+    if (!open_outputs(frame, job))
         return TTS_EXIT_INPUT;
-    }
-    end_outputs(job);
-    return exit_code_of(job);
+    enum tts_status status = tts_check_load(job, &err);
+    tts_json_init(&job->json, job->out);
+    if (status == TTS_OK && job->options.json)
+        tts_check_json_begin(&job->json, &job->plan, job->options.budget_path);
+    if (status == TTS_OK && (!job->plan.needs_baseline || job->baseline.runs.count > 0))
+        status = judge_all(job, &err);
+    if (status != TTS_OK)
+        return tts_job_fail(frame, NULL, &err);
+    return end_outputs(job) ? tts_job_commit(frame, exit_code_of(job)) : TTS_EXIT_INPUT;
 }
 
 /* A budget that is no budget: only the reports have something to say. */
-static void report_budget(struct tts_check_job *job)
+static void report_budget(struct tts_job *frame, struct tts_check_job *job)
 {
-    struct tts_error err = {0};
     job->options.json = job->options.github = false;
     job->options.quiet = true;
     job->budget.path = job->options.budget_path;
@@ -256,49 +224,48 @@ static void report_budget(struct tts_check_job *job)
              "the budget cannot be used: nothing was checked");
     job->counts.is_partial = true;
     job->options.path_count = 0; /* none was looked at */
-    if (open_outputs(job, &err) != TTS_OK)
-        return;
-    begin_outputs(job);
-    end_outputs(job);
+    if (open_outputs(frame, job) && end_outputs(job))
+        tts_job_commit(frame, TTS_EXIT_INPUT);
 }
 
-static int run_options(struct tts_check_job *job, char **argv)
+static int run_with_files(struct tts_job *frame, struct tts_check_job *job)
 {
-    int exit_code;
-    if (tts_check_options_read(&job->options, argv, &exit_code) != TTS_OPTIONS_END)
-        return exit_code;
-    exit_code = tts_check_plan_make(&job->options, &job->plan);
-    if (exit_code == TTS_EXIT_DONE)
-        return run(job);
-    if (exit_code == TTS_EXIT_INPUT)
-        report_budget(job);
-    return exit_code;
+    int code = tts_check_plan_make(&job->options, &job->plan);
+    if (code == TTS_EXIT_DONE)
+        code = check_runs(frame, job);
+    else if (code == TTS_EXIT_INPUT)
+        report_budget(frame, job);
+    tts_junit_release(&job->junit);
+    tts_check_release(job);
+    return code;
 }
 
-struct room {
-    struct tts_check_job job;
-    /* behind: the files, their names */
-    struct tts_check_file files[];
-};
-
-int tts_cmd_check(int argc, char **argv)
+static int run_check(struct tts_job *frame, void *values)
 {
+    struct tts_check_job *job = values;
     const struct tts_alloc *alloc = tts_alloc_libc();
-    size_t count = (size_t)argc + 1;
-    size_t names_at = sizeof(struct room) + count * sizeof(struct tts_check_file);
-    size_t bytes = names_at + count * sizeof(char *);
-    struct room *room = alloc->alloc(alloc->ctx, bytes);
-    if (!room) {
+    size_t bytes = (size_t)(frame->operand_count + 1) * sizeof *job->files;
+    job->options.paths = frame->operands;
+    job->options.path_count = (size_t)frame->operand_count;
+    if (!tts_check_options_are_good(&job->options))
+        return TTS_EXIT_USAGE;
+    job->files = alloc->alloc(alloc->ctx, bytes);
+    if (!job->files) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }
-    memset(room, 0, bytes);
-    room->job.files = room->files;
-    void *names = (char *)room + names_at;
-    room->job.options.paths = names;
-    int exit_code = run_options(&room->job, argv);
-    abandon_outputs(&room->job);
-    tts_check_release(&room->job);
-    alloc->free(alloc->ctx, room, bytes);
-    return exit_code;
+    memset(job->files, 0, bytes);
+    int code = run_with_files(frame, job);
+    alloc->free(alloc->ctx, job->files, bytes);
+    return code;
 }
+
+const struct tts_command tts_check_command = {
+    .name = TTS_CHECK_COMMAND,
+    .operands = "RUN",
+    .summary = "does a run stay within a memory budget",
+    .work = run_check,
+    .options = tts_check_options_table,
+    .values_bytes = sizeof(struct tts_check_job),
+    .operands_max = INT_MAX,
+};

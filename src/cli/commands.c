@@ -10,8 +10,6 @@ static const struct tts_command fit = {
 static const struct tts_command analyze = {
     "analyze", "LOG", "what a training log says about memory, with pictures",
     .run = tts_cmd_analyze};
-static const struct tts_command check = {
-    "check", "RUN", "does a run stay within a memory budget", .run = tts_cmd_check};
 static const struct tts_command show = {
     "show", "FILE", "what is in a recording or a graph trace", .run = tts_cmd_show};
 static const struct tts_command export = {.name = "export",
@@ -29,7 +27,7 @@ const struct tts_command *const tts_commands[] = {
     &fit,
     &analyze,
     &tts_diff_command,
-    &check,
+    &tts_check_command,
     &show,
     &export,
     &pack,

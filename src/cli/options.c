@@ -274,9 +274,17 @@ static bool check_together(const struct tts_options *options)
 int tts_options_read(struct tts_options *options, void *target)
 {
     int row;
-    while ((row = tts_options_next(options)) >= 0)
+    uint64_t before = 0;
+    while ((row = tts_options_next(options)) >= 0) {
+        if (options->table[row].is_once && before >> row & 1) {
+            tts_message(options->command, "'--%s' is given twice, give it once",
+                        options->table[row].name);
+            return stop(options, TTS_EXIT_USAGE);
+        }
+        before = options->given;
         if (!store_value(options, &options->table[row], target))
             return stop(options, TTS_EXIT_USAGE);
+    }
     if (row == TTS_OPTIONS_END && !check_together(options))
         return stop(options, TTS_EXIT_USAGE);
     return row;

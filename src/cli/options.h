@@ -38,6 +38,7 @@ struct tts_option {
     const char *const *words; /* WORD; the last is NULL */
     const char *needs;    /* another option that must be given too, without dashes; or NULL */
     const char *excludes; /* an option that must not be given too; or NULL */
+    bool is_once;         /* giving it twice is a mistake */
     /* OTHER: stores `text` at `target`. On failure err->text continues the sentence
      * "invalid value 'x' for '--name': ". */
     enum tts_status (*take)(void *target, const char *text, struct tts_error *err);

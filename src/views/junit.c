@@ -51,48 +51,61 @@ static void put_attribute(FILE *out, const char *name, const char *value)
 }
 
 /* "run: dram-peak" is at "a.log:7". */
-static void put_place(FILE *out, const struct tts_junit_case *test)
+static void put_place(FILE *out, const char *class_name, const char *name,
+                      const struct tts_finding *finding)
 {
     fputs("    <property name=\"", out);
-    tts_svg_escape(out, test->class_name);
+    tts_svg_escape(out, class_name);
     fputs(": ", out);
-    tts_svg_escape(out, test->name);
+    tts_svg_escape(out, name);
     fputs("\" value=\"", out);
-    tts_svg_escape(out, test->file);
-    if (test->line > 0)
-        fprintf(out, ":%" PRIu64, test->line);
+    tts_svg_escape(out, finding->path);
+    if (finding->line > 0)
+        fprintf(out, ":%" PRIu64, finding->line);
     fputs("\"/>\n", out);
 }
 
-static void put_outcome(FILE *out, const struct tts_junit_case *test)
+static void put_message(FILE *out, const struct tts_finding *finding)
 {
-    if (test->outcome == TTS_JUNIT_PASSED) {
+    if (finding->label) {
+        tts_svg_escape(out, finding->label);
+        fputs(": ", out);
+    }
+    tts_svg_escape(out, finding->message);
+}
+
+static void put_outcome(FILE *out, const struct tts_finding *finding)
+{
+    if (finding->severity < TTS_SEVERITY_WARNING) {
         fputs("    <system-out>", out);
-        tts_svg_escape(out, test->text);
+        put_message(out, finding);
         fputs("</system-out>\n", out);
         return;
     }
-    fprintf(out, "    <%s", test->outcome == TTS_JUNIT_FAILED ? "failure" : "error");
-    put_attribute(out, "message", test->text);
-    if (test->type)
-        put_attribute(out, "type", test->type);
+    fprintf(out, "    <%s message=\"",
+            finding->severity == TTS_SEVERITY_ERROR ? "failure" : "error");
+    put_message(out, finding);
+    fputc('"', out);
+    if (finding->rule)
+        put_attribute(out, "type", finding->rule);
     fputs("/>\n", out);
 }
 
-void tts_junit_case(struct tts_junit *junit, const struct tts_junit_case *test)
+void tts_junit_case(struct tts_junit *junit, const char *class_name, const char *name,
+                    const struct tts_finding *finding)
 {
     FILE *out = junit->cases;
     junit->tests++;
-    junit->failures += test->outcome == TTS_JUNIT_FAILED;
-    junit->errors += test->outcome == TTS_JUNIT_ERROR;
+    junit->failures += finding->severity == TTS_SEVERITY_ERROR;
+    junit->errors += finding->severity == TTS_SEVERITY_WARNING;
     fputs("  <testcase", out);
-    put_attribute(out, "classname", test->class_name);
-    put_attribute(out, "name", test->name);
+    put_attribute(out, "classname", class_name);
+    put_attribute(out, "name", name);
     fputs(">\n", out);
-    put_outcome(out, test);
+    put_outcome(out, finding);
     fputs("  </testcase>\n", out);
-    if (test->file)
-        put_place(junit->out, test);
+    if (finding->path)
+        put_place(junit->out, class_name, name, finding);
 }
 
 enum tts_status tts_junit_end(struct tts_junit *junit, struct tts_error *err)

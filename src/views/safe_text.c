@@ -66,3 +66,10 @@ size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t co
     return dots_columns +
            tts_safe_text(out + dots_bytes, capacity - dots_bytes, text, columns - dots_columns);
 }
+
+void tts_safe_text_build(char *out, size_t capacity, const char *text, size_t columns)
+{
+    tts_safe_text(out, capacity, text, columns);
+    for (char *at = out; (at = strstr(at, "##["));)
+        at[2] = '?';
+}

@@ -14,3 +14,7 @@ size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t column
 /* The same, but of a text that is too long its end is kept, after one ellipsis, or three dots
  * if output is not UTF-8. */
 size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t columns);
+
+/* Like tts_safe_text(); besides, "##[" becomes "##?", because a build server takes "##[...]"
+ * for a command anywhere in a line. */
+void tts_safe_text_build(char *out, size_t capacity, const char *text, size_t columns);

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { MESSAGE_MAX = 4096 };
+
 static const char schema[] = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/"
                              "schemas/sarif-schema-2.1.0.json";
 
@@ -59,12 +61,13 @@ static void put_message(struct tts_json *json, const char *key, const char *text
     tts_json_object_end(json);
 }
 
-static const char *level_name(enum tts_sarif_level level)
+static const char *level_name(enum tts_severity severity)
 {
-    static const char *const names[] = {[TTS_SARIF_ERROR] = "error",
-                                        [TTS_SARIF_WARNING] = "warning",
-                                        [TTS_SARIF_NOTE] = "note"};
-    return names[level];
+    static const char *const names[] = {[TTS_SEVERITY_NONE] = "none",
+                                        [TTS_SEVERITY_NOTE] = "note",
+                                        [TTS_SEVERITY_WARNING] = "warning",
+                                        [TTS_SEVERITY_ERROR] = "error"};
+    return names[severity];
 }
 
 /* The field "locations", with one or none. */
@@ -99,22 +102,22 @@ static void put_location(struct tts_json *json, const char *path, uint64_t line,
     tts_json_array_end(json);
 }
 
-static void put_rule(struct tts_json *json, const struct tts_sarif_rule *rule)
+static void put_rule(struct tts_json *json, const struct tts_rule *rule)
 {
     tts_json_object(json, NULL);
     tts_json_text(json, "id", rule->id);
-    put_message(json, "shortDescription", rule->short_text);
+    put_message(json, "shortDescription", rule->title);
     put_message(json, "fullDescription", rule->help);
     put_message(json, "help", rule->help);
     tts_json_object(json, "defaultConfiguration");
-    tts_json_text(json, "level", level_name(TTS_SARIF_ERROR));
+    tts_json_text(json, "level", level_name(TTS_SEVERITY_ERROR));
     tts_json_object_end(json);
     tts_json_object_end(json);
 }
 
 /* ---- the document ---- */
 
-void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_sarif_rule *rules,
+void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_rule *rules,
                      size_t rule_count)
 {
     struct tts_json *json = &sarif->json;
@@ -139,18 +142,31 @@ void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_sarif_
     tts_json_array(json, "results");
 }
 
-void tts_sarif_result(struct tts_sarif *sarif, const struct tts_sarif_result *result)
+static size_t rule_index(const struct tts_sarif *sarif, const char *id)
+{
+    for (size_t i = 0; i < sarif->rule_count; i++)
+        if (strcmp(sarif->rules[i].id, id) == 0)
+            return i;
+    assert(!"a finding of one of the rules");
+    return 0;
+}
+
+void tts_sarif_result(struct tts_sarif *sarif, const struct tts_finding *finding)
 {
     struct tts_json *json = &sarif->json;
-    char print[16 + sizeof ":1"];
-    assert(result->rule < sarif->rule_count);
+    char print[16 + sizeof ":1"], message[MESSAGE_MAX];
+    if (finding->severity == TTS_SEVERITY_NONE)
+        return;
+    snprintf(message, sizeof message, "%s%s%s%s%s", finding->subject ? finding->subject : "",
+             finding->subject ? ": " : "", finding->label ? finding->label : "",
+             finding->label ? ": " : "", finding->message);
     tts_json_object(json, NULL);
-    tts_json_text(json, "ruleId", sarif->rules[result->rule].id);
-    tts_json_number(json, "ruleIndex", result->rule);
-    tts_json_text(json, "level", level_name(result->level));
-    put_message(json, "message", result->message);
-    put_location(json, result->path, result->line, result->logical);
-    tts_number_format_hex(print, result->fingerprint, 16);
+    tts_json_text(json, "ruleId", finding->rule);
+    tts_json_number(json, "ruleIndex", rule_index(sarif, finding->rule));
+    tts_json_text(json, "level", level_name(finding->severity));
+    put_message(json, "message", message);
+    put_location(json, finding->path, finding->line, finding->part);
+    tts_number_format_hex(print, finding->fingerprint, 16);
     memcpy(print + 16, ":1", sizeof ":1");
     tts_json_object(json, "partialFingerprints");
     tts_json_text(json, "primaryLocationLineHash", print);
@@ -168,13 +184,13 @@ void tts_sarif_notices(struct tts_sarif *sarif, bool is_done)
     tts_json_array(json, "toolExecutionNotifications");
 }
 
-void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_sarif_notice *notice)
+void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_finding *finding)
 {
     struct tts_json *json = &sarif->json;
     tts_json_object(json, NULL);
-    tts_json_text(json, "level", level_name(notice->level));
-    put_message(json, "message", notice->message);
-    put_location(json, notice->path, notice->line, NULL);
+    tts_json_text(json, "level", level_name(finding->severity));
+    put_message(json, "message", finding->message);
+    put_location(json, finding->path, finding->line, NULL);
     tts_json_object_end(json);
 }
 

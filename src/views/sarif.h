@@ -3,6 +3,7 @@
  * thread; errors are the stream's. */
 #pragma once
 
+#include "model/finding.h"
 #include "views/json.h"
 
 #include <stdbool.h>
@@ -10,44 +11,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct tts_sarif_rule {
-    const char *id; /* stable */
-    const char *short_text, *help;
-};
-
-enum tts_sarif_level { TTS_SARIF_ERROR, TTS_SARIF_WARNING, TTS_SARIF_NOTE };
-
 struct tts_sarif {
     struct tts_json json;
-    const struct tts_sarif_rule *rules; /* borrowed */
+    const struct tts_rule *rules; /* borrowed */
     size_t rule_count;
 };
 
-/* Any bytes. */
-struct tts_sarif_result {
-    size_t rule;
-    enum tts_sarif_level level;
-    const char *message;
-    const char *path;     /* relative or absolute; NULL: it is in no file */
-    uint64_t line;        /* 0: none */
-    const char *logical;  /* what in it: a phase; NULL: none */
-    uint64_t fingerprint; /* the same for the same finding of another day, whatever its line */
-};
-
-/* Something that went wrong with the work itself. */
-struct tts_sarif_notice {
-    enum tts_sarif_level level;
-    const char *message;
-    const char *path; /* NULL: none */
-    uint64_t line;    /* 0: none */
-};
-
-void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_sarif_rule *rules,
+void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_rule *rules,
                      size_t rule_count);
-void tts_sarif_result(struct tts_sarif *sarif, const struct tts_sarif_result *result);
-/* Behind the last result: then notices, then the end. `is_done`: the work could be done. */
+/* Adds a finding of one of the rules. Findings that are good are left out. */
+void tts_sarif_result(struct tts_sarif *sarif, const struct tts_finding *finding);
+/* After the last result: then notices, then the end. `is_done`: the work could be done. */
 void tts_sarif_notices(struct tts_sarif *sarif, bool is_done);
-void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_sarif_notice *notice);
+/* Adds a finding about the work itself. */
+void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_finding *finding);
 void tts_sarif_end(struct tts_sarif *sarif);
 
 /* FNV-1a of a text and its end, for fingerprints. Begin with TTS_FNV1A64_INIT. */

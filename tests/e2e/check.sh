@@ -489,12 +489,12 @@ budget <<<'{overall: {cb: 1MiB}}'
 usage "which budget? give '--budget FILE' (see 'ttscope help check')" run.log
 usage "which run? give a log, a recording or a saved result ('-' is standard input)" -b budget.yaml
 usage "standard input can be read once only" -b - -
-usage "'--json' and '--github' are two answers, give one of them" -b budget.yaml --json --github run.log
-usage "'--json' and '--quiet' are two answers, give one of them" -b budget.yaml --json -q run.log
-usage "'--budget' stands twice, give one of them" -b budget.yaml -b budget.yaml run.log
-usage "'--device' and '--device_memory' both say how much memory there is, give one of them" \
+usage "'--github' and '--json' do not go together (see 'ttscope help check')" -b budget.yaml --json --github run.log
+usage "'--quiet' and '--json' do not go together (see 'ttscope help check')" -b budget.yaml --json -q run.log
+usage "'--budget' is given twice, give it once" -b budget.yaml -b budget.yaml run.log
+usage "'--device-memory' and '--device' do not go together (see 'ttscope help check')" \
     -b budget.yaml -d n150 --device_memory 1GiB run.log
-usage "'--device_memory 0' is not an amount of memory, expected bytes as 12884901888, 1.2e9 or 12GiB" \
+usage "invalid value '0' for '--device-memory': expected bytes as 12884901888, 1.2e9 or 12GiB" \
     -b budget.yaml --device_memory 0 run.log
 usage "'--set' changes a device: give '--device NAME' too" -b budget.yaml --set l1_small=0 run.log
 usage "standard output has the answer, '--sarif' needs a file" -b budget.yaml --sarif - run.log

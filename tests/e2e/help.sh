@@ -39,7 +39,7 @@ for command in $commands; do
     [ "$out" = "$page" ] && continue
     expect_out_like "usage: ttscope $command "
     while read -r option; do
-        grep -qE -e "(^|[ ,])$option([ ,]|\$)" <<<"$page" || fail "wanted $option in its page"
+        grep -qE -e "(^|[ ,])$option([ ,]|\$)" <<<"${page//_/-}" || fail "wanted $option in its page"
     done < <(grep -oE -e '^  (-.,|   ) --[a-z-]+' <<<"$out" | grep -oE -e '--[a-z-]+')
 done
 run "$ttscope" help ttscope

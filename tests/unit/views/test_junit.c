@@ -6,14 +6,19 @@
 
 static char text[8192];
 
-static const char *written(const struct tts_junit_case *cases, size_t count)
+struct test {
+    const char *class_name, *name;
+    struct tts_finding finding;
+};
+
+static const char *written(const struct test *tests, size_t count)
 {
     struct tts_junit junit;
     FILE *out = tmpfile();
     T_TRUE(out != NULL);
     T_EQ(tts_junit_begin(&junit, out, "ttscope check", NULL), TTS_OK);
     for (size_t i = 0; i < count; i++)
-        tts_junit_case(&junit, &cases[i]);
+        tts_junit_case(&junit, tests[i].class_name, tests[i].name, &tests[i].finding);
     T_EQ(tts_junit_end(&junit, NULL), TTS_OK);
     tts_junit_release(&junit); /* nothing is left */
     rewind(out);
@@ -34,17 +39,18 @@ static void expect(const char *wanted)
 
 T_TEST(counts_stand_at_the_top_and_each_outcome_has_its_element)
 {
-    const struct tts_junit_case cases[] = {
-        {.class_name = "run", .name = "dram-peak", .file = "a.log", .line = 7, .text = "fine"},
-        {.class_name = "run",
-         .name = "cb",
-         .file = "b.log",
-         .outcome = TTS_JUNIT_FAILED,
-         .text = "too much",
-         .type = "cb"},
-        {.class_name = "run", .name = "x", .outcome = TTS_JUNIT_ERROR, .text = "not known"},
+    const struct test tests[] = {
+        {"run", "dram-peak", {.path = "a.log", .line = 7, .message = "fine"}},
+        {"run",
+         "cb",
+         {.rule = "cb",
+          .severity = TTS_SEVERITY_ERROR,
+          .label = "cb A",
+          .path = "b.log",
+          .message = "too much"}},
+        {"run", "x", {.severity = TTS_SEVERITY_WARNING, .message = "not known"}},
     };
-    written(cases, 3);
+    written(tests, 3);
     char wanted[2048];
     snprintf(wanted, sizeof wanted,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -58,7 +64,7 @@ T_TEST(counts_stand_at_the_top_and_each_outcome_has_its_element)
              "    <system-out>fine</system-out>\n"
              "  </testcase>\n"
              "  <testcase classname=\"run\" name=\"cb\">\n"
-             "    <failure message=\"too much\" type=\"cb\"/>\n"
+             "    <failure message=\"cb A: too much\" type=\"cb\"/>\n"
              "  </testcase>\n"
              "  <testcase classname=\"run\" name=\"x\">\n"
              "    <error message=\"not known\"/>\n"
@@ -70,12 +76,12 @@ T_TEST(counts_stand_at_the_top_and_each_outcome_has_its_element)
 
 T_TEST(foreign_text_stays_text)
 {
-    const struct tts_junit_case test = {.class_name = "<a & \"b\">",
-                                        .name = "n\n\x1b[2J",
-                                        .file = "d/\"x\".log",
-                                        .outcome = TTS_JUNIT_FAILED,
-                                        .text = "]]> \xff",
-                                        .type = "'t'"};
+    const struct test test = {"<a & \"b\">",
+                              "n\n\x1b[2J",
+                              {.rule = "'t'",
+                               .severity = TTS_SEVERITY_ERROR,
+                               .path = "d/\"x\".log",
+                               .message = "]]> \xff"}};
     written(&test, 1);
     T_TRUE(strstr(text, "classname=\"&lt;a &amp; &quot;b&quot;&gt;\"") != NULL);
     T_TRUE(strstr(text, "name=\"n\xef\xbf\xbd\xef\xbf\xbd[2J\"") != NULL);
@@ -88,8 +94,8 @@ T_TEST(foreign_text_stays_text)
 
 T_TEST(the_line_of_the_suite_has_one_length_whatever_the_counts)
 {
-    const struct tts_junit_case test = {.class_name = "a", .name = "b", .text = ""};
-    struct tts_junit_case many[20];
+    const struct test test = {"a", "b", {.message = ""}};
+    struct test many[20];
     for (int i = 0; i < 20; i++)
         many[i] = test;
     size_t one = strcspn(strchr(written(&test, 0), '\n') + 1, "\n");

@@ -7,13 +7,13 @@
 
 static char text[16384];
 
-static const struct tts_sarif_rule rules[] = {
+static const struct tts_rule rules[] = {
     {"dram-peak", "Peak", "Helps."},
     {"cb", "Buffers", "Helps too."},
 };
 
-static const char *written(const struct tts_sarif_result *results, size_t count, bool is_done,
-                           const struct tts_sarif_notice *notice)
+static const char *written(const struct tts_finding *results, size_t count, bool is_done,
+                           const struct tts_finding *notice)
 {
     static struct tts_sarif sarif;
     FILE *out = tmpfile();
@@ -33,15 +33,18 @@ static const char *written(const struct tts_sarif_result *results, size_t count,
 
 T_TEST(a_document_has_the_schema_the_tool_its_rules_and_the_results)
 {
-    const struct tts_sarif_result results[] = {
-        {.rule = 1,
-         .level = TTS_SARIF_ERROR,
+    const struct tts_finding results[] = {
+        {.rule = "cb",
+         .severity = TTS_SEVERITY_ERROR,
+         .subject = "run",
+         .label = "cb A",
          .message = "too much",
          .path = "logs/run 1.log",
          .line = 12,
-         .logical = "FORWARD_PASS",
+         .part = "FORWARD_PASS",
          .fingerprint = 0x123},
-        {.rule = 0, .level = TTS_SARIF_WARNING, .message = "not known"},
+        {.rule = "cb", .severity = TTS_SEVERITY_NONE, .message = "good"},
+        {.rule = "dram-peak", .severity = TTS_SEVERITY_WARNING, .message = "not known"},
     };
     char wanted[4096];
     snprintf(
@@ -62,7 +65,8 @@ T_TEST(a_document_has_the_schema_the_tool_its_rules_and_the_results)
         "\"defaultConfiguration\": {\"level\": \"error\"}}]}}, "
         "\"results\": ["
         "{\"ruleId\": \"cb\", \"ruleIndex\": 1, \"level\": \"error\", "
-        "\"message\": {\"text\": \"too much\"}, \"locations\": [{\"physicalLocation\": "
+        "\"message\": {\"text\": \"run: cb A: too much\"}, \"locations\": "
+        "[{\"physicalLocation\": "
         "{\"artifactLocation\": {\"uri\": \"logs/run%%201.log\"}, \"region\": "
         "{\"startLine\": 12}}, \"logicalLocations\": [{\"name\": \"FORWARD_PASS\"}]}], "
         "\"partialFingerprints\": {\"primaryLocationLineHash\": \"0000000000000123:1\"}}, "
@@ -74,12 +78,15 @@ T_TEST(a_document_has_the_schema_the_tool_its_rules_and_the_results)
         "  ]\n"
         "}\n",
         tts_version());
-    T_STR_EQ(written(results, 2, true, NULL), wanted);
+    T_STR_EQ(written(results, 3, true, NULL), wanted);
 }
 
 T_TEST(what_went_wrong_with_the_work_is_a_notification)
 {
-    const struct tts_sarif_notice notice = {TTS_SARIF_ERROR, "cannot read it", "a.log", 3};
+    const struct tts_finding notice = {.severity = TTS_SEVERITY_ERROR,
+                                       .message = "cannot read it",
+                                       .path = "a.log",
+                                       .line = 3};
     written(NULL, 0, false, &notice);
     T_TRUE(strstr(text,
                   "\"results\": [], \"invocations\": [{\"executionSuccessful\": false, "
