@@ -31,7 +31,7 @@ enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
     if (!whatif)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     memset(whatif, 0, sizeof *whatif);
-    whatif->alloc = whatif->table.alloc = alloc;
+    whatif->alloc = whatif->table.alloc = whatif->table.by_key.alloc = alloc;
     whatif->chip = *config->chip;
     whatif->dram_only = config->dram_only;
     whatif->steps.is_kept = config->keeps_steps;

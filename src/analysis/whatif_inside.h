@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/whatif.h"
+#include "base/hashtable.h"
 #include "model/opnames.h"
 #include "ttscope/alloc.h"
 
@@ -27,8 +28,8 @@ struct tts_whatif_table {
     struct tts_whatif_entry *entries;
     size_t count, capacity; /* of entries ever used */
     uint32_t first_free;    /* + 1 */
-    uint32_t *buckets;      /* places + 1 by hash and probing, 0: empty; a power of two */
-    size_t bucket_count, used;
+    size_t used;
+    struct tts_hashtable by_key; /* device and id */
     uint64_t seed;
 };
 

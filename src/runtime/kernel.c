@@ -1,6 +1,7 @@
 #include "runtime/kernel.h"
 
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,52 +23,38 @@ static uint64_t hash_program(const struct tts_kernel *kernel)
         hash = hash_tensor(hash, kernel->in[i]);
     for (unsigned i = 0; i < kernel->outs; i++)
         hash = hash_tensor(hash, kernel->out[i]);
-    return hash ? hash : 1;
+    return hash;
 }
 
-static uint64_t *find_slot(uint64_t *programs, size_t capacity, uint64_t hash)
+static bool is_program(const void *programs, uint32_t place, const void *hash)
 {
-    size_t at = (size_t)hash & (capacity - 1);
-    while (programs[at] && programs[at] != hash)
-        at = (at + 1) & (capacity - 1);
-    return &programs[at];
+    return ((const uint64_t *)programs)[place] == *(const uint64_t *)hash;
 }
 
-/* The table is half full at most. */
-static bool grow_programs(struct tts_runtime *rt)
+static bool add_program(struct tts_runtime *rt, uint64_t hash)
 {
-    if (rt->program_count * 2 < rt->program_capacity)
-        return true;
-    size_t capacity = rt->program_capacity ? rt->program_capacity * 2 : 256;
-    uint64_t *programs = rt->alloc->alloc(rt->alloc->ctx, capacity * sizeof *programs);
+    uint64_t *programs = tts_alloc_grow(rt->alloc, rt->programs, &rt->program_capacity,
+                                        rt->program_count + 1, sizeof *programs);
     if (!programs)
         return false;
-    memset(programs, 0, capacity * sizeof *programs);
-    for (size_t i = 0; i < rt->program_capacity; i++)
-        if (rt->programs[i])
-            *find_slot(programs, capacity, rt->programs[i]) = rt->programs[i];
-    if (rt->programs)
-        rt->alloc->free(rt->alloc->ctx, rt->programs,
-                        rt->program_capacity * sizeof *rt->programs);
     rt->programs = programs;
-    rt->program_capacity = capacity;
-    return true;
+    programs[rt->program_count] = hash;
+    return tts_hashtable_add(&rt->program_table, (uint32_t)hash,
+                             (uint32_t)rt->program_count++) == TTS_OK;
 }
 
 /* The first run of a program leaves its binary in DRAM. */
 static void count_binary(struct tts_runtime *rt, const struct tts_kernel *kernel)
 {
-    if (!grow_programs(rt)) {
-        tts_runtime_fail(rt, TTS_E_NOMEM, NULL);
-        return;
-    }
     uint64_t hash = hash_program(kernel);
-    uint64_t *slot = find_slot(rt->programs, rt->program_capacity, hash);
-    if (*slot)
+    rt->program_table.alloc = rt->alloc;
+    if (tts_hashtable_find(&rt->program_table, (uint32_t)hash, is_program, rt->programs,
+                           &hash) != TTS_HASHTABLE_NONE)
         return;
-    *slot = hash;
-    rt->program_count++;
-    tts_runtime_kernel_binary(rt, TTS_KERNEL_BINARY_BYTES);
+    if (add_program(rt, hash))
+        tts_runtime_kernel_binary(rt, TTS_KERNEL_BINARY_BYTES);
+    else
+        tts_runtime_fail(rt, TTS_E_NOMEM, NULL);
 }
 
 void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel)

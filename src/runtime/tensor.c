@@ -143,6 +143,7 @@ void tts_runtime_release(struct tts_runtime *rt)
         rt->alloc->free(rt->alloc->ctx, rt->programs,
                         rt->program_capacity * sizeof *rt->programs);
     rt->programs = NULL;
+    tts_hashtable_release(&rt->program_table);
 }
 
 /* --- shapes ----------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  * read as what they allocate, keep and free. One thread. */
 #pragma once
 
+#include "base/hashtable.h"
 #include "runtime/slab.h"
 #include "runtime/workload.h"
 #include "ttscope/device.h"
@@ -57,8 +58,9 @@ struct tts_runtime {
     uint64_t tensor_parallel; /* chips that share a model */
     bool reduces_whole;       /* an all-reduce gathers whole tensors, as on a mesh of two axes
                                  until May 2026 */
-    uint64_t *programs;       /* of those that ran: a hash each, open addressing, 0 is none */
+    uint64_t *programs;       /* of those that ran: a hash each */
     size_t program_count, program_capacity;
+    struct tts_hashtable program_table;
 };
 
 void tts_runtime_init(struct tts_runtime *rt, struct tts_device *device,

@@ -1,139 +1,92 @@
 #include "sources/devseq_names.h"
 
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { CAPACITY_MIN = 16 };
-
 /* What the two tables are about. */
-enum key { BY_NAME, BY_PLACE };
+enum { BY_NAME = TTS_DEVSEQ_BY_NAME, BY_PLACE = TTS_DEVSEQ_BY_PLACE };
 
-static uint32_t *table_of(const struct tts_devseq_names *names, enum key key)
+static uint32_t hash_name(const struct tts_devseq_names *names,
+                          const struct tts_devseq_name *name)
 {
-    return key == BY_NAME ? names->slots : names->slots + 2 * names->capacity;
+    return (uint32_t)tts_fnv1a64_text(TTS_FNV1A64_INIT ^ names->seed, name->text,
+                                      sizeof name->text);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint32_t hash_held(const struct tts_devseq_names *names, int key,
+                          const struct tts_devseq_held *held)
 {
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
+    return key == BY_NAME ? hash_name(names, &held->name)
+                          : tts_hashtable_mix(names->seed, held->buffer.address,
+                                              (uint64_t)held->buffer.pool);
 }
 
-static size_t home_of(const struct tts_devseq_names *names, enum key key,
-                      const struct tts_devseq_held *held)
+static bool has_name(const void *held, uint32_t place, const void *name)
 {
-    uint64_t hash = TTS_FNV1A64_INIT ^ names->seed;
-    if (key == BY_PLACE)
-        hash = mix(mix(hash, held->buffer.pool), held->buffer.address);
-    for (size_t i = 0; key == BY_NAME && i < sizeof held->name.text; i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, held->name.text + i, sizeof word);
-        hash = mix(hash, word);
-    }
-    return (size_t)hash & (2 * names->capacity - 1);
+    return memcmp(&((const struct tts_devseq_held *)held)[place].name, name,
+                  sizeof(struct tts_devseq_name)) == 0;
 }
 
-static bool are_same(enum key key, const struct tts_devseq_held *a,
-                     const struct tts_devseq_held *b)
+static bool has_place(const void *held, uint32_t place, const void *like)
 {
-    if (key == BY_PLACE)
-        return a->buffer.pool == b->buffer.pool && a->buffer.address == b->buffer.address;
-    return memcmp(&a->name, &b->name, sizeof a->name) == 0;
+    const struct tts_buffer *buffer = &((const struct tts_devseq_held *)held)[place].buffer;
+    const struct tts_buffer *wanted = like;
+    return buffer->pool == wanted->pool && buffer->address == wanted->address;
 }
 
-static bool is_in(enum key key, const struct tts_devseq_held *held)
+static bool is_in(int key, const struct tts_devseq_held *held)
 {
     return key == BY_NAME || (held->live && held->buffer.placed);
 }
 
-static size_t next_slot(const struct tts_devseq_names *names, size_t slot)
+static struct tts_devseq_held *held_at(struct tts_devseq_names *names, uint32_t place)
 {
-    return (slot + 1) & (2 * names->capacity - 1);
+    return place == TTS_HASHTABLE_NONE ? NULL : &names->held[place];
 }
 
-/* The slot of an entry like this, or the empty one where it would be. */
-static size_t slot_of(const struct tts_devseq_names *names, enum key key,
-                      const struct tts_devseq_held *held)
+static struct tts_hashtable *table_of(struct tts_devseq_names *names, int key)
 {
-    const uint32_t *slots = table_of(names, key);
-    size_t slot = home_of(names, key, held);
-    while (slots[slot] != 0 && !are_same(key, &names->held[slots[slot] - 1], held))
-        slot = next_slot(names, slot);
-    return slot;
-}
-
-static void fill_slot(struct tts_devseq_names *names, enum key key, size_t idx)
-{
-    const struct tts_devseq_held *held = &names->held[idx];
-    if (is_in(key, held))
-        table_of(names, key)[slot_of(names, key, held)] = (uint32_t)idx + 1;
-}
-
-static bool grow(struct tts_devseq_names *names)
-{
-    const struct tts_alloc *alloc = names->alloc;
-    size_t capacity = names->capacity ? 2 * names->capacity : CAPACITY_MIN;
-    if (capacity > TTS_DEVSEQ_NAMES_MAX)
-        return false;
-    size_t slots_bytes = 4 * capacity * sizeof *names->slots;
-    uint32_t *slots = alloc->alloc(alloc->ctx, slots_bytes);
-    if (!slots)
-        return false;
-    size_t held_bytes = capacity * sizeof *names->held;
-    struct tts_devseq_held *held =
-        names->held ? alloc->resize(alloc->ctx, names->held,
-                                    names->capacity * sizeof *names->held, held_bytes)
-                    : alloc->alloc(alloc->ctx, held_bytes);
-    if (!held) {
-        alloc->free(alloc->ctx, slots, slots_bytes);
-        return false;
-    }
-    if (names->slots)
-        alloc->free(alloc->ctx, names->slots, 4 * names->capacity * sizeof *names->slots);
-    memset(slots, 0, slots_bytes);
-    names->held = held;
-    names->slots = slots;
-    names->capacity = capacity;
-    for (size_t i = 0; i < names->count; i++) {
-        fill_slot(names, BY_NAME, i);
-        fill_slot(names, BY_PLACE, i);
-    }
-    return true;
-}
-
-static struct tts_devseq_held *find(struct tts_devseq_names *names, enum key key,
-                                    const struct tts_devseq_held *like)
-{
-    if (names->count == 0)
-        return NULL;
-    uint32_t found = table_of(names, key)[slot_of(names, key, like)];
-    return found ? &names->held[found - 1] : NULL;
+    names->tables[key].alloc = names->alloc;
+    return &names->tables[key];
 }
 
 struct tts_devseq_held *tts_devseq_names_find(struct tts_devseq_names *names,
                                               const struct tts_devseq_name *name)
 {
-    return find(names, BY_NAME, &(struct tts_devseq_held){.name = *name});
+    return held_at(names, tts_hashtable_find(table_of(names, BY_NAME), hash_name(names, name),
+                                             has_name, names->held, name));
 }
 
 struct tts_devseq_held *tts_devseq_names_at(struct tts_devseq_names *names, enum tts_pool pool,
                                             uint64_t address)
 {
-    return find(names, BY_PLACE,
-                &(struct tts_devseq_held){.buffer = {.pool = pool, .address = address}});
+    const struct tts_devseq_held like = {.buffer = {.pool = pool, .address = address}};
+    return held_at(names, tts_hashtable_find(table_of(names, BY_PLACE),
+                                             hash_held(names, BY_PLACE, &like), has_place,
+                                             names->held, &like.buffer));
 }
 
 struct tts_devseq_held *tts_devseq_names_add(struct tts_devseq_names *names,
                                              const struct tts_devseq_name *name)
 {
-    if (names->count == names->capacity && !grow(names))
+    assert(!tts_devseq_names_find(names, name));
+    if (names->count == TTS_DEVSEQ_NAMES_MAX)
         return NULL;
-    struct tts_devseq_held *held = &names->held[names->count];
+    struct tts_devseq_held *held = tts_alloc_grow(names->alloc, names->held, &names->capacity,
+                                                  names->count + 1, sizeof *held);
+    if (!held)
+        return NULL;
+    names->held = held;
+    held += names->count;
     *held = (struct tts_devseq_held){.name = *name};
-    assert(names->slots[slot_of(names, BY_NAME, held)] == 0);
-    fill_slot(names, BY_NAME, names->count++);
+    if (tts_hashtable_reserve(table_of(names, BY_PLACE), names->count + 1) != TTS_OK ||
+        tts_hashtable_add(table_of(names, BY_NAME), hash_name(names, name),
+                          (uint32_t)names->count) != TTS_OK)
+        return NULL;
+    names->count++;
     return held;
 }
 
@@ -141,10 +94,16 @@ void tts_devseq_names_bind(struct tts_devseq_names *names, struct tts_devseq_hel
                            const struct tts_buffer *buffer)
 {
     assert(!held->live);
+    assert(!buffer->placed || !tts_devseq_names_at(names, buffer->pool, buffer->address));
     held->live = true;
     held->buffer = *buffer;
-    assert(!buffer->placed || !tts_devseq_names_at(names, buffer->pool, buffer->address));
-    fill_slot(names, BY_PLACE, (size_t)(held - names->held));
+    if (!is_in(BY_PLACE, held))
+        return;
+    enum tts_status status =
+        tts_hashtable_add(table_of(names, BY_PLACE), hash_held(names, BY_PLACE, held),
+                          (uint32_t)(held - names->held));
+    assert(status == TTS_OK); /* room was made when the entry was added */
+    (void)status;
 }
 
 static void free_sharding(struct tts_devseq_names *names, struct tts_devseq_held *held)
@@ -154,36 +113,21 @@ static void free_sharding(struct tts_devseq_names *names, struct tts_devseq_held
     held->sharding = NULL;
 }
 
-/* Closes the hole: what stands behind it and came from before it moves in. */
-static void empty_slot(struct tts_devseq_names *names, enum key key, size_t hole)
+/* Takes entry `idx` out of a table; the last entry will be in its place. */
+static void unlist(struct tts_devseq_names *names, int key, uint32_t idx)
 {
-    uint32_t *slots = table_of(names, key);
-    size_t mask = 2 * names->capacity - 1;
-    slots[hole] = 0;
-    for (size_t at = next_slot(names, hole); slots[at] != 0; at = next_slot(names, at)) {
-        size_t home = home_of(names, key, &names->held[slots[at] - 1]);
-        if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* its home lies behind the hole */
-        slots[hole] = slots[at];
-        slots[at] = 0;
-        hole = at;
-    }
-}
-
-/* Takes entry `idx` out of a table; the last entry will stand in its place. */
-static void unlist(struct tts_devseq_names *names, enum key key, size_t idx)
-{
-    const struct tts_devseq_held *held = &names->held[idx], *last;
-    last = &names->held[names->count - 1];
+    const struct tts_devseq_held *held = &names->held[idx];
+    uint32_t last_idx = (uint32_t)names->count - 1;
+    const struct tts_devseq_held *last = &names->held[last_idx];
     if (is_in(key, held))
-        empty_slot(names, key, slot_of(names, key, held));
+        tts_hashtable_remove(table_of(names, key), hash_held(names, key, held), idx);
     if (last != held && is_in(key, last))
-        table_of(names, key)[slot_of(names, key, last)] = (uint32_t)idx + 1;
+        tts_hashtable_move(table_of(names, key), hash_held(names, key, last), last_idx, idx);
 }
 
 void tts_devseq_names_remove(struct tts_devseq_names *names, struct tts_devseq_held *held)
 {
-    size_t idx = (size_t)(held - names->held);
+    uint32_t idx = (uint32_t)(held - names->held);
     assert(idx < names->count);
     free_sharding(names, held);
     unlist(names, BY_NAME, idx);
@@ -198,7 +142,7 @@ void tts_devseq_names_release(struct tts_devseq_names *names)
         free_sharding(names, &names->held[i]);
     if (names->held)
         alloc->free(alloc->ctx, names->held, names->capacity * sizeof *names->held);
-    if (names->slots)
-        alloc->free(alloc->ctx, names->slots, 4 * names->capacity * sizeof *names->slots);
+    tts_hashtable_release(&names->tables[BY_NAME]);
+    tts_hashtable_release(&names->tables[BY_PLACE]);
     *names = (struct tts_devseq_names){.alloc = alloc};
 }

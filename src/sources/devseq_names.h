@@ -1,13 +1,15 @@
 /* devseq_names.h: the buffers of a device sequence by name, and by where they lie.
- * Two open hash tables of indices into one array of entries. Start from {.alloc = ...}.
+ * Start from {.alloc = ...}.
  * Caller's memory; one thread. For devseq_run.c only. */
 #pragma once
 
+#include "base/hashtable.h"
 #include "sources/devseq.h"
 #include "ttscope/alloc.h"
 #include "ttscope/device.h"
 
 enum { TTS_DEVSEQ_NAMES_MAX = 1 << 24 };
+enum { TTS_DEVSEQ_BY_NAME, TTS_DEVSEQ_BY_PLACE, TTS_DEVSEQ_TABLES };
 
 struct tts_devseq_held {
     struct tts_devseq_name name;
@@ -22,8 +24,8 @@ struct tts_devseq_names {
     const struct tts_alloc *alloc;
     uint64_t seed; /* of the hash: that no file can choose names that all collide */
     struct tts_devseq_held *held; /* [capacity], the first `count` are in use */
-    uint32_t *slots; /* [2 * capacity] by name, then as many by place: index + 1, 0: empty */
-    size_t count, capacity; /* a power of two */
+    size_t count, capacity;
+    struct tts_hashtable tables[TTS_DEVSEQ_TABLES];
 };
 
 void tts_devseq_names_release(struct tts_devseq_names *names);

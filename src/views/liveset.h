@@ -1,8 +1,8 @@
 /* liveset.h: the buffers that live while a file is gone through, by device and id.
- * A table found by hashing and probing that grows with them, twice as wide each time. Caller's
- * memory, one thread. */
+ * Caller's memory, one thread. */
 #pragma once
 
+#include "base/hashtable.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
@@ -17,7 +17,7 @@ struct tts_liveset_entry {
     uint64_t id;    /* key, with `device` */
     uint64_t bytes; /* the caller's, like all but key and number */
     uint64_t bytes_per_bank, block_bytes;
-    uint64_t number; /* of the buffer, in the order they were met, from 1; 0: no entry here */
+    uint64_t number; /* of the buffer, in the order they were met, from 1 */
     uint32_t device; /* an index */
     uint32_t op;     /* as opnames.h counts them */
     uint32_t slot;   /* TTS_LIVESET_NO_SLOT: it is not drawn */
@@ -27,8 +27,8 @@ struct tts_liveset_entry {
 struct tts_liveset {
     const struct tts_alloc *alloc;
     struct tts_liveset_entry *entries;
-    size_t capacity; /* 0, or a power of 2 */
-    size_t count;
+    size_t count, capacity;
+    struct tts_hashtable by_key;
     uint64_t seed; /* makes the hashing hard to foresee */
 };
 
