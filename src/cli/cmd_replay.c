@@ -2,11 +2,9 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/lines.h"
-#include "base/outfile.h"
-#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/replay_device.h"
 #include "cli/replay_parts.h"
 #include "cli/replay_recording.h"
@@ -29,115 +27,56 @@ struct replay {
     struct tts_lines lines;
     struct tts_opseq_run run;
     struct tts_addrmap *map;
-    struct tts_outfile map_file, json_file;
     struct tts_json document;
     struct tts_replay_check checked;
 };
 
 /* --- options ---------------------------------------------------------------------------- */
 
-enum {
-    OPTION_CHECK,
-    OPTION_STATS,
-    OPTION_BLOCKS,
-    OPTION_JSON,
-    OPTION_QUIET,
-    OPTION_MAP,
-    OPTION_DEVICE,
-    OPTION_SET,
-    OPTION_MODE,
-    OPTION_CSV,
-    OPTION_POOL,
-};
-
+#define AT(member) offsetof(struct replay, member)
 static const struct tts_option options_table[] = {
-    [OPTION_CHECK] = {"check", 'c', false},   [OPTION_STATS] = {"stats", 's', false},
-    [OPTION_BLOCKS] = {"blocks", 'b', false}, [OPTION_JSON] = {"json", 'j', false},
-    [OPTION_QUIET] = {"quiet", 'q', false},   [OPTION_MAP] = {"map", 'm', true},
-    [OPTION_DEVICE] = {"device", 'd', true},  [OPTION_SET] = {"set", 0, true},
-    [OPTION_MODE] = {"mode", 0, true},        [OPTION_CSV] = {"csv", 0, true},
-    [OPTION_POOL] = {"pool", 0, true},        {0},
+    {"check", 'c', TTS_OPTION_FLAG, AT(check),
+     .help = "compare with the results that the file states"},
+    {"stats", 's', TTS_OPTION_FLAG, AT(stats), .help = "print statistics"},
+    {"blocks", 'b', TTS_OPTION_FLAG, AT(blocks), .help = "print the blocks at the end"},
+    {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
+    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "leave out the results"},
+    {"map", 'm', TTS_OPTION_TEXT, AT(map_path), "OUT.svg", .help = "draw the address map"},
+    {"device", 'd', TTS_OPTION_TEXT, AT(on_device.device.name), "NAME",
+     .help = "run on all pools of a device"},
+    {"set", 0, TTS_OPTION_OTHER, AT(on_device.device), "KEY=VALUE",
+     "change a fact of the device", .needs = "device", .take = tts_device_arg_take_set},
+    {"mode", 0, TTS_OPTION_TEXT, AT(on_device.mode), "MODE",
+     .help = "place, no-dispatch or overcommit", .needs = "device"},
+    {"csv", 0, TTS_OPTION_TEXT, AT(on_device.csv_dir), "DIR",
+     .help = "write the runtime's memory reports", .needs = "device"},
+    {"pool", 0, TTS_OPTION_TEXT, AT(on_device.map_pool), "POOL",
+     .help = "which pool the map shows", .needs = "map"},
+    {0},
 };
-
-/* False: said what is wrong. */
-static bool set_option(struct replay *replay, int option, const char *value)
-{
-    bool *const flags[] = {[OPTION_CHECK] = &replay->check,
-                           [OPTION_STATS] = &replay->stats,
-                           [OPTION_BLOCKS] = &replay->blocks,
-                           [OPTION_JSON] = &replay->json,
-                           [OPTION_QUIET] = &replay->quiet};
-    const char **const values[] = {[OPTION_MAP] = &replay->map_path,
-                                   [OPTION_DEVICE] = &replay->on_device.device.name,
-                                   [OPTION_MODE] = &replay->on_device.mode,
-                                   [OPTION_CSV] = &replay->on_device.csv_dir,
-                                   [OPTION_POOL] = &replay->on_device.map_pool};
-    if (option == OPTION_SET)
-        return tts_device_arg_set(&replay->on_device.device, command, value);
-    if (option <= OPTION_QUIET)
-        *flags[option] = true;
-    else
-        *values[option] = value;
-    return true;
-}
-
-/* Options that only mean something with another. */
-static bool check_device_options(const struct replay *replay)
-{
-    const struct tts_replay_device *on = &replay->on_device;
-    const char *alone = on->device.set_count > 0 ? "--set"
-                        : on->mode               ? "--mode"
-                        : on->csv_dir            ? "--csv"
-                        : on->map_pool           ? "--pool"
-                                                 : NULL;
-    if (!on->device.name && alone) {
-        tts_message(command, "'%s' needs '--device NAME' (see 'ttscope help replay')", alone);
-        return false;
-    }
-    if (on->device.name && strcmp(on->device.name, "-") == 0 &&
-        strcmp(replay->path, "-") == 0) {
-        tts_message(command, "standard input cannot be both the device file and the sequence");
-        return false;
-    }
-    if (on->map_pool && !replay->map_path) {
-        tts_message(command, "'--pool' says which pool '--map' draws, and needs it");
-        return false;
-    }
-    return true;
-}
+#undef AT
 
 static bool map_is_stdout(const struct replay *replay)
 {
     return replay->map_path && strcmp(replay->map_path, "-") == 0;
 }
 
-/* TTS_OPTIONS_END when there is something to run, else TTS_OPTIONS_STOP and the exit code. */
-static int read_options(struct replay *replay, char **argv, int *exit_code)
+/* Returns false after the problem was printed. */
+static bool check_options(const struct tts_job *job, const struct replay *replay)
 {
-    struct tts_options options = tts_options_begin(command, options_table, argv);
-    int option;
-    *exit_code = TTS_EXIT_USAGE;
-    while ((option = tts_options_next(&options)) >= 0)
-        if (!set_option(replay, option, options.value))
-            return TTS_OPTIONS_STOP;
-    if (option == TTS_OPTIONS_STOP)
-        *exit_code = options.exit_code;
-    if (option == TTS_OPTIONS_STOP)
-        return option;
-    if (options.operand_count != 1) {
-        *exit_code = tts_options_bad_operands(&options, options.operand_count ? NULL : "FILE");
-        return TTS_OPTIONS_STOP;
-    }
-    replay->path = options.operands[0];
-    if (!check_device_options(replay))
-        return TTS_OPTIONS_STOP;
+    const struct tts_replay_device *on = &replay->on_device;
     bool prints = replay->check || replay->stats || replay->blocks || replay->json;
-    if (map_is_stdout(replay) && prints) {
+    if (on->map_pool && !on->device.name)
+        tts_job_usage(job, "'--pool' needs '--device NAME'");
+    else if (on->device.name && strcmp(on->device.name, "-") == 0 &&
+             strcmp(replay->path, "-") == 0)
+        tts_message(command, "standard input cannot be both the device file and the sequence");
+    else if (map_is_stdout(replay) && prints)
         tts_message(command, "'--map -' needs standard output for itself, give the map a file "
                              "or leave out --check, --stats, --blocks and --json");
-        return TTS_OPTIONS_STOP;
-    }
-    return TTS_OPTIONS_END;
+    else
+        return true;
+    return false;
 }
 
 /* Would the map replace what it is a map of, or of which chip? */
@@ -283,19 +222,17 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
     }
 }
 
-/* What stands behind the results. */
+/* Prints what comes after the results. */
 static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 {
     replay->checked.operations = replay->run.counts.operations;
-    if (replay->json) {
+    if (replay->json)
         tts_replay_json_end(&replay->document, &replay->run,
                             replay->check ? &replay->checked : NULL, !replay->quiet,
                             replay->blocks);
-        return tts_outfile_commit(&replay->json_file, err);
-    }
-    if (replay->stats)
+    else if (replay->stats)
         tts_replay_text_stats(&replay->run, stdout);
-    if (!replay->blocks)
+    if (replay->json || !replay->blocks)
         return TTS_OK;
     enum tts_status status = tts_blocktable_write(replay->run.space, NULL, stdout);
     return status == TTS_OK ? TTS_OK
@@ -303,47 +240,31 @@ static enum tts_status print_end(struct replay *replay, struct tts_error *err)
                                             tts_status_text(status));
 }
 
-static enum tts_status write_map(struct replay *replay, struct tts_error *err)
-{
-    if (!replay->map)
-        return TTS_OK;
-    tts_addrmap_finish(replay->map);
-    tts_svgmap_write(replay->map, replay->path, replay->map_file.stream);
-    return tts_outfile_commit(&replay->map_file, err);
-}
-
-static enum tts_status open_files(struct replay *replay, struct tts_error *err)
-{
-    enum tts_status status =
-        tts_lines_open(&replay->lines, replay->path, tts_alloc_libc(), err);
-    if (status == TTS_OK && replay->map_path)
-        status = tts_outfile_open(&replay->map_file, replay->map_path, err);
-    if (status == TTS_OK && replay->json)
-        status = tts_outfile_open(&replay->json_file, "-", err);
-    if (status == TTS_OK && replay->json)
-        tts_json_init(&replay->document, replay->json_file.stream);
-    return status;
-}
-
-static int run_replay(struct replay *replay)
+static int run_on_pool(struct tts_job *job, struct replay *replay)
 {
     struct tts_error err = {0};
-    enum tts_status status = open_files(replay, &err);
-    if (status == TTS_OK) {
-        status = run_lines(replay, &err);
-        if (status != TTS_OK)
-            tts_replay_locate(&replay->lines, &err);
-    }
+    FILE *json = NULL, *map = NULL;
+    if (tts_lines_open(&replay->lines, replay->path, tts_alloc_libc(), &err) != TTS_OK)
+        return tts_job_fail(job, replay->path, &err);
+    if (replay->map_path && !(map = tts_job_open(job, replay->map_path)))
+        return TTS_EXIT_INPUT;
+    if (replay->json && !(json = tts_job_open(job, "-")))
+        return TTS_EXIT_INPUT;
+    if (json)
+        tts_json_init(&replay->document, json);
+    enum tts_status status = run_lines(replay, &err);
+    if (status != TTS_OK)
+        tts_replay_locate(&replay->lines, &err);
     if (ferror(stdout))
         return TTS_EXIT_INPUT; /* main says so; a map of a part would mislead */
-    if (status == TTS_OK)
-        status = write_map(replay, &err);
+    if (status == TTS_OK && replay->map) {
+        tts_addrmap_finish(replay->map);
+        tts_svgmap_write(replay->map, replay->path, map);
+    }
     if (status == TTS_OK)
         status = print_end(replay, &err);
-    if (status != TTS_OK) {
-        tts_message_error(command, replay->path, &err);
-        return TTS_EXIT_INPUT;
-    }
+    if (status != TTS_OK)
+        return tts_job_fail(job, replay->path, &err);
     return replay->check ? tts_replay_check_end(&replay->checked, replay->path, replay->json)
                          : TTS_EXIT_DONE;
 }
@@ -392,28 +313,36 @@ static int run_recording(const struct replay *replay)
     return tts_replay_recording(&options);
 }
 
-int tts_cmd_replay(int argc, char **argv)
+static int run_replay(struct tts_job *job, void *values)
 {
-    (void)argc;
-    struct replay replay = {0};
-    int exit_code;
-    if (read_options(&replay, argv, &exit_code) == TTS_OPTIONS_STOP)
-        return exit_code;
-    const char *device = replay.on_device.device.name;
-    if (tts_replay_is_recording(&replay.path, !device || strcmp(device, "-") != 0))
-        return run_recording(&replay);
-    if (map_is_input(&replay)) {
-        refuse_map(&replay);
+    struct replay *replay = values;
+    replay->path = job->operands[0];
+    if (!check_options(job, replay))
+        return TTS_EXIT_USAGE;
+    const char *device = replay->on_device.device.name;
+    if (tts_replay_is_recording(&replay->path, !device || strcmp(device, "-") != 0))
+        return run_recording(replay);
+    if (map_is_input(replay)) {
+        refuse_map(replay);
         return TTS_EXIT_USAGE;
     }
-    if (replay.on_device.device.name)
-        return run_on_device(&replay);
-    tts_opseq_run_init(&replay.run, NULL);
-    exit_code = run_replay(&replay);
-    tts_outfile_abandon(&replay.json_file);
-    tts_outfile_abandon(&replay.map_file);
-    tts_addrmap_free(replay.map);
-    tts_opseq_run_release(&replay.run);
-    tts_lines_close(&replay.lines);
+    if (device)
+        return run_on_device(replay);
+    tts_opseq_run_init(&replay->run, NULL);
+    int exit_code = run_on_pool(job, replay);
+    tts_addrmap_free(replay->map);
+    tts_opseq_run_release(&replay->run);
+    tts_lines_close(&replay->lines);
     return exit_code;
 }
+
+const struct tts_command tts_replay_command = {
+    .name = "replay",
+    .operands = "FILE",
+    .summary = "run a sequence or a recording on the device model",
+    .work = run_replay,
+    .options = options_table,
+    .values_bytes = sizeof(struct replay),
+    .operands_min = 1,
+    .operands_max = 1,
+};

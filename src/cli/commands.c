@@ -18,9 +18,6 @@ static const struct tts_command export = {.name = "export",
                                               "turn a recording into a trace or a table"};
 static const struct tts_command pack = {
     "pack", "RECORDING", "make a recording small, and quick to seek", .run = tts_cmd_pack};
-static const struct tts_command replay = {"replay", "FILE",
-                                          "run a sequence or a recording on the device model",
-                                          .run = tts_cmd_replay};
 
 const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
@@ -31,7 +28,7 @@ const struct tts_command *const tts_commands[] = {
     &show,
     &export,
     &pack,
-    &replay,
+    &tts_replay_command,
     &tts_help_command,
     &tts_version_command,
     NULL,

@@ -241,13 +241,25 @@ static bool store_value(const struct tts_options *options, const struct tts_opti
     return false;
 }
 
+static int row_of_name(const struct tts_options *options, const char *name)
+{
+    int row = 0;
+    while (strcmp(options->table[row].name, name) != 0)
+        row++;
+    return row;
+}
+
 bool tts_options_has(const struct tts_options *options, const char *name)
 {
-    for (int i = 0; options->table[i].name; i++)
-        if (strcmp(options->table[i].name, name) == 0)
-            return options->given >> i & 1;
-    assert(!"an option of the table");
-    return false;
+    return options->given >> row_of_name(options, name) & 1;
+}
+
+static void say_needs(const struct tts_options *options, const struct tts_option *option)
+{
+    const char *value = options->table[row_of_name(options, option->needs)].value;
+    tts_message(options->command, "'--%s' needs '--%s%s%s' (see 'ttscope help %s')",
+                option->name, option->needs, value ? " " : "", value ? value : "",
+                options->command);
 }
 
 static bool check_together(const struct tts_options *options)
@@ -257,8 +269,7 @@ static bool check_together(const struct tts_options *options)
         if (!(options->given >> i & 1))
             continue;
         if (option->needs && !tts_options_has(options, option->needs)) {
-            tts_message(options->command, "'--%s' needs '--%s' (see 'ttscope help %s')",
-                        option->name, option->needs, options->command);
+            say_needs(options, option);
             return false;
         }
         if (option->excludes && tts_options_has(options, option->excludes)) {

@@ -70,7 +70,7 @@ struct tts_options tts_options_begin(const char *command, const struct tts_optio
  * problem or the help is printed, and `target` is half filled. */
 int tts_options_read(struct tts_options *options, void *target);
 
-/* Returns whether the option of that name was given. */
+/* Returns whether the option of that name, which is in the table, was given. */
 bool tts_options_has(const struct tts_options *options, const char *name);
 
 /* Prints the rows of a table, as -h does. */

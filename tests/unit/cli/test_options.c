@@ -230,7 +230,7 @@ T_TEST(options_that_need_or_exclude_others_say_so)
     struct values values = {0};
     struct tts_options options;
     T_STR_EQ(read_typed("--even ab", &values, &options),
-             "ttscope show: '--even' needs '--out' (see 'ttscope help show')\n");
+             "ttscope show: '--even' needs '--out FILE' (see 'ttscope help show')\n");
     T_STR_EQ(
         read_typed("--top 3 --all", &values, &options),
         "ttscope show: '--all' and '--top' do not go together (see 'ttscope help show')\n");
