@@ -18,16 +18,11 @@ static uint32_t index_of(struct tts_levels *levels, uint32_t id)
     return idx;
 }
 
-static void count(struct tts_pool_level *level, const struct tts_change *change)
+/* A buffer comes or leaves in its pool: of its device, and of all. */
+static void count_come(struct tts_pool_level *level, const struct tts_change *change)
 {
-    uint64_t bytes = tts_live_bytes(&change->live);
-    if (change->kind == TTS_CHANGE_UNSEEN) {
-        level->loose_bytes -= bytes;
-    } else if (change->kind == TTS_CHANGE_LEFT) {
-        assert(level->buffers > 0);
-        level->listed_bytes -= bytes;
-        level->buffers--;
-    } else if (change->is_unlisted) {
+    uint64_t bytes = tts_live_bytes(&change->came);
+    if (change->is_unlisted) {
         level->loose_bytes += bytes;
     } else {
         level->listed_bytes += bytes;
@@ -35,17 +30,38 @@ static void count(struct tts_pool_level *level, const struct tts_change *change)
     }
 }
 
+static void count_left(struct tts_pool_level *level, const struct tts_change *change)
+{
+    uint64_t bytes = tts_live_bytes(&change->left);
+    if (change->has_unseen) {
+        level->loose_bytes -= bytes;
+    } else {
+        assert(level->buffers > 0);
+        level->listed_bytes -= bytes;
+        level->buffers--;
+    }
+}
+
+static struct tts_pool_level *level_for(struct tts_levels *levels, const struct tts_live *live)
+{
+    assert((unsigned)live->pool < TTS_POOLS);
+    return &levels->devices[index_of(levels, live->device)].pools[live->pool];
+}
+
 void tts_levels_change(struct tts_levels *levels, const struct tts_change *change)
 {
-    if (change->kind == TTS_CHANGE_CHIP) {
+    if (change->has_chip) {
         uint32_t mesh = index_of(levels, change->mesh);
-        levels->devices[index_of(levels, change->device)].mesh = (uint16_t)(mesh + 1);
-        return;
+        levels->devices[index_of(levels, change->chip)].mesh = (uint16_t)(mesh + 1);
     }
-    enum tts_pool pool = change->live.pool;
-    assert((unsigned)pool < TTS_POOLS);
-    count(&levels->devices[index_of(levels, change->live.device)].pools[pool], change);
-    count(&levels->total[pool], change);
+    if (change->has_left || change->has_unseen) {
+        count_left(level_for(levels, &change->left), change);
+        count_left(&levels->total[change->left.pool], change);
+    }
+    if (change->has_come) {
+        count_come(level_for(levels, &change->came), change);
+        count_come(&levels->total[change->came.pool], change);
+    }
 }
 
 static void add(struct tts_level *level, const struct tts_pool_level *pool)

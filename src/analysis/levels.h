@@ -4,7 +4,7 @@
  * Plain data, some 30 KiB; starts as all zeros. One thread. */
 #pragma once
 
-#include "analysis/changes.h"
+#include "model/fold.h"
 
 struct tts_pool_level {
     uint64_t listed_bytes; /* of buffers that are known, and how many they are */

@@ -103,29 +103,43 @@ static struct tts_op_row *row_of(struct tts_ops *ops, const char *op)
 
 /* ---- counting ---- */
 
-enum tts_status tts_ops_change(struct tts_ops *ops, const struct tts_change *change)
+static enum tts_status count_left(struct tts_ops *ops, const struct tts_live *live)
 {
-    bool comes = change->kind == TTS_CHANGE_CAME;
-    if ((!comes && change->kind != TTS_CHANGE_LEFT) || change->live.pool != ops->pool)
-        return TTS_OK;
-    uint64_t bytes = tts_live_bytes(&change->live);
-    struct tts_op_row *row =
-        row_of(ops, change->is_unlisted ? tts_ops_unlisted : change->live.op);
+    struct tts_op_row *row = row_of(ops, live->op);
     if (!row)
         return TTS_E_NOMEM;
-    if (comes && !change->is_restored) {
+    assert(row->live_buffers > 0);
+    row->live_bytes -= tts_live_bytes(live);
+    row->live_buffers--;
+    return TTS_OK;
+}
+
+static enum tts_status count_come(struct tts_ops *ops, const struct tts_change *change)
+{
+    uint64_t bytes = tts_live_bytes(&change->came);
+    struct tts_op_row *row =
+        row_of(ops, change->is_unlisted ? tts_ops_unlisted : change->came.op);
+    if (!row)
+        return TTS_E_NOMEM;
+    if (!change->is_restored) {
         row->allocations++;
         row->allocated_bytes += bytes;
     }
-    if (comes && !change->is_unlisted) {
+    if (!change->is_unlisted) {
         row->live_bytes += bytes;
         row->live_buffers++;
-    } else if (!comes) {
-        assert(row->live_buffers > 0);
-        row->live_bytes -= bytes;
-        row->live_buffers--;
     }
     return TTS_OK;
+}
+
+enum tts_status tts_ops_change(struct tts_ops *ops, const struct tts_change *change)
+{
+    enum tts_status status = TTS_OK;
+    if (change->has_left && change->left.pool == ops->pool)
+        status = count_left(ops, &change->left);
+    if (status == TTS_OK && change->has_come && change->came.pool == ops->pool)
+        status = count_come(ops, change);
+    return status;
 }
 
 enum tts_status tts_ops_moment(struct tts_ops *ops, const struct tts_live *live)

@@ -21,7 +21,7 @@ TTS_NODISCARD enum tts_status tts_ops_new(enum tts_pool pool, const struct tts_a
 void tts_ops_free(struct tts_ops *ops); /* NULL is fine */
 
 /* TTS_E_NOMEM. What was there before the file lives, but was not allocated in it. What was not
- * listed (changes.h) is allocated, by tts_ops_unlisted, and nothing else. */
+ * listed (model/fold.h) is allocated, by tts_ops_unlisted, and nothing else. */
 TTS_NODISCARD enum tts_status tts_ops_change(struct tts_ops *ops,
                                              const struct tts_change *change);
 extern const char tts_ops_unlisted[];

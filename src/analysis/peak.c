@@ -54,10 +54,9 @@ static enum tts_status depart(struct tts_peak *peak, const struct tts_live *live
     return TTS_OK;
 }
 
-static void raise(struct tts_peak *peak, const struct tts_change *change,
-                  const struct tts_level *level)
+static void raise(struct tts_peak *peak, const struct tts_item *item,
+                  const struct tts_change *change, const struct tts_level *level)
 {
-    const struct tts_item *item = change->item;
     peak->info = (struct tts_peak_info){.pool = peak->info.pool,
                                         .level = *level,
                                         .is_start = change->is_restored,
@@ -67,23 +66,25 @@ static void raise(struct tts_peak *peak, const struct tts_change *change,
         return;
     peak->info.has_time = item->has_time;
     peak->info.time_ns = item->time_ns;
-    if (change->kind == TTS_CHANGE_CAME)
-        peak->info.op = change->live.op;
+    if (change->has_come)
+        peak->info.op = change->came.op;
 }
 
-enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_change *change,
+enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *item,
+                                const struct tts_change *change,
                                 const struct tts_levels *levels)
 {
-    bool is_chip = change->kind == TTS_CHANGE_CHIP;
-    if (!is_chip && change->live.pool != peak->info.pool)
+    enum tts_pool pool = peak->info.pool;
+    if (change->has_left && change->left.pool == pool && change->left.seq <= peak->info.seq) {
+        enum tts_status status = depart(peak, &change->left);
+        if (status != TTS_OK)
+            return status;
+    }
+    if (!change->has_chip && !(change->has_come && change->came.pool == pool))
         return TTS_OK;
-    if (change->kind == TTS_CHANGE_LEFT)
-        return change->live.seq <= peak->info.seq ? depart(peak, &change->live) : TTS_OK;
-    if (change->kind == TTS_CHANGE_UNSEEN)
-        return TTS_OK;
-    struct tts_level level = tts_levels_of(levels, peak->info.pool);
+    struct tts_level level = tts_levels_of(levels, pool);
     if (level.bytes > peak->info.level.bytes)
-        raise(peak, change, &level);
+        raise(peak, item, change, &level);
     return TTS_OK;
 }
 

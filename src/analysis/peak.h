@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/levels.h"
+#include "model/follow.h"
 
 struct tts_peak;
 
@@ -14,8 +15,9 @@ TTS_NODISCARD enum tts_status tts_peak_new(enum tts_pool pool, const struct tts_
                                            struct tts_peak **out);
 void tts_peak_free(struct tts_peak *peak); /* NULL is fine */
 
-/* With the levels behind the change. TTS_E_NOMEM. */
+/* With the item that made the change, and the levels after it. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_peak_change(struct tts_peak *peak,
+                                              const struct tts_item *item,
                                               const struct tts_change *change,
                                               const struct tts_levels *levels);
 

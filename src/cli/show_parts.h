@@ -80,7 +80,6 @@ struct tts_show {
     const struct tts_alloc *alloc;
     /* the questions */
     struct tts_follow *follow;
-    struct tts_changes changes;
     struct tts_levels levels;
     struct tts_peak *peak;
     struct tts_ops *ops, *failure_ops;

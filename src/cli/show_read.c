@@ -111,27 +111,26 @@ static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, 
 
 /* ---- life ---- */
 
-static enum tts_status on_change(void *ctx, const struct tts_change *change)
+/* What the pools that are kept learn of a change. */
+static enum tts_status take_change(struct tts_show *show, const struct tts_item *item,
+                                   const struct tts_change *change)
 {
-    struct tts_show *show = ctx;
-    tts_levels_change(&show->levels, change);
-    if (change->kind == TTS_CHANGE_CAME && change->is_restored) {
-        show->restored_buffers++;
-        if (change->live.pool == TTS_POOL_DRAM)
-            show->restored_dram += change->live.size_bytes;
-    }
-    if (show->options.at > 0)
-        return TTS_OK;
-    enum tts_pool pool = change->live.pool;
-    if (!show->keeps_all || change->kind != TTS_CHANGE_CHIP) {
-        struct tts_peak *peak = show->keeps_all ? show->peaks[pool] : show->peak;
-        struct tts_ops *ops = show->keeps_all ? show->ops_of[pool] : show->ops;
-        enum tts_status status = tts_peak_change(peak, change, &show->levels);
-        return status == TTS_OK ? tts_ops_change(ops, change) : status;
-    }
     enum tts_status status = TTS_OK;
-    for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++)
-        status = tts_peak_change(show->peaks[i], change, &show->levels);
+    tts_levels_change(&show->levels, change);
+    if (change->has_come && change->is_restored) {
+        show->restored_buffers++;
+        if (change->came.pool == TTS_POOL_DRAM)
+            show->restored_dram += change->came.size_bytes;
+    }
+    for (int i = 0; status == TTS_OK && show->options.at == 0 && i < TTS_POOLS; i++) {
+        struct tts_peak *peak = show->keeps_all ? show->peaks[i] : show->peak;
+        struct tts_ops *ops = show->keeps_all ? show->ops_of[i] : show->ops;
+        status = tts_peak_change(peak, item, change, &show->levels);
+        if (status == TTS_OK)
+            status = tts_ops_change(ops, change);
+        if (!show->keeps_all)
+            break;
+    }
     return status;
 }
 
@@ -172,7 +171,6 @@ enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_optio
         status = tts_peak_new(options->pool, show->alloc, &show->peak);
     if (status == TTS_OK)
         status = tts_ops_new(options->pool, show->alloc, &show->ops);
-    show->changes = (struct tts_changes){.follow = show->follow, .fn = on_change, .ctx = show};
     return status == TTS_OK ? TTS_OK : tts_error_set(err, status, "out of memory");
 }
 
@@ -264,7 +262,7 @@ static enum tts_status take_item(struct tts_show *show, const struct tts_item *i
     if (item->kind == TTS_ITEM_EVENT)
         return take_event(show, item);
     /* Only the keyframe that the file starts with says something new. */
-    bool is_active = item->kind == TTS_ITEM_ACTIVE && !show->changes.has_begun;
+    bool is_active = item->kind == TTS_ITEM_ACTIVE && !show->has_event;
     if (item->kind == TTS_ITEM_BEGIN || is_active)
         begin_capture(show, item);
     else if (item->kind == TTS_ITEM_END)
@@ -285,12 +283,15 @@ static enum tts_status follow_item(struct tts_show *show, const struct tts_item 
     show->item_seq = item->seq;
     show->items++;
     tts_partial_item(&show->partial, item);
-    enum tts_status status = tts_changes_item(&show->changes, item, err);
+    struct tts_change change;
+    enum tts_status status = tts_follow_change(show->follow, item, &change, err);
     if (status != TTS_OK && status != TTS_E_NOMEM && item->kind != TTS_ITEM_EVENT) {
         if (show->partial.refused++ == 0)
             show->partial.refusal = *err;
         return TTS_OK;
     }
+    if (status == TTS_OK)
+        status = take_change(show, item, &change);
     if (status == TTS_OK)
         status = take_item(show, item);
     return status == TTS_E_NOMEM || show->is_out_of_memory ? out_of_memory(err) : status;

@@ -149,10 +149,33 @@ static TTS_FORCE_INLINE void release(struct tts_fold *fold, struct tts_fold_devi
         count_any_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
 }
 
+/* ---- what a reader is told: `change` is NULL, a constant, where nobody reads ---- */
+
+static TTS_FORCE_INLINE void tell_left(const struct tts_fold *fold, uint32_t place,
+                                       struct tts_change *change)
+{
+    if (!change)
+        return;
+    change->has_left = true;
+    change->left = tts_fold_live_at(fold, place);
+}
+
+static TTS_FORCE_INLINE void tell_come(const struct tts_fold *fold, uint32_t place,
+                                       struct tts_change *change)
+{
+    if (!change || place == TTS_LEDGER_NONE)
+        return;
+    change->has_come = true;
+    change->came = tts_fold_live_at(fold, place);
+}
+
+/* ---- allocations and frees ---- */
+
 TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *device,
-                             uint32_t place, struct tts_entry entry)
+                             uint32_t place, struct tts_entry entry, struct tts_change *change)
 {
     fold->health.doubled++;
+    tell_left(fold, place, change);
     release(fold, device, place);
     tts_ledger_drop_l1(fold->ledger, place);
     tts_ledger_replace(fold->ledger, place, entry);
@@ -160,7 +183,7 @@ TTS_COLD static void replace(struct tts_fold *fold, struct tts_fold_device *devi
 
 /* Its place; TTS_LEDGER_NONE: there is no memory for it. */
 static TTS_FORCE_INLINE uint32_t record(struct tts_fold *fold, struct tts_fold_device *device,
-                                        struct tts_entry entry)
+                                        struct tts_entry entry, struct tts_change *change)
 {
     bool is_new;
     entry.device = (uint8_t)device->idx;
@@ -169,7 +192,7 @@ static TTS_FORCE_INLINE uint32_t record(struct tts_fold *fold, struct tts_fold_d
     if (TTS_UNLIKELY(place == TTS_LEDGER_NONE))
         fold->health.unlisted++;
     else if (TTS_UNLIKELY(!is_new))
-        replace(fold, device, place, entry);
+        replace(fold, device, place, entry, change);
     return place;
 }
 
@@ -179,11 +202,11 @@ static TTS_FORCE_INLINE uint32_t op_of(struct tts_fold *fold, uint64_t op_hash)
 }
 
 static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_device *device,
-                                         struct tts_entry entry)
+                                         struct tts_entry entry, struct tts_change *change)
 {
     enum tts_pool pool = (enum tts_pool)entry.pool;
     assert(entry.size_bytes > 0 && !tts_pool_is_l1(pool));
-    record(fold, device, entry);
+    tell_come(fold, record(fold, device, entry, change), change);
     if (TTS_UNLIKELY(pool != TTS_POOL_DRAM)) {
         count_any_alloc(fold, device, pool, entry.size_bytes);
         return;
@@ -193,8 +216,9 @@ static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_
         count_traced(fold, device, entry.size_bytes);
 }
 
-static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
-                     const struct tts_event *event, uint64_t op_hash)
+static TTS_FORCE_INLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
+                                      const struct tts_event *event, uint64_t op_hash,
+                                      struct tts_change *change)
 {
     assert(event->size_bytes > 0 && tts_pool_is_l1(event->pool));
     uint32_t op = op_of(fold, op_hash);
@@ -202,7 +226,8 @@ static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
                             (struct tts_entry){.id = event->id,
                                                .size_bytes = event->size_bytes,
                                                .op = (uint16_t)op,
-                                               .pool = (uint8_t)event->pool});
+                                               .pool = (uint8_t)event->pool},
+                            change);
     struct tts_l1_entry *part =
         place == TTS_LEDGER_NONE ? NULL : tts_ledger_add_l1(fold->ledger, place);
     if (TTS_LIKELY(event->pool == TTS_POOL_L1))
@@ -210,6 +235,7 @@ static void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
     else
         count_any_alloc(fold, device, event->pool, event->bytes_per_bank);
     tts_fold_place(fold, device, event, part, op);
+    tell_come(fold, place, change);
     if (fold->trace_depth > 0 && event->pool == TTS_POOL_L1)
         count_traced(fold, device, event->bytes_per_bank);
 }
@@ -237,16 +263,16 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
 }
 
 /* `bytes` are by the measure of the pool, for a buffer that was not seen. */
-static TTS_FORCE_INLINE enum tts_fold_outcome free_buffer(struct tts_fold *fold,
-                                                          struct tts_fold_device *device,
-                                                          uint64_t id, enum tts_pool pool,
-                                                          uint64_t bytes)
+static TTS_FORCE_INLINE enum tts_fold_outcome
+free_buffer(struct tts_fold *fold, struct tts_fold_device *device, uint64_t id,
+            enum tts_pool pool, uint64_t bytes, struct tts_change *change)
 {
     uint32_t place = tts_ledger_find(fold->ledger, (uint8_t)device->idx, id);
     if (TTS_UNLIKELY(place == TTS_LEDGER_NONE)) {
         free_unknown(fold, device, pool, bytes);
         return TTS_FOLD_UNSEEN;
     }
+    tell_left(fold, place, change);
     release(fold, device, place);
     tts_ledger_remove(fold->ledger, place);
     return TTS_FOLD_COUNTED;
@@ -338,10 +364,9 @@ static TTS_FORCE_INLINE struct tts_fold_device *begin(struct tts_fold *fold, uin
     return device;
 }
 
-static TTS_FORCE_INLINE enum tts_fold_outcome fold_alloc(struct tts_fold *fold,
-                                                         uint32_t device_id, enum tts_pool pool,
-                                                         uint64_t id, uint64_t size_bytes,
-                                                         uint64_t op_hash)
+static TTS_FORCE_INLINE enum tts_fold_outcome
+fold_alloc(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool, uint64_t id,
+           uint64_t size_bytes, uint64_t op_hash, struct tts_change *change)
 {
     struct tts_fold_device *device = begin(fold, device_id);
     if (TTS_UNLIKELY(!device))
@@ -350,56 +375,59 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_alloc(struct tts_fold *fold,
                 (struct tts_entry){.id = id,
                                    .size_bytes = size_bytes,
                                    .op = (uint16_t)op_of(fold, op_hash),
-                                   .pool = (uint8_t)pool});
+                                   .pool = (uint8_t)pool},
+                change);
     return TTS_FOLD_COUNTED;
 }
 
 static TTS_FORCE_INLINE enum tts_fold_outcome fold_free(struct tts_fold *fold,
                                                         uint32_t device_id, enum tts_pool pool,
-                                                        uint64_t id, uint64_t size_bytes)
+                                                        uint64_t id, uint64_t size_bytes,
+                                                        struct tts_change *change)
 {
     assert(!tts_pool_is_l1(pool));
     struct tts_fold_device *device = begin(fold, device_id);
     if (TTS_UNLIKELY(!device))
         return TTS_FOLD_DROPPED;
-    enum tts_fold_outcome outcome = free_buffer(fold, device, id, pool, size_bytes);
-    return outcome;
+    return free_buffer(fold, device, id, pool, size_bytes, change);
 }
 
 enum tts_fold_outcome tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
                                      uint64_t id, uint64_t size_bytes, uint64_t op_hash)
 {
-    return fold_alloc(fold, device, pool, id, size_bytes, op_hash);
+    return fold_alloc(fold, device, pool, id, size_bytes, op_hash, NULL);
 }
 
 enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t device,
                                            enum tts_pool pool, uint64_t id, uint64_t size_bytes)
 {
-    return fold_free(fold, device, pool, id, size_bytes);
+    return fold_free(fold, device, pool, id, size_bytes, NULL);
 }
 
 void tts_fold_alloc_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
                          uint64_t size_bytes)
 {
-    fold_alloc(fold, device, TTS_POOL_DRAM, id, size_bytes, 0);
+    fold_alloc(fold, device, TTS_POOL_DRAM, id, size_bytes, 0, NULL);
 }
 
 void tts_fold_free_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
                         uint64_t size_bytes)
 {
-    fold_free(fold, device, TTS_POOL_DRAM, id, size_bytes);
+    fold_free(fold, device, TTS_POOL_DRAM, id, size_bytes, NULL);
 }
 
-static enum tts_fold_outcome fold_l1(struct tts_fold *fold, const struct tts_event *event,
-                                     uint64_t op_hash)
+static TTS_FORCE_INLINE enum tts_fold_outcome fold_l1(struct tts_fold *fold,
+                                                      const struct tts_event *event,
+                                                      uint64_t op_hash,
+                                                      struct tts_change *change)
 {
     struct tts_fold_device *device = begin(fold, event->device);
     if (!device)
         return TTS_FOLD_DROPPED;
     if (event->kind == TTS_EVENT_FREE)
         return free_buffer(fold, device, event->id, event->pool,
-                           event->size_bytes ? event->bytes_per_bank : 0);
-    alloc_l1(fold, device, event, op_hash);
+                           event->size_bytes ? event->bytes_per_bank : 0, change);
+    alloc_l1(fold, device, event, op_hash, change);
     return TTS_FOLD_COUNTED;
 }
 
@@ -419,23 +447,59 @@ static enum tts_fold_outcome fold_other(struct tts_fold *fold, const struct tts_
     return TTS_FOLD_COUNTED;
 }
 
+static TTS_FORCE_INLINE enum tts_fold_outcome fold_event(struct tts_fold *fold,
+                                                         const struct tts_event *event,
+                                                         uint64_t op_hash,
+                                                         struct tts_change *change)
+{
+    tts_assert_expensive(tts_event_check(event, NULL) == TTS_OK);
+    if (event->kind > TTS_EVENT_FREE)
+        return fold_other(fold, event, op_hash);
+    if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0) {
+        fold->seq++; /* it takes nothing */
+        return TTS_FOLD_COUNTED;
+    }
+    if (tts_pool_is_l1(event->pool))
+        return fold_l1(fold, event, op_hash, change);
+    if (event->kind == TTS_EVENT_ALLOC)
+        return fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes,
+                          op_hash, change);
+    return fold_free(fold, event->device, event->pool, event->id, event->size_bytes, change);
+}
+
 enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_event *event,
                                      uint64_t op_hash)
 {
-    tts_assert_expensive(tts_event_check(event, NULL) == TTS_OK);
-    enum tts_fold_outcome outcome = TTS_FOLD_COUNTED;
-    if (event->kind > TTS_EVENT_FREE)
-        outcome = fold_other(fold, event, op_hash);
-    else if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0)
-        fold->seq++; /* it takes nothing */
-    else if (tts_pool_is_l1(event->pool))
-        outcome = fold_l1(fold, event, op_hash);
-    else if (event->kind == TTS_EVENT_ALLOC)
-        outcome = tts_fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes,
-                                 op_hash);
-    else
-        outcome = tts_fold_free_buffer(fold, event->device, event->pool, event->id,
-                                       event->size_bytes);
+    return fold_event(fold, event, op_hash, NULL);
+}
+
+/* A buffer that the ledger does not have, as the event tells it. */
+static struct tts_live live_of(const struct tts_event *event, uint64_t seq)
+{
+    return (struct tts_live){.id = event->id,
+                             .size_bytes = event->size_bytes,
+                             .bytes_per_bank = event->bytes_per_bank,
+                             .block_bytes = event->block_bytes,
+                             .seq = seq,
+                             .device = event->device,
+                             .pool = event->pool};
+}
+
+enum tts_fold_outcome tts_fold_change(struct tts_fold *fold, const struct tts_event *event,
+                                      uint64_t op_hash, struct tts_change *out)
+{
+    tts_change_clear(out);
+    enum tts_fold_outcome outcome = fold_event(fold, event, op_hash, out);
+    out->seq = fold->seq;
+    if (outcome == TTS_FOLD_UNSEEN && event->size_bytes > 0) {
+        out->has_unseen = true;
+        out->left = live_of(event, 0);
+    }
+    if (event->kind == TTS_EVENT_ALLOC && event->size_bytes > 0 && !out->has_come &&
+        outcome == TTS_FOLD_COUNTED) {
+        out->has_come = out->is_unlisted = true;
+        out->came = live_of(event, fold->seq);
+    }
     return outcome;
 }
 

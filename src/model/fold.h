@@ -55,8 +55,32 @@ enum tts_fold_outcome {
 enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_event *event,
                                      uint64_t op_hash);
 
-/* The same for the common case, without the event: a buffer in DRAM or TRACE of at most
- * TTS_EVENT_SIZE_MAX, with a size if it is allocated. */
+/* What an event, or an item of a keyframe, did to the buffers that live. An event that
+ * allocates an id again makes one buffer leave and one come. A plain value in the caller's
+ * memory; what is false has no value. Names of operations are borrowed for the life of the
+ * fold. */
+struct tts_change {
+    bool has_come;    /* came */
+    bool is_restored; /* came: it lived before the first event */
+    bool is_unlisted; /* came: there was no memory for it; it leaves as one that was not seen */
+    bool has_left;    /* left: it was freed, or its id was given again */
+    bool
+        has_unseen; /* left: it was freed but never seen; device, pool and sizes of the event */
+    bool has_chip;  /* chip is one of mesh */
+    uint32_t chip, mesh;
+    uint64_t seq; /* of the event; of an item of a keyframe: the events before */
+    struct tts_live came, left;
+};
+
+/* As tts_fold_event(), for readers: *out is what the event did. */
+enum tts_fold_outcome tts_fold_change(struct tts_fold *fold, const struct tts_event *event,
+                                      uint64_t op_hash, struct tts_change *out);
+
+/* How a pool counts a buffer: what its fullest bank holds in L1 and L1_SMALL, else its size. */
+uint64_t tts_live_bytes(const struct tts_live *live);
+
+/* As tts_fold_event() for the common case, without the event: a buffer in DRAM or TRACE of at
+ * most TTS_EVENT_SIZE_MAX, with a size if it is allocated. */
 enum tts_fold_outcome tts_fold_alloc(struct tts_fold *fold, uint32_t device, enum tts_pool pool,
                                      uint64_t id, uint64_t size_bytes, uint64_t op_hash);
 enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t device,
@@ -111,10 +135,12 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
                            void *ctx);
 
 /* Takes one item of a keyframe (KEYFRAME, CHIP, MISSED, LIVE, PART, TRACING; others are passed
- * over) in a fold that nobody watches and that had no event since new or reset. TTS_E_INVALID,
- * TTS_E_RANGE: it cannot be, or does not fit the limits. TTS_E_NOMEM. Nothing changes then. */
-TTS_NODISCARD enum tts_status
-tts_fold_restore(struct tts_fold *fold, const struct tts_item *item, struct tts_error *err);
+ * over) in a fold that nobody watches and that had no event since new or reset. `out`, if it is
+ * not NULL, is told what came. TTS_E_INVALID, TTS_E_RANGE: it cannot be, or does not fit the
+ * limits. TTS_E_NOMEM. Nothing changes then. */
+TTS_NODISCARD enum tts_status tts_fold_restore(struct tts_fold *fold,
+                                               const struct tts_item *item,
+                                               struct tts_change *out, struct tts_error *err);
 
 /* ---- phases ---- */
 

@@ -145,5 +145,12 @@ void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device
 void tts_fold_restore_part(struct tts_fold *fold, struct tts_fold_device *device,
                            const struct tts_event *event, const struct tts_program_part *part);
 
+/* Nothing came or left. */
+static inline void tts_change_clear(struct tts_change *change)
+{
+    change->has_come = change->is_restored = change->is_unlisted = false;
+    change->has_left = change->has_unseen = change->has_chip = false;
+}
+
 /* A buffer of the ledger: fold_live.c. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);

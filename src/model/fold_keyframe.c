@@ -216,7 +216,7 @@ static struct tts_event event_of(const struct tts_item *item)
 }
 
 static enum tts_status restore_live(struct tts_fold *fold, const struct tts_item *item,
-                                    struct tts_error *err)
+                                    struct tts_change *change, struct tts_error *err)
 {
     struct tts_event event = event_of(item);
     enum tts_status status = tts_event_check(&event, err);
@@ -246,6 +246,10 @@ static enum tts_status restore_live(struct tts_fold *fold, const struct tts_item
                              event.id);
     if (tts_pool_is_l1(event.pool))
         tts_fold_place(fold, device, &event, tts_ledger_add_l1(fold->ledger, place), op);
+    if (change) {
+        change->has_come = change->is_restored = true;
+        change->came = tts_fold_live_at(fold, place);
+    }
     return TTS_OK;
 }
 
@@ -293,9 +297,13 @@ static enum tts_status restore_seq(struct tts_fold *fold, const struct tts_item 
 }
 
 enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *item,
-                                 struct tts_error *err)
+                                 struct tts_change *out, struct tts_error *err)
 {
     assert(!fold->watches);
+    if (out) {
+        tts_change_clear(out);
+        out->seq = fold->seq;
+    }
     switch ((int)item->kind) {
     case TTS_ITEM_KEYFRAME:
         return restore_seq(fold, item, err);
@@ -305,7 +313,7 @@ enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *i
         tts_fold_miss(fold);
         return TTS_OK;
     case TTS_ITEM_LIVE:
-        return restore_live(fold, item, err);
+        return restore_live(fold, item, out, err);
     case TTS_ITEM_PART:
         return restore_part(fold, item, err);
     case TTS_ITEM_TRACING:

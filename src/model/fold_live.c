@@ -34,6 +34,11 @@ void tts_fold_sort(struct tts_live *heap, size_t count)
     }
 }
 
+uint64_t tts_live_bytes(const struct tts_live *live)
+{
+    return tts_pool_is_l1(live->pool) ? live->bytes_per_bank : live->size_bytes;
+}
+
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place)
 {
     struct tts_entry entry = tts_ledger_read(fold->ledger, place);

@@ -233,7 +233,7 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
         return tts_error_set(err, TTS_E_INVALID, "a keyframe begins in another");
     f->takes_keyframe = !f->has_begun && tts_fold_seq(f->fold) == 0;
     if (f->takes_keyframe) {
-        enum tts_status status = tts_fold_restore(f->fold, item, err);
+        enum tts_status status = tts_fold_restore(f->fold, item, NULL, err);
         if (status != TTS_OK)
             return status;
         f->is_partial = item->seq > 0 || item->count > 0;
@@ -243,7 +243,7 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
 }
 
 static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_item *item,
-                                       struct tts_error *err)
+                                       struct tts_change *change, struct tts_error *err)
 {
     if (item->kind == TTS_ITEM_KEYFRAME_END) {
         f->in_keyframe = false;
@@ -262,11 +262,11 @@ static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_it
     if (f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
                              "a keyframe has buffers behind its active captures");
-    return tts_fold_restore(f->fold, item, err);
+    return tts_fold_restore(f->fold, item, change, err);
 }
 
 static enum tts_status follow_event(struct tts_follow *f, const struct tts_item *item,
-                                    struct tts_error *err)
+                                    struct tts_change *change, struct tts_error *err)
 {
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
@@ -284,7 +284,10 @@ static enum tts_status follow_event(struct tts_follow *f, const struct tts_item 
         return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
     uint64_t op_hash =
         f->config.keeps_paths ? tts_oppath_event(f->paths, f->fold, item) : item->op.hash;
-    if (tts_fold_event(f->fold, &item->event, op_hash) == TTS_FOLD_DROPPED)
+    enum tts_fold_outcome outcome =
+        change ? tts_fold_change(f->fold, &item->event, op_hash, change)
+               : tts_fold_event(f->fold, &item->event, op_hash);
+    if (outcome == TTS_FOLD_DROPPED)
         return tts_error_set(err, TTS_E_RANGE, "more devices than can be followed");
     return TTS_OK;
 }
@@ -302,12 +305,12 @@ static enum tts_status start(struct tts_follow *f, const struct tts_item *item,
     return TTS_OK;
 }
 
-enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *item,
-                                struct tts_error *err)
+static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *item,
+                                   struct tts_change *change, struct tts_error *err)
 {
     assert(!f->has_ended);
     if (TTS_UNLIKELY(f->in_keyframe) && item->kind != TTS_ITEM_KEYFRAME)
-        return follow_keyframe(f, item, err);
+        return follow_keyframe(f, item, change, err);
     if (item->kind != TTS_ITEM_KEYFRAME && TTS_UNLIKELY(!f->has_begun)) {
         enum tts_status status = start(f, item, err);
         if (status != TTS_OK)
@@ -315,7 +318,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
     }
     switch (item->kind) {
     case TTS_ITEM_EVENT:
-        return follow_event(f, item, err);
+        return follow_event(f, item, change, err);
     case TTS_ITEM_NAME:
         if (item->op.hash)
             tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
@@ -341,6 +344,28 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
         return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe stands outside of one");
     }
     return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
+}
+
+enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *item,
+                                struct tts_error *err)
+{
+    return follow_item(f, item, NULL, err);
+}
+
+/* A chip of a keyframe that is passed over is known already. */
+enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
+                                  struct tts_change *out, struct tts_error *err)
+{
+    bool is_passed = f->in_keyframe && !f->takes_keyframe;
+    tts_change_clear(out);
+    enum tts_status status = follow_item(f, item, out, err);
+    if (item->kind == TTS_ITEM_CHIP && status == TTS_OK && !is_passed) {
+        out->has_chip = true;
+        out->chip = item->device;
+        out->mesh = item->mesh;
+    }
+    out->seq = f->fold->seq;
+    return status;
 }
 
 /* ---- gaps ---- */

@@ -35,6 +35,12 @@ void tts_follow_free(struct tts_follow *follow); /* NULL is fine */
 TTS_NODISCARD enum tts_status
 tts_follow_item(struct tts_follow *follow, const struct tts_item *item, struct tts_error *err);
 
+/* As tts_follow_item(), for those who ask what the item did to the buffers that live: *out, on
+ * success. */
+TTS_NODISCARD enum tts_status tts_follow_change(struct tts_follow *follow,
+                                                const struct tts_item *item,
+                                                struct tts_change *out, struct tts_error *err);
+
 /* Events up to number `seq` are missing in the file. Until skip_end the follower takes events
  * of any number up to that one: those of the missing ones that are known (resync.h). Phases
  * under way, and those that begin meanwhile, are partial. Not inside a keyframe. */

@@ -19,20 +19,19 @@ enum { RIG_DEVICES = 6, RIG_OPS = 8, RIG_BUFFERS = 8192 };
 struct rig {
     struct once memory; /* of the follower */
     struct tts_follow *follow;
-    struct tts_changes changes;
     struct tts_levels levels;
     struct tts_peak *peaks[TTS_POOLS];
     struct tts_ops *ops[TTS_POOLS];
     uint64_t seq, op;
 };
 
-static inline enum tts_status rig_change(void *ctx, const struct tts_change *change)
+static inline enum tts_status rig_change(struct rig *rig, const struct tts_item *item,
+                                         const struct tts_change *change)
 {
-    struct rig *rig = ctx;
     enum tts_status status = TTS_OK;
     tts_levels_change(&rig->levels, change);
     for (int pool = 0; status == TTS_OK && pool < TTS_POOLS; pool++) {
-        status = tts_peak_change(rig->peaks[pool], change, &rig->levels);
+        status = tts_peak_change(rig->peaks[pool], item, change, &rig->levels);
         if (status == TTS_OK)
             status = tts_ops_change(rig->ops[pool], change);
     }
@@ -61,7 +60,6 @@ static inline struct rig *rig_new(uint32_t live_max, const struct tts_alloc *all
         if (status == TTS_OK)
             status = tts_ops_new(pool, alloc, &rig->ops[pool]);
     }
-    rig->changes = (struct tts_changes){.follow = rig->follow, .fn = rig_change, .ctx = rig};
     if (status == TTS_OK)
         return rig;
     T_EQ(status, TTS_E_NOMEM);
@@ -75,9 +73,12 @@ static inline enum tts_status rig_item(struct rig *rig, struct tts_item item)
     if (item.kind == TTS_ITEM_EVENT)
         item.seq = rig->seq + 1;
     rig->memory.is_refused = item.kind == TTS_ITEM_EVENT; /* live_max is all there is */
-    enum tts_status status = tts_changes_item(&rig->changes, &item, &err);
+    struct tts_change change;
+    enum tts_status status = tts_follow_change(rig->follow, &item, &change, &err);
     rig->memory.is_refused = false;
     T_EQ(status == TTS_OK, err.text[0] == '\0');
+    if (status == TTS_OK)
+        status = rig_change(rig, &item, &change);
     if (status == TTS_OK && item.kind == TTS_ITEM_EVENT)
         rig->seq++;
     return status;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 64, LINE = 200, RECORDS = 3000 };
+enum { LINES = 64, LINE = 200, RECORDS = 3000, LIVE = 1024 };
 
 struct rig {
     struct usage_draw draw;
@@ -84,6 +84,13 @@ static void rig_done(struct rig *rig)
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_live(const struct tts_live *a, const struct tts_live *b)
+{
+    return a->id == b->id && a->device == b->device && a->pool == b->pool && a->seq == b->seq &&
+           a->size_bytes == b->size_bytes && a->bytes_per_bank == b->bytes_per_bank &&
+           a->block_bytes == b->block_bytes && same_text(a->op, b->op);
 }
 
 static bool same_parts(struct rig *rig, const struct tts_core_peak *is,
@@ -209,18 +216,14 @@ static bool same_state(struct rig *rig)
     usage_model_health(rig->model, &should);
     if (memcmp(&is, &should, sizeof is) != 0)
         return differ(rig, "health");
-    static struct tts_live live[1024], told[1024];
-    size_t count = usage_model_live(rig->model, live, 1024), capacity = below(rig, 1024);
+    static struct tts_live live[LIVE], told[LIVE];
+    size_t count = usage_model_live(rig->model, live, LIVE), capacity = below(rig, LIVE);
     if (tts_fold_collect(rig->fold, NULL, 0) != count ||
         tts_fold_collect(rig->fold, told, capacity) != count)
         return differ(rig, "how many live");
     tts_fold_sort(told, count < capacity ? count : capacity);
     for (size_t i = 0; i < count && i < capacity; i++) {
-        const struct tts_live *a = &told[i], *b = &live[i];
-        if (a->id != b->id || a->device != b->device || a->pool != b->pool ||
-            a->seq != b->seq || a->size_bytes != b->size_bytes ||
-            a->bytes_per_bank != b->bytes_per_bank || a->block_bytes != b->block_bytes ||
-            !same_text(a->op, b->op))
+        if (!same_live(&told[i], &live[i]))
             return differ(rig, "a live buffer");
     }
     return true;
@@ -251,6 +254,50 @@ static void note_event(struct rig *rig, const struct tts_event *e, int op)
     note(rig, "%s", text);
 }
 
+/* ---- changes ---- */
+
+/* The one that lived before and does not live now; NULL: all do. Both are in order of age. */
+static const struct tts_live *gone_of(const struct tts_live *before, size_t before_count,
+                                      const struct tts_live *after, size_t after_count)
+{
+    size_t same = 0;
+    while (same < before_count && same < after_count && before[same].seq == after[same].seq)
+        same++;
+    return same < before_count ? &before[same] : NULL;
+}
+
+/* Folds the event and compares what the fold tells with the live buffers before and after. */
+static bool post_change(struct rig *rig, const struct tts_event *event, uint64_t hash, int op)
+{
+    static struct tts_live before[LIVE], after[LIVE];
+    struct tts_tracker_health old, new;
+    struct tts_change change;
+    size_t before_count = usage_model_live(rig->model, before, LIVE);
+    usage_model_health(rig->model, &old);
+    memset(&change, 0xff, sizeof change);
+    tts_fold_change(rig->fold, event, hash, &change);
+    usage_model_event(rig->model, event, op);
+    usage_model_health(rig->model, &new);
+    size_t after_count = usage_model_live(rig->model, after, LIVE);
+    const struct tts_live *gone = gone_of(before, before_count, after, after_count);
+    bool comes = after_count + (gone != NULL) > before_count;
+    if (change.seq != new.events || change.has_chip || change.is_restored || change.is_unlisted)
+        return differ(rig, "change: event");
+    if (change.has_left != (gone != NULL) || (gone && !same_live(&change.left, gone)))
+        return differ(rig, "change: what left");
+    if (change.has_come != comes ||
+        (comes && !same_live(&change.came, &after[after_count - 1])))
+        return differ(rig, "change: what came");
+    if (change.has_unseen != (new.unseen_frees > old.unseen_frees))
+        return differ(rig, "change: what was freed unseen");
+    if (change.has_unseen &&
+        (change.left.id != event->id || change.left.pool != event->pool ||
+         change.left.device != event->device || change.left.size_bytes != event->size_bytes ||
+         change.left.bytes_per_bank != event->bytes_per_bank))
+        return differ(rig, "change: the buffer that was freed unseen");
+    return true;
+}
+
 static bool post(struct rig *rig)
 {
     struct tts_core_range ranges[USAGE_RANGES];
@@ -259,12 +306,17 @@ static bool post(struct rig *rig)
     note_event(rig, &event, op);
     if (tts_event_check(&event, NULL) != TTS_OK)
         return differ(rig, "the event is refused");
-    tts_fold_event(rig->fold, &event,
-                   op < 0 ? 0 : tts_opnames_hash(event.name, event.name_len));
-    usage_model_event(rig->model, &event, op);
+    uint64_t hash = op < 0 ? 0 : tts_opnames_hash(event.name, event.name_len);
+    bool same = true;
+    if (rig->events % 2) {
+        same = post_change(rig, &event, hash, op);
+    } else {
+        tts_fold_event(rig->fold, &event, hash);
+        usage_model_event(rig->model, &event, op);
+    }
     rig->draw.depth -= event.kind == TTS_EVENT_OP_END;
     rig->events++;
-    return true;
+    return same;
 }
 
 /* ---- meshes and watches ---- */

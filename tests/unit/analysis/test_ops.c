@@ -113,8 +113,8 @@ T_TEST(operations_without_a_name_of_their_own_are_one)
 T_TEST(what_was_there_before_lives_but_was_not_allocated)
 {
     struct rig *rig = rig_new(16, NULL);
-    struct tts_change change = {.kind = TTS_CHANGE_CAME, .is_restored = true};
-    change.live = (struct tts_live){.size_bytes = 30};
+    struct tts_change change = {.has_come = true, .is_restored = true};
+    change.came = (struct tts_live){.size_bytes = 30};
     T_EQ(tts_ops_change(rig->ops[TTS_POOL_DRAM], &change), TTS_OK);
     const struct tts_op_row *row = row_of(rig, TTS_POOL_DRAM, NULL);
     T_TRUE(row->allocations == 0 && row->allocated_bytes == 0);
@@ -129,8 +129,8 @@ T_TEST(many_operations_are_all_found_again)
     T_EQ(tts_ops_new(TTS_POOL_DRAM, NULL, &ops), TTS_OK);
     for (int round = 0; round < 3; round++)
         for (uint64_t i = 0; i < 3000; i++) {
-            struct tts_change change = {.kind = TTS_CHANGE_CAME};
-            change.live = (struct tts_live){.size_bytes = i + 1, .op = names[i]};
+            struct tts_change change = {.has_come = true};
+            change.came = (struct tts_live){.size_bytes = i + 1, .op = names[i]};
             T_EQ(tts_ops_change(ops, &change), TTS_OK);
         }
     T_EQ(tts_ops_count(ops), 3000);
@@ -151,8 +151,8 @@ T_TEST(out_of_memory_leaves_the_rows_as_they_were)
     T_EQ(tts_ops_new(TTS_POOL_DRAM, &heap.alloc, &ops), TTS_OK);
     uint64_t refused = 0;
     for (uint64_t i = 0; i < 500;) {
-        struct tts_change change = {.kind = TTS_CHANGE_CAME};
-        change.live = (struct tts_live){.size_bytes = 5, .op = names[i]};
+        struct tts_change change = {.has_come = true};
+        change.came = (struct tts_live){.size_bytes = 5, .op = names[i]};
         heap.fail_at = refused % 2 ? 0 : heap.calls + 1;
         enum tts_status status = tts_ops_change(ops, &change);
         T_EQ(tts_ops_count(ops), status == TTS_OK ? i + 1 : i);

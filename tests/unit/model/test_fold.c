@@ -2,6 +2,116 @@
 #include "harness/fold_rig.h"
 #include "torture/heap.h"
 
+/* --- what a reader is told ---------------------------------------------------------------- */
+
+static struct tts_change change_by(struct rig *rig, struct tts_event event)
+{
+    struct tts_change change;
+    memset(&change, 0xff, sizeof change); /* what was there before means nothing */
+    T_TRUE(tts_fold_change(rig->fold, &event, rig->op, &change) != TTS_FOLD_DROPPED);
+    return change;
+}
+
+static struct tts_event buffer_event(enum tts_event_kind kind, enum tts_pool pool, uint64_t id,
+                                     uint64_t bytes)
+{
+    struct tts_event event = tts_event_of(kind, 3);
+    event.pool = pool;
+    event.id = id;
+    event.size_bytes = bytes;
+    if (tts_pool_is_l1(pool))
+        event.bytes_per_bank = bytes / 8;
+    return event;
+}
+
+static bool has_nothing(const struct tts_change *change)
+{
+    return !change->has_come && !change->has_left && !change->has_unseen && !change->has_chip &&
+           !change->is_restored && !change->is_unlisted;
+}
+
+T_TEST(an_event_tells_which_buffer_came_and_which_left)
+{
+    struct rig rig = rig_new();
+    for (enum tts_pool pool = 0; pool < TTS_POOLS; pool++) {
+        uint64_t seq = tts_fold_seq(rig.fold);
+        struct tts_change change = change_by(&rig, buffer_event(TTS_EVENT_ALLOC, pool, 7, 800));
+        T_TRUE(change.has_come && !change.has_left && !change.has_unseen && !change.has_chip);
+        T_TRUE(!change.is_restored && !change.is_unlisted && change.seq == seq + 1);
+        T_TRUE(change.came.id == 7 && change.came.device == 3 && change.came.pool == pool);
+        T_TRUE(change.came.size_bytes == 800 && change.came.seq == seq + 1);
+        T_EQ(tts_live_bytes(&change.came), tts_pool_is_l1(pool) ? 100 : 800);
+        T_EQ(change.came.block_bytes, tts_pool_is_l1(pool) ? 100 : 0);
+        /* the ledger knows better than the free */
+        change = change_by(&rig, buffer_event(TTS_EVENT_FREE, TTS_POOL_DRAM, 7, 1));
+        T_TRUE(change.has_left && !change.has_come && !change.has_unseen);
+        T_TRUE(change.left.id == 7 && change.left.pool == pool && change.left.seq == seq + 1);
+        T_TRUE(change.left.size_bytes == 800 && change.seq == seq + 2);
+    }
+    rig_done(&rig);
+}
+
+T_TEST(an_id_that_is_given_again_makes_one_leave_and_one_come)
+{
+    struct rig rig = rig_new();
+    for (enum tts_pool pool = 0; pool < TTS_POOLS; pool++) {
+        change_by(&rig, buffer_event(TTS_EVENT_ALLOC, TTS_POOL_L1, 7, 64));
+        struct tts_change change = change_by(&rig, buffer_event(TTS_EVENT_ALLOC, pool, 7, 800));
+        T_TRUE(change.has_left && change.left.pool == TTS_POOL_L1);
+        T_TRUE(change.left.size_bytes == 64 && change.left.bytes_per_bank == 8);
+        T_EQ(change.left.seq + 1, change.came.seq);
+        T_TRUE(change.has_come && change.came.pool == pool && change.came.size_bytes == 800);
+        change_by(&rig, buffer_event(TTS_EVENT_FREE, TTS_POOL_DRAM, 7, 0));
+    }
+    rig_done(&rig);
+}
+
+T_TEST(a_free_of_what_was_never_seen_is_told_with_its_size)
+{
+    struct rig rig = rig_new();
+    for (enum tts_pool pool = 0; pool < TTS_POOLS; pool++) {
+        struct tts_change change = change_by(&rig, buffer_event(TTS_EVENT_FREE, pool, 9, 80));
+        T_TRUE(change.has_unseen && !change.has_left && !change.has_come);
+        T_TRUE(change.left.id == 9 && change.left.device == 3 && change.left.pool == pool);
+        T_EQ(tts_live_bytes(&change.left), tts_pool_is_l1(pool) ? 10 : 80);
+        change = change_by(&rig, buffer_event(TTS_EVENT_FREE, pool, 9, 0));
+        T_TRUE(has_nothing(&change)); /* how much it had is not known */
+    }
+    rig_done(&rig);
+}
+
+T_TEST(events_that_move_no_buffer_tell_of_none)
+{
+    struct rig rig = rig_new();
+    struct tts_change change =
+        change_by(&rig, buffer_event(TTS_EVENT_ALLOC, TTS_POOL_DRAM, 1, 0));
+    T_TRUE(has_nothing(&change) && change.seq == 1);
+    change = change_by(&rig, tts_event_of(TTS_EVENT_PROGRAM, 3));
+    T_TRUE(has_nothing(&change) && change.seq == 2);
+    change = change_by(&rig, tts_event_of(TTS_EVENT_TRACE_BEGIN, 3));
+    T_TRUE(has_nothing(&change) && change.seq == 3);
+    rig_done(&rig);
+}
+
+T_TEST(a_buffer_that_there_is_no_memory_for_comes_unlisted_and_leaves_unseen)
+{
+    struct once memory;
+    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){1, 4, 4}, &memory);
+    struct tts_change change =
+        change_by(&rig, buffer_event(TTS_EVENT_ALLOC, TTS_POOL_DRAM, 1, 8));
+    T_TRUE(change.has_come && !change.is_unlisted);
+    for (enum tts_pool pool = 0; pool < TTS_POOLS; pool++) {
+        change = change_by(&rig, buffer_event(TTS_EVENT_ALLOC, pool, 2, 80));
+        T_TRUE(change.has_come && change.is_unlisted && !change.has_left);
+        T_TRUE(change.came.id == 2 && change.came.pool == pool && change.came.device == 3);
+        T_EQ(tts_live_bytes(&change.came), tts_pool_is_l1(pool) ? 10 : 80);
+        T_EQ(change.came.seq, tts_fold_seq(rig.fold));
+        change = change_by(&rig, buffer_event(TTS_EVENT_FREE, pool, 2, 80));
+        T_TRUE(change.has_unseen && change.left.pool == pool);
+    }
+    rig_done(&rig);
+}
+
 /* --- health ----------------------------------------------------------------------------- */
 
 T_TEST(an_allocation_of_nothing_is_an_event_and_nothing_else)

@@ -281,7 +281,7 @@ static bool pass_on(void *ctx, const struct tts_item *item)
 {
     struct tts_fold *fold = ctx;
     struct tts_error err = {0};
-    T_EQ(tts_fold_restore(fold, item, &err), TTS_OK);
+    T_EQ(tts_fold_restore(fold, item, NULL, &err), TTS_OK);
     return true;
 }
 
@@ -464,6 +464,36 @@ T_TEST(a_file_that_begins_with_a_keyframe_knows_what_lived)
     T_EQ(tale->count, 3); /* two that were under way */
     tale_free(tale);
     rig_done(&rig);
+}
+
+T_TEST(a_follower_tells_what_came_with_the_first_keyframe_and_nothing_of_later_ones)
+{
+    struct tale *tale = tale_new(NULL);
+    struct tts_item item = {.kind = TTS_ITEM_LIVE, .seq = 5};
+    item.live = (struct tts_live){.id = 8, .size_bytes = 30, .device = 1, .seq = 4};
+    struct tts_change change;
+    for (int i = 0; i < 2; i++) {
+        T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME, .seq = 5}), TTS_OK);
+        T_EQ(tts_follow_change(tale->follow, &item, &change, NULL), TTS_OK);
+        T_TRUE(change.has_come == (i == 0) && change.is_restored == (i == 0));
+        T_TRUE(!change.has_left && !change.has_unseen && !change.has_chip);
+        T_TRUE(i > 0 || (change.came.id == 8 && change.came.size_bytes == 30));
+        T_TRUE(i > 0 || (change.came.seq == 4 && change.seq == 5));
+        struct tts_item chip = {.kind = TTS_ITEM_CHIP, .seq = 5, .device = 1, .mesh = 2};
+        T_EQ(tts_follow_change(tale->follow, &chip, &change, NULL), TTS_OK);
+        T_TRUE(change.has_chip == (i == 0) && !change.has_come);
+        T_TRUE(i > 0 || (change.chip == 1 && change.mesh == 2));
+        struct tts_item stray = {.kind = TTS_ITEM_EVENT, .seq = 6};
+        T_EQ(tts_follow_change(tale->follow, &stray, &change, NULL), TTS_OK);
+        T_TRUE(!change.has_come && !change.has_left);
+        T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME_END, .seq = 5}), TTS_OK);
+    }
+    item = (struct tts_item){.kind = TTS_ITEM_EVENT, .seq = 6};
+    item.event = tts_event_of(TTS_EVENT_FREE, 1);
+    item.event.id = 8;
+    T_EQ(tts_follow_change(tale->follow, &item, &change, NULL), TTS_OK);
+    T_TRUE(change.has_left && change.left.size_bytes == 30 && change.seq == 6);
+    tale_free(tale);
 }
 
 T_TEST(a_keyframe_that_cannot_be_is_refused)
