@@ -95,44 +95,36 @@ struct tts_peak_info tts_peak_info(const struct tts_peak *peak)
 
 /* ---- what lived ---- */
 
-struct visit {
-    const struct tts_peak *peak;
-    tts_live_fn fn;
-    void *ctx;
-    enum tts_status status;
-};
-
-static bool visit_live(void *ctx, const struct tts_item *item)
+/* One that has left since, as it was. */
+static struct tts_live live_of(const struct tts_peak *peak, const struct departed *gone)
 {
-    struct visit *visit = ctx;
-    const struct tts_peak_info *info = &visit->peak->info;
-    if (item->kind != TTS_ITEM_LIVE || item->live.pool != info->pool ||
-        item->live.seq > info->seq || !tts_level_has(&info->level, &item->live))
-        return true;
-    visit->status = visit->fn(visit->ctx, &item->live);
-    return visit->status == TTS_OK;
-}
-
-static enum tts_status visit_departed(const struct visit *visit, const struct departed *gone)
-{
-    const struct tts_peak_info *info = &visit->peak->info;
     struct tts_live live = {.id = gone->id,
                             .size_bytes = gone->bytes,
                             .seq = gone->seq,
                             .device = gone->device,
-                            .pool = info->pool,
+                            .pool = peak->info.pool,
                             .op = gone->op};
-    if (tts_pool_is_l1(info->pool))
+    if (tts_pool_is_l1(live.pool))
         live.bytes_per_bank = gone->bytes;
-    return tts_level_has(&info->level, &live) ? visit->fn(visit->ctx, &live) : TTS_OK;
+    return live;
 }
 
 enum tts_status tts_peak_each(const struct tts_peak *peak, const struct tts_follow *follow,
                               tts_live_fn fn, void *ctx)
 {
-    struct visit visit = {peak, fn, ctx, TTS_OK};
-    tts_fold_tell(tts_follow_fold(follow), visit_live, &visit);
-    for (size_t i = 0; visit.status == TTS_OK && i < peak->count; i++)
-        visit.status = visit_departed(&visit, &peak->departed[i]);
-    return visit.status;
+    const struct tts_fold *fold = tts_follow_fold(follow);
+    const struct tts_peak_info *info = &peak->info;
+    enum tts_status status = TTS_OK;
+    struct tts_live live;
+    uint32_t cursor = 0;
+    while (status == TTS_OK && tts_fold_next_live(fold, &cursor, &live))
+        if (live.pool == info->pool && live.seq <= info->seq &&
+            tts_level_has(&info->level, &live))
+            status = fn(ctx, &live);
+    for (size_t i = 0; status == TTS_OK && i < peak->count; i++) {
+        live = live_of(peak, &peak->departed[i]);
+        if (tts_level_has(&info->level, &live))
+            status = fn(ctx, &live);
+    }
+    return status;
 }

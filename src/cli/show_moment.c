@@ -36,7 +36,6 @@ static bool allocated_more(const void *a, const void *b)
 struct filling {
     struct tts_show_moment *moment;
     struct tts_ops *ops;
-    enum tts_status status;
 };
 
 static enum tts_status add_live(void *ctx, const struct tts_live *live)
@@ -73,23 +72,19 @@ static enum tts_status end_moment(struct tts_show_moment *moment, const struct t
     return status;
 }
 
-static bool add_item(void *ctx, const struct tts_item *item)
-{
-    struct filling *filling = ctx;
-    const struct tts_show_moment *moment = filling->moment;
-    if (item->kind == TTS_ITEM_LIVE && item->live.pool == moment->pool &&
-        tts_level_has(&moment->level, &item->live))
-        filling->status = add_live(filling, &item->live);
-    return filling->status == TTS_OK;
-}
-
 enum tts_status tts_show_moment_now(const struct tts_show *show, struct tts_show_moment *moment,
                                     struct tts_ops *ops, struct tts_level level)
 {
     begin_moment(moment, show, tts_ops_pool(ops), level);
     struct filling filling = {.moment = moment, .ops = ops};
-    tts_fold_tell(tts_follow_fold(show->follow), add_item, &filling);
-    return filling.status == TTS_OK ? end_moment(moment, ops) : filling.status;
+    enum tts_status status = TTS_OK;
+    struct tts_live live;
+    uint32_t cursor = 0;
+    while (status == TTS_OK &&
+           tts_fold_next_live(tts_follow_fold(show->follow), &cursor, &live))
+        if (live.pool == moment->pool && tts_level_has(&moment->level, &live))
+            status = add_live(&filling, &live);
+    return status == TTS_OK ? end_moment(moment, ops) : status;
 }
 
 /* ---- the end ---- */
@@ -122,28 +117,10 @@ enum tts_status tts_show_finish_pool(struct tts_show *show)
     return status == TTS_OK ? finish_ops(show) : status;
 }
 
-/* A capture that begins and ends now has what is on the cores now as its peak. One too many is
- * refused: then it is not known. */
-static enum tts_status ask_cores(struct tts_show *show, struct tts_error *err)
-{
-    struct tts_item item = {.kind = TTS_ITEM_BEGIN, .capture = TTS_SHOW_NOW};
-    item.seq = show->item_seq;
-    enum tts_status status = tts_follow_item(show->follow, &item, err);
-    item.kind = TTS_ITEM_CUT;
-    if (status == TTS_OK)
-        status = tts_follow_item(show->follow, &item, err);
-    item.kind = TTS_ITEM_END;
-    if (status == TTS_OK)
-        status = tts_follow_item(show->follow, &item, err);
-    return status == TTS_E_NOMEM ? status : TTS_OK;
-}
-
-static enum tts_status finish_at(struct tts_show *show, struct tts_error *err)
+static enum tts_status finish_at(struct tts_show *show)
 {
     enum tts_pool pool = show->options.pool;
-    enum tts_status status = ask_cores(show, err);
-    if (status != TTS_OK)
-        return status;
+    tts_fold_fullest_core(tts_follow_fold(show->follow), &show->at_core, show->at_parts);
     return tts_show_moment_now(show, &show->at_moment, show->ops,
                                tts_level_listed(tts_levels_of(&show->levels, pool)));
 }
@@ -151,7 +128,7 @@ static enum tts_status finish_at(struct tts_show *show, struct tts_error *err)
 enum tts_status tts_show_finish(struct tts_show *show, struct tts_error *err)
 {
     enum tts_status status =
-        show->options.at > 0 ? finish_at(show, err) : tts_show_finish_pool(show);
+        show->options.at > 0 ? finish_at(show) : tts_show_finish_pool(show);
     if (status == TTS_OK)
         status = tts_follow_end(show->follow, &show->whole, err);
     tts_fold_health(tts_follow_fold(show->follow), &show->health);

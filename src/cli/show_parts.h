@@ -156,9 +156,6 @@ TTS_NODISCARD enum tts_status tts_show_moment_now(const struct tts_show *show,
                                                   struct tts_ops *ops, struct tts_level level);
 void tts_show_moment_release(struct tts_show_moment *moment);
 
-/* The capture by which what is on the cores now is asked for: no file has so many. */
-#define TTS_SHOW_NOW UINT32_MAX
-
 /* Makes the answers of what was read. Once. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_finish(struct tts_show *show, struct tts_error *err);
 

@@ -3,7 +3,6 @@
 #include "base/heap.h"
 #include "cli/show_parts.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- phases ---- */
@@ -62,15 +61,6 @@ bool tts_show_add_phase(struct tts_show *show, const struct tts_show_phase *phas
     return true;
 }
 
-static void keep_now(struct tts_show *show, const struct tts_core_peak *core)
-{
-    assert(core->part_count <= TTS_CORE_PARTS_MAX);
-    show->at_core = *core;
-    if (core->part_count > 0)
-        memcpy(show->at_parts, core->parts, core->part_count * sizeof show->at_parts[0]);
-    show->at_core.parts = show->at_parts;
-}
-
 static struct tts_show_phase phase_of(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
@@ -90,10 +80,6 @@ static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, 
     struct tts_show *show = ctx;
     struct tts_show_phase kept = phase_of(phase);
     struct tts_show_capture *capture = capture_of(show, number);
-    if (number == TTS_SHOW_NOW) {
-        keep_now(show, &phase->usage.core);
-        return;
-    }
     kept.capture = number;
     kept.is_partial = is_partial;
     kept.first_seq = capture ? capture->since : show->first_seq;

@@ -24,10 +24,10 @@ static void need_grid(struct tts_cores *cores)
     cores->has_grid = true;
 }
 
-void tts_cores_sum(const struct tts_cores *cores, struct tts_core_sum *out)
+static void sum_core(const struct tts_cores *cores, uint16_t core, uint64_t bytes,
+                     struct tts_core_sum *out)
 {
-    uint16_t core = cores->top_core;
-    *out = (struct tts_core_sum){tts_cores_bytes(cores), {0}, cores->all_parts, core};
+    *out = (struct tts_core_sum){bytes, {0}, cores->all_parts, core};
     memcpy(out->by, cores->all, sizeof out->by);
     if (!cores->has_grid)
         return;
@@ -35,6 +35,18 @@ void tts_cores_sum(const struct tts_cores *cores, struct tts_core_sum *out)
         out->by[kind] += cores->grid->by[kind][core];
     out->parts += cores->grid->program_parts[core];
     out->parts += cores->grid->buffer_parts[core];
+}
+
+void tts_cores_sum(const struct tts_cores *cores, struct tts_core_sum *out)
+{
+    sum_core(cores, cores->top_core, tts_cores_bytes(cores), out);
+}
+
+void tts_cores_sum_at(const struct tts_cores *cores, uint16_t core, struct tts_core_sum *out)
+{
+    assert(core < TTS_CORES_MAX);
+    uint64_t some_bytes = cores->has_grid ? cores->grid->sum[core] : 0;
+    sum_core(cores, core, cores->all_bytes + some_bytes, out);
 }
 
 bool tts_cores_have_room_on_all(const struct tts_cores *cores, uint64_t bytes)

@@ -79,6 +79,8 @@ static inline uint64_t tts_cores_bytes(const struct tts_cores *cores)
     return cores->all_bytes + cores->top_bytes;
 }
 void tts_cores_sum(const struct tts_cores *cores, struct tts_core_sum *out);
+/* Of any core. */
+void tts_cores_sum_at(const struct tts_cores *cores, uint16_t core, struct tts_core_sum *out);
 
 /* Can so much be put on every core, or on some? */
 bool tts_cores_have_room_on_all(const struct tts_cores *cores, uint64_t bytes);

@@ -109,10 +109,6 @@ TTS_NODISCARD enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip
 
 /* `dropped` is what the fold itself dropped; `refused` is 0. */
 void tts_fold_health(const struct tts_fold *fold, struct tts_tracker_health *out);
-/* As tts_tracker_live(), but in no order; then sort. */
-size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
-void tts_fold_sort(struct tts_live *live, size_t count);
-
 /* Events were dropped before they came here: what is on the cores is no longer all known. */
 void tts_fold_miss(struct tts_fold *fold);
 /* Makes a device known. False: devices_max are. */
@@ -120,7 +116,36 @@ TTS_NODISCARD bool tts_fold_know(struct tts_fold *fold, uint32_t device);
 
 bool tts_fold_is_valid(const struct tts_fold *fold); /* walks everything */
 
-/* ---- moments ---- */
+/* ---- now ---- */
+
+/* These walk the ledger: they are for questions, not for every event. */
+
+/* The live buffers one after the other, in no order; *cursor starts at 0. False: there are no
+ * more. No event may come in between. */
+bool tts_fold_next_live(const struct tts_fold *fold, uint32_t *cursor, struct tts_live *out);
+/* As tts_tracker_live(), but in no order; then sort. */
+size_t tts_fold_collect(const struct tts_fold *fold, struct tts_live *out, size_t capacity);
+void tts_fold_sort(struct tts_live *live, size_t count);
+
+/* The live buffers of a pool, and their bytes as tts_live_bytes() counts them. */
+struct tts_pool_now {
+    uint64_t buffers, bytes;
+};
+/* Of one device, with what its mesh has; of one that is not known nothing. */
+void tts_fold_pools_of(const struct tts_fold *fold, uint32_t device,
+                       struct tts_pool_now out[TTS_POOLS]);
+/* Of all devices: DRAM and TRACE are sums in which a mesh counts once, L1 and L1_SMALL are
+ * those of the device that has the most. */
+void tts_fold_pools(const struct tts_fold *fold, struct tts_pool_now out[TTS_POOLS]);
+
+/* What is on one core, or on the fullest core of all devices, with the largest parts;
+ * out->parts is `parts`, seq the last event. Not known: nothing is on it. */
+void tts_fold_core(const struct tts_fold *fold, uint32_t device, struct tts_core core,
+                   struct tts_core_peak *out, struct tts_core_part parts[TTS_CORE_PARTS_MAX]);
+void tts_fold_fullest_core(const struct tts_fold *fold, struct tts_core_peak *out,
+                           struct tts_core_part parts[TTS_CORE_PARTS_MAX]);
+
+/* ---- keyframes ---- */
 
 /* Tells what there is now as the items of a keyframe (item.h), TTS_ITEM_ACTIVE apart, which
  * only who has the captures knows: KEYFRAME; meshes; the buffers in no order; parts and traces

@@ -152,5 +152,16 @@ static inline void tts_change_clear(struct tts_change *change)
     change->has_left = change->has_unseen = change->has_chip = false;
 }
 
-/* A buffer of the ledger: fold_live.c. */
+/* ---- what there is now: fold_now.c ---- */
+
+/* A buffer of the ledger. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);
+/* Keeps, of the program of a device or of one buffer, what was on the core of the peak. */
+void tts_fold_keep_program(const struct tts_fold *fold, uint16_t idx,
+                           struct tts_corepeak *peak);
+void tts_fold_keep_buffer(const struct tts_fold *fold, const struct tts_l1_entry *entry,
+                          struct tts_corepeak *peak);
+/* A peak of the device as it is told, with the parts that were kept. */
+void tts_fold_fill_core(const struct tts_fold *fold, uint16_t idx,
+                        const struct tts_corepeak *peak, struct tts_core_peak *out,
+                        struct tts_core_part *parts);

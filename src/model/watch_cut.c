@@ -59,32 +59,14 @@ struct tts_watch_size tts_watch_measure(const struct tts_fold *fold,
 
 /* ---- what was there at the peaks ---- */
 
-static void keep(const struct tts_fold *fold, struct tts_corepeak *peak, uint32_t set,
-                 const struct tts_held_part *part)
-{
-    if (tts_corepeak_had(peak, part->seq) && tts_coresets_have(fold->sets, set, peak->sum.core))
-        tts_corepeak_keep(peak, part);
-}
-
 static void keep_buffers(const struct tts_fold *fold, struct tts_watch *watch)
 {
     uint32_t cursor = tts_ledger_l1_head(fold->ledger);
     for (const struct tts_l1_entry *entry;
          (entry = tts_ledger_l1_next(fold->ledger, &cursor));) {
-        struct tts_held_part part = {entry->block_bytes, entry->seq,      entry->id,
-                                     entry->op,          TTS_EVENT_ALLOC, entry->pool};
         const struct tts_fold_device *first = &fold->devices[entry->device], *at = first;
         for (; at; at = tts_fold_next(fold, first, at))
-            keep(fold, &watch->devices[at->idx].peak, entry->cores, &part);
-    }
-}
-
-static void keep_program(const struct tts_fold *fold, struct tts_watch *watch, uint16_t idx)
-{
-    const struct tts_cores *cores = &fold->devices[idx].cores;
-    for (uint32_t i = 0; i < cores->program_count; i++) {
-        struct tts_held_part part = tts_program_part_of(&cores->grid->program[i]);
-        keep(fold, &watch->devices[idx].peak, cores->grid->program[i].set, &part);
+            tts_fold_keep_buffer(fold, entry, &watch->devices[at->idx].peak);
     }
 }
 
@@ -98,7 +80,7 @@ static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
             tts_watch_touch(watch, device);
         else
             tts_corepeak_start(&seen->peak, &device->cores, watch->start_seq);
-        keep_program(fold, watch, idx);
+        tts_fold_keep_program(fold, idx, &watch->devices[idx].peak);
     }
     keep_buffers(fold, watch);
     for (uint16_t idx = 0; idx < fold->device_count; idx++)
@@ -107,45 +89,11 @@ static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
 
 /* ---- usages ---- */
 
-static void fill_parts(const struct tts_fold *fold, const struct tts_corepeak *peak,
-                       struct tts_core_peak *out, struct tts_core_part *parts)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < peak->count; i++) {
-        const struct tts_held_part *part = &peak->part[i];
-        parts[i] = (struct tts_core_part){(enum tts_event_kind)part->kind,
-                                          (enum tts_pool)part->pool, part->id, part->bytes,
-                                          tts_opnames_text(fold->names, part->op)};
-        bytes += part->bytes;
-    }
-    assert(peak->count <= listed_parts(peak->sum.parts) && bytes <= peak->sum.bytes);
-    out->parts = parts;
-    out->part_count = peak->count;
-    out->unlisted = peak->sum.parts - peak->count;
-    out->unlisted_bytes = peak->sum.bytes - bytes;
-}
-
 static void fill_core(const struct tts_fold *fold, const struct tts_watch *watch, uint16_t idx,
                       struct tts_core_peak *out, struct tts_core_part *parts)
 {
-    const struct tts_corepeak *peak = &watch->devices[idx].peak;
-    const struct tts_core_sum *sum = &peak->sum;
-    *out = (struct tts_core_peak){.known = sum->bytes > 0,
-                                  .at_least = fold->devices[idx].cores.is_lost,
-                                  .device = fold->ids[idx],
-                                  .core = tts_core_at(sum->core),
-                                  .bytes = sum->bytes,
-                                  .cb_bytes = sum->by[TTS_CORE_CB],
-                                  .dfb_bytes = sum->by[TTS_CORE_DFB],
-                                  .scratchpad_bytes = sum->by[TTS_CORE_SCRATCHPAD],
-                                  .l1_bytes = sum->by[TTS_CORE_L1],
-                                  .l1_small_bytes = sum->by[TTS_CORE_L1_SMALL],
-                                  .seq = peak->seq,
-                                  .op = tts_opnames_text(fold->names, peak->op)};
-    assert(out->cb_bytes + out->dfb_bytes + out->scratchpad_bytes + out->l1_bytes +
-               out->l1_small_bytes ==
-           out->bytes);
-    fill_parts(fold, peak, out, parts);
+    tts_fold_fill_core(fold, idx, &watch->devices[idx].peak, out, parts);
+    assert(out->part_count <= listed_parts(watch->devices[idx].peak.sum.parts));
 }
 
 /* `run` has the peak of the whole phase. */

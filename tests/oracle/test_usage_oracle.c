@@ -1,5 +1,6 @@
 /* Long random histories of events against the slow model: every figure of every phase, with
- * several watches on one fold that begin, cut and end when they like; live buffers and health.
+ * several watches on one fold that begin, cut and end when they like; what each event changed;
+ * live buffers, pools and cores now; health.
  *
  *   test_usage_oracle [--seed N] [--ops N] [--length N]
  *
@@ -207,6 +208,63 @@ static bool cut(struct rig *rig, int w)
     return same;
 }
 
+/* ---- now ---- */
+
+static bool same_pools(struct rig *rig, int d)
+{
+    struct tts_pool_now is[TTS_POOLS];
+    uint64_t buffers[TTS_POOLS], bytes[TTS_POOLS];
+    usage_model_pools(rig->model, d, buffers, bytes);
+    if (d < 0)
+        tts_fold_pools(rig->fold, is);
+    else
+        tts_fold_pools_of(rig->fold, usage_model_device(rig->model, d), is);
+    for (int pool = 0; pool < TTS_POOLS; pool++) {
+        if (is[pool].bytes != bytes[pool])
+            return differ(rig, "now: bytes of a pool");
+        if (is[pool].buffers != buffers[pool])
+            return differ(rig, "now: buffers of a pool");
+    }
+    return true;
+}
+
+static bool same_core(struct rig *rig, int d, uint32_t place)
+{
+    struct tts_core_part parts[TTS_CORE_PARTS_MAX], should_parts[TTS_CORE_PARTS_MAX];
+    struct tts_core_peak is, should;
+    usage_model_core(rig->model, d, place, &should, should_parts);
+    if (d < 0)
+        tts_fold_fullest_core(rig->fold, &is, parts);
+    else
+        tts_fold_core(rig->fold, should.device, should.core, &is, parts);
+    return same_peak(rig, &is, &should) && (is.parts == parts || differ(rig, "now: parts"));
+}
+
+static bool same_now(struct rig *rig, const struct tts_live *live, size_t count)
+{
+    struct tts_live one;
+    uint32_t cursor = 0;
+    size_t told = 0;
+    for (; tts_fold_next_live(rig->fold, &cursor, &one); told++) {
+        size_t i = 0;
+        while (i < count && !same_live(&one, &live[i]))
+            i++;
+        if (i == count)
+            return differ(rig, "now: a live buffer");
+    }
+    if (told != count)
+        return differ(rig, "now: how many live");
+    for (int d = -1; d < (int)usage_model_device_count(rig->model); d++) {
+        if (!same_pools(rig, d))
+            return false;
+        for (uint32_t place = 0; place < (d < 0 ? 1 : USAGE_PLACES); place++) {
+            if (!same_core(rig, d, place))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool same_state(struct rig *rig)
 {
     struct tts_tracker_health is, should;
@@ -226,7 +284,7 @@ static bool same_state(struct rig *rig)
         if (!same_live(&told[i], &live[i]))
             return differ(rig, "a live buffer");
     }
-    return true;
+    return same_now(rig, live, count);
 }
 
 /* ---- events ---- */

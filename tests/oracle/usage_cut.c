@@ -246,6 +246,81 @@ static void find_peak(const struct usage_model *model, uint64_t start, int d,
     list_parts(&model->devices[d], at, out, parts);
 }
 
+/* ---- now ---- */
+
+size_t usage_model_device_count(const struct usage_model *model)
+{
+    return (size_t)model->device_count;
+}
+
+uint32_t usage_model_device(const struct usage_model *model, int d)
+{
+    return model->devices[d].id;
+}
+
+/* Whether a buffer of the device with that id lies on device `d`. */
+static bool lies_on(const struct usage_model *model, int d, uint32_t id)
+{
+    int mesh = model->devices[d].mesh;
+    return model->devices[d].id == id || (mesh >= 0 && model->devices[mesh].id == id);
+}
+
+static uint64_t sum_live(const struct usage_model *model, int d, int pool, uint64_t *buffers)
+{
+    uint64_t bytes = 0;
+    *buffers = 0;
+    for (size_t i = 0; i < model->live_count; i++) {
+        const struct tts_live *live = &model->live[i];
+        if ((int)live->pool != pool || (d >= 0 && !lies_on(model, d, live->device)))
+            continue;
+        bytes += is_l1_pool(live->pool) ? live->bytes_per_bank : live->size_bytes;
+        ++*buffers;
+    }
+    return bytes;
+}
+
+void usage_model_pools(const struct usage_model *model, int d, uint64_t buffers[TTS_POOLS],
+                       uint64_t bytes[TTS_POOLS])
+{
+    for (int pool = 0; pool < TTS_POOLS; pool++) {
+        if (d >= 0 || !is_l1_pool((enum tts_pool)pool)) {
+            bytes[pool] = sum_live(model, d, pool, &buffers[pool]);
+            continue;
+        }
+        bytes[pool] = buffers[pool] = 0;
+        for (int one = 0; one < model->device_count; one++) {
+            uint64_t count, most = sum_live(model, one, pool, &count);
+            buffers[pool] = most > bytes[pool] ? count : buffers[pool];
+            bytes[pool] = most > bytes[pool] ? most : bytes[pool];
+        }
+    }
+}
+
+void usage_model_core(const struct usage_model *model, int d, uint32_t place,
+                      struct tts_core_peak *out, struct tts_core_part parts[TTS_CORE_PARTS_MAX])
+{
+    const struct usage_record *last = &model->records[model->record_count - 1];
+    bool is_fullest = d < 0;
+    for (int one = 0; is_fullest && one < model->device_count; one++) {
+        for (uint32_t at = 0; at < USAGE_PLACES; at++) {
+            if (last->filled[one][at] == 0 ||
+                (d >= 0 && last->filled[one][at] <= last->filled[d][place]))
+                continue;
+            d = one;
+            place = at;
+        }
+    }
+    *out = (struct tts_core_peak){.seq = model->seq, .at_least = is_fullest && model->is_lost};
+    if (d < 0)
+        return;
+    out->device = model->devices[d].id;
+    out->core = (struct tts_core){model->places.columns[place % USAGE_COLUMNS],
+                                  model->places.rows[place / USAGE_COLUMNS]};
+    out->bytes = last->filled[d][place];
+    out->known = out->bytes > 0;
+    list_parts(&model->devices[d], place, out, parts);
+}
+
 /* ---- all devices ---- */
 
 static bool is_fuller(const struct tts_pool_usage *a, const struct tts_pool_usage *b)

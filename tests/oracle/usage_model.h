@@ -51,6 +51,15 @@ bool usage_model_chip(struct usage_model *model, uint32_t chip, uint32_t mesh);
 
 void usage_model_health(const struct usage_model *model, struct tts_tracker_health *out);
 size_t usage_model_live(const struct usage_model *model, struct tts_live *out, size_t capacity);
+/* What tts_fold_pools_of() and tts_fold_core() answer, of the device of that number, in the
+ * order of their first events; -1: what tts_fold_pools() and tts_fold_fullest_core() answer. */
+size_t usage_model_device_count(const struct usage_model *model);
+uint32_t usage_model_device(const struct usage_model *model, int d);
+void usage_model_pools(const struct usage_model *model, int d, uint64_t buffers[TTS_POOLS],
+                       uint64_t bytes[TTS_POOLS]);
+void usage_model_core(const struct usage_model *model, int d, uint32_t place,
+                      struct tts_core_peak *out,
+                      struct tts_core_part parts[TTS_CORE_PARTS_MAX]);
 /* How much is on the fullest device: to stay within USAGE_THINGS. */
 size_t usage_model_things(const struct usage_model *model);
 /* Events that are kept. */

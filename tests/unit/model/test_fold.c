@@ -112,6 +112,108 @@ T_TEST(a_buffer_that_there_is_no_memory_for_comes_unlisted_and_leaves_unseen)
     rig_done(&rig);
 }
 
+/* --- now ---------------------------------------------------------------------------------- */
+
+static void check_now(const struct tts_pool_now *now, uint64_t buffers, uint64_t bytes)
+{
+    T_EQ(now->buffers, buffers);
+    T_EQ(now->bytes, bytes);
+}
+
+T_TEST(each_live_buffer_is_told_once)
+{
+    struct rig rig = rig_new();
+    struct tts_live live;
+    uint32_t cursor = 0;
+    T_TRUE(!tts_fold_next_live(rig.fold, &cursor, &live));
+    dram(&rig, 0, 1, 10);
+    dram(&rig, 0, 2, 20);
+    l1(&rig, 1, 3, 30);
+    drop(&rig, 0, 1);
+    uint64_t ids = 0;
+    cursor = 0;
+    for (int i = 0; i < 2; i++) {
+        T_TRUE(tts_fold_next_live(rig.fold, &cursor, &live));
+        ids += live.id;
+        T_EQ(tts_live_bytes(&live), live.id * 10);
+    }
+    T_EQ(ids, 2 + 3);
+    T_TRUE(!tts_fold_next_live(rig.fold, &cursor, &live));
+    rig_done(&rig);
+}
+
+T_TEST(pools_now_are_sums_of_dram_and_the_l1_of_the_fullest_device)
+{
+    struct rig rig = rig_new();
+    struct tts_pool_now now[TTS_POOLS];
+    T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
+    T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
+    dram(&rig, 9, 1, 100); /* of a mesh: once */
+    dram(&rig, 1, 2, 30);
+    dram(&rig, 5, 3, 7);
+    l1(&rig, 9, 4, 50);
+    l1(&rig, 2, 5, 8);
+    small(&rig, 5, 6, 4);
+    l1(&rig, 5, 7, 58); /* as much as device 2 has, which came first */
+    tts_fold_pools(rig.fold, now);
+    check_now(&now[TTS_POOL_DRAM], 3, 137);
+    check_now(&now[TTS_POOL_L1], 2, 58);
+    check_now(&now[TTS_POOL_L1_SMALL], 1, 4);
+    check_now(&now[TTS_POOL_TRACE], 0, 0);
+    tts_fold_pools_of(rig.fold, 1, now); /* with what its mesh has */
+    check_now(&now[TTS_POOL_DRAM], 2, 130);
+    check_now(&now[TTS_POOL_L1], 1, 50);
+    tts_fold_pools_of(rig.fold, 9, now);
+    check_now(&now[TTS_POOL_DRAM], 1, 100);
+    tts_fold_pools_of(rig.fold, 77, now);
+    check_now(&now[TTS_POOL_DRAM], 0, 0);
+    rig_done(&rig);
+}
+
+T_TEST(a_core_has_its_buffers_and_its_program_now_and_no_watch_is_needed)
+{
+    struct rig rig = rig_new();
+    struct tts_core_part parts[TTS_CORE_PARTS_MAX];
+    struct tts_core_peak core;
+    tts_fold_fullest_core(rig.fold, &core, parts);
+    T_TRUE(!core.known && core.bytes == 0 && core.part_count == 0 && core.parts == parts);
+    struct tts_core_range one = {2, 1, 2, 1};
+    struct tts_event event = {.kind = TTS_EVENT_CB, .device = 4, .size_bytes = 40};
+    event.ranges = &one;
+    event.range_count = 1;
+    l1(&rig, 4, 1, 1000);
+    l1(&rig, 4, 2, 60);
+    drop(&rig, 4, 1); /* it was the peak of the phase: now it is gone */
+    post(&rig, event);
+    tts_fold_fullest_core(rig.fold, &core, parts);
+    T_TRUE(core.known && !core.at_least && core.device == 4 && core.bytes == 100);
+    T_TRUE(core.core.x == 2 && core.core.y == 1 && core.seq == 4 && !core.op);
+    T_TRUE(core.cb_bytes == 40 && core.l1_bytes == 60 && core.part_count == 2);
+    T_TRUE(parts[0].kind == TTS_EVENT_ALLOC && parts[0].id == 2 && parts[0].bytes == 60);
+    T_TRUE(parts[1].kind == TTS_EVENT_CB && parts[1].bytes == 40);
+    tts_fold_core(rig.fold, 4, (struct tts_core){0, 0}, &core, parts);
+    T_TRUE(core.known && core.bytes == 60 && core.cb_bytes == 0 && core.part_count == 1);
+    tts_fold_core(rig.fold, 4, (struct tts_core){TTS_GRID_SIDE_MAX, 0}, &core, parts);
+    T_TRUE(!core.known && core.part_count == 0);
+    tts_fold_core(rig.fold, 5, (struct tts_core){0, 0}, &core, parts);
+    T_TRUE(!core.known && core.device == 5);
+    rig_done(&rig);
+}
+
+T_TEST(more_parts_than_are_listed_are_counted)
+{
+    struct rig rig = rig_new();
+    struct tts_core_part parts[TTS_CORE_PARTS_MAX];
+    struct tts_core_peak core;
+    for (uint64_t i = 1; i <= TTS_CORE_PARTS_MAX + 2; i++)
+        l1(&rig, 0, i, 10 * i);
+    tts_fold_core(rig.fold, 0, (struct tts_core){3, 3}, &core, parts);
+    T_EQ(core.part_count, TTS_CORE_PARTS_MAX);
+    T_EQ(parts[0].id, TTS_CORE_PARTS_MAX + 2);
+    T_TRUE(core.unlisted == 2 && core.unlisted_bytes == 30);
+    rig_done(&rig);
+}
+
 /* --- health ----------------------------------------------------------------------------- */
 
 T_TEST(an_allocation_of_nothing_is_an_event_and_nothing_else)
