@@ -178,7 +178,6 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
     if (status != TTS_OK)
         return status;
     whatif->counts.events++;
-    whatif->has_begun = true;
     tts_item_follow_stop(item, &whatif->stop_seq);
     if (!tts_whatif_matters(whatif, event))
         return TTS_OK;
@@ -231,9 +230,6 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
         if (__builtin_add_overflow(whatif->counts.missed, item->count, &whatif->counts.missed))
             whatif->counts.missed = UINT64_MAX;
         return TTS_OK;
-    case TTS_ITEM_KEYFRAME:
-        tts_whatif_begin_keyframe(whatif);
-        return TTS_OK;
     case TTS_ITEM_LIVE:
         return tts_whatif_add_before(whatif, item, err);
     case TTS_ITEM_KEYFRAME_END:
@@ -242,6 +238,7 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
     case TTS_ITEM_CUT:
         tts_item_follow_stop(item, &whatif->stop_seq);
         return TTS_OK;
+    case TTS_ITEM_KEYFRAME:
     case TTS_ITEM_PART: /* of a program that was looked at before */
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:

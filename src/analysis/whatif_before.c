@@ -5,18 +5,9 @@
 
 #include <stdlib.h>
 
-void tts_whatif_begin_keyframe(struct tts_whatif *whatif)
-{
-    if (whatif->has_begun)
-        return; /* we know */
-    whatif->has_begun = whatif->in_keyframe = true;
-}
-
 enum tts_status tts_whatif_add_before(struct tts_whatif *whatif, const struct tts_item *item,
                                       struct tts_error *err)
 {
-    if (!whatif->in_keyframe)
-        return TTS_OK;
     if (whatif->before_count == TTS_WHATIF_LIVE_MAX)
         return tts_error_set(err, TTS_E_RANGE, "more than %d buffers live at once",
                              TTS_WHATIF_LIVE_MAX);
@@ -64,9 +55,6 @@ static enum tts_status run_before(struct tts_whatif *whatif,
 enum tts_status tts_whatif_end_keyframe(struct tts_whatif *whatif, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;
-    if (!whatif->in_keyframe)
-        return TTS_OK;
-    whatif->in_keyframe = false;
     if (whatif->before_count > 1)
         qsort(whatif->before, whatif->before_count, sizeof *whatif->before, by_seq);
     for (size_t i = 0; i < whatif->before_count && status == TTS_OK; i++)

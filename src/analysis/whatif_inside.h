@@ -136,8 +136,6 @@ struct tts_whatif {
     const struct tts_alloc *alloc;
     struct tts_chip chip;
     bool dram_only;
-    bool has_begun;    /* an event or a keyframe was there */
-    bool in_keyframe;  /* one that is taken */
     uint64_t stop_seq; /* a refused request after which there were only frees and ends; or 0 */
     struct tts_whatif_counts counts;
     struct tts_whatif_source sources[TTS_WHATIF_DEVICES_MAX];
@@ -192,7 +190,6 @@ TTS_NODISCARD enum tts_status tts_whatif_begin_trace(struct tts_whatif *whatif, 
 
 /* ---- what lived before (whatif_before.c) ---- */
 
-void tts_whatif_begin_keyframe(struct tts_whatif *whatif);
 TTS_NODISCARD enum tts_status tts_whatif_add_before(struct tts_whatif *whatif,
                                                     const struct tts_item *item,
                                                     struct tts_error *err);

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/same_file.h"
 #include "model/ledger.h"
+#include "sources/eventpass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ struct job {
     struct tts_export_limits limits;
     /* what is under way */
     struct tts_eventfile *file;
+    struct tts_eventpass pass;
+    bool has_begun; /* the output has its head */
     struct tts_tracefile about;
     struct tts_outfile out;
     struct tts_export_writer writer;
@@ -195,33 +198,36 @@ static enum tts_status begin(struct job *job, const struct tts_item *first,
             return status;
         stream = job->out.stream;
     }
-    return tts_export_begin(&job->writer, &job->about, &job->limits, stream, err);
+    enum tts_status status =
+        tts_export_begin(&job->writer, &job->about, &job->limits, stream, err);
+    job->has_begun = status == TTS_OK;
+    return status;
 }
 
-static enum tts_status take_item(struct job *job, const struct tts_item *item,
-                                 struct tts_error *err)
+/* The first item begins the output. A reader of standard output that is gone ends the pass. */
+static enum tts_status take_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
-    tts_partial_item(&job->partial, item);
-    if (tts_progress_is_due(&job->progress))
-        tts_progress_show(&job->progress, tts_eventfile_tell(job->file));
-    return tts_export_item(&job->writer, item, err);
-}
-
-/* From the first item, which is there, to the end of the file or of what can be read of it.
- * TTS_E_NOMEM. */
-static enum tts_status take_items(struct job *job, struct tts_item *item, struct tts_error *err)
-{
-    enum tts_status status = TTS_OK;
-    while (status == TTS_OK && !ferror(stdout)) {
-        status = take_item(job, item, err);
-        if (status == TTS_OK)
-            status = tts_eventfile_next(job->file, item, err);
-    }
-    if (status == TTS_OK || status == TTS_E_NOT_FOUND)
-        return TTS_OK;
-    if (status == TTS_E_NOMEM)
+    struct job *job = ctx;
+    enum tts_status status = job->has_begun ? TTS_OK : begin(job, item, err);
+    if (status != TTS_OK)
         return status;
-    /* What cannot be is a damage like any other. */
+    tts_partial_item(&job->partial, item);
+    status = tts_export_item(&job->writer, item, err);
+    job->pass.is_done = ferror(stdout);
+    return status;
+}
+
+/* To the end of the file or of what can be read of it: what cannot be is a damage like any
+ * other. TTS_E_NOMEM, and what ends it before the output begins. */
+static enum tts_status take_items(struct job *job, struct tts_error *err)
+{
+    job->pass = (struct tts_eventpass){
+        .file = job->file, .take = take_item, .ctx = job, .keeps_graph_times = true};
+    enum tts_status status = tts_eventpass_run(&job->pass, err);
+    if (status == TTS_OK && !job->has_begun)
+        status = begin(job, NULL, err);
+    if (status == TTS_OK || status == TTS_E_NOMEM || !job->has_begun)
+        return status;
     job->partial.damage = *err;
     return TTS_OK;
 }
@@ -323,16 +329,9 @@ static enum tts_status finish(struct job *job, struct tts_error *err)
 static int run(struct job *job)
 {
     struct tts_error err = {0};
-    struct tts_item item;
     enum tts_status status = open_file(job, &err);
-    if (status != TTS_OK)
-        return fail(job, &err);
-    enum tts_status first = tts_eventfile_next(job->file, &item, &err);
-    if (first != TTS_OK && first != TTS_E_NOT_FOUND)
-        return fail(job, &err);
-    status = begin(job, first == TTS_OK ? &item : NULL, &err);
-    if (status == TTS_OK && first == TTS_OK)
-        status = take_items(job, &item, &err);
+    if (status == TTS_OK)
+        status = take_items(job, &err);
     tts_progress_end(&job->progress);
     if (status == TTS_OK && ferror(stdout))
         return TTS_EXIT_INPUT; /* said at the end */

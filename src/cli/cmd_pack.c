@@ -29,11 +29,15 @@ struct pack {
     const char *path, *out_path; /* out_path NULL: over the recording */
     bool json;
     /* what is under way */
-    struct tts_recfile *file;
+    struct tts_eventfile *source;
+    struct tts_recfile *file; /* of the source */
+    struct tts_progress progress;
     struct tts_recpack *packer;
     struct tts_outfile out;
     uint64_t events, bytes_after;
-    bool has_items; /* something was packed */
+    uint64_t seq;      /* of the last item that was packed */
+    bool has_items;    /* something was packed */
+    bool cannot_write; /* the packed file */
     bool is_damaged;
     bool lacks_start; /* the damage is before the first item */
     struct tts_error damage;
@@ -107,12 +111,21 @@ static bool is_being_recorded(const char *path)
 
 /* --- packing ---------------------------------------------------------------------------- */
 
+static void on_read(void *ctx, uint64_t bytes)
+{
+    tts_progress_show(ctx, bytes);
+}
+
 static enum tts_status open_files(struct pack *pack, struct tts_error *err)
 {
-    enum tts_status status = tts_recfile_open(pack->path, NULL, &pack->file, err);
-    if (status == TTS_OK)
+    struct tts_eventfile_watch watch = {on_read, &pack->progress};
+    enum tts_status status =
+        tts_eventfile_open_recording(pack->path, &watch, NULL, &pack->source, err);
+    if (status == TTS_OK) {
+        pack->file = tts_eventfile_recording(pack->source);
         status =
             tts_outfile_open(&pack->out, pack->out_path ? pack->out_path : pack->path, err);
+    }
     if (status == TTS_OK)
         status = tts_recpack_new(pack->out.stream, &tts_recfile_info(pack->file)->header, NULL,
                                  &pack->packer, err);
@@ -120,66 +133,49 @@ static enum tts_status open_files(struct pack *pack, struct tts_error *err)
 }
 
 /* What is read is good up to here, whatever is behind. */
-static void note_damage(struct pack *pack, const struct tts_error *err, uint64_t seq)
+static void note_damage(struct pack *pack, const struct tts_error *err)
 {
     pack->is_damaged = true;
     pack->lacks_start = false;
     pack->damage = *err;
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE) /* not of the file's form */
-        tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", seq,
+        tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", pack->seq,
                       err->text);
 }
 
-/* The next item. One that is damaged before its first item begins with its first good keyframe,
- * as a black box does. */
-static enum tts_status read_item(struct pack *pack, struct tts_item *item,
-                                 struct tts_error *err)
+static enum tts_status pack_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
-    uint64_t missing;
-    enum tts_status status = tts_recfile_next(pack->file, item, err);
-    while (status == TTS_E_SYNTAX && !pack->has_items &&
-           tts_recfile_resume(pack->file, &missing) == TTS_OK) {
-        pack->is_damaged = pack->lacks_start = true;
-        pack->damage = *err;
-        status = tts_recfile_next(pack->file, item, err);
-    }
-    return status;
+    struct pack *pack = ctx;
+    enum tts_status status = tts_recpack_item(pack->packer, item, err);
+    pack->cannot_write = status == TTS_E_IO;
+    if (status != TTS_OK)
+        return status;
+    pack->has_items = true;
+    pack->events += item->kind == TTS_ITEM_EVENT;
+    pack->seq = item->seq;
+    return TTS_OK;
 }
 
-/* One item. TTS_E_NOT_FOUND: no more are good. Others: it cannot go on. */
-static enum tts_status pack_item(struct pack *pack, uint64_t *seq, struct tts_error *err)
-{
-    struct tts_item item;
-    enum tts_status status = read_item(pack, &item, err);
-    if (status == TTS_E_NOT_FOUND || status == TTS_E_NOMEM)
-        return status;
-    bool is_read = status == TTS_OK;
-    if (is_read)
-        status = tts_recpack_item(pack->packer, &item, err);
-    if (status == TTS_OK) {
-        pack->has_items = true;
-        pack->events += item.kind == TTS_ITEM_EVENT;
-        *seq = item.seq;
-        return TTS_OK;
-    }
-    if (is_read && (status == TTS_E_IO || status == TTS_E_NOMEM))
-        return status;
-    note_damage(pack, err, *seq);
-    return TTS_E_NOT_FOUND;
-}
-
+/* Up to the end or to damage. A recording that is damaged before its first item begins with its
+ * first good keyframe, as a black box does. */
 static enum tts_status pack_items(struct pack *pack, struct tts_error *err)
 {
     const struct tts_recfile_info *info = tts_recfile_info(pack->file);
-    struct tts_progress progress;
-    uint64_t seq = info->first_seq;
-    enum tts_status status;
-    tts_progress_begin(&progress, "packing", pack->path, info->file_bytes);
-    while ((status = pack_item(pack, &seq, err)) == TTS_OK)
-        if (tts_progress_is_due(&progress))
-            tts_progress_show(&progress, tts_recfile_tell(pack->file));
-    tts_progress_end(&progress);
-    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
+    const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(pack->source);
+    struct tts_eventpass pass = {.file = pack->source, .take = pack_item, .ctx = pack};
+    pack->seq = info->first_seq;
+    tts_progress_begin(&pack->progress, "packing", pack->path, info->file_bytes);
+    enum tts_status status = tts_eventpass_run(&pass, err);
+    tts_progress_end(&pack->progress);
+    if (gaps->count > 0) {
+        pack->is_damaged = pack->lacks_start = true;
+        pack->damage = gaps->first;
+    }
+    if (status == TTS_E_NOMEM || pack->cannot_write)
+        return status;
+    if (status != TTS_OK)
+        note_damage(pack, err);
+    return TTS_OK;
 }
 
 /* The state of the source, and of what is not in the file any more because of damage. */
@@ -223,7 +219,8 @@ static enum tts_status make_figures(struct pack *pack, struct tts_show *show,
 {
     unsigned char *bytes = NULL;
     size_t len = 0;
-    if (tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, err) != TTS_OK)
+    struct tts_eventfile_watch watch = {on_read, &show->progress};
+    if (tts_eventfile_open(show->options.path, &watch, show->alloc, &show->file, err) != TTS_OK)
         return TTS_OK; /* no /proc: a file without figures is a good file too */
     tts_progress_begin(&show->progress, "reading", pack->path, tts_eventfile_size(show->file));
     enum tts_status status = tts_show_read(show, err);
@@ -381,6 +378,6 @@ int tts_cmd_pack(int argc, char **argv)
     exit_code = run_pack(&pack);
     tts_recpack_free(pack.packer);
     tts_outfile_abandon(&pack.out);
-    tts_recfile_close(pack.file);
+    tts_eventfile_close(pack.source);
     return exit_code;
 }

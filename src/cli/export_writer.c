@@ -37,7 +37,7 @@ enum tts_status tts_export_begin(struct tts_export_writer *writer,
                                  const struct tts_export_limits *limits, FILE *out,
                                  struct tts_error *err)
 {
-    writer->gate = (struct tts_itemgate){0};
+    writer->check = (struct tts_itemcheck){0};
     writer->timeline = NULL;
     tts_eventrows_init(&writer->rows, NULL);
     if (draws(writer)) {
@@ -70,9 +70,8 @@ static void put_row(struct tts_export_writer *writer)
 enum tts_status tts_export_item(struct tts_export_writer *writer, const struct tts_item *item,
                                 struct tts_error *err)
 {
-    bool takes;
-    enum tts_status status = tts_itemgate_pass(&writer->gate, item, &takes, err);
-    if (status != TTS_OK || !takes)
+    enum tts_status status = tts_itemcheck_pass(&writer->check, item, err);
+    if (status != TTS_OK || item->kind == TTS_ITEM_NAME) /* every item has its own */
         return status;
     if (draws(writer))
         return tts_timeline_item(writer->timeline, item, err);

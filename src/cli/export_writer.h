@@ -5,7 +5,7 @@
 #include "ttscope/alloc.h"
 #include "views/chrometrace.h"
 #include "views/eventrows.h"
-#include "views/itemgate.h"
+#include "views/itemcheck.h"
 #include "views/perfetto.h"
 
 enum tts_export_format {
@@ -19,7 +19,7 @@ extern const char *const tts_export_format_names[TTS_EXPORT_FORMATS];
 
 struct tts_export_writer {
     enum tts_export_format format;
-    struct tts_itemgate gate;
+    struct tts_itemcheck check;
     struct tts_timeline *timeline; /* PERFETTO, CHROME */
     struct tts_eventrows rows;     /* CSV, JSON */
     union {

@@ -15,41 +15,21 @@
 void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
 {
     p->has_items = true;
-    switch (item->kind) {
-    case TTS_ITEM_NAME:
-        return;
-    case TTS_ITEM_EVENT:
+    if (item->kind == TTS_ITEM_EVENT) {
         p->lacks_start |= !p->has_start && item->seq > 1;
         p->has_start = true;
-        break;
-    case TTS_ITEM_KEYFRAME: /* of those in the middle nothing is taken */
-        p->in_keyframe = true;
-        p->is_start = !p->has_begun;
-        p->has_start |= p->is_start;
-        break;
-    case TTS_ITEM_KEYFRAME_END:
+    } else if (item->kind == TTS_ITEM_KEYFRAME) {
+        p->in_keyframe = p->has_start = true;
+    } else if (item->kind == TTS_ITEM_KEYFRAME_END) {
         p->in_keyframe = false;
-        break;
-    case TTS_ITEM_MISSED: /* in a keyframe: it does not have all */
-        p->lacks_start |= p->in_keyframe && p->is_start;
-        if (p->in_keyframe && p->is_start) {
-            p->left_buffers = item->left_buffers;
-            p->left_bytes = item->left_bytes;
-        }
-        if (!p->in_keyframe && __builtin_add_overflow(p->missed, item->count, &p->missed))
-            p->missed = UINT64_MAX;
-        break;
-    case TTS_ITEM_CHIP:
-    case TTS_ITEM_BEGIN:
-    case TTS_ITEM_CUT:
-    case TTS_ITEM_END:
-    case TTS_ITEM_LIVE:
-    case TTS_ITEM_PART:
-    case TTS_ITEM_TRACING:
-    case TTS_ITEM_ACTIVE:
-        break;
+    } else if (item->kind == TTS_ITEM_MISSED && p->in_keyframe) { /* it does not have all */
+        p->lacks_start = true;
+        p->left_buffers = item->left_buffers;
+        p->left_bytes = item->left_bytes;
+    } else if (item->kind == TTS_ITEM_MISSED &&
+               __builtin_add_overflow(p->missed, item->count, &p->missed)) {
+        p->missed = UINT64_MAX;
     }
-    p->has_begun = true;
 }
 
 /* ---- the list ---- */

@@ -8,21 +8,21 @@
 #include "views/json.h"
 
 struct tts_partial {
-    bool has_items;            /* something was read: there is an answer */
-    uint64_t missed;           /* events that were dropped before they were recorded */
-    uint64_t refused;          /* statements that cannot be, and were passed over */
-    struct tts_error refusal;  /* the first of them */
-    struct tts_error damage;   /* what ended the reading; TTS_OK: the end did */
-    bool lacks_start;          /* not all is known that lived before the first event */
-    uint64_t left_buffers;     /* of them: those that the writer of the file left out, */
-    uint64_t left_bytes;       /* and the sum of their sizes */
-    uint64_t stop_seq;         /* of a refused request at which the program stopped; 0: none */
-    bool has_begun, has_start; /* of the items so far */
-    bool in_keyframe, is_start;
+    bool has_items;           /* something was read: there is an answer */
+    uint64_t missed;          /* events that were dropped before they were recorded */
+    uint64_t refused;         /* statements that cannot be, and were passed over */
+    struct tts_error refusal; /* the first of them */
+    struct tts_error damage;  /* what ended the reading; TTS_OK: the end did */
+    bool lacks_start;         /* not all is known that lived before the first event */
+    uint64_t left_buffers;    /* of them: those that the writer of the file left out, */
+    uint64_t left_bytes;      /* and the sum of their sizes */
+    uint64_t stop_seq;        /* of a refused request at which the program stopped; 0: none */
+    bool has_start;           /* an event or a keyframe came */
+    bool in_keyframe;
     const struct tts_core_peak *core; /* the fullest core, if it was asked for; borrowed */
 };
 
-/* To be told every item, in their order. */
+/* To be told every item of a pass (sources/eventpass.h), in their order. */
 void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
 
 enum {

@@ -3,9 +3,8 @@
  *
  *     struct tts_progress progress;
  *     tts_progress_begin(&progress, "reading", path, bytes_in_all);
- *     while (...)
- *         if (tts_progress_is_due(&progress))
- *             tts_progress_show(&progress, bytes_so_far);
+ *     while (...) // now and then
+ *         tts_progress_show(&progress, bytes_so_far);
  *     tts_progress_end(&progress);
  *
  * It must be ended before anything else is said on stderr or stdout. Caller's memory; one
@@ -19,21 +18,12 @@ struct tts_progress {
     const char *verb, *path;
     uint64_t total_bytes;
     uint64_t start_ns, next_ns;
-    uint32_t calls;
     bool is_on, is_shown;
 };
 
 /* Both texts are borrowed until the end; "-" is standard input. `total_bytes` 0: not known. */
 void tts_progress_begin(struct tts_progress *progress, const char *verb, const char *path,
                         uint64_t total_bytes);
-
-enum { TTS_PROGRESS_CALLS = 1024 }; /* a power of 2 */
-
-/* Now and then, for those who call it at every step. */
-static inline bool tts_progress_is_due(struct tts_progress *progress)
-{
-    return progress->is_on && (++progress->calls & (TTS_PROGRESS_CALLS - 1)) == 0;
-}
 
 /* Shows the line anew if it is time; 10 times a second at most. */
 void tts_progress_show(struct tts_progress *progress, uint64_t done_bytes);

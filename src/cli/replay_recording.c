@@ -7,8 +7,9 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/replay_parts.h"
+#include "sources/eventpass.h"
 #include "sources/inflow.h"
-#include "views/itemgate.h"
+#include "views/itemcheck.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +34,8 @@ struct run {
     struct tts_eventfile *file;
     struct tts_whatif *whatif;
     bool stops; /* at the first failure */
-    struct tts_itemgate gate;
+    struct tts_eventpass pass;
+    struct tts_itemcheck check;
     struct tts_partial partial;
 };
 
@@ -95,34 +97,25 @@ static enum tts_status open_file(struct replay *replay, struct tts_eventfile **o
 }
 
 /* One that cannot be is a damage like any other. */
-static enum tts_status run_item(struct run *run, const struct tts_item *item,
-                                struct tts_error *err)
+static enum tts_status run_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
-    bool takes;
+    struct run *run = ctx;
     tts_partial_item(&run->partial, item);
-    enum tts_status status = tts_itemgate_pass(&run->gate, item, &takes, err);
-    return status == TTS_OK ? tts_whatif_item(run->whatif, item, err) : status;
+    enum tts_status status = tts_itemcheck_pass(&run->check, item, err);
+    if (status == TTS_OK)
+        status = tts_whatif_item(run->whatif, item, err);
+    run->pass.is_done = run->stops && tts_whatif_failures(run->whatif) > 0;
+    return status;
 }
 
-/* Feeds items until there are no more. TTS_E_NOT_FOUND: all were read; TTS_OK: it stops at a
- * failure, and there was one; any other status is that of the file or of an item of it. */
-static enum tts_status feed(struct replay *replay, struct run *run, struct tts_error *err)
+/* Feeds items until there are no more, or to the first failure if it stops there. The status of
+ * the file, or of an item of it. */
+static enum tts_status feed(struct run *run, struct tts_error *err)
 {
-    struct tts_item item;
-    enum tts_status status;
-    while ((status = tts_eventfile_next(run->file, &item, err)) == TTS_OK) {
-        /* The times of a graph trace leave out what was between its functions. */
-        item.has_time = item.has_time && !tts_eventfile_graph(run->file);
-        status = run_item(run, &item, err);
-        if (status != TTS_OK)
-            break;
-        if (run->stops && tts_whatif_failures(run->whatif) > 0)
-            return TTS_OK;
-        if (tts_progress_is_due(&replay->progress))
-            tts_progress_show(&replay->progress,
-                              replay->done_bytes + tts_eventfile_tell(run->file));
-    }
-    tts_whatif_end(run->whatif);
+    run->pass = (struct tts_eventpass){.file = run->file, .take = run_item, .ctx = run};
+    enum tts_status status = tts_eventpass_run(&run->pass, err);
+    if (!run->pass.is_done)
+        tts_whatif_end(run->whatif);
     return status;
 }
 
@@ -141,7 +134,7 @@ static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bo
     if (status == TTS_OK)
         status = open_file(replay, &run.file, err);
     if (status == TTS_OK) {
-        enum tts_status end = feed(replay, &run, err);
+        enum tts_status end = feed(&run, err);
         replay->done_bytes += tts_eventfile_tell(run.file);
         if (end == TTS_E_NOMEM)
             status = end;
@@ -311,7 +304,7 @@ static enum tts_status run_with_regions(struct replay *replay, struct tts_error 
         tts_progress_begin(&replay->progress, "running", replay->options->path,
                            tts_eventfile_size(run.file));
         replay->done_bytes = 0;
-        enum tts_status end = feed(replay, &run, err);
+        enum tts_status end = feed(&run, err);
         tts_progress_end(&replay->progress);
         if (end == TTS_E_NOMEM)
             status = end;
@@ -388,11 +381,11 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
     if (status != TTS_OK)
         return status;
     tts_progress_begin(&replay->progress, "running", path, tts_eventfile_size(run->file));
-    status = feed(replay, run, err);
+    status = feed(run, err);
     tts_progress_end(&replay->progress);
-    if (status == TTS_E_NOMEM || (status != TTS_E_NOT_FOUND && !run->partial.has_items))
+    if (status == TTS_E_NOMEM || (status != TTS_OK && !run->partial.has_items))
         return status;
-    if (status != TTS_E_NOT_FOUND)
+    if (status != TTS_OK)
         run->partial.damage = *err;
     struct tts_recfile *recording = tts_eventfile_recording(run->file);
     if (recording) {

@@ -118,7 +118,6 @@ struct tts_show {
     uint64_t item_seq;
     uint64_t items; /* read so far */
     bool has_event, is_out_of_memory;
-    bool is_read;        /* up to the event that was asked for */
     bool is_interrupted; /* the user stopped it: there is nothing more to say */
     bool is_abandoned;   /* its program is gone and has not ended it */
     struct tts_show_capture captures[TTS_FOLLOW_CAPTURES_MAX];

@@ -247,9 +247,7 @@ static enum tts_status take_item(struct tts_show *show, const struct tts_item *i
     }
     if (item->kind == TTS_ITEM_EVENT)
         return take_event(show, item);
-    /* Only the keyframe that the file starts with says something new. */
-    bool is_active = item->kind == TTS_ITEM_ACTIVE && !show->has_event;
-    if (item->kind == TTS_ITEM_BEGIN || is_active)
+    if (item->kind == TTS_ITEM_BEGIN || item->kind == TTS_ITEM_ACTIVE)
         begin_capture(show, item);
     else if (item->kind == TTS_ITEM_END)
         end_capture(show, item);
@@ -289,25 +287,22 @@ static enum tts_status take_read(void *ctx, const struct tts_item *item, struct 
     struct tts_show *show = ctx;
     uint64_t last = show->options.at > 0 ? show->options.at : UINT64_MAX;
     bool is_event = item->kind == TTS_ITEM_EVENT;
-    show->is_read = is_event && item->seq >= last;
+    show->pass.is_done = is_event && item->seq >= last;
     return is_event && item->seq > last ? TTS_OK : follow_item(show, item, err);
 }
 
 enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)
 {
     struct tts_eventpass *pass = &show->pass;
-    enum tts_status status = TTS_OK;
     pass->file = show->file;
     pass->follow = show->options.at == 0 ? show->follow : NULL;
     pass->take = take_read;
     pass->ctx = show;
     pass->alloc = show->alloc;
-    while (status == TTS_OK && !show->is_read) {
-        status = tts_eventpass_step(pass, err);
-        if (pass->gap_seq > show->event.seq)
-            show->event.seq = pass->gap_seq;
-        if (tts_progress_is_due(&show->progress))
-            tts_progress_show(&show->progress, tts_eventfile_tell(show->file));
-    }
-    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
+    enum tts_status status = tts_eventpass_run(pass, err);
+    if (pass->gap_seq > show->event.seq)
+        show->event.seq = pass->gap_seq;
+    if (pass->passed_ns > show->last_ns)
+        show->last_ns = pass->passed_ns;
+    return status;
 }

@@ -40,7 +40,9 @@ struct tts_follow {
     struct tts_phase whole_phase;
     struct room room, whole_room;
     struct tts_oppath *paths;
-    bool has_begun, in_keyframe, takes_keyframe, is_partial, has_ended;
+    struct tts_itemgate gate;
+    bool has_begun; /* the whole is attached */
+    bool is_partial, has_ended;
     uint64_t gap_from, gap_to; /* missing events; gap_to 0: none are, now */
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
@@ -115,7 +117,7 @@ static void begin_whole(struct tts_follow *f)
 {
     if (!f->has_begun)
         tts_watch_attach(f->fold, f->whole);
-    f->has_begun = true;
+    f->has_begun = f->gate.has_begun = true; /* a later keyframe is passed over */
 }
 
 /* ---- captures ---- */
@@ -229,40 +231,42 @@ static enum tts_status of_active(struct tts_follow *f, const struct tts_item *it
 static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_item *item,
                                       struct tts_error *err)
 {
-    if (f->in_keyframe)
+    struct tts_itemgate gate = f->gate;
+    if (gate.in_keyframe)
         return tts_error_set(err, TTS_E_INVALID, "a keyframe begins in another");
-    f->takes_keyframe = !f->has_begun && tts_fold_seq(f->fold) == 0;
-    if (f->takes_keyframe) {
+    if (tts_itemgate_takes(&gate, item->kind)) {
         enum tts_status status = tts_fold_restore(f->fold, item, NULL, err);
         if (status != TTS_OK)
             return status;
         f->is_partial = item->seq > 0 || item->count > 0;
     }
-    f->in_keyframe = true;
+    f->gate = gate;
     return TTS_OK;
 }
 
+static void take_name(struct tts_follow *f, const struct tts_item *item)
+{
+    if (item->op.hash)
+        tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
+}
+
+/* An item of a keyframe, after its begin. */
 static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_item *item,
                                        struct tts_change *change, struct tts_error *err)
 {
-    if (item->kind == TTS_ITEM_KEYFRAME_END) {
-        f->in_keyframe = false;
+    bool takes = tts_itemgate_takes(&f->gate, item->kind);
+    if (item->kind == TTS_ITEM_KEYFRAME_END)
         begin_whole(f);
-        return TTS_OK;
-    }
-    if (item->kind == TTS_ITEM_NAME) {
-        if (item->op.hash)
-            tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
-        return TTS_OK;
-    }
-    if (!f->takes_keyframe)
-        return TTS_OK;
-    if (item->kind == TTS_ITEM_ACTIVE)
+    else if (item->kind == TTS_ITEM_NAME)
+        take_name(f, item);
+    else if (takes && item->kind == TTS_ITEM_ACTIVE)
         return begin_capture(f, item, err);
-    if (f->has_begun)
+    else if (takes && f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
                              "a keyframe has buffers behind its active captures");
-    return tts_fold_restore(f->fold, item, change, err);
+    else if (takes)
+        return tts_fold_restore(f->fold, item, change, err);
+    return TTS_OK;
 }
 
 static enum tts_status follow_event(struct tts_follow *f, const struct tts_item *item,
@@ -309,9 +313,11 @@ static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *
                                    struct tts_change *change, struct tts_error *err)
 {
     assert(!f->has_ended);
-    if (TTS_UNLIKELY(f->in_keyframe) && item->kind != TTS_ITEM_KEYFRAME)
+    if (TTS_UNLIKELY(item->kind == TTS_ITEM_KEYFRAME))
+        return begin_keyframe(f, item, err);
+    if (TTS_UNLIKELY(f->gate.in_keyframe))
         return follow_keyframe(f, item, change, err);
-    if (item->kind != TTS_ITEM_KEYFRAME && TTS_UNLIKELY(!f->has_begun)) {
+    if (TTS_UNLIKELY(!f->has_begun)) {
         enum tts_status status = start(f, item, err);
         if (status != TTS_OK)
             return status;
@@ -320,8 +326,7 @@ static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *
     case TTS_ITEM_EVENT:
         return follow_event(f, item, change, err);
     case TTS_ITEM_NAME:
-        if (item->op.hash)
-            tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
+        take_name(f, item);
         return TTS_OK;
     case TTS_ITEM_CHIP:
         return tts_fold_chip(f->fold, item->device, item->mesh, err);
@@ -335,7 +340,6 @@ static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *
         tts_oppath_forget(f->paths);
         return TTS_OK;
     case TTS_ITEM_KEYFRAME:
-        return begin_keyframe(f, item, err);
     case TTS_ITEM_LIVE:
     case TTS_ITEM_PART:
     case TTS_ITEM_TRACING:
@@ -356,7 +360,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
 enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
                                   struct tts_change *out, struct tts_error *err)
 {
-    bool is_passed = f->in_keyframe && !f->takes_keyframe;
+    bool is_passed = f->gate.in_keyframe && !f->gate.takes_keyframe;
     tts_change_clear(out);
     enum tts_status status = follow_item(f, item, out, err);
     if (item->kind == TTS_ITEM_CHIP && status == TTS_OK && !is_passed) {
@@ -372,7 +376,7 @@ enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *i
 
 void tts_follow_skip(struct tts_follow *f, uint64_t seq)
 {
-    assert(seq > f->fold->seq && seq < TTS_FOLD_SEQ_MAX && !f->in_keyframe);
+    assert(seq > f->fold->seq && seq < TTS_FOLD_SEQ_MAX && !f->gate.in_keyframe);
     f->gap_from = f->fold->seq;
     f->gap_to = seq;
     f->is_partial = true;

@@ -14,8 +14,7 @@ enum tts_item_kind {
     TTS_ITEM_CUT,    /* capture, name: a phase ends, the next begins */
     TTS_ITEM_END,    /* capture: it ends, behind the cut of its last phase; or is dropped */
     TTS_ITEM_MISSED, /* count: events that were dropped before they got a number */
-    /* What there is at one moment: a keyframe, then these, then its end. A reader that knows
-     * what was before passes them over; one that starts here takes them. */
+    /* What there is at one moment: a keyframe, then these, then its end. */
     TTS_ITEM_KEYFRAME, /* seq: the events before; count: buffers that follow */
     TTS_ITEM_LIVE,     /* live, op; ranges of the event: the cores that alone have it */
     TTS_ITEM_PART,     /* event (CB, DFB, SCRATCHPAD), op, live.seq: of the program under way */
@@ -49,6 +48,27 @@ struct tts_item {
     /* MISSED in a keyframe: the buffers that it had no room for, and the sum of their sizes. */
     uint64_t left_buffers, left_bytes;
 };
+
+/* Which items of a file a reader takes, from the first on; all zero is how it begins. A
+ * keyframe says again what the items before it said: it is taken only if the file starts with
+ * it. Of a later one the names are taken and nothing else. This is the only place that has the
+ * rule. */
+struct tts_itemgate {
+    bool has_begun; /* an item came that is not the begin of a keyframe */
+    bool in_keyframe, takes_keyframe;
+};
+
+/* To be asked once for every item, in their order. */
+static inline bool tts_itemgate_takes(struct tts_itemgate *gate, enum tts_item_kind kind)
+{
+    bool begins = kind == TTS_ITEM_KEYFRAME && !gate->in_keyframe;
+    bool is_inside = begins || gate->in_keyframe;
+    if (begins)
+        gate->takes_keyframe = !gate->has_begun;
+    gate->has_begun |= kind != TTS_ITEM_KEYFRAME;
+    gate->in_keyframe = is_inside && kind != TTS_ITEM_KEYFRAME_END;
+    return !is_inside || gate->takes_keyframe || kind == TTS_ITEM_NAME;
+}
 
 /* Follows whether a program stopped at a refused request. *stop_seq is the number of that
  * event, or 0. Programs that give up unwind: they free what they had and end what they began.

@@ -154,6 +154,26 @@ enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_
     return TTS_OK;
 }
 
+enum tts_status tts_eventfile_open_recording(const char *path,
+                                             const struct tts_eventfile_watch *watch,
+                                             const struct tts_alloc *alloc,
+                                             struct tts_eventfile **out, struct tts_error *err)
+{
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
+    if (!file)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    *file = (struct tts_eventfile){.fd = -1, .watch = *watch, .alloc = alloc};
+    enum tts_status status = tts_recfile_open(path, alloc, &file->recording, err);
+    if (status != TTS_OK) {
+        tts_eventfile_close(file);
+        return status;
+    }
+    file->size = tts_recfile_info(file->recording)->file_bytes;
+    *out = file;
+    return TTS_OK;
+}
+
 void tts_eventfile_close(struct tts_eventfile *file)
 {
     if (!file)
@@ -214,6 +234,12 @@ enum tts_status tts_eventfile_next(struct tts_eventfile *file, struct tts_item *
 uint64_t tts_eventfile_tell(const struct tts_eventfile *file)
 {
     return file->recording ? tts_recfile_tell(file->recording) : tts_graph_tell(file->graph);
+}
+
+void tts_eventfile_report(const struct tts_eventfile *file)
+{
+    if (file->watch.fn)
+        file->watch.fn(file->watch.ctx, tts_eventfile_tell(file));
 }
 
 uint64_t tts_eventfile_size(const struct tts_eventfile *file)

@@ -24,6 +24,11 @@ TTS_NODISCARD enum tts_status tts_eventfile_open(const char *path,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_eventfile **out,
                                                  struct tts_error *err);
+/* A recording alone, of a file that can be read at any place; what tts_recfile_open() says. */
+TTS_NODISCARD enum tts_status
+tts_eventfile_open_recording(const char *path, const struct tts_eventfile_watch *watch,
+                             const struct tts_alloc *alloc, struct tts_eventfile **out,
+                             struct tts_error *err);
 void tts_eventfile_close(struct tts_eventfile *file); /* NULL is fine */
 
 /* As item.h says. A recording that is damaged before its first item begins with the first good
@@ -43,6 +48,8 @@ struct tts_eventfile_gaps {
 };
 const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *file);
 
+/* Tells the watch, if there is one, how many bytes were read. */
+void tts_eventfile_report(const struct tts_eventfile *file);
 /* Bytes behind it, and in all; 0: not known, it is a pipe or compressed. */
 uint64_t tts_eventfile_tell(const struct tts_eventfile *file);
 uint64_t tts_eventfile_size(const struct tts_eventfile *file);

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+enum { REPORT_ITEMS = 1024 }; /* between two reports of how far the pass is */
+
 void tts_eventpass_release(struct tts_eventpass *pass)
 {
     tts_resync_free(pass->resync);
@@ -12,9 +14,17 @@ static enum tts_status eventpass_take(struct tts_eventpass *pass, const struct t
                                       struct tts_error *err)
 {
     pass->seq = item->seq;
-    if (item->kind == TTS_ITEM_KEYFRAME || item->kind == TTS_ITEM_KEYFRAME_END)
-        pass->in_keyframe = item->kind == TTS_ITEM_KEYFRAME;
     return pass->take(pass->ctx, item, err);
+}
+
+static enum tts_status eventpass_offer(struct tts_eventpass *pass, const struct tts_item *item,
+                                       struct tts_error *err)
+{
+    if (tts_itemgate_takes(&pass->gate, item->kind))
+        return eventpass_take(pass, item, err);
+    if (item->has_time)
+        pass->passed_ns = item->time_ns;
+    return TTS_OK;
 }
 
 /* Goes on after damage, if there is a keyframe after it. Returns the status of the damage if
@@ -28,7 +38,7 @@ static enum tts_status eventpass_resume(struct tts_eventpass *pass, struct tts_e
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     pass->in_gap = true;
     struct tts_item end = {.kind = TTS_ITEM_KEYFRAME_END, .seq = pass->seq};
-    return pass->in_keyframe ? eventpass_take(pass, &end, err) : TTS_OK;
+    return pass->gate.in_keyframe ? eventpass_offer(pass, &end, err) : TTS_OK;
 }
 
 struct eventpass_telling {
@@ -61,19 +71,32 @@ static enum tts_status eventpass_cross(struct tts_eventpass *pass, const struct 
     return status == TTS_E_NOMEM ? tts_error_set(err, status, "out of memory") : status;
 }
 
-enum tts_status tts_eventpass_step(struct tts_eventpass *pass, struct tts_error *err)
+static enum tts_status eventpass_step(struct tts_eventpass *pass, struct tts_error *err)
 {
     struct tts_item item;
     enum tts_status status = tts_eventfile_next(pass->file, &item, err);
-    if (status == TTS_E_NOT_FOUND)
-        return status;
+    pass->is_at_end = status == TTS_E_NOT_FOUND;
+    if (pass->is_at_end)
+        return TTS_OK;
     if (status != TTS_OK)
         return eventpass_resume(pass, err);
-    /* The times of a graph trace leave out what was between its functions. */
-    item.has_time = item.has_time && !tts_eventfile_graph(pass->file);
+    if (tts_eventfile_graph(pass->file) && !pass->keeps_graph_times)
+        item.has_time = false;
     if (pass->in_gap)
         return eventpass_cross(pass, &item, err);
-    status = eventpass_take(pass, &item, err);
+    status = eventpass_offer(pass, &item, err);
     pass->events += status == TTS_OK && item.kind == TTS_ITEM_EVENT;
+    return status;
+}
+
+enum tts_status tts_eventpass_run(struct tts_eventpass *pass, struct tts_error *err)
+{
+    enum tts_status status = TTS_OK;
+    pass->is_at_end = false;
+    for (uint32_t i = 1; status == TTS_OK && !pass->is_at_end && !pass->is_done; i++) {
+        status = eventpass_step(pass, err);
+        if (i % REPORT_ITEMS == 0)
+            tts_eventfile_report(pass->file);
+    }
     return status;
 }

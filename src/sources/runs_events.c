@@ -14,9 +14,10 @@
 struct reader {
     struct tts_eventfile *file;
     struct tts_follow *follow;
+    struct tts_eventpass pass;
     struct tts_runs_room *room;
     enum tts_status kept; /* of what on_phase had to keep */
-    bool has_events, has_begun, in_first_keyframe;
+    bool has_events;
     bool is_whole;          /* a capture began before anything lived */
     int64_t restored_bytes; /* DRAM and TRACE that lived before the first event */
     uint64_t missed, refused;
@@ -91,19 +92,13 @@ static void on_phase(void *ctx, uint32_t capture, const struct tts_phase *phase,
 
 static void count_item(struct reader *r, const struct tts_item *item)
 {
-    if (item->kind == TTS_ITEM_KEYFRAME)
-        r->in_first_keyframe = !r->has_begun;
-    else if (item->kind == TTS_ITEM_KEYFRAME_END)
-        r->in_first_keyframe = false;
-    else if (item->kind == TTS_ITEM_MISSED && !r->in_first_keyframe)
+    if (item->kind == TTS_ITEM_MISSED && !r->pass.gate.in_keyframe)
         r->missed += item->count;
-    else if (item->kind == TTS_ITEM_LIVE && r->in_first_keyframe &&
-             (item->live.pool == TTS_POOL_DRAM || item->live.pool == TTS_POOL_TRACE))
+    else if (item->kind == TTS_ITEM_LIVE && !tts_pool_is_l1(item->live.pool))
         r->restored_bytes =
             (int64_t)((uint64_t)r->restored_bytes + (uint64_t)item->live.size_bytes);
     if (item->kind == TTS_ITEM_BEGIN && !r->has_events && r->restored_bytes == 0)
         r->is_whole = true;
-    r->has_begun |= item->kind != TTS_ITEM_NAME;
     r->has_events |= item->kind == TTS_ITEM_EVENT;
     tts_item_follow_stop(item, &r->stop_seq);
 }
@@ -127,16 +122,14 @@ static enum tts_status take_item(void *ctx, const struct tts_item *item, struct 
 /* TTS_OK: to its end, or what ended it. */
 static enum tts_status read_items(struct reader *r, struct tts_error *err)
 {
-    struct tts_eventpass pass = {.file = r->file,
-                                 .follow = r->follow,
-                                 .take = take_item,
-                                 .ctx = r,
-                                 .alloc = r->room->alloc};
-    enum tts_status status;
-    while ((status = tts_eventpass_step(&pass, err)) == TTS_OK)
-        ;
-    tts_eventpass_release(&pass);
-    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
+    r->pass = (struct tts_eventpass){.file = r->file,
+                                     .follow = r->follow,
+                                     .take = take_item,
+                                     .ctx = r,
+                                     .alloc = r->room->alloc};
+    enum tts_status status = tts_eventpass_run(&r->pass, err);
+    tts_eventpass_release(&r->pass);
+    return status;
 }
 
 /* ---- the end ---- */

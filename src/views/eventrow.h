@@ -58,7 +58,7 @@ struct tts_eventrow {
     char device_name[TTS_DEVICENAME_MAX];
 };
 
-/* An item that tts_itemgate_pass() took. */
+/* An item that tts_itemcheck_pass() let through. */
 void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item);
 /* A row behind the last of a file, about the file: of `kind`, with a message. Borrowed. */
 void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message);

@@ -16,8 +16,8 @@ struct tts_eventrows {
 void tts_eventrows_init(struct tts_eventrows *rows, const struct tts_alloc *alloc);
 void tts_eventrows_release(struct tts_eventrows *rows);
 
-/* An item that tts_itemgate_pass() took becomes rows->row. TTS_E_RANGE: more lives at once than
- * can be kept. TTS_E_NOMEM. */
+/* An item that tts_itemcheck_pass() let through becomes rows->row. TTS_E_RANGE: more lives at
+ * once than can be kept. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventrows_item(struct tts_eventrows *rows,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);

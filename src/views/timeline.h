@@ -101,7 +101,7 @@ TTS_NODISCARD enum tts_status tts_timeline_new(const struct tts_timeline_config 
                                                struct tts_error *err);
 void tts_timeline_free(struct tts_timeline *timeline); /* NULL is fine */
 
-/* One that tts_itemgate_pass() took. TTS_E_RANGE: one device too many,
+/* One that tts_itemcheck_pass() let through. TTS_E_RANGE: one device too many,
  * or more lives at once than can be kept. TTS_E_NOMEM. Marks may have been told. */
 TTS_NODISCARD enum tts_status tts_timeline_item(struct tts_timeline *timeline,
                                                 const struct tts_item *item,

@@ -522,12 +522,6 @@ T_TEST(a_recording_that_starts_in_the_middle_begins_with_what_lived)
     T_TRUE(tts_whatif_find(rig.whatif, 0, 5, &buffer) && buffer.address == 2968640 + 2048);
     T_TRUE(counts_of(&rig)->earlier == 2 && rig.counts.allocations == 1);
     T_EQ(rig.counts.unknown_pages, 2);
-    keyframe(&rig, true); /* a later one tells what we know */
-    live_item(&rig, 5, 90, 12 * 4096);
-    live_item(&rig, 77, 90, 12 * 4096);
-    keyframe(&rig, false);
-    T_TRUE(!tts_whatif_find(rig.whatif, 0, 77, &buffer));
-    T_EQ(counts_of(&rig)->earlier, 2);
     tts_whatif_free(rig.whatif);
 }
 

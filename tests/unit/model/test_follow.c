@@ -175,6 +175,16 @@ T_TEST(only_so_many_can_be_active_at_once)
     for (uint32_t i = 1; i <= TTS_FOLLOW_CAPTURES_MAX; i++)
         T_EQ(mark(tale, TTS_ITEM_BEGIN, i, NULL), TTS_OK);
     T_EQ(mark(tale, TTS_ITEM_BEGIN, TTS_FOLLOW_CAPTURES_MAX + 1, NULL), TTS_E_RANGE);
+    /* What is on the cores now needs no capture. */
+    struct tts_core_part parts[TTS_CORE_PARTS_MAX];
+    struct tts_core_peak core;
+    struct tts_item item = {.kind = TTS_ITEM_EVENT};
+    item.event = tts_event_of(TTS_EVENT_ALLOC, 1);
+    item.event.pool = TTS_POOL_L1;
+    item.event.size_bytes = item.event.bytes_per_bank = 8;
+    T_EQ(tell(tale, item), TTS_OK);
+    tts_fold_fullest_core(tts_follow_fold(tale->follow), &core, parts);
+    T_TRUE(core.known && core.bytes == 8 && core.part_count == 1);
     T_EQ(mark(tale, TTS_ITEM_END, 5, NULL), TTS_OK);
     T_EQ(mark(tale, TTS_ITEM_BEGIN, TTS_FOLLOW_CAPTURES_MAX + 1, NULL), TTS_OK);
     tale_free(tale);
@@ -494,6 +504,25 @@ T_TEST(a_follower_tells_what_came_with_the_first_keyframe_and_nothing_of_later_o
     T_EQ(tts_follow_change(tale->follow, &item, &change, NULL), TTS_OK);
     T_TRUE(change.has_left && change.left.size_bytes == 30 && change.seq == 6);
     tale_free(tale);
+}
+
+T_TEST(a_keyframe_after_an_event_or_a_gap_is_passed_over)
+{
+    for (int i = 0; i < 2; i++) {
+        struct tale *tale = tale_new(NULL);
+        struct tts_live found;
+        if (i == 0)
+            alloc(tale, 1, 10);
+        else
+            tts_follow_skip(tale->follow, 1);
+        T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME, .seq = 1}), TTS_OK);
+        struct tts_item live = {.kind = TTS_ITEM_LIVE, .seq = 1};
+        live.live = (struct tts_live){.id = 8, .size_bytes = 30, .device = 1, .seq = 1};
+        T_EQ(tell(tale, live), TTS_OK);
+        T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME_END, .seq = 1}), TTS_OK);
+        T_TRUE(!tts_follow_find(tale->follow, 1, 8, &found));
+        tale_free(tale);
+    }
 }
 
 T_TEST(a_keyframe_that_cannot_be_is_refused)

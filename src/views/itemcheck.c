@@ -1,22 +1,20 @@
-#include "views/itemgate.h"
+#include "views/itemcheck.h"
 
 #include "base/error.h"
 #include "model/fold.h"
 
 #include <inttypes.h>
 
-/* ---- what can be ---- */
-
-static enum tts_status check_event(const struct tts_itemgate *gate, const struct tts_item *item,
-                                   struct tts_error *err)
+static enum tts_status check_event(const struct tts_itemcheck *check,
+                                   const struct tts_item *item, struct tts_error *err)
 {
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
         return status;
     if (item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX ||
-        (gate->seq > 0 && item->seq != gate->seq + 1))
+        (check->seq > 0 && item->seq != check->seq + 1))
         return tts_error_set(err, TTS_E_INVALID, "event %" PRIu64 " follows event %" PRIu64,
-                             item->seq, gate->seq);
+                             item->seq, check->seq);
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
         return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
     return TTS_OK;
@@ -42,12 +40,12 @@ static enum tts_status check_part(const struct tts_item *item, struct tts_error 
     return tts_event_check(&item->event, err);
 }
 
-static enum tts_status check_kind(const struct tts_itemgate *gate, const struct tts_item *item,
-                                  struct tts_error *err)
+static enum tts_status check_kind(const struct tts_itemcheck *check,
+                                  const struct tts_item *item, struct tts_error *err)
 {
     switch (item->kind) {
     case TTS_ITEM_EVENT:
-        return check_event(gate, item, err);
+        return check_event(check, item, err);
     case TTS_ITEM_LIVE:
         return check_live(item, err);
     case TTS_ITEM_PART:
@@ -75,47 +73,30 @@ static enum tts_status check_kind(const struct tts_itemgate *gate, const struct 
 }
 
 /* Parts of keyframes stand inside of one, events, phases and keyframes outside. */
-static enum tts_status check_place(const struct tts_itemgate *gate, const struct tts_item *item,
-                                   struct tts_error *err)
+static enum tts_status check_place(const struct tts_itemcheck *check,
+                                   const struct tts_item *item, struct tts_error *err)
 {
     bool anywhere = item->kind == TTS_ITEM_NAME || item->kind == TTS_ITEM_CHIP ||
                     item->kind == TTS_ITEM_MISSED;
     bool inside = item->kind >= TTS_ITEM_LIVE;
-    if (anywhere || inside == gate->in_keyframe)
+    if (anywhere || inside == check->in_keyframe)
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
                          inside ? "a part of a keyframe stands outside of one"
                                 : "a keyframe has something that is not a part of it");
 }
 
-/* ---- what is told ---- */
-
-static bool takes_item(struct tts_itemgate *gate, enum tts_item_kind kind)
+enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check, const struct tts_item *item,
+                                   struct tts_error *err)
 {
-    if (kind == TTS_ITEM_NAME)
-        return false;
-    if (kind == TTS_ITEM_KEYFRAME) {
-        gate->in_keyframe = true;
-        gate->takes_keyframe = !gate->has_begun;
-        return gate->takes_keyframe;
-    }
-    gate->has_begun = true;
-    if (!gate->in_keyframe)
-        return true;
-    gate->in_keyframe = kind != TTS_ITEM_KEYFRAME_END;
-    return gate->takes_keyframe;
-}
-
-enum tts_status tts_itemgate_pass(struct tts_itemgate *gate, const struct tts_item *item,
-                                  bool *takes, struct tts_error *err)
-{
-    enum tts_status status = check_place(gate, item, err);
+    enum tts_status status = check_place(check, item, err);
     if (status == TTS_OK)
-        status = check_kind(gate, item, err);
+        status = check_kind(check, item, err);
     if (status != TTS_OK)
         return status;
     if (item->kind == TTS_ITEM_EVENT)
-        gate->seq = item->seq;
-    *takes = takes_item(gate, item->kind);
+        check->seq = item->seq;
+    else if (item->kind == TTS_ITEM_KEYFRAME || item->kind == TTS_ITEM_KEYFRAME_END)
+        check->in_keyframe = item->kind == TTS_ITEM_KEYFRAME;
     return TTS_OK;
 }
