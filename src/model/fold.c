@@ -216,9 +216,9 @@ static TTS_FORCE_INLINE void alloc_plain(struct tts_fold *fold, struct tts_fold_
         count_traced(fold, device, entry.size_bytes);
 }
 
-static TTS_FORCE_INLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
-                                      const struct tts_event *event, uint64_t op_hash,
-                                      struct tts_change *change)
+static TTS_FORCE_INLINE void change_l1(struct tts_fold *fold, struct tts_fold_device *device,
+                                       const struct tts_event *event, uint64_t op_hash,
+                                       struct tts_change *change)
 {
     assert(event->size_bytes > 0 && tts_pool_is_l1(event->pool));
     uint32_t op = op_of(fold, op_hash);
@@ -238,6 +238,13 @@ static TTS_FORCE_INLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_dev
     tell_come(fold, place, change);
     if (fold->trace_depth > 0 && event->pool == TTS_POOL_L1)
         count_traced(fold, device, event->bytes_per_bank);
+}
+
+/* Apart, so that the other events need no room for it. */
+static TTS_NOINLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
+                                  const struct tts_event *event, uint64_t op_hash)
+{
+    change_l1(fold, device, event, op_hash, NULL);
 }
 
 /* It changes nothing, but the device had an event. */
@@ -427,7 +434,10 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_l1(struct tts_fold *fold,
     if (event->kind == TTS_EVENT_FREE)
         return free_buffer(fold, device, event->id, event->pool,
                            event->size_bytes ? event->bytes_per_bank : 0, change);
-    alloc_l1(fold, device, event, op_hash, change);
+    if (change)
+        change_l1(fold, device, event, op_hash, change);
+    else
+        alloc_l1(fold, device, event, op_hash);
     return TTS_FOLD_COUNTED;
 }
 
@@ -453,18 +463,23 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_event(struct tts_fold *fold,
                                                          struct tts_change *change)
 {
     tts_assert_expensive(tts_event_check(event, NULL) == TTS_OK);
+    enum tts_fold_outcome outcome = TTS_FOLD_COUNTED;
     if (event->kind > TTS_EVENT_FREE)
-        return fold_other(fold, event, op_hash);
-    if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0) {
+        outcome = fold_other(fold, event, op_hash);
+    else if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0)
         fold->seq++; /* it takes nothing */
-        return TTS_FOLD_COUNTED;
-    }
-    if (tts_pool_is_l1(event->pool))
-        return fold_l1(fold, event, op_hash, change);
-    if (event->kind == TTS_EVENT_ALLOC)
-        return fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes,
-                          op_hash, change);
-    return fold_free(fold, event->device, event->pool, event->id, event->size_bytes, change);
+    else if (tts_pool_is_l1(event->pool))
+        outcome = fold_l1(fold, event, op_hash, change);
+    else if (event->kind == TTS_EVENT_ALLOC)
+        outcome = fold_alloc(fold, event->device, event->pool, event->id, event->size_bytes,
+                             op_hash, change);
+    else if (change)
+        outcome =
+            fold_free(fold, event->device, event->pool, event->id, event->size_bytes, change);
+    else
+        outcome = tts_fold_free_buffer(fold, event->device, event->pool, event->id,
+                                       event->size_bytes);
+    return outcome;
 }
 
 enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_event *event,

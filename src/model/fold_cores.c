@@ -183,8 +183,8 @@ static void drop_set(struct tts_fold *fold, const struct tts_program_part *part)
         tts_coresets_drop(fold->sets, part->set);
 }
 
-void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
-                           const struct tts_event *event, uint32_t op)
+TTS_NOINLINE void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
+                                        const struct tts_event *event, uint32_t op)
 {
     if (takes_nothing(event))
         return;
