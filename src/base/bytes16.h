@@ -42,3 +42,16 @@ static TTS_FORCE_INLINE unsigned tts_bytes16_first(tts_bytes16 hits)
     return (unsigned)__builtin_ctz(tts_bytes16_mask(hits));
 #endif
 }
+
+/* Returns the sum of the 16 bytes. */
+static TTS_FORCE_INLINE uint64_t tts_bytes16_sum(tts_bytes16 bytes)
+{
+    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t half[2], sums = 0;
+    memcpy(half, &bytes, sizeof half);
+    for (int i = 0; i < 2; i++) {
+        uint64_t pairs = (half[i] & every_other) + (half[i] >> 8 & every_other);
+        sums += pairs * UINT64_C(0x0001000100010001) >> 48;
+    }
+    return sums;
+}

@@ -230,29 +230,6 @@ static void tell_none(struct tts_analyze_log *log, const struct tts_trainlog_fac
     tts_message(command, "no memory summary in '%s': %s", tts_message_path(log->path), out);
 }
 
-static void tell_log(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
-                     const struct tts_trainlog *file)
-{
-    struct tts_trainlog_facts facts;
-    const char *path = tts_message_path(log->path);
-    tts_trainlog_facts(file, &facts);
-    log->lines = facts.lines;
-    log->bytes = facts.bytes;
-    if (analyze->notes_said > NOTES_SAID_MAX)
-        tts_message(command, "%s: %" PRIu64 " more of these", path,
-                    analyze->notes_said - NOTES_SAID_MAX);
-    if (log->problem[0] != '\0')
-        return;
-    if (log->runs == 0) {
-        tell_none(log, &facts);
-    } else if (facts.stray_lines > 0) {
-        snprintf(log->problem, sizeof log->problem,
-                 "memory figures outside any summary, %" PRIu64 " line%s passed over",
-                 facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
-        tts_message(command, "%s:%" PRIu64 ": %s", path, facts.stray_line, log->problem);
-    }
-}
-
 static void on_tick(void *ctx, uint64_t taken)
 {
     struct tts_analyze_job *analyze = ctx;
@@ -267,55 +244,56 @@ static void fail_log(struct tts_analyze_job *analyze, struct tts_analyze_log *lo
     snprintf(log->problem, sizeof log->problem, "%s", err->text);
 }
 
-/* Takes the runs of a saved result, a recording or a graph trace. Sets *is_taken to false if
- * the file is none of these after all and can still be read as a log. TTS_E_NOMEM. */
-static enum tts_status take_saved(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
-                                  bool *is_taken, struct tts_error *err)
+static void tell_log(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
+                     const struct tts_runs_reader *file)
 {
-    struct tts_runs runs = {0};
-    struct tts_error why = {0};
-    enum tts_status status = tts_runs_load(log->path, NULL, &runs, &why), kept = TTS_OK;
-    bool is_log = status == TTS_E_NOT_FOUND || status == TTS_E_SYNTAX ||
-                  (status == TTS_OK && runs.kind == TTS_RUNS_LOG);
-    *is_taken = !is_log || strcmp(log->path, "-") == 0; /* that cannot be read again */
-    if (*is_taken && status != TTS_OK)
-        fail_log(analyze, log, &why);
-    log->is_saved = *is_taken;
-    for (size_t i = 0; *is_taken && i < runs.count && kept == TTS_OK; i++)
-        kept = take_run(analyze, log, &runs.runs[i], err);
-    tts_runs_release(&runs);
-    return kept;
+    struct tts_trainlog_facts facts;
+    const char *path = tts_message_path(log->path);
+    log->is_saved = !tts_runs_log(file);
+    if (log->is_saved)
+        return;
+    tts_trainlog_facts(tts_runs_log(file), &facts);
+    log->lines = facts.lines;
+    log->bytes = facts.bytes;
+    if (analyze->notes_said > NOTES_SAID_MAX)
+        tts_message(command, "%s: %" PRIu64 " more of these", path,
+                    analyze->notes_said - NOTES_SAID_MAX);
+    if (log->problem[0] != '\0')
+        return;
+    if (log->runs == 0 && tts_runs_refusal(file) && strcmp(log->path, "-") == 0) {
+        fail_log(analyze, log, tts_runs_refusal(file));
+    } else if (log->runs == 0) {
+        tell_none(log, &facts);
+    } else if (facts.stray_lines > 0) {
+        snprintf(log->problem, sizeof log->problem,
+                 "memory figures outside any summary, %" PRIu64 " line%s passed over",
+                 facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
+        tts_message(command, "%s:%" PRIu64 ": %s", path, facts.stray_line, log->problem);
+    }
 }
 
 /* TTS_E_NOMEM; what else is wrong with a log is said, and others are read. */
 static enum tts_status take_log(struct tts_analyze_job *analyze, struct tts_analyze_log *log,
                                 struct tts_error *err)
 {
-    struct tts_trainlog *file;
+    struct tts_runs_reader *file;
     const struct tts_run *run;
     struct tts_error why = {0};
-    enum tts_status kept = TTS_OK;
+    enum tts_status kept = TTS_OK, status = tts_runs_open(log->path, NULL, &file, &why);
     analyze->notes_said = 0;
-    if (tts_runs_may_be_saved(log->path)) {
-        bool is_taken;
-        kept = take_saved(analyze, log, &is_taken, err);
-        if (is_taken)
-            return kept;
-    }
-    enum tts_status status = tts_trainlog_open(log->path, NULL, &file, &why);
     if (status != TTS_OK) {
         fail_log(analyze, log, &why);
         return TTS_OK;
     }
-    tts_progress_begin(&analyze->progress, "reading", log->path, tts_trainlog_total(file));
-    tts_trainlog_on_tick(file, on_tick, analyze);
-    while (kept == TTS_OK && (status = tts_trainlog_next(file, &run, &why)) == TTS_OK)
+    tts_progress_begin(&analyze->progress, "reading", log->path, tts_runs_bytes(file));
+    tts_runs_on_tick(file, on_tick, analyze);
+    while (kept == TTS_OK && (status = tts_runs_next(file, &run, &why)) == TTS_OK)
         kept = take_run(analyze, log, run, err);
     tts_progress_end(&analyze->progress);
     if (status != TTS_OK && status != TTS_E_NOT_FOUND)
         fail_log(analyze, log, &why);
     tell_log(analyze, log, file);
-    tts_trainlog_close(file);
+    tts_runs_close(file);
     return kept;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/replay_parts.h"
 #include "cli/replay_recording.h"
 #include "cli/same_file.h"
+#include "sources/input.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"
 #include "views/svgmap.h"
@@ -320,7 +321,7 @@ static int run_replay(struct tts_job *job, void *values)
     if (!check_options(job, replay))
         return TTS_EXIT_USAGE;
     const char *device = replay->on_device.device.name;
-    if (tts_replay_is_recording(&replay->path, !device || strcmp(device, "-") != 0))
+    if (tts_input_may_have_events(&replay->path, !device || strcmp(device, "-") != 0))
         return run_recording(replay);
     if (map_is_input(replay)) {
         refuse_map(replay);

@@ -2,21 +2,17 @@
 #include "cli/replay_recording.h"
 
 #include "base/outfile.h"
-#include "base/peek.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/replay_parts.h"
 #include "sources/eventpass.h"
-#include "sources/inflow.h"
 #include "views/itemcheck.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char command[] = "replay";
 
@@ -38,48 +34,6 @@ struct run {
     struct tts_itemcheck check;
     struct tts_partial partial;
 };
-
-/* --- what is it? ------------------------------------------------------------------------ */
-
-static bool is_one(const unsigned char *bytes, size_t len)
-{
-    const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
-    size_t some = len < magic_len ? len : magic_len; /* of a pipe that comes by the byte */
-    return len > 0 && (memcmp(bytes, TTS_REC_MAGIC, some) == 0 ||
-                       tts_graph_may_be(bytes, len) || tts_inflow_is_compressed(bytes, len));
-}
-
-/* A named pipe is opened but once: behind its writer a second open would wait for another. */
-static bool make_stdin(int fd, const char **path)
-{
-    if (dup2(fd, STDIN_FILENO) < 0)
-        return false;
-    *path = "-";
-    return true;
-}
-
-bool tts_replay_is_recording(const char **path, bool stdin_is_free)
-{
-    unsigned char bytes[TTS_EVENTFILE_HEAD];
-    struct stat st;
-    bool is_stdin = strcmp(*path, "-") == 0;
-    if (!is_stdin && (stat(*path, &st) != 0 || (S_ISFIFO(st.st_mode) && !stdin_is_free)))
-        return false;
-    int fd = is_stdin ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode), is_there = true;
-    if (is_pipe && !is_stdin)
-        is_there = make_stdin(fd, path);
-    ssize_t len = -1;
-    if (is_pipe && is_there)
-        len = tts_peek_pipe(STDIN_FILENO, bytes, sizeof bytes);
-    else if (!is_pipe)
-        len = pread(fd, bytes, sizeof bytes, is_stdin ? lseek(fd, 0, SEEK_CUR) : 0);
-    if (!is_stdin)
-        close(fd);
-    return len > 0 && is_one(bytes, (size_t)len);
-}
 
 /* --- one run ---------------------------------------------------------------------------- */
 

@@ -17,11 +17,6 @@ struct tts_replay_recording {
     bool stats, json;
 };
 
-/* Is it a recording or a graph trace, by its first bytes? They can be read again. What cannot
- * be looked at is neither. A named pipe becomes standard input, if that is free, and *path "-".
- */
-bool tts_replay_is_recording(const char **path, bool stdin_is_free);
-
 /* Runs it all and returns the exit code. */
 int tts_replay_recording(const struct tts_replay_recording *options);
 

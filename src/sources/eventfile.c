@@ -2,56 +2,29 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "sources/inflow.h"
-#include "sources/spool.h"
+#include "sources/input.h"
 #include "ttscope/chip.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 struct tts_eventfile {
-    int fd;
-    bool owns_fd;
+    struct tts_input *in;
     uint64_t size;
     struct tts_recfile *recording;
     struct tts_graph *graph;
     bool has_items;
     uint64_t last_seq; /* of the last item */
     struct tts_eventfile_gaps gaps;
-    struct tts_inflow *inflow;        /* of a compressed trace */
     struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
     const struct tts_alloc *alloc;
 };
 
-static enum tts_status cannot_read(struct tts_error *err, const char *path)
+/* A recording is read at any place, so it has to be a file. */
+static enum tts_status open_recording(struct tts_eventfile *file, struct tts_error *err)
 {
-    if (strcmp(path, "-") == 0)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read standard input");
-    return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read '%s'", path);
-}
-
-/* A recording is read at any place, so it has to be a file: by the name that the system has for
- * a descriptor. */
-static enum tts_status open_recording(struct tts_eventfile *file, const unsigned char *head,
-                                      size_t len, struct tts_error *err)
-{
-    if (file->size == 0) {
-        int copy = tts_spool(file->fd, head, len, &file->watch);
-        if (copy < 0)
-            return tts_error_set_errno(err, TTS_E_IO, errno,
-                                       "cannot keep the recording in a temporary file");
-        if (file->owns_fd)
-            close(file->fd);
-        file->fd = copy;
-        file->owns_fd = true;
-    }
-    char name[sizeof "/proc/self/fd/" + 12];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
-    enum tts_status status = tts_recfile_open(name, file->alloc, &file->recording, err);
+    enum tts_status status =
+        tts_input_spool(file->in, "the recording", file->watch.fn, file->watch.ctx, err);
+    if (status == TTS_OK)
+        status =
+            tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
         return tts_error_set(err, status, "out of memory"); /* without that name */
     if (status == TTS_OK)
@@ -59,73 +32,50 @@ static enum tts_status open_recording(struct tts_eventfile *file, const unsigned
     return status;
 }
 
-static enum tts_status open_graph(struct tts_eventfile *file,
-                                  const struct tts_jsonpull_source *source,
-                                  struct tts_error *err)
+static enum tts_status open_graph(struct tts_eventfile *file, struct tts_error *err)
 {
-    enum tts_status status = tts_graph_open_from(source, file->alloc, &file->graph, err);
+    struct tts_jsonpull_source source;
+    enum tts_status status = tts_input_json(file->in, &source, err);
+    if (status == TTS_OK)
+        status = tts_graph_open_from(&source, file->alloc, &file->graph, err);
     if (status == TTS_OK)
         tts_graph_watch(file->graph, file->watch.fn, file->watch.ctx);
     return status;
 }
 
-static enum tts_status read_inflow(void *ctx, void *out, size_t room, size_t *got,
-                                   struct tts_error *err)
+/* Fails for content that is no events. */
+static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input_kind kind,
+                                      struct tts_error *err)
 {
-    return tts_inflow_read(ctx, out, room, got, err);
-}
-
-/* A graph trace, compressed: `head` are the first bytes of the file. */
-static enum tts_status open_compressed(struct tts_eventfile *file, const unsigned char *head,
-                                       size_t len, struct tts_error *err)
-{
-    unsigned char first[TTS_EVENTFILE_HEAD];
-    struct tts_jsonpull_source source = {.before = first, .fd = -1, .read = read_inflow};
-    enum tts_status status =
-        tts_inflow_adopt(file->fd, head, len, file->alloc, &file->inflow, err);
-    size_t got = 1;
-    file->size = 0; /* of what comes out it is not known */
-    source.ctx = file->inflow;
-    while (status == TTS_OK && got > 0 && source.before_len < sizeof first) {
-        status = tts_inflow_read(file->inflow, first + source.before_len,
-                                 sizeof first - source.before_len, &got, err);
-        source.before_len += status == TTS_OK ? got : 0;
-    }
-    if (status != TTS_OK && source.before_len == 0)
-        return status;
-    if (tts_recfile_is_one(first, source.before_len))
+    unsigned char byte;
+    size_t got;
+    if (!tts_input_is_compressed(file->in))
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             kind == TTS_INPUT_EMPTY
+                                 ? "is empty"
+                                 : "is neither a recording (.tts) nor a graph trace (JSON)");
+    if (kind == TTS_INPUT_RECORDING)
         return tts_error_set(err, TTS_E_SYNTAX,
                              "is a compressed recording: decompress it first ('ttscope pack' "
                              "makes recordings small)");
-    if (tts_graph_may_be(first, source.before_len))
-        return open_graph(file, &source, err);
+    enum tts_status status = tts_input_read(file->in, &byte, 1, &got, err);
+    if (status != TTS_OK) /* not even the first byte can be decompressed */
+        return status;
     return tts_error_set(err, TTS_E_SYNTAX, "is compressed, and not a graph trace (JSON)");
 }
 
-static enum tts_status open_content(struct tts_eventfile *file, const char *path,
-                                    struct tts_error *err)
+static enum tts_status open_content(struct tts_eventfile *file, struct tts_error *err)
 {
-    unsigned char head[TTS_EVENTFILE_HEAD];
-    struct stat st;
-    if (fstat(file->fd, &st) != 0)
-        return cannot_read(err, path);
-    file->size = S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    ssize_t len = tts_spool_read(file->fd, head, sizeof head);
-    if (len < 0)
-        return cannot_read(err, path);
-    if (len == 0)
-        return tts_error_set(err, TTS_E_SYNTAX, "is empty");
-    if (tts_recfile_is_one(head, (size_t)len))
-        return open_recording(file, head, (size_t)len, err);
-    if (tts_graph_may_be(head, (size_t)len))
-        return open_graph(file,
-                          &(struct tts_jsonpull_source){
-                              .before = head, .before_len = (size_t)len, .fd = file->fd},
-                          err);
-    if (tts_inflow_is_compressed(head, (size_t)len))
-        return open_compressed(file, head, (size_t)len, err);
-    return tts_error_set(err, TTS_E_SYNTAX,
-                         "is neither a recording (.tts) nor a graph trace (JSON)");
+    enum tts_input_kind kind;
+    enum tts_status status = tts_input_kind(file->in, &kind, err);
+    if (status != TTS_OK)
+        return status;
+    bool is_compressed = tts_input_is_compressed(file->in);
+    file->size = is_compressed ? 0 : tts_input_total(file->in);
+    if (kind == TTS_INPUT_RECORDING && !is_compressed)
+        return open_recording(file, err);
+    return tts_input_begins_as_json(file->in) ? open_graph(file, err)
+                                              : refuse_content(file, kind, err);
 }
 
 enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_watch *watch,
@@ -136,16 +86,14 @@ enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    bool is_stdin = strcmp(path, "-") == 0;
-    *file = (struct tts_eventfile){
-        .fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
-        .owns_fd = !is_stdin,
-        .alloc = alloc,
-    };
+    *file = (struct tts_eventfile){.alloc = alloc};
     if (watch)
         file->watch = *watch;
-    enum tts_status status =
-        file->fd < 0 ? cannot_read(err, path) : open_content(file, path, err);
+    enum tts_status status = tts_input_open(path, alloc, &file->in, err);
+    if (status == TTS_E_NOMEM)
+        tts_error_set(err, status, "out of memory");
+    if (status == TTS_OK)
+        status = open_content(file, err);
     if (status != TTS_OK) {
         tts_eventfile_close(file);
         return status;
@@ -163,7 +111,7 @@ enum tts_status tts_eventfile_open_recording(const char *path,
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    *file = (struct tts_eventfile){.fd = -1, .watch = *watch, .alloc = alloc};
+    *file = (struct tts_eventfile){.watch = *watch, .alloc = alloc};
     enum tts_status status = tts_recfile_open(path, alloc, &file->recording, err);
     if (status != TTS_OK) {
         tts_eventfile_close(file);
@@ -180,9 +128,7 @@ void tts_eventfile_close(struct tts_eventfile *file)
         return;
     tts_recfile_close(file->recording);
     tts_graph_close(file->graph);
-    tts_inflow_close(file->inflow);
-    if (file->owns_fd && file->fd >= 0)
-        close(file->fd);
+    tts_input_close(file->in);
     file->alloc->free(file->alloc->ctx, file, sizeof *file);
 }
 

@@ -7,8 +7,6 @@
 
 struct tts_eventfile;
 
-enum { TTS_EVENTFILE_HEAD = 1 << 16 }; /* bytes by which it is told what a file is */
-
 /* Told now and then how many bytes were read so far, also where no item comes for long. */
 struct tts_eventfile_watch {
     void (*fn)(void *ctx, uint64_t bytes);

@@ -61,9 +61,6 @@ void tts_runs_put_name(char out[TTS_RUN_NAME_MAX], const char *text, size_t len)
 /* The name of the file at a path, without what compressors put behind it; "-" has none. */
 void tts_runs_put_file(struct tts_run *run, const char *path);
 
-/* ---- the readers; each fills a room, which is released whatever they return ---- */
-
-TTS_NODISCARD enum tts_status tts_runs_of_log(const char *path, struct tts_runs_room *room,
-                                              struct tts_error *err);
+/* Fills a room, which the caller releases whatever the status is. */
 TTS_NODISCARD enum tts_status tts_runs_of_events(const char *path, struct tts_runs_room *room,
                                                  struct tts_error *err);

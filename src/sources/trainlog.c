@@ -10,22 +10,38 @@
 
 enum { LINES_MORE = 16 }; /* lines to read one by one after a piece of a line */
 
-enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *alloc,
-                                  struct tts_trainlog **out, struct tts_error *err)
+enum tts_status tts_trainlog_new(struct tts_input *in, const struct tts_alloc *alloc,
+                                 struct tts_trainlog **out, struct tts_error *err)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_trainlog *log = alloc->alloc(alloc->ctx, sizeof *log);
     if (!log)
-        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
+        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'",
+                                   tts_input_path(in));
     memset(log, 0, sizeof *log);
     log->alloc = alloc;
-    enum tts_status status = tts_logtext_open(&log->text, path, alloc, err);
+    log->in = in;
+    enum tts_status status = tts_logtext_open(&log->text, in, alloc, err);
     if (status != TTS_OK) {
         alloc->free(alloc->ctx, log, sizeof *log);
         return status;
     }
     *out = log;
     return TTS_OK;
+}
+
+enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *alloc,
+                                  struct tts_trainlog **out, struct tts_error *err)
+{
+    struct tts_input *in = NULL;
+    enum tts_status status = tts_input_open(path, alloc, &in, err);
+    if (status == TTS_OK)
+        status = tts_trainlog_new(in, alloc, out, err);
+    if (status == TTS_OK)
+        (*out)->owns_in = true;
+    else
+        tts_input_close(in);
+    return status;
 }
 
 static void free_phases(struct tts_trainlog *log, struct tts_run_phase *phases, size_t capacity)
@@ -45,6 +61,8 @@ void tts_trainlog_close(struct tts_trainlog *log)
     }
     free_phases(log, log->phases, log->capacity);
     tts_logtext_close(&log->text);
+    if (log->owns_in)
+        tts_input_close(log->in);
     alloc->free(alloc->ctx, log, sizeof *log);
 }
 
@@ -225,6 +243,11 @@ static void read_line(struct tts_trainlog *log, struct tts_span raw, bool is_nex
     log->looked_at = end;
 }
 
+static const struct tts_logscan *scan_of(const struct tts_trainlog *log)
+{
+    return log->open_count > 0 ? &tts_trainlog_block_scan : &tts_trainlog_scan;
+}
+
 static bool read_next(struct tts_trainlog *log)
 {
     struct tts_span raw;
@@ -236,8 +259,8 @@ static bool read_next(struct tts_trainlog *log)
     log->lines_more -= is_next;
     if (!is_next)
         tts_trainlog_end_sections(log);
-    is_there = is_next ? tts_logtext_next(&log->text, &raw)
-                       : tts_logtext_find(&log->text, log->open_count > 0, &raw);
+    is_there = is_next ? tts_logtext_raw(&log->text, &raw)
+                       : tts_logtext_find(&log->text, scan_of(log), &raw);
     if (is_there)
         read_line(log, raw, is_next);
     else if (log->wrap_count > 0)
@@ -262,19 +285,16 @@ static struct tts_trainlog_rank *first_open(const struct tts_trainlog *log)
 
 static enum tts_status finish(struct tts_trainlog *log, struct tts_error *err)
 {
-    tts_logtext_finish(&log->text);
     enum tts_status status = log->status;
-    if (status != TTS_OK)
+    if (status != TTS_OK) {
         tts_error_set_errno(&log->text.err, status, ENOMEM, "cannot read further");
-    else if ((status = log->text.status) == TTS_OK)
-        return TTS_E_NOT_FOUND;
-    if (err) {
-        uint64_t line = log->text.count.line_ends + 1;
-        *err = log->text.err;
-        err->line = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
-        err->offset = log->text.gone + log->text.end;
+        tts_logtext_finish(&log->text, err);
+        return status;
     }
-    return status;
+    status = tts_logtext_finish(&log->text, NULL);
+    if (status == TTS_OK)
+        return TTS_E_NOT_FOUND;
+    return tts_logtext_finish(&log->text, err);
 }
 
 enum tts_status tts_trainlog_next(struct tts_trainlog *log, const struct tts_run **out,
@@ -295,29 +315,27 @@ enum tts_status tts_trainlog_next(struct tts_trainlog *log, const struct tts_run
 
 void tts_trainlog_facts(const struct tts_trainlog *log, struct tts_trainlog_facts *out)
 {
-    const struct tts_logtext *text = &log->text;
-    bool is_open = text->end > 0 && text->bytes[text->end - 1] != '\n';
-    *out = (struct tts_trainlog_facts){.lines = text->count.line_ends + is_open,
-                                       .bytes = text->gone + text->end,
-                                       .has_nul = text->count.has_nul,
-                                       .is_utf16 = text->is_utf16,
+    struct tts_logtext_facts text = tts_logtext_facts(&log->text);
+    *out = (struct tts_trainlog_facts){.lines = text.lines,
+                                       .bytes = text.bytes,
+                                       .has_nul = text.has_nul,
+                                       .is_utf16 = text.is_utf16,
                                        .stray_lines = log->stray_lines,
                                        .stray_line = log->stray_line};
 }
 
 uint64_t tts_trainlog_taken(const struct tts_trainlog *log)
 {
-    return tts_inflow_taken(log->text.in);
+    return tts_input_taken(log->in);
 }
 
 uint64_t tts_trainlog_total(const struct tts_trainlog *log)
 {
-    return tts_inflow_total(log->text.in);
+    return tts_input_total(log->in);
 }
 
 void tts_trainlog_on_tick(struct tts_trainlog *log, void (*tick)(void *ctx, uint64_t taken),
                           void *ctx)
 {
-    log->text.tick = tick;
-    log->text.tick_ctx = ctx;
+    tts_logtext_on_tick(&log->text, tick, ctx);
 }

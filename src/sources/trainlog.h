@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+struct tts_input;
 struct tts_trainlog; /* opaque; heap */
 
 /* Plain, gzip or zstd; "-" is standard input. `alloc` NULL is the C library's. TTS_E_IO,
@@ -15,6 +16,13 @@ struct tts_trainlog; /* opaque; heap */
 TTS_NODISCARD enum tts_status tts_trainlog_open(const char *path, const struct tts_alloc *alloc,
                                                 struct tts_trainlog **out,
                                                 struct tts_error *err);
+
+/* Like tts_trainlog_open(), but reads an input that the caller has open, from where it stands.
+ * The input is borrowed until close. */
+TTS_NODISCARD enum tts_status tts_trainlog_new(struct tts_input *in,
+                                               const struct tts_alloc *alloc,
+                                               struct tts_trainlog **out,
+                                               struct tts_error *err);
 
 /* The next summary, in the order in which they end, borrowed until the next call. A block that
  * is cut off comes too (is_cut), at the next heading of its rank or at the end of the log.

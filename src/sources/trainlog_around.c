@@ -310,19 +310,13 @@ static void say_before(struct tts_trainlog *log, struct tts_span raw)
 {
     struct tts_span all = unread_before(log, raw);
     while (all.len > 0) {
-        const unsigned char *at = (const unsigned char *)all.at;
-        size_t len = (size_t)(tts_logscan_line_end(at, at + all.len) - at);
-        struct tts_span text =
-            tts_logline_clean((struct tts_span){all.at, len}, log->clean_before);
+        struct tts_span text = tts_logline_clean(tts_logtext_first(&all), log->clean_before);
         struct tts_logline line;
         tts_logline_tell(text, &line);
         if (line.kind >= TTS_LOGLINE_KAHAN && !is_found_by_word(&line))
             say(log, &line, 0);
         else if (line.kind == TTS_LOGLINE_OTHER)
             tts_trainlog_pass(log, text);
-        all = (struct tts_span){all.at + len, all.len - len};
-        size_t line_end = line_end_at(all);
-        all = (struct tts_span){all.at + line_end, all.len - line_end};
     }
 }
 

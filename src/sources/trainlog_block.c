@@ -98,8 +98,8 @@ static void name_rank(struct tts_trainlog_rank *rank, const struct tts_logkey *k
 {
     rank->hash = key->hash;
     rank->folded = key->folded;
-    tts_logkey_show(key, false, rank->name);
-    tts_logkey_show(key, true, rank->folded_name);
+    tts_logkey_show(key, false, rank->name, sizeof rank->name);
+    tts_logkey_show(key, true, rank->folded_name, sizeof rank->folded_name);
 }
 
 struct tts_trainlog_rank *tts_trainlog_rank_of(struct tts_trainlog *log,

@@ -4,22 +4,15 @@
 
 #include "base/compiler.h"
 #include "model/run.h"
-#include "sources/inflow.h"
+#include "sources/logkey.h"
+#include "sources/logtext.h"
 #include "sources/trainlog.h"
-#include "ttscope/alloc.h"
-#include "ttscope/status.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include <assert.h>
 
 enum {
-    TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are looked at */
-    TTS_LOGTEXT_BACK = TTS_LOGLINE_MAX + 1024, /* what stays in the window behind */
-    TTS_LOGTEXT_CHUNK = 256 * 1024,
     TTS_TRAINLOG_LOOK_BACK = 1000, /* bytes before a line that may say something about it */
-    TTS_TRAINLOG_RANKS = 256,
+    TTS_TRAINLOG_RANKS = TTS_LOGKEY_RANKS,
     TTS_TRAINLOG_PHASES = 16384, /* of one block */
     TTS_TRAINLOG_PHASES_IN_ALL = 32768,
     TTS_TRAINLOG_EXCERPT = 24,
@@ -27,153 +20,11 @@ enum {
         8, /* a prediction is this near to the heading, or ignored */
 };
 
-/* A piece of a line. */
-struct tts_span {
-    const char *at;
-    size_t len;
-};
+static_assert((int)TTS_LOGTEXT_BACK >= (int)TTS_LOGLINE_MAX + (int)TTS_TRAINLOG_LOOK_BACK,
+              "the lines before one of interest are in the window");
 
-/* ---- scanning ---- */
-
-/* How many lines end before `at`, and whether there was a NUL byte. */
-struct tts_logcount {
-    const unsigned char *at;
-    uint64_t line_ends;
-    bool has_nul;
-};
-
-/* The first place from count->at on where one of the words may be; `end` if none is. Counted is
- * up to about there, and not past it. 64 bytes behind `end` can be read. */
-const unsigned char *tts_logscan_words(struct tts_logcount *count, const unsigned char *end,
-                                       bool is_block);
-void tts_logscan_count(struct tts_logcount *count, const unsigned char *end);
-const unsigned char *tts_logscan_line_end(const unsigned char *at, const unsigned char *end);
-
-/* ---- the text: a window that moves over it ---- */
-
-struct tts_logtext {
-    const struct tts_alloc *alloc;
-    struct tts_inflow *in;
-    unsigned char *bytes;
-    size_t at, end;     /* the next line, and where the window ends */
-    size_t no_line_for; /* in the TTS_LOGLINE_MAX bytes before this place no line begins */
-    struct tts_logcount count;
-    uint64_t gone; /* bytes before the window */
-    bool is_end, skips_rest, is_utf16;
-    bool is_behind_cr;      /* a "\n" at `at` is of the line end before */
-    enum tts_status status; /* why it is the end */
-    struct tts_error err;
-    void (*tick)(void *ctx, uint64_t taken);
-    void *tick_ctx;
-};
-
-TTS_NODISCARD enum tts_status tts_logtext_open(struct tts_logtext *text, const char *path,
-                                               const struct tts_alloc *alloc,
-                                               struct tts_error *err);
-void tts_logtext_close(struct tts_logtext *text);
-
-/* The next line up to its "\n", "\r" or "\r\n", borrowed until the next call. False: there is
- * none. */
-bool tts_logtext_next(struct tts_logtext *text, struct tts_span *out);
-
-/* The same for the next line with a word of interest; of blocks too, if `is_block`. */
-bool tts_logtext_find(struct tts_logtext *text, bool is_block, struct tts_span *out);
-
-/* The number of the line given last, which begins at `line`. */
-uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
-uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
-
-/* The line that begins at `line`, the one given last, is given again. */
-void tts_logtext_unread(struct tts_logtext *text, const char *line);
-/* Where this offset is in the window, which must have it. */
-const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset);
-
-/* Counts the lines that are left, at the end. */
-void tts_logtext_finish(struct tts_logtext *text);
-
-/* What stands before `line` in the window, `bytes` at most. */
-struct tts_span tts_logtext_before(const struct tts_logtext *text, const char *line,
-                                   size_t bytes);
-/* The last line of `*all`, which becomes what is before it. False: there is none. */
-bool tts_logtext_last(struct tts_span *all, struct tts_span *line);
-
-/* ---- words ---- */
-
-static inline bool tts_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static inline bool tts_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool tts_is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-struct tts_span tts_span_trim(struct tts_span text);
-
-/* Whether `text` is, begins or ends with the string, which is a constant mostly. */
-static TTS_FORCE_INLINE bool tts_span_is(struct tts_span text, const char *string)
-{
-    size_t len = strlen(string);
-    return text.len == len && memcmp(text.at, string, len) == 0;
-}
-
-static TTS_FORCE_INLINE bool tts_span_begins(struct tts_span text, const char *with)
-{
-    size_t len = strlen(with);
-    return text.len >= len && memcmp(text.at, with, len) == 0;
-}
-
-static TTS_FORCE_INLINE bool tts_span_ends(struct tts_span text, const char *with)
-{
-    size_t len = strlen(with);
-    return text.len >= len && memcmp(text.at + text.len - len, with, len) == 0;
-}
-
-/* Where `what` begins in it; NULL: it is not there. */
-const char *tts_span_find(struct tts_span text, const char *what);
-
-/* The line without escape sequences: itself, or written to `out`. */
-struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX]);
-
-/* The text without a reference to a source line at its end, "(main.cpp:23)" or "train.py:106".
- */
-struct tts_span tts_logline_without_source(struct tts_span text);
-
-/* What stands before the content of a line, without times and numbers of source lines. */
-struct tts_logkey {
-    uint64_t hash;
-    uint64_t folded; /* the same with all numbers made equal, unless they are of ranks */
-    bool has_time;   /* something was taken out */
-    size_t len;
-    char text[TTS_LOGLINE_MAX];
-};
-void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix);
-/* Returns the length of the level ("INFO", "warn") that the text begins with; 0 if none. */
-size_t tts_logline_level(struct tts_span text);
-
-/* Writes the name of the rank: the key without process numbers, words of loggers and brackets
- * around all of it; without numbers, if they change from line to line. Two executions of a
- * program have the same names. Two ranks of a log may have the same name too: only the key
- * tells them apart. */
-void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char out[TTS_RUN_TITLE_MAX]);
-/* The text behind the times at its beginning. */
-struct tts_span tts_logkey_skip_times(struct tts_span text);
-
-/* Finds the rest of `text` after the same prefix, except times and numbers of source
- * lines. False: another prefix stands there, or `prefix` has nothing but times. `work` is room
- * to work in. */
-bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
-                      struct tts_span *rest);
-
-/* Copies what fits, whole characters only, and "..." where something is left out; a NUL byte
- * becomes '?'. */
-void tts_span_copy(char *out, size_t capacity, struct tts_span text);
+/* Finds lines of interest, outside and inside blocks. */
+extern const struct tts_logscan tts_trainlog_scan, tts_trainlog_block_scan;
 
 /* ---- values ---- */
 
@@ -221,7 +72,8 @@ void tts_logline_tell(struct tts_span text, struct tts_logline *out);
 /* ---- lines that were wrapped ---- */
 
 enum {
-    TTS_LOGWRAP_PREFIX = 256, /* bytes before the content of a line that may go on */
+    TTS_LOGWRAP_PREFIX =
+        TTS_LOGKEY_STRIP_MAX, /* bytes before the content of a line that may go on */
     TTS_LOGWRAP_CONTENT = 256,
     TTS_TRAINLOG_WRAPS = 8, /* lines that wait at once, of several ranks */
 };
@@ -305,6 +157,8 @@ struct tts_trainlog_rank {
 
 struct tts_trainlog {
     const struct tts_alloc *alloc;
+    struct tts_input *in;
+    bool owns_in;
     struct tts_logtext text;
     struct tts_trainlog_rank *ranks[TTS_TRAINLOG_RANKS];
     size_t rank_count, open_count, phase_count;

@@ -18,19 +18,6 @@ static TTS_FORCE_INLINE tts_bytes16 hits_at(tts_bytes16 a, tts_bytes16 c, bool i
     return hits;
 }
 
-/* Of the bytes of both halves. */
-static TTS_FORCE_INLINE uint64_t sum(tts_bytes16 bytes)
-{
-    const uint64_t every_other = UINT64_C(0x00ff00ff00ff00ff);
-    uint64_t half[2], sums = 0;
-    memcpy(half, &bytes, sizeof half);
-    for (int i = 0; i < 2; i++) {
-        uint64_t pairs = (half[i] & every_other) + (half[i] >> 8 & every_other);
-        sums += pairs * UINT64_C(0x0001000100010001) >> 48;
-    }
-    return sums;
-}
-
 /* The place of a hit in 32 bytes. */
 static TTS_FORCE_INLINE unsigned first_of(tts_bytes16 low, tts_bytes16 high)
 {
@@ -57,7 +44,7 @@ static TTS_FORCE_INLINE const unsigned char *find_words(struct tts_logcount *cou
             sums -= (tts_bytes16)(b == '\n');
             nuls |= (tts_bytes16)(a == 0) | (tts_bytes16)(b == 0);
         }
-        count->line_ends += sum(sums);
+        count->line_ends += tts_bytes16_sum(sums);
         if (tts_bytes16_mask(low | high) != 0)
             break;
     }
@@ -71,42 +58,35 @@ static TTS_FORCE_INLINE const unsigned char *find_words(struct tts_logcount *cou
     return first < 32 && first < end - at ? at + first : end;
 }
 
-const unsigned char *tts_logscan_words(struct tts_logcount *count, const unsigned char *end,
-                                       bool is_block)
+static const unsigned char *find_word(struct tts_logcount *count, const unsigned char *end)
 {
-    return is_block ? find_words(count, end, true) : find_words(count, end, false);
+    return find_words(count, end, false);
 }
 
-const unsigned char *tts_logscan_line_end(const unsigned char *at, const unsigned char *end)
+static const unsigned char *find_block_word(struct tts_logcount *count,
+                                            const unsigned char *end)
 {
-    for (; at < end; at += 16) {
-        tts_bytes16 bytes = tts_bytes16_load(at);
-        unsigned first =
-            tts_bytes16_first((tts_bytes16)(bytes == '\n') | (tts_bytes16)(bytes == '\r'));
-        if (first < 16)
-            return at + first < end ? at + first : end;
-    }
-    return end;
+    return find_words(count, end, true);
 }
 
-void tts_logscan_count(struct tts_logcount *count, const unsigned char *end)
+/* "memory", "param", " DRAM", "--- ", " L1:": the letter that was found is the last but two. */
+static bool is_word(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL])
 {
-    const unsigned char *at = count->at;
-    tts_bytes16 nuls = {0};
-    while (end - at >= 16) {
-        tts_bytes16 sums = {0};
-        for (int i = 0; i < 255 && end - at >= 16; i++, at += 16) {
-            tts_bytes16 bytes = tts_bytes16_load(at);
-            sums -= (tts_bytes16)(bytes == '\n');
-            nuls |= (tts_bytes16)(bytes == 0);
-        }
-        count->line_ends += sum(sums);
+    switch (word[TTS_LOGSCAN_HEAD]) {
+    case 'o':
+        return memcmp(word + 1, "emory", 5) == 0;
+    case 'r':
+        return memcmp(word + 2, "aram", 4) == 0;
+    case 'R':
+        return memcmp(word + 2, "DRAM", 4) == 0;
+    case '-':
+        return memcmp(word + 2, "--- ", 4) == 0;
+    case 'L':
+        return memcmp(word + 3, "L1:", 3) == 0;
+    default:
+        return false;
     }
-    bool has_nul = tts_bytes16_mask(nuls) != 0;
-    for (; at < end; at++) {
-        count->line_ends += *at == '\n';
-        has_nul = has_nul || *at == 0;
-    }
-    count->has_nul = count->has_nul || has_nul;
-    count->at = at;
 }
+
+const struct tts_logscan tts_trainlog_scan = {find_word, is_word};
+const struct tts_logscan tts_trainlog_block_scan = {find_block_word, is_word};

@@ -1,4 +1,4 @@
-#include "sources/inflow.h"
+#include "sources/input.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"
@@ -59,18 +59,18 @@ static const char *write_packed(size_t len)
 static enum tts_status read_all(const char *path, size_t step, size_t *len,
                                 struct tts_error *err)
 {
-    struct tts_inflow *in = NULL;
-    enum tts_status status = tts_inflow_open(path, NULL, &in, err);
+    struct tts_input *in = NULL;
+    enum tts_status status = tts_input_open(path, NULL, &in, err);
     *len = 0;
     if (status != TTS_OK)
         return status;
-    T_EQ(tts_inflow_taken(in), 0);
+    T_EQ(tts_input_taken(in), 0);
     for (;;) {
         size_t count = 99;
-        status = tts_inflow_read(in, got + *len, step, &count, err);
+        status = tts_input_read(in, got + *len, step, &count, err);
         if (status != TTS_OK) {
             T_EQ(count, 99);
-            T_EQ(tts_inflow_read(in, got, step, &count, NULL), status);
+            T_EQ(tts_input_read(in, got, step, &count, NULL), status);
             break;
         }
         T_TRUE(count <= step);
@@ -79,9 +79,9 @@ static enum tts_status read_all(const char *path, size_t step, size_t *len,
         *len += count;
         T_TRUE(*len <= sizeof got - step);
     }
-    if (status == TTS_OK && tts_inflow_total(in) > 0)
-        T_EQ(tts_inflow_taken(in), tts_inflow_total(in));
-    tts_inflow_close(in);
+    if (status == TTS_OK && tts_input_total(in) > 0)
+        T_EQ(tts_input_taken(in), tts_input_total(in));
+    tts_input_close(in);
     return status;
 }
 
@@ -263,7 +263,7 @@ T_TEST(what_cannot_be_opened_says_why)
     T_EQ(read_all(path, 100, &len, &err), TTS_E_IO);
     T_EQ(err.sys_errno, EISDIR);
     T_TRUE(strstr(err.text, path) != NULL);
-    tts_inflow_close(NULL);
+    tts_input_close(NULL);
 }
 
 T_TEST(standard_input_may_be_compressed_and_stays_open)
@@ -287,15 +287,15 @@ T_TEST(every_allocation_may_fail)
     uint64_t failed = 0;
     for (uint64_t at = 1;; at++) {
         struct heap heap;
-        struct tts_inflow *in = NULL;
+        struct tts_input *in = NULL;
         size_t count = 1;
         struct tts_error err = {0};
         heap_init(&heap);
         heap.fail_at = at;
-        enum tts_status status = tts_inflow_open(path, &heap.alloc, &in, &err);
+        enum tts_status status = tts_input_open(path, &heap.alloc, &in, &err);
         while (status == TTS_OK && count > 0)
-            status = tts_inflow_read(in, got, 65536, &count, &err);
-        tts_inflow_close(in);
+            status = tts_input_read(in, got, 65536, &count, &err);
+        tts_input_close(in);
         T_TRUE(heap_is_settled(&heap));
         if (heap.failed == 0) {
             T_EQ(status, TTS_OK);

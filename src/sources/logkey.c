@@ -1,6 +1,6 @@
 /* What tells the lines of one rank from those of another: the prefix of a line, without what is
  * different from line to line of the same rank. */
-#include "sources/trainlog_inside.h"
+#include "sources/logkey.h"
 
 #include "base/hash.h"
 
@@ -332,7 +332,7 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
 bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
                       struct tts_span *rest)
 {
-    char wanted[TTS_LOGWRAP_PREFIX];
+    char wanted[TTS_LOGKEY_STRIP_MAX];
     tts_logkey_make(work, prefix);
     size_t len = work->len;
     if (len == 0 || len > sizeof wanted)
@@ -369,15 +369,14 @@ static bool begins_token(struct tts_span text, size_t at)
     return at == 0 || is_border(text, at - 1, "<,");
 }
 
-/* No more ranks than this are told apart, so a number from there on is no rank. */
+/* A number from TTS_LOGKEY_RANKS on is no rank. */
 static bool is_process_number(struct tts_span text, size_t at)
 {
-    uint64_t number;
+    uint32_t number = 0;
     size_t digits = count_digits(text, at);
-    if (digits == 0)
-        return false;
-    return !tts_logvalue_count((struct tts_span){text.at + at, digits}, &number) ||
-           number >= TTS_TRAINLOG_RANKS;
+    for (size_t i = 0; i < digits && number < TTS_LOGKEY_RANKS; i++)
+        number = number * 10 + (uint32_t)(text.at[at + i] - '0');
+    return number >= TTS_LOGKEY_RANKS;
 }
 
 static bool is_word(struct tts_span text, size_t at, const char *word)
@@ -545,7 +544,7 @@ static struct tts_span tidy(struct tts_span text)
     return text;
 }
 
-void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char out[TTS_RUN_TITLE_MAX])
+void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char *out, size_t capacity)
 {
     struct tts_logkey left = {.len = 0};
     struct tts_span all = {key->text, key->len};
@@ -568,7 +567,7 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char out[TTS_
         text.len = 0;
     while (is_folded && text.len > 0 && text.at[text.len - 1] == ':')
         text.len--;
-    tts_span_copy(out, TTS_RUN_TITLE_MAX, text);
+    tts_span_copy(out, capacity, text);
 }
 
 struct tts_span tts_logkey_skip_times(struct tts_span text)
@@ -588,4 +587,190 @@ struct tts_span tts_logkey_skip_times(struct tts_span text)
             return (struct tts_span){text.at + at, text.len - at};
         at = end + is_inside;
     }
+}
+
+/* ---- the prefix of any line ---- */
+
+/* The fields of a prefix so far. */
+struct fields {
+    struct tts_span rank;
+    bool has_time, has_level, has_logger;
+};
+
+/* "rank 3", "rank3", "Rank: 3". */
+static size_t skip_rank(struct tts_span text, size_t at)
+{
+    if (!begins_token(text, at) || !is_word(text, at, "rank"))
+        return at;
+    size_t number = at + strlen("rank");
+    while (number < text.len && number < at + 6 && memchr(" =:#_-", text.at[number], 6))
+        number++;
+    size_t end = number + count_digits(text, number);
+    return end == number || is_word_at(text, end) ? at : end;
+}
+
+/* "train.py:87", "__main__:main:82". */
+static size_t skip_source_reference(struct tts_span text, size_t at)
+{
+    size_t end = at, colon = at;
+    for (; is_word_at(text, end) || is_at(text, end, '.') || is_at(text, end, ':'); end++)
+        if (text.at[end] == ':' && count_digits(text, end + 1) > 0)
+            colon = end;
+    return colon > at && skip_source_line(text, colon) > colon ? skip_source_line(text, colon)
+                                                               : at;
+}
+
+/* One thing that is known inside brackets. */
+static size_t skip_known(struct tts_span text, size_t at, struct fields *fields)
+{
+    size_t end = skip_rank(text, at);
+    if (end > at && fields->rank.len == 0)
+        fields->rank = (struct tts_span){text.at + at, end - at};
+    end = end > at ? end : skip_any_time(text, at);
+    if (end == at && begins_token(text, at))
+        end += tts_logline_level((struct tts_span){text.at + at, text.len - at});
+    end = end > at ? end : skip_named_process(text, at);
+    end = end > at ? end : skip_process_number(text, at, 0);
+    end = end > at ? end : skip_source_reference(text, at);
+    return end > at || !memchr(" ,:|-", text.at[at], 5) ? end : at + 1;
+}
+
+/* Digits and commas: mpirun and others put them in brackets before a colon. */
+static bool is_number_list(struct tts_span text)
+{
+    size_t at = 0;
+    while (at < text.len && (tts_is_digit(text.at[at]) || text.at[at] == ','))
+        at++;
+    return at > 0 && at == text.len;
+}
+
+static bool has_named_process(struct tts_span text)
+{
+    for (size_t at = 0; at < text.len; at++)
+        if (skip_named_process(text, at) > at)
+            return true;
+    return false;
+}
+
+/* "host7:4242". */
+static bool is_host_process(struct tts_span text)
+{
+    const char *colon = memchr(text.at, ':', text.len);
+    size_t number = colon ? (size_t)(colon - text.at) + 1 : 0;
+    return number > 1 && is_process_number(text, number) &&
+           number + count_digits(text, number) == text.len;
+}
+
+static bool is_group(struct tts_span inside, bool is_tagged, struct fields *fields)
+{
+    if (is_tagged && is_number_list(inside)) {
+        fields->rank = inside;
+        return true;
+    }
+    for (size_t at = 0; at < inside.len;) {
+        size_t end = skip_known(inside, at, fields);
+        if (end == at)
+            return has_named_process(inside) || is_host_process(inside);
+        at = end;
+    }
+    return inside.len > 0;
+}
+
+/* "[rank0]", "[1,0]<stdout>", "(Worker pid=230)", "[ 12.345678]". */
+static size_t skip_group(struct tts_span text, size_t at, struct fields *fields)
+{
+    const char close = is_at(text, at, '[') ? ']' : ')';
+    if (!is_at(text, at, '[') && !is_at(text, at, '('))
+        return at;
+    const char *end = memchr(text.at + at, close, text.len - at);
+    if (!end)
+        return at;
+    size_t after = (size_t)(end - text.at) + 1;
+    struct tts_span rest = {end + 1, text.len - after};
+    bool has_stream = tts_span_begins(rest, "<stdout>") || tts_span_begins(rest, "<stderr>");
+    struct tts_span inside = {text.at + at + 1, after - at - 2};
+    struct fields found = *fields;
+    if (!is_group(inside, has_stream || is_at(text, after, ':'), &found))
+        return at;
+    *fields = found;
+    return after + (has_stream ? strlen("<stdout>") : 0);
+}
+
+static size_t skip_blanks(struct tts_span text, size_t at)
+{
+    while (at < text.len && tts_is_blank(text.at[at]))
+        at++;
+    return at;
+}
+
+/* A word that may be content counts only before ':', ']', '|' or a '-' between blanks. */
+static bool ends_field(struct tts_span text, size_t end)
+{
+    return is_at(text, end, ':') || is_at(text, end, ']') ||
+           is_field_end(text, skip_blanks(text, end));
+}
+
+/* The name of a logger, before or after a level: "Always |", "my_trainer - INFO". */
+static size_t skip_logger_field(struct tts_span text, size_t at, const struct fields *fields)
+{
+    size_t end = at;
+    while (end < text.len && (tts_is_letter(text.at[end]) || memchr("_.:", text.at[end], 3)))
+        end++;
+    size_t bar = skip_blanks(text, end);
+    if (end == at || fields->has_logger || !is_field_end(text, bar))
+        return at;
+    size_t level = skip_blanks(text, bar + 1);
+    return fields->has_level || skip_level(text, level) > level ? end : at;
+}
+
+static size_t skip_field(struct tts_span text, size_t at, struct fields *fields)
+{
+    size_t end = skip_any_time(text, at);
+    if (end > at) {
+        fields->has_time = true;
+        return end;
+    }
+    end = skip_group(text, at, fields);
+    if (end > at)
+        return end;
+    end = skip_level(text, at);
+    if (end > at && (fields->has_time || text.at[end - 1] == ':' || ends_field(text, end))) {
+        fields->has_level = true;
+        return end;
+    }
+    end = skip_rank(text, at);
+    if (end > at && ends_field(text, end)) {
+        fields->rank = (struct tts_span){text.at + at, end - at};
+        return end;
+    }
+    end = fields->has_time ? skip_process_number(text, at, 0) : at;
+    end = end > at ? end : skip_source_reference(text, at);
+    if (end > at)
+        return end;
+    end = skip_logger_field(text, at, fields);
+    fields->has_logger |= end > at;
+    return end;
+}
+
+void tts_logkey_split(struct tts_span line, struct tts_span *prefix, struct tts_span *rank,
+                      struct tts_span *rest)
+{
+    struct fields fields = {.rank = {line.at, 0}};
+    size_t end = 0;
+    for (;;) {
+        size_t at = skip_blanks(line, end), next = at < line.len ? at : end;
+        if (at < line.len)
+            next = skip_field(line, at, &fields);
+        if (next <= at)
+            break;
+        end =
+            next + (is_at(line, next, ':') || is_at(line, next, ']') || is_at(line, next, ','));
+        size_t bar = skip_blanks(line, end);
+        if (is_field_end(line, bar))
+            end = bar + 1;
+    }
+    end += end > 0 && end < line.len && tts_is_blank(line.at[end]);
+    *prefix = (struct tts_span){line.at, end};
+    *rank = fields.rank;
+    *rest = (struct tts_span){line.at + end, line.len - end};
 }

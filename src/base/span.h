@@ -1,0 +1,60 @@
+/* span.h: a piece of text that somebody else owns: where it begins and how long it is. It is
+ * not terminated and may hold any byte. Plain values; a span is valid as long as its text.
+ * Every call is linear in the length of the span and allocates nothing. Any thread. */
+#pragma once
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct tts_span {
+    const char *at;
+    size_t len;
+};
+
+static inline bool tts_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static inline bool tts_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool tts_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Returns the span without blanks at both ends. */
+struct tts_span tts_span_trim(struct tts_span text);
+
+/* Return whether `text` is, begins with or ends with the string, which is mostly a constant. */
+static TTS_FORCE_INLINE bool tts_span_is(struct tts_span text, const char *string)
+{
+    size_t len = strlen(string);
+    return text.len == len && memcmp(text.at, string, len) == 0;
+}
+
+static TTS_FORCE_INLINE bool tts_span_begins(struct tts_span text, const char *with)
+{
+    size_t len = strlen(with);
+    return text.len >= len && memcmp(text.at, with, len) == 0;
+}
+
+static TTS_FORCE_INLINE bool tts_span_ends(struct tts_span text, const char *with)
+{
+    size_t len = strlen(with);
+    return text.len >= len && memcmp(text.at + text.len - len, with, len) == 0;
+}
+
+/* Returns where `what` begins in the text; NULL if the text does not hold it. */
+const char *tts_span_find(struct tts_span text, const char *what);
+
+/* Copies what fits into `out`, which is terminated. Only whole UTF-8 characters are copied,
+ * and "..." follows if something is left out. A NUL byte becomes '?'. `capacity` is at least
+ * 4. */
+void tts_span_copy(char *out, size_t capacity, struct tts_span text);

@@ -1,0 +1,125 @@
+/* logtext.h: the lines of a log of any size, one after the other, without colours and prefixes.
+ * docs/design/log-text.md has the rules.
+ *
+ * Ownership: the caller owns the struct and the input; the input stays open until close. A span
+ * that a call returns is borrowed until the next call that reads.
+ * Threads: one thread for each text.
+ * Cost: one pass and one window of 267 KiB, whatever the size of the log.
+ * Returns: a read that fails ends the text. The lines before the failure are good, and
+ * tts_logtext_finish() says why. */
+#pragma once
+
+#include "base/span.h"
+#include "sources/input.h"
+#include "ttscope/alloc.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are looked at */
+    TTS_LOGTEXT_BACK = TTS_LOGLINE_MAX + 1024, /* bytes before a line that stay in the window */
+    TTS_LOGSCAN_HEAD = 3, /* bytes of a word before the one that is found */
+    TTS_LOGSCAN_TAIL = 3, /* and from that one on */
+};
+
+/* The number of line ends before `at`, and whether there was a NUL byte. */
+struct tts_logcount {
+    const unsigned char *at;
+    uint64_t line_ends;
+    bool has_nul;
+};
+
+/* How a reader finds its lines without looking at each line. */
+struct tts_logscan {
+    /* Returns the first place from count->at on where one of the words may be; `end` if there
+     * is none. Counts up to about that place, not past it. 64 bytes after `end` can be read. */
+    const unsigned char *(*find)(struct tts_logcount *count, const unsigned char *end);
+    /* Returns whether one of the words is there. The byte that was found is
+     * word[TTS_LOGSCAN_HEAD]. */
+    bool (*is_word)(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL]);
+};
+
+/* Fields are private: the calls below read them. */
+struct tts_logtext {
+    const struct tts_alloc *alloc;
+    struct tts_input *in;
+    unsigned char *bytes;
+    size_t at, end;     /* the next line, and where the window ends */
+    size_t no_line_for; /* in the TTS_LOGLINE_MAX bytes before this place no line begins */
+    struct tts_logcount count;
+    uint64_t gone; /* bytes before the window */
+    bool is_end, skips_rest, is_utf16;
+    enum tts_status status; /* why it is the end */
+    struct tts_error err;
+    void (*tick)(void *ctx, uint64_t taken);
+    void *tick_ctx;
+    char clean[TTS_LOGLINE_MAX];
+};
+
+/* One line. */
+struct tts_logtext_line {
+    uint64_t number;        /* from 1, as an editor counts: by "\n" */
+    uint64_t offset;        /* of the first byte in the content */
+    struct tts_span raw;    /* the bytes as they are in the log, without the line end */
+    struct tts_span prefix; /* times, ranks and fields of loggers, without escape sequences */
+    struct tts_span
+        rank; /* the part of the prefix that tells ranks apart; empty if none does */
+    struct tts_span text; /* the rest, without escape sequences */
+    bool is_cut;          /* the line is longer than TTS_LOGLINE_MAX; the rest is skipped */
+    bool is_overwritten;  /* a lone "\r" ends the line, and another text follows in its place */
+};
+
+/* Reads `in` from where it stands. TTS_E_NOMEM: err names the path. */
+TTS_NODISCARD enum tts_status tts_logtext_open(struct tts_logtext *text, struct tts_input *in,
+                                               const struct tts_alloc *alloc,
+                                               struct tts_error *err);
+void tts_logtext_close(struct tts_logtext *text); /* a zeroed one is fine */
+
+/* Reads the next line, up to its "\n", "\r" or "\r\n". False at the end. */
+bool tts_logtext_next(struct tts_logtext *text, struct tts_logtext_line *out);
+/* Like tts_logtext_next(), but gives only the bytes. */
+bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out);
+/* Like tts_logtext_raw(), but skips to the next line that has a word of `scan`. */
+bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
+                      struct tts_span *out);
+
+/* Returns the number or the offset of the line that was given last and begins at `line`. */
+uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
+uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
+/* Gives the line again that was given last and begins at `line`. */
+void tts_logtext_unread(struct tts_logtext *text, const char *line);
+/* Returns the place of an offset that is in the window. */
+const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset);
+
+/* Counts the lines that are left, at the end. Returns TTS_OK after the last line, or why the
+ * rest cannot be read; err has line and offset then. */
+enum tts_status tts_logtext_finish(struct tts_logtext *text, struct tts_error *err);
+
+/* What is known of the text besides its lines; final after tts_logtext_finish(). */
+struct tts_logtext_facts {
+    uint64_t lines, bytes; /* of the content, not of the compressed file */
+    bool has_nul;          /* the file is no text, or a log with a hole */
+    bool is_utf16;         /* the text begins as UTF-16 does */
+};
+struct tts_logtext_facts tts_logtext_facts(const struct tts_logtext *text);
+
+/* From now on `tick` is told after every read how many bytes of the file were read. */
+void tts_logtext_on_tick(struct tts_logtext *text, void (*tick)(void *ctx, uint64_t taken),
+                         void *ctx);
+
+/* ---- text in the window ---- */
+
+/* Returns the whole lines that stand before `line` in the window, at most `bytes` bytes. */
+struct tts_span tts_logtext_before(const struct tts_logtext *text, const char *line,
+                                   size_t bytes);
+/* Takes the first line off *all, which is not empty. */
+struct tts_span tts_logtext_first(struct tts_span *all);
+/* Takes the last line off *all. False: *all is empty. */
+bool tts_logtext_last(struct tts_span *all, struct tts_span *line);
+
+/* Returns the line without a byte order mark and escape sequences: the line itself, or a copy
+ * in `out`. */
+struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX]);
