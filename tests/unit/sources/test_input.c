@@ -307,3 +307,163 @@ T_TEST(every_allocation_may_fail)
     }
     T_TRUE(failed >= 4);
 }
+
+/* ---- kinds ---- */
+
+/* A pipe that holds the bytes, as the path of its end. */
+static const char *pipe_of(const unsigned char *bytes, size_t len, int *fd)
+{
+    static char path[64];
+    int ends[2];
+    T_EQ(pipe(ends), 0);
+    T_EQ(write(ends[1], bytes, len), (ssize_t)len);
+    close(ends[1]);
+    *fd = ends[0];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    return path;
+}
+
+static void expect_kind(struct tts_input *in, enum tts_input_kind wanted, size_t len)
+{
+    enum tts_input_kind kind;
+    T_EQ(tts_input_kind(in, &kind, NULL), TTS_OK);
+    T_EQ(kind, wanted);
+    T_EQ(tts_input_kind(in, &kind, NULL), TTS_OK);
+    size_t head_len;
+    tts_input_head(in, &head_len);
+    T_EQ(head_len, len);
+}
+
+/* Reads the content to its end. */
+static size_t read_rest(struct tts_input *in)
+{
+    size_t len = 0;
+    for (size_t count = 1; count > 0; len += count)
+        T_EQ(tts_input_read(in, got + len, 77, &count, NULL), TTS_OK);
+    return len;
+}
+
+T_TEST(the_content_says_the_kind)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+        enum tts_input_kind kind;
+        bool begins_as_json;
+    } all[] = {
+#define CONTENT(text) text, sizeof text - 1
+        {CONTENT(""), TTS_INPUT_EMPTY, false},
+        {CONTENT("\x89tts\r\n\x1a\n rest"), TTS_INPUT_RECORDING, false},
+        {CONTENT("{\"graph\": []}"), TTS_INPUT_JSON, true},
+        {CONTENT(" \n[ {\"counter\": 0}]"), TTS_INPUT_JSON, true},
+        {CONTENT("\xef\xbb\xbf{}"), TTS_INPUT_JSON, true},
+        {CONTENT("["), TTS_INPUT_JSON, true},
+        {CONTENT("[]"), TTS_INPUT_JSON, true},
+        {CONTENT("[rank0]: hello\n"), TTS_INPUT_TEXT, true},
+        {CONTENT("[1,0]<stdout>: hello\n"), TTS_INPUT_TEXT, true},
+        {CONTENT("[2026-01-02 10:00:00] hello\n"), TTS_INPUT_TEXT, true},
+        {CONTENT("{r0} hello\n"), TTS_INPUT_TEXT, true},
+        {CONTENT("hello\n"), TTS_INPUT_TEXT, false},
+        {CONTENT("\x7f"
+                 "ELF\0\0"),
+         TTS_INPUT_UNKNOWN, false},
+        {CONTENT("[\0"), TTS_INPUT_UNKNOWN, true},
+#undef CONTENT
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        for (int is_gzip = 0; is_gzip < 2; is_gzip++) {
+            struct tts_input *in = NULL;
+            memcpy(text, all[i].text, all[i].len);
+            memcpy(packed, text, all[i].len);
+            size_t len = is_gzip ? pack_gzip(packed, 0, all[i].len) : all[i].len;
+            T_EQ(tts_input_open(write_packed(len), NULL, &in, NULL), TTS_OK);
+            expect_kind(in, all[i].kind, all[i].len);
+            T_EQ(tts_input_begins_as_json(in), all[i].begins_as_json);
+            T_EQ(tts_input_is_compressed(in), is_gzip);
+            T_EQ(read_rest(in), all[i].len);
+            T_MEM_EQ(got, text, all[i].len);
+            tts_input_close(in);
+        }
+    }
+}
+
+/* The error comes with the read, where a reader of logs can say the line. */
+T_TEST(bytes_that_cannot_be_decompressed_are_of_no_kind)
+{
+    struct tts_input *in = NULL;
+    size_t count;
+    memcpy(packed, "\x1f\x8bxxxxxxxx", 10);
+    T_EQ(tts_input_open(write_packed(10), NULL, &in, NULL), TTS_OK);
+    expect_kind(in, TTS_INPUT_UNKNOWN, 0);
+    T_EQ(tts_input_read(in, got, 10, &count, NULL), TTS_E_SYNTAX);
+    tts_input_close(in);
+}
+
+T_TEST(a_file_can_be_read_again)
+{
+    make_text();
+    for (int is_gzip = 0; is_gzip < 2; is_gzip++) {
+        struct tts_input *in = NULL;
+        memcpy(packed, text, TEXT_BYTES);
+        size_t len = is_gzip ? pack_gzip(packed, 0, TEXT_BYTES) : TEXT_BYTES;
+        const char *path = write_packed(len);
+        T_EQ(tts_input_open(path, NULL, &in, NULL), TTS_OK);
+        expect_kind(in, TTS_INPUT_TEXT, TTS_INPUT_HEAD);
+        T_EQ(tts_input_spool(in, "a file", NULL, NULL, NULL), TTS_OK);
+        T_STR_EQ(tts_input_path(in), path);
+        for (int i = 0; i < 2; i++) {
+            T_EQ(tts_input_rewind(in, NULL), TTS_OK);
+            T_EQ(read_rest(in), TEXT_BYTES);
+            T_MEM_EQ(got, text, TEXT_BYTES);
+        }
+        tts_input_close(in);
+    }
+}
+
+static void count_spooled(void *ctx, uint64_t bytes)
+{
+    *(uint64_t *)ctx = bytes;
+}
+
+T_TEST(a_pipe_can_be_read_again_once_it_is_spooled)
+{
+    make_text();
+    for (int is_gzip = 0; is_gzip < 2; is_gzip++) {
+        struct tts_input *in = NULL, *again = NULL;
+        enum { LEN = 60000 };
+        int fd;
+        uint64_t spooled = 0;
+        memcpy(packed, text, LEN);
+        size_t len = is_gzip ? pack_gzip(packed, 0, LEN) : LEN;
+        T_EQ(tts_input_open(pipe_of(packed, len, &fd), NULL, &in, NULL), TTS_OK);
+        close(fd);
+        expect_kind(in, TTS_INPUT_TEXT, LEN);
+        T_EQ(tts_input_rewind(in, NULL), TTS_OK); /* nothing but the head was read */
+        T_EQ(tts_input_spool(in, "a pipe", count_spooled, &spooled, NULL), TTS_OK);
+        T_EQ(spooled, LEN);
+        T_EQ(tts_input_is_compressed(in), is_gzip);
+        for (int i = 0; i < 2; i++) {
+            T_EQ(read_rest(in), LEN);
+            T_MEM_EQ(got, text, LEN);
+            T_EQ(tts_input_rewind(in, NULL), TTS_OK);
+        }
+        T_EQ(tts_input_open(tts_input_path(in), NULL, &again, NULL), TTS_OK);
+        T_EQ(read_rest(again), LEN);
+        tts_input_close(again);
+        tts_input_close(in);
+    }
+}
+
+T_TEST(a_pipe_that_cannot_be_kept_says_so)
+{
+    struct tts_input *in = NULL;
+    struct tts_error err = {0};
+    int fd;
+    T_EQ(tts_input_open(pipe_of(text, 100, &fd), NULL, &in, NULL), TTS_OK);
+    close(fd);
+    T_EQ(setenv("TMPDIR", "/no/such", 1), 0);
+    T_EQ(tts_input_spool(in, "a pipe", NULL, NULL, &err), TTS_E_IO);
+    T_EQ(unsetenv("TMPDIR"), 0);
+    T_STR_EQ(err.text, "cannot keep a pipe in a temporary file: no such file or directory");
+    tts_input_close(in);
+}
