@@ -23,9 +23,6 @@ enum {
 static_assert((int)TTS_LOGTEXT_BACK >= (int)TTS_LOGLINE_MAX + (int)TTS_TRAINLOG_LOOK_BACK,
               "the lines before one of interest are in the window");
 
-/* Finds lines of interest, outside and inside blocks. */
-extern const struct tts_logscan tts_trainlog_scan, tts_trainlog_block_scan;
-
 /* ---- values ---- */
 
 /* A size in MB: "+1,863.25 MB", all of it. */
