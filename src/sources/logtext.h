@@ -4,7 +4,7 @@
  * Ownership: the caller owns the struct and the input; the input stays open until close. A span
  * that a call returns is borrowed until the next call that reads.
  * Threads: one thread for each text.
- * Cost: one pass and one window of 267 KiB, whatever the size of the log.
+ * Cost: one pass and one window of 265 KiB, whatever the size of the log.
  * Returns: a read that fails ends the text. The lines before the failure are good, and
  * tts_logtext_finish() says why. */
 #pragma once
