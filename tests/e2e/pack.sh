@@ -180,7 +180,11 @@ done
 run "$ttscope" show figures.tts
 case $out in *"ttnn::linear > matmul_"*) ;; *) fail "wanted paths of operations in stored figures" ;; esac
 kept=$out$err
-# A damaged block of events does not matter to show, which does not read it.
-flip figures.tts 4500
-run "$ttscope" show figures.tts
-[ "$out$err" = "$kept" ] || fail "wanted the stored figures"
+# A damaged block of events is found, though show has the figures: in its payload or its header.
+for byte in 4500 4110; do
+    cp figures.tts bad.tts
+    flip bad.tts $byte
+    run "$ttscope" show bad.tts
+    expect_code 5
+    expect_err_like "block 0 at byte 4096 is damaged"
+done
