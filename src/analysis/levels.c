@@ -79,7 +79,8 @@ struct tts_level tts_levels_of(const struct tts_levels *levels, enum tts_pool po
     }
     for (uint32_t i = 0; i < levels->device_count; i++) {
         struct tts_level level = level_of(levels, i, pool);
-        if (i == 0 || level.bytes > most.bytes)
+        bool is_tie = level.bytes == most.bytes && level.device < most.device;
+        if (i == 0 || level.bytes > most.bytes || is_tie)
             most = level;
     }
     return most;

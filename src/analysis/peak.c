@@ -82,7 +82,11 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_change *
     if (change->kind == TTS_CHANGE_UNSEEN)
         return TTS_OK;
     struct tts_level level = tts_levels_of(levels, peak->info.pool);
-    if (level.bytes > peak->info.level.bytes)
+    /* What was there before the file comes in no order: its last level counts. */
+    bool is_raised =
+        level.bytes > peak->info.level.bytes ||
+        (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
+    if (is_raised)
         raise(peak, change, &level);
     return TTS_OK;
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* What was taken from a file. */
 struct tts_show_stored {
@@ -286,7 +286,6 @@ static void code_row(struct coder *c, void *item)
     code_u64(c, &row->live_buffers);
     code_u64(c, &row->moment_bytes);
     code_u64(c, &row->moment_buffers);
-    code_u32(c, &row->order);
 }
 
 /* Rows of a list, sorted already. */
@@ -296,7 +295,7 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
     size_t count = best->count;
     code_count(c, &count, TTS_SHOW_STORED_TOP);
     if (!c->writes) {
-        tts_best_init(best, 0, item_bytes, NULL, c->alloc);
+        tts_best_init(best, 0, item_bytes, NULL, NULL, c->alloc);
         best->items = count > 0
                           ? tts_alloc_grow(c->alloc, NULL, &best->capacity, count, item_bytes)
                           : NULL;
@@ -362,13 +361,37 @@ static void code_facts(struct coder *c, struct tts_show *show)
     code_bool(c, &show->partial.lacks_start);
 }
 
-static void code_levels(struct coder *c, struct tts_levels *levels)
+/* How many devices have a smaller id. Devices of a black box come in no order. */
+static size_t rank_of_device(const struct tts_levels *levels, size_t idx)
 {
+    size_t rank = 0;
+    for (uint32_t i = 0; i < levels->device_count; i++)
+        rank += levels->devices[i].id < levels->devices[idx].id;
+    return rank;
+}
+
+static void store_levels(struct coder *c, const struct tts_levels *levels)
+{
+    uint32_t by_rank[TTS_FOLD_DEVICES_MAX];
     size_t count = levels->device_count;
+    code_count(c, &count, TTS_FOLD_DEVICES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        by_rank[rank_of_device(levels, i)] = i;
+    for (size_t i = 0; i < count; i++) {
+        struct tts_device_level device = levels->devices[by_rank[i]];
+        uint64_t mesh = device.mesh > 0 ? rank_of_device(levels, device.mesh - 1U) + 1 : 0;
+        code_u32(c, &device.id);
+        code_u64(c, &mesh);
+    }
+}
+
+static void load_levels(struct coder *c, struct tts_levels *levels)
+{
+    size_t count = 0;
     code_count(c, &count, TTS_FOLD_DEVICES_MAX);
     levels->device_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        uint64_t mesh = levels->devices[i].mesh;
+        uint64_t mesh = 0;
         code_u32(c, &levels->devices[i].id);
         code_up_to(c, &mesh, count);
         levels->devices[i].mesh = (uint16_t)mesh;
@@ -458,7 +481,7 @@ enum tts_status tts_show_store(struct tts_show *show, unsigned char **bytes, siz
         struct tts_phase whole = *show->whole;
         tts_fold_health(tts_follow_fold(show->follow), &show->health);
         code_facts(&c, show);
-        code_levels(&c, &show->levels);
+        store_levels(&c, &show->levels);
         code_whole(&c, &whole, parts);
         store_devices(&c, &whole);
         store_phases(&c, show);
@@ -548,7 +571,7 @@ static bool load_all(struct tts_show *show, struct tts_show_stored *stored)
         return false;
     load_pools(&c, show);
     code_facts(&c, show);
-    code_levels(&c, &show->levels);
+    load_levels(&c, &show->levels);
     code_whole(&c, &stored->whole, stored->parts);
     load_devices(&c, stored);
     load_phases(&c, show);

@@ -70,10 +70,11 @@ static void put_peak(const struct tts_show *show, FILE *out)
             tts_number_format_bytes(bytes, (uint64_t)peak.level.bytes), peak.seq);
 }
 
-static bool has_more_now(const void *a, const void *b)
+static bool has_more_now(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
-    return x->live_bytes != y->live_bytes ? x->live_bytes > y->live_bytes : x->order < y->order;
+    return x->live_bytes != y->live_bytes ? x->live_bytes > y->live_bytes
+                                          : tts_op_row_precedes(ctx, x, y);
 }
 
 /* The operations whose buffers take most now. TTS_E_NOMEM: to be released all the same. */
@@ -81,7 +82,7 @@ static enum tts_status list_ops(const struct tts_show *show, size_t limit, struc
 {
     const struct tts_op_row *row;
     enum tts_status status = TTS_OK;
-    tts_best_init(out, limit, sizeof *row, has_more_now, show->alloc);
+    tts_best_init(out, limit, sizeof *row, has_more_now, show->follow, show->alloc);
     for (size_t i = 0; status == TTS_OK && (row = tts_ops_at(show->ops, i)) != NULL; i++)
         if (row->live_buffers > 0)
             status = tts_best_add(out, row);

@@ -10,27 +10,30 @@ void tts_show_moment_release(struct tts_show_moment *moment)
     tts_best_release(&moment->by_op);
 }
 
-static bool is_larger(const void *a, const void *b)
+static bool is_larger(const void *ctx, const void *a, const void *b)
 {
+    (void)ctx;
     const struct tts_live *x = a, *y = b;
     uint64_t bytes = tts_live_bytes(x), other = tts_live_bytes(y);
     if (bytes != other)
         return bytes > other;
-    return x->seq != y->seq ? x->seq < y->seq : x->id < y->id;
+    if (x->seq != y->seq)
+        return x->seq < y->seq;
+    return x->id != y->id ? x->id < y->id : x->device < y->device;
 }
 
-static bool had_more(const void *a, const void *b)
+static bool had_more(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
     return x->moment_bytes != y->moment_bytes ? x->moment_bytes > y->moment_bytes
-                                              : x->order < y->order;
+                                              : tts_op_row_precedes(ctx, x, y);
 }
 
-static bool allocated_more(const void *a, const void *b)
+static bool allocated_more(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
     return x->allocated_bytes != y->allocated_bytes ? x->allocated_bytes > y->allocated_bytes
-                                                    : x->order < y->order;
+                                                    : tts_op_row_precedes(ctx, x, y);
 }
 
 struct filling {
@@ -54,8 +57,9 @@ static void begin_moment(struct tts_show_moment *moment, const struct tts_show *
 {
     size_t top = show->options.top;
     *moment = (struct tts_show_moment){.pool = pool, .level = level};
-    tts_best_init(&moment->largest, top, sizeof(struct tts_live), is_larger, show->alloc);
-    tts_best_init(&moment->by_op, top, sizeof(struct tts_op_row), had_more, show->alloc);
+    tts_best_init(&moment->largest, top, sizeof(struct tts_live), is_larger, NULL, show->alloc);
+    tts_best_init(&moment->by_op, top, sizeof(struct tts_op_row), had_more, show->follow,
+                  show->alloc);
 }
 
 static enum tts_status end_moment(struct tts_show_moment *moment, const struct tts_ops *ops)
@@ -107,7 +111,8 @@ static enum tts_status finish_ops(struct tts_show *show)
 {
     const struct tts_op_row *row;
     enum tts_status status = TTS_OK;
-    tts_best_init(&show->top_ops, show->options.top, sizeof *row, allocated_more, show->alloc);
+    tts_best_init(&show->top_ops, show->options.top, sizeof *row, allocated_more, show->follow,
+                  show->alloc);
     for (size_t i = 0; status == TTS_OK && (row = tts_ops_at(show->ops, i)) != NULL; i++)
         status = tts_best_add(&show->top_ops, row);
     tts_best_sort(&show->top_ops);

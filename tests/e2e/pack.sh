@@ -177,6 +177,32 @@ for question in "" "--json --top 0" "--pool l1 --top 3" "--pool l1_small --json"
     expect_code 5
     [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
 done
+
+# The same of a black box whose operations all have the same bytes.
+{
+    printf 'box 400\n'
+    for i in $(seq 1 200); do
+        printf 'op new_%d\nalloc %d 0 %d 4096 2048 0\nend\n' $((i * 37 % 211)) $((i % 3)) $((1000000 + i))
+    done
+    printf 'churn 70000\n'
+} | "$TTS_BUILD_DIR/tests/make_recording" box.tts story || exit 1
+run "$ttscope" pack -o box_packed.tts box.tts
+expect_code 0
+for _ in 1 2 3; do
+    run "$ttscope" pack -o again.tts box.tts
+    cmp -s box_packed.tts again.tts || fail "wanted the same bytes for a black box each time"
+done
+[ "$(bytes_of box_packed.tts)" -gt "$(bytes_of box.tts)" ] || fail "wanted figures in the black box"
+for question in "" "--json --top 0" "--pool l1 --top 30" "--top 2000"; do
+    cp box_packed.tts shown.tts
+    # shellcheck disable=SC2086
+    run "$ttscope" show $question shown.tts
+    kept=$out$err
+    flip shown.tts $(($(bytes_of shown.tts) - 1))
+    # shellcheck disable=SC2086
+    run "$ttscope" show $question shown.tts
+    [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
+done
 run "$ttscope" show figures.tts
 case $out in *"ttnn::linear > matmul_"*) ;; *) fail "wanted paths of operations in stored figures" ;; esac
 kept=$out$err
