@@ -34,6 +34,7 @@ struct pack {
     struct tts_outfile out;
     uint64_t events, bytes_after;
     bool has_items; /* something was packed */
+    bool has_figures;
     bool is_damaged;
     bool lacks_start; /* the damage is before the first item */
     struct tts_error damage;
@@ -206,55 +207,48 @@ static uint64_t packed_bytes(const struct pack *pack)
     return end > 0 ? (uint64_t)end : 0;
 }
 
-/* The bytes that figures may take. They never make the packed file larger than a live recording
- * was. A recording that is packed already may grow by a tenth and 64 KiB. */
-static uint64_t figures_room(const struct pack *pack)
+/* Makes the figures of the packed file by reading it as show does, and stores them. */
+static enum tts_status store_figures(struct pack *pack, struct tts_show *show,
+                                     struct tts_error *err)
 {
-    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
-    uint64_t bytes = packed_bytes(pack);
-    if (info->header.kind == TTS_REC_PACKED)
-        return bytes / 10 + (64 << 10);
-    return info->file_bytes > bytes ? info->file_bytes - bytes : 0;
-}
-
-/* Makes the figures of the packed file by reading it as show does. */
-static enum tts_status make_figures(struct pack *pack, struct tts_show *show,
-                                    struct tts_error *err)
-{
+    struct tts_error why;
     unsigned char *bytes = NULL;
     size_t len = 0;
-    if (tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, err) != TTS_OK)
-        return TTS_OK; /* no /proc: a file without figures is a good file too */
-    tts_progress_begin(&show->progress, "reading", pack->path, tts_eventfile_size(show->file));
-    enum tts_status status = tts_show_read(show, err);
-    tts_progress_end(&show->progress);
+    enum tts_status status =
+        tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, &why);
+    if (status == TTS_OK) {
+        tts_progress_begin(&show->progress, "reading", pack->path,
+                           tts_eventfile_size(show->file));
+        status = tts_show_read(show, &why);
+        tts_progress_end(&show->progress);
+    }
     if (status == TTS_OK)
-        status = tts_show_store(show, &bytes, &len, err);
-    if (status == TTS_OK && len > 0)
-        status = tts_recpack_figures(pack->packer, bytes, len, figures_room(pack), err);
-    if (bytes)
-        show->alloc->free(show->alloc->ctx, bytes, len);
+        status = tts_show_store(show, &bytes, &len, &why);
+    if (status != TTS_OK || len == 0)
+        return TTS_OK;
+    status = tts_recpack_figures(pack->packer, bytes, len, tts_recpack_room(pack->packer),
+                                 &pack->has_figures, err);
+    show->alloc->free(show->alloc->ctx, bytes, len);
     return status;
 }
 
 /* Adds figures to a file of many events. They are made from the packed file itself, so that
- * show says the same with them and without them. */
+ * show says the same with them and without them. A file without figures is a good file too:
+ * only a write that fails is an error. */
 static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
 {
     char name[sizeof "/proc/self/fd/" + 12];
     struct tts_show_options options = {.path = name, .top = TTS_SHOW_STORED_TOP};
+    enum tts_status status = TTS_OK;
     if (pack->is_damaged || pack->events < FIGURES_EVENTS)
         return TTS_OK;
     const struct tts_alloc *alloc = tts_alloc_libc();
     struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
     if (!show)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return TTS_OK;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
-    enum tts_status status = tts_show_init(show, &options, err);
-    if (status == TTS_OK && tts_show_keep_all(show) != TTS_OK)
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    if (status == TTS_OK)
-        status = make_figures(pack, show, err);
+    if (tts_show_init(show, &options, NULL) == TTS_OK && tts_show_keep_all(show) == TTS_OK)
+        status = store_figures(pack, show, err);
     tts_show_release(show);
     alloc->free(alloc->ctx, show, sizeof *show);
     return status;
@@ -293,6 +287,7 @@ static void print_json(const struct pack *pack)
     tts_json_ratio(&json, "bytes_per_event", pack->bytes_after, pack->events);
     tts_json_bool(&json, "ended",
                   info->state_is_known && info->state.kind != TTS_REC_RECORDING);
+    tts_json_bool(&json, "figures", pack->has_figures);
     if (pack->is_damaged) {
         tts_json_object(&json, "damage");
         tts_json_number(&json, "offset", pack->damage.offset);
@@ -311,7 +306,7 @@ static void print_text(const struct pack *pack)
            info->file_bytes, pack->bytes_after);
     if (pack->events > 0)
         printf(": %.2f bytes per event", (double)pack->bytes_after / (double)pack->events);
-    printf("\n");
+    printf(", %s figures\n", pack->has_figures ? "with" : "without");
 }
 
 /* Where what can be packed lies. */

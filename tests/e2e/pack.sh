@@ -18,7 +18,7 @@ run "$ttscope" pack "$work/dir/run.tts"
 expect_code 0
 expect_err ""
 size=$(bytes_of "$work/dir/run.tts")
-[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event$ ]] ||
+[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event,\ without\ figures$ ]] ||
     fail "wanted one line of figures"
 events=${BASH_REMATCH[1]}
 [ "$size" -lt "$(bytes_of "$recordings/ended.tts")" ] || fail "wanted a smaller file"
@@ -57,8 +57,8 @@ expect_err ""
 if command -v jq >/dev/null; then
     cp "$work/out" "$work/document"
     run jq -c '[.schema.name, .schema.version, .events, .events_before_first, .bytes_after,
-        .ended, .damage, (keys | length)]' "$work/document"
-    expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,10]"
+        .ended, .damage, .figures, (keys | length)]' "$work/document"
+    expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,false,11]"
 fi
 
 # Damage: nothing is lost, and what is before it is packed when asked for.
@@ -158,8 +158,9 @@ expect_code 0
     printf 'alloc 4 2 3000001 4096 2048 2\nprogram 0\ncb 0 4096 0 0 3 3\nmissed 3\nbegin 2\n'
     printf 'free 4 0 1000003\nfree 4 1 2000005\nchurn 35000\n'
 } | "$TTS_BUILD_DIR/tests/make_recording" plain.tts story || exit 1
-run "$ttscope" pack -o figures.tts plain.tts
+run "$ttscope" pack --json -o figures.tts plain.tts
 expect_code 0
+expect_out_like '"figures": true,'
 [ "$(bytes_of figures.tts)" -gt "$(bytes_of plain.tts)" ] || fail "wanted figures in the file"
 run "$ttscope" pack -o again.tts figures.tts
 cmp -s figures.tts again.tts || fail "wanted the same bytes again"
@@ -177,6 +178,16 @@ for question in "" "--json --top 0" "--pool l1 --top 3" "--pool l1_small --json"
     expect_code 5
     [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
 done
+
+# A live recording with figures is not larger than it was; packed again it is the same.
+"$TTS_BUILD_DIR/tests/record_child" fill live.tts 100000 >/dev/null || exit 1
+run "$ttscope" pack -o live_packed.tts live.tts
+expect_code 0
+expect_out_like ", with figures"
+[ "$(bytes_of live_packed.tts)" -lt "$(bytes_of live.tts)" ] || fail "wanted a smaller file"
+run "$ttscope" pack -o again.tts live_packed.tts
+expect_out_like ", with figures"
+cmp -s live_packed.tts again.tts || fail "wanted the same bytes again"
 
 # The same of a black box whose operations all have the same bytes.
 {

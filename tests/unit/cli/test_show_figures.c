@@ -42,8 +42,10 @@ static void make_file(const char *path, const unsigned char *figures, size_t len
         T_EQ(tts_recpack_item(pack, &items[i], NULL), TTS_OK);
     state.events = rig.seq;
     T_EQ(tts_recpack_end(pack, &state, NULL), TTS_OK);
+    bool is_stored = len == 0;
     if (len > 0)
-        T_EQ(tts_recpack_figures(pack, figures, len, figures_room, NULL), TTS_OK);
+        T_EQ(tts_recpack_figures(pack, figures, len, figures_room, &is_stored, NULL), TTS_OK);
+    T_EQ(is_stored, figures_room == UINT64_MAX || len == 0);
     tts_recpack_free(pack);
     fclose(out);
 }
