@@ -61,6 +61,11 @@ const char *tts_show_path(const struct tts_show *show, const char *op,
     return out;
 }
 
+const char *tts_show_op_name(const struct tts_show_op *op)
+{
+    return op->copy[0] != '\0' ? op->copy : op->known;
+}
+
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh)
 {
     const struct tts_levels *levels = &show->levels;

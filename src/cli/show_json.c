@@ -246,7 +246,7 @@ static void put_at(const struct tts_show *show, struct tts_json *json)
     tts_json_object(json, "at");
     tts_show_json_event(show, event->seq, event->has_time, event->time_ns, json);
     tts_json_text(json, "kind", tts_event_kind_name(event->kind));
-    tts_show_json_op(show, event->op, json);
+    tts_show_json_op(show, tts_show_op_name(&event->op), json);
     tts_json_object(json, "pools");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, json);

@@ -127,7 +127,7 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
     const struct tts_level *level = &failure->level;
     tts_json_object(json, NULL);
     tts_show_json_event(show, failure->seq, failure->has_time, failure->time_ns, json);
-    tts_show_json_op(show, failure->op, json);
+    tts_show_json_op(show, tts_show_op_name(&failure->op), json);
     tts_json_number(json, "device", failure->device);
     tts_json_text(json, "kind", tts_failure_kind_name(failure->failure.kind));
     tts_json_text(json, "pool", tts_pool_name(failure->failure.pool));

@@ -38,12 +38,19 @@ struct tts_show_phase {
     uint64_t core_bytes;
 };
 
+/* The operation of an item: a text of the fold, or a copy of the name that the fold does not
+ * have. */
+struct tts_show_op {
+    const char *known; /* NULL: none, or there is a copy */
+    char copy[TTS_SHOW_OP_BYTES];
+};
+
 struct tts_show_failure {
     uint64_t seq;
     bool has_time;
     uint64_t time_ns;
     uint32_t device;
-    const char *op; /* of the fold; NULL: none */
+    struct tts_show_op op;
     struct tts_failure failure;
     struct tts_level level; /* of its pool, on its device */
 };
@@ -65,7 +72,7 @@ struct tts_show_event {
     enum tts_event_kind kind;
     bool has_time;
     uint64_t time_ns;
-    const char *op; /* of the fold; NULL: none */
+    struct tts_show_op op;
 };
 
 struct tts_show_capture {
@@ -210,6 +217,8 @@ bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool);
  * it is longer. Returns `out`. */
 const char *tts_show_path(const struct tts_show *show, const char *op,
                           char out[TTS_SHOW_PATH_BYTES]);
+/* Returns the name, borrowed; NULL: outside any operation. */
+const char *tts_show_op_name(const struct tts_show_op *op);
 /* The mesh that a device is a chip of. False: none. */
 bool tts_show_mesh_of(const struct tts_show *show, uint32_t device, uint32_t *mesh);
 

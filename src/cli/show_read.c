@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "cli/show_parts.h"
+#include "model/opnames.h"
 
 #include <assert.h>
 #include <string.h>
@@ -203,6 +204,22 @@ void tts_show_release(struct tts_show *show)
 
 /* ---- items ---- */
 
+/* An operation that begins is the operation itself, also where the fold counts by the operation
+ * around it; of more operations than the fold keeps, the item has the name. */
+static struct tts_show_op op_of_item(const struct tts_show *show, const struct tts_item *item)
+{
+    struct tts_show_op op = {.known = tts_follow_op(show->follow, item)};
+    bool is_begin = item->kind == TTS_ITEM_EVENT && item->event.kind == TTS_EVENT_OP_BEGIN;
+    if (!op.known || (op.known != tts_fold_op_other() && !is_begin) || item->op.name_len == 0)
+        return op;
+    op.copy[tts_opnames_copy(op.copy, item->op.name, item->op.name_len)] = '\0';
+    if (strcmp(op.copy, op.known) == 0)
+        op.copy[0] = '\0'; /* the text of the fold has a path */
+    else
+        op.known = NULL;
+    return op;
+}
+
 /* The live set of the first is kept with it. */
 static enum tts_status take_failure(struct tts_show *show, const struct tts_item *item)
 {
@@ -223,7 +240,7 @@ static enum tts_status take_failure(struct tts_show *show, const struct tts_item
         .has_time = item->has_time,
         .time_ns = item->time_ns,
         .device = item->event.device,
-        .op = tts_follow_op(show->follow, item),
+        .op = op_of_item(show, item),
         .failure = *item->event.failure,
         .level =
             tts_level_listed(tts_levels_of_device(&show->levels, item->event.device, pool)),
@@ -247,7 +264,7 @@ static enum tts_status take_event(struct tts_show *show, const struct tts_item *
         show->event.kind = item->event.kind;
         show->event.has_time = item->has_time;
         show->event.time_ns = item->time_ns;
-        show->event.op = tts_follow_op(show->follow, item);
+        show->event.op = op_of_item(show, item);
     }
     return item->event.kind == TTS_EVENT_FAILURE && show->options.at == 0
                ? take_failure(show, item)

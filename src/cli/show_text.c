@@ -255,7 +255,8 @@ static void put_at(const struct tts_show *show, FILE *out)
 {
     const struct tts_show_event *event = &show->event;
     fprintf(out, "behind event %" PRIu64 " (%s)", event->seq, tts_event_kind_name(event->kind));
-    tts_show_text_when(show, event->has_time, event->time_ns, event->op, out);
+    tts_show_text_when(show, event->has_time, event->time_ns, tts_show_op_name(&event->op),
+                       out);
     fprintf(out, "\n  %-9s %14s %11s %9s\n", "pool", "bytes", "MB", "buffers");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, out);

@@ -151,7 +151,8 @@ static void put_failure(const struct tts_show *show, const struct tts_show_failu
     char text[TTS_FAILURE_TEXT_MAX], bytes[TTS_NUMBER_BYTES_MAX];
     uint64_t live = (uint64_t)failure->level.bytes;
     fprintf(out, "  event %" PRIu64, failure->seq);
-    tts_show_text_when(show, failure->has_time, failure->time_ns, failure->op, out);
+    tts_show_text_when(show, failure->has_time, failure->time_ns,
+                       tts_show_op_name(&failure->op), out);
     char name[TTS_DEVICENAME_MAX];
     fprintf(out, ", %s\n", tts_devicename(failure->device, name));
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
