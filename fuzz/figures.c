@@ -54,6 +54,21 @@ static void print_show(struct tts_show *show, FILE *out)
     tts_show_json(show, &json);
 }
 
+/* A count that is below the length of its list would be printed as some 2^64. */
+static void check_lists(const struct tts_show *show)
+{
+    const struct tts_show_moment *moment = &show->peak_moment;
+    const struct tts_live *largest = moment->largest.items;
+    if (moment->largest.count > moment->buffers || moment->by_op.count > moment->op_count ||
+        show->top_ops.count > show->op_count)
+        stop("a list is longer than its count");
+    if (show->first_ns > show->last_ns)
+        stop("time runs back");
+    for (size_t i = 0; i < moment->largest.count; i++)
+        if (largest[i].pool != show->options.pool)
+            stop("a buffer is in the list of another pool");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static struct tts_show *show;
@@ -65,8 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (len == 0)
         return 0;
     show->options.pool = (enum tts_pool)(bytes[len - 1] % TTS_POOLS);
-    if (tts_show_load_bytes(show, bytes, len))
+    if (tts_show_load_bytes(show, bytes, len)) {
+        check_lists(show);
         print_show(show, nowhere);
+    }
     tts_show_unload(show);
     if (show->phase_count != 0 || show->stored)
         stop("something stays of what was loaded");

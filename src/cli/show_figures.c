@@ -312,6 +312,19 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
 
 /* ---- answers ---- */
 
+/* Returns true if no list is longer than what it is a part of, and each buffer is of the pool
+ * of its list. */
+static bool has_good_lists(const struct tts_show *show)
+{
+    const struct tts_show_moment *moment = &show->peak_moment;
+    const struct tts_live *largest = moment->largest.items;
+    for (size_t i = 0; i < moment->largest.count; i++)
+        if (largest[i].pool != moment->pool)
+            return false;
+    return moment->largest.count <= moment->buffers &&
+           moment->by_op.count <= moment->op_count && show->top_ops.count <= show->op_count;
+}
+
 static void code_peak(struct coder *c, struct tts_show *show)
 {
     struct tts_peak_info *info = &show->peak_info;
@@ -332,6 +345,8 @@ static void code_peak(struct coder *c, struct tts_show *show)
     code_best(c, &show->top_ops, sizeof(struct tts_op_row), code_row);
     moment->pool = info->pool;
     moment->level = info->level;
+    if (!c->writes)
+        c->is_bad |= !has_good_lists(show);
 }
 
 static void code_facts(struct coder *c, struct tts_show *show)
@@ -359,6 +374,8 @@ static void code_facts(struct coder *c, struct tts_show *show)
     code_bool(c, &show->has_captures);
     code_bool(c, &show->partial.has_items);
     code_bool(c, &show->partial.lacks_start);
+    if (!c->writes)
+        c->is_bad |= show->first_ns > show->last_ns;
 }
 
 /* How many devices have a smaller id. Devices of a black box come in no order. */
@@ -635,8 +652,15 @@ bool tts_show_load(struct tts_show *show)
     struct tts_recfile *recording = tts_eventfile_recording(show->file);
     const unsigned char *bytes;
     size_t len;
-    return show->options.at == 0 && recording && tts_recfile_figures(recording, &bytes, &len) &&
-           len > 0 && tts_show_load_bytes(show, bytes, len);
+    uint64_t seq;
+    if (show->options.at > 0 || !recording ||
+        !tts_recfile_figures(recording, &bytes, &len, &seq) || len == 0 ||
+        !tts_show_load_bytes(show, bytes, len))
+        return false;
+    if (show->event.seq == seq)
+        return true;
+    tts_show_unload(show);
+    return false;
 }
 
 void tts_show_stored_path(const struct tts_show *show, const char *op,

@@ -162,7 +162,8 @@ static bool has_whole_blocks(struct tts_recfile *file)
     return spot.number == file->entry_count;
 }
 
-bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len)
+bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len,
+                         uint64_t *seq)
 {
     const struct tts_rec_state *state = &file->info.state;
     struct tts_recspot spot = {.number = state->blocks, .off = state->index_off};
@@ -173,6 +174,7 @@ bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, 
     if (tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
         block.head.kind != TTS_REC_FIGURES || block.head.seq != file->end_seq)
         return false;
+    *seq = file->end_seq;
     file->is_open = false; /* the bytes of the figures are borrowed from where its bytes are */
     return has_whole_blocks(file) &&
            tts_recblock_read(file, &block, bytes, len, NULL) == TTS_OK;
