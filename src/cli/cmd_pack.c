@@ -1,4 +1,5 @@
 /* cmd_pack.c: makes a recording small. */
+#include "analysis/eventfigures.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/outfile.h"
@@ -6,11 +7,12 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
-#include "cli/show_parts.h"
 #include "model/recfile.h"
 #include "model/recpack.h"
+#include "sources/eventpass.h"
 #include "views/json.h"
 
 #include <errno.h>
@@ -207,28 +209,69 @@ static uint64_t packed_bytes(const struct pack *pack)
     return end > 0 ? (uint64_t)end : 0;
 }
 
-/* Makes the figures of the packed file by reading it as show does, and stores them. */
-static enum tts_status store_figures(struct pack *pack, struct tts_show *show,
+/* The packed file, read for its figures. */
+struct figures {
+    struct tts_eventfile *file;
+    struct tts_eventpass pass;
+    struct tts_eventscan scan;
+    struct tts_eventsummary sum;
+    struct tts_partial partial;
+};
+
+static enum tts_status take_figures_item(void *ctx, const struct tts_item *item,
+                                         struct tts_error *err)
+{
+    struct figures *figures = ctx;
+    tts_partial_item(&figures->partial, item);
+    return tts_eventscan_item(&figures->scan, item, err);
+}
+
+static enum tts_status read_figures(struct figures *figures, const struct pack *pack)
+{
+    static const struct tts_eventscan_config config = {.top = TTS_EVENTFIGURES_TOP,
+                                                       .keeps_all = true};
+    char name[sizeof "/proc/self/fd/" + 12];
+    struct tts_progress progress;
+    struct tts_error err;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
+    enum tts_status status =
+        tts_eventscan_init(&figures->scan, &config, NULL, &figures->sum, &err);
+    if (status == TTS_OK)
+        status = tts_eventfile_open(name, NULL, NULL, &figures->file, &err);
+    if (status != TTS_OK)
+        return status;
+    figures->pass = (struct tts_eventpass){.file = figures->file,
+                                           .follow = figures->scan.follow,
+                                           .take = take_figures_item,
+                                           .ctx = figures,
+                                           .alloc = figures->scan.alloc};
+    tts_progress_begin(&progress, "reading", pack->path, tts_eventfile_size(figures->file));
+    while ((status = tts_eventpass_step(&figures->pass, &err)) == TTS_OK)
+        if (tts_progress_is_due(&progress))
+            tts_progress_show(&progress, tts_eventfile_tell(figures->file));
+    tts_progress_end(&progress);
+    bool is_whole = tts_eventfile_gaps(figures->file)->count == 0;
+    return status == TTS_E_NOT_FOUND && is_whole ? TTS_OK : TTS_E_SYNTAX;
+}
+
+static enum tts_status store_figures(struct pack *pack, struct figures *figures,
                                      struct tts_error *err)
 {
-    struct tts_error why;
+    const struct tts_partial *partial = &figures->partial;
+    const struct tts_alloc *alloc = figures->scan.alloc;
     unsigned char *bytes = NULL;
     size_t len = 0;
-    enum tts_status status =
-        tts_eventfile_open(show->options.path, NULL, show->alloc, &show->file, &why);
-    if (status == TTS_OK) {
-        tts_progress_begin(&show->progress, "reading", pack->path,
-                           tts_eventfile_size(show->file));
-        status = tts_show_read(show, &why);
-        tts_progress_end(&show->progress);
-    }
-    if (status == TTS_OK)
-        status = tts_show_store(show, &bytes, &len, &why);
-    if (status != TTS_OK || len == 0)
+    figures->sum.input = (struct tts_summary_input){.events = figures->pass.events,
+                                                    .missed = partial->missed,
+                                                    .left_buffers = partial->left_buffers,
+                                                    .left_bytes = partial->left_bytes,
+                                                    .has_items = partial->has_items,
+                                                    .lacks_start = partial->lacks_start};
+    if (tts_eventfigures_store(&figures->scan, &bytes, &len, NULL) != TTS_OK || len == 0)
         return TTS_OK;
-    status = tts_recpack_figures(pack->packer, bytes, len, tts_recpack_room(pack->packer),
-                                 &pack->has_figures, err);
-    show->alloc->free(show->alloc->ctx, bytes, len);
+    enum tts_status status = tts_recpack_figures(
+        pack->packer, bytes, len, tts_recpack_room(pack->packer), &pack->has_figures, err);
+    alloc->free(alloc->ctx, bytes, len);
     return status;
 }
 
@@ -237,20 +280,20 @@ static enum tts_status store_figures(struct pack *pack, struct tts_show *show,
  * only a write that fails is an error. */
 static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
 {
-    char name[sizeof "/proc/self/fd/" + 12];
-    struct tts_show_options options = {.path = name, .top = TTS_SHOW_STORED_TOP};
-    enum tts_status status = TTS_OK;
+    const struct tts_alloc *alloc = tts_alloc_libc();
     if (pack->is_damaged || pack->events < FIGURES_EVENTS)
         return TTS_OK;
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
-    if (!show)
+    struct figures *figures = alloc->alloc(alloc->ctx, sizeof *figures);
+    if (!figures)
         return TTS_OK;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
-    if (tts_show_init(show, &options, NULL) == TTS_OK && tts_show_keep_all(show) == TTS_OK)
-        status = store_figures(pack, show, err);
-    tts_show_release(show);
-    alloc->free(alloc->ctx, show, sizeof *show);
+    memset(figures, 0, sizeof *figures);
+    enum tts_status status =
+        read_figures(figures, pack) == TTS_OK ? store_figures(pack, figures, err) : TTS_OK;
+    tts_eventpass_release(&figures->pass);
+    tts_eventscan_release(&figures->scan);
+    tts_eventsummary_release(&figures->sum);
+    tts_eventfile_close(figures->file);
+    alloc->free(alloc->ctx, figures, sizeof *figures);
     return status;
 }
 
