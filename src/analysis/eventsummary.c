@@ -159,12 +159,12 @@ static void end_capture(struct tts_eventscan *scan, const struct tts_item *item)
 
 static void keep_now(struct tts_eventscan *scan, const struct tts_core_peak *core)
 {
+    struct tts_eventsummary *sum = scan->sum;
     assert(core->part_count <= TTS_CORE_PARTS_MAX);
-    scan->sum->at_core = *core;
+    sum->at_core = *core;
     if (core->part_count > 0)
-        memcpy(scan->sum->at_parts, core->parts,
-               core->part_count * sizeof scan->sum->at_parts[0]);
-    scan->sum->at_core.parts = scan->sum->at_parts;
+        memcpy(sum->at_parts, core->parts, core->part_count * sizeof sum->at_parts[0]);
+    sum->at_core.parts = sum->at_parts;
 }
 
 static struct tts_summary_phase phase_of(const struct tts_phase *phase)
@@ -184,6 +184,7 @@ static struct tts_summary_phase phase_of(const struct tts_phase *phase)
 static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, bool is_partial)
 {
     struct tts_eventscan *scan = ctx;
+    struct tts_eventsummary *sum = scan->sum;
     struct tts_summary_phase kept = phase_of(phase);
     struct tts_eventscan_capture *capture = capture_of(scan, number);
     if (number == CAPTURE_NOW) {
@@ -192,18 +193,17 @@ static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, 
     }
     kept.capture = number;
     kept.is_partial = is_partial;
-    kept.first_seq = capture ? capture->since : scan->sum->first_seq;
+    kept.first_seq = capture ? capture->since : sum->first_seq;
     kept.last_seq = scan->item_seq;
     if (capture)
         capture->since = scan->item_seq;
-    if (scan->sum->phase_count == TTS_SUMMARY_PHASES_MAX) {
-        scan->sum->phases_unlisted++;
+    if (sum->phase_count == TTS_SUMMARY_PHASES_MAX) {
+        sum->phases_unlisted++;
         return;
     }
-    if (!tts_eventsummary_add_phase(scan->sum, &kept, phase->name))
+    if (!tts_eventsummary_add_phase(sum, &kept, phase->name))
         scan->is_out_of_memory = true;
-    scan->sum->has_captures |=
-        scan->sum->phase_count > 0 && scan->sum->phases[0].capture != number;
+    sum->has_captures |= sum->phase_count > 0 && sum->phases[0].capture != number;
 }
 
 /* ---- life of a pass ---- */
@@ -379,18 +379,19 @@ static struct tts_summary_op op_of_item(const struct tts_eventscan *scan,
 /* The live set of the first is kept with it. */
 static enum tts_status take_failure(struct tts_eventscan *scan, const struct tts_item *item)
 {
+    struct tts_eventsummary *sum = scan->sum;
     enum tts_pool pool = item->event.failure->pool;
-    if (scan->sum->failure_count == TTS_SUMMARY_FAILURES_MAX) {
-        scan->sum->failures_unlisted++;
+    if (sum->failure_count == TTS_SUMMARY_FAILURES_MAX) {
+        sum->failures_unlisted++;
         return TTS_OK;
     }
     struct tts_summary_failure *failures =
-        tts_alloc_grow(scan->alloc, scan->sum->failures, &scan->sum->failure_capacity,
-                       scan->sum->failure_count + 1, sizeof *failures);
+        tts_alloc_grow(scan->alloc, sum->failures, &sum->failure_capacity,
+                       sum->failure_count + 1, sizeof *failures);
     if (!failures)
         return TTS_E_NOMEM;
-    scan->sum->failures = failures;
-    struct tts_summary_failure *failure = &failures[scan->sum->failure_count++];
+    sum->failures = failures;
+    struct tts_summary_failure *failure = &failures[sum->failure_count++];
     *failure = (struct tts_summary_failure){
         .seq = item->seq,
         .has_time = item->has_time,
@@ -398,41 +399,42 @@ static enum tts_status take_failure(struct tts_eventscan *scan, const struct tts
         .device = item->event.device,
         .op = op_of_item(scan, item),
         .failure = *item->event.failure,
-        .level = tts_level_listed(
-            tts_levels_of_device(&scan->sum->levels, item->event.device, pool)),
+        .level = tts_level_listed(tts_levels_of_device(&sum->levels, item->event.device, pool)),
     };
-    if (scan->sum->failure_count > 1)
+    if (sum->failure_count > 1)
         return TTS_OK;
     enum tts_status status = tts_ops_new(pool, scan->alloc, &scan->failure_ops);
     if (status != TTS_OK)
         return status;
-    return list_moment_now(scan, &scan->sum->failure_moment, scan->failure_ops, failure->level);
+    return list_moment_now(scan, &sum->failure_moment, scan->failure_ops, failure->level);
 }
 
 static enum tts_status take_event(struct tts_eventscan *scan, const struct tts_item *item)
 {
-    if (!scan->sum->has_event)
-        scan->sum->first_seq = item->seq - 1;
-    scan->sum->has_event = true;
-    scan->sum->event.seq = item->seq;
+    struct tts_eventsummary *sum = scan->sum;
+    if (!sum->has_event)
+        sum->first_seq = item->seq - 1;
+    sum->has_event = true;
+    sum->event.seq = item->seq;
     if (item->seq == scan->config.at) {
-        scan->sum->event.is_known = true;
-        scan->sum->event.kind = item->event.kind;
-        scan->sum->event.has_time = item->has_time;
-        scan->sum->event.time_ns = item->time_ns;
-        scan->sum->event.op = op_of_item(scan, item);
+        sum->event.is_known = true;
+        sum->event.kind = item->event.kind;
+        sum->event.has_time = item->has_time;
+        sum->event.time_ns = item->time_ns;
+        sum->event.op = op_of_item(scan, item);
     }
     return item->event.kind == TTS_EVENT_FAILURE && scan->config.at == 0
                ? take_failure(scan, item)
                : TTS_OK;
 }
 
-/* Behind the fold. */
+/* After the fold. */
 static enum tts_status take_item(struct tts_eventscan *scan, const struct tts_item *item)
 {
+    struct tts_eventsummary *sum = scan->sum;
     if (item->has_time) {
-        scan->sum->first_ns = scan->sum->last_ns > 0 ? scan->sum->first_ns : item->time_ns;
-        scan->sum->last_ns = item->time_ns;
+        sum->first_ns = sum->last_ns > 0 ? sum->first_ns : item->time_ns;
+        sum->last_ns = item->time_ns;
     }
     if (item->kind == TTS_ITEM_EVENT)
         return take_event(scan, item);
