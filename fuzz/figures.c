@@ -1,6 +1,7 @@
 /* Bytes as the figures that a packed recording stores (docs/design/recording.md). They are
  * taken or refused; what is taken can be printed in both forms. The recording around them is
  * always the same, and empty. */
+#include "analysis/eventfigures.h"
 #include "cli/show_parts.h"
 #include "fuzz/reuse.h"
 #include "model/recpack.h"
@@ -40,18 +41,46 @@ static struct tts_show *make_show(void)
         tts_eventfile_open(path, NULL, show->alloc, &show->file, NULL) != TTS_OK)
         stop("no show");
     fclose(file);
-    show->alloc = &reuse_alloc;
+    show->sum.alloc = &reuse_alloc;
     return show;
 }
 
 static void print_show(struct tts_show *show, FILE *out)
 {
     struct tts_json json;
-    show->partial.core = &show->whole->usage.core;
+    show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
     tts_show_text(show, out);
     tts_json_init(&json, out);
     tts_show_json(show, &json);
+}
+
+/* A count that is below the length of its list would be printed as some 2^64. */
+static void check_lists(const struct tts_eventsummary *sum, enum tts_pool pool)
+{
+    const struct tts_summary_moment *moment = &sum->peak_moment;
+    const struct tts_live *largest = moment->largest.items;
+    if (moment->largest.count > moment->buffers || moment->by_op.count > moment->op_count ||
+        sum->top_ops.count > sum->op_count)
+        stop("a list is longer than its count");
+    if (sum->first_ns > sum->last_ns)
+        stop("time runs back");
+    for (size_t i = 0; i < moment->largest.count; i++)
+        if (largest[i].pool != pool)
+            stop("a buffer is in the list of another pool");
+}
+
+/* The last event, the varint after the version. The file is said to end with it. */
+static uint64_t seq_of(const uint8_t *bytes, size_t len)
+{
+    uint64_t seq = 0;
+    unsigned shift = 0;
+    for (size_t i = 1; i < len && shift < 64; i++, shift += 7) {
+        seq |= (uint64_t)(bytes[i] & 127) << shift;
+        if (bytes[i] < 128)
+            break;
+    }
+    return seq;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -64,11 +93,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         nowhere = fopen("/dev/null", "w");
     if (len == 0)
         return 0;
-    show->options.pool = (enum tts_pool)(bytes[len - 1] % TTS_POOLS);
-    if (tts_show_load_bytes(show, bytes, len))
+    enum tts_pool pool = (enum tts_pool)(bytes[len - 1] % TTS_POOLS);
+    show->options.pool = show->scan.config.pool = pool;
+    if (tts_eventfigures_load(&show->sum, bytes, len, seq_of(bytes, len), &show->scan.config)) {
+        if (show->sum.event.seq != seq_of(bytes, len))
+            stop("the last event is another");
+        check_lists(&show->sum, pool);
         print_show(show, nowhere);
-    tts_show_unload(show);
-    if (show->phase_count != 0 || show->stored)
-        stop("something stays of what was loaded");
+    }
+    tts_eventsummary_release(&show->sum);
     return 0;
 }

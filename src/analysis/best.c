@@ -6,12 +6,13 @@
 #include <string.h>
 
 void tts_best_init(struct tts_best *best, size_t limit, size_t item_bytes, tts_best_fn before,
-                   const struct tts_alloc *alloc)
+                   const void *ctx, const struct tts_alloc *alloc)
 {
     assert(item_bytes > 0 && item_bytes <= TTS_BEST_ITEM_MAX);
     *best = (struct tts_best){.limit = limit,
                               .item_bytes = item_bytes,
                               .before = before,
+                              .ctx = ctx,
                               .alloc = alloc ? alloc : tts_alloc_libc()};
 }
 
@@ -36,9 +37,9 @@ static void put(struct tts_best *best, size_t idx, const void *item)
 static void sink(struct tts_best *best, size_t count, size_t idx, const void *item)
 {
     for (size_t child = 2 * idx + 1; child < count; child = 2 * idx + 1) {
-        if (child + 1 < count && best->before(at(best, child), at(best, child + 1)))
+        if (child + 1 < count && best->before(best->ctx, at(best, child), at(best, child + 1)))
             child++;
-        if (best->before(at(best, child), item))
+        if (best->before(best->ctx, at(best, child), item))
             break;
         put(best, idx, at(best, child));
         idx = child;
@@ -48,7 +49,7 @@ static void sink(struct tts_best *best, size_t count, size_t idx, const void *it
 
 static void rise(struct tts_best *best, size_t idx, const void *item)
 {
-    while (idx > 0 && best->before(at(best, (idx - 1) / 2), item)) {
+    while (idx > 0 && best->before(best->ctx, at(best, (idx - 1) / 2), item)) {
         put(best, idx, at(best, (idx - 1) / 2));
         idx = (idx - 1) / 2;
     }
@@ -58,7 +59,7 @@ static void rise(struct tts_best *best, size_t idx, const void *item)
 enum tts_status tts_best_add(struct tts_best *best, const void *item)
 {
     if (best->limit > 0 && best->count == best->limit) {
-        if (best->before(item, at(best, 0)))
+        if (best->before(best->ctx, item, at(best, 0)))
             sink(best, best->count, 0, item);
         return TTS_OK;
     }

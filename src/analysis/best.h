@@ -10,7 +10,8 @@
 
 enum { TTS_BEST_ITEM_MAX = 96 };
 
-typedef bool (*tts_best_fn)(const void *a, const void *b); /* a comes before b; no ties */
+/* a comes before b. Which of two equals comes first, or is kept, is open. */
+typedef bool (*tts_best_fn)(const void *ctx, const void *a, const void *b);
 
 struct tts_best {
     void *items; /* sorted behind tts_best_sort() */
@@ -18,12 +19,13 @@ struct tts_best {
     size_t limit; /* 0: all are kept */
     size_t item_bytes;
     tts_best_fn before;
+    const void *ctx;
     const struct tts_alloc *alloc;
 };
 
-/* `item_bytes` is at most TTS_BEST_ITEM_MAX. */
+/* `item_bytes` is at most TTS_BEST_ITEM_MAX. `ctx` is for `before`. */
 void tts_best_init(struct tts_best *best, size_t limit, size_t item_bytes, tts_best_fn before,
-                   const struct tts_alloc *alloc);
+                   const void *ctx, const struct tts_alloc *alloc);
 void tts_best_release(struct tts_best *best); /* harmless on a zeroed one */
 
 /* TTS_E_NOMEM. */

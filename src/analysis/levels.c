@@ -95,7 +95,9 @@ struct tts_level tts_levels_of(const struct tts_levels *levels, enum tts_pool po
     }
     for (uint32_t i = 0; i < levels->device_count; i++) {
         struct tts_level level = level_of(levels, i, pool);
-        if (i == 0 || level.bytes > most.bytes)
+        bool is_before =
+            level.has_mesh != most.has_mesh ? !level.has_mesh : level.device < most.device;
+        if (i == 0 || level.bytes > most.bytes || (level.bytes == most.bytes && is_before))
             most = level;
     }
     return most;

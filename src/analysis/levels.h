@@ -37,6 +37,7 @@ struct tts_level {
     bool has_device, has_mesh;
     uint32_t device, mesh;
 };
+/* Of equal devices a mesh before its chips, then that with the smallest id. */
 struct tts_level tts_levels_of(const struct tts_levels *levels, enum tts_pool pool);
 /* Of one device alone, in any pool. */
 struct tts_level tts_levels_of_device(const struct tts_levels *levels, uint32_t device,

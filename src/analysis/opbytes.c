@@ -94,7 +94,7 @@ static struct tts_op_row *row_of(struct tts_ops *ops, const char *op)
         return NULL;
     uint32_t *slot = slot_of(ops, op);
     if (*slot == 0) {
-        ops->rows[ops->count] = (struct tts_op_row){.op = op, .order = (uint32_t)ops->count};
+        ops->rows[ops->count] = (struct tts_op_row){.op = op};
         *slot = (uint32_t)++ops->count;
     }
     ops->last = *slot - 1;
@@ -166,4 +166,35 @@ size_t tts_ops_count(const struct tts_ops *ops)
 const struct tts_op_row *tts_ops_at(const struct tts_ops *ops, size_t idx)
 {
     return idx < ops->count ? &ops->rows[idx] : NULL;
+}
+
+/* ---- order ---- */
+
+static int compare_paths(const struct tts_follow *follow, const char *a, const char *b)
+{
+    char x[512], y[512];
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    int order = strcmp(a, b);
+    if (order != 0)
+        return order;
+    tts_follow_path(follow, a, x, sizeof x);
+    tts_follow_path(follow, b, y, sizeof y);
+    return strcmp(x, y);
+}
+
+bool tts_op_row_precedes(const struct tts_follow *follow, const struct tts_op_row *a,
+                         const struct tts_op_row *b)
+{
+    int order = a->op == b->op ? 0 : compare_paths(follow, a->op, b->op);
+    if (order != 0)
+        return order < 0;
+    const uint64_t x[] = {a->allocated_bytes, a->allocations,  a->live_bytes,
+                          a->live_buffers,    a->moment_bytes, a->moment_buffers};
+    const uint64_t y[] = {b->allocated_bytes, b->allocations,  b->live_bytes,
+                          b->live_buffers,    b->moment_bytes, b->moment_buffers};
+    for (size_t i = 0; i < sizeof x / sizeof x[0]; i++)
+        if (x[i] != y[i])
+            return x[i] > y[i];
+    return false;
 }

@@ -83,7 +83,11 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
     if (!change->has_chip && !(change->has_come && change->came.pool == pool))
         return TTS_OK;
     struct tts_level level = tts_levels_of(levels, pool);
-    if (level.bytes > peak->info.level.bytes)
+    /* Buffers that lived before the file come in no order: their last level counts. */
+    bool is_raised =
+        level.bytes > peak->info.level.bytes ||
+        (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
+    if (is_raised)
         raise(peak, item, change, &level);
     return TTS_OK;
 }

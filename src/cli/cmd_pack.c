@@ -1,4 +1,5 @@
 /* cmd_pack.c: makes a recording small. */
+#include "analysis/eventfigures.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/outfile.h"
@@ -6,11 +7,12 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
-#include "cli/show_parts.h"
 #include "model/recfile.h"
 #include "model/recpack.h"
+#include "sources/eventpass.h"
 #include "views/json.h"
 
 #include <errno.h>
@@ -38,6 +40,7 @@ struct pack {
     uint64_t seq;      /* of the last item that was packed */
     bool has_items;    /* something was packed */
     bool cannot_write; /* the packed file */
+    bool has_figures;
     bool is_damaged;
     bool lacks_start; /* the damage is before the first item */
     struct tts_error damage;
@@ -202,58 +205,90 @@ static uint64_t packed_bytes(const struct pack *pack)
     return end > 0 ? (uint64_t)end : 0;
 }
 
-/* The bytes that figures may take. They never make the packed file larger than a live recording
- * was. A recording that is packed already may grow by a tenth and 64 KiB. */
-static uint64_t figures_room(const struct pack *pack)
+/* The packed file, read for its figures. */
+struct figures {
+    struct tts_eventfile *file;
+    struct tts_eventpass pass;
+    struct tts_eventscan scan;
+    struct tts_eventsummary sum;
+    struct tts_partial partial;
+};
+
+static enum tts_status take_figures_item(void *ctx, const struct tts_item *item,
+                                         struct tts_error *err)
 {
-    const struct tts_recfile_info *info = tts_recfile_info(pack->file);
-    uint64_t bytes = packed_bytes(pack);
-    if (info->header.kind == TTS_REC_PACKED)
-        return bytes / 10 + (64 << 10);
-    return info->file_bytes > bytes ? info->file_bytes - bytes : 0;
+    struct figures *figures = ctx;
+    tts_partial_item(&figures->partial, item);
+    return tts_eventscan_item(&figures->scan, item, err);
 }
 
-/* Makes the figures of the packed file by reading it as show does. */
-static enum tts_status make_figures(struct pack *pack, struct tts_show *show,
-                                    struct tts_error *err)
+static enum tts_status read_figures(struct figures *figures, const struct pack *pack)
 {
+    static const struct tts_eventscan_config config = {.top = TTS_EVENTFIGURES_TOP,
+                                                       .keeps_all = true};
+    char name[sizeof "/proc/self/fd/" + 12];
+    struct tts_progress progress;
+    struct tts_eventfile_watch watch = {on_read, &progress};
+    struct tts_error err;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
+    enum tts_status status =
+        tts_eventscan_init(&figures->scan, &config, NULL, &figures->sum, &err);
+    if (status == TTS_OK)
+        status = tts_eventfile_open(name, &watch, NULL, &figures->file, &err);
+    if (status != TTS_OK)
+        return status;
+    figures->pass = (struct tts_eventpass){.file = figures->file,
+                                           .follow = figures->scan.follow,
+                                           .take = take_figures_item,
+                                           .ctx = figures,
+                                           .alloc = figures->scan.alloc};
+    tts_progress_begin(&progress, "reading", pack->path, tts_eventfile_size(figures->file));
+    status = tts_eventpass_run(&figures->pass, &err);
+    tts_progress_end(&progress);
+    bool is_whole = tts_eventfile_gaps(figures->file)->count == 0;
+    return status == TTS_OK && is_whole ? TTS_OK : TTS_E_SYNTAX;
+}
+
+static enum tts_status store_figures(struct pack *pack, struct figures *figures,
+                                     struct tts_error *err)
+{
+    const struct tts_partial *partial = &figures->partial;
+    const struct tts_alloc *alloc = figures->scan.alloc;
     unsigned char *bytes = NULL;
     size_t len = 0;
-    struct tts_eventfile_watch watch = {on_read, &show->progress};
-    if (tts_eventfile_open(show->options.path, &watch, show->alloc, &show->file, err) != TTS_OK)
-        return TTS_OK; /* no /proc: a file without figures is a good file too */
-    tts_progress_begin(&show->progress, "reading", pack->path, tts_eventfile_size(show->file));
-    enum tts_status status = tts_show_read(show, err);
-    tts_progress_end(&show->progress);
-    if (status == TTS_OK)
-        status = tts_show_store(show, &bytes, &len, err);
-    if (status == TTS_OK && len > 0)
-        status = tts_recpack_figures(pack->packer, bytes, len, figures_room(pack), err);
-    if (bytes)
-        show->alloc->free(show->alloc->ctx, bytes, len);
+    figures->sum.input = (struct tts_summary_input){.events = figures->pass.events,
+                                                    .missed = partial->missed,
+                                                    .left_buffers = partial->left_buffers,
+                                                    .left_bytes = partial->left_bytes,
+                                                    .has_items = partial->has_items,
+                                                    .lacks_start = partial->lacks_start};
+    if (tts_eventfigures_store(&figures->scan, &bytes, &len, NULL) != TTS_OK || len == 0)
+        return TTS_OK;
+    enum tts_status status = tts_recpack_figures(
+        pack->packer, bytes, len, tts_recpack_room(pack->packer), &pack->has_figures, err);
+    alloc->free(alloc->ctx, bytes, len);
     return status;
 }
 
 /* Adds figures to a file of many events. They are made from the packed file itself, so that
- * show says the same with them and without them. */
+ * show says the same with them and without them. A file without figures is a good file too:
+ * only a write that fails is an error. */
 static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
 {
-    char name[sizeof "/proc/self/fd/" + 12];
-    struct tts_show_options options = {.path = name, .top = TTS_SHOW_STORED_TOP};
+    const struct tts_alloc *alloc = tts_alloc_libc();
     if (pack->is_damaged || pack->events < FIGURES_EVENTS)
         return TTS_OK;
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
-    if (!show)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(pack->out.stream));
-    enum tts_status status = tts_show_init(show, &options, err);
-    if (status == TTS_OK && tts_show_keep_all(show) != TTS_OK)
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    if (status == TTS_OK)
-        status = make_figures(pack, show, err);
-    tts_show_release(show);
-    alloc->free(alloc->ctx, show, sizeof *show);
+    struct figures *figures = alloc->alloc(alloc->ctx, sizeof *figures);
+    if (!figures)
+        return TTS_OK;
+    memset(figures, 0, sizeof *figures);
+    enum tts_status status =
+        read_figures(figures, pack) == TTS_OK ? store_figures(pack, figures, err) : TTS_OK;
+    tts_eventpass_release(&figures->pass);
+    tts_eventscan_release(&figures->scan);
+    tts_eventsummary_release(&figures->sum);
+    tts_eventfile_close(figures->file);
+    alloc->free(alloc->ctx, figures, sizeof *figures);
     return status;
 }
 
@@ -290,6 +325,7 @@ static void print_json(const struct pack *pack)
     tts_json_ratio(&json, "bytes_per_event", pack->bytes_after, pack->events);
     tts_json_bool(&json, "ended",
                   info->state_is_known && info->state.kind != TTS_REC_RECORDING);
+    tts_json_bool(&json, "figures", pack->has_figures);
     if (pack->is_damaged) {
         tts_json_object(&json, "damage");
         tts_json_number(&json, "offset", pack->damage.offset);
@@ -308,7 +344,7 @@ static void print_text(const struct pack *pack)
            info->file_bytes, pack->bytes_after);
     if (pack->events > 0)
         printf(": %.2f bytes per event", (double)pack->bytes_after / (double)pack->events);
-    printf("\n");
+    printf(", %s figures\n", pack->has_figures ? "with" : "without");
 }
 
 /* Where what can be packed lies. */

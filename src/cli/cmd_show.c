@@ -125,21 +125,21 @@ static enum tts_status count_events(struct tts_show *show, struct tts_error *err
     while ((status = tts_eventfile_next(show->file, &item, err)) == TTS_OK) {
         if (item.kind != TTS_ITEM_EVENT)
             continue;
-        if (!show->has_event)
-            show->first_seq = item.seq - 1;
-        show->has_event = true;
-        show->event.seq = item.seq;
+        if (!show->sum.has_event)
+            show->sum.first_seq = item.seq - 1;
+        show->sum.has_event = true;
+        show->sum.event.seq = item.seq;
     }
     return status;
 }
 
 static int say_no_event(const struct tts_show *show)
 {
-    if (show->has_event)
+    if (show->sum.has_event)
         tts_message(command,
                     "there is no event %" PRIu64 " in '%s', it has %" PRIu64 " to %" PRIu64,
-                    show->options.at, tts_message_path(show->options.path), show->first_seq + 1,
-                    show->event.seq);
+                    show->options.at, tts_message_path(show->options.path),
+                    show->sum.first_seq + 1, show->sum.event.seq);
     else
         tts_message(command, "there is no event %" PRIu64 " in '%s', it has none",
                     show->options.at, tts_message_path(show->options.path));
@@ -219,7 +219,7 @@ static int read_file(struct tts_show *show, struct tts_error *err)
         return TTS_EXIT_DONE;
     status = show->options.follow ? tts_show_follow(show, err) : tts_show_read(show, err);
     tts_progress_end(&show->progress);
-    bool is_there = show->options.at == 0 || show->event.is_known;
+    bool is_there = show->options.at == 0 || show->sum.event.is_known;
     if (status == TTS_OK && !is_there)
         return say_no_event(show);
     if (status == TTS_E_NOMEM || (status != TTS_OK && !(show->partial.has_items && is_there)))
@@ -241,9 +241,9 @@ static int run(struct tts_show *show)
                     "not end it: complete up to its last event",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
-    if (!show->stored && tts_show_finish(show, &err) != TTS_OK)
+    if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)
         return fail(show, &err);
-    show->partial.core = &show->whole->usage.core;
+    show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (print(show, &err) != TTS_OK)
         return fail(show, &err);

@@ -50,7 +50,7 @@ static const struct tts_rec_header *header_of(const struct tts_show *show)
 static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out)
 {
     char bytes[TTS_NUMBER_BYTES_MAX];
-    struct tts_level level = tts_levels_of(&show->levels, pool);
+    struct tts_level level = tts_levels_of(&show->sum.levels, pool);
     if (tts_show_is_unknown(show, pool)) {
         fprintf(out, "%s unknown", tts_pool_name(pool));
         return;
@@ -65,15 +65,16 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out
 static void put_peak(const struct tts_show *show, FILE *out)
 {
     char bytes[TTS_NUMBER_BYTES_MAX];
-    struct tts_peak_info peak = tts_peak_info(show->peak);
+    struct tts_peak_info peak = tts_peak_info(show->scan.peaks[show->options.pool]);
     fprintf(out, "%s %s at event %" PRIu64, tts_pool_name(peak.pool),
             tts_number_format_bytes(bytes, (uint64_t)peak.level.bytes), peak.seq);
 }
 
-static bool has_more_now(const void *a, const void *b)
+static bool has_more_now(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
-    return x->live_bytes != y->live_bytes ? x->live_bytes > y->live_bytes : x->order < y->order;
+    return x->live_bytes != y->live_bytes ? x->live_bytes > y->live_bytes
+                                          : tts_op_row_precedes(ctx, x, y);
 }
 
 /* The operations whose buffers take most now. TTS_E_NOMEM: to be released all the same. */
@@ -81,8 +82,10 @@ static enum tts_status list_ops(const struct tts_show *show, size_t limit, struc
 {
     const struct tts_op_row *row;
     enum tts_status status = TTS_OK;
-    tts_best_init(out, limit, sizeof *row, has_more_now, show->alloc);
-    for (size_t i = 0; status == TTS_OK && (row = tts_ops_at(show->ops, i)) != NULL; i++)
+    tts_best_init(out, limit, sizeof *row, has_more_now, show->scan.follow, show->alloc);
+    for (size_t i = 0;
+         status == TTS_OK && (row = tts_ops_at(show->scan.ops[show->options.pool], i)) != NULL;
+         i++)
         if (row->live_buffers > 0)
             status = tts_best_add(out, row);
     tts_best_sort(out);
@@ -93,15 +96,15 @@ static enum tts_status list_ops(const struct tts_show *show, size_t limit, struc
 
 static void put_head(const struct tts_show *show, FILE *out)
 {
-    uint64_t ns = tts_show_since_start(show, show->last_ns);
+    uint64_t ns = tts_show_since_start(show, show->sum.last_ns);
     fprintf(out,
             "%s: recording, pid %" PRIu64 ", %" PRIu64 ".%06" PRIu64 " s, %" PRIu64
             " event%s\n",
             tts_message_path(show->options.path), header_of(show)->pid, ns / 1000000000,
-            ns / 1000 % 1000000, show->event.seq, tts_say_plural(show->event.seq));
+            ns / 1000 % 1000000, show->sum.event.seq, tts_say_plural(show->sum.event.seq));
     for (int i = 0; i < TTS_POOLS; i++) {
         enum tts_pool pool = (enum tts_pool)i;
-        if (i > 0 && tts_levels_of(&show->levels, pool).buffers == 0)
+        if (i > 0 && tts_levels_of(&show->sum.levels, pool).buffers == 0)
             continue;
         fputs(i == 0 ? "now   " : "      ", out);
         put_level(show, pool, out);
@@ -109,19 +112,22 @@ static void put_head(const struct tts_show *show, FILE *out)
     }
     fputs("peak  ", out);
     put_peak(show, out);
-    struct tts_peak_info peak = tts_peak_info(show->peak);
+    struct tts_peak_info peak = tts_peak_info(show->scan.peaks[show->options.pool]);
     tts_show_text_when(show, peak.has_time, peak.time_ns, peak.op, out);
     fputc('\n', out);
-    if (show->phase_count > 0) {
-        fprintf(out, "phases %" PRIu64 ", %s: ", show->phase_count + show->phases_unlisted,
-                show->phases_unlisted > 0 ? "the last that is kept" : "the last");
-        tts_show_text_name(out, tts_show_phase_name(show, &show->phases[show->phase_count - 1]),
+    if (show->sum.phase_count > 0) {
+        fprintf(out,
+                "phases %" PRIu64 ", %s: ", show->sum.phase_count + show->sum.phases_unlisted,
+                show->sum.phases_unlisted > 0 ? "the last that is kept" : "the last");
+        tts_show_text_name(out,
+                           tts_eventsummary_phase_name(
+                               &show->sum, &show->sum.phases[show->sum.phase_count - 1]),
                            40, false);
         fputc('\n', out);
     }
-    if (show->failure_count > 0)
+    if (show->sum.failure_count > 0)
         fprintf(out, "refused requests: %" PRIu64 "\n",
-                show->failure_count + show->failures_unlisted);
+                show->sum.failure_count + show->sum.failures_unlisted);
 }
 
 static enum tts_status put_ops(const struct tts_show *show, FILE *out)
@@ -184,14 +190,14 @@ static enum tts_status draw_screen(struct follow *follow)
 
 static void print_line(const struct tts_show *show)
 {
-    uint64_t ns = tts_show_since_start(show, show->last_ns);
+    uint64_t ns = tts_show_since_start(show, show->sum.last_ns);
     printf("%" PRIu64 ".%06" PRIu64 " s, event %" PRIu64 ": ", ns / 1000000000,
-           ns / 1000 % 1000000, show->event.seq);
+           ns / 1000 % 1000000, show->sum.event.seq);
     put_level(show, show->options.pool, stdout);
     fputs(", peak ", stdout);
     put_peak(show, stdout);
-    if (show->failure_count > 0)
-        printf(", %" PRIu64 " refused", show->failure_count + show->failures_unlisted);
+    if (show->sum.failure_count > 0)
+        printf(", %" PRIu64 " refused", show->sum.failure_count + show->sum.failures_unlisted);
     fputc('\n', stdout);
     fflush(stdout);
 }
@@ -201,7 +207,7 @@ static void put_pools_json(const struct tts_show *show, struct tts_json *json)
     tts_json_object(json, "pools");
     for (int i = 0; i < TTS_POOLS; i++) {
         enum tts_pool pool = (enum tts_pool)i;
-        struct tts_level level = tts_levels_of(&show->levels, pool);
+        struct tts_level level = tts_levels_of(&show->sum.levels, pool);
         tts_json_object(json, tts_pool_name(pool));
         if (tts_show_is_unknown(show, pool)) {
             tts_json_null(json, "bytes");
@@ -217,7 +223,7 @@ static void put_pools_json(const struct tts_show *show, struct tts_json *json)
 
 static void put_peak_json(const struct tts_show *show, struct tts_json *json)
 {
-    struct tts_peak_info peak = tts_peak_info(show->peak);
+    struct tts_peak_info peak = tts_peak_info(show->scan.peaks[show->options.pool]);
     tts_json_object(json, "peak");
     tts_json_text(json, "pool", tts_pool_name(peak.pool));
     tts_show_json_event(show, peak.seq, peak.has_time, peak.time_ns, json);
@@ -240,11 +246,12 @@ static enum tts_status print_json(const struct tts_show *show)
     tts_json_object_end(&json);
     tts_json_text(&json, "file", show->options.path);
     tts_json_number(&json, "pid", header_of(show)->pid);
-    tts_show_json_event(show, show->event.seq, show->last_ns > 0, show->last_ns, &json);
+    tts_show_json_event(show, show->sum.event.seq, show->sum.last_ns > 0, show->sum.last_ns,
+                        &json);
     put_pools_json(show, &json);
     put_peak_json(show, &json);
-    tts_json_number(&json, "phases", show->phase_count + show->phases_unlisted);
-    tts_json_number(&json, "failures", show->failure_count + show->failures_unlisted);
+    tts_json_number(&json, "phases", show->sum.phase_count + show->sum.phases_unlisted);
+    tts_json_number(&json, "failures", show->sum.failure_count + show->sum.failures_unlisted);
     tts_json_array(&json, "by_op");
     for (size_t i = 0; i < rows.count; i++) {
         const struct tts_op_row *row = &((const struct tts_op_row *)rows.items)[i];
@@ -268,9 +275,9 @@ static enum tts_status show_news(struct follow *follow)
     uint64_t now_ns = tts_clock_ns();
     bool is_first = follow->shown_ns == 0;
     if (!is_first &&
-        (show->items == follow->shown_items || now_ns - follow->shown_ns < SHOW_NS))
+        (show->scan.items == follow->shown_items || now_ns - follow->shown_ns < SHOW_NS))
         return TTS_OK;
-    follow->shown_items = show->items;
+    follow->shown_items = show->scan.items;
     follow->shown_ns = now_ns;
     if (show->options.json)
         return print_json(show);
@@ -315,14 +322,14 @@ static enum tts_status read_anew(struct tts_show *show, struct tts_error *err)
 static enum tts_status look(struct follow *follow, struct tts_error *err)
 {
     struct tts_show *show = follow->show;
-    uint64_t before = show->items;
+    uint64_t before = show->scan.items;
     enum tts_status status = tts_show_read(show, err);
     if (status == TTS_E_IO && err->sys_errno == 0) {
         status = read_anew(show, err);
         if (status == TTS_E_IO && err->sys_errno == 0)
             status = TTS_OK; /* once more: the next look reads it anew */
     }
-    if (show->items != before)
+    if (show->scan.items != before)
         follow->read_ns = tts_clock_ns();
     return status;
 }

@@ -23,7 +23,7 @@ void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_tim
 static void put_time(const struct tts_show *show, const char *key, uint64_t time_ns,
                      struct tts_json *json)
 {
-    if (show->last_ns > 0)
+    if (show->sum.last_ns > 0)
         put_seconds(json, key, tts_show_since_start(show, time_ns));
     else
         tts_json_null(json, key);
@@ -63,8 +63,8 @@ static void put_recording(const struct tts_show *show, const struct tts_recfile_
     tts_json_text(json, "writer", header->writer);
     put_seconds(json, "start_unix_seconds", header->start_realtime_ns);
     if (show->options.at == 0) {
-        put_time(show, "seconds", show->last_ns, json);
-        put_time(show, "first_seconds", show->first_ns, json);
+        put_time(show, "seconds", show->sum.last_ns, json);
+        put_time(show, "first_seconds", show->sum.first_ns, json);
     }
 }
 
@@ -87,13 +87,13 @@ static void put_graph(const struct tts_show *show, struct tts_json *json)
 static void put_devices(const struct tts_show *show, struct tts_json *json)
 {
     tts_json_array(json, "devices");
-    for (size_t i = 0; i < show->whole->device_count; i++) {
-        uint32_t id = show->whole->devices[i].device, mesh;
+    for (size_t i = 0; i < show->sum.whole->device_count; i++) {
+        uint32_t id = show->sum.whole->devices[i].device, mesh;
         char name[TTS_DEVICENAME_MAX];
         tts_json_object(json, NULL);
         tts_json_number(json, "id", id);
         tts_json_text(json, "name", tts_devicename(id, name));
-        if (tts_show_mesh_of(show, id, &mesh))
+        if (tts_eventsummary_mesh_of(&show->sum, id, &mesh))
             tts_json_number(json, "mesh", mesh);
         else
             tts_json_null(json, "mesh");
@@ -112,10 +112,10 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
     else
         put_graph(show, json);
     if (show->options.at == 0) { /* else it was not read from its begin to its end */
-        tts_json_number(json, "events", show->pass.events);
+        tts_json_number(json, "events", show->sum.input.events);
         tts_json_number(json, "missing_events", tts_eventfile_gaps(show->file)->events);
-        tts_json_number(json, "first_event", show->first_seq + 1);
-        tts_json_number(json, "buffers_before", show->restored_buffers);
+        tts_json_number(json, "first_event", show->sum.first_seq + 1);
+        tts_json_number(json, "buffers_before", show->sum.restored_buffers);
         tts_json_number(json, "buffers_left_out", show->partial.left_buffers);
         tts_json_number(json, "bytes_left_out", show->partial.left_bytes);
     }
@@ -128,7 +128,7 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
 
 /* ---- phases ---- */
 
-static void put_core_bytes(struct tts_json *json, const struct tts_show_phase *phase)
+static void put_core_bytes(struct tts_json *json, const struct tts_summary_phase *phase)
 {
     if (phase->core_is_known) {
         tts_json_number(json, "true_core_peak_bytes", phase->core_bytes);
@@ -139,7 +139,7 @@ static void put_core_bytes(struct tts_json *json, const struct tts_show_phase *p
     tts_json_text(json, "true_core_peak_reason", "nothing was on a core");
 }
 
-static void put_l1(struct tts_json *json, const struct tts_show_phase *phase)
+static void put_l1(struct tts_json *json, const struct tts_summary_phase *phase)
 {
     tts_json_object(json, "l1");
     tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
@@ -149,11 +149,11 @@ static void put_l1(struct tts_json *json, const struct tts_show_phase *phase)
     tts_json_object_end(json);
 }
 
-static void put_phase(const struct tts_show *show, const struct tts_show_phase *phase,
+static void put_phase(const struct tts_show *show, const struct tts_summary_phase *phase,
                       struct tts_json *json)
 {
     tts_json_object(json, NULL);
-    tts_json_text(json, "name", tts_show_phase_name(show, phase));
+    tts_json_text(json, "name", tts_eventsummary_phase_name(&show->sum, phase));
     tts_json_number(json, "capture", phase->capture);
     tts_json_bool(json, "partial", phase->is_partial);
     tts_json_number(json, "first_event", phase->first_seq + 1);
@@ -169,23 +169,23 @@ static void put_phase(const struct tts_show *show, const struct tts_show_phase *
 static void put_phases(const struct tts_show *show, struct tts_json *json)
 {
     tts_json_array(json, "phases");
-    for (size_t i = 0; i < show->phase_count; i++)
-        put_phase(show, &show->phases[i], json);
+    for (size_t i = 0; i < show->sum.phase_count; i++)
+        put_phase(show, &show->sum.phases[i], json);
     tts_json_array_end(json);
-    tts_json_number(json, "phases_not_listed", show->phases_unlisted);
+    tts_json_number(json, "phases_not_listed", show->sum.phases_unlisted);
     tts_json_text_or_null(json, "l1_reason",
                           tts_show_is_unknown(show, TTS_POOL_L1) ? TTS_SHOW_L1_REASON : NULL);
-    tts_json_signed(json, "overall_dram_peak_bytes", tts_show_dram_peak(show));
-    tts_json_signed(json, "final_dram_bytes", tts_show_dram_final(show));
+    tts_json_signed(json, "overall_dram_peak_bytes", tts_eventsummary_dram_peak(&show->sum));
+    tts_json_signed(json, "final_dram_bytes", tts_eventsummary_dram_final(&show->sum));
 }
 
 /* ---- the peak, operations ---- */
 
 static void put_peak(const struct tts_show *show, struct tts_json *json)
 {
-    struct tts_peak_info info = show->peak_info;
-    const struct tts_show_phase *phase =
-        info.is_start ? NULL : tts_show_phase_of(show, info.seq);
+    struct tts_peak_info info = show->sum.peak_info;
+    const struct tts_summary_phase *phase =
+        info.is_start ? NULL : tts_eventsummary_phase_of(&show->sum, info.seq);
     tts_json_object(json, "peak");
     if (tts_show_is_unknown(show, info.pool)) {
         tts_json_null(json, "event");
@@ -196,16 +196,17 @@ static void put_peak(const struct tts_show *show, struct tts_json *json)
     tts_show_json_event(show, info.seq, info.has_time, info.time_ns, json);
     tts_json_bool(json, "before_first_event", info.is_start || info.level.bytes == 0);
     tts_show_json_op(show, info.op, json);
-    tts_json_text_or_null(json, "phase", phase ? tts_show_phase_name(show, phase) : NULL);
-    tts_show_json_moment(show, &show->peak_moment, json);
+    tts_json_text_or_null(json, "phase",
+                          phase ? tts_eventsummary_phase_name(&show->sum, phase) : NULL);
+    tts_show_json_moment(show, &show->sum.peak_moment, json);
     tts_json_object_end(json);
 }
 
 static void put_ops(const struct tts_show *show, struct tts_json *json)
 {
-    const struct tts_op_row *rows = show->top_ops.items;
+    const struct tts_op_row *rows = show->sum.top_ops.items;
     tts_json_array(json, "ops");
-    for (size_t i = 0; i < show->top_ops.count; i++) {
+    for (size_t i = 0; i < show->sum.top_ops.count; i++) {
         tts_json_object(json, NULL);
         tts_show_json_op(show, rows[i].op, json);
         tts_json_number(json, "allocations", rows[i].allocations);
@@ -217,14 +218,14 @@ static void put_ops(const struct tts_show *show, struct tts_json *json)
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
-    tts_json_number(json, "ops_not_listed", show->op_count - show->top_ops.count);
+    tts_json_number(json, "ops_not_listed", show->sum.op_count - show->sum.top_ops.count);
 }
 
 /* ---- one moment ---- */
 
 static void put_level(const struct tts_show *show, enum tts_pool pool, struct tts_json *json)
 {
-    struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
+    struct tts_level level = tts_level_listed(tts_levels_of(&show->sum.levels, pool));
     tts_json_object(json, tts_pool_name(pool));
     if (tts_show_is_unknown(show, pool)) {
         tts_json_null(json, "bytes");
@@ -242,11 +243,11 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, struct tt
 
 static void put_at(const struct tts_show *show, struct tts_json *json)
 {
-    const struct tts_show_event *event = &show->event;
+    const struct tts_summary_event *event = &show->sum.event;
     tts_json_object(json, "at");
     tts_show_json_event(show, event->seq, event->has_time, event->time_ns, json);
     tts_json_text(json, "kind", tts_event_kind_name(event->kind));
-    tts_show_json_op(show, event->op, json);
+    tts_show_json_op(show, tts_summary_op_name(&event->op), json);
     tts_json_object(json, "pools");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, json);
@@ -254,9 +255,9 @@ static void put_at(const struct tts_show *show, struct tts_json *json)
     if (tts_show_is_unknown(show, show->options.pool))
         tts_show_json_unknown(show->options.pool, json);
     else
-        tts_show_json_moment(show, &show->at_moment, json);
+        tts_show_json_moment(show, &show->sum.at_moment, json);
     tts_json_object_end(json);
-    tts_show_json_core(show, &show->at_core, json);
+    tts_show_json_core(show, &show->sum.at_core, json);
 }
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json)
@@ -274,7 +275,7 @@ void tts_show_json(const struct tts_show *show, struct tts_json *json)
         put_phases(show, json);
         put_peak(show, json);
         put_ops(show, json);
-        tts_show_json_core(show, &show->whole->usage.core, json);
+        tts_show_json_core(show, &show->sum.whole->usage.core, json);
         tts_show_json_failures(show, json);
         tts_show_json_graph(show, json);
     }

@@ -6,9 +6,10 @@
 
 void tts_show_json_op(const struct tts_show *show, const char *op, struct tts_json *json)
 {
-    char path[TTS_SHOW_PATH_BYTES];
+    char path[TTS_SUMMARY_PATH_BYTES];
     tts_json_text_or_null(json, "op", op);
-    tts_json_text_or_null(json, "op_path", op && op[0] ? tts_show_path(show, op, path) : NULL);
+    tts_json_text_or_null(json, "op_path",
+                          op && op[0] ? tts_eventsummary_path(&show->sum, op, path) : NULL);
 }
 
 static void put_live(const struct tts_show *show, const struct tts_live *live,
@@ -42,7 +43,7 @@ void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json)
         tts_json_null(json, nulls[i]);
 }
 
-void tts_show_json_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+void tts_show_json_moment(const struct tts_show *show, const struct tts_summary_moment *moment,
                           struct tts_json *json)
 {
     const struct tts_level *level = &moment->level;
@@ -123,11 +124,11 @@ void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak 
 static void put_failure(const struct tts_show *show, size_t idx, struct tts_json *json)
 {
     char text[TTS_FAILURE_TEXT_MAX];
-    const struct tts_show_failure *failure = &show->failures[idx];
+    const struct tts_summary_failure *failure = &show->sum.failures[idx];
     const struct tts_level *level = &failure->level;
     tts_json_object(json, NULL);
     tts_show_json_event(show, failure->seq, failure->has_time, failure->time_ns, json);
-    tts_show_json_op(show, failure->op, json);
+    tts_show_json_op(show, tts_summary_op_name(&failure->op), json);
     tts_json_number(json, "device", failure->device);
     tts_json_text(json, "kind", tts_failure_kind_name(failure->failure.kind));
     tts_json_text(json, "pool", tts_pool_name(failure->failure.pool));
@@ -140,7 +141,7 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
     tts_json_number(json, "live_bytes", (uint64_t)level->bytes);
     if (idx == 0) {
         tts_json_object(json, "live_set");
-        tts_show_json_moment(show, &show->failure_moment, json);
+        tts_show_json_moment(show, &show->sum.failure_moment, json);
         tts_json_object_end(json);
     }
     tts_json_object_end(json);
@@ -149,10 +150,10 @@ static void put_failure(const struct tts_show *show, size_t idx, struct tts_json
 void tts_show_json_failures(const struct tts_show *show, struct tts_json *json)
 {
     tts_json_array(json, "failures");
-    for (size_t i = 0; i < show->failure_count; i++)
+    for (size_t i = 0; i < show->sum.failure_count; i++)
         put_failure(show, i, json);
     tts_json_array_end(json);
-    tts_json_number(json, "failures_not_listed", show->failures_unlisted);
+    tts_json_number(json, "failures_not_listed", show->sum.failures_unlisted);
 }
 
 /* ---- what the runtime says itself ---- */
@@ -207,7 +208,7 @@ void tts_show_json_graph(const struct tts_show *show, struct tts_json *json)
 
 void tts_show_json_health(const struct tts_show *show, struct tts_json *json)
 {
-    struct tts_tracker_health health = show->health;
+    struct tts_tracker_health health = show->sum.health;
     tts_json_object(json, "health");
     tts_json_number(json, "unseen_frees", health.unseen_frees);
     tts_json_number(json, "unknown_frees", health.unknown_frees);

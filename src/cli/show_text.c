@@ -20,10 +20,11 @@ void tts_show_text_name(FILE *out, const char *name, int columns, bool pad)
 
 void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, int columns)
 {
-    char path[TTS_SHOW_PATH_BYTES], text[TTS_SHOW_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char path[TTS_SUMMARY_PATH_BYTES], text[TTS_SHOW_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     assert(columns > 0 && columns <= TTS_SHOW_COLUMNS);
     tts_safe_text_end(text, sizeof text,
-                      op ? tts_show_path(show, op, path) : "(outside any operation)",
+                      op ? tts_eventsummary_path(&show->sum, op, path)
+                         : "(outside any operation)",
                       (size_t)columns);
     fputs(text, out);
 }
@@ -42,12 +43,12 @@ void tts_show_text_when(const struct tts_show *show, bool has_time, uint64_t tim
 
 /* ---- phases ---- */
 
-static void put_phase_name(const struct tts_show *show, const struct tts_show_phase *phase,
+static void put_phase_name(const struct tts_show *show, const struct tts_summary_phase *phase,
                            int columns, FILE *out)
 {
     char name[NAME_BYTES];
-    const char *own = tts_show_phase_name(show, phase);
-    if (show->has_captures)
+    const char *own = tts_eventsummary_phase_name(&show->sum, phase);
+    if (show->sum.has_captures)
         snprintf(name, sizeof name, "%" PRIu32 ": %s", phase->capture, own);
     else
         snprintf(name, sizeof name, "%s", own);
@@ -61,7 +62,8 @@ static void put_mb(FILE *out, int64_t bytes, bool plus)
     fprintf(out, " %9s", tts_number_format_mb(text, bytes, plus));
 }
 
-static void put_dram(const struct tts_show *show, const struct tts_show_phase *phase, FILE *out)
+static void put_dram(const struct tts_show *show, const struct tts_summary_phase *phase,
+                     FILE *out)
 {
     const struct tts_pool_usage *dram = &phase->dram;
     uint64_t change = (uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes;
@@ -75,7 +77,8 @@ static void put_dram(const struct tts_show *show, const struct tts_show_phase *p
     fputc('\n', out);
 }
 
-static void put_l1(const struct tts_show *show, const struct tts_show_phase *phase, FILE *out)
+static void put_l1(const struct tts_show *show, const struct tts_summary_phase *phase,
+                   FILE *out)
 {
     put_phase_name(show, phase, 36, out);
     fprintf(out, " %10" PRId64 " %10" PRId64 " %10" PRId64, phase->peak_cb_bytes,
@@ -87,19 +90,19 @@ static void put_l1(const struct tts_show *show, const struct tts_show_phase *pha
         fprintf(out, " %10s\n", "-");
 }
 
-typedef void (*phase_fn)(const struct tts_show *show, const struct tts_show_phase *phase,
+typedef void (*phase_fn)(const struct tts_show *show, const struct tts_summary_phase *phase,
                          FILE *out);
 
 static void put_rows(const struct tts_show *show, phase_fn put, FILE *out)
 {
-    size_t count = show->phase_count;
+    size_t count = show->sum.phase_count;
     bool is_long = count > PHASES_WHOLE && !show->options.all;
     for (size_t i = 0; i < count; i++) {
         if (is_long && i == PHASES_EACH) {
             i = count - PHASES_EACH;
             fprintf(out, " ... %zu more, --all shows them\n", count - 2 * PHASES_EACH);
         }
-        put(show, &show->phases[i], out);
+        put(show, &show->sum.phases[i], out);
     }
 }
 
@@ -117,24 +120,25 @@ static void put_l1_rows(const struct tts_show *show, FILE *out)
 static void put_marks(const struct tts_show *show, FILE *out)
 {
     bool has_partial = false, has_least = false;
-    for (size_t i = 0; i < show->phase_count; i++) {
-        has_partial |= show->phases[i].is_partial;
-        has_least |= show->phases[i].core_is_at_least;
+    for (size_t i = 0; i < show->sum.phase_count; i++) {
+        has_partial |= show->sum.phases[i].is_partial;
+        has_least |= show->sum.phases[i].core_is_at_least;
     }
     if (has_partial)
         fputs("* not all of it is in the file: it began before, or did not end\n", out);
     if (has_least)
         fputs("+ at least: something could not be followed\n", out);
-    if (show->phases_unlisted > 0)
-        fprintf(out, "%" PRIu64 " more phases than %d are not listed\n", show->phases_unlisted,
-                TTS_SHOW_PHASES_MAX);
+    if (show->sum.phases_unlisted > 0)
+        fprintf(out, "%" PRIu64 " more phases than %d are not listed\n",
+                show->sum.phases_unlisted, TTS_SUMMARY_PHASES_MAX);
 }
 
 static void put_phases(const struct tts_show *show, FILE *out)
 {
     char mb[TTS_NUMBER_MB_MAX];
-    int64_t peak_bytes = tts_show_dram_peak(show), final_bytes = tts_show_dram_final(show);
-    if (show->phase_count > 0) {
+    int64_t peak_bytes = tts_eventsummary_dram_peak(&show->sum),
+            final_bytes = tts_eventsummary_dram_final(&show->sum);
+    if (show->sum.phase_count > 0) {
         fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s\n", "phases: DRAM, MB", "peak", "allocated",
                 "freed", "change", "cum. peak", "current");
         put_rows(show, put_dram, out);
@@ -156,7 +160,7 @@ static void put_other_peaks(const struct tts_show *show, FILE *out)
 {
     fputs("  nothing was in use above what was there when the file began\n", out);
     for (int pool = 0; pool < TTS_POOLS; pool++) {
-        int64_t bytes = show->whole->usage.pools[pool].peak_bytes;
+        int64_t bytes = show->sum.whole->usage.pools[pool].peak_bytes;
         if (bytes > 0)
             fprintf(out, "  %s had %" PRId64 " B, see --pool\n",
                     tts_pool_name((enum tts_pool)pool), bytes);
@@ -167,24 +171,24 @@ static void put_other_peaks(const struct tts_show *show, FILE *out)
 static void put_peak_when(const struct tts_show *show, const struct tts_peak_info *info,
                           FILE *out)
 {
-    const struct tts_show_phase *phase = tts_show_phase_of(show, info->seq);
+    const struct tts_summary_phase *phase = tts_eventsummary_phase_of(&show->sum, info->seq);
     if (info->is_start) {
         fputs("  before the first event of the file\n", out);
         return;
     }
-    fprintf(out, "  at event %" PRIu64 " of %" PRIu64, info->seq, show->event.seq);
+    fprintf(out, "  at event %" PRIu64 " of %" PRIu64, info->seq, show->sum.event.seq);
     tts_show_text_when(show, info->has_time, info->time_ns, info->op, out);
     if (phase) {
         fputs("\n  in phase ", out);
-        tts_show_text_name(out, tts_show_phase_name(show, phase), 60, false);
+        tts_show_text_name(out, tts_eventsummary_phase_name(&show->sum, phase), 60, false);
     }
     fputc('\n', out);
 }
 
 static void put_peak(const struct tts_show *show, FILE *out)
 {
-    struct tts_peak_info info = show->peak_info;
-    const struct tts_show_moment *moment = &show->peak_moment;
+    struct tts_peak_info info = show->sum.peak_info;
+    const struct tts_summary_moment *moment = &show->sum.peak_moment;
     char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
     if (tts_show_is_unknown(show, info.pool)) {
         fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")\n\n",
@@ -220,8 +224,8 @@ static void put_op_row(const struct tts_show *show, const struct tts_op_row *row
 
 static void put_ops(const struct tts_show *show, FILE *out)
 {
-    const struct tts_op_row *rows = show->top_ops.items;
-    size_t count = show->top_ops.count, all = show->op_count;
+    const struct tts_op_row *rows = show->sum.top_ops.items;
+    size_t count = show->sum.top_ops.count, all = show->sum.op_count;
     if (count == 0)
         return;
     fprintf(out, "operations by bytes allocated in %s\n", tts_pool_name(show->options.pool));
@@ -239,7 +243,7 @@ static void put_ops(const struct tts_show *show, FILE *out)
 static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out)
 {
     char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
-    struct tts_level level = tts_level_listed(tts_levels_of(&show->levels, pool));
+    struct tts_level level = tts_level_listed(tts_levels_of(&show->sum.levels, pool));
     if (tts_show_is_unknown(show, pool)) {
         fprintf(out, "  %-9s %14s\n", tts_pool_name(pool), "unknown");
         return;
@@ -253,9 +257,10 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out
 
 static void put_at(const struct tts_show *show, FILE *out)
 {
-    const struct tts_show_event *event = &show->event;
+    const struct tts_summary_event *event = &show->sum.event;
     fprintf(out, "behind event %" PRIu64 " (%s)", event->seq, tts_event_kind_name(event->kind));
-    tts_show_text_when(show, event->has_time, event->time_ns, event->op, out);
+    tts_show_text_when(show, event->has_time, event->time_ns, tts_summary_op_name(&event->op),
+                       out);
     fprintf(out, "\n  %-9s %14s %11s %9s\n", "pool", "bytes", "MB", "buffers");
     for (int pool = 0; pool < TTS_POOLS; pool++)
         put_level(show, (enum tts_pool)pool, out);
@@ -264,11 +269,11 @@ static void put_at(const struct tts_show *show, FILE *out)
                 tts_pool_name(show->options.pool));
     } else {
         fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
-                show->at_moment.level.has_device ? " of a core" : "");
-        tts_show_text_moment(show, &show->at_moment, out);
+                show->sum.at_moment.level.has_device ? " of a core" : "");
+        tts_show_text_moment(show, &show->sum.at_moment, out);
     }
     fputc('\n', out);
-    tts_show_text_core(show, &show->at_core, out);
+    tts_show_text_core(show, &show->sum.at_core, out);
 }
 
 void tts_show_text(const struct tts_show *show, FILE *out)
@@ -281,7 +286,7 @@ void tts_show_text(const struct tts_show *show, FILE *out)
     put_phases(show, out);
     put_peak(show, out);
     put_ops(show, out);
-    tts_show_text_core(show, &show->whole->usage.core, out);
+    tts_show_text_core(show, &show->sum.whole->usage.core, out);
     tts_show_text_failures(show, out);
     tts_show_text_figures(show, out);
     tts_show_text_health(show, out);

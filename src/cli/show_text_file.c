@@ -22,9 +22,9 @@ static void put_label(FILE *out, const char *label)
 static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
 {
     uint32_t mesh, count = 0;
-    for (uint32_t i = 0; i < show->levels.device_count; i++) {
-        uint32_t chip = show->levels.devices[i].id;
-        if (!tts_show_mesh_of(show, chip, &mesh) || mesh != id)
+    for (uint32_t i = 0; i < show->sum.levels.device_count; i++) {
+        uint32_t chip = show->sum.levels.devices[i].id;
+        if (!tts_eventsummary_mesh_of(&show->sum, chip, &mesh) || mesh != id)
             continue;
         if (count < CHIPS_SHOWN)
             fprintf(out, "%s%" PRIu32,
@@ -42,11 +42,11 @@ static void put_chips(const struct tts_show *show, uint32_t id, FILE *out)
 
 static void put_devices(const struct tts_show *show, FILE *out)
 {
-    const struct tts_phase *whole = show->whole;
+    const struct tts_phase *whole = show->sum.whole;
     uint32_t mesh;
     size_t shown = 0, count = 0, meshes = 0;
     for (size_t i = 0; i < whole->device_count; i++) {
-        count += !tts_show_mesh_of(show, whole->devices[i].device, &mesh);
+        count += !tts_eventsummary_mesh_of(&show->sum, whole->devices[i].device, &mesh);
         meshes += tts_mesh_is_one(whole->devices[i].device);
     }
     put_label(out, "devices");
@@ -59,7 +59,7 @@ static void put_devices(const struct tts_show *show, FILE *out)
         fprintf(out, "id%s ", tts_say_plural(count));
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
-        if (tts_show_mesh_of(show, id, &mesh))
+        if (tts_eventsummary_mesh_of(&show->sum, id, &mesh))
             continue; /* it stands with its mesh */
         char name[TTS_DEVICENAME_MAX];
         fprintf(out, "%s%s", shown++ > 0 ? ", " : "",
@@ -75,25 +75,25 @@ static void put_devices(const struct tts_show *show, FILE *out)
 
 static void put_events(const struct tts_show *show, FILE *out)
 {
-    uint64_t ns = tts_show_since_start(show, show->last_ns);
-    if (show->first_seq > 0)
-        ns -= tts_show_since_start(show, show->first_ns);
+    uint64_t ns = tts_show_since_start(show, show->sum.last_ns);
+    if (show->sum.first_seq > 0)
+        ns -= tts_show_since_start(show, show->sum.first_ns);
     put_label(out, "events");
-    fprintf(out, "%" PRIu64, show->pass.events);
-    if (show->last_ns > 0)
+    fprintf(out, "%" PRIu64, show->sum.input.events);
+    if (show->sum.last_ns > 0)
         fprintf(out, " in %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
-    if (show->first_seq > 0)
-        fprintf(out, ", from event %" PRIu64 " on", show->first_seq + 1);
+    if (show->sum.first_seq > 0)
+        fprintf(out, ", from event %" PRIu64 " on", show->sum.first_seq + 1);
     fputc('\n', out);
-    if (show->event.seq == 0) {
+    if (show->sum.event.seq == 0) {
         put_label(out, "");
         fputs("nothing was told to the tracker while it was recorded\n", out);
     }
-    if (show->restored_buffers == 0 && show->first_seq == 0)
+    if (show->sum.restored_buffers == 0 && show->sum.first_seq == 0)
         return;
     put_label(out, "");
     fprintf(out, "begins in the middle, with %" PRIu64 " buffers that lived then\n",
-            show->restored_buffers);
+            show->sum.restored_buffers);
     if (show->partial.left_buffers == 0)
         return;
     put_label(out, "");
@@ -242,10 +242,10 @@ static void put_notes(const struct tts_graph *graph, FILE *out)
 /* Why the runtime has another figure of a kind, as far as it can be told. */
 static const char *reason_of(const struct tts_show *show, enum tts_pool also, bool is_of_cores)
 {
-    if (show->whole->usage.pools[also].allocations > 0)
+    if (show->sum.whole->usage.pools[also].allocations > 0)
         return also == TTS_POOL_TRACE ? "traces count as DRAM there"
                                       : "L1_SMALL counts as L1 there";
-    if (is_of_cores && show->whole->device_count > 1)
+    if (is_of_cores && show->sum.whole->device_count > 1)
         return "all devices are added up there";
     return "every node counts as it stands there";
 }
@@ -256,12 +256,13 @@ void tts_show_text_figures(const struct tts_show *show, FILE *out)
     if (!graph)
         return;
     struct tts_graph_figures theirs = tts_graph_figures(graph);
-    const struct tts_usage *ours = &show->whole->usage;
+    const struct tts_usage *ours = &show->sum.whole->usage;
     const struct tts_pool_usage *dram = &ours->pools[TTS_POOL_DRAM];
     const char *traces = reason_of(show, TTS_POOL_TRACE, false);
     const char *small = reason_of(show, TTS_POOL_L1_SMALL, true);
-    const char *chips = show->whole->device_count > 1 ? "all devices are added up there"
-                                                      : "every node counts as it stands there";
+    const char *chips = show->sum.whole->device_count > 1
+                            ? "all devices are added up there"
+                            : "every node counts as it stands there";
     const struct figure figures[] = {
         {"DRAM peak", dram->peak_bytes, theirs.dram_peak_bytes, traces},
         {"DRAM allocated", dram->allocated_bytes, theirs.dram_allocated_bytes, traces},
@@ -291,7 +292,7 @@ static void put_count(FILE *out, const char *what, uint64_t count, const char *m
 
 void tts_show_text_health(const struct tts_show *show, FILE *out)
 {
-    struct tts_tracker_health health = show->health;
+    struct tts_tracker_health health = show->sum.health;
     put_count(out, "frees of buffers from before the file", health.unseen_frees,
               "they count as freed, and what they took before is in no peak");
     put_count(out, "frees of buffers that are not known, without a size", health.unknown_frees,

@@ -23,7 +23,7 @@ static void put_share(FILE *out, uint64_t part, uint64_t whole)
     fprintf(out, " %8s", can ? tts_percent_format(text, part, whole) : "-");
 }
 
-static void put_by_op(const struct tts_show *show, const struct tts_show_moment *moment,
+static void put_by_op(const struct tts_show *show, const struct tts_summary_moment *moment,
                       FILE *out)
 {
     const struct tts_op_row *rows = moment->by_op.items;
@@ -51,7 +51,7 @@ static void put_by_op(const struct tts_show *show, const struct tts_show_moment 
     }
 }
 
-static void put_largest(const struct tts_show *show, const struct tts_show_moment *moment,
+static void put_largest(const struct tts_show *show, const struct tts_summary_moment *moment,
                         FILE *out)
 {
     const struct tts_live *live = moment->largest.items;
@@ -72,7 +72,7 @@ static void put_largest(const struct tts_show *show, const struct tts_show_momen
                 moment->buffers - moment->largest.count);
 }
 
-void tts_show_text_moment(const struct tts_show *show, const struct tts_show_moment *moment,
+void tts_show_text_moment(const struct tts_show *show, const struct tts_summary_moment *moment,
                           FILE *out)
 {
     if (moment->buffers > 0 || moment->level.loose_bytes != 0)
@@ -145,13 +145,14 @@ void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak 
 
 /* ---- failures ---- */
 
-static void put_failure(const struct tts_show *show, const struct tts_show_failure *failure,
+static void put_failure(const struct tts_show *show, const struct tts_summary_failure *failure,
                         FILE *out)
 {
     char text[TTS_FAILURE_TEXT_MAX], bytes[TTS_NUMBER_BYTES_MAX];
     uint64_t live = (uint64_t)failure->level.bytes;
     fprintf(out, "  event %" PRIu64, failure->seq);
-    tts_show_text_when(show, failure->has_time, failure->time_ns, failure->op, out);
+    tts_show_text_when(show, failure->has_time, failure->time_ns,
+                       tts_summary_op_name(&failure->op), out);
     char name[TTS_DEVICENAME_MAX];
     fprintf(out, ", %s\n", tts_devicename(failure->device, name));
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
@@ -165,17 +166,17 @@ static void put_failure(const struct tts_show *show, const struct tts_show_failu
 
 void tts_show_text_failures(const struct tts_show *show, FILE *out)
 {
-    uint64_t count = show->failure_count + show->failures_unlisted;
-    size_t shown = show->failure_count;
+    uint64_t count = show->sum.failure_count + show->sum.failures_unlisted;
+    size_t shown = show->sum.failure_count;
     if (count == 0)
         return;
     if (show->options.top > 0 && shown > show->options.top)
         shown = show->options.top;
     fprintf(out, "requests that were refused: %" PRIu64 "\n", count);
     for (size_t i = 0; i < shown; i++) {
-        put_failure(show, &show->failures[i], out);
+        put_failure(show, &show->sum.failures[i], out);
         if (i == 0)
-            tts_show_text_moment(show, &show->failure_moment, out);
+            tts_show_text_moment(show, &show->sum.failure_moment, out);
     }
     if (count > shown)
         fprintf(out, "  %" PRIu64 " more\n", count - shown);

@@ -63,7 +63,10 @@ TTS_NODISCARD enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_
  * TTS_E_NOT_FOUND: there is no such block, or there was a seek; the error stays. */
 TTS_NODISCARD enum tts_status tts_recfile_resume(struct tts_recfile *file, uint64_t *missing);
 /* Finds the figures that tts_recpack_figures() stored after the index, borrowed until the next
- * call for this file. Returns false if there are none, or if they are damaged. */
-bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len);
+ * call for this file. Returns false if there are none, or if they or any block of items do not
+ * fit their check: all bytes of the file are read for that. *seq is the last event of the file.
+ */
+bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len,
+                         uint64_t *seq);
 /* How far it is: bytes of the file behind it. For progress. */
 uint64_t tts_recfile_tell(const struct tts_recfile *file);

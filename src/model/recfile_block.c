@@ -250,16 +250,22 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
     return TTS_OK;
 }
 
+enum tts_status tts_recblock_check(struct tts_recfile *file, const struct tts_recblock *block,
+                                   struct tts_error *err)
+{
+    enum tts_status status = read_raw(file, block, err);
+    return status == TTS_OK && !is_checked(file, block) ? not_checked(file, block, err)
+                                                        : status;
+}
+
 enum tts_status tts_recblock_read(struct tts_recfile *file, const struct tts_recblock *block,
                                   const unsigned char **payload, size_t *len,
                                   struct tts_error *err)
 {
-    enum tts_status status = read_raw(file, block, err);
+    enum tts_status status = tts_recblock_check(file, block, err);
     assert(block->head.place_bytes >= TTS_REC_BLOCK_HEADER_BYTES);
     if (status != TTS_OK)
         return status;
-    if (!is_checked(file, block))
-        return not_checked(file, block, err);
     if (block->head.packing == TTS_REC_ZSTD) {
         status = unpack(file, block, len, err);
         if (status == TTS_OK)

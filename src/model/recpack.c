@@ -220,5 +220,8 @@ enum tts_status tts_recpack_end(struct tts_recpack *pack, const struct tts_rec_s
     status = tts_recpack_write(pack, header, sizeof header, err);
     if (status == TTS_OK && fflush(pack->out) != 0)
         status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
+    tts_follow_free(pack->follow);
+    pack->follow = NULL;
+    tts_recpack_free_keyframe(pack);
     return status;
 }

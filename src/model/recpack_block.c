@@ -169,19 +169,28 @@ static enum tts_status write_figures(struct tts_recpack *pack, const unsigned ch
 }
 
 enum tts_status tts_recpack_figures(struct tts_recpack *pack, const unsigned char *bytes,
-                                    size_t len, uint64_t room, struct tts_error *err)
+                                    size_t len, uint64_t room, bool *is_stored,
+                                    struct tts_error *err)
 {
     assert(len <= TTS_RECPACK_FIGURES_MAX);
     size_t capacity = ZSTD_compressBound(len);
     unsigned char *packed = pack->alloc->alloc(pack->alloc->ctx, capacity);
-    if (!packed)
-        return no_memory(err);
     enum tts_status status = TTS_OK;
+    *is_stored = false;
+    if (!packed)
+        return TTS_OK;
     size_t used = ZSTD_compress2(pack->zstd, packed, capacity, bytes, len);
-    if (ZSTD_isError(used))
-        status = no_memory(err);
-    else if (TTS_REC_BLOCK_HEADER_BYTES + used <= room)
+    if (!ZSTD_isError(used) && TTS_REC_BLOCK_HEADER_BYTES + used <= room) {
         status = write_figures(pack, packed, used, err);
+        *is_stored = status == TTS_OK;
+    }
     pack->alloc->free(pack->alloc->ctx, packed, capacity);
     return status;
+}
+
+uint64_t tts_recpack_room(const struct tts_recpack *pack)
+{
+    uint64_t share = pack->off / 10 + (64 << 10);
+    uint64_t saved = pack->event_bytes > pack->off ? pack->event_bytes - pack->off : 0;
+    return saved < share ? saved : share;
 }

@@ -164,4 +164,6 @@ void tts_recpack_free_keyframe(struct tts_recpack *pack)
         alloc->free(alloc->ctx, pack->live, pack->live_capacity * sizeof *pack->live);
     if (pack->ranges)
         alloc->free(alloc->ctx, pack->ranges, pack->range_capacity * sizeof *pack->ranges);
+    pack->live = NULL;
+    pack->ranges = NULL;
 }

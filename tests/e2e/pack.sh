@@ -18,7 +18,7 @@ run "$ttscope" pack "$work/dir/run.tts"
 expect_code 0
 expect_err ""
 size=$(bytes_of "$work/dir/run.tts")
-[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event$ ]] ||
+[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event,\ without\ figures$ ]] ||
     fail "wanted one line of figures"
 events=${BASH_REMATCH[1]}
 [ "$size" -lt "$(bytes_of "$recordings/ended.tts")" ] || fail "wanted a smaller file"
@@ -57,8 +57,8 @@ expect_err ""
 if command -v jq >/dev/null; then
     cp "$work/out" "$work/document"
     run jq -c '[.schema.name, .schema.version, .events, .events_before_first, .bytes_after,
-        .ended, .damage, (keys | length)]' "$work/document"
-    expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,10]"
+        .ended, .damage, .figures, (keys | length)]' "$work/document"
+    expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,false,11]"
 fi
 
 # Damage: nothing is lost, and what is before it is packed when asked for.
@@ -158,8 +158,9 @@ expect_code 0
     printf 'alloc 4 2 3000001 4096 2048 2\nprogram 0\ncb 0 4096 0 0 3 3\nmissed 3\nbegin 2\n'
     printf 'free 4 0 1000003\nfree 4 1 2000005\nchurn 35000\n'
 } | "$TTS_BUILD_DIR/tests/make_recording" plain.tts story || exit 1
-run "$ttscope" pack -o figures.tts plain.tts
+run "$ttscope" pack --json -o figures.tts plain.tts
 expect_code 0
+expect_out_like '"figures": true,'
 [ "$(bytes_of figures.tts)" -gt "$(bytes_of plain.tts)" ] || fail "wanted figures in the file"
 run "$ttscope" pack -o again.tts figures.tts
 cmp -s figures.tts again.tts || fail "wanted the same bytes again"
@@ -177,10 +178,50 @@ for question in "" "--json --top 0" "--pool l1 --top 3" "--pool l1_small --json"
     expect_code 5
     [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
 done
+
+# A live recording with figures is not larger than it was; packed again it is the same.
+"$TTS_BUILD_DIR/tests/record_child" fill live.tts 100000 >/dev/null || exit 1
+run "$ttscope" pack -o live_packed.tts live.tts
+expect_code 0
+expect_out_like ", with figures"
+[ "$(bytes_of live_packed.tts)" -lt "$(bytes_of live.tts)" ] || fail "wanted a smaller file"
+run "$ttscope" pack -o again.tts live_packed.tts
+expect_out_like ", with figures"
+cmp -s live_packed.tts again.tts || fail "wanted the same bytes again"
+
+# The same of a black box whose operations all have the same bytes.
+{
+    printf 'box 400\n'
+    for i in $(seq 1 200); do
+        printf 'op new_%d\nalloc %d 0 %d 4096 2048 0\nend\n' $((i * 37 % 211)) $((i % 3)) $((1000000 + i))
+    done
+    printf 'churn 70000\n'
+} | "$TTS_BUILD_DIR/tests/make_recording" box.tts story || exit 1
+run "$ttscope" pack -o box_packed.tts box.tts
+expect_code 0
+for _ in 1 2 3; do
+    run "$ttscope" pack -o again.tts box.tts
+    cmp -s box_packed.tts again.tts || fail "wanted the same bytes for a black box each time"
+done
+[ "$(bytes_of box_packed.tts)" -gt "$(bytes_of box.tts)" ] || fail "wanted figures in the black box"
+for question in "" "--json --top 0" "--pool l1 --top 30" "--top 2000"; do
+    cp box_packed.tts shown.tts
+    # shellcheck disable=SC2086
+    run "$ttscope" show $question shown.tts
+    kept=$out$err
+    flip shown.tts $(($(bytes_of shown.tts) - 1))
+    # shellcheck disable=SC2086
+    run "$ttscope" show $question shown.tts
+    [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
+done
 run "$ttscope" show figures.tts
 case $out in *"ttnn::linear > matmul_"*) ;; *) fail "wanted paths of operations in stored figures" ;; esac
 kept=$out$err
-# A damaged block of events does not matter to show, which does not read it.
-flip figures.tts 4500
-run "$ttscope" show figures.tts
-[ "$out$err" = "$kept" ] || fail "wanted the stored figures"
+# A damaged block of events is found, though show has the figures: in its payload or its header.
+for byte in 4500 4110; do
+    cp figures.tts bad.tts
+    flip bad.tts $byte
+    run "$ttscope" show bad.tts
+    expect_code 5
+    expect_err_like "block 0 at byte 4096 is damaged"
+done

@@ -128,6 +128,22 @@ run_json --at 6 "$work/paths.tts"
 expect_jq '.at | .kind, .op, .op_path' $'"op_begin"\n"prim"\n"add > prim"'
 run_json --at 7 "$work/paths.tts"
 expect_jq '.at | .kind, .op, .op_path' $'"failure"\n"prim"\n"add > prim"'
+# An operation that begins is named, also where it is a helper of another.
+run_json --at 2 "$work/paths.tts"
+expect_jq '.at | .kind, .op, .op_path' $'"op_begin"\n"create_device_tensor"\n"create_device_tensor"'
+# So is that of a refused request, though more operations came before it than names are kept.
+{
+    for i in $(seq 1 16400); do
+        printf 'op name_%d\nend\n' "$i"
+    done
+    printf 'op late\nrefuse 0 4096\nend\n'
+} | "$make" "$work/late.tts" story || exit 1
+run_json "$work/late.tts"
+expect_jq '.failures[] | [.op, .op_path]' '["late","late"]'
+run_json --at 32801 "$work/late.tts"
+expect_jq '.at | .kind, .op' $'"op_begin"\n"late"'
+run_json --at 32802 "$work/late.tts"
+expect_jq '.at | .kind, .op' $'"failure"\n"late"'
 
 # ---- recordings ----
 

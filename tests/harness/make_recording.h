@@ -29,7 +29,9 @@ _Noreturn void make_die(const char *why);
  *     behind SEQ                               what comes is behind this event
  *     stopped DROPPED ERRNO
  *     churn PAIRS                              allocs and frees of 12 pages of 2048
- *     many COUNT, none COUNT                   buffers 1 to COUNT come, of 2048 B, or go */
+ *     many COUNT, none COUNT                   buffers 1 to COUNT come, of 2048 B, or go
+ *     box COUNT                                a black box begins with COUNT buffers, see there
+ */
 void make_story(struct make *make);
 
 /* "run" (two phases, a mesh, a refused request, a free from before), "killed", "stopped" and

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "harness/make_recording.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { WORDS = 8, OPS = 16, WORD_BYTES = 64 };
@@ -175,6 +176,29 @@ static void free_many(struct story *story)
         put(story, item_free(&story->make->rig, 0, TTS_POOL_DRAM, id));
 }
 
+/* A black box begins after event 100,000: COUNT buffers of one size live, in DRAM and in L1 of
+ * three devices, each of an operation of its own. */
+static void put_box(struct story *story)
+{
+    struct item_rig *rig = &story->make->rig;
+    uint64_t count = number(story, 1);
+    rig->seq = story->make->state.events = 100000;
+    struct tts_item item = item_mark(rig, TTS_ITEM_KEYFRAME);
+    item.count = count;
+    put(story, item);
+    for (uint64_t id = 1; id <= count; id++) {
+        char op[32];
+        snprintf(op, sizeof op, "op_%" PRIu64, id * 7919 % 100003);
+        item = item_live(rig, (uint32_t)(id / 2 % 3), id % 2 ? TTS_POOL_L1 : TTS_POOL_DRAM, id,
+                         4096);
+        item.live.bytes_per_bank = id % 2 ? 64 : 0;
+        item.live.seq = id;
+        item_set_op(&item, op);
+        make_put(story->make, item);
+    }
+    put(story, item_mark(rig, TTS_ITEM_KEYFRAME_END));
+}
+
 static void run_words(struct story *story)
 {
     static const struct {
@@ -185,7 +209,7 @@ static void run_words(struct story *story)
                  {"begin", put_begin},    {"chip", put_chip},   {"missed", put_missed},
                  {"behind", go_behind},   {"stopped", stop},    {"churn", churn},
                  {"refuse", put_refusal}, {"trace", put_trace}, {"many", put_many},
-                 {"none", free_many}};
+                 {"none", free_many},     {"box", put_box}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;

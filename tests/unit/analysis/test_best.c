@@ -8,15 +8,16 @@ struct pair {
     uint64_t rank, order;
 };
 
-static bool before(const void *a, const void *b)
+static bool before(const void *ctx, const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
+    (void)ctx;
     return x->rank != y->rank ? x->rank > y->rank : x->order < y->order;
 }
 
 static int compare(const void *a, const void *b)
 {
-    return before(a, b) ? -1 : 1;
+    return before(NULL, a, b) ? -1 : 1;
 }
 
 T_TEST(has_the_first_of_all_in_their_order)
@@ -26,7 +27,7 @@ T_TEST(has_the_first_of_all_in_their_order)
     for (size_t limit = 0; limit < 12; limit++)
         for (size_t count = 0; count < 600; count = count * 2 + 1) {
             struct tts_best best;
-            tts_best_init(&best, limit, sizeof all[0], before, NULL);
+            tts_best_init(&best, limit, sizeof all[0], before, NULL, NULL);
             for (size_t i = 0; i < count; i++) {
                 all[i] = (struct pair){t_random(&rng) % 50, i};
                 T_EQ(tts_best_add(&best, &all[i]), TTS_OK);
@@ -45,7 +46,7 @@ T_TEST(out_of_memory_loses_nothing_that_was_there)
     struct heap heap;
     struct tts_best best;
     heap_init(&heap);
-    tts_best_init(&best, 0, sizeof(struct pair), before, &heap.alloc);
+    tts_best_init(&best, 0, sizeof(struct pair), before, NULL, &heap.alloc);
     for (uint64_t i = 0; i < 100; i++) {
         struct pair pair = {i, i};
         heap.fail_at = heap.calls + 1;

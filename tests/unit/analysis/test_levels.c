@@ -21,15 +21,15 @@ T_TEST(dram_is_the_sum_in_which_a_mesh_counts_once)
     rig_free(rig);
 }
 
-T_TEST(l1_is_that_of_the_device_with_the_most_and_of_equals_the_first)
+T_TEST(l1_is_that_of_the_device_with_the_most_and_of_equals_the_least_id)
 {
     struct rig *rig = rig_new(16, NULL);
     rig_take(rig, 3, TTS_POOL_L1, 1, 50);
     rig_take(rig, 1, TTS_POOL_L1, 2, 50);
-    T_EQ(level_of(rig, TTS_POOL_L1).device, 3);
-    T_EQ(level_of(rig, TTS_POOL_L1).bytes, 50);
-    rig_take(rig, 1, TTS_POOL_L1, 3, 1);
     T_EQ(level_of(rig, TTS_POOL_L1).device, 1);
+    T_EQ(level_of(rig, TTS_POOL_L1).bytes, 50);
+    rig_take(rig, 3, TTS_POOL_L1, 3, 1);
+    T_EQ(level_of(rig, TTS_POOL_L1).device, 3);
     T_EQ(level_of(rig, TTS_POOL_L1).buffers, 2);
     rig_free(rig);
 }

@@ -760,3 +760,47 @@ T_TEST(without_memory_it_says_so_and_gives_all_back)
     gist_done(&all);
     gist_done(&got);
 }
+
+/* Packs `from` into `to`; the room for figures there. Memory runs out when figures come. */
+static uint64_t room_for_figures(const char *from, const char *to, uint64_t *bytes)
+{
+    static const unsigned char figures[1000];
+    struct thrifty thrifty = {.alloc = {thrifty_alloc, thrifty_resize, thrifty_free, NULL}};
+    struct heap *heap = &thrifty.heap;
+    struct tts_recfile *file;
+    struct tts_recpack *pack;
+    struct tts_item item;
+    bool is_stored = true;
+    FILE *out = fopen(to, "w+b");
+    thrifty.alloc.ctx = &thrifty;
+    heap_init(heap);
+    T_EQ(tts_recfile_open(from, NULL, &file, NULL), TTS_OK);
+    T_EQ(tts_recpack_new(out, &tts_recfile_info(file)->header, &thrifty.alloc, &pack, NULL),
+         TTS_OK);
+    while (tts_recfile_next(file, &item, NULL) == TTS_OK)
+        T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
+    T_EQ(tts_recpack_end(pack, &tts_recfile_info(file)->state, NULL), TTS_OK);
+    T_TRUE(!pack->follow && !pack->live); /* what lives is not kept any more */
+    uint64_t room = tts_recpack_room(pack);
+    thrifty.fail_at = thrifty.calls + 1;
+    T_EQ(tts_recpack_figures(pack, figures, sizeof figures, room, &is_stored, NULL), TTS_OK);
+    T_TRUE(!is_stored && thrifty.calls == thrifty.fail_at);
+    *bytes = pack->off;
+    tts_recpack_free(pack);
+    T_TRUE(heap_is_settled(heap));
+    tts_recfile_close(file);
+    fclose(out);
+    return room;
+}
+
+T_TEST(the_room_for_figures_is_that_of_the_items_and_no_memory_means_none)
+{
+    const char *live = long_file(9, LONG, false), *once = t_scratch("once.tts");
+    uint64_t bytes, again_bytes;
+    struct stat info;
+    T_EQ(stat(live, &info), 0);
+    uint64_t room = room_for_figures(live, once, &bytes);
+    T_TRUE(room > 0 && room <= bytes / 10 + 65536 && bytes + room < (uint64_t)info.st_size);
+    T_EQ(room_for_figures(once, t_scratch("again.tts"), &again_bytes), room);
+    T_EQ(again_bytes, bytes);
+}

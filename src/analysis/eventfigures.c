@@ -1,21 +1,21 @@
-/* show_figures.c: the answers of show as bytes, stored after the index of a packed recording
- * (docs/design/recording.md), and back. One description of each struct serves both ways.
+/* eventfigures.c: one description of each struct serves both ways, to bytes and back.
  *
  * Raise VERSION with every change of what is stored or of how an answer is computed: a reader
  * of another version reads the events. */
+#include "analysis/eventfigures.h"
+
 #include "base/error.h"
 #include "base/heap.h"
-#include "cli/show_parts.h"
 #include "model/recpack.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* What was taken from a file. */
-struct tts_show_stored {
+struct tts_eventfigures {
     unsigned char *bytes; /* texts lie in them */
     size_t len;
     struct tts_phase whole;
@@ -28,7 +28,7 @@ struct tts_show_stored {
 
 struct coder {
     const struct tts_alloc *alloc;
-    const struct tts_show *show; /* writing: has the paths of operations */
+    const struct tts_eventsummary *sum; /* writing: has the paths of operations */
     bool writes;
     bool is_bad; /* writing: no memory; reading: the bytes cannot be */
     unsigned char *bytes;
@@ -158,13 +158,13 @@ static void code_text(struct coder *c, const char **text)
 static void code_op(struct coder *c, const char **op)
 {
     size_t len = 0, name_bytes = 0, path_bytes = 0;
-    char path[TTS_SHOW_PATH_BYTES];
+    char path[TTS_SUMMARY_PATH_BYTES];
     if (c->writes && *op) {
         name_bytes = strlen(*op) + 1;
-        path_bytes = strlen(tts_show_path(c->show, *op, path)) + 1;
+        path_bytes = strlen(tts_eventsummary_path(c->sum, *op, path)) + 1;
         len = name_bytes + path_bytes;
     }
-    code_count(c, &len, TTS_SHOW_OP_BYTES + TTS_SHOW_PATH_BYTES);
+    code_count(c, &len, TTS_SUMMARY_OP_BYTES + TTS_SUMMARY_PATH_BYTES);
     if (c->writes) {
         for (size_t i = 0; i < name_bytes; i++)
             put_byte(c, (unsigned char)(*op)[i]);
@@ -177,8 +177,8 @@ static void code_op(struct coder *c, const char **op)
     const char *rest = end ? end + 1 : NULL;
     *op = len > 0 ? name : NULL;
     c->at += len;
-    if (len > 0 && (!end || end - name >= TTS_SHOW_OP_BYTES || rest == name + len ||
-                    name + len - rest > TTS_SHOW_PATH_BYTES ||
+    if (len > 0 && (!end || end - name >= TTS_SUMMARY_OP_BYTES || rest == name + len ||
+                    name + len - rest > TTS_SUMMARY_PATH_BYTES ||
                     memchr(rest, '\0', (size_t)(name + len - rest)) != name + len - 1)) {
         c->is_bad = true;
         *op = NULL;
@@ -286,7 +286,6 @@ static void code_row(struct coder *c, void *item)
     code_u64(c, &row->live_buffers);
     code_u64(c, &row->moment_bytes);
     code_u64(c, &row->moment_buffers);
-    code_u32(c, &row->order);
 }
 
 /* Rows of a list, sorted already. */
@@ -294,9 +293,9 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
                       void (*code)(struct coder *c, void *item))
 {
     size_t count = best->count;
-    code_count(c, &count, TTS_SHOW_STORED_TOP);
+    code_count(c, &count, TTS_EVENTFIGURES_TOP);
     if (!c->writes) {
-        tts_best_init(best, 0, item_bytes, NULL, c->alloc);
+        tts_best_init(best, 0, item_bytes, NULL, NULL, c->alloc);
         best->items = count > 0
                           ? tts_alloc_grow(c->alloc, NULL, &best->capacity, count, item_bytes)
                           : NULL;
@@ -313,10 +312,23 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
 
 /* ---- answers ---- */
 
-static void code_peak(struct coder *c, struct tts_show *show)
+/* Returns true if no list is longer than what it is a part of, and each buffer is of the pool
+ * of its list. */
+static bool has_good_lists(const struct tts_eventsummary *sum)
 {
-    struct tts_peak_info *info = &show->peak_info;
-    struct tts_show_moment *moment = &show->peak_moment;
+    const struct tts_summary_moment *moment = &sum->peak_moment;
+    const struct tts_live *largest = moment->largest.items;
+    for (size_t i = 0; i < moment->largest.count; i++)
+        if (largest[i].pool != moment->pool)
+            return false;
+    return moment->largest.count <= moment->buffers &&
+           moment->by_op.count <= moment->op_count && sum->top_ops.count <= sum->op_count;
+}
+
+static void code_peak(struct coder *c, struct tts_eventsummary *sum)
+{
+    struct tts_peak_info *info = &sum->peak_info;
+    struct tts_summary_moment *moment = &sum->peak_moment;
     code_pool(c, &info->pool);
     code_level(c, &info->level);
     code_bool(c, &info->is_start);
@@ -329,53 +341,80 @@ static void code_peak(struct coder *c, struct tts_show *show)
     code_size(c, &moment->op_count);
     code_best(c, &moment->largest, sizeof(struct tts_live), code_live);
     code_best(c, &moment->by_op, sizeof(struct tts_op_row), code_row);
-    code_size(c, &show->op_count);
-    code_best(c, &show->top_ops, sizeof(struct tts_op_row), code_row);
+    code_size(c, &sum->op_count);
+    code_best(c, &sum->top_ops, sizeof(struct tts_op_row), code_row);
     moment->pool = info->pool;
     moment->level = info->level;
+    if (!c->writes)
+        c->is_bad |= !has_good_lists(sum);
 }
 
-static void code_facts(struct coder *c, struct tts_show *show)
+static void code_facts(struct coder *c, struct tts_eventsummary *sum)
 {
-    uint64_t *const numbers[] = {&show->event.seq,
-                                 &show->pass.events,
-                                 &show->first_seq,
-                                 &show->restored_buffers,
-                                 &show->restored_dram,
-                                 &show->first_ns,
-                                 &show->last_ns,
-                                 &show->phases_unlisted,
-                                 &show->health.events,
-                                 &show->health.dropped,
-                                 &show->health.unlisted,
-                                 &show->health.unseen_frees,
-                                 &show->health.unknown_frees,
-                                 &show->health.doubled,
-                                 &show->health.refused,
-                                 &show->partial.missed,
-                                 &show->partial.left_buffers,
-                                 &show->partial.left_bytes};
+    uint64_t *const numbers[] = {&sum->input.events,
+                                 &sum->first_seq,
+                                 &sum->restored_buffers,
+                                 &sum->restored_dram,
+                                 &sum->first_ns,
+                                 &sum->last_ns,
+                                 &sum->phases_unlisted,
+                                 &sum->health.events,
+                                 &sum->health.dropped,
+                                 &sum->health.unlisted,
+                                 &sum->health.unseen_frees,
+                                 &sum->health.unknown_frees,
+                                 &sum->health.doubled,
+                                 &sum->health.refused,
+                                 &sum->input.missed,
+                                 &sum->input.left_buffers,
+                                 &sum->input.left_bytes};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         code_u64(c, numbers[i]);
-    code_bool(c, &show->has_captures);
-    code_bool(c, &show->partial.has_items);
-    code_bool(c, &show->partial.lacks_start);
+    code_bool(c, &sum->has_captures);
+    code_bool(c, &sum->input.has_items);
+    code_bool(c, &sum->input.lacks_start);
+    if (!c->writes)
+        c->is_bad |= sum->first_ns > sum->last_ns;
 }
 
-static void code_levels(struct coder *c, struct tts_levels *levels)
+/* How many devices have a smaller id. Devices of a black box come in no order. */
+static size_t rank_of_device(const struct tts_levels *levels, size_t idx)
 {
+    size_t rank = 0;
+    for (uint32_t i = 0; i < levels->device_count; i++)
+        rank += levels->devices[i].id < levels->devices[idx].id;
+    return rank;
+}
+
+static void store_levels(struct coder *c, const struct tts_levels *levels)
+{
+    uint32_t by_rank[TTS_FOLD_DEVICES_MAX];
     size_t count = levels->device_count;
+    code_count(c, &count, TTS_FOLD_DEVICES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        by_rank[rank_of_device(levels, i)] = i;
+    for (size_t i = 0; i < count; i++) {
+        struct tts_device_level device = levels->devices[by_rank[i]];
+        uint64_t mesh = device.mesh > 0 ? rank_of_device(levels, device.mesh - 1U) + 1 : 0;
+        code_u32(c, &device.id);
+        code_u64(c, &mesh);
+    }
+}
+
+static void load_levels(struct coder *c, struct tts_levels *levels)
+{
+    size_t count = 0;
     code_count(c, &count, TTS_FOLD_DEVICES_MAX);
     levels->device_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        uint64_t mesh = levels->devices[i].mesh;
+        uint64_t mesh = 0;
         code_u32(c, &levels->devices[i].id);
         code_up_to(c, &mesh, count);
         levels->devices[i].mesh = (uint16_t)mesh;
     }
 }
 
-static void code_phase(struct coder *c, struct tts_show_phase *phase, const char **name)
+static void code_phase(struct coder *c, struct tts_summary_phase *phase, const char **name)
 {
     code_text(c, name);
     code_u32(c, &phase->capture);
@@ -393,12 +432,12 @@ static void code_phase(struct coder *c, struct tts_show_phase *phase, const char
 
 /* ---- storing ---- */
 
-static void store_phases(struct coder *c, struct tts_show *show)
+static void store_phases(struct coder *c, struct tts_eventsummary *sum)
 {
-    code_count(c, &show->phase_count, TTS_SHOW_PHASES_MAX);
-    for (size_t i = 0; i < show->phase_count; i++) {
-        const char *name = tts_show_phase_name(show, &show->phases[i]);
-        code_phase(c, &show->phases[i], &name);
+    code_count(c, &sum->phase_count, TTS_SUMMARY_PHASES_MAX);
+    for (size_t i = 0; i < sum->phase_count; i++) {
+        const char *name = tts_eventsummary_phase_name(sum, &sum->phases[i]);
+        code_phase(c, &sum->phases[i], &name);
     }
 }
 
@@ -412,76 +451,60 @@ static void store_devices(struct coder *c, const struct tts_phase *whole)
     }
 }
 
-static void release_pool(struct tts_show *show)
+static enum tts_status store_all(struct coder *c, struct tts_eventscan *scan,
+                                 struct tts_error *err)
 {
-    tts_show_moment_release(&show->peak_moment);
-    tts_best_release(&show->top_ops);
-}
-
-/* Each pool in turn as if it had been asked for. */
-static enum tts_status store_pools(struct coder *c, struct tts_show *show)
-{
-    enum tts_pool asked = show->options.pool;
-    enum tts_status status = TTS_OK;
-    for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++) {
-        show->options.pool = (enum tts_pool)i;
-        show->peak = show->peaks[i];
-        show->ops = show->ops_of[i];
-        release_pool(show);
-        status = tts_show_finish_pool(show);
-        if (status == TTS_OK)
-            code_peak(c, show);
-    }
-    show->options.pool = asked;
-    show->peak = show->peaks[asked];
-    show->ops = show->ops_of[asked];
-    return status;
-}
-
-enum tts_status tts_show_store(struct tts_show *show, unsigned char **bytes, size_t *len,
-                               struct tts_error *err)
-{
-    struct coder c = {.alloc = show->alloc, .show = show, .writes = true};
+    struct tts_eventsummary *sum = scan->sum;
     struct tts_core_part parts[TTS_CORE_PARTS_MAX];
     uint64_t version = VERSION;
-    *len = 0;
-    *bytes = NULL;
-    if (show->failure_count > 0 || show->partial.refused > 0 || tts_show_is_damaged(show))
-        return TTS_OK; /* rare and long: show reads the events */
-    code_u64(&c, &version);
-    enum tts_status status = store_pools(&c, show);
+    enum tts_status status = TTS_OK;
+    code_u64(c, &version);
+    code_u64(c, &sum->event.seq);
+    for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++) {
+        status = tts_eventscan_finish_pool(scan, (enum tts_pool)i);
+        if (status == TTS_OK)
+            code_peak(c, sum);
+    }
     if (status == TTS_OK)
-        status = tts_follow_end(show->follow, &show->whole, err);
-    if (status != TTS_OK || show->is_out_of_memory)
-        c.is_bad = true;
-    if (!c.is_bad) {
-        struct tts_phase whole = *show->whole;
-        tts_fold_health(tts_follow_fold(show->follow), &show->health);
-        code_facts(&c, show);
-        code_levels(&c, &show->levels);
-        code_whole(&c, &whole, parts);
-        store_devices(&c, &whole);
-        store_phases(&c, show);
-    }
-    bool is_wanted = !c.is_bad && c.len <= TTS_RECPACK_FIGURES_MAX;
-    if (!is_wanted && c.bytes)
-        c.alloc->free(c.alloc->ctx, c.bytes, c.capacity);
-    if (c.is_bad)
+        status = tts_eventscan_finish_whole(scan, err);
+    if (status != TTS_OK)
+        return status;
+    struct tts_phase whole = *sum->whole;
+    code_facts(c, sum);
+    store_levels(c, &sum->levels);
+    code_whole(c, &whole, parts);
+    store_devices(c, &whole);
+    store_phases(c, sum);
+    return c->is_bad ? TTS_E_NOMEM : TTS_OK;
+}
+
+enum tts_status tts_eventfigures_store(struct tts_eventscan *scan, unsigned char **bytes,
+                                       size_t *len, struct tts_error *err)
+{
+    const struct tts_alloc *alloc = scan->alloc;
+    struct coder c = {.alloc = alloc, .sum = scan->sum, .writes = true};
+    unsigned char *kept = NULL;
+    *len = 0;
+    if (scan->sum->failure_count > 0)
+        return TTS_OK; /* rare and long: show reads the events */
+    enum tts_status status = store_all(&c, scan, err);
+    bool is_wanted = status == TTS_OK && c.len <= TTS_RECPACK_FIGURES_MAX;
+    if (is_wanted)
+        kept = alloc->resize(alloc->ctx, c.bytes, c.capacity, c.len);
+    if (c.bytes && !kept)
+        alloc->free(alloc->ctx, c.bytes, c.capacity);
+    if (status != TTS_OK || (is_wanted && !kept))
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    if (!is_wanted)
-        return TTS_OK;
-    *bytes = c.alloc->resize(c.alloc->ctx, c.bytes, c.capacity, c.len);
-    if (!*bytes) {
-        c.alloc->free(c.alloc->ctx, c.bytes, c.capacity);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    if (is_wanted) {
+        *bytes = kept;
+        *len = c.len;
     }
-    *len = c.len;
     return TTS_OK;
 }
 
 /* ---- loading ---- */
 
-static void load_devices(struct coder *c, struct tts_show_stored *stored)
+static void load_devices(struct coder *c, struct tts_eventfigures *stored)
 {
     size_t count = 0, capacity = 0;
     code_count(c, &count, TTS_FOLD_DEVICES_MAX);
@@ -498,30 +521,30 @@ static void load_devices(struct coder *c, struct tts_show_stored *stored)
     stored->whole.device_count = count;
 }
 
-static void load_phases(struct coder *c, struct tts_show *show)
+static void load_phases(struct coder *c, struct tts_eventsummary *sum)
 {
     size_t count = 0;
-    code_count(c, &count, TTS_SHOW_PHASES_MAX);
+    code_count(c, &count, TTS_SUMMARY_PHASES_MAX);
     for (size_t i = 0; !c->is_bad && i < count; i++) {
         const char *name = NULL;
-        struct tts_show_phase phase = {0};
+        struct tts_summary_phase phase = {0};
         code_phase(c, &phase, &name);
-        if (c->is_bad || !name || !tts_show_add_phase(show, &phase, name))
+        if (c->is_bad || !name || !tts_eventsummary_add_phase(sum, &phase, name))
             c->is_bad = true;
     }
 }
 
 /* The pool that was asked for; the others are passed over. */
-static void load_pools(struct coder *c, struct tts_show *show)
+static void load_pools(struct coder *c, struct tts_eventsummary *sum, enum tts_pool pool)
 {
-    struct tts_show *other = c->alloc->alloc(c->alloc->ctx, sizeof *other);
+    struct tts_eventsummary *other = c->alloc->alloc(c->alloc->ctx, sizeof *other);
     c->is_bad |= !other;
     for (int i = 0; !c->is_bad && i < TTS_POOLS; i++) {
-        bool is_asked = i == (int)show->options.pool;
-        memset(other, 0, sizeof *other);
-        code_peak(c, is_asked ? show : other);
-        c->is_bad |= (is_asked ? show : other)->peak_info.pool != (enum tts_pool)i;
-        release_pool(other);
+        struct tts_eventsummary *to = i == (int)pool ? sum : other;
+        *other = (struct tts_eventsummary){.alloc = c->alloc};
+        code_peak(c, to);
+        c->is_bad |= to->peak_info.pool != (enum tts_pool)i;
+        tts_eventsummary_release(other);
     }
     if (other)
         c->alloc->free(c->alloc->ctx, other, sizeof *other);
@@ -537,105 +560,84 @@ static bool cut_best(struct tts_best *best, uint64_t all, size_t top)
     return true;
 }
 
-static bool load_all(struct tts_show *show, struct tts_show_stored *stored)
+static bool load_all(struct tts_eventsummary *sum, uint64_t seq,
+                     const struct tts_eventscan_config *config)
 {
-    struct coder c = {.alloc = show->alloc, .bytes = stored->bytes, .len = stored->len};
-    struct tts_show_moment *moment = &show->peak_moment;
+    struct tts_eventfigures *stored = sum->stored;
+    struct coder c = {.alloc = sum->alloc, .bytes = stored->bytes, .len = stored->len};
+    struct tts_summary_moment *moment = &sum->peak_moment;
+    size_t top = config->top;
     uint64_t version = 0;
-    size_t top = show->options.top;
     code_u64(&c, &version);
-    if (c.is_bad || version != VERSION)
+    code_u64(&c, &sum->event.seq);
+    if (c.is_bad || version != VERSION || sum->event.seq != seq)
         return false;
-    load_pools(&c, show);
-    code_facts(&c, show);
-    code_levels(&c, &show->levels);
+    load_pools(&c, sum, config->pool);
+    code_facts(&c, sum);
+    load_levels(&c, &sum->levels);
     code_whole(&c, &stored->whole, stored->parts);
     load_devices(&c, stored);
-    load_phases(&c, show);
+    load_phases(&c, sum);
+    stored->whole.name = TTS_FOLLOW_WHOLE;
+    sum->whole = &stored->whole;
+    sum->has_event = true;
     return !c.is_bad && c.at == c.len && cut_best(&moment->largest, moment->buffers, top) &&
            cut_best(&moment->by_op, moment->op_count, top) &&
-           cut_best(&show->top_ops, show->op_count, top);
+           cut_best(&sum->top_ops, sum->op_count, top);
 }
 
-/* Nothing stays of what was loaded. */
-static void forget_answers(struct tts_show *show)
+/* NULL: no memory. */
+static struct tts_eventfigures *copy_figures(const struct tts_alloc *alloc,
+                                             const unsigned char *bytes, size_t len)
 {
-    release_pool(show);
-    show->phase_count = show->names_len = 0;
-    show->phases_unlisted = 0;
-    show->has_captures = false;
-    show->event.seq = show->pass.events = show->first_seq = 0;
-    show->restored_buffers = show->restored_dram = 0;
-    show->first_ns = show->last_ns = 0;
-    show->partial = (struct tts_partial){0};
-    show->whole = NULL;
-    show->has_event = false;
-    memset(&show->levels, 0, sizeof show->levels);
-}
-
-static struct tts_show_stored *copy_bytes(struct tts_show *show, const unsigned char *bytes,
-                                          size_t len)
-{
-    const struct tts_alloc *alloc = show->alloc;
-    struct tts_show_stored *stored = alloc->alloc(alloc->ctx, sizeof *stored);
-    if (!stored)
-        return NULL;
-    memset(stored, 0, sizeof *stored);
-    show->stored = stored;
-    stored->bytes = alloc->alloc(alloc->ctx, len);
-    if (!stored->bytes) {
-        tts_show_unload(show);
+    struct tts_eventfigures *stored = alloc->alloc(alloc->ctx, sizeof *stored);
+    unsigned char *copy = stored ? alloc->alloc(alloc->ctx, len) : NULL;
+    if (!copy) {
+        if (stored)
+            alloc->free(alloc->ctx, stored, sizeof *stored);
         return NULL;
     }
+    memset(stored, 0, sizeof *stored);
+    stored->bytes = memcpy(copy, bytes, len);
     stored->len = len;
-    memcpy(stored->bytes, bytes, len);
     return stored;
 }
 
-bool tts_show_load_bytes(struct tts_show *show, const unsigned char *bytes, size_t len)
+bool tts_eventfigures_load(struct tts_eventsummary *sum, const unsigned char *bytes, size_t len,
+                           uint64_t seq, const struct tts_eventscan_config *config)
 {
-    struct tts_show_stored *stored = copy_bytes(show, bytes, len);
-    if (!stored)
+    const struct tts_alloc *alloc = sum->alloc;
+    struct tts_eventsummary *fresh = alloc->alloc(alloc->ctx, sizeof *fresh);
+    if (!fresh)
         return false;
-    if (!load_all(show, stored)) {
-        tts_show_unload(show);
-        return false;
+    *fresh = (struct tts_eventsummary){.alloc = alloc, .follow = sum->follow};
+    fresh->stored = copy_figures(alloc, bytes, len);
+    bool is_loaded = fresh->stored && load_all(fresh, seq, config);
+    if (is_loaded) {
+        tts_eventsummary_release(sum);
+        *sum = *fresh;
+    } else {
+        tts_eventsummary_release(fresh);
     }
-    stored->whole.name = TTS_FOLLOW_WHOLE;
-    show->whole = &stored->whole;
-    show->has_event = true;
-    return true;
+    alloc->free(alloc->ctx, fresh, sizeof *fresh);
+    return is_loaded;
 }
 
-bool tts_show_load(struct tts_show *show)
+void tts_eventfigures_free(struct tts_eventfigures *stored, const struct tts_alloc *alloc)
 {
-    struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    const unsigned char *bytes;
-    size_t len;
-    return show->options.at == 0 && recording && tts_recfile_figures(recording, &bytes, &len) &&
-           len > 0 && tts_show_load_bytes(show, bytes, len);
-}
-
-void tts_show_stored_path(const struct tts_show *show, const char *op,
-                          char out[TTS_SHOW_PATH_BYTES])
-{
-    const struct tts_show_stored *stored = show->stored;
-    uintptr_t from = (uintptr_t)stored->bytes, at = (uintptr_t)op;
-    bool is_stored = at >= from && at < from + stored->len;
-    snprintf(out, TTS_SHOW_PATH_BYTES, "%s", is_stored ? op + strlen(op) + 1 : op);
-}
-
-void tts_show_unload(struct tts_show *show)
-{
-    struct tts_show_stored *stored = show->stored;
     if (!stored)
         return;
-    forget_answers(show);
-    if (stored->bytes)
-        show->alloc->free(show->alloc->ctx, stored->bytes, stored->len);
+    alloc->free(alloc->ctx, stored->bytes, stored->len);
     if (stored->devices)
-        show->alloc->free(show->alloc->ctx, stored->devices,
-                          stored->device_count * sizeof *stored->devices);
-    show->alloc->free(show->alloc->ctx, stored, sizeof *stored);
-    show->stored = NULL;
+        alloc->free(alloc->ctx, stored->devices,
+                    stored->device_count * sizeof *stored->devices);
+    alloc->free(alloc->ctx, stored, sizeof *stored);
+}
+
+void tts_eventfigures_path(const struct tts_eventfigures *stored, const char *op,
+                           char out[TTS_SUMMARY_PATH_BYTES])
+{
+    uintptr_t from = (uintptr_t)stored->bytes, at = (uintptr_t)op;
+    bool is_stored = at >= from && at < from + stored->len;
+    snprintf(out, TTS_SUMMARY_PATH_BYTES, "%s", is_stored ? op + strlen(op) + 1 : op);
 }
