@@ -44,9 +44,11 @@ static enum tts_status keep_path(struct load *load, const char *path, struct tts
 static void make_model(struct load *load)
 {
     struct tts_trainfile *out = &load->out;
-    for (size_t i = 0; i < TTS_TRAINFILE_KEY_COUNT; i++)
-        if (out->values[i].is_set)
-            out->values[i].file = TTS_TRAINFILE_MODEL;
+    for (size_t i = 0; i < tts_train_known_count; i++) {
+        struct tts_trainfile_value *value = tts_train_field(out, &tts_train_known[i]);
+        if (value && value->is_set)
+            value->file = TTS_TRAINFILE_MODEL;
+    }
     out->lora_file = out->pipeline_file = out->moe_file = out->grpo_file = TTS_TRAINFILE_MODEL;
     out->mlp_file = TTS_TRAINFILE_MODEL;
     out->unknown_file = TTS_TRAINFILE_MODEL;
@@ -68,7 +70,7 @@ static enum tts_status read_again_without_model(struct load *load, struct tts_er
 
 static enum tts_status load_model(struct load *load, struct tts_error *err)
 {
-    const struct tts_trainfile_value *named = &load->out.values[TTS_TRAINFILE_MODEL_CONFIG];
+    const struct tts_trainfile_value *named = &load->out.model_config;
     const struct tts_trainfile_part part = {.file = TTS_TRAINFILE_MODEL, .only_model = true};
     char *path = load->out.paths[TTS_TRAINFILE_MODEL];
     enum tts_status status =
@@ -88,8 +90,7 @@ static enum tts_status load_model(struct load *load, struct tts_error *err)
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||
-           file->grpo_line != 0 || file->values[TTS_TRAINFILE_ENABLE_CP].number != 0 ||
-           file->values[TTS_TRAINFILE_ENABLE_FSDP].number != 0;
+           file->grpo_line != 0 || file->enable_cp.number != 0 || file->enable_fsdp.number != 0;
 }
 
 static enum tts_status run(struct load *load, const char *path, struct tts_error *err)
@@ -111,7 +112,7 @@ static enum tts_status run(struct load *load, const char *path, struct tts_error
         make_model(load);
         return TTS_OK;
     }
-    if (!load->out.values[TTS_TRAINFILE_MODEL_CONFIG].is_set) {
+    if (!load->out.model_config.is_set) {
         if (has_model) {
             memcpy(load->out.paths[TTS_TRAINFILE_MODEL], load->out.paths[0],
                    TTS_TRAINFILE_TEXT_MAX);

@@ -46,6 +46,15 @@ bool tts_train_is_lora(const char *name);
 
 /* ---- a value, trainfile_value.c ---- */
 
+/* Returns the value that a known key fills, or NULL if the key is none of a value. */
+static inline struct tts_trainfile_value *tts_train_field(struct tts_trainfile *file,
+                                                          const struct tts_train_known *known)
+{
+    if (known->action != TTS_ACT_VALUE)
+        return NULL;
+    return (struct tts_trainfile_value *)(void *)((char *)file + known->field);
+}
+
 /* Nobody said anything: `null`, `~`. */
 bool tts_train_is_null(const struct tts_yaml_token *token);
 /* Neither null nor false nor 0 nor nothing at all: it is meant to be there. */

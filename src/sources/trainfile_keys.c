@@ -3,7 +3,8 @@
 #include <assert.h>
 
 #define KEPT(keyword, section, name, type)                                                     \
-    {name, TTS_SECTION_##section, TTS_ACT_VALUE, TTS_TYPE_##type, TTS_TRAINFILE_##keyword},
+    {name, TTS_SECTION_##section, TTS_ACT_VALUE, TTS_TYPE_##type,                              \
+     offsetof(struct tts_trainfile, keyword)},
 #define ENTER(section, name, inner)                                                            \
     {                                                                                          \
         name, TTS_SECTION_##section, TTS_ACT_ENTER, TTS_SECTION_##inner, 0                     \
@@ -136,12 +137,3 @@ const struct tts_train_known tts_train_known[] = {
 const size_t tts_train_known_count = sizeof tts_train_known / sizeof tts_train_known[0];
 static_assert(sizeof tts_train_known / sizeof tts_train_known[0] <= TTS_TRAINFILE_KNOWN_MAX,
               "readers keep a line of each");
-
-const char *tts_trainfile_key_name(enum tts_trainfile_key key)
-{
-#define NAME(keyword, section, name, type) name,
-    static const char *const names[] = {TTS_TRAINFILE_KEYS(NAME)};
-#undef NAME
-    assert((unsigned)key < TTS_TRAINFILE_KEY_COUNT);
-    return names[key];
-}

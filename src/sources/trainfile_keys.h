@@ -45,7 +45,7 @@ struct tts_train_known {
     uint8_t section; /* that it stands in */
     uint8_t action;
     uint8_t target; /* ENTER: the section; VALUE: its type */
-    uint8_t key;    /* VALUE: enum tts_trainfile_key */
+    uint16_t field; /* VALUE: offset in struct tts_trainfile */
 };
 
 enum { TTS_TRAINFILE_KNOWN_MAX = 192 };

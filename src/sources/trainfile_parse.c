@@ -274,8 +274,8 @@ static enum tts_status read_value(struct reader *r, const struct tts_train_known
     enum tts_status status = tts_train_value(known, token, &value, r->err);
     if (status != TTS_OK || !value.is_set)
         return status;
-    r->out->values[known->key] = value;
-    if (known->key == TTS_TRAINFILE_MULTIHOST && value.number)
+    *tts_train_field(r->out, known) = value;
+    if (known->field == offsetof(struct tts_trainfile, multihost) && value.number)
         flag(r, known, token->line);
     return TTS_OK;
 }

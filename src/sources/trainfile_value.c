@@ -213,7 +213,8 @@ enum tts_status tts_train_value(const struct tts_train_known *known,
     assert(known->action == TTS_ACT_VALUE);
     if (is_absent(known, token))
         return TTS_OK;
-    struct tts_trainfile_value value = {.is_set = true, .file = out->file, .line = token->line};
+    struct tts_trainfile_value value = {
+        .is_set = true, .key = known->name, .file = out->file, .line = token->line};
     enum tts_status status = TTS_OK;
     switch ((enum tts_train_type)known->target) {
     case TTS_TYPE_NUMBER:
