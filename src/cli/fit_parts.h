@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/device_arg.h"
-#include "plan/configpath.h"
 #include "plan/change.h"
+#include "plan/configpath.h"
 #include "plan/trainconfig.h"
 #include "views/json.h"
 

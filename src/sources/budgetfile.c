@@ -31,8 +31,9 @@ static struct budget_reader *reader_of(struct tts_yamlmap *map)
 }
 
 /* Refuses a token: `what` is the place, `wanted` is what should be there. */
-static enum tts_status refuse_token(struct tts_yamlmap *map, const struct tts_yaml_token *token,
-                                    const char *what, const char *wanted)
+static enum tts_status refuse_budget_token(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token, const char *what,
+                                           const char *wanted)
 {
     const char *is = "a list";
     if (token->kind == TTS_YAML_ALIAS)
@@ -70,8 +71,8 @@ static enum tts_status read_path(struct tts_yamlmap *map, const struct tts_yamlm
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
     quote_name(row->key, what);
     if (!is_text(token))
-        return refuse_token(map, token, what,
-                            is_device ? "the name of a device" : "the path of a run");
+        return refuse_budget_token(map, token, what,
+                                   is_device ? "the name of a device" : "the path of a run");
     bool is_long = token->too_long || strlen(token->bytes) >= TTS_BUDGET_PATH_MAX;
     if (is_long || token->control || strcmp(token->bytes, "-") == 0)
         return tts_yamlmap_fail(map, TTS_E_INVALID, token->line, "%s cannot be %s", what,
@@ -88,7 +89,7 @@ static enum tts_status read_memory(struct tts_yamlmap *map, const struct tts_yam
     struct tts_budget *out = reader_of(map)->out;
     uint64_t bytes = 0;
     if (!is_text(token))
-        return refuse_token(map, token, "'device_memory'", "bytes as 12GiB");
+        return refuse_budget_token(map, token, "'device_memory'", "bytes as 12GiB");
     enum tts_status status = tts_bytesize_parse(token->text, &bytes);
     if (token->too_long || status != TTS_OK || bytes == 0)
         return tts_yamlmap_fail(
@@ -176,7 +177,7 @@ static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
     quote_name(tts_budget_rule_key(limit->rule), what);
     if (!is_text(token))
-        return refuse_token(map, token, what, one_limit);
+        return refuse_budget_token(map, token, what, one_limit);
     enum tts_status status =
         token->too_long ? TTS_E_SYNTAX : tts_budget_limit_parse(token->text, limit);
     if (status == TTS_OK)
@@ -222,20 +223,23 @@ static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_li
 /* --- sections --------------------------------------------------------------------------- */
 
 /* Enters a map under `name`. */
-static enum tts_status enter_section(struct tts_yamlmap *map, uint8_t section, const char *name,
-                                     const struct tts_yaml_token *token, const char *wanted)
+static enum tts_status enter_budget_section(struct tts_yamlmap *map, uint8_t section,
+                                            const char *name,
+                                            const struct tts_yaml_token *token,
+                                            const char *wanted)
 {
     struct budget_reader *reader = reader_of(map);
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
     if (token->kind != TTS_YAML_MAP || token->dressed)
-        return refuse_token(map, token, quote_name(name, what), wanted);
+        return refuse_budget_token(map, token, quote_name(name, what), wanted);
     snprintf(reader->section, sizeof reader->section, "%.*s", TTS_YAMLMAP_QUOTE_MAX, name);
     reader->section_begin = reader->out->limit_count;
     tts_yamlmap_enter(map, section);
     return TTS_OK;
 }
 
-static enum tts_status end_section(struct tts_yamlmap *map, const struct tts_yaml_token *token)
+static enum tts_status end_budget_section(struct tts_yamlmap *map,
+                                          const struct tts_yaml_token *token)
 {
     const struct budget_reader *reader = map->ctx;
     if (tts_yamlmap_section(map) == SECTION_PHASES ||
@@ -268,32 +272,35 @@ static enum tts_status read_phase(struct tts_yamlmap *map, const struct tts_yaml
     memcpy(pattern->text, key->bytes, strlen(key->bytes) + 1);
     struct tts_yaml_token token;
     enum tts_status status = tts_yamlmap_next(map, &token);
-    return status == TTS_OK ? enter_section(map, SECTION_PHASE, key->text, &token,
-                                            "'segment_peak: 8GiB' or another limit below")
-                            : status;
+    return status == TTS_OK
+               ? enter_budget_section(map, SECTION_PHASE, key->text, &token,
+                                      "'segment_peak: 8GiB' or another limit below")
+               : status;
 }
 
 /* --- the form --------------------------------------------------------------------------- */
 
-static enum tts_status refuse_place(struct tts_yamlmap *map, const struct tts_yaml_token *token,
-                                    enum tts_yamlmap_place place)
+static enum tts_status refuse_budget_place(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token,
+                                           enum tts_yamlmap_place place)
 {
     if (place == TTS_YAMLMAP_EMPTY)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, 1,
                                 "it is empty: a check that checks nothing would always pass");
     if (place == TTS_YAMLMAP_DOCUMENT)
-        return refuse_token(map, token, "the document",
-                            "'overall:' or 'phases:' and limits below");
+        return refuse_budget_token(map, token, "the document",
+                                   "'overall:' or 'phases:' and limits below");
     if (tts_yamlmap_section(map) == SECTION_PHASES)
-        return refuse_token(map, token, "the label of a phase",
-                            "'LABEL:' and its limits below");
-    return refuse_token(map, token, "a key",
-                        tts_yamlmap_section(map) == TTS_YAMLMAP_TOP ? "'key: value' lines"
-                                                                    : "'key: limit' lines");
+        return refuse_budget_token(map, token, "the label of a phase",
+                                   "'LABEL:' and its limits below");
+    return refuse_budget_token(map, token, "a key",
+                               tts_yamlmap_section(map) == TTS_YAMLMAP_TOP
+                                   ? "'key: value' lines"
+                                   : "'key: limit' lines");
 }
 
-static enum tts_status read_unknown(struct tts_yamlmap *map, const struct tts_yaml_token *key,
-                                    const char *best)
+static enum tts_status read_budget_key(struct tts_yamlmap *map,
+                                       const struct tts_yaml_token *key, const char *best)
 {
     char all[sizeof map->err->text] = "";
     size_t len = 0;
@@ -312,8 +319,9 @@ static enum tts_status read_unknown(struct tts_yamlmap *map, const struct tts_ya
                             key->text, all);
 }
 
-static enum tts_status read_value(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                  const struct tts_yaml_token *token)
+static enum tts_status read_budget_value(struct tts_yamlmap *map,
+                                         const struct tts_yamlmap_row *row,
+                                         const struct tts_yaml_token *token)
 {
     struct budget_reader *reader = reader_of(map);
     struct tts_budget_limit limit = {.rule = (enum tts_budget_rule)row->target};
@@ -328,18 +336,18 @@ static enum tts_status read_value(struct tts_yamlmap *map, const struct tts_yaml
     case KEY_DEVICE_MEMORY:
         return read_memory(map, token);
     case KEY_OVERALL:
-        return enter_section(map, SECTION_OVERALL, row->key, token,
-                             "'dram_peak: 95%' or another limit below");
+        return enter_budget_section(map, SECTION_OVERALL, row->key, token,
+                                    "'dram_peak: 95%' or another limit below");
     case KEY_PHASES:
-        return enter_section(map, SECTION_PHASES, row->key, token,
-                             "labels below, each with limits");
+        return enter_budget_section(map, SECTION_PHASES, row->key, token,
+                                    "labels below, each with limits");
     default:
         return token->kind == TTS_YAML_LIST && !token->dressed ? read_limits(map, &limit)
                                                                : read_limit(map, token, &limit);
     }
 }
 
-static enum tts_status check_whole(const struct budget_reader *reader, struct tts_error *err)
+static enum tts_status check_budget(const struct budget_reader *reader, struct tts_error *err)
 {
     uint32_t device = reader->key_lines[KEY_DEVICE];
     uint32_t memory = reader->key_lines[KEY_DEVICE_MEMORY];
@@ -381,10 +389,10 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
                                           .max_bytes = TTS_BUDGETFILE_MAX_BYTES,
                                           .rows = rows,
                                           .row_count = ROWS,
-                                          .refuse = refuse_place,
-                                          .unknown = read_unknown,
-                                          .value = read_value,
-                                          .end = end_section};
+                                          .refuse = refuse_budget_place,
+                                          .unknown = read_budget_key,
+                                          .value = read_budget_value,
+                                          .end = end_budget_section};
     struct tts_budget budget = {0};
     struct budget_reader reader = {.out = &budget};
     for (uint16_t i = 0; i < TTS_BUDGET_RULES; i++) {
@@ -396,7 +404,7 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
     }
     enum tts_status status = tts_yamlmap_read(&form, &reader, text, len, err);
     if (status == TTS_OK)
-        status = check_whole(&reader, err);
+        status = check_budget(&reader, err);
     /* libyaml has no words for a tab. */
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
         is_tabbed(text, len, err->line)) {

@@ -24,8 +24,8 @@ struct device_entries {
 };
 
 /* `what` is the place of the token, as a message begins. */
-static enum tts_status refuse_token(struct tts_yamlmap *map, const struct tts_yaml_token *token,
-                                    const char *what)
+static enum tts_status refuse_device_token(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token, const char *what)
 {
     const char *is = "a list";
     if (token->dressed && token->kind != TTS_YAML_LIST)
@@ -40,17 +40,18 @@ static enum tts_status refuse_token(struct tts_yamlmap *map, const struct tts_ya
                             "%s is %s: write 'key: value' lines, values plain", what, is);
 }
 
-static enum tts_status refuse_place(struct tts_yamlmap *map, const struct tts_yaml_token *token,
-                                    enum tts_yamlmap_place place)
+static enum tts_status refuse_device_place(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token,
+                                           enum tts_yamlmap_place place)
 {
     if (place == TTS_YAMLMAP_EMPTY)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, 1,
                                 "it is empty: begin with a line 'preset: NAME'");
-    return refuse_token(map, token, place == TTS_YAMLMAP_KEY ? "a key" : "the document");
+    return refuse_device_token(map, token, place == TTS_YAMLMAP_KEY ? "a key" : "the document");
 }
 
-static enum tts_status refuse_key(struct tts_yamlmap *map, const struct tts_yaml_token *key,
-                                  const char *best)
+static enum tts_status refuse_device_key(struct tts_yamlmap *map,
+                                         const struct tts_yaml_token *key, const char *best)
 {
     return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
                             "a device file has no key '%.*s'%s%s%s", TTS_YAMLMAP_QUOTE_MAX,
@@ -58,14 +59,15 @@ static enum tts_status refuse_key(struct tts_yamlmap *map, const struct tts_yaml
                             best ? "'?" : "");
 }
 
-static enum tts_status keep_entry(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                  const struct tts_yaml_token *token)
+static enum tts_status keep_device_entry(struct tts_yamlmap *map,
+                                         const struct tts_yamlmap_row *row,
+                                         const struct tts_yaml_token *token)
 {
     struct device_entries *entries = map->ctx;
     char what[TTS_YAMLMAP_QUOTE_MAX + sizeof "the value of ''"];
     snprintf(what, sizeof what, "the value of '%s'", row->key);
     if (!tts_yamlmap_is_plain(token))
-        return refuse_token(map, token, what);
+        return refuse_device_token(map, token, what);
     if (strlen(token->text) > VALUE_MAX || token->unprintable)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
                                 "%s is not a short text of printable ASCII", what);
@@ -140,9 +142,9 @@ enum tts_status tts_devfile_parse(const char *text, size_t len, struct tts_chip 
                                           .max_bytes = TTS_DEVFILE_MAX_BYTES,
                                           .rows = rows,
                                           .row_count = KEYS,
-                                          .refuse = refuse_place,
-                                          .unknown = refuse_key,
-                                          .value = keep_entry};
+                                          .refuse = refuse_device_place,
+                                          .unknown = refuse_device_key,
+                                          .value = keep_device_entry};
     struct device_entries entries = {0};
     for (uint16_t i = 0; i < KEYS; i++) {
         rows[i].target = i;

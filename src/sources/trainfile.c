@@ -502,8 +502,8 @@ static struct tts_trainfile *result_at(const struct tts_yamlmap *map, int i)
 }
 
 /* Keeps the first place. */
-static void put_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
-                      uint32_t line)
+static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
+                            uint32_t line)
 {
     const struct train_reader *reader = map->ctx;
     if (*where == 0) {
@@ -516,8 +516,8 @@ static void put_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *f
 static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
 {
     const struct train_reader *reader = map->ctx;
-    put_place(map, &reader->all->lora_line, &reader->all->lora_file, line);
-    put_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
+    put_train_place(map, &reader->all->lora_line, &reader->all->lora_file, line);
+    put_train_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
 }
 
 /* Notes that the run is of the kind of `type`. */
@@ -530,11 +530,11 @@ static void flag_kind(const struct tts_yamlmap *map, enum train_type type, uint3
     }
     for (int i = 0; (out = result_at(map, i)) != NULL; i++) {
         if (type == TYPE_GRPO)
-            put_place(map, &out->grpo_line, &out->grpo_file, line);
+            put_train_place(map, &out->grpo_line, &out->grpo_file, line);
         else if (type == TYPE_PIPELINE)
-            put_place(map, &out->pipeline_line, &out->pipeline_file, line);
+            put_train_place(map, &out->pipeline_line, &out->pipeline_file, line);
         else
-            put_place(map, &out->moe_line, &out->moe_file, line);
+            put_train_place(map, &out->moe_line, &out->moe_file, line);
     }
 }
 
@@ -564,15 +564,15 @@ static void count_unknown(const struct tts_yamlmap *map, const struct tts_yaml_t
             memcpy(out->unknown_names[out->unknown_keys], key->text,
                    sizeof out->unknown_names[0] - 1);
         out->unknown_keys++;
-        put_place(map, &out->unknown_line, &out->unknown_file, key->line);
+        put_train_place(map, &out->unknown_line, &out->unknown_file, key->line);
     }
 }
 
 /* A key that is nearly a known one is a slip that would change the answer. Any other key, and
  * a key of adapters, is of a program that we do not know. A key with an anchor holds values
  * for others: nothing that could be missed. */
-static enum tts_status read_unknown(struct tts_yamlmap *map, const struct tts_yaml_token *key,
-                                    const char *best)
+static enum tts_status read_train_unknown(struct tts_yamlmap *map,
+                                          const struct tts_yaml_token *key, const char *best)
 {
     unsigned section = tts_yamlmap_section(map);
     bool is_adapter = is_lora(key->text);
@@ -597,8 +597,9 @@ static enum tts_status read_unknown(struct tts_yamlmap *map, const struct tts_ya
     return skip_value(map, &value);
 }
 
-static enum tts_status enter_section(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                     const struct tts_yaml_token *token)
+static enum tts_status enter_train_section(struct tts_yamlmap *map,
+                                           const struct tts_yamlmap_row *row,
+                                           const struct tts_yaml_token *token)
 {
     struct train_reader *reader = map->ctx;
     bool is_wanted = row->section != SECTION_TOP || row->target == SECTION_MODEL ||
@@ -654,8 +655,9 @@ static enum tts_status read_mesh(struct tts_yamlmap *map, const char *name,
     return TTS_OK;
 }
 
-static enum tts_status keep_value(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                  const struct tts_yaml_token *token)
+static enum tts_status keep_train_value(struct tts_yamlmap *map,
+                                        const struct tts_yamlmap_row *row,
+                                        const struct tts_yaml_token *token)
 {
     const struct train_reader *reader = map->ctx;
     struct tts_trainfile_value value = {
@@ -680,16 +682,17 @@ static enum tts_status keep_value(struct tts_yamlmap *map, const struct tts_yaml
     return status;
 }
 
-static enum tts_status read_value(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                  const struct tts_yaml_token *token)
+static enum tts_status read_train_value(struct tts_yamlmap *map,
+                                        const struct tts_yamlmap_row *row,
+                                        const struct tts_yaml_token *token)
 {
     struct train_reader *reader = map->ctx;
     enum train_type type = (enum train_type)row->type;
     bool is_kind = is_meant(token);
     if (type <= TYPE_TEXT)
-        return keep_value(map, row, token);
+        return keep_train_value(map, row, token);
     if (type == TYPE_ENTER)
-        return enter_section(map, row, token);
+        return enter_train_section(map, row, token);
     if (type == TYPE_MESH)
         return read_mesh(map, row->key, token);
     if (type == TYPE_EXPERT_AXIS) /* 0 is an axis */
@@ -711,8 +714,9 @@ static enum tts_status expect_sections(struct tts_error *err, const char *what, 
     return tts_yaml_at_line(err, line, TTS_E_NOT_FOUND);
 }
 
-static enum tts_status refuse_place(struct tts_yamlmap *map, const struct tts_yaml_token *token,
-                                    enum tts_yamlmap_place place)
+static enum tts_status refuse_train_place(struct tts_yamlmap *map,
+                                          const struct tts_yaml_token *token,
+                                          enum tts_yamlmap_place place)
 {
     if (place == TTS_YAMLMAP_KEY)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
@@ -746,17 +750,17 @@ static enum tts_status check_sections(struct train_reader *reader, struct tts_er
 }
 
 /* Results may be half written after a failure. */
-static enum tts_status read_file(struct train_reader *reader, const char *text, size_t len,
-                                 struct tts_error *err)
+static enum tts_status read_train_file(struct train_reader *reader, const char *text,
+                                       size_t len, struct tts_error *err)
 {
     static const struct tts_yamlmap_form form = {.what = "a configuration",
                                                  .max_bytes = TTS_TRAINFILE_MAX_BYTES,
                                                  .rows = rows,
                                                  .row_count = ROWS,
                                                  .has_refs = true,
-                                                 .refuse = refuse_place,
-                                                 .unknown = read_unknown,
-                                                 .value = read_value};
+                                                 .refuse = refuse_train_place,
+                                                 .unknown = read_train_unknown,
+                                                 .value = read_train_value};
     assert(reader->file < TTS_TRAINFILE_FILES);
     enum tts_status status = tts_yamlmap_read(&form, reader, text, len, err);
     return status == TTS_OK ? check_sections(reader, err) : status;
@@ -767,7 +771,7 @@ enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
 {
     struct tts_trainfile all = *out, rest = {0};
     struct train_reader reader = {.file = file, .all = &all, .rest = &rest};
-    enum tts_status status = read_file(&reader, text, len, err);
+    enum tts_status status = read_train_file(&reader, text, len, err);
     if (status == TTS_OK)
         *out = all;
     return status;
@@ -906,14 +910,15 @@ static enum tts_status find_model(const char *named, const char *beside,
 
 /* ---- both files ---- */
 
-struct load {
+struct train_load {
     struct tts_trainfile out, rest;
     const struct tts_textfile *text; /* of the file that was asked for */
     struct tts_textfile training, model;
     struct train_reader reader;
 };
 
-static enum tts_status keep_path(struct load *load, const char *path, struct tts_error *err)
+static enum tts_status keep_path(struct train_load *load, const char *path,
+                                 struct tts_error *err)
 {
     size_t len = strlen(path);
     if (len >= TTS_TRAINFILE_TEXT_MAX)
@@ -938,7 +943,7 @@ static void make_model(struct tts_trainfile *out)
     out->paths[TTS_TRAINFILE_TRAINING][0] = '\0';
 }
 
-static enum tts_status load_model(struct load *load, struct tts_error *err)
+static enum tts_status load_train_model(struct train_load *load, struct tts_error *err)
 {
     const struct tts_trainfile_value *named = &load->out.model_config;
     char *path = load->out.paths[TTS_TRAINFILE_MODEL];
@@ -951,8 +956,9 @@ static enum tts_status load_model(struct load *load, struct tts_error *err)
                                          .all = &load->out,
                                          .rest = &load->rest};
     status = tts_textfile_read(path, TTS_TRAINFILE_MAX_BYTES, NULL, &load->model, err);
-    return status == TTS_OK ? read_file(&load->reader, load->model.text, load->model.len, err)
-                            : status;
+    return status == TTS_OK
+               ? read_train_file(&load->reader, load->model.text, load->model.len, err)
+               : status;
 }
 
 /* Returns true if the run is refused, whatever its model. */
@@ -962,7 +968,8 @@ static bool is_not_modelled(const struct tts_trainfile *file)
            file->grpo_line != 0 || file->enable_cp.number != 0 || file->enable_fsdp.number != 0;
 }
 
-static enum tts_status load_files(struct load *load, const char *path, struct tts_error *err)
+static enum tts_status load_train_files(struct train_load *load, const char *path,
+                                        struct tts_error *err)
 {
     struct train_reader *reader = &load->reader;
     struct tts_trainfile *out = &load->out;
@@ -973,7 +980,7 @@ static enum tts_status load_files(struct load *load, const char *path, struct tt
         load->text = &load->training;
     }
     if (status == TTS_OK)
-        status = read_file(reader, load->text->text, load->text->len, err);
+        status = read_train_file(reader, load->text->text, load->text->len, err);
     if (status != TTS_OK)
         return status;
     bool has_model = reader->model_line != 0;
@@ -985,7 +992,7 @@ static enum tts_status load_files(struct load *load, const char *path, struct tt
     if (out->model_config.is_set) { /* it counts more than a transformer_config */
         memcpy(load->rest.paths, out->paths, sizeof out->paths);
         *out = load->rest;
-        return load_model(load, err);
+        return load_train_model(load, err);
     }
     if (has_model) {
         memcpy(out->paths[TTS_TRAINFILE_MODEL], out->paths[TTS_TRAINFILE_TRAINING],
@@ -1005,13 +1012,13 @@ enum tts_status tts_trainfile_load(const char *path, const struct tts_textfile *
                                    struct tts_error *err)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
-    struct load *load = alloc->alloc(alloc->ctx, sizeof *load);
+    struct train_load *load = alloc->alloc(alloc->ctx, sizeof *load);
     if (!load) {
         *bad_file = TTS_TRAINFILE_TRAINING;
         return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
     }
-    *load = (struct load){.text = text};
-    enum tts_status status = load_files(load, path, err);
+    *load = (struct train_load){.text = text};
+    enum tts_status status = load_train_files(load, path, err);
     if (status == TTS_OK)
         *out = load->out;
     else {

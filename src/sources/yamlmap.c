@@ -58,7 +58,7 @@ void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section)
 }
 
 /* Of several maps the first counts most, so it goes on top. */
-static enum tts_status read_merge(struct tts_yamlmap *map, uint32_t line)
+static enum tts_status read_yamlmap_merge(struct tts_yamlmap *map, uint32_t line)
 {
     struct tts_yamlmap_level *level = level_of(map);
     struct tts_yaml_range maps[TTS_YAMLMAP_MERGES_MAX];
@@ -74,7 +74,8 @@ static enum tts_status read_merge(struct tts_yamlmap *map, uint32_t line)
 }
 
 /* Ends the map of a section, or a map that is merged into it. */
-static enum tts_status end_map(struct tts_yamlmap *map, const struct tts_yaml_token *token)
+static enum tts_status end_yamlmap_level(struct tts_yamlmap *map,
+                                         const struct tts_yaml_token *token)
 {
     struct tts_yamlmap_level *level = level_of(map);
     if (level->merge_count > 0) {
@@ -128,7 +129,7 @@ find_row(const struct tts_yamlmap *map, const struct tts_yaml_token *token, cons
 }
 
 /* Passes over the value of a merged key that the section has already. */
-static enum tts_status pass_value(struct tts_yamlmap *map)
+static enum tts_status pass_yamlmap_value(struct tts_yamlmap *map)
 {
     unsigned depth = 0;
     do {
@@ -144,7 +145,8 @@ static enum tts_status pass_value(struct tts_yamlmap *map)
     return TTS_OK;
 }
 
-static enum tts_status read_pair(struct tts_yamlmap *map, const struct tts_yaml_token *key)
+static enum tts_status read_yamlmap_pair(struct tts_yamlmap *map,
+                                         const struct tts_yaml_token *key)
 {
     const struct tts_yamlmap_form *form = map->form;
     const char *best = NULL;
@@ -152,13 +154,13 @@ static enum tts_status read_pair(struct tts_yamlmap *map, const struct tts_yaml_
     if (!is_key)
         return form->refuse(map, key, TTS_YAMLMAP_KEY);
     if (form->has_refs && !key->quoted && strcmp(key->text, "<<") == 0)
-        return read_merge(map, key->line);
+        return read_yamlmap_merge(map, key->line);
     const struct tts_yamlmap_row *row = find_row(map, key, &best);
     if (!row)
         return form->unknown(map, key, best);
     uint32_t *line = &map->lines[row - form->rows];
     if (level_of(map)->is_merged && *line > 0)
-        return pass_value(map);
+        return pass_yamlmap_value(map);
     enum tts_status status = tts_yamlmap_check_once(map, row->key, *line, key->line);
     if (status != TTS_OK)
         return status;
@@ -171,7 +173,7 @@ static enum tts_status read_pair(struct tts_yamlmap *map, const struct tts_yaml_
 /* ---- the document ---- */
 
 /* Reads past the beginning of the map. */
-static enum tts_status open_document(struct tts_yamlmap *map)
+static enum tts_status open_yamlmap(struct tts_yamlmap *map)
 {
     bool has_refs = map->form->has_refs;
     struct tts_yaml_token token;
@@ -188,15 +190,15 @@ static enum tts_status open_document(struct tts_yamlmap *map)
     return TTS_OK;
 }
 
-static enum tts_status read_maps(struct tts_yamlmap *map)
+static enum tts_status read_yamlmap_levels(struct tts_yamlmap *map)
 {
     tts_yamlmap_enter(map, TTS_YAMLMAP_TOP);
     while (map->depth > 0) {
         struct tts_yaml_token token;
         enum tts_status status = tts_yamlmap_next(map, &token);
         if (status == TTS_OK)
-            status =
-                token.kind == TTS_YAML_MAP_END ? end_map(map, &token) : read_pair(map, &token);
+            status = token.kind == TTS_YAML_MAP_END ? end_yamlmap_level(map, &token)
+                                                    : read_yamlmap_pair(map, &token);
         if (status != TTS_OK)
             return status;
     }
@@ -204,7 +206,7 @@ static enum tts_status read_maps(struct tts_yamlmap *map)
 }
 
 /* Nothing may follow the map. */
-static enum tts_status close_document(struct tts_yamlmap *map)
+static enum tts_status close_yamlmap(struct tts_yamlmap *map)
 {
     struct tts_yaml_token token;
     enum tts_status status = tts_yamlmap_next(map, &token);
@@ -230,11 +232,11 @@ enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
     if (status != TTS_OK)
         return status;
     tts_yaml_refs_init(&map.refs, &map.yaml, NULL);
-    status = open_document(&map);
+    status = open_yamlmap(&map);
     if (status == TTS_OK)
-        status = read_maps(&map);
+        status = read_yamlmap_levels(&map);
     if (status == TTS_OK)
-        status = close_document(&map);
+        status = close_yamlmap(&map);
     tts_yaml_refs_release(&map.refs);
     tts_yaml_close(&map.yaml);
     return status;
