@@ -4,6 +4,7 @@
 #include "sources/trainfile.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void check_value(const struct tts_trainfile_value *value, const char *nam
                         uint32_t lines)
 {
     if (!value->is_set) {
-        if (value->line != 0 || value->number != 0 || value->text[0] != '\0')
+        if (value->key || value->line != 0 || value->number != 0 || value->text[0] != '\0')
             stop("a value that is not set has something", name);
         return;
     }
@@ -47,10 +48,26 @@ static bool is_same_value(const struct tts_trainfile_value *a,
            a->number == b->number && strcmp(a->text, b->text) == 0;
 }
 
+/* Every value of a file. */
+static const struct {
+    const char *name;
+    size_t offset;
+} fields[] = {
+#define FIELD(field, section, name, type) {name, offsetof(struct tts_trainfile, field)},
+    TTS_TRAINFILE_KEYS(FIELD)
+#undef FIELD
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+static const struct tts_trainfile_value *value_at(const struct tts_trainfile *file, size_t i)
+{
+    return (const void *)((const char *)file + fields[i].offset);
+}
+
 static bool is_same(const struct tts_trainfile *a, const struct tts_trainfile *b)
 {
-    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++)
-        if (!is_same_value(&a->values[key], &b->values[key]))
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!is_same_value(value_at(a, i), value_at(b, i)))
             return false;
     return a->mesh_shape[0] == b->mesh_shape[0] && a->mesh_shape[1] == b->mesh_shape[1] &&
            a->mesh_line == b->mesh_line && a->lora_line == b->lora_line &&
@@ -68,9 +85,8 @@ static void check_line(const char *what, uint32_t line, uint32_t lines)
 
 static void check(const struct tts_trainfile *read, uint32_t lines)
 {
-    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++)
-        check_value(&read->values[key], tts_trainfile_key_name((enum tts_trainfile_key)key),
-                    lines);
+    for (size_t i = 0; i < FIELDS; i++)
+        check_value(value_at(read, i), fields[i].name, lines);
     check_line("mesh", read->mesh_line, lines);
     check_line("lora", read->lora_line, lines);
     check_line("pipeline", read->pipeline_line, lines);

@@ -9,14 +9,14 @@
 #include "cli/options.h"
 #include "cli/same_file.h"
 
-#include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 static const char command[] = TTS_FIT_COMMAND;
 
 struct fit_command {
     struct tts_fit_options options;
-    struct tts_fit_setup setup;
+    struct tts_trainconfig setup;
     struct tts_chip chip;
     struct tts_fit *fit;
     struct tts_fit_answer answer;
@@ -29,6 +29,28 @@ static bool asks_for_inference(char **argv)
         if (strcmp(*arg, "--inference") == 0)
             return true;
     return false;
+}
+
+/* The command line is wrong, or asks for a run that is not modelled: TTS_EXIT_USAGE. */
+int tts_fit_print_notes(const struct tts_notes *notes, enum tts_status status)
+{
+    for (size_t i = 0; i <= notes->count; i++) {
+        bool is_note = i < notes->count;
+        const struct tts_note *note = is_note ? &notes->list[i] : &notes->error;
+        const char *before = is_note ? "note: " : "";
+        if (!is_note && status == TTS_OK)
+            break;
+        if (!note->path)
+            tts_message(command, "%s%s", before, note->text);
+        else if (note->line > 0)
+            tts_message(command, "%s%s:%" PRIu32 ": %s", before, tts_message_path(note->path),
+                        note->line, note->text);
+        else
+            tts_message(command, "%s%s: %s", before, tts_message_path(note->path), note->text);
+    }
+    if (status == TTS_OK)
+        return TTS_EXIT_DONE;
+    return status == TTS_E_INVALID ? TTS_EXIT_USAGE : TTS_EXIT_INPUT;
 }
 
 /* What the device cannot tell is a matter of the command line, the rest is input. */
@@ -112,12 +134,17 @@ static bool is_good_news(const struct fit_command *fit)
 
 static int run(struct fit_command *fit)
 {
+    struct tts_fit_options *options = &fit->options;
+    struct tts_trainconfig *setup = &fit->setup;
     struct tts_error err = {0};
     int code = tts_device_arg_resolve(&fit->options.device, command, &fit->chip);
-    if (code == TTS_EXIT_DONE)
-        code = tts_fit_operand(&fit->options.path, fit->options.folder_path);
-    if (code == TTS_EXIT_DONE)
-        code = tts_fit_setup_load(&fit->setup, &fit->options);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    enum tts_status status =
+        tts_configpath_resolve(&options->path, options->folder_path, &setup->notes);
+    if (status == TTS_OK)
+        status = tts_trainconfig_load(setup, options->path, &options->overrides);
+    code = tts_fit_print_notes(&setup->notes, status);
     if (code != TTS_EXIT_DONE)
         return code;
     if (records_over_input(fit))

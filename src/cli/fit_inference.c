@@ -59,23 +59,23 @@ static const struct tts_option options_table[] = {
     [OPTION_DEVICE] = {"device", 'd', true},
     [OPTION_SET] = {"set", 0, true},
     [OPTION_OF_TRAINING] = {"runner", 'r', true},
-    {"optimizer", 'o', true},
-    {"accumulate", 'a', true},
-    {"blocks", 0, true},
-    {"width", 0, true},
-    {"heads", 0, true},
-    {"groups", 0, true},
-    {"mlp", 0, true},
-    {"dropout", 0, true},
-    {"weight-tying", 0, true},
-    {"momentum", 0, true},
-    {"clip", 0, false},
-    {"no-clip", 0, false},
-    {"data-parallel", 0, true},
-    {"recipe", 0, true},
-    {"kernel-binaries", 'k', false},
-    {"max", 'm', true},
-    {"record", 0, true},
+    {"optimizer", 'o', .type = TTS_OPTION_TEXT},
+    {"accumulate", 'a', .type = TTS_OPTION_TEXT},
+    {"blocks", 0, .type = TTS_OPTION_TEXT},
+    {"width", 0, .type = TTS_OPTION_TEXT},
+    {"heads", 0, .type = TTS_OPTION_TEXT},
+    {"groups", 0, .type = TTS_OPTION_TEXT},
+    {"mlp", 0, .type = TTS_OPTION_TEXT},
+    {"dropout", 0, .type = TTS_OPTION_TEXT},
+    {"weight-tying", 0, .type = TTS_OPTION_TEXT},
+    {"momentum", 0, .type = TTS_OPTION_TEXT},
+    {"clip", 0, .type = TTS_OPTION_FLAG},
+    {"no-clip", 0, .type = TTS_OPTION_FLAG},
+    {"data-parallel", 0, .type = TTS_OPTION_TEXT},
+    {"recipe", 0, .type = TTS_OPTION_TEXT},
+    {"kernel-binaries", 'k', .type = TTS_OPTION_FLAG},
+    {"max", 'm', .type = TTS_OPTION_TEXT},
+    {"record", 0, .type = TTS_OPTION_TEXT},
     {0},
 };
 
@@ -100,7 +100,7 @@ struct given {
     bool has_dtype[OPTION_CACHE + 1];
 };
 
-static bool set_number(struct tts_inference_ask *ask, int option, const char *value)
+static bool set_number(struct tts_inferconfig *ask, int option, const char *value)
 {
     struct tts_inference_config *config = &ask->config;
     uint64_t *const numbers[] = {
@@ -163,13 +163,13 @@ static bool set_option(struct tts_inference_ask *ask, struct given *given, int o
         return false;
     }
     if (option >= OPTION_BATCH && option <= OPTION_VOCAB)
-        return set_number(ask, option, value);
+        return set_number(&ask->in, option, value);
     if (option >= OPTION_WEIGHTS && option <= OPTION_CACHE)
         return set_dtype(given, option, value);
     if (option == OPTION_SET)
         return tts_device_arg_set(&ask->device, command, value);
     if (option == OPTION_SEPARATE_HEAD)
-        ask->config.separate_head = true;
+        ask->in.config.separate_head = true;
     else if (option == OPTION_JSON)
         ask->json = true;
     else if (option == OPTION_TRACE_REGION)
@@ -180,7 +180,7 @@ static bool set_option(struct tts_inference_ask *ask, struct given *given, int o
 }
 
 /* The special ones go before the general one, wherever they stand. */
-static void put_dtypes(struct tts_inference_ask *ask, const struct given *given)
+static void put_dtypes(struct tts_inferconfig *ask, const struct given *given)
 {
     struct tts_inference_config *config = &ask->config;
     const struct {
@@ -224,9 +224,9 @@ static int read_options(struct tts_inference_ask *ask, char **argv, int *exit_co
             tts_options_bad_operands(&options, options.operand_count ? NULL : "CONFIG");
         return TTS_OPTIONS_STOP;
     }
-    ask->path = options.operands[0];
-    put_dtypes(ask, &given);
-    if (strcmp(ask->device.name, "-") == 0 && strcmp(ask->path, "-") == 0) {
+    ask->in.path = options.operands[0];
+    put_dtypes(&ask->in, &given);
+    if (strcmp(ask->device.name, "-") == 0 && strcmp(ask->in.path, "-") == 0) {
         tts_message(command,
                     "standard input cannot be both the device file and the configuration");
         return TTS_OPTIONS_STOP;
@@ -235,11 +235,6 @@ static int read_options(struct tts_inference_ask *ask, char **argv, int *exit_co
 }
 
 /* --- the answer ------------------------------------------------------------------------- */
-
-bool tts_inference_has_window(const struct tts_inference_ask *ask)
-{
-    return ask->window > 0 && ask->window < ask->config.length;
-}
 
 bool tts_inference_has_chips(const struct tts_inference_answer *answer)
 {
@@ -267,41 +262,20 @@ static int find_chip(struct tts_inference_ask *ask, struct tts_chip *chip)
     return TTS_EXIT_DONE;
 }
 
-/* Says which value it is, and where it is from. */
-static int check(const struct tts_inference_ask *ask)
-{
-    enum tts_inference_field field = TTS_INFERENCE_FIELD_NONE;
-    struct tts_error err = {0};
-    if (tts_inference_check(&ask->config, &field, &err) == TTS_OK)
-        return TTS_EXIT_DONE;
-    const struct tts_inference_origin *origin = &ask->origins[field];
-    if (origin->option) {
-        tts_message(command, "'%s' %s", origin->option, err.text);
-        return TTS_EXIT_USAGE;
-    }
-    const char *path = tts_message_path(origin->path ? origin->path : ask->path);
-    const char *key = origin->key ? origin->key : "the configuration";
-    if (origin->line > 0)
-        tts_message(command, "%s:%" PRIu32 ": '%s' %s", path, origin->line, key, err.text);
-    else
-        tts_message(command, "%s: '%s' %s", path, key, err.text);
-    return TTS_EXIT_INPUT;
-}
-
 static int fail(const struct tts_error *err)
 {
     tts_message(command, "%s", err->text);
     return TTS_EXIT_INPUT;
 }
 
-static int print(const struct tts_inference_answer *answer)
+static int print(const struct tts_inference_answer *answer, bool is_json)
 {
     struct tts_outfile file;
     struct tts_json json;
     struct tts_error err = {0};
     if (tts_outfile_open(&file, "-", &err) != TTS_OK)
         return fail(&err);
-    if (answer->ask->json) {
+    if (is_json) {
         tts_json_init(&json, file.stream);
         tts_inference_json(answer, &json);
     } else {
@@ -312,28 +286,34 @@ static int print(const struct tts_inference_answer *answer)
     return tts_inference_fits(answer) ? TTS_EXIT_DONE : TTS_EXIT_BAD_NEWS;
 }
 
+static int run(struct tts_inference_ask *ask, char **argv)
+{
+    struct tts_chip chip;
+    struct tts_inference_answer answer = {.ask = &ask->in, .chip = &chip};
+    struct tts_error err = {0};
+    int code;
+    if (read_options(ask, argv, &code) == TTS_OPTIONS_STOP)
+        return code;
+    code = find_chip(ask, &chip);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    code = tts_fit_print_notes(&ask->in.train.notes, tts_inferconfig_load(&ask->in));
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (tts_inference_plan(&ask->in.config, &chip, NULL, &answer.plan, &err) != TTS_OK)
+        return fail(&err);
+    if (!answer.plan.fits && tts_inference_has_chips(&answer) &&
+        tts_inferconfig_lighten(&ask->in, &chip, &answer.plan, answer.lighter,
+                                &answer.lighter_count, &err) != TTS_OK)
+        return fail(&err);
+    return print(&answer, ask->json);
+}
+
 int tts_fit_inference(int argc, char **argv)
 {
     (void)argc;
-    struct tts_inference_ask ask = {.device = {.name = "n150"},
-                                    .config = {.batch = 1, .block = 32, .tensor_parallel = 1}};
-    struct tts_chip chip;
-    struct tts_inference_answer answer = {.ask = &ask, .chip = &chip};
-    struct tts_error err = {0};
-    int code;
-    if (read_options(&ask, argv, &code) == TTS_OPTIONS_STOP)
-        return code;
-    code = find_chip(&ask, &chip);
-    if (code == TTS_EXIT_DONE)
-        code = tts_inference_model_load(&ask);
-    if (code == TTS_EXIT_DONE)
-        code = check(&ask);
-    if (code != TTS_EXIT_DONE)
-        return code;
-    if (tts_inference_plan(&ask.config, &chip, NULL, &answer.plan, &err) != TTS_OK)
-        return fail(&err);
-    if (!answer.plan.fits && tts_inference_has_chips(&answer) &&
-        tts_inference_lighter_find(&answer, &err) != TTS_OK)
-        return fail(&err);
-    return print(&answer);
+    struct tts_inference_ask ask = {
+        .device = {.name = "n150"},
+        .in = {.config = {.batch = 1, .block = 32, .tensor_parallel = 1}}};
+    return run(&ask, argv);
 }

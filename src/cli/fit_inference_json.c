@@ -9,7 +9,7 @@ static void put_number(struct tts_json *json, const char *key, bool known, uint6
         tts_json_null(json, key);
 }
 
-static void put_model(struct tts_json *json, const struct tts_inference_ask *ask,
+static void put_model(struct tts_json *json, const struct tts_inferconfig *ask,
                       const struct tts_inference *plan)
 {
     const struct tts_inference_model *model = &ask->config.model;
@@ -29,10 +29,10 @@ static void put_model(struct tts_json *json, const struct tts_inference_ask *ask
     tts_json_object_end(json);
 }
 
-static void put_unused(struct tts_json *json, const struct tts_inference_ask *ask)
+static void put_unused(struct tts_json *json, const struct tts_inferconfig *ask)
 {
     tts_json_array(json, "unused_keys");
-    if (tts_inference_has_window(ask)) {
+    if (tts_inferconfig_has_window(ask)) {
         tts_json_object(json, NULL);
         tts_json_text(json, "key", "sliding_window");
         tts_json_number(json, "value", ask->window);
@@ -49,7 +49,7 @@ static void put_unused(struct tts_json *json, const struct tts_inference_ask *as
     tts_json_array_end(json);
 }
 
-static void put_config(struct tts_json *json, const struct tts_inference_ask *ask,
+static void put_config(struct tts_json *json, const struct tts_inferconfig *ask,
                        const struct tts_chip *chip)
 {
     const struct tts_inference_config *config = &ask->config;
@@ -65,7 +65,7 @@ static void put_config(struct tts_json *json, const struct tts_inference_ask *as
     tts_json_object_end(json);
 }
 
-static void put_parts(struct tts_json *json, const struct tts_inference_ask *ask,
+static void put_parts(struct tts_json *json, const struct tts_inferconfig *ask,
                       const struct tts_inference *plan)
 {
     tts_json_array(json, "parts");
@@ -162,7 +162,7 @@ static void put_lighter(struct tts_json *json, const struct tts_inference_answer
 
 void tts_inference_json(const struct tts_inference_answer *answer, struct tts_json *json)
 {
-    const struct tts_inference_ask *ask = answer->ask;
+    const struct tts_inferconfig *ask = answer->ask;
     const struct tts_chip *chip = answer->chip;
     const struct tts_inference *plan = &answer->plan;
     tts_json_object(json, NULL);

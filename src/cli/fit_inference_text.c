@@ -7,13 +7,13 @@
 
 #include <inttypes.h>
 
-static void print_head(const struct tts_inference_ask *ask, const struct tts_inference *plan,
+static void print_head(const struct tts_inferconfig *ask, const struct tts_inference *plan,
                        FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     const struct tts_inference_model *model = &config->model;
-    char type[TTS_INFERENCE_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text(type, sizeof type, ask->model_type, TTS_INFERENCE_TYPE_MAX);
+    char type[TTS_INFERCONFIG_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text(type, sizeof type, ask->model_type, TTS_INFERCONFIG_TYPE_MAX);
     fprintf(out, "%s%s: %" PRIu64 " parameters\n", type,
             ask->type_is_assumed ? " (assumed, the file does not say)" : "", plan->parameters);
     tts_say(out, 0,
@@ -34,7 +34,7 @@ static void print_head(const struct tts_inference_ask *ask, const struct tts_inf
     fputc('\n', out);
 }
 
-static void print_parts(const struct tts_inference_ask *ask, const struct tts_inference *plan,
+static void print_parts(const struct tts_inferconfig *ask, const struct tts_inference *plan,
                         FILE *out)
 {
     char mb[TTS_NUMBER_MB_MAX], share[TTS_FIT_SHARE_MAX];
@@ -148,11 +148,11 @@ static void print_largest(const struct tts_inference_config *config,
     fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
 }
 
-static void print_unused(const struct tts_inference_ask *ask, FILE *out)
+static void print_unused(const struct tts_inferconfig *ask, FILE *out)
 {
-    char method[TTS_INFERENCE_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text(method, sizeof method, ask->quantization, TTS_INFERENCE_TYPE_MAX);
-    if (tts_inference_has_window(ask))
+    char method[TTS_INFERCONFIG_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text(method, sizeof method, ask->quantization, TTS_INFERCONFIG_TYPE_MAX);
+    if (tts_inferconfig_has_window(ask))
         tts_say(out, 0, "not used: sliding_window %" PRIu64 "; " TTS_INFERENCE_WINDOW_REASON,
                 ask->window);
     if (ask->is_quantized)
@@ -161,7 +161,7 @@ static void print_unused(const struct tts_inference_ask *ask, FILE *out)
                 method[0] ? " (" : "", method, method[0] ? ")" : "");
 }
 
-static void print_left_out(const struct tts_inference_ask *ask, FILE *out)
+static void print_left_out(const struct tts_inferconfig *ask, FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     fputc('\n', out);

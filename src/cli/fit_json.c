@@ -14,28 +14,28 @@ static void put_layer(struct tts_json *json, int32_t layer)
 
 /* ---- what was run ---- */
 
-static void put_value(const struct tts_fit_setup *setup, enum tts_fit_setting setting,
+static void put_value(const struct tts_trainconfig *setup, enum tts_workload_field setting,
                       struct tts_json *json)
 {
-    static const char *const origins[] = {[TTS_FIT_OPTION] = "option",
-                                          [TTS_FIT_FILE] = "file",
-                                          [TTS_FIT_DEFAULT] = "default",
-                                          [TTS_FIT_RULE] = "rule"};
-    const struct tts_fit_setting_info *info = tts_fit_setting(setting);
-    const struct tts_fit_value *value = &setup->values[setting];
-    tts_json_object(json, info->name);
-    if (info->kind == TTS_FIT_WORD)
-        tts_json_text(json, "value", tts_fit_value_word(setup, setting));
-    else if (info->kind == TTS_FIT_BOOL)
+    static const char *const origins[] = {[TTS_ORIGIN_OPTION] = "option",
+                                          [TTS_ORIGIN_FILE] = "file",
+                                          [TTS_ORIGIN_DEFAULT] = "default",
+                                          [TTS_ORIGIN_RULE] = "rule"};
+    const struct tts_setting *info = tts_setting_of(setting);
+    const struct tts_setting_value *value = &setup->values[setting];
+    tts_json_object(json, info->key);
+    if (info->kind == TTS_SETTING_WORD)
+        tts_json_text(json, "value", tts_trainconfig_word(setup, setting));
+    else if (info->kind == TTS_SETTING_BOOL)
         tts_json_bool(json, "value", value->number != 0);
     else
         tts_json_number(json, "value", value->number);
     tts_json_text(json, "source", origins[value->origin]);
-    if (value->origin == TTS_FIT_FILE) {
+    if (value->origin == TTS_ORIGIN_FILE) {
         tts_json_text(json, "file", setup->file.paths[value->file]);
         tts_json_number(json, "line", value->line);
     }
-    if (value->origin == TTS_FIT_OPTION)
+    if (value->origin == TTS_ORIGIN_OPTION)
         tts_json_text(json, "option", info->option);
     if (value->why)
         tts_json_text(json, "reason", value->why);
@@ -44,16 +44,16 @@ static void put_value(const struct tts_fit_setup *setup, enum tts_fit_setting se
 
 static void put_config(const struct tts_fit_answer *answer, struct tts_json *json)
 {
-    const struct tts_fit_setup *setup = answer->setup;
+    const struct tts_trainconfig *setup = answer->setup;
     tts_json_text(json, "recipe", tts_recipe_name(setup->workload.recipe));
     tts_json_text(json, "file", answer->options->path);
     tts_json_text_or_null(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
     tts_json_text_or_null(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
     tts_json_number(json, "unknown_keys", setup->file.unknown_keys);
     tts_json_object(json, "config");
-    for (int i = 0; i < TTS_FIT_SETTING_COUNT; i++)
-        if (setup->values[i].origin != TTS_FIT_UNUSED)
-            put_value(setup, (enum tts_fit_setting)i, json);
+    for (int i = 0; i < TTS_FIELD_NONE; i++)
+        if (setup->values[i].origin != TTS_ORIGIN_UNUSED)
+            put_value(setup, (enum tts_workload_field)i, json);
     tts_json_object_end(json);
     tts_json_number(json, "padded_vocabulary", tts_workload_vocabulary(&setup->workload));
     tts_json_number(json, "parameters", answer->fit->parameters);
@@ -158,7 +158,7 @@ static void put_failure(const struct tts_fit_placement *placement, struct tts_js
     tts_json_object_end(json);
 }
 
-static void put_stops(const struct tts_fit_setup *setup, struct tts_json *json)
+static void put_stops(const struct tts_trainconfig *setup, struct tts_json *json)
 {
     if (setup->stop_count == 0) {
         tts_json_null(json, "refused_by_program");
@@ -166,7 +166,7 @@ static void put_stops(const struct tts_fit_setup *setup, struct tts_json *json)
     }
     tts_json_array(json, "refused_by_program");
     for (size_t i = 0; i < setup->stop_count; i++) {
-        const struct tts_fit_stop *stop = &setup->stops[i];
+        const struct tts_train_stop *stop = &setup->stops[i];
         tts_json_object(json, NULL);
         tts_json_text(json, "reason", stop->reason);
         tts_json_text(json, "figures_for", stop->figures);

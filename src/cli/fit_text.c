@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "cli/fit_line.h"
 #include "cli/fit_parts.h"
+#include "cli/message.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -115,16 +116,17 @@ static void put_largest(const struct tts_fit_answer *answer, FILE *out)
 
 /* ---- a run that its program refuses ---- */
 
-static void put_stops(const struct tts_fit_setup *setup, FILE *out)
+static void put_stops(const struct tts_trainconfig *setup, FILE *out)
 {
     if (setup->stop_count == 0)
         return;
     fputs("does not run: the training program stops before it trains\n", out);
     for (size_t i = 0; i < setup->stop_count; i++) {
-        const struct tts_fit_stop *stop = &setup->stops[i];
+        const struct tts_train_stop *stop = &setup->stops[i];
         char path[TTS_TRAINFILE_TEXT_MAX * TTS_SAFE_COLUMN_BYTES + 1] = "", line[24] = "";
         if (stop->line > 0) {
-            tts_safe_text(path, sizeof path, tts_fit_path(setup, stop->file),
+            tts_safe_text(path, sizeof path,
+                          tts_message_path(tts_trainconfig_path(setup, stop->file)),
                           TTS_TRAINFILE_TEXT_MAX);
             snprintf(line, sizeof line, ":%" PRIu32 ": ", stop->line);
         }

@@ -50,30 +50,30 @@ static void end(struct line *line)
 
 /* ---- what is run ---- */
 
-static void put_model(const struct tts_fit_setup *setup, struct line *line)
+static void put_model(const struct tts_trainconfig *setup, struct line *line)
 {
     const struct tts_model_config *model = &setup->workload.model;
     begin(line, "model");
-    add(line, tts_fit_is_llama(setup) ? "llama:" : "gpt2:");
+    add(line, tts_trainconfig_is_llama(setup) ? "llama:" : "gpt2:");
     add_number(line, "", model->blocks, model->blocks == 1 ? " block" : " blocks");
     add_number(line, "of width ", model->width, ",");
-    add_number(line, "", model->heads, tts_fit_is_llama(setup) ? " heads" : " heads,");
-    if (tts_fit_is_llama(setup))
+    add_number(line, "", model->heads, tts_trainconfig_is_llama(setup) ? " heads" : " heads,");
+    if (tts_trainconfig_is_llama(setup))
         add_number(line, "in ", model->groups, model->groups == 1 ? " group," : " groups,");
     add_number(line, "mlp ", tts_model_mlp_width(model), ",");
     add_number(line, "sequence ", model->sequence, ",");
     add(line, model->tied ? "tied weights," : "weights not tied,");
-    if (!tts_fit_is_llama(setup))
+    if (!tts_trainconfig_is_llama(setup))
         add(line, model->fixed_positions ? "fixed positions," : "trainable positions,");
     add(line, model->dropout ? "dropout" : "no dropout");
     end(line);
 }
 
-static void put_vocabulary(const struct tts_fit_setup *setup, struct line *line)
+static void put_vocabulary(const struct tts_trainconfig *setup, struct line *line)
 {
-    const struct tts_fit_value *value = &setup->values[TTS_FIT_VOCABULARY];
+    const struct tts_setting_value *value = &setup->values[TTS_FIELD_VOCABULARY];
     uint64_t padded = tts_workload_vocabulary(&setup->workload);
-    const char *why = value->origin == TTS_FIT_OPTION ? "option --vocab" : value->why;
+    const char *why = value->origin == TTS_ORIGIN_OPTION ? "option --vocab" : value->why;
     begin(line, "vocabulary");
     add_number(line, "", value->number, padded == value->number ? ":" : ",");
     if (padded != value->number)
@@ -82,7 +82,7 @@ static void put_vocabulary(const struct tts_fit_setup *setup, struct line *line)
     end(line);
 }
 
-static void put_loop(const struct tts_fit_setup *setup, struct line *line)
+static void put_loop(const struct tts_trainconfig *setup, struct line *line)
 {
     const struct tts_workload *workload = &setup->workload;
     begin(line, "loop");
@@ -110,7 +110,7 @@ static void put_loop(const struct tts_fit_setup *setup, struct line *line)
     end(line);
 }
 
-static void put_recipe(const struct tts_fit_setup *setup, struct line *line)
+static void put_recipe(const struct tts_trainconfig *setup, struct line *line)
 {
     static const char *const recipes[TTS_RECIPES] = {
         [TTS_RECIPE_V1] = "v1: nano_gpt (C++) of January 2026",
@@ -138,40 +138,40 @@ static void put_device(const struct tts_fit *fit, struct line *line)
 
 /* ---- what is assumed ---- */
 
-static void add_default(const struct tts_fit_setup *setup, enum tts_fit_setting setting,
+static void add_default(const struct tts_trainconfig *setup, enum tts_workload_field setting,
                         const char *behind, struct line *line)
 {
-    const struct tts_fit_setting_info *info = tts_fit_setting(setting);
+    const struct tts_setting *info = tts_setting_of(setting);
     uint64_t number = setup->values[setting].number;
     char words[96], digits[24];
     const char *value = digits;
     snprintf(digits, sizeof digits, "%" PRIu64, number);
-    if (info->kind == TTS_FIT_WORD)
-        value = tts_fit_value_word(setup, setting);
-    else if (info->kind == TTS_FIT_BOOL)
+    if (info->kind == TTS_SETTING_WORD)
+        value = tts_trainconfig_word(setup, setting);
+    else if (info->kind == TTS_SETTING_BOOL)
         value = number ? "on" : "off";
-    snprintf(words, sizeof words, "%s %s%s", info->name, value, behind);
+    snprintf(words, sizeof words, "%s %s%s", info->key, value, behind);
     add(line, words);
 }
 
 /* One chip needs no word. */
-static bool is_default(const struct tts_fit_setup *setup, int setting)
+static bool is_default(const struct tts_trainconfig *setup, int setting)
 {
-    return setup->values[setting].origin == TTS_FIT_DEFAULT &&
-           setting != TTS_FIT_TENSOR_PARALLEL && setting != TTS_FIT_DATA_PARALLEL;
+    return setup->values[setting].origin == TTS_ORIGIN_DEFAULT &&
+           setting != TTS_FIELD_TENSOR_PARALLEL && setting != TTS_FIELD_DATA_PARALLEL;
 }
 
-static void put_defaults(const struct tts_fit_setup *setup, struct line *line)
+static void put_defaults(const struct tts_trainconfig *setup, struct line *line)
 {
     size_t count = 0, shown = 0;
-    for (int i = 0; i < TTS_FIT_SETTING_COUNT; i++)
+    for (int i = 0; i < TTS_FIELD_NONE; i++)
         count += is_default(setup, i);
     if (count == 0)
         return;
     begin(line, "defaults");
-    for (int i = 0; i < TTS_FIT_SETTING_COUNT; i++)
+    for (int i = 0; i < TTS_FIELD_NONE; i++)
         if (is_default(setup, i))
-            add_default(setup, (enum tts_fit_setting)i, ++shown < count ? "," : "", line);
+            add_default(setup, (enum tts_workload_field)i, ++shown < count ? "," : "", line);
     end(line);
 }
 
@@ -255,12 +255,13 @@ static void put_prediction(const struct tts_fit_answer *answer, FILE *out)
  * figures as the program logs them. */
 static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
 {
-    const struct tts_fit_setup *setup = answer->setup;
+    const struct tts_trainconfig *setup = answer->setup;
     const struct tts_workload *workload = &setup->workload;
     char all[TTS_NUMBER_MB_MAX];
     fprintf(out, "\n%s, %" PRIu64 " blocks, batch %" PRIu64 ", %s runner",
-            tts_fit_value_word(setup, TTS_FIT_FAMILY), setup->values[TTS_FIT_BLOCKS].number,
-            setup->values[TTS_FIT_BATCH].number, tts_fit_value_word(setup, TTS_FIT_RUNNER));
+            tts_trainconfig_word(setup, TTS_FIELD_FAMILY),
+            setup->values[TTS_FIELD_BLOCKS].number, setup->values[TTS_FIELD_BATCH].number,
+            tts_trainconfig_word(setup, TTS_FIELD_RUNNER));
     put_count(workload->accumulate, "", " micro steps", out);
     put_count(workload->tensor_parallel, "tensor parallel ", "", out);
     put_count(workload->data_parallel, "data parallel ", "", out);
@@ -269,7 +270,8 @@ static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
      * the figures below are of: sizes expected by them would be wrong. */
     if (workload->tensor_parallel == 1)
         fprintf(out, "%s: %" PRIu64 "\n",
-                tts_fit_is_v1(setup) ? "Number of parameters" : "Total parameters",
+                tts_recipe_is_v1(setup->workload.recipe) ? "Number of parameters"
+                                                         : "Total parameters",
                 answer->fit->parameters);
     fprintf(out, "Available Device Memory: %s MB\n",
             tts_fit_mb(all, answer->fit->capacity_bytes));
@@ -279,7 +281,7 @@ static void put_log_lines(const struct tts_fit_answer *answer, FILE *out)
 
 void tts_fit_text_head(const struct tts_fit_answer *answer, FILE *out)
 {
-    const struct tts_fit_setup *setup = answer->setup;
+    const struct tts_trainconfig *setup = answer->setup;
     struct line line = {.out = out};
     fputs("training without a device\n", out);
     put_file("file", setup->file.paths[TTS_TRAINFILE_TRAINING], out);

@@ -74,9 +74,9 @@ struct tts_workload {
 
 enum { TTS_KERNEL_BINARY_BYTES = 14 * 1024 };
 
-/* What can be wrong with a workload, by field. */
+/* The fields of a workload that a configuration sets. plan/settings.h has a row for each. */
 enum tts_workload_field {
-    TTS_FIELD_NONE,
+    TTS_FIELD_FAMILY,
     TTS_FIELD_BLOCKS,
     TTS_FIELD_WIDTH,
     TTS_FIELD_HEADS,
@@ -85,13 +85,19 @@ enum tts_workload_field {
     TTS_FIELD_SEQUENCE,
     TTS_FIELD_VOCABULARY,
     TTS_FIELD_TIED,
+    TTS_FIELD_DROPOUT,
+    TTS_FIELD_POSITIONS,
     TTS_FIELD_RUNNER,
     TTS_FIELD_OPTIMIZER,
+    TTS_FIELD_MOMENTUM,
+    TTS_FIELD_AMSGRAD,
+    TTS_FIELD_KAHAN,
     TTS_FIELD_BATCH,
     TTS_FIELD_ACCUMULATE,
     TTS_FIELD_CLIP,
     TTS_FIELD_TENSOR_PARALLEL,
     TTS_FIELD_DATA_PARALLEL,
+    TTS_FIELD_NONE, /* also the number of fields */
 };
 
 /* Can it be run? TTS_E_INVALID, TTS_E_RANGE (a size past 2^63 bytes): err has what is allowed,

@@ -1,39 +1,31 @@
 #include "sources/devfile.h"
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "sources/textfile.h"
-#include "sources/yaml.h"
+#include "sources/yamlmap.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Facts are keys by their own number; two keys more are no facts. */
 enum { KEY_DEVICE = TTS_FACTS, KEY_PRESET, KEYS };
-enum { QUOTE_MAX = 40, VALUE_MAX = 63 };
+enum { VALUE_MAX = 63 };
 
-struct entry {
-    int key;
-    uint32_t line; /* of the value */
-    char value[VALUE_MAX + 1];
-};
-
-struct reader {
-    struct tts_yaml yaml;
-    struct tts_error *err;
-    uint32_t key_lines[KEYS]; /* 0: not seen */
-    struct entry entries[KEYS];
+/* The values in the order of the file, as a fact may depend on those before it. */
+struct device_entries {
+    struct device_entry {
+        const char *key;
+        int number;
+        uint32_t line; /* of the value */
+        char value[VALUE_MAX + 1];
+    } list[KEYS];
     size_t count;
 };
 
-/* --- tokens ----------------------------------------------------------------------------- */
-
-/* A token that cannot stand where it does; `what` is the place, as a message begins. */
-static enum tts_status refuse(const struct reader *r, const struct tts_yaml_token *token,
-                              const char *what)
+/* `what` is the place of the token, as a message begins. */
+static enum tts_status refuse_device_token(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token, const char *what)
 {
     const char *is = "a list";
     if (token->dressed && token->kind != TTS_YAML_LIST)
@@ -44,178 +36,70 @@ static enum tts_status refuse(const struct reader *r, const struct tts_yaml_toke
         is = "a map";
     else if (token->kind == TTS_YAML_SCALAR)
         is = "plain text";
-    tts_error_set(r->err, TTS_E_SYNTAX, "%s is %s: write 'key: value' lines, values plain",
-                  what, is);
-    return tts_yaml_at_line(r->err, token->line, TTS_E_SYNTAX);
+    return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
+                            "%s is %s: write 'key: value' lines, values plain", what, is);
 }
 
-static bool is_plain(const struct tts_yaml_token *token)
+static enum tts_status refuse_device_place(struct tts_yamlmap *map,
+                                           const struct tts_yaml_token *token,
+                                           enum tts_yamlmap_place place)
 {
-    return token->kind == TTS_YAML_SCALAR && !token->dressed;
+    if (place == TTS_YAMLMAP_EMPTY)
+        return tts_yamlmap_fail(map, TTS_E_SYNTAX, 1,
+                                "it is empty: begin with a line 'preset: NAME'");
+    return refuse_device_token(map, token, place == TTS_YAMLMAP_KEY ? "a key" : "the document");
 }
 
-/* --- keys ------------------------------------------------------------------------------- */
-
-static const char *key_name(int key)
+static enum tts_status refuse_device_key(struct tts_yamlmap *map,
+                                         const struct tts_yaml_token *key, const char *best)
 {
-    assert(key >= 0 && key < KEYS);
-    if (key == KEY_DEVICE)
-        return "device";
-    return key == KEY_PRESET ? "preset" : tts_fact_name((enum tts_fact_key)key);
+    return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
+                            "a device file has no key '%.*s'%s%s%s", TTS_YAMLMAP_QUOTE_MAX,
+                            key->text, best ? ", did you mean '" : "", best ? best : "",
+                            best ? "'?" : "");
 }
 
-/* One way to write a key, that of tts_chip_set(). */
-static void make_plain(char *key)
+static enum tts_status keep_device_entry(struct tts_yamlmap *map,
+                                         const struct tts_yamlmap_row *row,
+                                         const struct tts_yaml_token *token)
 {
-    for (; *key; key++) {
-        if (*key == '-')
-            *key = '_';
-        else if (*key >= 'A' && *key <= 'Z')
-            *key = (char)(*key - 'A' + 'a');
-    }
-}
-
-static enum tts_status find_key(const struct reader *r, const struct tts_yaml_token *token,
-                                int *out)
-{
-    char word[TTS_YAML_SCALAR_MAX + 1];
-    memcpy(word, token->text, sizeof word);
-    make_plain(word);
-    struct tts_nearest nearest = {.word = word};
-    for (int key = 0; key < KEYS; key++) {
-        if (strcmp(word, key_name(key)) == 0) {
-            *out = key;
-            return TTS_OK;
-        }
-        tts_nearest_offer(&nearest, key_name(key));
-    }
-    const char *best = nearest.best;
-    tts_error_set(r->err, TTS_E_NOT_FOUND, "a device file has no key '%.*s'%s%s%s", QUOTE_MAX,
-                  token->text, best ? ", did you mean '" : "", best ? best : "",
-                  best ? "'?" : "");
-    return tts_yaml_at_line(r->err, token->line, TTS_E_NOT_FOUND);
-}
-
-static enum tts_status take_key(struct reader *r, const struct tts_yaml_token *token, int *out)
-{
-    if (!is_plain(token))
-        return refuse(r, token, "a key");
-    enum tts_status status = find_key(r, token, out);
-    if (status != TTS_OK)
-        return status;
-    uint32_t *seen = &r->key_lines[*out];
-    if (*seen != 0) {
-        tts_error_set(r->err, TTS_E_SYNTAX, "'%s' stands twice, first in line %" PRIu32,
-                      key_name(*out), *seen);
-        return tts_yaml_at_line(r->err, token->line, TTS_E_SYNTAX);
-    }
-    *seen = token->line;
-    return TTS_OK;
-}
-
-static enum tts_status take_value(struct reader *r, int key, const struct tts_yaml_token *token)
-{
-    char what[QUOTE_MAX + sizeof "the value of ''"];
-    snprintf(what, sizeof what, "the value of '%s'", key_name(key));
-    if (!is_plain(token))
-        return refuse(r, token, what);
-    if (strlen(token->text) > VALUE_MAX || token->unprintable) {
-        tts_error_set(r->err, TTS_E_SYNTAX, "%s is not a short text of printable ASCII", what);
-        return tts_yaml_at_line(r->err, token->line, TTS_E_SYNTAX);
-    }
-    assert(r->count < KEYS); /* no key comes twice */
-    struct entry *entry = &r->entries[r->count++];
-    *entry = (struct entry){.key = key, .line = token->line};
+    struct device_entries *entries = map->ctx;
+    char what[TTS_YAMLMAP_QUOTE_MAX + sizeof "the value of ''"];
+    snprintf(what, sizeof what, "the value of '%s'", row->key);
+    if (!tts_yamlmap_is_plain(token))
+        return refuse_device_token(map, token, what);
+    if (strlen(token->text) > VALUE_MAX || token->unprintable)
+        return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
+                                "%s is not a short text of printable ASCII", what);
+    assert(entries->count < KEYS); /* no key comes twice */
+    struct device_entry *entry = &entries->list[entries->count++];
+    *entry = (struct device_entry){.key = row->key, .number = row->target, .line = token->line};
     memcpy(entry->value, token->text, sizeof entry->value);
     return TTS_OK;
 }
 
-/* --- the document ----------------------------------------------------------------------- */
-
-static enum tts_status read_map(struct reader *r)
-{
-    for (;;) {
-        struct tts_yaml_token token;
-        int key = 0;
-        enum tts_status status = tts_yaml_next(&r->yaml, &token, r->err);
-        if (status != TTS_OK || token.kind == TTS_YAML_MAP_END)
-            return status;
-        if ((status = take_key(r, &token, &key)) != TTS_OK ||
-            (status = tts_yaml_next(&r->yaml, &token, r->err)) != TTS_OK ||
-            (status = take_value(r, key, &token)) != TTS_OK)
-            return status;
-    }
-}
-
-/* Reads past the beginning of the map. */
-static enum tts_status open_map(struct reader *r)
-{
-    struct tts_yaml_token token;
-    enum tts_status status = tts_yaml_next(&r->yaml, &token, r->err);
-    if (status == TTS_OK && token.kind == TTS_YAML_DOCUMENT)
-        status = tts_yaml_next(&r->yaml, &token, r->err);
-    if (status != TTS_OK)
-        return status;
-    if (token.kind == TTS_YAML_END || (is_plain(&token) && token.text[0] == '\0')) {
-        tts_error_set(r->err, TTS_E_SYNTAX, "it is empty: begin with a line 'preset: NAME'");
-        return tts_yaml_at_line(r->err, 1, TTS_E_SYNTAX);
-    }
-    if (token.kind != TTS_YAML_MAP || token.dressed)
-        return refuse(r, &token, "the document");
-    return TTS_OK;
-}
-
-/* Nothing may follow the map. */
-static enum tts_status close_document(struct reader *r)
-{
-    struct tts_yaml_token token;
-    enum tts_status status = tts_yaml_next(&r->yaml, &token, r->err);
-    assert(status != TTS_OK || token.kind == TTS_YAML_DOCUMENT_END);
-    if (status == TTS_OK)
-        status = tts_yaml_next(&r->yaml, &token, r->err);
-    if (status != TTS_OK || token.kind == TTS_YAML_END)
-        return status;
-    tts_error_set(r->err, TTS_E_SYNTAX, "a second document begins, a device file has one");
-    return tts_yaml_at_line(r->err, token.line, TTS_E_SYNTAX);
-}
-
-static enum tts_status read_entries(struct reader *r, const char *text, size_t len)
-{
-    enum tts_status status = tts_yaml_open(&r->yaml, text, len, r->err);
-    if (status != TTS_OK)
-        return status;
-    status = open_map(r);
-    if (status == TTS_OK)
-        status = read_map(r);
-    if (status == TTS_OK)
-        status = close_document(r);
-    tts_yaml_close(&r->yaml);
-    return status;
-}
-
 /* --- the chip --------------------------------------------------------------------------- */
 
-static enum tts_status apply_preset(const struct reader *r, struct tts_chip *chip)
+static enum tts_status apply_preset(const struct device_entries *entries, struct tts_chip *chip,
+                                    struct tts_error *err)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const struct entry *entry = &r->entries[i];
-        if (entry->key == KEY_PRESET)
-            return tts_yaml_at_line(r->err, entry->line,
-                                    tts_chip_preset(entry->value, chip, r->err));
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct device_entry *entry = &entries->list[i];
+        if (entry->number == KEY_PRESET)
+            return tts_yaml_at_line(err, entry->line, tts_chip_preset(entry->value, chip, err));
     }
-    tts_error_set(r->err, TTS_E_SYNTAX,
-                  "'preset' is missing: begin with a line 'preset: NAME'");
-    return tts_yaml_at_line(r->err, 1, TTS_E_SYNTAX);
+    tts_error_set(err, TTS_E_SYNTAX, "'preset' is missing: begin with a line 'preset: NAME'");
+    return tts_yaml_at_line(err, 1, TTS_E_SYNTAX);
 }
 
-static enum tts_status apply_name(const struct reader *r, const char *name,
-                                  struct tts_chip *chip)
+static enum tts_status apply_name(const char *name, struct tts_chip *chip,
+                                  struct tts_error *err)
 {
     size_t len = strlen(name);
     if (len == 0)
-        return tts_error_set(r->err, TTS_E_SYNTAX, "the name of the device is empty");
+        return tts_error_set(err, TTS_E_SYNTAX, "the name of the device is empty");
     if (len > TTS_CHIP_NAME_MAX - 1)
-        return tts_error_set(r->err, TTS_E_RANGE,
+        return tts_error_set(err, TTS_E_RANGE,
                              "the name of the device is longer than %d characters",
                              TTS_CHIP_NAME_MAX - 1);
     memset(chip->name, 0, sizeof chip->name);
@@ -223,48 +107,53 @@ static enum tts_status apply_name(const struct reader *r, const char *name,
     return TTS_OK;
 }
 
-static enum tts_status apply(const struct reader *r, const struct entry *entry,
-                             struct tts_chip *chip)
-{
-    enum tts_status status = TTS_OK;
-    if (entry->key == KEY_DEVICE)
-        status = apply_name(r, entry->value, chip);
-    else if (entry->key != KEY_PRESET)
-        status = tts_chip_set(chip, key_name(entry->key), entry->value, r->err);
-    return tts_yaml_at_line(r->err, entry->line, status);
-}
-
-static enum tts_status build_chip(const struct reader *r, struct tts_chip *out)
+static enum tts_status build_chip(const struct device_entries *entries, struct tts_chip *out,
+                                  struct tts_error *err)
 {
     struct tts_chip chip;
-    enum tts_status status = apply_preset(r, &chip);
-    for (size_t i = 0; status == TTS_OK && i < r->count; i++)
-        status = apply(r, &r->entries[i], &chip);
+    uint32_t line = 0;
+    enum tts_status status = apply_preset(entries, &chip, err);
+    for (size_t i = 0; status == TTS_OK && i < entries->count; i++) {
+        const struct device_entry *entry = &entries->list[i];
+        line = entry->line;
+        if (entry->number == KEY_DEVICE)
+            status = apply_name(entry->value, &chip, err);
+        else if (entry->number != KEY_PRESET)
+            status = tts_chip_set(&chip, entry->key, entry->value, err);
+        status = tts_yaml_at_line(err, line, status);
+    }
     if (status != TTS_OK)
         return status;
-    /* Not before its last line is a chip wrong for good. */
-    status =
-        tts_yaml_at_line(r->err, r->entries[r->count - 1].line, tts_chip_check(&chip, r->err));
+    /* A chip may be wrong until its last line. */
+    status = tts_yaml_at_line(err, line, tts_chip_check(&chip, err));
     if (status == TTS_OK)
         *out = chip;
     return status;
 }
 
+/* --- the file --------------------------------------------------------------------------- */
+
 enum tts_status tts_devfile_parse(const char *text, size_t len, struct tts_chip *out,
                                   struct tts_error *err)
 {
-    if (len > TTS_DEVFILE_MAX_BYTES) {
-        tts_error_set(err, TTS_E_SYNTAX, "larger than a device file can be (%d KiB)",
-                      TTS_DEVFILE_MAX_BYTES / 1024);
-        return tts_yaml_at_line(err, tts_yaml_line_of(text, len, TTS_DEVFILE_MAX_BYTES),
-                                TTS_E_SYNTAX);
+    struct tts_yamlmap_row rows[KEYS] = {
+        [KEY_DEVICE] = {.key = "device"}, [KEY_PRESET] = {.key = "preset"}};
+    const struct tts_yamlmap_form form = {.what = "a device file",
+                                          .max_bytes = TTS_DEVFILE_MAX_BYTES,
+                                          .rows = rows,
+                                          .row_count = KEYS,
+                                          .refuse = refuse_device_place,
+                                          .unknown = refuse_device_key,
+                                          .value = keep_device_entry};
+    struct device_entries entries = {0};
+    for (uint16_t i = 0; i < KEYS; i++) {
+        rows[i].target = i;
+        if (i < TTS_FACTS)
+            rows[i].key = tts_fact_name((enum tts_fact_key)i);
     }
-    struct reader reader = {.err = err};
-    enum tts_status status = read_entries(&reader, text, len);
-    return status == TTS_OK ? build_chip(&reader, out) : status;
+    enum tts_status status = tts_yamlmap_read(&form, &entries, text, len, err);
+    return status == TTS_OK ? build_chip(&entries, out, err) : status;
 }
-
-/* --- the file --------------------------------------------------------------------------- */
 
 enum tts_status tts_devfile_load(const char *path, struct tts_chip *out, struct tts_error *err)
 {

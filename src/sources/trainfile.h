@@ -9,46 +9,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What this project asks of the files. X(KEY, section, "key", type) */
+/* The keys whose values this project uses. X(field of struct tts_trainfile, section, "key",
+ * type) */
 #define TTS_TRAINFILE_KEYS(X)                                                                  \
-    X(BATCH_SIZE, TRAINING, "batch_size", NUMBER)                                              \
-    X(ACCUMULATION, TRAINING, "gradient_accumulation_steps", NUMBER)                           \
-    X(CLIP, TRAINING, "use_clip_grad_norm", BOOL)                                              \
-    X(MODEL_CONFIG, TRAINING, "model_config", TEXT)                                            \
-    X(TOKENIZER, TRAINING, "tokenizer_type", TEXT)                                             \
-    X(DATA_PATH, TRAINING, "data_path", TEXT)                                                  \
-    X(MOREH_ADAMW, TRAINING, "use_moreh_adamw", BOOL)                                          \
-    X(KAHAN, TRAINING, "use_kahan_summation", BOOL)                                            \
-    X(NO_OP, TRAINING, "use_no_op", BOOL)                                                      \
-    X(OPTIMIZER_TYPE, OPTIMIZER, "type", TEXT)                                                 \
-    X(AMSGRAD, OPTIMIZER, "amsgrad", BOOL)                                                     \
-    X(MOMENTUM, OPTIMIZER, "momentum", REAL)                                                   \
-    X(OPTIMIZER_KAHAN, OPTIMIZER, "kahan_summation", BOOL)                                     \
-    X(ENABLE_DDP, DEVICE, "enable_ddp", BOOL)                                                  \
-    X(ENABLE_TP, DEVICE, "enable_tp", BOOL)                                                    \
-    X(ENABLE_CP, DEVICE, "enable_cp", BOOL)                                                    \
-    X(ENABLE_FSDP, DEVICE, "enable_fsdp", BOOL)                                                \
-    X(MULTIHOST, MULTIHOST, "enabled", BOOL)                                                   \
-    X(MODEL_TYPE, MODEL, "model_type", TEXT)                                                   \
-    X(RUNNER, MODEL, "runner_type", TEXT)                                                      \
-    X(NUM_HEADS, MODEL, "num_heads", NUMBER)                                                   \
-    X(NUM_GROUPS, MODEL, "num_groups", NUMBER)                                                 \
-    X(EMBEDDING_DIM, MODEL, "embedding_dim", NUMBER)                                           \
-    X(INTERMEDIATE_DIM, MODEL, "intermediate_dim", NUMBER)                                     \
-    X(HEAD_DIM, MODEL, "head_dim", NUMBER)                                                     \
-    X(DROPOUT, MODEL, "dropout_prob", REAL)                                                    \
-    X(NUM_BLOCKS, MODEL, "num_blocks", NUMBER)                                                 \
-    X(VOCAB_SIZE, MODEL, "vocab_size", NUMBER)                                                 \
-    X(MAX_SEQUENCE, MODEL, "max_sequence_length", NUMBER)                                      \
-    X(WEIGHT_TYING, MODEL, "weight_tying", TEXT)                                               \
-    X(POSITIONS, MODEL, "positional_embedding_type", TEXT)                                     \
-    X(BIAS, MODEL, "bias", BOOL)                                                               \
-    X(EMBEDDING_PLACEMENT, MODEL, "embedding_placement", TEXT)                                 \
-    X(COMPOSITE_LAYERNORM, EXPERIMENTAL, "use_composite_layernorm", BOOL)
-
-#define TTS_TRAINFILE_ENUM(key, section, name, type) TTS_TRAINFILE_##key,
-enum tts_trainfile_key { TTS_TRAINFILE_KEYS(TTS_TRAINFILE_ENUM) TTS_TRAINFILE_KEY_COUNT };
-#undef TTS_TRAINFILE_ENUM
+    X(batch_size, TRAINING, "batch_size", NUMBER)                                              \
+    X(accumulation, TRAINING, "gradient_accumulation_steps", NUMBER)                           \
+    X(clip, TRAINING, "use_clip_grad_norm", BOOL)                                              \
+    X(model_config, TRAINING, "model_config", TEXT)                                            \
+    X(tokenizer, TRAINING, "tokenizer_type", TEXT)                                             \
+    X(data_path, TRAINING, "data_path", TEXT)                                                  \
+    X(moreh_adamw, TRAINING, "use_moreh_adamw", BOOL)                                          \
+    X(kahan, TRAINING, "use_kahan_summation", BOOL)                                            \
+    X(no_op, TRAINING, "use_no_op", BOOL)                                                      \
+    X(optimizer_type, OPTIMIZER, "type", TEXT)                                                 \
+    X(amsgrad, OPTIMIZER, "amsgrad", BOOL)                                                     \
+    X(momentum, OPTIMIZER, "momentum", REAL)                                                   \
+    X(optimizer_kahan, OPTIMIZER, "kahan_summation", BOOL)                                     \
+    X(enable_ddp, DEVICE, "enable_ddp", BOOL)                                                  \
+    X(enable_tp, DEVICE, "enable_tp", BOOL)                                                    \
+    X(enable_cp, DEVICE, "enable_cp", BOOL)                                                    \
+    X(enable_fsdp, DEVICE, "enable_fsdp", BOOL)                                                \
+    X(multihost, MULTIHOST, "enabled", BOOL)                                                   \
+    X(model_type, MODEL, "model_type", TEXT)                                                   \
+    X(runner, MODEL, "runner_type", TEXT)                                                      \
+    X(num_heads, MODEL, "num_heads", NUMBER)                                                   \
+    X(num_groups, MODEL, "num_groups", NUMBER)                                                 \
+    X(embedding_dim, MODEL, "embedding_dim", NUMBER)                                           \
+    X(intermediate_dim, MODEL, "intermediate_dim", NUMBER)                                     \
+    X(head_dim, MODEL, "head_dim", NUMBER)                                                     \
+    X(dropout, MODEL, "dropout_prob", REAL)                                                    \
+    X(num_blocks, MODEL, "num_blocks", NUMBER)                                                 \
+    X(vocab_size, MODEL, "vocab_size", NUMBER)                                                 \
+    X(max_sequence, MODEL, "max_sequence_length", NUMBER)                                      \
+    X(weight_tying, MODEL, "weight_tying", TEXT)                                               \
+    X(positions, MODEL, "positional_embedding_type", TEXT)                                     \
+    X(bias, MODEL, "bias", BOOL)                                                               \
+    X(embedding_placement, MODEL, "embedding_placement", TEXT)                                 \
+    X(composite_layernorm, EXPERIMENTAL, "use_composite_layernorm", BOOL)
 
 enum {
     TTS_TRAINFILE_TEXT_MAX = 512,
@@ -60,6 +57,7 @@ struct tts_textfile;
 
 struct tts_trainfile_value {
     bool is_set;
+    const char *key;                   /* its name in the file; NULL: not set */
     uint8_t file;                      /* index in tts_trainfile.paths */
     uint32_t line;                     /* of the value */
     uint64_t number;                   /* NUMBER; BOOL: 0 or 1; REAL: whether it is not 0 */
@@ -69,7 +67,9 @@ struct tts_trainfile_value {
 enum { TTS_TRAINFILE_TRAINING, TTS_TRAINFILE_MODEL, TTS_TRAINFILE_FILES };
 
 struct tts_trainfile {
-    struct tts_trainfile_value values[TTS_TRAINFILE_KEY_COUNT];
+#define TTS_TRAINFILE_FIELD(field, section, name, type) struct tts_trainfile_value field;
+    TTS_TRAINFILE_KEYS(TTS_TRAINFILE_FIELD)
+#undef TTS_TRAINFILE_FIELD
     uint64_t mesh_shape[2]; /* device_config; 0 0: not there */
     uint32_t mesh_line;
     /* Sections that are there and say that the run is of a kind not modelled: lines, 0: no. */
@@ -107,5 +107,3 @@ TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path,
 TTS_NODISCARD enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
                                                   struct tts_trainfile *out,
                                                   struct tts_error *err);
-
-const char *tts_trainfile_key_name(enum tts_trainfile_key key);

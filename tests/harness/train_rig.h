@@ -9,7 +9,7 @@
 
 static struct tts_trainfile held; /* some 20 KB */
 
-#define V(key) (&held.values[TTS_TRAINFILE_##key])
+#define V(key) (&held.key)
 
 struct refusal {
     const char *text;

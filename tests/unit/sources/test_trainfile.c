@@ -25,20 +25,20 @@ T_TEST(a_training_file_gives_its_values_with_their_lines)
           "device_config:\n"
           "  enable_tp: True\n"
           "  mesh_shape: [1, 8]\n");
-    expect(V(BATCH_SIZE), 64, 2);
-    expect(V(ACCUMULATION), 4, 4);
-    expect(V(CLIP), 1, 5);
-    T_STR_EQ(V(MODEL_CONFIG)->text, "${ROOT}/a b.yaml");
-    T_EQ(V(MODEL_CONFIG)->line, 6);
-    T_STR_EQ(V(TOKENIZER)->text, "char");
-    expect(V(NO_OP), 1, 8);
-    T_STR_EQ(V(OPTIMIZER_TYPE)->text, "SGD");
-    expect(V(MOMENTUM), 1, 11);
-    expect(V(AMSGRAD), 0, 12);
-    expect(V(ENABLE_TP), 1, 14);
+    expect(V(batch_size), 64, 2);
+    expect(V(accumulation), 4, 4);
+    expect(V(clip), 1, 5);
+    T_STR_EQ(V(model_config)->text, "${ROOT}/a b.yaml");
+    T_EQ(V(model_config)->line, 6);
+    T_STR_EQ(V(tokenizer)->text, "char");
+    expect(V(no_op), 1, 8);
+    T_STR_EQ(V(optimizer_type)->text, "SGD");
+    expect(V(momentum), 1, 11);
+    expect(V(amsgrad), 0, 12);
+    expect(V(enable_tp), 1, 14);
     T_TRUE(held.mesh_shape[0] == 1 && held.mesh_shape[1] == 8);
     T_EQ(held.mesh_line, 15);
-    T_TRUE(!V(KAHAN)->is_set && !V(NUM_HEADS)->is_set && !V(MULTIHOST)->is_set);
+    T_TRUE(!V(kahan)->is_set && !V(num_heads)->is_set && !V(multihost)->is_set);
     T_EQ(held.unknown_keys, 0);
     T_TRUE(held.lora_line == 0 && held.pipeline_line == 0 && held.moe_line == 0);
 }
@@ -60,17 +60,17 @@ T_TEST(a_model_file_gives_its_values_and_its_index)
                         "    use_composite_layernorm: false\n"
                         "  max_sequence_length: 2048\n";
     parse_bytes(text, sizeof text - 1, TTS_TRAINFILE_MODEL);
-    T_STR_EQ(V(MODEL_TYPE)->text, "llama");
-    T_EQ(V(MODEL_TYPE)->file, TTS_TRAINFILE_MODEL);
-    expect(V(NUM_HEADS), 32, 3);
-    expect(V(NUM_GROUPS), 4, 4);
-    expect(V(EMBEDDING_DIM), 2048, 5);
-    expect(V(DROPOUT), 0, 6);
-    expect(V(VOCAB_SIZE), 30000, 7);
-    T_STR_EQ(V(WEIGHT_TYING)->text, "enabled");
-    expect(V(COMPOSITE_LAYERNORM), 0, 12);
-    expect(V(MAX_SEQUENCE), 2048, 13);
-    T_EQ(V(MAX_SEQUENCE)->file, TTS_TRAINFILE_MODEL);
+    T_STR_EQ(V(model_type)->text, "llama");
+    T_EQ(V(model_type)->file, TTS_TRAINFILE_MODEL);
+    expect(V(num_heads), 32, 3);
+    expect(V(num_groups), 4, 4);
+    expect(V(embedding_dim), 2048, 5);
+    expect(V(dropout), 0, 6);
+    expect(V(vocab_size), 30000, 7);
+    T_STR_EQ(V(weight_tying)->text, "enabled");
+    expect(V(composite_layernorm), 0, 12);
+    expect(V(max_sequence), 2048, 13);
+    T_EQ(V(max_sequence)->file, TTS_TRAINFILE_MODEL);
 }
 
 T_TEST(a_second_file_is_read_into_what_is_there)
@@ -78,10 +78,10 @@ T_TEST(a_second_file_is_read_into_what_is_there)
     const char model[] = "transformer_config: {num_heads: 6}\n";
     parse("training_config: {batch_size: 2}\n");
     parse_bytes(model, sizeof model - 1, TTS_TRAINFILE_MODEL);
-    expect(V(BATCH_SIZE), 2, 1);
-    expect(V(NUM_HEADS), 6, 1);
-    T_TRUE(V(BATCH_SIZE)->file == TTS_TRAINFILE_TRAINING &&
-           V(NUM_HEADS)->file == TTS_TRAINFILE_MODEL);
+    expect(V(batch_size), 2, 1);
+    expect(V(num_heads), 6, 1);
+    T_TRUE(V(batch_size)->file == TTS_TRAINFILE_TRAINING &&
+           V(num_heads)->file == TTS_TRAINFILE_MODEL);
 }
 
 T_TEST(every_key_has_a_place_in_its_section)
@@ -99,18 +99,22 @@ T_TEST(every_key_has_a_place_in_its_section)
     enum { TRAINING, OPTIMIZER, DEVICE, MULTIHOST, MODEL, EXPERIMENTAL };
     enum { NUMBER, BOOL, REAL, TEXT };
     static const char *const values[] = {"7", "true", "0.5", "words"};
-#define ROW(key, section, name, type) {section, type},
+#define ROW(field, section, name, type)                                                        \
+    {name, offsetof(struct tts_trainfile, field), section, type},
     static const struct {
+        const char *name;
+        size_t offset;
         int section, type;
     } rows[] = {TTS_TRAINFILE_KEYS(ROW)};
-    for (int key = 0; key < TTS_TRAINFILE_KEY_COUNT; key++) {
+    for (size_t key = 0; key < sizeof rows / sizeof rows[0]; key++) {
         char text[200];
         snprintf(text, sizeof text, "%s%s: %s%s", in_section[rows[key].section].before,
-                 tts_trainfile_key_name((enum tts_trainfile_key)key), values[rows[key].type],
-                 in_section[rows[key].section].after);
+                 rows[key].name, values[rows[key].type], in_section[rows[key].section].after);
         parse(text);
-        const struct tts_trainfile_value *value = &held.values[key];
+        const struct tts_trainfile_value *value =
+            (const void *)((const char *)&held + rows[key].offset);
         T_TRUE(value->is_set);
+        T_STR_EQ(value->key, rows[key].name);
         T_EQ(value->number, rows[key].type == NUMBER ? 7 : rows[key].type != TEXT);
         T_STR_EQ(value->text, rows[key].type == TEXT ? "words" : "");
     }
@@ -125,13 +129,13 @@ T_TEST(booleans_are_read_in_every_way_to_write_them)
         snprintf(text, sizeof text, "device_config: {enable_ddp: %s}\ntraining_config:\n",
                  yes[i]);
         parse(text);
-        expect(V(ENABLE_DDP), 1, 1);
+        expect(V(enable_ddp), 1, 1);
     }
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
         snprintf(text, sizeof text, "device_config: {enable_ddp: %s}\ntraining_config:\n",
                  no[i]);
         parse(text);
-        expect(V(ENABLE_DDP), 0, 1);
+        expect(V(enable_ddp), 0, 1);
     }
 }
 
@@ -160,18 +164,18 @@ T_TEST(a_real_number_is_zero_or_it_is_not)
         char text[100];
         snprintf(text, sizeof text, "transformer_config: {dropout_prob: %s}", cases[i].text);
         parse(text);
-        expect(V(DROPOUT), cases[i].is_any, 1);
+        expect(V(dropout), cases[i].is_any, 1);
     }
 }
 
 T_TEST(numbers_go_up_to_64_bits)
 {
     parse("transformer_config: {vocab_size: 18446744073709551615, num_heads: 0}");
-    expect(V(VOCAB_SIZE), UINT64_MAX, 1);
-    expect(V(NUM_HEADS), 0, 1);
+    expect(V(vocab_size), UINT64_MAX, 1);
+    expect(V(num_heads), 0, 1);
     parse("transformer_config: {vocab_size: '1_8_446_744', num_heads: \"12\"}");
-    expect(V(VOCAB_SIZE), 18446744, 1);
-    expect(V(NUM_HEADS), 12, 1);
+    expect(V(vocab_size), 18446744, 1);
+    expect(V(num_heads), 12, 1);
 }
 
 T_TEST(null_is_as_if_it_were_not_there)
@@ -180,11 +184,11 @@ T_TEST(null_is_as_if_it_were_not_there)
           "  runner_type: , dropout_prob: ~, rope_scaling: null, bias: null}\n"
           "device_config: {mesh_shape: null}\n"
           "eval_config:\n");
-    T_TRUE(!V(INTERMEDIATE_DIM)->is_set && !V(HEAD_DIM)->is_set && !V(WEIGHT_TYING)->is_set);
-    T_TRUE(!V(RUNNER)->is_set && !V(DROPOUT)->is_set && !V(BIAS)->is_set);
+    T_TRUE(!V(intermediate_dim)->is_set && !V(head_dim)->is_set && !V(weight_tying)->is_set);
+    T_TRUE(!V(runner)->is_set && !V(dropout)->is_set && !V(bias)->is_set);
     T_EQ(held.mesh_shape[0], 0);
     parse("transformer_config: {weight_tying: 'null'}");
-    T_STR_EQ(V(WEIGHT_TYING)->text, "null");
+    T_STR_EQ(V(weight_tying)->text, "null");
 }
 
 T_TEST(text_is_kept_as_it_stands)
@@ -194,9 +198,9 @@ T_TEST(text_is_kept_as_it_stands)
     memset(text + at, 'x', 511);
     memcpy(text + at + 511, "}", 2);
     parse(text);
-    T_EQ(strlen(V(MODEL_CONFIG)->text), 511);
+    T_EQ(strlen(V(model_config)->text), 511);
     parse("training_config: {data_path: \"\xc3\xa4/\xe2\x82\xac.txt\"}");
-    T_STR_EQ(V(DATA_PATH)->text, "\xc3\xa4/\xe2\x82\xac.txt");
+    T_STR_EQ(V(data_path)->text, "\xc3\xa4/\xe2\x82\xac.txt");
 }
 
 T_TEST(yaml_may_be_written_in_any_of_its_ways)
@@ -209,7 +213,7 @@ T_TEST(yaml_may_be_written_in_any_of_its_ways)
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         parse(texts[i]);
-        T_EQ(V(BATCH_SIZE)->number, 8);
+        T_EQ(V(batch_size)->number, 8);
     }
 }
 
@@ -235,7 +239,7 @@ T_TEST(unknown_keys_are_counted_and_the_first_three_are_kept)
     T_STR_EQ(held.unknown_names[2], "company_notes");
     T_EQ(held.unknown_line, 2);
     T_EQ(held.unknown_file, TTS_TRAINFILE_TRAINING);
-    expect(V(BATCH_SIZE), 1, 3);
+    expect(V(batch_size), 1, 3);
     parse(
         "training_config:\n  "
         "\"\\x01qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq\": 1\n");
@@ -254,7 +258,7 @@ T_TEST(known_keys_that_change_no_memory_are_no_unknown_keys)
           "scheduler_config: {max_lr: 1e-4}\n"
           "remote_rollout_config: {mesh_shape: [1, 2, 3]}\n");
     T_EQ(held.unknown_keys, 0);
-    T_TRUE(!V(MOMENTUM)->is_set);
+    T_TRUE(!V(momentum)->is_set);
 }
 
 T_TEST(kinds_of_runs_that_are_not_modelled_are_flagged)

@@ -265,7 +265,7 @@ T_TEST(what_is_too_large_is_refused)
     memcpy(text, "training_config: {batch_size: 3}\n", 33);
     held = (struct tts_trainfile){0};
     parse_bytes(text, size - 1, 0);
-    T_EQ(V(BATCH_SIZE)->number, 3);
+    T_EQ(V(batch_size)->number, 3);
     const struct refusal wanted = {"", TTS_E_SYNTAX, 2,
                                    "larger than a configuration can be (1024 KiB)"};
     refused_bytes(text, size, &wanted);

@@ -47,7 +47,7 @@ static void load_fails(const char *path, unsigned file, const struct refusal *wa
     T_EQ(status, wanted->status);
     T_EQ(err.line, wanted->line);
     T_EQ(bad_file, file);
-    T_TRUE(held.unknown_keys == 99 && !V(BATCH_SIZE)->is_set);
+    T_TRUE(held.unknown_keys == 99 && !V(batch_size)->is_set);
     bad_file = 7;
     T_EQ(tts_trainfile_load(path, NULL, &held, &bad_file, NULL), wanted->status);
 }
@@ -71,9 +71,9 @@ static const char *write_training(const char *model)
 static void expect_model(const char *path, const char *end)
 {
     load(path);
-    expect(V(BATCH_SIZE), 3, 2);
-    expect(V(NUM_HEADS), 6, 1);
-    T_TRUE(V(BATCH_SIZE)->file == 0 && V(NUM_HEADS)->file == TTS_TRAINFILE_MODEL);
+    expect(V(batch_size), 3, 2);
+    expect(V(num_heads), 6, 1);
+    T_TRUE(V(batch_size)->file == 0 && V(num_heads)->file == TTS_TRAINFILE_MODEL);
     T_STR_EQ(held.paths[TTS_TRAINFILE_TRAINING], path);
     const char *model = held.paths[TTS_TRAINFILE_MODEL];
     T_TRUE(strlen(model) >= strlen(end));
@@ -87,8 +87,8 @@ T_TEST(a_model_file_alone_is_no_training_file)
     load(path);
     T_STR_EQ(held.paths[TTS_TRAINFILE_TRAINING], "");
     T_STR_EQ(held.paths[TTS_TRAINFILE_MODEL], path);
-    expect(V(NUM_HEADS), 6, 2);
-    T_EQ(V(NUM_HEADS)->file, TTS_TRAINFILE_MODEL);
+    expect(V(num_heads), 6, 2);
+    T_EQ(V(num_heads)->file, TTS_TRAINFILE_MODEL);
     T_TRUE(held.lora_line == 1 && held.lora_file == TTS_TRAINFILE_MODEL);
     T_TRUE(held.unknown_line == 3 && held.unknown_file == TTS_TRAINFILE_MODEL);
 }
@@ -100,8 +100,8 @@ T_TEST(a_training_file_with_its_own_model_is_both)
     load(path);
     T_STR_EQ(held.paths[TTS_TRAINFILE_TRAINING], path);
     T_STR_EQ(held.paths[TTS_TRAINFILE_MODEL], path);
-    expect(V(NUM_HEADS), 6, 2);
-    expect(V(BATCH_SIZE), 3, 1);
+    expect(V(num_heads), 6, 2);
+    expect(V(batch_size), 3, 1);
 }
 
 T_TEST(a_named_model_file_outranks_a_model_inside)
@@ -109,8 +109,8 @@ T_TEST(a_named_model_file_outranks_a_model_inside)
     write_file("m.yaml", "transformer_config: {num_blocks: 2}\n");
     load(write_file("two.yaml", "training_config: {model_config: m.yaml}\n"
                                 "transformer_config: {num_heads: 6, moe_type: dense}\n"));
-    expect(V(NUM_BLOCKS), 2, 1);
-    T_TRUE(!V(NUM_HEADS)->is_set);
+    expect(V(num_blocks), 2, 1);
+    T_TRUE(!V(num_heads)->is_set);
     T_EQ(held.moe_line, 0);
 }
 
@@ -134,8 +134,8 @@ T_TEST(of_a_model_file_only_the_model_counts)
                             "lora_config: {rank: 4}\n"
                             "transformer_config: {num_heads: 6}\n");
     load(write_file("t.yaml", "training_config: {batch_size: 3, model_config: full.yaml}\n"));
-    expect(V(BATCH_SIZE), 3, 1);
-    expect(V(NUM_HEADS), 6, 5);
+    expect(V(batch_size), 3, 1);
+    expect(V(num_heads), 6, 5);
     T_EQ(held.mesh_shape[0], 0);
     T_TRUE(held.pipeline_line == 3 && held.pipeline_file == TTS_TRAINFILE_MODEL);
     T_TRUE(held.lora_line == 4 && held.lora_file == TTS_TRAINFILE_MODEL);
@@ -181,7 +181,7 @@ T_TEST(a_training_file_may_lie_one_level_deeper_in_the_tree)
     make_directory("tree/configs/training_configs/sub");
     load(write_file("tree/configs/training_configs/sub/t.yaml",
                     "training_config: {model_config: $NOT_SET_ANYWHERE/m.yaml}\n"));
-    expect(V(NUM_HEADS), 6, 1);
+    expect(V(num_heads), 6, 1);
 }
 
 T_TEST(variables_that_are_set_are_expanded)
@@ -240,8 +240,8 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
     struct tts_error err = {0};
     unsigned bad_file = 7;
     T_EQ(tts_trainfile_load(path, &read, &held, &bad_file, &err), TTS_OK);
-    expect(V(BATCH_SIZE), 5, 1);
-    expect(V(NUM_HEADS), 4, 2);
+    expect(V(batch_size), 5, 1);
+    expect(V(num_heads), 4, 2);
     T_STR_EQ(held.paths[0], path);
     T_STR_EQ(held.paths[1], path);
     /* Also where its model gives way to that of another file. */
@@ -250,8 +250,8 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
     const struct tts_textfile naming = {.text = names, .len = sizeof names - 1};
     write_file("m.yaml", model_text);
     T_EQ(tts_trainfile_load(path, &naming, &held, &bad_file, &err), TTS_OK);
-    expect(V(NUM_HEADS), 6, 1);
-    T_TRUE(!V(NUM_BLOCKS)->is_set);
+    expect(V(num_heads), 6, 1);
+    T_TRUE(!V(num_blocks)->is_set);
 }
 
 T_TEST(a_run_that_is_not_modelled_needs_no_model)
@@ -367,7 +367,7 @@ T_TEST(standard_input_is_read_too)
     T_EQ(dup2(saved, STDIN_FILENO), STDIN_FILENO);
     close(saved);
     close(fd);
-    expect(V(NUM_HEADS), 6, 1);
+    expect(V(num_heads), 6, 1);
     T_STR_EQ(held.paths[TTS_TRAINFILE_MODEL], "-");
 }
 
@@ -401,10 +401,10 @@ T_TEST(the_configurations_of_tt_train_are_read)
         char path[TTS_TRAINFILE_TEXT_MAX];
         snprintf(path, sizeof path, "%s/configs/%s", TTS_DATA_DIR, files[i].name);
         load(path);
-        T_STR_EQ(V(MODEL_TYPE)->text, files[i].model_type);
-        T_EQ(V(BATCH_SIZE)->number, files[i].batch);
-        T_EQ(V(NUM_BLOCKS)->number, files[i].blocks);
-        T_EQ(V(EMBEDDING_DIM)->number, files[i].width);
+        T_STR_EQ(V(model_type)->text, files[i].model_type);
+        T_EQ(V(batch_size)->number, files[i].batch);
+        T_EQ(V(num_blocks)->number, files[i].blocks);
+        T_EQ(V(embedding_dim)->number, files[i].width);
         T_EQ(held.unknown_keys, 0);
         T_TRUE(held.lora_line + held.pipeline_line + held.moe_line + held.grpo_line == 0);
     }

@@ -19,11 +19,11 @@ T_TEST(an_alias_is_the_value_of_its_anchor)
         "  num_heads: *heads\n"
         "  num_groups: *chips\n"
         "device_config: {mesh_shape: *shape}\n");
-    expect(V(BATCH_SIZE), 4, 3);
-    expect(V(ACCUMULATION), 4, 3); /* where the value stands */
-    T_STR_EQ(V(MODEL_CONFIG)->text, "a b.yaml");
-    expect(V(NUM_HEADS), 12, 1);
-    expect(V(NUM_GROUPS), 8, 1);
+    expect(V(batch_size), 4, 3);
+    expect(V(accumulation), 4, 3); /* where the value stands */
+    T_STR_EQ(V(model_config)->text, "a b.yaml");
+    expect(V(num_heads), 12, 1);
+    expect(V(num_groups), 8, 1);
     T_TRUE(held.mesh_shape[0] == 1 && held.mesh_shape[1] == 8);
     T_EQ(held.unknown_keys, 1); /* 'defaults' has no anchor itself */
 }
@@ -34,8 +34,8 @@ T_TEST(a_whole_section_may_be_an_alias)
           "  num_heads: 6\n"
           "  experimental: {use_composite_layernorm: true}\n"
           "transformer_config: *model\n");
-    expect(V(NUM_HEADS), 6, 2);
-    expect(V(COMPOSITE_LAYERNORM), 1, 3);
+    expect(V(num_heads), 6, 2);
+    expect(V(composite_layernorm), 1, 3);
     T_EQ(held.unknown_keys, 0); /* it holds values for others */
 }
 
@@ -46,8 +46,8 @@ T_TEST(the_latest_anchor_of_a_name_counts)
           "  batch_size: *n\n"
           "  max_steps: &n 5\n"
           "  gradient_accumulation_steps: *n\n");
-    expect(V(BATCH_SIZE), 3, 2);
-    expect(V(ACCUMULATION), 5, 4);
+    expect(V(batch_size), 3, 2);
+    expect(V(accumulation), 5, 4);
 }
 
 T_TEST(merged_keys_give_way_to_those_of_the_section_wherever_these_stand)
@@ -62,11 +62,11 @@ T_TEST(merged_keys_give_way_to_those_of_the_section_wherever_these_stand)
           "  <<: *base\n"
           "  use_clip_grad_norm: false\n"
           "  gradient_accumulation_steps: ~\n");
-    expect(V(BATCH_SIZE), 2, 7);
-    expect(V(CLIP), 0, 9);
-    T_TRUE(!V(ACCUMULATION)->is_set); /* null is a value for a merge */
-    T_STR_EQ(V(OPTIMIZER_TYPE)->text, "SGD");
-    expect(V(MOMENTUM), 1, 5);
+    expect(V(batch_size), 2, 7);
+    expect(V(clip), 0, 9);
+    T_TRUE(!V(accumulation)->is_set); /* null is a value for a merge */
+    T_STR_EQ(V(optimizer_type)->text, "SGD");
+    expect(V(momentum), 1, 5);
 }
 
 T_TEST(of_several_maps_the_first_counts_and_each_with_what_it_merges)
@@ -77,12 +77,12 @@ T_TEST(of_several_maps_the_first_counts_and_each_with_what_it_merges)
           "training_config:\n"
           "  <<: [*b, *c, {use_clip_grad_norm: true, use_no_op: false}]\n"
           "  optimizer: {<<: {type: SGD}, momentum: 0.5}\n");
-    expect(V(BATCH_SIZE), 1, 1);
-    expect(V(ACCUMULATION), 2, 2);
-    expect(V(NO_OP), 1, 3);
-    expect(V(CLIP), 1, 5);
-    T_STR_EQ(V(OPTIMIZER_TYPE)->text, "SGD");
-    expect(V(MOMENTUM), 1, 6);
+    expect(V(batch_size), 1, 1);
+    expect(V(accumulation), 2, 2);
+    expect(V(no_op), 1, 3);
+    expect(V(clip), 1, 5);
+    T_STR_EQ(V(optimizer_type)->text, "SGD");
+    expect(V(momentum), 1, 6);
 }
 
 T_TEST(sections_may_be_merged_at_the_top)
@@ -92,15 +92,15 @@ T_TEST(sections_may_be_merged_at_the_top)
           "  device_config: {mesh_shape: [1, 4], enable_tp: true}\n"
           "<<: *common\n"
           "training_config: {seed: 1}\n");
-    T_TRUE(!V(BATCH_SIZE)->is_set); /* a section is not merged into another */
-    expect(V(ENABLE_TP), 1, 3);
+    T_TRUE(!V(batch_size)->is_set); /* a section is not merged into another */
+    expect(V(enable_tp), 1, 3);
     T_EQ(held.mesh_shape[1], 4);
 }
 
 T_TEST(a_quoted_merge_key_is_a_key)
 {
     parse("training_config:\n  \"<<\": {batch_size: 1}\n");
-    T_TRUE(!V(BATCH_SIZE)->is_set);
+    T_TRUE(!V(batch_size)->is_set);
     T_EQ(held.unknown_keys, 1);
 }
 
@@ -147,7 +147,7 @@ T_TEST(merges_of_what_is_no_map_are_refused)
     refused("training_config:\n  <<: x\n", TTS_E_SYNTAX, 2, words);
     refused("training_config:\n  <<: [{}, [{}]]\n", TTS_E_SYNTAX, 2, words);
     parse("training_config:\n  <<: []\n  batch_size: 1\n");
-    expect(V(BATCH_SIZE), 1, 3);
+    expect(V(batch_size), 1, 3);
 }
 
 T_TEST(a_few_lines_cannot_stand_for_billions_of_values)
@@ -163,7 +163,7 @@ T_TEST(a_few_lines_cannot_stand_for_billions_of_values)
     /* Passed over, it is one value; read, its first values are wrong already. */
     snprintf(text + at, sizeof text - at, "training_config: {batch_size: 1, lora: *a11}\n");
     parse(text);
-    expect(V(BATCH_SIZE), 1, 13);
+    expect(V(batch_size), 1, 13);
     snprintf(text + at, sizeof text - at, "device_config: {mesh_shape: *a11}\n");
     refused(text, TTS_E_SYNTAX, 11,
             "'mesh_shape' must be a whole number below 2^64, in decimal digits, and is a list");
@@ -195,7 +195,7 @@ T_TEST(merges_may_follow_each_other_and_anchors_have_a_limit)
     size_t at = strlen(text);
     snprintf(text + at, sizeof text - at, "training_config: {<<: *a59}\n");
     parse(text);
-    expect(V(BATCH_SIZE), 7, 1);
+    expect(V(batch_size), 7, 1);
     text[0] = '\0';
     for (int i = 0; i < 65; i++) {
         at = strlen(text);

@@ -1,12 +1,7 @@
-#include "cli/fit_beside.h"
+#include "plan/configpath.h"
 
-#include "cli/command.h"
-#include "cli/fit_parts.h"
-#include "cli/message.h"
-
-#include <assert.h>
 #include <dirent.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,10 +10,14 @@ enum {
     SHOWN = 6,
     NAME_BYTES = 256,
     ENTRIES_MAX = 4096, /* of a folder that are looked at */
-    LIST_BYTES = SHOWN * (NAME_BYTES + 4) + TTS_FIT_PATH_MAX + 64,
+    LIST_BYTES = SHOWN * (NAME_BYTES + 4) + TTS_CONFIG_PATH_MAX + 64,
 };
 
-static const char command[] = TTS_FIT_COMMAND;
+bool tts_ends_in(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
 
 /* ---- the files of a folder ---- */
 
@@ -30,8 +29,8 @@ struct names {
 
 static bool is_configuration(const char *name)
 {
-    return name[0] != '.' && (tts_fit_ends_in(name, ".yaml") || tts_fit_ends_in(name, ".yml") ||
-                              tts_fit_ends_in(name, ".json"));
+    return name[0] != '.' && (tts_ends_in(name, ".yaml") || tts_ends_in(name, ".yml") ||
+                              tts_ends_in(name, ".json"));
 }
 
 static void add_name(struct names *names, const char *name)
@@ -92,60 +91,63 @@ static const char *base_name(const char *path)
 /* Writes `before`, the folder of `path` and `after` to `out`. A result that is too long is cut,
  * and names no folder. */
 static const char *folder_of(const char *before, const char *path, const char *after,
-                             char out[TTS_FIT_PATH_MAX])
+                             char out[TTS_CONFIG_PATH_MAX])
 {
-    snprintf(out, TTS_FIT_PATH_MAX, "%s%.*s%s", before, (int)(base_name(path) - path), path,
+    snprintf(out, TTS_CONFIG_PATH_MAX, "%s%.*s%s", before, (int)(base_name(path) - path), path,
              after);
     return out;
 }
 
-/* ---- messages ---- */
+/* ---- errors ---- */
 
-void tts_fit_say_no_file(const char *path)
+enum tts_status tts_configpath_fail_file(struct tts_notes *notes, const char *path)
 {
-    char folder[TTS_FIT_PATH_MAX], files[LIST_BYTES];
-    tts_message(command, "cannot read '%s': no such file or directory%s", path,
-                list_folder(folder_of("", path, "", folder), "", files));
+    char folder[TTS_CONFIG_PATH_MAX], files[LIST_BYTES];
+    return tts_notes_fail(notes, TTS_E_IO, NULL, 0,
+                          "cannot read '%s': no such file or directory%s", path,
+                          list_folder(folder_of("", path, "", folder), "", files));
 }
 
-void tts_fit_say_no_model(const char *path, uint32_t line, const char *named)
+enum tts_status tts_configpath_fail_model(struct tts_notes *notes, const char *path,
+                                          uint32_t line, const char *named)
 {
-    char folders[4][TTS_FIT_PATH_MAX], files[LIST_BYTES] = "";
+    char folders[4][TTS_CONFIG_PATH_MAX], files[LIST_BYTES] = "";
     bool has_folder = strchr(named, '/') != NULL;
     size_t count = 0;
     if (has_folder)
         folder_of("", named, "", folders[count++]);
     if (has_folder && named[0] != '/') {
-        char beside[TTS_FIT_PATH_MAX];
+        char beside[TTS_CONFIG_PATH_MAX];
         folder_of(folder_of("", path, "", beside), named, "", folders[count++]);
     }
     folder_of("", path, "../model_configs/", folders[count++]);
     folder_of("", path, "", folders[count++]);
     for (size_t i = 0; i < count && files[0] == '\0'; i++)
         list_folder(folders[i], base_name(path), files);
-    tts_message(command,
-                "%s:%" PRIu32 ": no model file '%s': looked for it as it stands, beside this "
-                "file and in ../model_configs%s",
-                tts_message_path(path), line, named, files);
+    return tts_notes_fail(notes, TTS_E_NOT_FOUND, path, line,
+                          "no model file '%s': looked for it as it stands, beside this file "
+                          "and in ../model_configs%s",
+                          named, files);
 }
 
 /* ---- a folder ---- */
 
-int tts_fit_operand(const char **path, char out[TTS_FIT_PATH_MAX])
+enum tts_status tts_configpath_resolve(const char **path, char out[TTS_CONFIG_PATH_MAX],
+                                       struct tts_notes *notes)
 {
     static const char name[] = "config.json";
     struct stat info;
     char files[LIST_BYTES];
     size_t len = strlen(*path);
     if (strcmp(*path, "-") == 0 || stat(*path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return TTS_EXIT_DONE;
+        return TTS_OK;
     bool has_slash = len > 0 && (*path)[len - 1] == '/';
-    int written = snprintf(out, TTS_FIT_PATH_MAX, "%s%s%s", *path, has_slash ? "" : "/", name);
-    if (written >= TTS_FIT_PATH_MAX || access(out, F_OK) != 0) {
-        tts_message(command, "'%s' is a folder without a %s%s", *path, name,
-                    list_folder(*path, "", files));
-        return TTS_EXIT_INPUT;
-    }
+    int written =
+        snprintf(out, TTS_CONFIG_PATH_MAX, "%s%s%s", *path, has_slash ? "" : "/", name);
+    if (written >= TTS_CONFIG_PATH_MAX || access(out, F_OK) != 0)
+        return tts_notes_fail(notes, TTS_E_NOT_FOUND, NULL, 0,
+                              "'%s' is a folder without a %s%s", *path, name,
+                              list_folder(*path, "", files));
     *path = out;
-    return TTS_EXIT_DONE;
+    return TTS_OK;
 }

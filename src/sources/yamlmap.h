@@ -1,0 +1,100 @@
+/* yamlmap.h: reads a YAML text that is one map of known keys, with sections in it, by a table.
+ *
+ * A form describes a kind of file: its rows (key, section, type, target) and the functions
+ * that store a value and word the errors. The reader matches keys, suggests the nearest key
+ * for a slip, refuses a key that stands twice, keeps the line of each key, follows sections
+ * and merge keys, and accepts one document only.
+ * Caller's memory, one thread. */
+#pragma once
+
+#include "base/compiler.h"
+#include "sources/yaml.h"
+#include "sources/yaml_refs.h"
+
+enum {
+    TTS_YAMLMAP_ROWS_MAX = 192,
+    TTS_YAMLMAP_LEVELS_MAX = 3,  /* the file, a section, a section in it */
+    TTS_YAMLMAP_MERGES_MAX = 32, /* maps that wait to be merged into a section */
+    TTS_YAMLMAP_QUOTE_MAX = 40,  /* bytes of a foreign text in a message */
+    TTS_YAMLMAP_TOP = 0,         /* the section of the file itself */
+};
+
+struct tts_yamlmap_row {
+    const char *key;
+    uint8_t section; /* that the key stands in */
+    uint8_t type;    /* of the form */
+    uint16_t target; /* of the form: where the value goes */
+};
+
+/* Where a token stands that cannot stand there. */
+enum tts_yamlmap_place { TTS_YAMLMAP_EMPTY, TTS_YAMLMAP_DOCUMENT, TTS_YAMLMAP_KEY };
+
+struct tts_yamlmap;
+
+struct tts_yamlmap_form {
+    const char *what; /* "a device file" */
+    size_t max_bytes;
+    const struct tts_yamlmap_row *rows;
+    size_t row_count; /* at most TTS_YAMLMAP_ROWS_MAX */
+    /* True: anchors, aliases and merge keys are followed, and keys match exactly. False: an
+     * alias, an anchor or a tag is refused, and keys match in any case, with '-' for '_'. */
+    bool has_refs;
+    /* All return a status after setting map->err. `refuse` never returns TTS_OK. */
+    enum tts_status (*refuse)(struct tts_yamlmap *map, const struct tts_yaml_token *token,
+                              enum tts_yamlmap_place place);
+    /* A key without a row. `best` is the nearest key of the section, or NULL. On success the
+     * function has read the value. */
+    enum tts_status (*unknown)(struct tts_yamlmap *map, const struct tts_yaml_token *key,
+                               const char *best);
+    /* A value of a row, whose first token is `token`. */
+    enum tts_status (*value)(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
+                             const struct tts_yaml_token *token);
+    /* The end of a section other than the top; may be NULL. */
+    enum tts_status (*end)(struct tts_yamlmap *map, const struct tts_yaml_token *token);
+};
+
+/* The maps of the '<<' of a section are read after its own keys, which count more. The map on
+ * top of the stack is next. */
+struct tts_yamlmap_level {
+    uint8_t section;
+    bool is_merged; /* its own keys are over */
+    uint32_t merge_line;
+    struct tts_yaml_range merges[TTS_YAMLMAP_MERGES_MAX];
+    size_t merge_count;
+};
+
+struct tts_yamlmap {
+    const struct tts_yamlmap_form *form;
+    void *ctx; /* of the form */
+    struct tts_error *err;
+    struct tts_yaml yaml;
+    struct tts_yaml_refs refs;
+    uint32_t
+        lines[TTS_YAMLMAP_ROWS_MAX]; /* of each key, in the section last entered; 0: none */
+    struct tts_yamlmap_level levels[TTS_YAMLMAP_LEVELS_MAX];
+    size_t depth;
+};
+
+/* Reads the whole text. TTS_E_SYNTAX: not YAML, not of this form, a key twice, too large.
+ * TTS_E_RANGE, TTS_E_NOMEM, and the statuses of the form's functions: err->line is where. */
+TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
+                                               const char *text, size_t len,
+                                               struct tts_error *err);
+
+/* ---- for the functions of a form ---- */
+
+TTS_NODISCARD enum tts_status tts_yamlmap_next(struct tts_yamlmap *map,
+                                               struct tts_yaml_token *out);
+/* Sets an error at a line and returns `status`. */
+enum tts_status tts_yamlmap_fail(struct tts_yamlmap *map, enum tts_status status, uint32_t line,
+                                 const char *format, ...) TTS_PRINTF(4, 5);
+/* Enters the map that has just begun: its keys are of `section`. */
+void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section);
+uint8_t tts_yamlmap_section(const struct tts_yamlmap *map);
+/* Returns the line of the key of a row, or 0. */
+uint32_t tts_yamlmap_line(const struct tts_yamlmap *map, const struct tts_yamlmap_row *row);
+/* TTS_E_SYNTAX if `seen` is not 0: the name stood in that line before. */
+TTS_NODISCARD enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name,
+                                                     uint32_t seen, uint32_t line);
+/* Returns true if a token is a scalar without anchor and tag. */
+bool tts_yamlmap_is_plain(const struct tts_yaml_token *token);
