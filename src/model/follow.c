@@ -10,8 +10,7 @@
 #include <string.h>
 
 enum {
-    LIVE_DEFAULT =
-        1 << 22, /* more than a tracker's: a file may be of several programs' peaks */
+    LIVE_DEFAULT = 1 << 17, /* the ledger grows if more buffers live */
     DEVICES_DEFAULT = TTS_FOLD_DEVICES_MAX,
     OPS_DEFAULT = 16384,
 };
