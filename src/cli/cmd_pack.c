@@ -3,10 +3,9 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/outfile.h"
-#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
@@ -48,11 +47,18 @@ struct pack {
 
 /* --- options ---------------------------------------------------------------------------- */
 
-enum { OPTION_OUTPUT, OPTION_JSON };
+/* A name of standard output counts as "-". */
+static enum tts_status take_output(void *target, const char *text, struct tts_error *err)
+{
+    (void)err;
+    *(const char **)target = tts_stdout_path(text);
+    return TTS_OK;
+}
 
 static const struct tts_option options_table[] = {
-    [OPTION_OUTPUT] = {"output", 'o', true},
-    [OPTION_JSON] = {"json", 'j', false},
+    {"output", 'o', TTS_OPTION_OTHER, offsetof(struct pack, out_path), "FILE",
+     "write there, and leave the recording as it is", .take = take_output},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct pack, json), .help = "write JSON"},
     {0},
 };
 
@@ -61,44 +67,19 @@ static bool is_stdout(const struct pack *pack)
     return pack->out_path && strcmp(pack->out_path, "-") == 0;
 }
 
-/* TTS_OPTIONS_END when there is something to do, else TTS_OPTIONS_STOP and the exit code. */
-static int read_options(struct pack *pack, char **argv, int *exit_code)
+/* Returns false after the problem was printed. */
+static bool check_options(struct pack *pack)
 {
-    struct tts_options options = tts_options_begin(command, options_table, argv);
-    int option;
-    *exit_code = TTS_EXIT_USAGE;
-    while ((option = tts_options_next(&options)) >= 0) {
-        if (option == OPTION_OUTPUT)
-            pack->out_path = tts_stdout_path(options.value);
-        else
-            pack->json = true;
-    }
-    if (option == TTS_OPTIONS_STOP) {
-        *exit_code = options.exit_code;
-        return option;
-    }
-    if (options.operand_count != 1) {
-        *exit_code =
-            tts_options_bad_operands(&options, options.operand_count ? NULL : "RECORDING");
-        return TTS_OPTIONS_STOP;
-    }
-    pack->path = options.operands[0];
-    if (is_stdout(pack) && pack->json) {
+    if (is_stdout(pack) && pack->json)
         tts_message(command, "'-o -' needs standard output for itself, give it a file or leave "
                              "out --json");
-        return TTS_OPTIONS_STOP;
-    }
-    if (is_stdout(pack) && isatty(STDOUT_FILENO)) {
+    else if (is_stdout(pack) && isatty(STDOUT_FILENO))
         tts_message(command, "a recording is not for a terminal, give it a file");
-        return TTS_OPTIONS_STOP;
-    }
-    if (strcmp(pack->path, "-") == 0) {
+    else if (strcmp(pack->path, "-") == 0)
         tts_message(command, "standard input cannot be packed, name the recording");
-        return TTS_OPTIONS_STOP;
-    }
-    if (pack->out_path && tts_same_file(pack->path, pack->out_path))
-        pack->out_path = NULL;
-    return TTS_OPTIONS_END;
+    else
+        return true;
+    return false;
 }
 
 /* Returns true if a recorder writes to the file now: packed over, the recorder would lose it.
@@ -379,7 +360,7 @@ static int fail(const struct pack *pack, const struct tts_error *err)
     return TTS_EXIT_INPUT;
 }
 
-static int run_pack(struct pack *pack)
+static int pack_recording(struct pack *pack)
 {
     struct tts_error err = {0};
     if (!pack->out_path && is_being_recorded(pack->path)) {
@@ -404,16 +385,28 @@ static int run_pack(struct pack *pack)
     return pack->is_damaged ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
-int tts_cmd_pack(int argc, char **argv)
+static int run_pack(struct tts_job *job, void *values)
 {
-    (void)argc;
-    struct pack pack = {0};
-    int exit_code;
-    if (read_options(&pack, argv, &exit_code) == TTS_OPTIONS_STOP)
-        return exit_code;
-    exit_code = run_pack(&pack);
-    tts_recpack_free(pack.packer);
-    tts_outfile_abandon(&pack.out);
-    tts_eventfile_close(pack.source);
-    return exit_code;
+    struct pack *pack = values;
+    pack->path = job->operands[0];
+    if (!check_options(pack))
+        return TTS_EXIT_USAGE;
+    if (pack->out_path && tts_same_file(pack->path, pack->out_path))
+        pack->out_path = NULL;
+    int code = pack_recording(pack);
+    tts_recpack_free(pack->packer);
+    tts_outfile_abandon(&pack->out);
+    tts_eventfile_close(pack->source);
+    return code;
 }
+
+const struct tts_command tts_pack_command = {
+    .name = "pack",
+    .operands = "RECORDING",
+    .summary = "make a recording small, and quick to seek",
+    .work = run_pack,
+    .options = options_table,
+    .values_bytes = sizeof(struct pack),
+    .operands_min = 1,
+    .operands_max = 1,
+};

@@ -1,11 +1,8 @@
 /* cmd_show.c: what is in a recording or a graph trace. */
 #include "base/heap.h"
-#include "base/number.h"
-#include "base/outfile.h"
-#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "cli/show_parts.h"
 
 #include <inttypes.h>
@@ -15,105 +12,27 @@ static const char command[] = "show";
 
 /* ---- options ---- */
 
-enum { OPTION_AT, OPTION_TOP, OPTION_POOL, OPTION_ALL, OPTION_FOLLOW, OPTION_JSON };
+static const char *const pool_names[] = {[TTS_POOL_DRAM] = "dram",
+                                         [TTS_POOL_L1] = "l1",
+                                         [TTS_POOL_L1_SMALL] = "l1_small",
+                                         [TTS_POOL_TRACE] = "trace",
+                                         NULL};
 
 static const struct tts_option options_table[] = {
-    [OPTION_AT] = {"at", 0, true},
-    [OPTION_TOP] = {"top", 'n', true},
-    [OPTION_POOL] = {"pool", 0, true},
-    [OPTION_ALL] = {"all", 'a', false},
-    [OPTION_FOLLOW] = {"follow", 'f', false},
-    [OPTION_JSON] = {"json", 'j', false},
+    {"at", 0, TTS_OPTION_NUMBER, offsetof(struct tts_show_options, at), "EVENT",
+     "show what lives after this event", .min = 1},
+    {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct tts_show_options, top), "N",
+     .help = "list this many buffers and operations; 0: all"},
+    {"pool", 0, TTS_OPTION_WORD, offsetof(struct tts_show_options, pool),
+     .help = "the pool of the peak", .words = pool_names},
+    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_show_options, all),
+     .help = "list all phases"},
+    {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct tts_show_options, follow),
+     .help = "show a recording while it is written", .excludes = "at"},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_show_options, json),
+     .help = "write JSON"},
     {0},
 };
-
-static bool set_number(const char *option, const char *text, uint64_t least, uint64_t *out)
-{
-    uint64_t value;
-    if (tts_number_parse(text, strlen(text), &value) == TTS_OK && value >= least) {
-        *out = value;
-        return true;
-    }
-    tts_message(command, "'%s' is not a number for '%s', expected %" PRIu64 " or more", text,
-                option, least);
-    return false;
-}
-
-static bool set_pool(const char *text, enum tts_pool *out)
-{
-    static const char *const names[] = {[TTS_POOL_DRAM] = "dram",
-                                        [TTS_POOL_L1] = "l1",
-                                        [TTS_POOL_L1_SMALL] = "l1_small",
-                                        [TTS_POOL_TRACE] = "trace"};
-    for (int pool = 0; pool < TTS_POOLS; pool++) {
-        if (strcmp(text, names[pool]) != 0)
-            continue;
-        *out = (enum tts_pool)pool;
-        return true;
-    }
-    tts_message(command, "unknown pool '%s', expected dram, l1, l1_small or trace", text);
-    return false;
-}
-
-/* False: said what is wrong. */
-static bool set_option(struct tts_show_options *show, int option, const char *value)
-{
-    uint64_t top;
-    switch (option) {
-    case OPTION_AT:
-        return set_number("--at", value, 1, &show->at);
-    case OPTION_TOP:
-        if (!set_number("--top", value, 0, &top))
-            return false;
-        show->top = top < SIZE_MAX ? (size_t)top : 0;
-        return true;
-    case OPTION_POOL:
-        return set_pool(value, &show->pool);
-    case OPTION_ALL:
-        show->all = true;
-        return true;
-    case OPTION_FOLLOW:
-        show->follow = true;
-        return true;
-    default:
-        show->json = true;
-        return true;
-    }
-}
-
-static bool check_follow(const struct tts_show_options *show)
-{
-    if (show->follow && show->at > 0)
-        tts_message(command,
-                    "'--follow' and '--at' do not go together: an event does not change");
-    else if (show->follow && strcmp(show->path, "-") == 0)
-        tts_message(command,
-                    "'--follow' needs a file: standard input is read to its end first");
-    else
-        return true;
-    return false;
-}
-
-/* TTS_OPTIONS_END when there is something to show, else TTS_OPTIONS_STOP and the exit code. */
-static int read_options(struct tts_show_options *show, char **argv, int *exit_code)
-{
-    struct tts_options options = tts_options_begin(command, options_table, argv);
-    int option;
-    *exit_code = TTS_EXIT_USAGE;
-    while ((option = tts_options_next(&options)) >= 0)
-        if (!set_option(show, option, options.value))
-            return TTS_OPTIONS_STOP;
-    if (option == TTS_OPTIONS_STOP) {
-        *exit_code = options.exit_code;
-        return option;
-    }
-    if (options.operand_count != 1) {
-        *exit_code = tts_options_bad_operands(&options, options.operand_count ? NULL : "FILE");
-        return TTS_OPTIONS_STOP;
-    }
-    show->path = options.operands[0];
-    return check_follow(show) ? TTS_OPTIONS_END : TTS_OPTIONS_STOP;
-}
 
 /* ---- one event ---- */
 
@@ -160,21 +79,20 @@ static enum tts_status seek(struct tts_show *show, struct tts_error *err)
 
 /* ---- the whole of it ---- */
 
-static enum tts_status print(const struct tts_show *show, struct tts_error *err)
+static bool print_answer(struct tts_job *job, const struct tts_show *show)
 {
-    struct tts_outfile file;
     struct tts_json json;
     if (!show->options.json) {
         tts_show_text(show, stdout);
-        return TTS_OK;
+        return true;
     }
-    enum tts_status status = tts_outfile_open(&file, "-", err);
-    if (status != TTS_OK)
-        return status;
-    tts_json_init(&json, file.stream);
+    FILE *out = tts_job_open(job, "-");
+    if (!out)
+        return false;
+    tts_json_init(&json, out);
     json.is_one_line = show->options.follow;
     tts_show_json(show, &json);
-    return tts_outfile_commit(&file, err);
+    return true;
 }
 
 static int fail(const struct tts_show *show, const struct tts_error *err)
@@ -229,7 +147,7 @@ static int read_file(struct tts_show *show, struct tts_error *err)
     return TTS_EXIT_DONE;
 }
 
-static int run(struct tts_show *show)
+static int show_file(struct tts_job *job, struct tts_show *show)
 {
     struct tts_error err = {0};
     int code = read_file(show, &err);
@@ -245,32 +163,44 @@ static int run(struct tts_show *show)
         return fail(show, &err);
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    if (print(show, &err) != TTS_OK)
-        return fail(show, &err);
+    if (!print_answer(job, show))
+        return TTS_EXIT_INPUT;
     return tts_partial_say(&show->missing, command, show->options.path);
 }
 
-int tts_cmd_show(int argc, char **argv)
+static int run_show(struct tts_job *job, void *values)
 {
-    (void)argc;
-    struct tts_show_options options = {.top = TTS_SHOW_TOP};
-    struct tts_error err;
-    int exit_code;
-    if (read_options(&options, argv, &exit_code) == TTS_OPTIONS_STOP)
-        return exit_code;
+    struct tts_show_options *options = values;
     const struct tts_alloc *alloc = tts_alloc_libc();
+    struct tts_error err;
+    options->path = job->operands[0];
+    if (options->follow && strcmp(options->path, "-") == 0) {
+        tts_message(command,
+                    "'--follow' needs a file: standard input is read to its end first");
+        return TTS_EXIT_USAGE;
+    }
     struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
     if (!show) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }
-    if (tts_show_init(show, &options, &err) == TTS_OK) {
-        exit_code = run(show);
-    } else {
-        tts_message(command, "%s", err.text);
-        exit_code = TTS_EXIT_INPUT;
-    }
+    int code = tts_show_init(show, options, &err) == TTS_OK ? show_file(job, show)
+                                                            : tts_job_fail(job, NULL, &err);
     tts_show_release(show);
     alloc->free(alloc->ctx, show, sizeof *show);
-    return exit_code;
+    return code;
 }
+
+static const struct tts_show_options defaults = {.top = TTS_SHOW_TOP};
+
+const struct tts_command tts_show_command = {
+    .name = "show",
+    .operands = "FILE",
+    .summary = "what is in a recording or a graph trace",
+    .work = run_show,
+    .options = options_table,
+    .defaults = &defaults,
+    .values_bytes = sizeof(struct tts_show_options),
+    .operands_min = 1,
+    .operands_max = 1,
+};

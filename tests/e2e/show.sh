@@ -257,13 +257,13 @@ expect_code 2
 expect_err "ttscope show: missing operand 'FILE' (see 'ttscope help show')"
 run "$ttscope" show --pool x run.tts
 expect_code 2
-expect_err "ttscope show: unknown pool 'x', expected dram, l1, l1_small or trace"
+expect_err "ttscope show: invalid value 'x' for '--pool': expected dram, l1, l1_small or trace"
 run "$ttscope" show --at 0 run.tts
 expect_code 2
-expect_err "ttscope show: '0' is not a number for '--at', expected 1 or more"
+expect_err "ttscope show: invalid value '0' for '--at': expected a whole number, 1 or more"
 run "$ttscope" show --top many run.tts
 expect_code 2
-expect_err "ttscope show: 'many' is not a number for '--top', expected 0 or more"
+expect_err "ttscope show: invalid value 'many' for '--top': expected a whole number, 0 or more"
 run sh -c '"$1" show --json run.tts >/dev/full' sh "$ttscope"
 expect_code 3
 expect_err "ttscope show: cannot write to standard output: no space left on device"
