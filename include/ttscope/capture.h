@@ -322,7 +322,7 @@ tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_e
 
 /* Ends the last phase (`name` NULL: TTS_PHASE_END) and the capture. When it is not active
  * nothing happens. TTS_E_NOMEM: the capture has ended, but the last phase is lost; the phases
- * before it stay. */
+ * before it stay. If the capture begins again, its cumulative figures lack the lost phase. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill_note(struct tts_note *note, const char *path, uint32_t line,
-                      const char *format, va_list args)
+static TTS_PRINTF(4, 0) void fill_note(struct tts_note *note, const char *path, uint32_t line,
+                                       const char *format, va_list args)
 {
     note->path = path;
     note->line = line;

@@ -234,6 +234,13 @@ static void *post_in_turn(void *ctx)
     return NULL;
 }
 
+/* On one processor the thread that folds cannot run while the other waits for it. */
+static bool has_one_processor(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
 /* It waits for it, instead of handing over what it has through memory that both write to. */
 T_TEST(an_event_waits_for_one_that_is_folded_at_the_moment)
 {
@@ -255,6 +262,6 @@ T_TEST(an_event_waits_for_one_that_is_folded_at_the_moment)
     }
     pthread_join(thread, NULL);
     T_EQ(health_of(m.tracker).events, turn);
-    T_TRUE(m.waited >= ENOUGH);
+    T_TRUE(m.waited >= ENOUGH || has_one_processor());
     done(capture, m.tracker);
 }

@@ -1,5 +1,5 @@
-#include "views/say.h"
 #include "harness/t.h"
+#include "views/say.h"
 
 #include <stdio.h>
 #include <string.h>
