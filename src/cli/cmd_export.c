@@ -46,9 +46,12 @@ struct job {
 enum { OPTION_TO, OPTION_OUTPUT, OPTION_SLOTS, OPTION_DEVICE, OPTION_SET };
 
 static const struct tts_option options_table[] = {
-    [OPTION_TO] = {"to", 't', true},       [OPTION_OUTPUT] = {"output", 'o', true},
-    [OPTION_SLOTS] = {"slots", 's', true}, [OPTION_DEVICE] = {"device", 'd', true},
-    [OPTION_SET] = {"set", 0, true},       {0},
+    [OPTION_TO] = {"to", 't', .type = TTS_OPTION_TEXT},
+    [OPTION_OUTPUT] = {"output", 'o', .type = TTS_OPTION_TEXT},
+    [OPTION_SLOTS] = {"slots", 's', .type = TTS_OPTION_TEXT},
+    [OPTION_DEVICE] = {"device", 'd', .type = TTS_OPTION_TEXT},
+    [OPTION_SET] = {"set", 0, .type = TTS_OPTION_TEXT},
+    {0},
 };
 
 /* False: said what is wrong. */

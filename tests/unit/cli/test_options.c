@@ -10,9 +10,9 @@
 
 enum { MAP, STATS, MAX_DEPTH };
 static const struct tts_option table[] = {
-    [MAP] = {"map", 'm', TTS_OPTION_TEXT},
-    [STATS] = {"stats", 's', TTS_OPTION_FLAG},
-    [MAX_DEPTH] = {"max-depth", 0, TTS_OPTION_TEXT},
+    [MAP] = {"map", 'm', .type = TTS_OPTION_TEXT},
+    [STATS] = {"stats", 's', .type = TTS_OPTION_FLAG},
+    [MAX_DEPTH] = {"max-depth", 0, .type = TTS_OPTION_TEXT},
     {0},
 };
 
