@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-/* The capture by which what is on the cores now is asked for: no file has so many. */
-
 /* ---- the answers ---- */
 
 void tts_summary_moment_release(struct tts_summary_moment *moment)
