@@ -73,7 +73,7 @@ struct tts_budget_input {
     const struct tts_run *run;
     const struct tts_trainmem *mem; /* its device memory is what shares are of */
     struct tts_amount core_bytes;   /* L1 of a core, for shares of it */
-    const struct tts_run *baseline; /* NULL: there is none, nor the next two */
+    const struct tts_run *baseline; /* NULL: none; then the next two fields are unused */
     const struct tts_trainmem *baseline_mem;
     const uint32_t *pairs;  /* of tts_budget_pairs_new */
     int64_t rounding_bytes; /* what growth may be because figures are rounded */

@@ -312,8 +312,8 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
 
 /* ---- answers ---- */
 
-/* Returns true if no list is longer than what it is a part of, and each buffer is of the pool
- * of its list. */
+/* Returns true if each list has at most as many rows as its total says, and each buffer belongs
+ * to the pool of its list. */
 static bool has_good_lists(const struct tts_eventsummary *sum)
 {
     const struct tts_summary_moment *moment = &sum->peak_moment;

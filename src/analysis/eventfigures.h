@@ -6,9 +6,9 @@
 
 enum { TTS_EVENTFIGURES_TOP = 1000 }; /* rows of each list; the `top` of the pass */
 
-/* Makes the bytes of what was read with keeps_all, to be freed by scan->alloc. The caller has
- * filled in sum->input. *len is 0 if nothing should be stored: a request was refused, or the
- * bytes are too many. Replaces tts_eventscan_finish(). TTS_E_NOMEM. */
+/* Encodes the summary of a scan with keeps_all. The caller fills in sum->input before the call,
+ * and frees *bytes with scan->alloc after it. *len is 0 if nothing should be stored: a request
+ * was refused, or the bytes are too many. Replaces tts_eventscan_finish(). TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventfigures_store(struct tts_eventscan *scan,
                                                      unsigned char **bytes, size_t *len,
                                                      struct tts_error *err);

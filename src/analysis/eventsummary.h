@@ -115,7 +115,7 @@ const char *tts_eventsummary_phase_name(const struct tts_eventsummary *sum,
 /* The shortest phase that has the event; NULL: it is in none. */
 const struct tts_summary_phase *tts_eventsummary_phase_of(const struct tts_eventsummary *sum,
                                                           uint64_t seq);
-/* DRAM of the whole file, with what was there before it. */
+/* Return the DRAM peak and the DRAM at the end, including buffers from before the file. */
 int64_t tts_eventsummary_dram_peak(const struct tts_eventsummary *sum);
 int64_t tts_eventsummary_dram_final(const struct tts_eventsummary *sum);
 /* The operations around an operation and it, "ttnn::add > ttnn::prim::binary": the end of it if
@@ -147,8 +147,8 @@ struct tts_eventscan {
     struct tts_eventsummary *sum;
     const struct tts_alloc *alloc;
     struct tts_follow *follow;
-    struct tts_peak *peaks[TTS_POOLS]; /* that of the config, with keeps_all each */
-    struct tts_ops *ops[TTS_POOLS];    /* the same */
+    struct tts_peak *peaks[TTS_POOLS]; /* of config.pool, or of each pool with keeps_all */
+    struct tts_ops *ops[TTS_POOLS];    /* of the same pools */
     struct tts_ops *failure_ops;
     uint64_t item_seq;
     uint64_t items; /* read so far */
@@ -170,7 +170,7 @@ void tts_eventscan_release(struct tts_eventscan *scan); /* harmless on a zeroed 
 TTS_NODISCARD enum tts_status tts_eventscan_item(struct tts_eventscan *scan,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);
-/* Makes the answers of what was read. Once. TTS_E_NOMEM. */
+/* Completes the summary after the last item. To be called once. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish(struct tts_eventscan *scan,
                                                    struct tts_error *err);
 /* For one pool: its peak, what lived then, its operations. Again for another, with keeps_all.

@@ -1,6 +1,6 @@
-/* opbytes.h: what each operation allocated in a pool, how much of it still lives, and how much
- * of it lived at some moment that is asked for. Operations are told apart by the name that the
- * follower keeps; those it has no room for are one, "(other)". Heap object. One thread. */
+/* opbytes.h: bytes of a pool by operation: allocated, alive now, and alive at one chosen
+ * moment. Operations differ by the name that the follower keeps; operations without room for a
+ * name share the row "(other)". Heap object. One thread. */
 #pragma once
 
 #include "analysis/levels.h"

@@ -41,7 +41,7 @@ struct tts_pool_total {
     uint64_t current_bytes; /* signed, modulo 2^64 */
 };
 
-static inline int64_t tts_pool_run_change(const struct tts_pool_tally *run)
+static inline int64_t tts_pool_tally_change(const struct tts_pool_tally *run)
 {
     return (int64_t)(run->allocated_bytes - run->freed_bytes);
 }
@@ -65,7 +65,7 @@ static inline bool tts_pool_is_second(enum tts_pool pool)
 static inline int64_t tts_tally_pair_peak(const struct tts_tally *run, enum tts_pool_pair pair)
 {
     const struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
-    int64_t change = tts_pool_run_change(&run->pools[tts_pair_second(pair)]);
+    int64_t change = tts_pool_tally_change(&run->pools[tts_pair_second(pair)]);
     int64_t reached = (int64_t)((uint64_t)first->peak_bytes + (uint64_t)change);
     int64_t before = run->pairs[pair].peak_bytes;
     return reached > before ? reached : before;
@@ -88,19 +88,19 @@ static inline void tts_tally_mark_pair(struct tts_tally *run, enum tts_pool_pair
     struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
     run->pairs[pair].peak_bytes = tts_tally_pair_peak(run, pair);
     run->pairs[pair].first_peak_bytes = tts_tally_peak(run, tts_pair_first(pair));
-    first->peak_bytes = tts_pool_run_change(first);
+    first->peak_bytes = tts_pool_tally_change(first);
 }
 
-static inline void tts_pool_run_alloc(struct tts_pool_tally *run, uint64_t bytes)
+static inline void tts_pool_tally_alloc(struct tts_pool_tally *run, uint64_t bytes)
 {
     run->allocated_bytes += bytes;
     run->allocations++;
-    int64_t change = tts_pool_run_change(run);
+    int64_t change = tts_pool_tally_change(run);
     if (change > run->peak_bytes)
         run->peak_bytes = change;
 }
 
-static inline void tts_pool_run_free(struct tts_pool_tally *run, uint64_t bytes)
+static inline void tts_pool_tally_free(struct tts_pool_tally *run, uint64_t bytes)
 {
     run->freed_bytes += bytes;
     run->frees++;
@@ -117,7 +117,7 @@ static inline void tts_tally_alloc(struct tts_tally *run, enum tts_pool pool, ui
 {
     if (tts_pool_is_second(pool))
         tts_tally_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
-    tts_pool_run_alloc(&run->pools[pool], bytes);
+    tts_pool_tally_alloc(&run->pools[pool], bytes);
     if (tts_pool_is_l1(pool)) {
         run->core_bytes += bytes;
         tts_tally_note_total(run);
@@ -128,7 +128,7 @@ static inline void tts_tally_free(struct tts_tally *run, enum tts_pool pool, uin
 {
     if (tts_pool_is_second(pool))
         tts_tally_mark_pair(run, pool == TTS_POOL_TRACE ? TTS_PAIR_DRAM : TTS_PAIR_L1);
-    tts_pool_run_free(&run->pools[pool], bytes);
+    tts_pool_tally_free(&run->pools[pool], bytes);
     if (tts_pool_is_l1(pool))
         run->core_bytes -= bytes;
 }

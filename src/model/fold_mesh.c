@@ -72,9 +72,10 @@ static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
         kept->first_peak_bytes = more_of(kept->first_peak_bytes, tts_tally_peak(other, first));
         add_pool(&run->pools[first], &other->pools[first]);
         add_pool(&run->pools[second], &other->pools[second]);
-        run->pools[first].peak_bytes = tts_pool_run_change(&run->pools[first]);
+        run->pools[first].peak_bytes = tts_pool_tally_change(&run->pools[first]);
         int64_t peak = more_of(run->pools[second].peak_bytes, other->pools[second].peak_bytes);
-        run->pools[second].peak_bytes = more_of(peak, tts_pool_run_change(&run->pools[second]));
+        run->pools[second].peak_bytes =
+            more_of(peak, tts_pool_tally_change(&run->pools[second]));
     }
 }
 

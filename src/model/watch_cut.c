@@ -102,7 +102,7 @@ static void fill_pool(struct tts_pool_usage *out, const struct tts_pool_tally *r
 {
     int64_t reached = (int64_t)(total->current_bytes + (uint64_t)run->peak_bytes);
     total->peak_bytes = reached > total->peak_bytes ? reached : total->peak_bytes;
-    total->current_bytes += (uint64_t)tts_pool_run_change(run);
+    total->current_bytes += (uint64_t)tts_pool_tally_change(run);
     *out = (struct tts_pool_usage){.peak_bytes = run->peak_bytes,
                                    .allocated_bytes = (int64_t)run->allocated_bytes,
                                    .freed_bytes = (int64_t)run->freed_bytes,
