@@ -2,7 +2,7 @@
  * taken or refused; what is taken can be printed in both forms. The recording around them is
  * always the same, and empty. */
 #include "analysis/eventfigures.h"
-#include "cli/show_parts.h"
+#include "cli/show/show.h"
 #include "fuzz/reuse.h"
 #include "model/recpack.h"
 

@@ -205,7 +205,7 @@ for name in AdamW MorehAdamW AdamWComposite AdamWKahan AdamWFullPrecision SGD SG
     SGDComposite MuonComposite NoOp; do
     analyze "$logs/one_run.log" --optimizer "$name"
     expect_code 0
-    grep -q "\*$name\*" "$source_dir/src/cli/analyze.scd" || fail "wanted '$name' in the manual"
+    grep -q "\*$name\*" "$source_dir/src/cli/pages/analyze.scd" || fail "wanted '$name' in the manual"
 done
 
 # --- micro-steps, and what is not known ---------------------------------------------------

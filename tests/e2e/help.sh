@@ -27,7 +27,7 @@ for command in $commands; do
     run "$ttscope" help "$command"
     expect_code 0
     expect_err ""
-    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/$command.scd")"
+    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/pages/$command.scd")"
     expect_out_like "ttscope-$command - "
     page=$out
     run "$ttscope" "$command" --help
@@ -54,14 +54,14 @@ for topic in $topics; do
     run "$ttscope" help "$topic"
     expect_code 0
     expect_err ""
-    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/$topic.scd")"
+    expect_out "$("$source_dir/script/scd2text" "$source_dir/src/cli/pages/$topic.scd")"
     expect_out_like "ttscope-$topic - "
     run "$ttscope" "$topic"
     expect_code 2
     expect_out ""
     expect_err "ttscope: '$topic' is not a command but a topic (see 'ttscope help $topic')"
 done
-for page in "$source_dir"/src/cli/*.scd; do
+for page in "$source_dir"/src/cli/pages/*.scd; do
     run "$source_dir/script/scd2text" "$page"
     [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
 done

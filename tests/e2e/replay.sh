@@ -138,7 +138,7 @@ expect_out "5 operations, 5 match"
 # The page fits a terminal, its examples also where man indents them.
 run "$ttscope" help replay
 [ "$(wc -L <"$work/out")" -le 80 ] || fail "wanted lines of 80 columns"
-awk '/^```$/ { on = !on; next } on && length > 70' "$source_dir/src/cli/replay.scd" >"$work/wide"
+awk '/^```$/ { on = !on; next } on && length > 70' "$source_dir/src/cli/pages/replay.scd" >"$work/wide"
 [ ! -s "$work/wide" ] || fail "wanted narrower examples: $(cat "$work/wide")"
 
 # A pool alone is a sequence without operations.

@@ -2,7 +2,7 @@
  * that nobody stored do no harm. */
 #include "analysis/eventfigures.h"
 #include "base/heap.h"
-#include "cli/show_parts.h"
+#include "cli/show/show.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"
 #include "model/recpack.h"

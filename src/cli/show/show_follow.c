@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/ticks.h"
 #include "cli/message.h"
-#include "cli/show_parts.h"
+#include "cli/show/show.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -62,7 +62,7 @@ static void put_level(const struct tts_show *show, enum tts_pool pool, FILE *out
             level.buffers, tts_say_plural(level.buffers));
 }
 
-static void put_peak(const struct tts_show *show, FILE *out)
+static void put_follow_peak(const struct tts_show *show, FILE *out)
 {
     char bytes[TTS_NUMBER_BYTES_MAX];
     struct tts_peak_info peak = tts_peak_info(show->scan.peaks[show->options.pool]);
@@ -94,7 +94,7 @@ static enum tts_status list_ops(const struct tts_show *show, size_t limit, struc
 
 /* ---- on a terminal ---- */
 
-static void put_head(const struct tts_show *show, FILE *out)
+static void put_follow_head(const struct tts_show *show, FILE *out)
 {
     uint64_t ns = tts_show_since_start(show, show->sum.last_ns);
     fprintf(out,
@@ -111,7 +111,7 @@ static void put_head(const struct tts_show *show, FILE *out)
         fputc('\n', out);
     }
     fputs("peak  ", out);
-    put_peak(show, out);
+    put_follow_peak(show, out);
     struct tts_peak_info peak = tts_peak_info(show->scan.peaks[show->options.pool]);
     tts_show_text_when(show, peak.has_time, peak.time_ns, peak.op, out);
     fputc('\n', out);
@@ -130,7 +130,7 @@ static void put_head(const struct tts_show *show, FILE *out)
                 show->sum.failure_count + show->sum.failures_unlisted);
 }
 
-static enum tts_status put_ops(const struct tts_show *show, FILE *out)
+static enum tts_status put_follow_ops(const struct tts_show *show, FILE *out)
 {
     struct tts_best rows;
     enum tts_status status = list_ops(show, TOP_ROWS, &rows);
@@ -178,8 +178,8 @@ static enum tts_status draw_screen(struct follow *follow)
     FILE *out = fmemopen(text, sizeof text, "w");
     if (!out)
         return TTS_E_NOMEM;
-    put_head(follow->show, out);
-    enum tts_status status = put_ops(follow->show, out);
+    put_follow_head(follow->show, out);
+    enum tts_status status = put_follow_ops(follow->show, out);
     fclose(out);
     if (status == TTS_OK)
         draw_lines(follow, text);
@@ -195,7 +195,7 @@ static void print_line(const struct tts_show *show)
            ns / 1000 % 1000000, show->sum.event.seq);
     put_level(show, show->options.pool, stdout);
     fputs(", peak ", stdout);
-    put_peak(show, stdout);
+    put_follow_peak(show, stdout);
     if (show->sum.failure_count > 0)
         printf(", %" PRIu64 " refused", show->sum.failure_count + show->sum.failures_unlisted);
     fputc('\n', stdout);
@@ -232,7 +232,7 @@ static void put_peak_json(const struct tts_show *show, struct tts_json *json)
     tts_json_object_end(json);
 }
 
-static enum tts_status print_json(const struct tts_show *show)
+static enum tts_status print_follow_json(const struct tts_show *show)
 {
     struct tts_json json;
     struct tts_best rows;
@@ -280,7 +280,7 @@ static enum tts_status show_news(struct follow *follow)
     follow->shown_items = show->scan.items;
     follow->shown_ns = now_ns;
     if (show->options.json)
-        return print_json(show);
+        return print_follow_json(show);
     if (follow->is_terminal)
         return draw_screen(follow);
     print_line(show);
@@ -319,7 +319,7 @@ static enum tts_status read_anew(struct tts_show *show, struct tts_error *err)
     return status == TTS_OK ? tts_show_read(show, err) : status;
 }
 
-static enum tts_status look(struct follow *follow, struct tts_error *err)
+static enum tts_status look_for_change(struct follow *follow, struct tts_error *err)
 {
     struct tts_show *show = follow->show;
     uint64_t before = show->scan.items;
@@ -327,7 +327,7 @@ static enum tts_status look(struct follow *follow, struct tts_error *err)
     if (status == TTS_E_IO && err->sys_errno == 0) {
         status = read_anew(show, err);
         if (status == TTS_E_IO && err->sys_errno == 0)
-            status = TTS_OK; /* once more: the next look reads it anew */
+            status = TTS_OK; /* once more: the next look_for_change reads it anew */
     }
     if (show->scan.items != before)
         follow->read_ns = tts_clock_ns();
@@ -340,7 +340,7 @@ static bool is_ended(const struct tts_show *show)
     return !recording || tts_recfile_info(recording)->state.kind != TTS_REC_RECORDING;
 }
 
-/* Waits for the next look. Returns false if a signal asks to stop. */
+/* Waits for the next look_for_change. Returns false if a signal asks to stop. */
 static bool wait_for_look(const struct follow *follow)
 {
     struct pollfd poll_fd = {.fd = follow->signals, .events = POLLIN};
@@ -350,7 +350,7 @@ static bool wait_for_look(const struct follow *follow)
 static enum tts_status follow_file(struct follow *follow, struct tts_error *err)
 {
     struct tts_show *show = follow->show;
-    enum tts_status status = look(follow, err);
+    enum tts_status status = look_for_change(follow, err);
     while (status == TTS_OK && !is_ended(show)) {
         status = show_news(follow);
         if (status != TTS_OK)
@@ -360,14 +360,14 @@ static enum tts_status follow_file(struct follow *follow, struct tts_error *err)
             return TTS_OK;
         }
         bool was_running = is_running(header_of(show)->pid);
-        status = look(follow, err);
+        status = look_for_change(follow, err);
         if (status == TTS_OK && !was_running && tts_clock_ns() - follow->read_ns > GONE_NS) {
             show->is_abandoned = !is_ended(show);
             break;
         }
     }
-    /* What was written between the last look and the end. */
-    return status == TTS_OK && is_ended(show) ? look(follow, err) : status;
+    /* What was written between the last look_for_change and the end. */
+    return status == TTS_OK && is_ended(show) ? look_for_change(follow, err) : status;
 }
 
 enum tts_status tts_show_follow(struct tts_show *show, struct tts_error *err)

@@ -82,14 +82,6 @@ TTS_NODISCARD enum tts_status tts_show_follow(struct tts_show *show, struct tts_
 /* ---- show_text.c, show_text_file.c, show_text_live.c ---- */
 
 void tts_show_text(const struct tts_show *show, FILE *out);
-void tts_show_text_file(const struct tts_show *show, FILE *out);
-void tts_show_text_figures(const struct tts_show *show, FILE *out); /* of a graph trace */
-void tts_show_text_health(const struct tts_show *show, FILE *out);
-void tts_show_text_moment(const struct tts_show *show, const struct tts_summary_moment *moment,
-                          FILE *out);
-void tts_show_text_core(const struct tts_show *show, const struct tts_core_peak *core,
-                        FILE *out);
-void tts_show_text_failures(const struct tts_show *show, FILE *out);
 /* ", 1.234567 s, in matmul"; the time if there is one, the operation if it is not NULL or "".
  */
 void tts_show_text_when(const struct tts_show *show, bool has_time, uint64_t time_ns,
@@ -105,17 +97,8 @@ void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, in
 /* ---- show_json.c, show_json_live.c ---- */
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json);
-void tts_show_json_moment(const struct tts_show *show, const struct tts_summary_moment *moment,
-                          struct tts_json *json);
 /* The fields "op" and "op_path"; null for NULL and "". */
 void tts_show_json_op(const struct tts_show *show, const char *op, struct tts_json *json);
-/* The same fields of a pool of which nothing is known. */
-void tts_show_json_unknown(enum tts_pool pool, struct tts_json *json);
-void tts_show_json_core(const struct tts_show *show, const struct tts_core_peak *core,
-                        struct tts_json *json);
-void tts_show_json_failures(const struct tts_show *show, struct tts_json *json);
-void tts_show_json_graph(const struct tts_show *show, struct tts_json *json);
-void tts_show_json_health(const struct tts_show *show, struct tts_json *json);
 /* The fields "event" and "seconds". */
 void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_time,
                          uint64_t time_ns, struct tts_json *json);

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/message.h"
-#include "cli/show_parts.h"
+#include "cli/show/show.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static int say_no_event(const struct tts_show *show)
 }
 
 /* To the last moment before the event that all is known of. */
-static enum tts_status seek(struct tts_show *show, struct tts_error *err)
+static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *err)
 {
     struct tts_recfile *recording = tts_eventfile_recording(show->file);
     if (show->options.at == 0 || !recording)
@@ -95,41 +95,41 @@ static bool print_answer(struct tts_job *job, const struct tts_show *show)
     return true;
 }
 
-static int fail(const struct tts_show *show, const struct tts_error *err)
+static int fail_to_show(const struct tts_show *show, const struct tts_error *err)
 {
     tts_message_error(command, show->options.path, err);
     return TTS_EXIT_INPUT;
 }
 
-static void on_read(void *ctx, uint64_t bytes)
+static void on_show_progress(void *ctx, uint64_t bytes)
 {
     struct tts_show *show = ctx;
     tts_progress_show(&show->progress, bytes);
 }
 
-static enum tts_status open_file(struct tts_show *show, struct tts_error *err)
+static enum tts_status open_show_file(struct tts_show *show, struct tts_error *err)
 {
     const char *path = show->options.path;
-    struct tts_eventfile_watch watch = {on_read, show};
+    struct tts_eventfile_watch watch = {on_show_progress, show};
     tts_progress_begin(&show->progress, "reading", path, 0);
     enum tts_status status = tts_eventfile_open(path, &watch, show->alloc, &show->file, err);
     tts_progress_end(&show->progress);
     if (status == TTS_OK)
-        status = seek(show, err);
+        status = seek_to_event(show, err);
     if (status == TTS_OK)
         tts_progress_begin(&show->progress, "reading", path, tts_eventfile_size(show->file));
     return status;
 }
 
 /* Reads; an answer there is when TTS_EXIT_DONE is returned. */
-static int read_file(struct tts_show *show, struct tts_error *err)
+static int read_show_file(struct tts_show *show, struct tts_error *err)
 {
-    enum tts_status status = open_file(show, err);
+    enum tts_status status = open_show_file(show, err);
     if (show->file && status == TTS_E_NOT_FOUND)
         return count_events(show, err) == TTS_E_NOT_FOUND ? say_no_event(show)
-                                                          : fail(show, err);
+                                                          : fail_to_show(show, err);
     if (status != TTS_OK)
-        return fail(show, err);
+        return fail_to_show(show, err);
     bool is_loaded = !show->options.follow && tts_show_load(show);
     if (show->options.follow || is_loaded)
         tts_progress_end(&show->progress);
@@ -141,7 +141,7 @@ static int read_file(struct tts_show *show, struct tts_error *err)
     if (status == TTS_OK && !is_there)
         return say_no_event(show);
     if (status == TTS_E_NOMEM || (status != TTS_OK && !(show->partial.has_items && is_there)))
-        return fail(show, err);
+        return fail_to_show(show, err);
     if (status != TTS_OK)
         show->partial.damage = *err;
     return TTS_EXIT_DONE;
@@ -150,7 +150,7 @@ static int read_file(struct tts_show *show, struct tts_error *err)
 static int show_file(struct tts_job *job, struct tts_show *show)
 {
     struct tts_error err = {0};
-    int code = read_file(show, &err);
+    int code = read_show_file(show, &err);
     if (code != TTS_EXIT_DONE || show->is_interrupted)
         return code;
     if (show->is_abandoned)
@@ -160,7 +160,7 @@ static int show_file(struct tts_job *job, struct tts_show *show)
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)
-        return fail(show, &err);
+        return fail_to_show(show, &err);
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (!print_answer(job, show))

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/number.h"
-#include "cli/check_parts.h"
+#include "cli/check/check.h"
 #include "cli/message.h"
 #include "views/annotation.h"
 
@@ -272,7 +272,7 @@ struct named {
     uint32_t idx;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
     int order = strcmp(a->name, b->name);
@@ -290,7 +290,7 @@ enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out
     for (size_t i = 0; ordinals && i < count; i++)
         names[i] = (struct named){run->phases[i].name, (uint32_t)i};
     if (ordinals && count > 1)
-        qsort(names, count, sizeof *names, compare);
+        qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 0; ordinals && i < count; i++) {
         bool is_next = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0;
         ordinals[names[i].idx] = is_next ? ordinals[names[i - 1].idx] + 1 : 0;

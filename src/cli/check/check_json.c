@@ -1,5 +1,5 @@
 /* check_json.c: docs/design/check-json.md. */
-#include "cli/check_parts.h"
+#include "cli/check/check.h"
 #include "views/phase_json.h"
 
 enum { ALL = 100 * 100 };
@@ -45,7 +45,7 @@ static const char *source_name(const struct tts_check_run *run)
     return NULL;
 }
 
-static void put_notes(struct tts_json *json, const struct tts_run *run)
+static void put_check_notes(struct tts_json *json, const struct tts_run *run)
 {
     tts_json_number(json, "notes_in_all", run->notes_in_all);
     tts_json_array(json, "notes");
@@ -78,7 +78,7 @@ void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
     put_line(json, "line", run->run->line);
     tts_json_bool(json, "cut", run->run->is_cut);
     tts_json_bool(json, "at_least", run->run->is_at_least);
-    put_notes(json, run->run);
+    put_check_notes(json, run->run);
     tts_json_amount(json, "device_memory_bytes", run->mem.device_memory);
     tts_json_text_or_null(json, "device_memory_source", source_name(run));
     tts_json_amount(json, "core_l1_bytes", run->plan->core_bytes);
@@ -86,7 +86,7 @@ void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
         tts_json_object(json, "baseline");
         put_base(json, run->baseline, run->pair.b);
         tts_json_text(json, "by", tts_check_by_name(run));
-        put_notes(json, run->baseline);
+        put_check_notes(json, run->baseline);
         tts_json_object_end(json);
     } else {
         tts_json_null(json, "baseline");
@@ -164,7 +164,7 @@ void tts_check_json_limit_end(struct tts_json *json)
     tts_json_object_end(json);
 }
 
-static void put_counts(struct tts_json *json, const struct tts_check_counts *counts)
+static void put_check_counts(struct tts_json *json, const struct tts_check_counts *counts)
 {
     tts_json_number(json, "over", counts->over);
     tts_json_number(json, "unknown", counts->unknown);
@@ -176,7 +176,7 @@ static void put_counts(struct tts_json *json, const struct tts_check_counts *cou
 void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts *counts)
 {
     tts_json_array_end(json);
-    put_counts(json, counts);
+    put_check_counts(json, counts);
     tts_json_object_end(json);
 }
 
@@ -210,6 +210,6 @@ void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
-    put_counts(json, &job->counts);
+    put_check_counts(json, &job->counts);
     tts_json_object_end(json);
 }

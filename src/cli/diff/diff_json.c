@@ -1,5 +1,5 @@
 /* diff_json.c: what changed, for programs (docs/design/diff-json.md). */
-#include "cli/diff_parts.h"
+#include "cli/diff/diff.h"
 #include "views/phase_json.h"
 
 #include <assert.h>
@@ -54,8 +54,8 @@ static void put_run_name(struct tts_json *json, const struct tts_run *run, size_
         tts_json_null(json, "line");
 }
 
-static void put_run(struct tts_json *json, const char *key, const struct tts_diff_job *job,
-                    const struct tts_diff_pair *pair, int side)
+static void put_diff_run(struct tts_json *json, const char *key, const struct tts_diff_job *job,
+                         const struct tts_diff_pair *pair, int side)
 {
     const struct tts_run *run = tts_diff_run(job, pair, side);
     tts_json_object(json, key);
@@ -78,8 +78,8 @@ static void put_run(struct tts_json *json, const char *key, const struct tts_dif
     tts_json_object_end(json);
 }
 
-static void put_unpaired(struct tts_json *json, const char *key,
-                         const struct tts_diff_input *input, bool is_chosen)
+static void put_diff_unpaired(struct tts_json *json, const char *key,
+                              const struct tts_diff_input *input, bool is_chosen)
 {
     tts_json_array(json, key);
     for (size_t i = 0; i < input->runs.count && !is_chosen; i++) {
@@ -100,8 +100,8 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-static void put_phase(struct tts_json *json, const struct tts_diff_job *job,
-                      const struct tts_diff_pair *pair, size_t at)
+static void put_diff_phase(struct tts_json *json, const struct tts_diff_job *job,
+                           const struct tts_diff_pair *pair, size_t at)
 {
     static const char *const where[] = {
         [TTS_IN_BOTH] = "both", [TTS_ONLY_A] = "a", [TTS_ONLY_B] = "b"};
@@ -174,8 +174,8 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
 
 /* ---- pairs ---- */
 
-static void put_parts(struct tts_json *json, const char *key, const char *gradients,
-                      const struct tts_delta *parts)
+static void put_diff_parts(struct tts_json *json, const char *key, const char *gradients,
+                           const struct tts_delta *parts)
 {
     tts_json_object(json, key);
     put_delta(json, "model", &parts[TTS_RUN_PART_MODEL]);
@@ -191,8 +191,8 @@ static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
 {
     const struct tts_rundiff *diff = &pair->diff;
     tts_json_object(json, NULL);
-    put_run(json, "a", job, pair, TTS_DIFF_A);
-    put_run(json, "b", job, pair, TTS_DIFF_B);
+    put_diff_run(json, "a", job, pair, TTS_DIFF_A);
+    put_diff_run(json, "b", job, pair, TTS_DIFF_B);
     tts_json_text_or_null(json, "by",
                           pair->by == TTS_RUNPAIR_NONE
                               ? NULL
@@ -205,12 +205,12 @@ static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
     put_delta(json, "peak", &diff->peak);
     put_delta(json, "final", &diff->final);
     put_cause(json, job, pair);
-    put_parts(json, "sizes", "gradients", diff->sizes);
+    put_diff_parts(json, "sizes", "gradients", diff->sizes);
     put_delta(json, "activations_sum", &diff->activations_sum);
-    put_parts(json, "breakdown", "gradients_overhead", diff->parts);
+    put_diff_parts(json, "breakdown", "gradients_overhead", diff->parts);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < diff->phase_count; i++)
-        put_phase(json, job, pair, i);
+        put_diff_phase(json, job, pair, i);
     tts_json_array_end(json);
     tts_json_object_end(json);
 }
@@ -230,7 +230,7 @@ void tts_diff_json(const struct tts_diff_job *job, struct tts_json *json)
     for (size_t i = 0; i < job->pair_count; i++)
         put_pair(json, job, &job->pairs[i]);
     tts_json_array_end(json);
-    put_unpaired(json, "only_in_a", &job->inputs[TTS_DIFF_A], is_chosen);
-    put_unpaired(json, "only_in_b", &job->inputs[TTS_DIFF_B], is_chosen);
+    put_diff_unpaired(json, "only_in_a", &job->inputs[TTS_DIFF_A], is_chosen);
+    put_diff_unpaired(json, "only_in_b", &job->inputs[TTS_DIFF_B], is_chosen);
     tts_json_object_end(json);
 }

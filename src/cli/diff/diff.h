@@ -44,12 +44,6 @@ struct tts_diff_job {
 
 /* ---- pairs ---- */
 
-/* Which runs go together is in analysis/runpairs.h. */
-void tts_diff_pair_all(struct tts_diff_job *job);
-/* Those that were asked for. False, and *missing is the side that has none, or several (then
- * *count is how many). */
-bool tts_diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count);
-
 static inline const struct tts_run *tts_diff_run(const struct tts_diff_job *job,
                                                  const struct tts_diff_pair *pair, int side)
 {
@@ -64,17 +58,4 @@ bool tts_diff_differs(const struct tts_diff_job *job); /* any pair */
 /* ---- what is printed ---- */
 
 void tts_diff_text(const struct tts_diff_job *job, FILE *out);
-enum { TTS_DIFF_PERCENT_MAX = 24 };
-/* "+89.24 %"; "" where there is none, or it would be 0. Returns `out`. */
-const char *tts_diff_percent(char out[TTS_DIFF_PERCENT_MAX], const struct tts_delta *delta);
-/* What is less than half of 0.01 MB is told in bytes. */
-static inline bool tts_diff_is_small(int64_t bytes)
-{
-    return bytes < TTS_RUN_HALF_STEP_BYTES && bytes > -TTS_RUN_HALF_STEP_BYTES;
-}
-/* "gradients overhead": of the peak. */
-const char *tts_diff_part_label(enum tts_run_part part);
-/* The sentence about the peak. */
-void tts_diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                           FILE *out);
 void tts_diff_json(const struct tts_diff_job *job, struct tts_json *json);

@@ -1,19 +1,103 @@
-/* cmd_diff.c: what changed between two runs. */
+/* cmd_diff.c: compares two runs. */
+#include "base/number.h"
 #include "cli/commands.h"
-#include "cli/diff_parts.h"
+#include "cli/diff/diff.h"
 #include "cli/job.h"
 #include "cli/message.h"
 #include "views/safe_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- all ---- */
+
+static void add_pair(struct tts_diff_job *job, size_t a, size_t b, enum tts_runpair_by by)
+{
+    struct tts_diff_pair *pair = &job->pairs[job->pair_count++];
+    assert(job->pair_count <= TTS_RUNS_MAX);
+    pair->runs[TTS_DIFF_A] = a;
+    pair->runs[TTS_DIFF_B] = b;
+    pair->by = by;
+    job->inputs[TTS_DIFF_A].is_paired[a] = true;
+    job->inputs[TTS_DIFF_B].is_paired[b] = true;
+}
+
+/* Which runs go together is in analysis/runpairs.h. */
+static void diff_pair_all(struct tts_diff_job *job)
+{
+    const struct tts_runs *a = &job->inputs[TTS_DIFF_A].runs,
+                          *b = &job->inputs[TTS_DIFF_B].runs;
+    struct tts_runpair pairs[TTS_RUNS_MAX];
+    tts_runpairs(a->runs, a->count, b->runs, b->count, pairs);
+    for (size_t i = 0; i < a->count; i++)
+        if (pairs[i].by != TTS_RUNPAIR_NONE)
+            add_pair(job, i, pairs[i].b, pairs[i].by);
+}
+
+/* ---- those that were asked for ---- */
+
+/* By its title first, as one may be a number. */
+static size_t choose_run(const struct tts_runs *runs, const char *word, size_t *count)
+{
+    uint64_t number;
+    size_t found = 0;
+    *count = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        if (strcmp(runs->runs[i].title, word) != 0)
+            continue;
+        found = i;
+        ++*count;
+    }
+    if (*count == 0 && tts_number_parse(word, strlen(word), &number) == TTS_OK && number > 0 &&
+        number <= runs->count) {
+        found = (size_t)number - 1;
+        *count = 1;
+    }
+    return found;
+}
+
+/* Those that were asked for. False, and *missing is the side that has none, or several (then
+ * *count is how many). */
+static bool diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count)
+{
+    size_t chosen[TTS_DIFF_SIDES];
+    for (int side = 0; side < TTS_DIFF_SIDES; side++) {
+        const char *word = job->options.run[side] ? job->options.run[side] : "1";
+        chosen[side] = choose_run(&job->inputs[side].runs, word, count);
+        *missing = side;
+        if (*count != 1)
+            return false;
+    }
+    add_pair(job, chosen[TTS_DIFF_A], chosen[TTS_DIFF_B], TTS_RUNPAIR_NONE);
+    return true;
+}
+
+/* ---- of a pair ---- */
+
+const char *tts_diff_phase_name(const struct tts_diff_job *job,
+                                const struct tts_diff_pair *pair, size_t phase)
+{
+    assert(phase < pair->diff.phase_count);
+    const struct tts_rundiff_phase *at = &pair->diff.phases[phase];
+    int side = at->where == TTS_ONLY_B ? TTS_DIFF_B : TTS_DIFF_A;
+    return tts_diff_run(job, pair, side)->phases[side == TTS_DIFF_B ? at->b : at->a].name;
+}
+
+bool tts_diff_differs(const struct tts_diff_job *job)
+{
+    for (size_t i = 0; i < job->pair_count; i++)
+        if (job->pairs[i].diff.differs)
+            return true;
+    return false;
+}
 
 static const char command[] = TTS_DIFF_COMMAND;
 
 /* ---- options ---- */
 
 /* --run chooses for both sides. */
-static enum tts_status take_run(void *target, const char *text, struct tts_error *err)
+static enum tts_status take_diff_run(void *target, const char *text, struct tts_error *err)
 {
     const char **run = target;
     (void)err;
@@ -25,7 +109,7 @@ enum { RUN_A_AT = offsetof(struct tts_diff_job, options.run) };
 
 static const struct tts_option options_table[] = {
     {"run", 'r', TTS_OPTION_OTHER, RUN_A_AT, "N|TITLE", "choose the run of both files",
-     .take = take_run},
+     .take = take_diff_run},
     {"run-a", 0, TTS_OPTION_TEXT, RUN_A_AT, "N|TITLE", .help = "choose the run of A"},
     {"run-b", 0, TTS_OPTION_TEXT, RUN_A_AT + sizeof(char *), "N|TITLE",
      .help = "choose the run of B"},
@@ -38,7 +122,7 @@ static const struct tts_option options_table[] = {
 
 /* ---- inputs ---- */
 
-static int load(struct tts_diff_job *job)
+static int load_sides(struct tts_diff_job *job)
 {
     for (int side = 0; side < TTS_DIFF_SIDES; side++) {
         struct tts_diff_input *input = &job->inputs[side];
@@ -73,22 +157,22 @@ static void say_no_run(const struct tts_diff_input *input, const char *word)
                 tts_message_path(input->path), runs->count, list);
 }
 
-static int choose(struct tts_diff_job *job)
+static int choose_pairs(struct tts_diff_job *job)
 {
     const struct tts_diff_options *options = &job->options;
     int side;
     size_t count;
     if (!options->run[TTS_DIFF_A] && !options->run[TTS_DIFF_B]) {
-        tts_diff_pair_all(job);
+        diff_pair_all(job);
         return TTS_EXIT_DONE;
     }
-    if (tts_diff_pair_chosen(job, &side, &count))
+    if (diff_pair_chosen(job, &side, &count))
         return TTS_EXIT_DONE;
     const char *path = tts_message_path(options->paths[side]);
     const char *word = options->run[side] ? options->run[side] : "1";
     if (count > 1)
-        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number", count,
-                    path, word);
+        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number",
+                    count, path, word);
     else
         say_no_run(&job->inputs[side], word);
     return TTS_EXIT_USAGE;
@@ -96,7 +180,7 @@ static int choose(struct tts_diff_job *job)
 
 /* ---- what is missing ---- */
 
-static void say_note(const char *path, uint64_t line, const char *text)
+static void say_diff_note(const char *path, uint64_t line, const char *text)
 {
     if (line > 0)
         tts_message(command, "%s:%" PRIu64 ": %s", path, line, text);
@@ -108,12 +192,12 @@ static void say_note(const char *path, uint64_t line, const char *text)
 static bool say_run(const char *path, const struct tts_run *run)
 {
     for (size_t i = 0; i < run->note_count; i++)
-        say_note(path, run->notes[i].line, run->notes[i].text);
+        say_diff_note(path, run->notes[i].line, run->notes[i].text);
     if (run->notes_in_all > run->note_count)
         tts_message(command, "%s: %" PRIu64 " more of these", path,
                     run->notes_in_all - run->note_count);
     if (run->is_cut && run->notes_in_all == 0)
-        say_note(path, run->line, "the summary is cut off");
+        say_diff_note(path, run->line, "the summary is cut off");
     return run->is_cut || run->notes_in_all > 0;
 }
 
@@ -135,13 +219,14 @@ static bool say_missing(const struct tts_diff_job *job)
     for (size_t i = 0; i < job->pair_count; i++)
         is_partial |= job->pairs[i].diff.compared == 0;
     if (job->pair_count == 0)
-        tts_message(command, "no run of A goes with one of B, choose by --run-a and --run-b");
+        tts_message(command,
+                    "no run of A goes with one of B, choose by --run-a and --run-b");
     return is_partial || job->pair_count == 0;
 }
 
 /* ---- all of it ---- */
 
-static enum tts_status compare(struct tts_diff_job *job)
+static enum tts_status compare_pairs(struct tts_diff_job *job)
 {
     const struct tts_trainmem_options options = {.use_actual_sizes = true};
     for (size_t i = 0; i < job->pair_count; i++) {
@@ -163,12 +248,12 @@ static enum tts_status compare(struct tts_diff_job *job)
 static int compare_files(struct tts_job *job, struct tts_diff_job *diff)
 {
     struct tts_json json;
-    int code = load(diff);
+    int code = load_sides(diff);
     if (code == TTS_EXIT_DONE)
-        code = choose(diff);
+        code = choose_pairs(diff);
     if (code != TTS_EXIT_DONE)
         return code;
-    if (compare(diff) != TTS_OK) {
+    if (compare_pairs(diff) != TTS_OK) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }

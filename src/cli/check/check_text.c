@@ -1,9 +1,11 @@
-/* check_words.c: a finding in words, the same in every output. */
+/* check_text.c: findings in words, and the answer for people: one sentence for each limit and a
+ * verdict. */
 #include "base/number.h"
 #include "base/share.h"
-#include "cli/check_parts.h"
+#include "cli/check/check.h"
 #include "cli/message.h"
 #include "views/safe_text.h"
+#include "views/say.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -56,7 +58,7 @@ static void put_safe(char *out, size_t capacity, const char *text)
 }
 
 /* Has its figure another limit? Then what kind this one is. */
-static const char *kind_of(const struct tts_budget *budget, size_t limit_idx)
+static const char *size_kind_of(const struct tts_budget *budget, size_t limit_idx)
 {
     static const char *const kinds[] = {[TTS_BUDGET_BYTES] = " (bytes)",
                                         [TTS_BUDGET_SHARE] = " (share)",
@@ -79,7 +81,7 @@ const char *tts_check_limit_label(char out[TTS_CHECK_LABEL_MAX],
     if (is_phase)
         put_safe(pattern, sizeof pattern, budget->patterns[limit->pattern].text);
     snprintf(out, TTS_CHECK_LABEL_MAX, "%s%s%s%s", tts_budget_rule_id(limit->rule),
-             is_phase ? " " : "", pattern, kind_of(budget, limit_idx));
+             is_phase ? " " : "", pattern, size_kind_of(budget, limit_idx));
     return out;
 }
 
@@ -93,7 +95,7 @@ const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_chec
         return tts_check_limit_label(out, budget, finding->limit_idx);
     put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
     snprintf(out, TTS_CHECK_LABEL_MAX, "%s %s%s", tts_budget_rule_id(limit->rule), phase,
-             kind_of(budget, finding->limit_idx));
+             size_kind_of(budget, finding->limit_idx));
     return out;
 }
 
@@ -126,8 +128,8 @@ uint64_t tts_check_line(const struct tts_check_run *run,
 /* ---- how much ---- */
 
 /* L1 in KiB, DRAM in MB. */
-static const char *put_size(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
-                            int64_t bytes)
+static const char *put_check_size(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
+                                  int64_t bytes)
 {
     enum { KIB = 1024 };
     char number[TTS_NUMBER_MB_MAX];
@@ -146,8 +148,8 @@ static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_ru
     if (bytes < (tts_budget_is_l1(rule) ? SMALL / 1024 : SMALL))
         snprintf(out, TTS_CHECK_NUMBER_MAX, "%" PRId64 " byte%s", bytes, bytes == 1 ? "" : "s");
     else
-        put_size(out, rule == TTS_BUDGET_PHASE_CHANGE ? TTS_BUDGET_PHASE_SEGMENT_PEAK : rule,
-                 bytes);
+        put_check_size(
+            out, rule == TTS_BUDGET_PHASE_CHANGE ? TTS_BUDGET_PHASE_SEGMENT_PEAK : rule, bytes);
     return out;
 }
 
@@ -159,7 +161,7 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
     char amount[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "the baseline";
     out[0] = '\0';
     if (finding->baseline.is_known)
-        put_size(base, limit->rule, finding->baseline.bytes);
+        put_check_size(base, limit->rule, finding->baseline.bytes);
     switch (limit->unit) {
     case TTS_BUDGET_UNITS:
         assert(!"a unit");
@@ -182,14 +184,14 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
 }
 
 /* Headroom: "500.00 MB free", below 0 "500.00 MB too much". */
-static void put_free(char out[PART_MAX], const struct tts_budget_finding *finding)
+static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *finding)
 {
     int64_t bytes = finding->measured.bytes;
     bool is_missing = bytes < 0;
     char size[TTS_CHECK_NUMBER_MAX];
     if (is_missing)
         bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
-    snprintf(out, PART_MAX, "%s %s%s", put_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
+    snprintf(out, PART_MAX, "%s %s%s", put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
              is_missing ? "too much" : "free",
              !finding->at_least ? ""
              : is_missing       ? " or more"
@@ -205,18 +207,18 @@ static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
     if (!finding->measured.is_known)
         snprintf(out, PART_MAX, "not known");
     else if (rule == TTS_BUDGET_DRAM_HEADROOM)
-        put_free(out, finding);
+        put_check_free(out, finding);
     else
         snprintf(out, PART_MAX, "%s%s%s", finding->at_least ? "at least " : "",
-                 put_size(size, rule, finding->measured.bytes),
+                 put_check_size(size, rule, finding->measured.bytes),
                  finding->figure == TTS_BUDGET_OF_TOTAL  ? " by Peak Total"
                  : finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core"
                                                          : "");
 }
 
 /* " (2 phases)" of what stands for several. */
-static const char *put_phases(char out[TTS_CHECK_NUMBER_MAX],
-                              const struct tts_budget_finding *finding)
+static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
+                                    const struct tts_budget_finding *finding)
 {
     out[0] = '\0';
     if (finding->phases > 1)
@@ -225,15 +227,15 @@ static const char *put_phases(char out[TTS_CHECK_NUMBER_MAX],
 }
 
 /* What becomes of it: why it is unknown, how much it is over, for how many it stands. */
-static void put_end(char out[PART_MAX], const struct tts_check_run *run,
-                    const struct tts_budget_finding *finding)
+static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
+                          const struct tts_budget_finding *finding)
 {
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char excess[TTS_CHECK_NUMBER_MAX], phases[TTS_CHECK_NUMBER_MAX];
     out[0] = '\0';
     if (finding->status == TTS_BUDGET_UNKNOWN || finding->reason == TTS_BUDGET_REFUSED)
         snprintf(out, PART_MAX, ": %s%s", tts_budget_reason_text(finding->reason),
-                 put_phases(phases, finding));
+                 put_check_phases(phases, finding));
     else if (finding->status == TTS_BUDGET_OVER)
         snprintf(out, PART_MAX, ": %s %s", put_excess(excess, rule, finding->excess),
                  rule == TTS_BUDGET_DRAM_HEADROOM ? "missing" : "over");
@@ -243,6 +245,7 @@ static void put_end(char out[PART_MAX], const struct tts_check_run *run,
 
 /* " in FORWARD_PASS", for a figure of the whole run; "": not known, or the end. */
 enum { WHERE_MAX = PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8 };
+
 static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
                       const struct tts_budget_finding *finding)
 {
@@ -270,10 +273,10 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
     char where[WHERE_MAX];
     put_measured(measured, run, finding);
     put_origin(origin, run, finding);
-    put_end(end, run, finding);
+    put_check_end(end, run, finding);
     put_where(where, run, finding);
     if (finding->limit.is_known)
-        put_size(limit, rule, finding->limit.bytes);
+        put_check_size(limit, rule, finding->limit.bytes);
     if (finding->reason == TTS_BUDGET_NO_PHASE)
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s", end + 2);
     else
@@ -285,7 +288,8 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
     return out;
 }
 
-const char *tts_check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
+/* "device memory 12288.00 MB, assumed; ..." Returns `out`. */
+static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {
     const struct tts_trainmem *mem = &run->mem;
     const char *by = run->plan->is_budget_device ? "the budget" : NULL;
@@ -312,4 +316,76 @@ const char *tts_check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_chec
         break;
     }
     return out;
+}
+
+enum { NAME_COLUMNS = 100 };
+
+void tts_check_text_run(FILE *out, const struct tts_check_run *run)
+{
+    char text[TTS_CHECK_TEXT_MAX], name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text_build(name, sizeof name, run->name, NAME_COLUMNS);
+    tts_say(out, 0, "run: %s", name);
+    if (tts_check_needs_device(&run->plan->budget))
+        tts_say(out, 2, "device memory: %s", check_device(text, run));
+    if (!run->plan->needs_baseline)
+        return;
+    if (!run->baseline) {
+        tts_say(out, 2, "baseline: none for this run");
+        return;
+    }
+    bool is_guess = run->baseline_count > 1 && !tts_runpair_is_named(run->run, run->baseline);
+    tts_say(out, 2, "baseline: %s (by %s%s)",
+            tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
+            tts_check_by_name(run), is_guess ? ": the names do not match" : "");
+}
+
+void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
+                            const struct tts_budget_finding *finding)
+{
+    static const char *const words[] = {
+        [TTS_BUDGET_PASS] = "ok", [TTS_BUDGET_UNKNOWN] = "unknown", [TTS_BUDGET_OVER] = "OVER"};
+    char label[TTS_CHECK_LABEL_MAX], text[TTS_CHECK_TEXT_MAX];
+    char path[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char where[sizeof path + 32] = "";
+    uint64_t line = tts_check_line(run, finding);
+    if (finding->status != TTS_BUDGET_PASS && finding->has_phase && line > 0) {
+        tts_safe_text_build(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
+        snprintf(where, sizeof where, " (%s:%" PRIu64 ")", path, line);
+    }
+    tts_say(out, 2, "%-8s %s: %s%s", words[finding->status],
+            tts_check_label(label, run, finding), tts_check_text(text, run, finding), where);
+}
+
+void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
+{
+    uint64_t all = counts->over + counts->unknown + counts->passed;
+    const char *limits = all == 1 ? "limit" : "limits";
+    if (counts->runs == 0)
+        fputs("not known: nothing could be checked", out);
+    else if (counts->over > 0)
+        fprintf(out, "over budget: %" PRIu64 " of %" PRIu64 " %s", counts->over, all, limits);
+    else if (counts->unknown > 0)
+        fprintf(out, "not known: %" PRIu64 " of %" PRIu64 " %s could not be checked",
+                counts->unknown, all, limits);
+    else
+        fprintf(out, "%s: %" PRIu64 " %s",
+                counts->is_partial ? "within budget as far as known" : "within budget", all,
+                limits);
+    if (counts->over > 0 && counts->unknown > 0)
+        fprintf(out, ", %" PRIu64 " more could not be checked", counts->unknown);
+    if (counts->runs > 1)
+        fprintf(out, ", %" PRIu64 " runs", counts->runs);
+    fputc('\n', out);
+}
+
+void tts_check_text_end(FILE *out, const struct tts_check_job *job)
+{
+    const struct tts_runs *bases = &job->baseline.runs;
+    for (size_t i = 0; i < bases->count && job->counts.runs > 0; i++) {
+        char name[TTS_CHECK_TEXT_MAX];
+        if (!job->is_paired[i])
+            tts_say(out, 0, "baseline: %s goes with no run here",
+                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+    }
+    tts_check_text_verdict(out, &job->counts);
 }

@@ -36,13 +36,6 @@ struct tts_check_options {
 /* They fill the options of a struct tts_check_job. */
 extern const struct tts_option tts_check_options_table[];
 
-/* Returns false, after the problem was printed, if inputs are missing or outputs would replace
- * each other or an input. */
-bool tts_check_options_are_good(const struct tts_check_options *options);
-
-/* False, said on stderr: an output would replace `path`, an input. */
-bool tts_check_is_apart(const struct tts_check_options *options, const char *path);
-
 /* ---- the budget, and what it names ---- */
 
 struct tts_check_plan {
@@ -55,9 +48,6 @@ struct tts_check_plan {
     struct tts_amount core_bytes;
     char device_path[TTS_PATH_MAX], baseline_path[TTS_PATH_MAX];
 };
-
-/* TTS_EXIT_DONE, or the exit code, said on stderr. */
-int tts_check_plan_make(struct tts_check_options *options, struct tts_check_plan *out);
 
 /* ---- files and runs ---- */
 
@@ -86,12 +76,6 @@ struct tts_check_run {
 };
 
 struct tts_check_job;
-
-/* What is wrong is said, and stands in the files. TTS_E_NOMEM, TTS_OK. */
-enum tts_status tts_check_load(struct tts_check_job *job, struct tts_error *err);
-void tts_check_release(struct tts_check_job *job);
-/* Run `idx` of all; `out` without what is calculated. */
-void tts_check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out);
 
 /* Something of it is missing or could not be read, so that a pass of it is not all. */
 bool tts_check_is_partial(const struct tts_run *run);
@@ -123,8 +107,6 @@ const char *tts_check_by_name(const struct tts_check_run *run);
 /* Where a finding is: of its phase, else of the run. 0: not known. */
 uint64_t tts_check_line(const struct tts_check_run *run,
                         const struct tts_budget_finding *finding);
-/* "device memory 12288.00 MB, assumed; ..." Returns `out`. */
-const char *tts_check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run);
 
 const char *tts_check_status_name(enum tts_budget_status status); /* "pass" */
 /* Does any limit need to know how much memory there is? */

@@ -50,25 +50,6 @@ void tts_replay_text_count(FILE *out, const char *name, uint64_t count);
 
 /* --- on one pool --- */
 
-/* The operations that ask for room, `a` and `x` together, as text and JSON show them. */
-struct tts_replay_requests {
-    uint64_t total, ok, below_limit, failed;
-    uint64_t fragmentation, too_little_free, range_not_free; /* why they failed */
-};
-
-struct tts_replay_requests tts_replay_requests(const struct tts_opseq_counts *counts);
-
 /* --- text (replay_text.c) --- */
 
-void tts_replay_text_stats(const struct tts_opseq_run *run, FILE *out);
-
 /* --- JSON (replay_json.c), in this order; docs/design/replay-json.md --- */
-
-/* Opens the document and, when `results`, the array of them. */
-void tts_replay_json_begin(struct tts_json *json, const char *file,
-                           const struct tts_space_config *pool, bool results);
-void tts_replay_json_result(struct tts_json *json, const struct tts_opseq_step *step,
-                            uint64_t line_no);
-/* `check` NULL: none was asked for. */
-void tts_replay_json_end(struct tts_json *json, const struct tts_opseq_run *run,
-                         const struct tts_replay_check *check, bool results, bool blocks);

@@ -1,8 +1,8 @@
 /* show_read.c: one pass over a file of events, or its stored figures, and questions about the
  * file. */
+#include "cli/show/show.h"
 #include "analysis/eventfigures.h"
 #include "base/heap.h"
-#include "cli/show_parts.h"
 
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
@@ -25,8 +25,8 @@ void tts_show_release(struct tts_show *show)
 
 /* An event that cannot be leaves a gap that all behind it would fall into: it is the end. What
  * is wrong with a capture is its own affair. */
-static enum tts_status follow_item(struct tts_show *show, const struct tts_item *item,
-                                   struct tts_error *err)
+static enum tts_status follow_show_item(struct tts_show *show, const struct tts_item *item,
+                                        struct tts_error *err)
 {
     tts_partial_item(&show->partial, item);
     enum tts_status status = tts_eventscan_item(&show->scan, item, err);
@@ -44,7 +44,7 @@ static enum tts_status take_read(void *ctx, const struct tts_item *item, struct 
     uint64_t last = show->options.at > 0 ? show->options.at : UINT64_MAX;
     bool is_event = item->kind == TTS_ITEM_EVENT;
     show->pass.is_done = is_event && item->seq >= last;
-    return is_event && item->seq > last ? TTS_OK : follow_item(show, item, err);
+    return is_event && item->seq > last ? TTS_OK : follow_show_item(show, item, err);
 }
 
 enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err)

@@ -1,4 +1,4 @@
-#include "cli/replay_parts.h"
+#include "cli/replay/replay_sequence.h"
 
 #include "base/error.h"
 #include "base/number.h"

@@ -1,0 +1,841 @@
+/* cmd_check.c: checks runs against a budget. */
+#include "base/bytesize.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/number.h"
+#include "base/share.h"
+#include "cli/check/check.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/same_file.h"
+#include "sources/budgetfile.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+static const char command[] = TTS_CHECK_COMMAND;
+
+static enum tts_status take_memory(void *target, const char *text, struct tts_error *err)
+{
+    uint64_t bytes = 0;
+    if (tts_bytesize_parse(text, &bytes) != TTS_OK || bytes == 0)
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "expected bytes as 12884901888, 1.2e9 or 12GiB");
+    *(struct tts_amount *)target = tts_amount_of((int64_t)bytes);
+    return TTS_OK;
+}
+
+/* A name of standard output counts as "-". */
+static enum tts_status take_check_output(void *target, const char *text, struct tts_error *err)
+{
+    (void)err;
+    *(const char **)target = tts_stdout_path(text);
+    return TTS_OK;
+}
+
+#define AT(member) offsetof(struct tts_check_job, options.member)
+
+const struct tts_option tts_check_options_table[] = {
+    {"budget", 'b', TTS_OPTION_TEXT, AT(budget_path), "FILE", "the limits", .is_once = true},
+    {"baseline", 0, TTS_OPTION_TEXT, AT(baseline_path), "FILE", "the run to compare with",
+     .is_once = true},
+    {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME", "the device of the run",
+     .is_once = true},
+    {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a fact of the device",
+     .take = tts_device_arg_take_set},
+    {"device-memory", 0, TTS_OPTION_OTHER, AT(device_memory), "BYTES",
+     "the memory of the device", .excludes = "device", .take = take_memory},
+    {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
+    {"junit", 0, TTS_OPTION_OTHER, AT(junit_path), "FILE", "write a JUnit report, too",
+     .is_once = true, .take = take_check_output},
+    {"sarif", 0, TTS_OPTION_OTHER, AT(sarif_path), "FILE", "write findings as SARIF, too",
+     .is_once = true, .take = take_check_output},
+    {"github", 0, TTS_OPTION_FLAG, AT(github), .help = "write annotations of a build, too",
+     .excludes = "json"},
+    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "print nothing, return the exit code",
+     .excludes = "json"},
+    {0},
+};
+
+#undef AT
+
+/* ---- what goes together ---- */
+
+static bool is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool inputs_are_good(const struct tts_check_options *options)
+{
+    int standard = is_standard(options->budget_path) + is_standard(options->baseline_path) +
+                   is_standard(options->device.name);
+    for (size_t i = 0; i < options->path_count; i++)
+        standard += is_standard(options->paths[i]);
+    if (!options->budget_path)
+        tts_message(command, "which budget? give '--budget FILE' (see 'ttscope help check')");
+    else if (options->path_count == 0)
+        tts_message(command, "which run? give a log, a recording or a saved result ('-' is "
+                             "standard input)");
+    else if (standard > 1)
+        tts_message(command, "standard input can be read once only");
+    else
+        return true;
+    return false;
+}
+
+/* False, said on stderr: an output would replace `path`, an input. */
+static bool check_is_apart(const struct tts_check_options *options, const char *path)
+{
+    const char *const outputs[] = {options->junit_path, options->sarif_path};
+    for (size_t i = 0; path && i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (!outputs[i] || !tts_same_file(path, outputs[i]))
+            continue;
+        tts_message(command, "'%s' is an input, the output needs another file", outputs[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool outputs_are_good(const struct tts_check_options *options)
+{
+    const char *junit = options->junit_path, *sarif = options->sarif_path;
+    if (is_standard(junit) || is_standard(sarif)) {
+        tts_message(command, "standard output has the answer, '%s' needs a file",
+                    is_standard(junit) ? "--junit" : "--sarif");
+        return false;
+    }
+    if (junit && sarif && (strcmp(junit, sarif) == 0 || tts_same_output(junit, sarif))) {
+        tts_message(command, "'%s' cannot be both '--junit' and '--sarif'", junit);
+        return false;
+    }
+    for (size_t i = 0; i < options->path_count; i++)
+        if (!check_is_apart(options, options->paths[i]))
+            return false;
+    return check_is_apart(options, options->budget_path) &&
+           check_is_apart(options, options->baseline_path) &&
+           (!options->device.name || !tts_device_arg_is_file(&options->device) ||
+            check_is_apart(options, options->device.name));
+}
+
+/* Returns false, after the problem was printed, if inputs are missing or outputs would replace
+ * each other or an input. */
+static bool check_options_are_good(const struct tts_check_options *options)
+{
+    return inputs_are_good(options) && outputs_are_good(options);
+}
+
+/* A path that a budget names is seen from the budget. False, said: too long. */
+static bool beside_budget(const struct tts_check_options *options, const char *name,
+                          char out[TTS_PATH_MAX])
+{
+    const char *slash = strrchr(options->budget_path, '/');
+    size_t dir = slash && name[0] != '/' ? (size_t)(slash - options->budget_path) + 1 : 0;
+    int need = snprintf(out, TTS_PATH_MAX, "%.*s%s", (int)dir, options->budget_path, name);
+    if (need > 0 && need < TTS_PATH_MAX)
+        return true;
+    tts_message(command, "%s: the path of '%.40s' is too long",
+                tts_message_path(options->budget_path), name);
+    return false;
+}
+
+static int refuse_budget(const struct tts_check_options *options, uint32_t line,
+                         const char *text)
+{
+    tts_message(command, "%s:%" PRIu32 ": %s", tts_message_path(options->budget_path), line,
+                text);
+    return TTS_EXIT_INPUT;
+}
+
+/* ---- the baseline ---- */
+
+static int plan_baseline(const struct tts_check_options *options, struct tts_check_plan *plan)
+{
+    const struct tts_budget *budget = &plan->budget;
+    size_t first = tts_budget_first_growth(budget);
+    plan->needs_baseline = first < budget->limit_count;
+    if (options->baseline_path) {
+        plan->baseline = options->baseline_path;
+        if (!plan->needs_baseline)
+            tts_message(command,
+                        "note: no limit of '%s' is against a baseline, '%s' is not read",
+                        tts_message_path(options->budget_path), plan->baseline);
+        return TTS_EXIT_DONE;
+    }
+    if (budget->baseline[0] == '\0')
+        return plan->needs_baseline
+                   ? refuse_budget(options, budget->limits[first].line,
+                                   "growth is against a baseline: give 'baseline: FILE' in "
+                                   "the budget, or '--baseline FILE'")
+                   : TTS_EXIT_DONE;
+    if (!beside_budget(options, budget->baseline, plan->baseline_path))
+        return TTS_EXIT_INPUT;
+    plan->baseline = plan->baseline_path;
+    return check_is_apart(options, plan->baseline) ? TTS_EXIT_DONE : TTS_EXIT_USAGE;
+}
+
+/* ---- the device ---- */
+
+/* Of the option, else of the budget. */
+static int name_device(struct tts_check_options *options, struct tts_check_plan *plan)
+{
+    struct tts_device_arg *arg = &options->device;
+    struct tts_error err = {0};
+    struct tts_chip chip;
+    if (arg->name || plan->budget.device[0] == '\0') {
+        if (arg->name || arg->set_count == 0)
+            return TTS_EXIT_DONE;
+        tts_message(command, "'--set' changes a device: give '--device NAME' too");
+        return TTS_EXIT_USAGE;
+    }
+    plan->is_budget_device = true;
+    arg->name = plan->budget.device;
+    if (!tts_device_arg_is_file(arg)) {
+        if (tts_chip_preset(arg->name, &chip, &err) == TTS_OK)
+            return TTS_EXIT_DONE;
+        return refuse_budget(options, plan->budget.device_line, err.text);
+    }
+    if (!beside_budget(options, plan->budget.device, plan->device_path))
+        return TTS_EXIT_INPUT;
+    arg->name = plan->device_path;
+    return check_is_apart(options, arg->name) ? TTS_EXIT_DONE : TTS_EXIT_USAGE;
+}
+
+/* What a chip has of a pool in a bank, or in all; not known where it is not. */
+static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool pool,
+                                    bool of_all)
+{
+    struct tts_pool_layout layout;
+    uint64_t bytes;
+    if (tts_chip_pool(chip, pool, &layout, NULL) != TTS_OK ||
+        __builtin_mul_overflow(of_all ? layout.banks : 1, layout.bank_bytes, &bytes) ||
+        bytes == 0 || bytes > TTS_BYTESIZE_MAX)
+        return (struct tts_amount){0};
+    return tts_amount_of((int64_t)bytes);
+}
+
+/* The chip: what a core has, and DRAM unless a number of bytes was given. */
+static int take_chip(struct tts_check_options *options, struct tts_check_plan *plan)
+{
+    struct tts_chip chip;
+    int code = tts_device_arg_resolve(&options->device, command, &chip);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    plan->device = options->device.name;
+    plan->core_bytes = pool_bytes(&chip, TTS_POOL_L1, false);
+    if (options->device_memory.is_known)
+        return TTS_EXIT_DONE;
+    plan->mem.device_memory = pool_bytes(&chip, TTS_POOL_DRAM, true);
+    plan->mem.device_memory_source = TTS_TRAIN_FROM_DEVICE;
+    snprintf(plan->mem.device, sizeof plan->mem.device, "%s", chip.name);
+    if (plan->mem.device_memory.is_known)
+        return TTS_EXIT_DONE;
+    tts_message(command, "the DRAM of device '%s' is not known, give '--device_memory'",
+                plan->device);
+    return plan->is_budget_device ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
+}
+
+static int plan_device(struct tts_check_options *options, struct tts_check_plan *plan)
+{
+    int code = name_device(options, plan);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (options->device_memory.is_known) {
+        plan->mem.device_memory = options->device_memory;
+        plan->mem.device_memory_source = TTS_TRAIN_FROM_OPTION;
+    }
+    if (options->device.name) {
+        code = take_chip(options, plan);
+    } else if (!options->device_memory.is_known && plan->budget.device_memory.is_known) {
+        plan->mem.device_memory = plan->budget.device_memory;
+        plan->mem.device_memory_source = TTS_TRAIN_FROM_OPTION;
+        plan->is_budget_device = true;
+    }
+    if (options->device_memory.is_known)
+        plan->is_budget_device = false;
+    return code;
+}
+
+/* ---- what is easily meant otherwise ---- */
+
+static bool is_share_for_growth(const struct tts_budget_limit *limit)
+{
+    enum { SMALL = 5 * 100 };
+    return limit->unit == TTS_BUDGET_SHARE && limit->rule != TTS_BUDGET_DRAM_HEADROOM &&
+           limit->amount > 0 && limit->amount < SMALL;
+}
+
+static bool is_few_bytes(const struct tts_budget_limit *limit)
+{
+    enum { SMALL = 1 << 20 };
+    return limit->is_bare && !tts_budget_is_l1(limit->rule) && limit->amount > 0 &&
+           limit->amount < SMALL;
+}
+
+static void note_limits(const struct tts_check_options *options,
+                        const struct tts_check_plan *plan)
+{
+    const char *path = tts_message_path(options->budget_path);
+    for (size_t i = 0; i < plan->budget.limit_count; i++) {
+        const struct tts_budget_limit *limit = &plan->budget.limits[i];
+        char share[TTS_CHECK_NUMBER_MAX];
+        if (plan->baseline && is_share_for_growth(limit))
+            tts_message(command,
+                        "note: %s:%" PRIu32 ": %s%% is a share of the device; growth is +%s%%",
+                        path, limit->line, tts_share_format(share, limit->amount), share);
+        else if (is_few_bytes(limit))
+            tts_message(command, "note: %s:%" PRIu32 ": %s%" PRIu64 " is bytes", path,
+                        limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);
+    }
+}
+
+/* TTS_EXIT_DONE, or the exit code, said on stderr. */
+static int check_plan_make(struct tts_check_options *options, struct tts_check_plan *out)
+{
+    struct tts_error err = {0};
+    if (tts_budgetfile_load(options->budget_path, NULL, &out->budget, &err) != TTS_OK) {
+        if (err.status == TTS_E_IO)
+            tts_message(command, "budget: %s", err.text);
+        else
+            tts_message_error(command, options->budget_path, &err);
+        return TTS_EXIT_INPUT;
+    }
+    int code = plan_baseline(options, out);
+    if (code == TTS_EXIT_DONE)
+        note_limits(options, out);
+    return code == TTS_EXIT_DONE ? plan_device(options, out) : code;
+}
+
+enum {
+    NOTES_SAID_MAX = 20, /* of a file */
+};
+
+/* ---- names ---- */
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (strcmp(path, "-") == 0)
+        return "stdin";
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static const char *label_of(const struct tts_check_job *job, const struct tts_check_file *file)
+{
+    size_t idx = (size_t)(file - job->files);
+    return tts_run_label((const char *const *)job->options.paths, job->options.path_count, idx);
+}
+
+/* Would two runs have one name? Those without a title are called as their files. */
+static bool is_namesake(const struct tts_check_run *run, const struct tts_check_job *job,
+                        const struct tts_check_file *file, size_t idx)
+{
+    const struct tts_run *other = &job->runs[idx];
+    return strcmp(run->run->title, other->title) == 0 &&
+           strcmp(run->run->rank, other->rank) == 0 &&
+           (other->title[0] || strcmp(run->file->path, file->path) == 0);
+}
+
+static void name_run(const struct tts_check_job *job, size_t idx, struct tts_check_run *run)
+{
+    const char *label = label_of(job, run->file);
+    uint64_t number = 0, in_file = 0, all = 0;
+    char again[32] = "";
+    for (size_t i = 0, at = 0; i < job->options.path_count; i++) {
+        for (size_t j = 0; j < job->files[i].runs.count; j++, at++) {
+            bool is = is_namesake(run, job, &job->files[i], at);
+            all += is;
+            number += is && at <= idx;
+            in_file += is && at <= idx && &job->files[i] == run->file;
+        }
+    }
+    tts_run_name(run->name, run->run, label, number);
+    if (all > 1 && run->run->title[0]) { /* the order of files may change, files do not */
+        char plain[TTS_RUN_LABEL_MAX];
+        if (in_file > 1)
+            snprintf(again, sizeof again, ", %" PRIu64, in_file);
+        snprintf(run->class_name, sizeof run->class_name, "%s (%s%s)",
+                 tts_run_name(plain, run->run, label, 1), label, again);
+    } else {
+        memcpy(run->class_name, run->name, sizeof run->name);
+    }
+}
+
+/* ---- notes ---- */
+
+bool tts_check_is_partial(const struct tts_run *run)
+{
+    return run->notes_in_all > 0 || run->is_cut || run->is_at_least;
+}
+
+size_t tts_check_notes(const struct tts_run *run)
+{
+    return run->note_count == 0 && tts_check_is_partial(run) ? 1 : run->note_count;
+}
+
+struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
+{
+    struct tts_run_note note = {.line = run->line};
+    assert(idx < tts_check_notes(run));
+    if (idx < run->note_count)
+        return run->notes[idx];
+    if (run->is_cut && run->end_line > 0)
+        snprintf(note.text, sizeof note.text, "the summary is cut off behind line %" PRIu64,
+                 run->end_line);
+    else
+        snprintf(note.text, sizeof note.text, "not all of the run is there");
+    return note;
+}
+
+uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_run *run)
+{
+    struct tts_run_note note = tts_check_note(run, 0);
+    char more[40] = "";
+    if (run->notes_in_all > 1)
+        snprintf(more, sizeof more, " (and %" PRIu64 " more)", run->notes_in_all - 1);
+    snprintf(out, TTS_CHECK_NOTE_MAX, "%s%s", note.text, more);
+    return note.line;
+}
+
+static void say_note(const char *path, const struct tts_run_note *note)
+{
+    if (note->line > 0)
+        tts_message(command, "%s:%" PRIu64 ": %s", path, note->line, note->text);
+    else
+        tts_message(command, "%s: %s", path, note->text);
+}
+
+static void say_check_notes(struct tts_check_job *job, const struct tts_check_file *file)
+{
+    const char *path = tts_message_path(file->path);
+    uint64_t said = 0, all = 0;
+    for (size_t i = 0; i < file->runs.count; i++) {
+        const struct tts_run *run = &file->runs.runs[i];
+        size_t count = tts_check_notes(run);
+        all += run->notes_in_all > count ? run->notes_in_all : count;
+        for (size_t n = 0; n < count && said < NOTES_SAID_MAX; n++, said++) {
+            struct tts_run_note note = tts_check_note(run, n);
+            say_note(path, &note);
+        }
+        job->counts.is_partial |= tts_check_is_partial(run);
+    }
+    if (all > said)
+        tts_message(command, "%s: %" PRIu64 " more of these", path, all - said);
+}
+
+/* ---- files ---- */
+
+/* Runs that do not know what they are from are from here. */
+static void name_origin(struct tts_check_file *file)
+{
+    for (size_t i = 0; i < file->runs.count; i++) {
+        struct tts_run *run = &file->runs.runs[i];
+        if (run->name[0] == '\0')
+            snprintf(run->name, sizeof run->name, "%.*s", TTS_RUN_NAME_MAX - 1,
+                     base_of(file->path));
+    }
+}
+
+/* False: it could not be read; *err has why, and it is to be said. */
+static bool load(struct tts_check_job *job, struct tts_check_file *file, struct tts_error *err)
+{
+    if (tts_runs_load(file->path, NULL, &file->runs, err) != TTS_OK) {
+        snprintf(file->problem, sizeof file->problem, "%s", err->text);
+        file->problem_line = err->line;
+        job->counts.is_partial = true;
+        return false;
+    }
+    name_origin(file);
+    say_check_notes(job, file);
+    if (file->runs.unlisted == 0)
+        return true;
+    snprintf(file->problem, sizeof file->problem,
+             "%" PRIu64 " more than can be held are not checked", file->runs.unlisted);
+    tts_message(command, "%s: %s", tts_message_path(file->path), file->problem);
+    job->counts.is_partial = true;
+    return true;
+}
+
+static void load_baseline(struct tts_check_job *job)
+{
+    const struct tts_check_plan *plan = &job->plan;
+    struct tts_error err = {0};
+    char who[TTS_PATH_MAX + 48] = "baseline", where[TTS_PATH_MAX + 16] = "";
+    job->baseline.path = plan->baseline;
+    if (load(job, &job->baseline, &err))
+        return;
+    if (plan->baseline == plan->baseline_path)
+        snprintf(who, sizeof who, "baseline of %s:%" PRIu32,
+                 tts_message_path(job->options.budget_path), plan->budget.baseline_line);
+    if (err.status != TTS_E_IO && err.line > 0)
+        snprintf(where, sizeof where, "%s:%" PRIu32 ": ", tts_message_path(plan->baseline),
+                 err.line);
+    else if (err.status != TTS_E_IO)
+        snprintf(where, sizeof where, "%s: ", tts_message_path(plan->baseline));
+    tts_message(command, "%s: %s%s", who, where, err.text);
+}
+
+const struct tts_check_file *tts_check_problem(const struct tts_check_job *job, size_t idx)
+{
+    const struct tts_check_file *const first[] = {&job->budget, &job->baseline};
+    for (size_t i = 0; i < 2 + job->options.path_count; i++) {
+        const struct tts_check_file *file = i < 2 ? first[i] : &job->files[i - 2];
+        if (file->problem[0] != '\0' && idx-- == 0)
+            return file;
+    }
+    return NULL;
+}
+
+/* ---- pairs ---- */
+
+/* One block: a copy of the runs of all files, their pairs, and who of the baseline has one. */
+static bool make_run_room(struct tts_check_job *job)
+{
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    size_t count = job->run_count;
+    size_t pairs_at = count * sizeof *job->runs;
+    size_t paired_at = pairs_at + count * sizeof *job->pairs;
+    job->memory_bytes = paired_at + job->baseline.runs.count + 1;
+    job->runs = alloc->alloc(alloc->ctx, job->memory_bytes);
+    if (!job->runs)
+        return false;
+    memset(job->runs, 0, job->memory_bytes);
+    void *pairs = (char *)job->runs + pairs_at, *is_paired = (char *)job->runs + paired_at;
+    job->pairs = pairs;
+    job->is_paired = is_paired;
+    return true;
+}
+
+static void pair_check_runs(struct tts_check_job *job)
+{
+    const struct tts_runs *bases = &job->baseline.runs;
+    tts_runpairs(job->runs, job->run_count, bases->runs, bases->count, job->pairs);
+    for (size_t i = 0; i < job->run_count; i++)
+        if (job->pairs[i].by != TTS_RUNPAIR_NONE)
+            job->is_paired[job->pairs[i].b] = true;
+    for (size_t i = 0; i < bases->count && job->run_count > 0; i++) {
+        char name[TTS_CHECK_TEXT_MAX];
+        if (job->is_paired[i])
+            continue;
+        job->counts.is_partial = true;
+        tts_message(command, "note: no run here goes with the baseline's: %s",
+                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+    }
+}
+
+/* What is wrong is said, and stands in the files. TTS_E_NOMEM, TTS_OK. */
+static enum tts_status check_load(struct tts_check_job *job, struct tts_error *err)
+{
+    if (job->plan.needs_baseline)
+        load_baseline(job);
+    for (size_t i = 0; i < job->options.path_count; i++) {
+        struct tts_error problem = {0};
+        job->files[i].path = job->options.paths[i];
+        if (!load(job, &job->files[i], &problem))
+            tts_message_error(command, job->files[i].path, &problem);
+        job->run_count += job->files[i].runs.count;
+    }
+    if (!make_run_room(job))
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    for (size_t i = 0, at = 0; i < job->options.path_count; i++) {
+        const struct tts_runs *runs = &job->files[i].runs;
+        if (runs->count > 0)
+            memcpy(job->runs + at, runs->runs, runs->count * sizeof *runs->runs);
+        at += runs->count;
+    }
+    pair_check_runs(job);
+    return TTS_OK;
+}
+
+static void check_release(struct tts_check_job *job)
+{
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    for (size_t i = 0; i < job->options.path_count; i++)
+        tts_runs_release(&job->files[i].runs);
+    tts_runs_release(&job->baseline.runs);
+    if (job->runs)
+        alloc->free(alloc->ctx, job->runs, job->memory_bytes);
+}
+
+/* Run `idx` of all; `out` without what is calculated. */
+static void check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out)
+{
+    size_t file = 0, first = 0;
+    assert(idx < job->run_count);
+    while (idx - first >= job->files[file].runs.count)
+        first += job->files[file++].runs.count;
+    *out = (struct tts_check_run){.file = &job->files[file],
+                                  .run = &job->runs[idx],
+                                  .pair = job->pairs[idx],
+                                  .baseline_count = job->baseline.runs.count,
+                                  .plan = &job->plan,
+                                  .number = idx - first + 1};
+    if (out->pair.by != TTS_RUNPAIR_NONE)
+        out->baseline = &job->baseline.runs.runs[out->pair.b];
+    name_run(job, idx, out);
+}
+
+/* ---- outputs ---- */
+
+/* Opens all outputs before any work is done. Returns false after the problem was printed. */
+static bool open_check_outputs(struct tts_job *frame, struct tts_check_job *job)
+{
+    const struct tts_check_options *options = &job->options;
+    struct tts_error err = {0};
+    FILE *junit = NULL, *sarif = NULL;
+    if (options->junit_path && !(junit = tts_job_open(frame, options->junit_path)))
+        return false;
+    if (options->sarif_path && !(sarif = tts_job_open(frame, options->sarif_path)))
+        return false;
+    job->out = tts_job_open(frame, "-");
+    if (!job->out || (options->github && !(job->github = tts_job_open(frame, "-"))))
+        return false;
+    if (junit && tts_junit_begin(&job->junit, junit, "ttscope check", &err) != TTS_OK) {
+        tts_message(command, "%s", err.text);
+        return false;
+    }
+    if (sarif)
+        tts_check_sarif_begin(&job->sarif, sarif);
+    return true;
+}
+
+/* Completes all outputs. Returns false after the problem was printed. */
+static bool end_check_outputs(struct tts_check_job *job)
+{
+    const struct tts_check_options *options = &job->options;
+    struct tts_error err = {0};
+    if (options->junit_path && tts_check_junit_end(&job->junit, job, &err) != TTS_OK) {
+        tts_message(command, "%s", err.text);
+        return false;
+    }
+    if (options->sarif_path)
+        tts_check_sarif_end(&job->sarif, job);
+    if (options->json)
+        tts_check_json_end(&job->json, job);
+    else if (!options->quiet)
+        tts_check_text_end(job->out, job);
+    if (options->github)
+        tts_check_github_end(job->github, job);
+    return true;
+}
+
+/* ---- a limit ---- */
+
+static void on_finding(void *ctx, const struct tts_budget_finding *finding)
+{
+    struct tts_check_job *job = ctx;
+    const struct tts_check_options *options = &job->options;
+    if (options->json)
+        tts_check_json_finding(&job->json, job->run, finding);
+    else if (!options->quiet)
+        tts_check_text_finding(job->out, job->run, finding);
+    if (options->github || options->sarif_path)
+        tts_check_report_finding(job, finding);
+}
+
+static void judge_limit(struct tts_check_job *job, const struct tts_budget_input *input,
+                        size_t limit_idx)
+{
+    struct tts_budget_verdict verdict;
+    /* JSON says what became of a limit before it lists its phases. */
+    if (job->options.json) {
+        tts_budget_judge(input, limit_idx, NULL, NULL, &verdict);
+        tts_check_json_limit(&job->json, job->run, limit_idx, &verdict);
+    }
+    tts_budget_judge(input, limit_idx, on_finding, job, &verdict);
+    if (job->options.json)
+        tts_check_json_limit_end(&job->json);
+    if (job->options.junit_path)
+        tts_check_junit_limit(&job->junit, job->run, limit_idx, &verdict);
+    job->run_counts.over += verdict.status == TTS_BUDGET_OVER;
+    job->run_counts.unknown += verdict.status == TTS_BUDGET_UNKNOWN;
+    job->run_counts.passed += verdict.status == TTS_BUDGET_PASS;
+}
+
+/* ---- a run ---- */
+
+/* Two logs round alike, and bytes are bytes. */
+static int64_t rounding_of(const struct tts_check_run *run)
+{
+    return run->run->is_exact == run->baseline->is_exact ? 0 : TTS_RUN_HALF_STEP_BYTES;
+}
+
+/* Said once; a share of what nobody named is easily taken for one of the device. */
+static void note_assumed(struct tts_check_job *job, const struct tts_trainmem *mem)
+{
+    char mb[TTS_NUMBER_MB_MAX];
+    if (mem->device_memory_source != TTS_TRAIN_ASSUMED || job->assumed.is_known ||
+        !tts_check_needs_device(&job->plan.budget))
+        return;
+    job->assumed = mem->device_memory;
+    tts_message(command,
+                "note: %s MB of device memory are assumed, name a device in the budget",
+                tts_number_format_mb(mb, mem->device_memory.bytes, false));
+}
+
+static void begin_run(struct tts_check_job *job, const struct tts_check_run *run)
+{
+    bool is_partial = tts_check_is_partial(run->run);
+    job->run = run;
+    job->run_counts = (struct tts_check_counts){.runs = 1};
+    job->run_counts.is_partial =
+        is_partial || (run->baseline && tts_check_is_partial(run->baseline));
+    note_assumed(job, &run->mem);
+    if (job->options.json)
+        tts_check_json_run(&job->json, run);
+    else if (!job->options.quiet)
+        tts_check_text_run(job->out, run);
+    if (is_partial)
+        tts_check_report_run(job, run);
+}
+
+static void end_run(struct tts_check_job *job)
+{
+    if (job->options.json)
+        tts_check_json_run_end(&job->json, &job->run_counts);
+    job->counts.over += job->run_counts.over;
+    job->counts.unknown += job->run_counts.unknown;
+    job->counts.passed += job->run_counts.passed;
+    job->counts.runs++;
+}
+
+static enum tts_status judge_run(struct tts_check_job *job, struct tts_check_run *run,
+                                 struct tts_error *err)
+{
+    struct tts_trainmem base_mem;
+    uint32_t *pairs = NULL, *ordinals = NULL;
+    enum tts_status status = TTS_OK;
+    tts_trainmem_of(run->run, &job->plan.mem, &run->mem);
+    struct tts_budget_input input = {.budget = &job->plan.budget,
+                                     .run = run->run,
+                                     .mem = &run->mem,
+                                     .core_bytes = job->plan.core_bytes};
+    if (run->baseline) {
+        status = tts_budget_pairs_new(run->run, run->baseline, NULL, &pairs, err);
+        tts_trainmem_of(run->baseline, &job->plan.mem, &base_mem);
+        input.baseline = run->baseline;
+        input.baseline_mem = &base_mem;
+        input.pairs = pairs;
+        input.rounding_bytes = rounding_of(run);
+    }
+    if (status == TTS_OK && job->options.sarif_path)
+        status = tts_check_ordinals_new(run->run, &ordinals, err);
+    if (status == TTS_OK) {
+        run->ordinals = ordinals;
+        begin_run(job, run);
+        for (size_t i = 0; i < job->plan.budget.limit_count; i++)
+            judge_limit(job, &input, i);
+        end_run(job);
+    }
+    tts_check_ordinals_free(ordinals, run->run);
+    tts_budget_pairs_free(pairs, run->run, NULL);
+    return status;
+}
+
+static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *err)
+{
+    enum tts_status status = TTS_OK;
+    for (size_t i = 0; i < job->run_count && status == TTS_OK; i++) {
+        struct tts_check_run run;
+        check_run_at(job, i, &run);
+        status = judge_run(job, &run, err);
+    }
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static int check_exit_code(const struct tts_check_job *job)
+{
+    if (job->counts.runs == 0)
+        return TTS_EXIT_INPUT;
+    switch (tts_check_status_of(&job->counts)) {
+    case TTS_BUDGET_OVER:
+        return TTS_EXIT_BAD_NEWS;
+    case TTS_BUDGET_UNKNOWN:
+        return TTS_EXIT_PARTIAL;
+    case TTS_BUDGET_PASS:
+        break;
+    }
+    return TTS_EXIT_DONE;
+}
+
+/* Without a run, or a baseline that is needed, nothing can be judged. The reports are written
+ * all the same: those of the day before would be taken for the reports of this run. */
+static int check_runs(struct tts_job *frame, struct tts_check_job *job)
+{
+    struct tts_error err = {0};
+    if (!open_check_outputs(frame, job))
+        return TTS_EXIT_INPUT;
+    enum tts_status status = check_load(job, &err);
+    tts_json_init(&job->json, job->out);
+    if (status == TTS_OK && job->options.json)
+        tts_check_json_begin(&job->json, &job->plan, job->options.budget_path);
+    if (status == TTS_OK && (!job->plan.needs_baseline || job->baseline.runs.count > 0))
+        status = judge_all(job, &err);
+    if (status != TTS_OK)
+        return tts_job_fail(frame, NULL, &err);
+    return end_check_outputs(job) ? tts_job_commit(frame, check_exit_code(job))
+                                  : TTS_EXIT_INPUT;
+}
+
+/* A budget that is no budget: only the reports have something to say. */
+static void report_budget(struct tts_job *frame, struct tts_check_job *job)
+{
+    job->options.json = job->options.github = false;
+    job->options.quiet = true;
+    job->budget.path = job->options.budget_path;
+    snprintf(job->budget.problem, sizeof job->budget.problem,
+             "the budget cannot be used: nothing was checked");
+    job->counts.is_partial = true;
+    job->options.path_count = 0; /* none was looked at */
+    if (open_check_outputs(frame, job) && end_check_outputs(job))
+        tts_job_commit(frame, TTS_EXIT_INPUT);
+}
+
+static int run_with_files(struct tts_job *frame, struct tts_check_job *job)
+{
+    int code = check_plan_make(&job->options, &job->plan);
+    if (code == TTS_EXIT_DONE)
+        code = check_runs(frame, job);
+    else if (code == TTS_EXIT_INPUT)
+        report_budget(frame, job);
+    tts_junit_release(&job->junit);
+    check_release(job);
+    return code;
+}
+
+static int run_check(struct tts_job *frame, void *values)
+{
+    struct tts_check_job *job = values;
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    size_t bytes = (size_t)(frame->operand_count + 1) * sizeof *job->files;
+    job->options.paths = frame->operands;
+    job->options.path_count = (size_t)frame->operand_count;
+    if (!check_options_are_good(&job->options))
+        return TTS_EXIT_USAGE;
+    job->files = alloc->alloc(alloc->ctx, bytes);
+    if (!job->files) {
+        tts_message(command, "out of memory");
+        return TTS_EXIT_INPUT;
+    }
+    memset(job->files, 0, bytes);
+    int code = run_with_files(frame, job);
+    alloc->free(alloc->ctx, job->files, bytes);
+    return code;
+}
+
+const struct tts_command tts_check_command = {
+    .name = TTS_CHECK_COMMAND,
+    .operands = "RUN",
+    .summary = "does a run stay within a memory budget",
+    .work = run_check,
+    .options = tts_check_options_table,
+    .values_bytes = sizeof(struct tts_check_job),
+    .operands_max = INT_MAX,
+};

@@ -1,0 +1,562 @@
+/* diff_text.c: the changes between two runs, for people. */
+#include "base/number.h"
+#include "cli/diff/diff.h"
+#include "cli/fit_line.h"
+#include "cli/message.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 60, PATH_COLUMNS = 160, CHANGE_MAX = 160, DIFF_PERCENT_MAX = 24 };
+
+struct name {
+    char text[PATH_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+};
+
+/* Returns true if the change is less than half of 0.01 MB. Such a change is told in bytes. */
+static bool diff_is_small(int64_t bytes)
+{
+    return bytes < TTS_RUN_HALF_STEP_BYTES && bytes > -TTS_RUN_HALF_STEP_BYTES;
+}
+
+static const char *mb(char out[TTS_NUMBER_MB_MAX], struct tts_amount amount, bool plus)
+{
+    if (!amount.is_known)
+        return "-";
+    return tts_number_format_mb(out, amount.bytes, plus);
+}
+
+/* "+89.24 %"; "" where there is none, or it would be 0. Returns `out`. */
+static const char *diff_percent(char out[DIFF_PERCENT_MAX], const struct tts_delta *delta)
+{
+    int64_t share;
+    out[0] = '\0';
+    if (!tts_delta_share(delta, &share) || share == 0)
+        return out;
+    uint64_t size = share < 0 ? 0 - (uint64_t)share : (uint64_t)share;
+    snprintf(out, DIFF_PERCENT_MAX, "%c%" PRIu64 ".%02" PRIu64 " %%",
+             delta->change.bytes < 0 ? '-' : '+', size / 100, size % 100);
+    return out;
+}
+
+/* "gradients overhead": of the peak. */
+static const char *diff_part_label(enum tts_run_part part)
+{
+    static const char *const labels[] = {
+        [TTS_RUN_PART_OTHER] = "other",
+        [TTS_RUN_PART_MODEL] = "model",
+        [TTS_RUN_PART_GRADIENTS] = "gradients overhead",
+        [TTS_RUN_PART_OPTIMIZER] = "optimizer",
+        [TTS_RUN_PART_ACTIVATIONS] = "activations",
+    };
+    static_assert(sizeof labels / sizeof labels[0] == TTS_RUN_PARTS, "each");
+    return labels[part];
+}
+
+static const char *phase_name(struct name *out, const struct tts_diff_job *job,
+                              const struct tts_diff_pair *pair, size_t phase)
+{
+    tts_safe_text(out->text, sizeof out->text, tts_diff_phase_name(job, pair, phase),
+                  NAME_COLUMNS);
+    return out->text;
+}
+
+struct size {
+    char text[TTS_NUMBER_MB_MAX + 4];
+};
+
+/* Without its sign: "7388.00 MB"; "1024 B" where that would be nothing. */
+static const char *size_of_change(struct size *out, int64_t bytes)
+{
+    char mb[TTS_NUMBER_MB_MAX];
+    if (bytes < 0)
+        bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
+    if (diff_is_small(bytes))
+        snprintf(out->text, sizeof out->text, "%" PRId64 " B", bytes);
+    else
+        snprintf(out->text, sizeof out->text, "%s MB", tts_number_format_mb(mb, bytes, false));
+    return out->text;
+}
+
+/* "192.95 to 9636.02 MB", in bytes where these would be the same. */
+static void describe_way(char out[CHANGE_MAX], int64_t from, int64_t to)
+{
+    char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
+    tts_number_format_mb(a, from, false);
+    tts_number_format_mb(b, to, false);
+    if (strcmp(a, b) == 0)
+        snprintf(out, CHANGE_MAX, "%" PRId64 " to %" PRId64 " B", from, to);
+    else
+        snprintf(out, CHANGE_MAX, "%s to %s MB", a, b);
+}
+
+/* "peak grew by 7388.00 MB (+89.24 %)" */
+static void describe_change(const struct tts_delta *peak, char out[CHANGE_MAX])
+{
+    struct size size;
+    char share[DIFF_PERCENT_MAX];
+    int len =
+        snprintf(out, CHANGE_MAX, "peak %s by %s", peak->change.bytes > 0 ? "grew" : "shrank",
+                 size_of_change(&size, peak->change.bytes));
+    assert(len > 0 && len < CHANGE_MAX);
+    if (diff_percent(share, peak)[0] != '\0')
+        snprintf(out + len, CHANGE_MAX - (size_t)len, " (%s)", share);
+}
+
+/* ---- the phase ---- */
+
+static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
+{
+    const struct tts_rundiff_cause *cause = &diff->cause;
+    const struct tts_rundiff_phase *phase = &diff->phases[cause->phase];
+    const struct tts_delta *figure =
+        &phase->figures[cause->is_peak ? TTS_RUN_SEGMENT_PEAK : TTS_RUN_CHANGE];
+    const char *name = cause->is_peak ? "Peak" : "Change";
+    char way[CHANGE_MAX], mb[TTS_NUMBER_MB_MAX];
+    if (phase->where == TTS_IN_BOTH) {
+        describe_way(way, figure->a.bytes, figure->b.bytes);
+        snprintf(out, CHANGE_MAX, "its Segment %s %s from %.80s", name,
+                 figure->change.bytes > 0 ? "rose" : "fell", way);
+        return;
+    }
+    bool of_a = phase->where == TTS_ONLY_A;
+    snprintf(
+        out, CHANGE_MAX, "only %c has it, with a Segment %s of %s MB", of_a ? 'A' : 'B', name,
+        tts_number_format_mb(mb, of_a ? figure->a.bytes : figure->b.bytes, !cause->is_peak));
+}
+
+/* What goes against it: what else changed, and that the peak was elsewhere before. */
+static void describe_against(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                             char *out, size_t capacity)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    const struct tts_rundiff_cause *cause = &diff->cause;
+    bool grew = diff->peak.change.bytes > 0;
+    struct tts_amount rest =
+        tts_amount_subtract(diff->peak.change, diff->phases[cause->phase].contribution);
+    rest = tts_amount_subtract(rest, tts_amount_of(cause->not_peak));
+    rest = tts_amount_subtract(rest, tts_amount_of(cause->rounding));
+    struct size size;
+    struct name other, top;
+    int len = 0;
+    out[0] = '\0';
+    if (grew ? rest.bytes < 0 : rest.bytes > 0)
+        len = snprintf(out, capacity, "; what else changed %s %s", grew ? "saves" : "adds",
+                       size_of_change(&size, rest.bytes));
+    if (cause->not_peak == 0 || !cause->has_other || cause->other_phase == cause->peak_phase)
+        return;
+    assert(len >= 0 && (size_t)len < capacity);
+    snprintf(out + len, capacity - (size_t)len,
+             "; %c %s its peak in %s, %s higher than it %s %s", grew ? 'A' : 'B',
+             grew ? "had" : "has", phase_name(&other, job, pair, cause->other_phase),
+             size_of_change(&size, cause->not_peak), grew ? "was in" : "is in",
+             phase_name(&top, job, pair, cause->peak_phase));
+}
+
+/* Less than 0.1 % of the peak. */
+static bool is_slight(const struct tts_delta *peak)
+{
+    int64_t bytes = peak->change.bytes;
+    return bytes > -(peak->a.bytes / 1000) && bytes < peak->a.bytes / 1000;
+}
+
+static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                      const char *change, FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    int64_t part = diff->phases[diff->cause.phase].contribution.bytes;
+    int64_t whole = diff->peak.change.bytes;
+    bool is_more = whole > 0 ? part > whole : part < whole;
+    char how[CHANGE_MAX], against[sizeof(struct name) * 2 + CHANGE_MAX] = "";
+    struct size size;
+    struct name name;
+    phase_name(&name, job, pair, diff->cause.phase);
+    describe_cause(diff, how);
+    if (is_more && is_slight(&diff->peak)) {
+        tts_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
+                size_of_change(&size, part), name.text, how);
+        return;
+    }
+    if (is_more)
+        describe_against(job, pair, against, sizeof against);
+    if (part == whole)
+        tts_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
+    else
+        tts_say(out, 0, is_more ? "%s, %s by %s alone: %s%s" : "%s, %s of it in %s: %s%s",
+                change, size_of_change(&size, part), name.text, how, against);
+}
+
+/* ---- the part, where no phase can be named ---- */
+
+static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
+{
+    const struct tts_delta *part = &diff->parts[diff->cause.part];
+    int64_t whole = diff->peak.change.bytes, bytes = part->change.bytes;
+    const char *label = diff_part_label(diff->cause.part);
+    struct size size;
+    char way[CHANGE_MAX];
+    bool is_more = whole > 0 ? bytes > whole : bytes < whole;
+    bool is_most = whole > 0 ? bytes >= whole / 2 : bytes <= whole / 2;
+    describe_way(way, part->a.bytes, part->b.bytes);
+    if (is_more)
+        snprintf(out, CHANGE_MAX, ", %s by %s alone: %.60s", size_of_change(&size, bytes),
+                 label, way);
+    else if (is_most)
+        snprintf(out, CHANGE_MAX, ", most of it %s: %.60s", label, way);
+    else
+        snprintf(out, CHANGE_MAX, ", %s of it %s: %.60s", size_of_change(&size, bytes), label,
+                 way);
+}
+
+static void say_unexplained(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                            const char *change, FILE *out)
+{
+    const struct tts_rundiff_cause *cause = &pair->diff.cause;
+    static const char *const why[] = {
+        [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is not known",
+        [TTS_RUNDIFF_LATER] = "a peak is in a later iteration, and the phases cover the first",
+        [TTS_RUNDIFF_CUT] = "something of a run is missing, its peak may be more",
+        [TTS_RUNDIFF_UNKNOWN] = "a figure of a phase before it is not known",
+        [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to it",
+    };
+    char part[CHANGE_MAX] = "";
+    struct name name;
+    if (cause->has_part)
+        describe_part(&pair->diff, part);
+    if (cause->reason == TTS_RUNDIFF_NO_PHASE)
+        tts_say(out, 0,
+                "%s%s; which phase explains it cannot be told: it is in %s, which "
+                "only %c has",
+                change, part, phase_name(&name, job, pair, cause->peak_phase),
+                pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
+    else
+        tts_say(out, 0, "%s%s; which phase explains it cannot be told: %s", change, part,
+                why[cause->reason]);
+}
+
+static void say_same(const struct tts_rundiff *diff, FILE *out)
+{
+    if (diff->compared == 0) {
+        tts_say(out, 0, "nothing can be compared: no figure is known of both");
+        return;
+    }
+    tts_say(out, 0, "no difference%s",
+            diff->is_rounded && !diff->is_equal ? " above 0.01 MB, to which logs are printed"
+                                                : "");
+}
+
+/* The sentence about the peak. */
+static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                              FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    char change[CHANGE_MAX];
+    if (!diff->differs) {
+        say_same(diff, out);
+        return;
+    }
+    if (!diff->peak.change.is_known) {
+        tts_say(out, 0, "how the peak changed is not known, as the peak of %s is not",
+                diff->peak.a.is_known   ? "B"
+                : diff->peak.b.is_known ? "A"
+                                        : "both");
+        return;
+    }
+    if (!diff->peak.differs) {
+        tts_say(out, 0, "the peak did not change");
+        return;
+    }
+    describe_change(&diff->peak, change);
+    if (diff->cause.reason == TTS_RUNDIFF_TOLD)
+        say_cause(job, pair, change, out);
+    else
+        say_unexplained(job, pair, change, out);
+}
+
+static const char *safe_name(struct name *out, const char *text, size_t columns)
+{
+    tts_safe_text(out->text, sizeof out->text, text, columns);
+    return out->text;
+}
+
+/* ---- the head ---- */
+
+static const char *input_kind_name(enum tts_runs_kind kind)
+{
+    switch (kind) {
+    case TTS_RUNS_LOG:
+        return "training log";
+    case TTS_RUNS_EVENTS:
+        return "recording or trace";
+    case TTS_RUNS_RESULT:
+        return "saved result";
+    }
+    return "";
+}
+
+static void print_run_name(const struct tts_run *run, FILE *out)
+{
+    struct name name;
+    if (run->title[0] != '\0')
+        fprintf(out, " '%s'", safe_name(&name, run->title, NAME_COLUMNS));
+    if (run->rank[0] != '\0')
+        fprintf(out, " [%s]", safe_name(&name, run->rank, NAME_COLUMNS));
+}
+
+static void put_side(const struct tts_diff_job *job, const struct tts_diff_pair *pair, int side,
+                     FILE *out)
+{
+    const struct tts_diff_input *input = &job->inputs[side];
+    const struct tts_run *run = tts_diff_run(job, pair, side);
+    struct name path;
+    fprintf(out, "%c: %s (%s)\n", side == TTS_DIFF_A ? 'A' : 'B',
+            safe_name(&path, tts_message_path(input->path), PATH_COLUMNS),
+            input_kind_name(input->runs.kind));
+    if (input->runs.count == 1 && run->title[0] == '\0' && run->rank[0] == '\0')
+        return;
+    fputs("   run", out);
+    if (input->runs.count > 1)
+        fprintf(out, " %zu of %zu", pair->runs[side] + 1, input->runs.count);
+    print_run_name(run, out);
+    fputc('\n', out);
+}
+
+/* ---- rows ---- */
+
+/* What would be +0.00 MB, and is a difference, in bytes. */
+static const char *signed_change(char out[TTS_NUMBER_MB_MAX], const struct tts_delta *delta)
+{
+    if (!delta->differs || !diff_is_small(delta->change.bytes))
+        return mb(out, delta->change, true);
+    snprintf(out, TTS_NUMBER_MB_MAX, "%+" PRId64 " B", delta->change.bytes);
+    return out;
+}
+
+static void put_heading(const char *heading, FILE *out)
+{
+    fprintf(out, "\n%-27s%12s%12s%13s\n", heading, "A", "B", "change");
+}
+
+static void print_row(const char *label, const struct tts_delta *delta, FILE *out)
+{
+    char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX], change[TTS_NUMBER_MB_MAX];
+    char share[DIFF_PERCENT_MAX];
+    fprintf(out, "  %-25s%12s%12s%13s", label, mb(a, delta->a, false), mb(b, delta->b, false),
+            signed_change(change, delta));
+    if (diff_percent(share, delta)[0] != '\0')
+        fprintf(out, "%14s", share);
+    fputc('\n', out);
+}
+
+static bool is_seen(const struct tts_delta *delta)
+{
+    return delta->a.is_known || delta->b.is_known;
+}
+
+/* ---- phases ---- */
+
+static const char *const figure_labels[] = {
+    [TTS_RUN_SEGMENT_PEAK] = "segment peak",
+    [TTS_RUN_ALLOCATIONS] = "allocations",
+    [TTS_RUN_DEALLOCATIONS] = "deallocations",
+    [TTS_RUN_CHANGE] = "segment change",
+    [TTS_RUN_CUMULATIVE_PEAK] = "cumulative peak",
+    [TTS_RUN_CUMULATIVE_CURRENT] = "cumulative current",
+    [TTS_RUN_L1_CB] = "L1 circular buffers",
+    [TTS_RUN_L1_BUFFER] = "L1 buffers",
+    [TTS_RUN_L1_TOTAL] = "L1 total",
+    [TTS_RUN_L1_CORE] = "L1 of one core",
+};
+
+static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_RUN_FIGURES, "each");
+
+/* What differs; of a phase that only one has, those that the summary is read for. */
+static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
+{
+    if (phase->where == TTS_IN_BOTH)
+        return phase->figures[figure].differs;
+    return figure == TTS_RUN_SEGMENT_PEAK || figure == TTS_RUN_CHANGE ||
+           figure == TTS_RUN_CUMULATIVE_PEAK;
+}
+
+static void print_phase(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                        size_t at, FILE *out)
+{
+    static const char *const where[] = {
+        [TTS_IN_BOTH] = "", [TTS_ONLY_A] = " (only in A)", [TTS_ONLY_B] = " (only in B)"};
+    const struct tts_rundiff_phase *phase = &pair->diff.phases[at];
+    struct name name;
+    fprintf(out, "%s%s\n", safe_name(&name, tts_diff_phase_name(job, pair, at), NAME_COLUMNS),
+            where[phase->where]);
+    for (int i = 0; i < TTS_RUN_FIGURES; i++) {
+        const struct tts_delta *delta = &phase->figures[i];
+        if (is_seen(delta) && (is_diff_row(phase, i) || job->options.all))
+            print_row(figure_labels[i], delta, out);
+    }
+}
+
+static void put_others(const struct tts_rundiff *diff, FILE *out)
+{
+    size_t others = diff->phase_count - diff->differing_itself;
+    if (others > 0)
+        fprintf(out, "%zu %s%s: no difference%s\n", others,
+                diff->differing_itself > 0 ? "other" : "phase", others == 1 ? "" : "s",
+                diff->differing == diff->differing_itself ? ""
+                : others == 1                             ? " of its own"
+                                                          : " of their own");
+}
+
+static void print_diff_phases(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                              FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    bool is_all = job->options.all;
+    if (diff->phase_count == 0)
+        return;
+    if (is_all || diff->differing_itself > 0)
+        put_heading(is_all ? "phases, MB" : "phases that differ, MB", out);
+    else
+        fputc('\n', out);
+    for (size_t i = 0; i < diff->phase_count; i++)
+        if (is_all || diff->phases[i].differs_itself)
+            print_phase(job, pair, i, out);
+    if (!is_all)
+        put_others(diff, out);
+}
+
+/* ---- parts and totals ---- */
+
+static bool has_parts(const struct tts_delta *parts)
+{
+    for (size_t i = 0; i < TTS_RUN_PARTS; i++)
+        if (is_seen(&parts[i]))
+            return true;
+    return false;
+}
+
+/* `gradients` is what they are called here. */
+static void print_diff_parts(const struct tts_delta *parts, const char *gradients, FILE *out)
+{
+    static const enum tts_run_part order[] = {TTS_RUN_PART_MODEL, TTS_RUN_PART_OPTIMIZER,
+                                              TTS_RUN_PART_GRADIENTS, TTS_RUN_PART_ACTIVATIONS,
+                                              TTS_RUN_PART_OTHER};
+    static_assert(sizeof order / sizeof order[0] == TTS_RUN_PARTS, "each");
+    for (size_t i = 0; i < TTS_RUN_PARTS; i++)
+        if (is_seen(&parts[order[i]]))
+            print_row(order[i] == TTS_RUN_PART_GRADIENTS ? gradients
+                                                         : diff_part_label(order[i]),
+                      &parts[order[i]], out);
+}
+
+/* What the parts of the peak are of the runs that do not state them. */
+static void say_parts(const struct tts_diff_pair *pair, FILE *out)
+{
+    bool a = pair->mem[TTS_DIFF_A].has_parts && !pair->mem[TTS_DIFF_A].parts_are_stated;
+    bool b = pair->mem[TTS_DIFF_B].has_parts && !pair->mem[TTS_DIFF_B].parts_are_stated;
+    if (!a && !b)
+        return;
+    tts_say(out, 2,
+            "%s: activations are what the forward pass kept, gradients overhead is what the "
+            "backward pass added%s",
+            !b   ? "A"
+            : !a ? "B"
+                 : "A and B",
+            a != b ? "; the other run has the parts themselves, so they are not compared" : "");
+}
+
+/* Of several forward passes the sum is not what was there. */
+static void say_activations(const struct tts_diff_pair *pair, FILE *out)
+{
+    const struct tts_delta *sum = &pair->diff.activations_sum;
+    char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
+    if (pair->mem[TTS_DIFF_A].forward_passes < 2 && pair->mem[TTS_DIFF_B].forward_passes < 2)
+        return;
+    tts_say(out, 2,
+            "activations are the most at once; all forward passes together kept A %s, B %s MB",
+            mb(a, sum->a, false), mb(b, sum->b, false));
+}
+
+static void print_sizes(const struct tts_diff_pair *pair, FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    bool are_stated =
+        pair->mem[TTS_DIFF_A].parts_are_stated && pair->mem[TTS_DIFF_B].parts_are_stated;
+    if (has_parts(diff->sizes)) {
+        put_heading("sizes as measured, MB", out);
+        print_diff_parts(diff->sizes, "gradients", out);
+        say_activations(pair, out);
+    }
+    if (has_parts(diff->parts)) {
+        put_heading("of the peak, MB", out);
+        print_diff_parts(diff->parts,
+                         are_stated ? "gradients" : diff_part_label(TTS_RUN_PART_GRADIENTS),
+                         out);
+        say_parts(pair, out);
+    }
+}
+
+static void put_totals(const struct tts_rundiff *diff, FILE *out)
+{
+    put_heading("in all, MB", out);
+    print_row("peak", &diff->peak, out);
+    print_row("final", &diff->final, out);
+}
+
+/* ---- all of it ---- */
+
+/* Returns true if two of several runs go together though their names contradict each other. */
+static bool is_guess(const struct tts_diff_job *job, const struct tts_diff_pair *pair)
+{
+    return pair->by == TTS_RUNPAIR_ORDER && job->inputs[TTS_DIFF_A].runs.count > 1 &&
+           !tts_runpair_is_named(tts_diff_run(job, pair, TTS_DIFF_A),
+                                 tts_diff_run(job, pair, TTS_DIFF_B));
+}
+
+static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
+                       FILE *out)
+{
+    const struct tts_rundiff *diff = &pair->diff;
+    put_side(job, pair, TTS_DIFF_A, out);
+    put_side(job, pair, TTS_DIFF_B, out);
+    if (is_guess(job, pair))
+        fputs("paired by order: the names do not match\n", out);
+    fputc('\n', out);
+    diff_text_verdict(job, pair, out);
+    if (!diff->differs && !job->options.all)
+        return;
+    print_diff_phases(job, pair, out);
+    print_sizes(pair, out);
+    put_totals(diff, out);
+}
+
+/* True: there is one. */
+static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
+{
+    const struct tts_diff_input *input = &job->inputs[side];
+    bool is_chosen = job->options.run[TTS_DIFF_A] || job->options.run[TTS_DIFF_B];
+    bool is_any = false;
+    for (size_t i = 0; i < input->runs.count && !is_chosen; i++) {
+        if (input->is_paired[i])
+            continue;
+        fprintf(out, "only in %c, not compared: run %zu", side == TTS_DIFF_A ? 'A' : 'B',
+                i + 1);
+        print_run_name(&input->runs.runs[i], out);
+        fputc('\n', out);
+        is_any = true;
+    }
+    return is_any;
+}
+
+void tts_diff_text(const struct tts_diff_job *job, FILE *out)
+{
+    bool is_any = print_unpaired(job, TTS_DIFF_A, out);
+    is_any |= print_unpaired(job, TTS_DIFF_B, out);
+    for (size_t i = 0; i < job->pair_count; i++) {
+        if (i > 0 || is_any)
+            fputc('\n', out);
+        print_pair(job, &job->pairs[i], out);
+    }
+}

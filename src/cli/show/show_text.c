@@ -1,0 +1,772 @@
+/* show_text.c: the summary of a file of events, for people. */
+#include "base/number.h"
+#include "cli/message.h"
+#include "cli/show/show.h"
+#include "model/devicename.h"
+#include "views/percent.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- buffers ---- */
+
+static void print_amount(FILE *out, int64_t bytes)
+{
+    char mb[TTS_NUMBER_MB_MAX];
+    fprintf(out, "  %14" PRId64 " %11s", bytes, tts_number_format_mb(mb, bytes, false));
+}
+
+/* Sums of foreign sizes may be more than a share can be made of. */
+static void put_share(FILE *out, uint64_t part, uint64_t whole)
+{
+    char text[TTS_PERCENT_MAX];
+    bool can = part <= whole && whole < UINT64_C(1) << 53;
+    fprintf(out, " %8s", can ? tts_percent_format(text, part, whole) : "-");
+}
+
+static void print_by_op(const struct tts_show *show, const struct tts_summary_moment *moment,
+                        FILE *out)
+{
+    const struct tts_op_row *rows = moment->by_op.items;
+    uint64_t bytes = moment->bytes, buffers = moment->buffers;
+    fprintf(out, "  %14s %11s %8s %9s  operation\n", "bytes", "MB", "share", "buffers");
+    for (size_t i = 0; i < moment->by_op.count; i++) {
+        print_amount(out, (int64_t)rows[i].moment_bytes);
+        put_share(out, rows[i].moment_bytes, moment->bytes);
+        fprintf(out, " %9" PRIu64 "  ", rows[i].moment_buffers);
+        tts_show_text_op(show, out, rows[i].op, 30);
+        fputc('\n', out);
+        bytes -= rows[i].moment_bytes;
+        buffers -= rows[i].moment_buffers;
+    }
+    if (moment->op_count > moment->by_op.count) {
+        print_amount(out, (int64_t)bytes);
+        put_share(out, bytes, moment->bytes);
+        fprintf(out, " %9" PRIu64 "  (%zu more)\n", buffers,
+                moment->op_count - moment->by_op.count);
+    }
+    if (moment->level.loose_bytes != 0) {
+        print_amount(out, moment->level.loose_bytes);
+        fprintf(out, "%20s(%s)\n", "",
+                moment->level.loose_bytes < 0 ? "freed, from before the file" : "not listed");
+    }
+}
+
+static void print_show_largest(const struct tts_show *show,
+                               const struct tts_summary_moment *moment, FILE *out)
+{
+    const struct tts_live *live = moment->largest.items;
+    uint64_t bytes = moment->bytes;
+    fprintf(out, "  %14s %18s %6s %10s  allocated by\n", "largest, bytes", "buffer", "device",
+            "at event");
+    for (size_t i = 0; i < moment->largest.count; i++) {
+        char name[TTS_DEVICENAME_MAX];
+        fprintf(out, "  %14" PRIu64 " %18" PRIu64 " %6s %10" PRIu64 "  ",
+                tts_live_bytes(&live[i]), live[i].id,
+                tts_devicename_short(live[i].device, name), live[i].seq);
+        tts_show_text_op(show, out, live[i].op, 25);
+        fputc('\n', out);
+        bytes -= tts_live_bytes(&live[i]);
+    }
+    if (moment->buffers > moment->largest.count)
+        fprintf(out, "  %14" PRIu64 " %18s (%" PRIu64 " more, --top 0 shows them)\n", bytes, "",
+                moment->buffers - moment->largest.count);
+}
+
+static void show_text_moment(const struct tts_show *show,
+                             const struct tts_summary_moment *moment, FILE *out)
+{
+    if (moment->buffers > 0 || moment->level.loose_bytes != 0)
+        print_by_op(show, moment, out);
+    if (moment->buffers > 0)
+        print_show_largest(show, moment, out);
+}
+
+/* ---- the fullest core ---- */
+
+static const char *show_part_name(const struct tts_core_part *part)
+{
+    switch ((int)part->kind) {
+    case TTS_EVENT_CB:
+        return "circular buffer";
+    case TTS_EVENT_DFB:
+        return "dataflow buffer";
+    case TTS_EVENT_SCRATCHPAD:
+        return "scratchpad";
+    default:
+        return part->pool == TTS_POOL_L1_SMALL ? "L1_SMALL buffer" : "L1 buffer";
+    }
+}
+
+static void print_show_part(const struct tts_show *show, const struct tts_core_part *part,
+                            FILE *out)
+{
+    fprintf(out, "  %14" PRIu64 "  %s", part->bytes, show_part_name(part));
+    if (part->kind == TTS_EVENT_ALLOC)
+        fprintf(out, " %" PRIu64, part->id);
+    if (part->op) {
+        fputs(" of ", out);
+        tts_show_text_op(show, out, part->op, 30);
+    }
+    fputc('\n', out);
+}
+
+static void show_text_core(const struct tts_show *show, const struct tts_core_peak *core,
+                           FILE *out)
+{
+    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
+        fputs("fullest core: unknown (" TTS_SHOW_L1_REASON ")\n\n", out);
+        return;
+    }
+    if (!core->known) {
+        fputs("fullest core: nothing was on a core\n\n", out);
+        return;
+    }
+    char name[TTS_DEVICENAME_MAX];
+    fprintf(out, "fullest core: %s%" PRIu64 " B on core (%u, %u) of %s\n",
+            core->at_least ? "at least " : "", core->bytes, core->core.x, core->core.y,
+            tts_devicename(core->device, name));
+    fprintf(out, "  at event %" PRIu64, core->seq);
+    if (core->op) {
+        fputs(", in ", out);
+        tts_show_text_op(show, out, core->op, TTS_OP_NAME_MAX);
+    }
+    fprintf(out,
+            "\n  circular buffers %" PRIu64 ", dataflow buffers %" PRIu64
+            ", scratchpads %" PRIu64 ",\n  L1 buffers %" PRIu64 ", L1_SMALL buffers %" PRIu64
+            "\n",
+            core->cb_bytes, core->dfb_bytes, core->scratchpad_bytes, core->l1_bytes,
+            core->l1_small_bytes);
+    for (size_t i = 0; i < core->part_count; i++)
+        print_show_part(show, &core->parts[i], out);
+    if (core->unlisted > 0)
+        fprintf(out, "  %14" PRIu64 "  in %" PRIu64 " more\n", core->unlisted_bytes,
+                core->unlisted);
+    fputc('\n', out);
+}
+
+/* ---- failures ---- */
+
+static void print_show_failure(const struct tts_show *show,
+                               const struct tts_summary_failure *failure, FILE *out)
+{
+    char text[TTS_FAILURE_TEXT_MAX], bytes[TTS_NUMBER_BYTES_MAX];
+    uint64_t live = (uint64_t)failure->level.bytes;
+    fprintf(out, "  event %" PRIu64, failure->seq);
+    tts_show_text_when(show, failure->has_time, failure->time_ns,
+                       tts_summary_op_name(&failure->op), out);
+    char name[TTS_DEVICENAME_MAX];
+    fprintf(out, ", %s\n", tts_devicename(failure->device, name));
+    tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
+    if (tts_failure_deficit_is_known(&failure->failure))
+        fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
+                failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
+    fprintf(out, "    %s of the device then: %" PRIu64 " buffer%s, %" PRIu64 " B (%s)\n",
+            tts_pool_name(failure->failure.pool), failure->level.buffers,
+            failure->level.buffers == 1 ? "" : "s", live, tts_number_format_bytes(bytes, live));
+}
+
+static void show_text_failures(const struct tts_show *show, FILE *out)
+{
+    uint64_t count = show->sum.failure_count + show->sum.failures_unlisted;
+    size_t shown = show->sum.failure_count;
+    if (count == 0)
+        return;
+    if (show->options.top > 0 && shown > show->options.top)
+        shown = show->options.top;
+    fprintf(out, "requests that were refused: %" PRIu64 "\n", count);
+    for (size_t i = 0; i < shown; i++) {
+        print_show_failure(show, &show->sum.failures[i], out);
+        if (i == 0)
+            show_text_moment(show, &show->sum.failure_moment, out);
+    }
+    if (count > shown)
+        fprintf(out, "  %" PRIu64 " more\n", count - shown);
+    fputc('\n', out);
+}
+
+enum { DEVICES_SHOWN = 16, CHIPS_SHOWN = 8, LABEL = 10 };
+
+static void put_label(FILE *out, const char *label)
+{
+    fprintf(out, "  %-*s ", LABEL, label);
+}
+
+/* ---- devices ---- */
+
+/* " [mesh of 0, 1, 2]"; of a mesh by name " [of 0, 1, 2]" */
+static void print_chips(const struct tts_show *show, uint32_t id, FILE *out)
+{
+    uint32_t mesh, count = 0;
+    for (uint32_t i = 0; i < show->sum.levels.device_count; i++) {
+        uint32_t chip = show->sum.levels.devices[i].id;
+        if (!tts_eventsummary_mesh_of(&show->sum, chip, &mesh) || mesh != id)
+            continue;
+        if (count < CHIPS_SHOWN)
+            fprintf(out, "%s%" PRIu32,
+                    count > 0             ? ", "
+                    : tts_mesh_is_one(id) ? " [of "
+                                          : " [mesh of ",
+                    chip);
+        count++;
+    }
+    if (count > CHIPS_SHOWN)
+        fprintf(out, ", %" PRIu32 " more", count - CHIPS_SHOWN);
+    if (count > 0)
+        fputc(']', out);
+}
+
+static void print_devices(const struct tts_show *show, FILE *out)
+{
+    const struct tts_phase *whole = show->sum.whole;
+    uint32_t mesh;
+    size_t shown = 0, count = 0, meshes = 0;
+    for (size_t i = 0; i < whole->device_count; i++) {
+        count += !tts_eventsummary_mesh_of(&show->sum, whole->devices[i].device, &mesh);
+        meshes += tts_mesh_is_one(whole->devices[i].device);
+    }
+    put_label(out, "devices");
+    if (count == 0) {
+        fputs("none\n", out);
+        return;
+    }
+    fprintf(out, "%zu device%s (", count, tts_say_plural(count));
+    if (meshes == 0)
+        fprintf(out, "id%s ", tts_say_plural(count));
+    for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
+        uint32_t id = whole->devices[i].device;
+        if (tts_eventsummary_mesh_of(&show->sum, id, &mesh))
+            continue; /* it stands with its mesh */
+        char name[TTS_DEVICENAME_MAX];
+        fprintf(out, "%s%s", shown++ > 0 ? ", " : "",
+                meshes > 0 ? tts_devicename(id, name) : tts_devicename_short(id, name));
+        print_chips(show, id, out);
+    }
+    if (count > shown)
+        fprintf(out, ", %zu more", count - shown);
+    fputs(")\n", out);
+}
+
+/* ---- what it is ---- */
+
+static void put_events(const struct tts_show *show, FILE *out)
+{
+    uint64_t ns = tts_show_since_start(show, show->sum.last_ns);
+    if (show->sum.first_seq > 0)
+        ns -= tts_show_since_start(show, show->sum.first_ns);
+    put_label(out, "events");
+    fprintf(out, "%" PRIu64, show->sum.input.events);
+    if (show->sum.last_ns > 0)
+        fprintf(out, " in %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
+    if (show->sum.first_seq > 0)
+        fprintf(out, ", from event %" PRIu64 " on", show->sum.first_seq + 1);
+    fputc('\n', out);
+    if (show->sum.event.seq == 0) {
+        put_label(out, "");
+        fputs("nothing was told to the tracker while it was recorded\n", out);
+    }
+    if (show->sum.restored_buffers == 0 && show->sum.first_seq == 0)
+        return;
+    put_label(out, "");
+    fprintf(out, "begins in the middle, with %" PRIu64 " buffers that lived then\n",
+            show->sum.restored_buffers);
+    if (show->partial.left_buffers == 0)
+        return;
+    put_label(out, "");
+    fprintf(out, "%" PRIu64 " more (%" PRIu64 " bytes) are left out: the black box\n",
+            show->partial.left_buffers, show->partial.left_bytes);
+    put_label(out, "");
+    fputs("has no room for them\n", out);
+}
+
+static void put_start(uint64_t realtime_ns, FILE *out)
+{
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    struct tm when;
+    char text[40];
+    if (!gmtime_r(&seconds, &when) ||
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &when) == 0)
+        return;
+    put_label(out, "started");
+    fprintf(out, "%s UTC\n", text);
+}
+
+static void print_state(const struct tts_show *show, const struct tts_recfile_info *info,
+                        FILE *out)
+{
+    char reason[TTS_PARTIAL_REASON_MAX];
+    put_label(out, "state");
+    switch (tts_show_state(show)) {
+    case TTS_SHOW_COMPLETE:
+        fputs(tts_show_is_damaged(show) ? "ended, and damaged since\n" : "complete\n", out);
+        break;
+    case TTS_SHOW_NOT_ENDED:
+        fputs("not ended: the program was killed, left without ending it, or runs;\n", out);
+        put_label(out, "");
+        fputs("complete up to its last event\n", out);
+        break;
+    case TTS_SHOW_STOPPED:
+        fputs(tts_partial_stop_text(&info->state, reason), out);
+        if (info->state.dropped > 0)
+            fprintf(out, "; %" PRIu64 " event%s missing", info->state.dropped,
+                    info->state.dropped == 1 ? "" : "s");
+        fputc('\n', out);
+        break;
+    case TTS_SHOW_STATE_UNKNOWN:
+        fputs("unknown: both copies of it are damaged\n", out);
+        break;
+    }
+}
+
+static void print_recording(const struct tts_show *show, const struct tts_recfile_info *info,
+                            FILE *out)
+{
+    char bytes[TTS_NUMBER_BYTES_MAX];
+    fprintf(out, "recording (%s%s), %s\n",
+            info->header.kind == TTS_REC_PACKED ? "packed" : "as it was written",
+            info->header.places > 0 ? ", black box" : "",
+            tts_number_format_bytes(bytes, info->file_bytes));
+    put_label(out, "program");
+    tts_show_text_name(out, info->header.program, 40, false);
+    fprintf(out, ", pid %" PRIu64 ", by ttscope ", info->header.pid);
+    tts_show_text_name(out, info->header.writer, 12, false);
+    fputc('\n', out);
+    put_start(info->header.start_realtime_ns, out);
+    print_state(show, info, out);
+}
+
+static void print_graph(const struct tts_show *show, FILE *out)
+{
+    struct tts_graph_figures figures = tts_graph_figures(tts_eventfile_graph(show->file));
+    fputs("graph trace\n", out);
+    if (show->options.at > 0)
+        return; /* not all of it was read */
+    put_label(out, "nodes");
+    fprintf(out, "%" PRIu64 " (function calls: %" PRIu64 ", tensors: %" PRIu64 ")\n",
+            figures.nodes, figures.functions, figures.tensors);
+}
+
+static void put_damage(const struct tts_show *show, FILE *out)
+{
+    const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(show->file);
+    put_label(out, "damaged");
+    if (gaps->count > 0)
+        fprintf(out, "%" PRIu64 " event%s missing, the first of them after event %" PRIu64 "\n",
+                gaps->events, gaps->events == 1 ? " is" : "s are", gaps->first_after);
+    if (gaps->count > 0 && show->partial.damage.status != TTS_OK)
+        put_label(out, "");
+    if (show->partial.damage.status != TTS_OK)
+        fputs("only what stands before the damage is shown\n", out);
+}
+
+static void show_text_file(const struct tts_show *show, FILE *out)
+{
+    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
+    const char *path = show->options.path;
+    tts_show_text_name(out, tts_message_path(path), 60, false);
+    fputs(": ", out);
+    if (recording)
+        print_recording(show, tts_recfile_info(recording), out);
+    else
+        print_graph(show, out);
+    if (tts_show_is_damaged(show))
+        put_damage(show, out);
+    if (show->options.at == 0)
+        put_events(show, out);
+    print_devices(show, out);
+    fputc('\n', out);
+}
+
+/* ---- what the runtime says itself ---- */
+
+struct figure {
+    const char *name;
+    int64_t ours, theirs;
+    const char *why;
+};
+
+static void put_figure(const struct figure *figure, bool *is_first, FILE *out)
+{
+    if (figure->ours == figure->theirs)
+        return;
+    if (*is_first)
+        fprintf(out,
+                "where the runtime's own functions say something else\n  %-16s %13s %13s\n",
+                "bytes", "here", "there");
+    *is_first = false;
+    fprintf(out, "  %-16s %13" PRId64 " %13" PRId64 "  %s\n", figure->name, figure->ours,
+            figure->theirs, figure->why);
+}
+
+static void print_show_notes(const struct tts_graph *graph, FILE *out)
+{
+    for (int kind = 0; kind < TTS_GRAPH_NOTES; kind++) {
+        const struct tts_graph_note *note =
+            tts_graph_note(graph, (enum tts_graph_note_kind)kind);
+        if (note->count == 0)
+            continue;
+        fputs("note: ", out);
+        tts_show_text_name(out, note->text, TTS_SHOW_COLUMNS - 6, false);
+        if (note->count == 1)
+            fprintf(out, "\n  at line %" PRIu64 "\n", note->line);
+        else
+            fprintf(out, "\n  the first of %" PRIu64 ", at line %" PRIu64 "\n", note->count,
+                    note->line);
+    }
+}
+
+/* Why the runtime has another figure of a kind, as far as it can be told. */
+static const char *reason_of(const struct tts_show *show, enum tts_pool also, bool is_of_cores)
+{
+    if (show->sum.whole->usage.pools[also].allocations > 0)
+        return also == TTS_POOL_TRACE ? "traces count as DRAM there"
+                                      : "L1_SMALL counts as L1 there";
+    if (is_of_cores && show->sum.whole->device_count > 1)
+        return "all devices are added up there";
+    return "every node counts as it stands there";
+}
+
+static void show_text_figures(const struct tts_show *show, FILE *out)
+{
+    const struct tts_graph *graph = tts_eventfile_graph(show->file);
+    if (!graph)
+        return;
+    struct tts_graph_figures theirs = tts_graph_figures(graph);
+    const struct tts_usage *ours = &show->sum.whole->usage;
+    const struct tts_pool_usage *dram = &ours->pools[TTS_POOL_DRAM];
+    const char *traces = reason_of(show, TTS_POOL_TRACE, false);
+    const char *small = reason_of(show, TTS_POOL_L1_SMALL, true);
+    const char *chips = show->sum.whole->device_count > 1
+                            ? "all devices are added up there"
+                            : "every node counts as it stands there";
+    const struct figure figures[] = {
+        {"DRAM peak", dram->peak_bytes, theirs.dram_peak_bytes, traces},
+        {"DRAM allocated", dram->allocated_bytes, theirs.dram_allocated_bytes, traces},
+        {"DRAM freed", dram->freed_bytes, theirs.dram_freed_bytes, traces},
+        {"peak CB", ours->peak_cb_bytes, theirs.peak_cb_bytes, chips},
+        {"peak DFB", ours->peak_dfb_bytes, theirs.peak_dfb_bytes, chips},
+        {"peak scratchpad", ours->peak_scratchpad_bytes, theirs.peak_scratchpad_bytes, chips},
+        {"peak L1", ours->pools[TTS_POOL_L1].peak_bytes, theirs.peak_l1_bytes, small},
+        {"peak total", ours->peak_total_bytes, theirs.peak_total_bytes, chips},
+    };
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        put_figure(&figures[i], &is_first, out);
+    if (is_first)
+        fputs("the runtime's own functions give the same figures\n", out);
+    print_show_notes(graph, out);
+    fputc('\n', out);
+}
+
+/* ---- health ---- */
+
+static void print_count(FILE *out, const char *what, uint64_t count, const char *means)
+{
+    if (count > 0)
+        fprintf(out, "%s: %" PRIu64 "\n  %s\n", what, count, means);
+}
+
+static void show_text_health(const struct tts_show *show, FILE *out)
+{
+    struct tts_tracker_health health = show->sum.health;
+    print_count(out, "frees of buffers from before the file", health.unseen_frees,
+                "they count as freed, and what they took before is in no peak");
+    print_count(out, "frees of buffers that are not known, without a size",
+                health.unknown_frees, "they count nowhere");
+    print_count(out, "allocations of an id that was in use", health.doubled,
+                "the buffer that had it before counts as freed");
+    print_count(out, "buffers that could not be listed, out of memory", health.unlisted,
+                "frees of them without a size are not counted: totals are too high");
+    print_count(out, "events dropped before they were recorded", show->partial.missed,
+                "no figure has them, and peaks may have been higher");
+    print_count(out, "statements about captures that cannot be", show->partial.refused,
+                "they were passed over, and phases may be missing");
+}
+
+enum { PHASES_WHOLE = 40, PHASES_EACH = 20, NAME_BYTES = 320 };
+
+void tts_show_text_name(FILE *out, const char *name, int columns, bool pad)
+{
+    char text[TTS_SHOW_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    assert(columns > 0 && columns <= TTS_SHOW_COLUMNS);
+    int taken = (int)tts_safe_text(text, sizeof text, name, (size_t)columns);
+    fprintf(out, "%s%*s", text, pad ? columns - taken : 0, "");
+}
+
+void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, int columns)
+{
+    char path[TTS_SUMMARY_PATH_BYTES], text[TTS_SHOW_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    assert(columns > 0 && columns <= TTS_SHOW_COLUMNS);
+    tts_safe_text_end(text, sizeof text,
+                      op ? tts_eventsummary_path(&show->sum, op, path)
+                         : "(outside any operation)",
+                      (size_t)columns);
+    fputs(text, out);
+}
+
+void tts_show_text_when(const struct tts_show *show, bool has_time, uint64_t time_ns,
+                        const char *op, FILE *out)
+{
+    uint64_t ns = tts_show_since_start(show, time_ns);
+    if (has_time)
+        fprintf(out, ", %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
+    if (op && op[0]) {
+        fputs(", in ", out);
+        tts_show_text_op(show, out, op, TTS_OP_NAME_MAX);
+    }
+}
+
+/* ---- phases ---- */
+
+static void put_phase_name(const struct tts_show *show, const struct tts_summary_phase *phase,
+                           int columns, FILE *out)
+{
+    char name[NAME_BYTES];
+    const char *own = tts_eventsummary_phase_name(&show->sum, phase);
+    if (show->sum.has_captures)
+        snprintf(name, sizeof name, "%" PRIu32 ": %s", phase->capture, own);
+    else
+        snprintf(name, sizeof name, "%s", own);
+    fputs(phase->is_partial ? "*" : " ", out);
+    tts_show_text_name(out, name, columns - 1, true);
+}
+
+static void print_mb(FILE *out, int64_t bytes, bool plus)
+{
+    char text[TTS_NUMBER_MB_MAX];
+    fprintf(out, " %9s", tts_number_format_mb(text, bytes, plus));
+}
+
+static void put_dram(const struct tts_show *show, const struct tts_summary_phase *phase,
+                     FILE *out)
+{
+    const struct tts_pool_usage *dram = &phase->dram;
+    uint64_t change = (uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes;
+    put_phase_name(show, phase, 20, out);
+    print_mb(out, dram->peak_bytes, false);
+    print_mb(out, dram->allocated_bytes, false);
+    print_mb(out, dram->freed_bytes, false);
+    print_mb(out, (int64_t)change, true);
+    print_mb(out, dram->cumulative_peak_bytes, false);
+    print_mb(out, dram->cumulative_current_bytes, false);
+    fputc('\n', out);
+}
+
+static void print_l1(const struct tts_show *show, const struct tts_summary_phase *phase,
+                     FILE *out)
+{
+    put_phase_name(show, phase, 36, out);
+    fprintf(out, " %10" PRId64 " %10" PRId64 " %10" PRId64, phase->peak_cb_bytes,
+            phase->peak_buffer_bytes, phase->peak_total_bytes);
+    if (phase->core_is_known)
+        fprintf(out, " %10" PRIu64 "%s\n", phase->core_bytes,
+                phase->core_is_at_least ? "+" : "");
+    else
+        fprintf(out, " %10s\n", "-");
+}
+
+typedef void (*phase_fn)(const struct tts_show *show, const struct tts_summary_phase *phase,
+                         FILE *out);
+
+static void put_rows(const struct tts_show *show, phase_fn put, FILE *out)
+{
+    size_t count = show->sum.phase_count;
+    bool is_long = count > PHASES_WHOLE && !show->options.all;
+    for (size_t i = 0; i < count; i++) {
+        if (is_long && i == PHASES_EACH) {
+            i = count - PHASES_EACH;
+            fprintf(out, " ... %zu more, --all shows them\n", count - 2 * PHASES_EACH);
+        }
+        put(show, &show->sum.phases[i], out);
+    }
+}
+
+static void put_l1_rows(const struct tts_show *show, FILE *out)
+{
+    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
+        fputs("\nphases: L1 of a core: unknown (" TTS_SHOW_L1_REASON ")\n", out);
+        return;
+    }
+    fprintf(out, "\n%-36s %10s %10s %10s %10s\n", "phases: L1 of a core, bytes", "peak CB",
+            "buffer", "total", "true core");
+    put_rows(show, print_l1, out);
+}
+
+static void put_marks(const struct tts_show *show, FILE *out)
+{
+    bool has_partial = false, has_least = false;
+    for (size_t i = 0; i < show->sum.phase_count; i++) {
+        has_partial |= show->sum.phases[i].is_partial;
+        has_least |= show->sum.phases[i].core_is_at_least;
+    }
+    if (has_partial)
+        fputs("* not all of it is in the file: it began before, or did not end\n", out);
+    if (has_least)
+        fputs("+ at least: something could not be followed\n", out);
+    if (show->sum.phases_unlisted > 0)
+        fprintf(out, "%" PRIu64 " more phases than %d are not listed\n",
+                show->sum.phases_unlisted, TTS_SUMMARY_PHASES_MAX);
+}
+
+static void print_phases(const struct tts_show *show, FILE *out)
+{
+    char mb[TTS_NUMBER_MB_MAX];
+    int64_t peak_bytes = tts_eventsummary_dram_peak(&show->sum),
+            final_bytes = tts_eventsummary_dram_final(&show->sum);
+    if (show->sum.phase_count > 0) {
+        fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s\n", "phases: DRAM, MB", "peak", "allocated",
+                "freed", "change", "cum. peak", "current");
+        put_rows(show, put_dram, out);
+        put_l1_rows(show, out);
+        put_marks(show, out);
+        fputc('\n', out);
+    }
+    const char *least = tts_show_is_at_least(show) ? "at least " : "";
+    fprintf(out, "DRAM of the whole file: peak %s%s MB (%" PRId64 " B),\n", least,
+            tts_number_format_mb(mb, peak_bytes, false), peak_bytes);
+    fprintf(out, "  at the end %s%s MB (%" PRId64 " B)\n\n", least,
+            tts_number_format_mb(mb, final_bytes, false), final_bytes);
+}
+
+/* ---- the peak ---- */
+
+/* The pool that was asked for had nothing; others may. */
+static void put_other_peaks(const struct tts_show *show, FILE *out)
+{
+    fputs("  nothing was in use above what was there when the file began\n", out);
+    for (int pool = 0; pool < TTS_POOLS; pool++) {
+        int64_t bytes = show->sum.whole->usage.pools[pool].peak_bytes;
+        if (bytes > 0)
+            fprintf(out, "  %s had %" PRId64 " B, see --pool\n",
+                    tts_pool_name((enum tts_pool)pool), bytes);
+    }
+    fputc('\n', out);
+}
+
+static void put_peak_when(const struct tts_show *show, const struct tts_peak_info *info,
+                          FILE *out)
+{
+    const struct tts_summary_phase *phase = tts_eventsummary_phase_of(&show->sum, info->seq);
+    if (info->is_start) {
+        fputs("  before the first event of the file\n", out);
+        return;
+    }
+    fprintf(out, "  at event %" PRIu64 " of %" PRIu64, info->seq, show->sum.event.seq);
+    tts_show_text_when(show, info->has_time, info->time_ns, info->op, out);
+    if (phase) {
+        fputs("\n  in phase ", out);
+        tts_show_text_name(out, tts_eventsummary_phase_name(&show->sum, phase), 60, false);
+    }
+    fputc('\n', out);
+}
+
+static void print_peak(const struct tts_show *show, FILE *out)
+{
+    struct tts_peak_info info = show->sum.peak_info;
+    const struct tts_summary_moment *moment = &show->sum.peak_moment;
+    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
+    if (tts_show_is_unknown(show, info.pool)) {
+        fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")\n\n",
+                tts_pool_name(info.pool));
+        return;
+    }
+    fprintf(out, "peak of %s: %s%" PRId64 " B, %s MB", tts_pool_name(info.pool),
+            tts_show_is_at_least(show) ? "at least " : "", info.level.bytes,
+            tts_number_format_mb(mb, info.level.bytes, false));
+    if (info.level.has_device)
+        fprintf(out, ", of a core of %s", tts_devicename(info.level.device, name));
+    fputc('\n', out);
+    if (info.level.bytes == 0) {
+        put_other_peaks(show, out);
+        return;
+    }
+    put_peak_when(show, &info, out);
+    fprintf(out, "  %" PRIu64 " buffer%s lived then\n", moment->buffers,
+            moment->buffers == 1 ? "" : "s");
+    show_text_moment(show, moment, out);
+    fputc('\n', out);
+}
+
+/* ---- operations ---- */
+
+static void put_op_row(const struct tts_show *show, const struct tts_op_row *row, FILE *out)
+{
+    fprintf(out, "  %9" PRIu64 " %13" PRIu64 " %13" PRIu64 " %13" PRIu64 "  ", row->allocations,
+            row->allocated_bytes, row->live_bytes, row->moment_bytes);
+    tts_show_text_op(show, out, row->op, 25);
+    fputc('\n', out);
+}
+
+static void print_ops(const struct tts_show *show, FILE *out)
+{
+    const struct tts_op_row *rows = show->sum.top_ops.items;
+    size_t count = show->sum.top_ops.count, all = show->sum.op_count;
+    if (count == 0)
+        return;
+    fprintf(out, "operations by bytes allocated in %s\n", tts_pool_name(show->options.pool));
+    fprintf(out, "  %9s %13s %13s %13s  operation\n", "buffers", "allocated", "at the end",
+            "at the peak");
+    for (size_t i = 0; i < count; i++)
+        put_op_row(show, &rows[i], out);
+    if (all > count)
+        fprintf(out, "  %zu more, --top 0 shows them\n", all - count);
+    fputc('\n', out);
+}
+
+/* ---- one moment ---- */
+
+static void print_level(const struct tts_show *show, enum tts_pool pool, FILE *out)
+{
+    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
+    struct tts_level level = tts_level_listed(tts_levels_of(&show->sum.levels, pool));
+    if (tts_show_is_unknown(show, pool)) {
+        fprintf(out, "  %-9s %14s\n", tts_pool_name(pool), "unknown");
+        return;
+    }
+    fprintf(out, "  %-9s %14" PRId64 " %11s %9" PRIu64, tts_pool_name(pool), level.bytes,
+            tts_number_format_mb(mb, level.bytes, false), level.buffers);
+    if (level.has_device && level.buffers > 0)
+        fprintf(out, "  of a core of %s", tts_devicename(level.device, name));
+    fputc('\n', out);
+}
+
+static void print_at(const struct tts_show *show, FILE *out)
+{
+    const struct tts_summary_event *event = &show->sum.event;
+    fprintf(out, "behind event %" PRIu64 " (%s)", event->seq, tts_event_kind_name(event->kind));
+    tts_show_text_when(show, event->has_time, event->time_ns, tts_summary_op_name(&event->op),
+                       out);
+    fprintf(out, "\n  %-9s %14s %11s %9s\n", "pool", "bytes", "MB", "buffers");
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        print_level(show, (enum tts_pool)pool, out);
+    if (tts_show_is_unknown(show, show->options.pool)) {
+        fprintf(out, "\n%s: unknown (" TTS_SHOW_L1_REASON ")\n",
+                tts_pool_name(show->options.pool));
+    } else {
+        fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
+                show->sum.at_moment.level.has_device ? " of a core" : "");
+        show_text_moment(show, &show->sum.at_moment, out);
+    }
+    fputc('\n', out);
+    show_text_core(show, &show->sum.at_core, out);
+}
+
+void tts_show_text(const struct tts_show *show, FILE *out)
+{
+    show_text_file(show, out);
+    if (show->options.at > 0) {
+        print_at(show, out);
+        return;
+    }
+    print_phases(show, out);
+    print_peak(show, out);
+    print_ops(show, out);
+    show_text_core(show, &show->sum.whole->usage.core, out);
+    show_text_failures(show, out);
+    show_text_figures(show, out);
+    show_text_health(show, out);
+}
