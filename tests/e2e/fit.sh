@@ -114,13 +114,13 @@ expect_out_like 'peak: 4908.15 MB in iteration 2, in linear_bw
 expect_out_like '  in the first 16 iterations: SGD replaces its buffers,'
 [[ $out != *ITERATION_2* ]] || fail "wanted no phase that the summary has not"
 
-# The help page and README.md name the number of iterations that the program runs at most.
+# The help page and docs/fit.md name the number of iterations that the program runs at most.
 most=$(sed -n 's/.*TTS_ITERATIONS_MAX = \([0-9]*\).*/\1/p' "$source_dir/src/runtime/workload.h")
 run "$ttscope" help fit
 expect_out_like "two at
     least, then more until they repeat, $most at most."
-grep -q "iteration until they repeat ($most at most)" "$source_dir/README.md" ||
-    fail "wanted README.md to say that $most iterations are run at most"
+grep -q "iteration until they repeat ($most at most)" "$source_dir/docs/fit.md" ||
+    fail "wanted docs/fit.md to say that $most iterations are run at most"
 
 # Memory in pieces is told as that, and what the banks could give as what they give.
 fit "$nano" --recipe v1 --batch 359

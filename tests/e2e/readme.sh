@@ -1,17 +1,32 @@
 #!/usr/bin/env bash
-# The commands that README.md marks with ```sh test work as they stand, and its links lead
-# somewhere.
+# The commands that README.md and docs/*.md mark with ```sh test work, the output that they show
+# is what the program prints, and their links lead somewhere.
 . "$(dirname "$0")/lib.sh"
+
+# The pages in the order of reading: a page can use the files that an earlier page makes.
+pages=$work/pages.md
+for page in README.md docs/{fit,analyze,devices,track,record}.md; do
+    cat "$source_dir/$page"
+done >"$pages"
+[ "$(wc -l <"$source_dir/README.md")" -le 180 ] || fail "README.md has more than 180 lines"
+for page in "$source_dir"/docs/*.md; do
+    grep -q "($(basename "$page"))" "$source_dir/docs/README.md" || [ "${page##*/}" = README.md ] ||
+        fail "docs/README.md does not name $page"
+done
+for page in "$source_dir"/docs/design/*.md; do
+    grep -q "($(basename "$page"))" "$source_dir/docs/design/README.md" || [ "${page##*/}" = README.md ] ||
+        fail "docs/design/README.md does not name $page"
+done
 
 # A copy of the tree as a reader has it, where the release is the program under test.
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/build/demo"
-cp -r "$source_dir/examples" "$source_dir/include" "$source_dir/README.md" "$tree"
+cp -r "$source_dir/examples" "$source_dir/include" "$tree"
 ln -s "$TTS_BUILD_DIR/bin" "$TTS_BUILD_DIR/lib" "$TTS_BUILD_DIR/libexec" "$tree/build/release/"
 
 awk '/^```sh test$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md" >"$work/commands"
-[ -s "$work/commands" ] || { echo "README.md has no command to test" && exit 1; }
+    "$pages" >"$work/commands"
+[ -s "$work/commands" ] || { echo "the pages have no command to test" && exit 1; }
 # A program with a library that has a sanitizer in it must have it too.
 if [[ $(ldd "$TTS_BUILD_DIR/lib/libttscope.so") == *libasan* ]]; then
     sed -i '1i cc() { command cc -fsanitize=address,undefined "$@"; }' "$work/commands"
@@ -24,9 +39,11 @@ ttscope pack: note: 'build/loop.tts' was not ended, what was in it by now is pac
 ttscope export: note: no capacity lines: the file does not name its device, give '--device NAME'"
 
 # What it shows of the languages compiles and runs, around functions that do nothing.
-snippets() { # language
-    awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on { print }' \
-        "$source_dir/README.md"
+snippets() { # language, page...
+    local language=$1
+    shift
+    awk -v fence="\`\`\`$language" '$0 == fence { on = 1; next } /^```/ { on = 0 } on { print }' \
+        "${@/#/$source_dir/}"
 }
 # A library with a sanitizer in it wants it to be there, and first; Python itself leaks.
 sanitizer=$(ldd "$TTS_BUILD_DIR/lib/libttscope.so" |
@@ -41,24 +58,24 @@ compile() { # compiler, source
     expect_out_like "--- FORWARD_PASS ---"
 }
 {
-    snippets c | grep '^#'
+    snippets c docs/track.md | grep '^#'
     echo 'static void forward(void) {} static void backward(void) {}'
     echo 'int main(void) { struct tts_capture *capture; struct tts_error err;'
-    snippets c | grep -v '^#'
+    snippets c docs/track.md | grep -v '^#'
     echo 'tts_capture_free(capture); return 0; }'
 } >"$work/snippet.c"
 compile cc "$work/snippet.c"
 {
-    snippets cpp | grep '^[#u]'
+    snippets cpp docs/track.md | grep '^[#u]'
     echo 'static void forward() {} static void backward() {} int main() {'
-    snippets cpp | grep -v '^[#u]'
+    snippets cpp docs/track.md | grep -v '^[#u]'
     echo '}'
 } >"$work/snippet.cpp"
 compile c++ "$work/snippet.cpp"
 {
     echo 'def forward(): pass'
     echo 'backward = train = forward'
-    snippets python
+    snippets python docs/track.md docs/record.md README.md
 } >"$work/snippet.py"
 if command -v python3 >/dev/null; then
     cd "$work" || exit 1
@@ -74,41 +91,48 @@ fi
 
 while read -r link; do
     [ -e "$source_dir/$link" ] || { echo "no such file: $link" && failures=1; }
-done < <(grep -oh '](\([^)]*\))' "$source_dir"/*.md | sed 's/^](//; s/)$//' | grep -v '://')
+done < <(cd "$source_dir" && grep -o '](\([^)#]*\)[^)]*)' ./*.md docs/*.md docs/design/README.md |
+    grep -v '://' | sed -E 's|^(.*/)[^/]*:\]\(([^)#]*).*|\1\2|')
 
-# The picture and the output that README.md shows are what the program makes today.
+# The picture and the output that the pages show are what the program makes today.
 example=$source_dir/examples/fragmentation.txt
 run "$ttscope" replay --quiet --map - "$example"
 [ "$out" = "$(cat "$source_dir/docs/fragmentation.svg")" ] || fail "docs/fragmentation.svg is old"
 run "$ttscope" replay --quiet --stats "$example"
 shown=$(awk '/^\$ ttscope replay --quiet --stats/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ "$out" = "$shown" ] || fail "README.md shows other statistics"
+    "$source_dir/docs/devices.md")
+[ "$out" = "$shown" ] || fail "docs/devices.md shows other statistics"
 
 # What it shows of a device is part of what the program says.
 run "$ttscope" replay --device n150 "$source_dir/examples/device.txt"
-shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows nothing of a device"
-[[ $out == *"$shown"* ]] || fail "README.md shows another device run"
+for page in README.md docs/devices.md; do
+    shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
+        "$source_dir/$page")
+    [ -n "$shown" ] || fail "$page shows nothing of a device"
+    [[ $out == *"$shown"* ]] || fail "$page shows another device run"
+done
 
 # Of a training run, with "(...)" where something is left out.
 run "$ttscope" fit "$source_dir/examples/fit/training.yaml"
 expect_code 1
-shown=$(awk '/^\$ ttscope fit/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows nothing of a training run"
-expect_out_like "${shown//"(...)"/*}"
+for page in README.md docs/fit.md; do
+    shown=$(awk '/^\$ ttscope fit/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+        "$source_dir/$page")
+    [ -n "$shown" ] || fail "$page shows nothing of a training run"
+    expect_out_like "${shown//"(...)"/*}"
+done
 
 # Of a log, and its two pictures.
 cd "$work" || exit 1
 run "$ttscope" analyze --logs "$source_dir/examples/tinyllama.log" --visualize_peak \
     --visualize_phases --output peak.svg
 expect_code 0
-shown=$(awk '/^\$ ttscope analyze/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows nothing of a log"
-expect_out_like "${shown//"(...)"/*}"
+for page in README.md docs/analyze.md; do
+    shown=$(awk '/^\$ ttscope analyze/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+        "$source_dir/$page")
+    [ -n "$shown" ] || fail "$page shows nothing of a log"
+    expect_out_like "${shown//"(...)"/*}"
+done
 for picture in peak.svg peak-phases.svg; do
     cmp -s "$picture" "$source_dir/docs/$picture" || fail "docs/$picture is old"
 done
@@ -116,8 +140,8 @@ done
 # And of a tracked program, with "(...)" where something is left out.
 run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
 shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows nothing of a tracked program"
+    "$source_dir/docs/track.md")
+[ -n "$shown" ] || fail "docs/track.md shows nothing of a tracked program"
 expect_out_like "${shown//"(...)"/*}"
 
 # And of its recording.
@@ -125,7 +149,9 @@ run "$TTS_BUILD_DIR/tests/example_tracked_loop_c" --scale 250 --record "$work/lo
 expect_code 1
 run "$ttscope" show "$work/loop.tts"
 expect_code 0
-shown=$(awk '/^\$ ttscope show/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows nothing of a recording"
-expect_out_like "${shown//"(...)"/*}"
+for page in README.md docs/record.md; do
+    shown=$(awk '/^\$ ttscope show/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+        "$source_dir/$page")
+    [ -n "$shown" ] || fail "$page shows nothing of a recording"
+    expect_out_like "${shown//"(...)"/*}"
+done

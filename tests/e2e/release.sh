@@ -25,9 +25,9 @@ for turn in first again; do
     head -c 8 "$tree/build/demo/peak.png" | grep -q PNG || fail "wanted a picture of the peaks"
 done
 
-# The lines of README.md, as they are typed. A Python that is not the one of a user's shell may
+# The lines of docs/install.md, as they are typed. A Python that is not the one of a user's shell may
 # not look below the home directory.
-awk '/^```sh install$/ { on = 1; next } /^```/ { on = 0 } on { print }' "$source_dir/README.md" \
+awk '/^```sh install$/ { on = 1; next } /^```/ { on = 0 } on { print }' "$source_dir/docs/install.md" \
     >"$work/install"
 looks_at_home=$(HOME=$home python3 -c 'import site; print(site.ENABLE_USER_SITE)')
 [ "$looks_at_home" = True ] || sed -i 's/ && python3 .*//' "$work/install"
@@ -71,6 +71,7 @@ expect_out "$("$ttscope" help export)"
 
 # A client of the installed library.
 cat >"$work/client.c" <<'END'
+#include "device/space.h"
 #include <stdio.h>
 #include <ttscope/space.h>
 
