@@ -5,6 +5,7 @@
  * the blocks that those requests come to, turn and turn about in one process on one core, best
  * of nine. Addresses must be the same. The aim is a ratio of at most 1.30; missing it is only
  * marked. The other rows have no bare counterpart: their cost is told in nanoseconds. */
+#include "device/space.h"
 #include "stream.h"
 
 #include "ttscope/device.h"

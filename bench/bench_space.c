@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "device/blocks.h"
-#include "ttscope/space.h"
+#include "device/space.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "story.h"
+#include "device/space.h"
 
 #include "churn.h"
 #include "model/opnames.h"

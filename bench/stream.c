@@ -1,7 +1,7 @@
 #include "stream.h"
 
 #include "base/hash.h"
-#include "ttscope/space.h"
+#include "device/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* Bytes as a sequence of the device language, the first of them the device. What can be read is
  * written and read back the same; what can be run leaves valid pools whose bytes add up, and
  * its printed results hold when run again on a second device, which then is as the first. */
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "harness/same_step.h"
 #include "sources/devseq_run.h"
 

@@ -1,5 +1,6 @@
 /* Bytes as a sequence of the operation language. What can be read is written and read back the
  * same; what can be run leaves a valid space, and its printed results hold when run again. */
+#include "device/space.h"
 #include "harness/same_line.h"
 #include "sources/opseq_run.h"
 

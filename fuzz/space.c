@@ -1,5 +1,6 @@
 /* Bytes become a pool and a history; a space and the slow model live it side by side, and any
  * difference aborts. Every input means something. */
+#include "device/space.h"
 #include "device/blocks.h"
 #include "oracle/twin.h"
 
@@ -60,8 +61,7 @@ static struct tts_space_config read_config(struct reader *in)
         .alignment_bytes = alignments[first >> 1 & 7],
     };
     config.size_bytes = 1 + next_byte(in) + (next_u16(in) << shift);
-    if (config.size_bytes > TTS_SPACE_MAX_BYTES)
-        config.size_bytes = TTS_SPACE_MAX_BYTES;
+    config.size_bytes = twin_countable(config.size_bytes, config.alignment_bytes);
     config.min_bytes = first & 16 ? next_byte(in) : config.alignment_bytes;
     config.offset_bytes = first & 32 ? next_u16(in) : 0;
     if (first & 64)

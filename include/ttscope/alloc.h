@@ -14,10 +14,11 @@
  *     int main(void) {
  *         int blocks = 0;
  *         struct tts_alloc counted = {get, more, put, &blocks};
- *         struct tts_space_config config = {1 << 20, 0, 32, 32, TTS_POLICY_BEST};
- *         struct tts_space *space;
- *         if (tts_space_new(&config, &counted, &space, NULL) != TTS_OK) return 1;
- *         tts_space_free(space);
+ *         struct tts_chip chip;
+ *         struct tts_device *device;
+ *         if (tts_chip_preset("n150", &chip, NULL) != TTS_OK ||
+ *             tts_device_new(&chip, NULL, &counted, &device, NULL) != TTS_OK) return 1;
+ *         tts_device_free(device);
  *         return blocks; } // 0: everything was given back */
 #pragma once
 

@@ -22,7 +22,6 @@
  *            (unsigned long long)small.bank_bytes); */
 #pragma once
 
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -176,6 +175,9 @@ enum tts_pool { TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1_SMALL, TTS_POOL_TRACE, T
 
 /* "DRAM", "L1", "L1_SMALL", "TRACE". */
 TTS_API const char *tts_pool_name(enum tts_pool pool);
+
+/* The end of a bank from which buffers are placed. */
+enum tts_direction { TTS_DIRECTION_DOWN, TTS_DIRECTION_UP };
 
 /* One pool of one chip. A pool of no bytes has no banks. */
 struct tts_pool_layout {

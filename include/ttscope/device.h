@@ -24,9 +24,8 @@
 #pragma once
 
 #include "ttscope/alloc.h"
-#include "ttscope/banks.h"
 #include "ttscope/buffer.h"
-#include "ttscope/cbs.h"
+#include "ttscope/cb.h"
 #include "ttscope/chip.h"
 #include "ttscope/failure.h"
 #include "ttscope/status.h"
@@ -111,11 +110,8 @@ TTS_API void tts_device_hold(struct tts_device *device, bool held);
 
 TTS_API const struct tts_chip *tts_device_chip(const struct tts_device *device);
 /* NULL: the device has no such pool, or it has no bytes. Borrowed for life. */
-TTS_API const struct tts_banks *tts_device_pool(const struct tts_device *device,
-                                                enum tts_pool pool);
 TTS_API const struct tts_pool_layout *tts_device_layout(const struct tts_device *device,
                                                         enum tts_pool pool);
-TTS_API const struct tts_banks_map *tts_device_map(const struct tts_device *device);
 
 /* ---- buffers ---- */
 
@@ -167,8 +163,6 @@ tts_device_release_per_core(struct tts_device *device, const struct tts_request 
 
 /* ---- circular buffers ---- */
 
-/* The program under way; NULL: the grid or a fact of L1 is unknown. Borrowed for life. */
-TTS_API const struct tts_cbs *tts_device_cbs(const struct tts_device *device);
 TTS_API void tts_device_program(struct tts_device *device, uint64_t program_id);
 TTS_API TTS_NODISCARD enum tts_status tts_device_add_cb(struct tts_device *device,
                                                         const struct tts_cb *cb,
@@ -177,10 +171,17 @@ TTS_API TTS_NODISCARD enum tts_status tts_device_add_cb(struct tts_device *devic
 /* What the runtime checks at every enqueue. TTS_E_FULL: they clash, or grow beyond L1. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_run_program(struct tts_device *device,
                                                              struct tts_error *err);
-/* Where its L1 buffers begin, by core in HYBRID mode. Borrowed until the next change. */
-TTS_API struct tts_cbs_floor tts_device_floor(struct tts_device *device);
 
 /* ---- what there is ---- */
+
+/* The blocks of one bank. */
+struct tts_space_stats {
+    uint64_t total_bytes; /* what can be taken: the size less what shrink cut off */
+    uint64_t taken_bytes; /* rounded sizes */
+    uint64_t free_bytes;
+    uint64_t largest_free_bytes;
+    uint64_t taken_blocks, free_blocks;
+};
 
 /* Of one bank, but for the counts. */
 struct tts_pool_stats {

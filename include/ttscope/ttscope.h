@@ -16,15 +16,13 @@
 #pragma once
 
 #include "ttscope/alloc.h"
-#include "ttscope/banks.h"
 #include "ttscope/buffer.h"
 #include "ttscope/capture.h"
-#include "ttscope/cbs.h"
+#include "ttscope/cb.h"
 #include "ttscope/chip.h"
 #include "ttscope/device.h"
 #include "ttscope/event.h"
 #include "ttscope/failure.h"
 #include "ttscope/recorder.h"
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 #include "ttscope/usage.h"

@@ -1,6 +1,7 @@
 /* whatif_buffers.c: the buffers of a recording on the modelled devices. */
 #include "analysis/whatif_inside.h"
 #include "base/error.h"
+#include "device/devicepools.h"
 #include "model/fold.h"
 
 #include <assert.h>

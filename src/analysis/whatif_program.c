@@ -2,6 +2,7 @@
 #include "analysis/whatif_inside.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "device/cbs.h"
 
 #include <assert.h>
 #include <string.h>

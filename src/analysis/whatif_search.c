@@ -1,10 +1,12 @@
 /* whatif_search.c: the smallest size that passes, as far as runs can tell. */
 #include "analysis/whatif.h"
+#include "device/space.h"
 
 #include <assert.h>
 
-/* No bank has more; half of what a space can be leaves room for what is reserved. */
-#define MOST_BYTES (TTS_SPACE_MAX_BYTES / 2)
+/* The largest bank that is tried, 32 GiB: a space can have twice as many bytes with an
+ * alignment of 16, the smallest alignment of DRAM on any chip. */
+#define MOST_BYTES (TTS_SPACE_MAX_UNITS / 2 * 16)
 enum { FIRST_PART = 4096 }; /* the first step up is this part of the lower bound */
 
 struct search {

@@ -3,6 +3,7 @@
 #include "analysis/whatif_inside.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "device/devicepools.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -285,6 +286,10 @@ static enum tts_status try_chip(const struct tts_whatif *whatif, enum tts_pool p
     struct trial trial = {.whatif = whatif, .pool = pool};
     assert(whatif->steps.is_kept);
     enum tts_status status = begin_trial(&trial, chip, err);
+    if (status != TTS_OK) {
+        end_trial(&trial);
+        return status;
+    }
     const unsigned char *at = whatif->steps.bytes, *end = at ? at + whatif->steps.used : at;
     while (status == TTS_OK && at < end) {
         struct tts_whatif_step step;

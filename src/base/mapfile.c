@@ -44,7 +44,7 @@ static int length_of(int fd, uint64_t *out)
 /* For file systems that cannot reserve: what is written has its room. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
-    static const unsigned char zeros[64 * 1024];
+    static const unsigned char zeros[4096];
     uint64_t length = 0;
     int reason = length_of(fd, &length);
     if (reason != 0)

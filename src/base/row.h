@@ -1,6 +1,6 @@
 /* row.h: asking and changing a whole row of words at once, without a branch.
- * A row is one cache line of equal words, TTS_WORD_BITS wide: 32 of 16 bits, 16 of 32 or 8 of
- * 64. The files that include this are compiled once for each width, and once more with AVX2:
+ * A row is one cache line of equal words, TTS_WORD_BITS wide: 32 of 16 bits or 16 of
+ * 32. The files that include this are compiled once for each width, and once more with AVX2:
  * there a row is two registers, elsewhere four, of whatever kind the processor has.
  * Rows are stored in the pieces they are loaded in: a load that spans two younger stores would
  * wait for both. */
@@ -30,22 +30,16 @@ enum {
     TTS_PART = TTS_PART_BYTES * 8 / TTS_WORD_BITS,
 };
 
-/* The words as they are, and as they are compared. */
 #if TTS_WORD_BITS == 16
-typedef uint16_t tts_word, tts_rank;
-#elif TTS_WORD_BITS == 32
-typedef uint32_t tts_word, tts_rank;
+typedef uint16_t tts_word;
 #else
-typedef uint64_t tts_word;
-typedef int64_t tts_rank; /* there is no other comparison; nothing reaches 2^63 */
+typedef uint32_t tts_word;
 #endif
 
-/* Above every word that means something. */
-#define TTS_WORD_NONE ((tts_word)(UINT64_MAX >> (TTS_WORD_BITS == 64)))
+#define TTS_WORD_NONE ((tts_word)UINT32_MAX) /* larger than every word with a meaning */
 
 /* No part is passed to another file: -Wno-psabi. */
 typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES), may_alias));
-typedef tts_rank tts_part_rank __attribute__((vector_size(TTS_PART_BYTES)));
 
 /* Much like a number, and used like one: hence a typedef. It lies over arrays of words. */
 typedef struct {
@@ -101,12 +95,9 @@ static inline tts_row tts_row_sum(tts_row x, tts_row y)
 #elif TTS_PART_BYTES * 8 / TTS_WORD_BITS == 8
 #define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8
 #define TTS_UP 7, 8, 9, 10, 11, 12, 13, 14
-#elif TTS_PART_BYTES * 8 / TTS_WORD_BITS == 4
+#else
 #define TTS_DOWN 1, 2, 3, 4
 #define TTS_UP 3, 4, 5, 6
-#else
-#define TTS_DOWN 1, 2
-#define TTS_UP 1, 2
 #endif
 
 static inline tts_row tts_row_up(tts_row r)
@@ -138,7 +129,7 @@ static inline tts_row tts_row_down(tts_row r, tts_word fill)
 
 static inline tts_row tts_row_at_least(tts_row r, tts_row x)
 {
-#define OF(part) ((tts_part)((tts_part_rank)r.part >= (tts_part_rank)x.part))
+#define OF(part) ((tts_part)(r.part >= x.part))
     return TTS_PARTS(OF);
 #undef OF
 }
@@ -229,26 +220,18 @@ static inline uint32_t tts_row_bits(tts_row mask)
     __m128i low = _mm_packs_epi16((__m128i)mask.a, (__m128i)mask.b);
     __m128i high = _mm_packs_epi16((__m128i)mask.c, (__m128i)mask.d);
     return (uint32_t)_mm_movemask_epi8(low) | (uint32_t)_mm_movemask_epi8(high) << 16;
-#elif !defined(__AVX2__) && TTS_WORD_BITS == 32
+#elif !defined(__AVX2__)
     __m128i low = _mm_packs_epi32((__m128i)mask.a, (__m128i)mask.b);
     __m128i high = _mm_packs_epi32((__m128i)mask.c, (__m128i)mask.d);
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
-#elif !defined(__AVX2__)
-    return (uint32_t)_mm_movemask_pd((__m128d)mask.a) |
-           (uint32_t)_mm_movemask_pd((__m128d)mask.b) << 2 |
-           (uint32_t)_mm_movemask_pd((__m128d)mask.c) << 4 |
-           (uint32_t)_mm_movemask_pd((__m128d)mask.d) << 6;
 #elif TTS_WORD_BITS == 16
     /* The quarters come as a, b, a, b; to put them right is quicker here than in the vector. */
     __m256i packed = _mm256_packs_epi16((__m256i)mask.a, (__m256i)mask.b);
     uint32_t bits = (uint32_t)_mm256_movemask_epi8(packed);
     return (bits & 0xff0000ff) | (bits << 8 & 0xff0000) | (bits >> 8 & 0xff00);
-#elif TTS_WORD_BITS == 32
+#else
     return (uint32_t)_mm256_movemask_ps((__m256)mask.a) |
            (uint32_t)_mm256_movemask_ps((__m256)mask.b) << TTS_HALF;
-#else
-    return (uint32_t)_mm256_movemask_pd((__m256d)mask.a) |
-           (uint32_t)_mm256_movemask_pd((__m256d)mask.b) << TTS_HALF;
 #endif
 }
 
@@ -256,7 +239,7 @@ static inline uint32_t tts_row_bits(tts_row mask)
 
 static inline tts_part tts_part_larger(tts_part x, tts_part y)
 {
-    return tts_part_mix(x, y, (tts_part)((tts_part_rank)y > (tts_part_rank)x));
+    return tts_part_mix(x, y, (tts_part)(y > x));
 }
 
 static inline tts_word tts_row_largest(tts_row r)
@@ -269,7 +252,7 @@ static inline tts_word tts_row_largest(tts_row r)
     __m128i q = _mm_max_epu16(_mm256_castsi256_si128((__m256i)m),
                               _mm256_extracti128_si256((__m256i)m, 1));
     return (tts_word)~_mm_cvtsi128_si32(_mm_minpos_epu16(~q));
-#elif defined(__AVX2__) && TTS_WORD_BITS == 32
+#elif defined(__AVX2__)
     __m128i q = _mm_max_epu32(_mm256_castsi256_si128((__m256i)m),
                               _mm256_extracti128_si256((__m256i)m, 1));
     q = _mm_max_epu32(q, _mm_shuffle_epi32(q, 0x4e));

@@ -1,8 +1,9 @@
-#include "ttscope/banks.h"
+#include "device/banks.h"
 
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/banks_inside.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 #include <string.h>

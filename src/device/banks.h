@@ -23,8 +23,8 @@
  *     tts_banks_free(banks); */
 #pragma once
 
+#include "device/space.h"
 #include "ttscope/alloc.h"
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -54,20 +54,18 @@ struct tts_banks;
 
 /* `alloc` NULL means the C library's. TTS_E_INVALID (an id twice in one list, itself in its
  * list, an alignment of 0, no bank), TTS_E_RANGE, TTS_E_NOMEM: err says what. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_new(const struct tts_banks_config *config,
-                                                    const struct tts_alloc *alloc,
-                                                    struct tts_banks **out,
-                                                    struct tts_error *err);
-TTS_API void tts_banks_free(struct tts_banks *banks); /* NULL is fine */
+TTS_NODISCARD enum tts_status tts_banks_new(const struct tts_banks_config *config,
+                                            const struct tts_alloc *alloc,
+                                            struct tts_banks **out, struct tts_error *err);
+void tts_banks_free(struct tts_banks *banks); /* NULL is fine */
 
-TTS_API uint32_t tts_banks_allocators(const struct tts_banks *banks);
+uint32_t tts_banks_allocators(const struct tts_banks *banks);
 /* The neighbours of an allocator in ascending order; *count of them, borrowed for life. NULL
  * and 0: it has none, or is none. */
-TTS_API const uint32_t *tts_banks_neighbours(const struct tts_banks *banks, uint32_t allocator,
-                                             size_t *count);
+const uint32_t *tts_banks_neighbours(const struct tts_banks *banks, uint32_t allocator,
+                                     size_t *count);
 /* The space of an allocator, to ask; borrowed for life. NULL: there is no such allocator. */
-TTS_API const struct tts_space *tts_banks_space(const struct tts_banks *banks,
-                                                uint32_t allocator);
+const struct tts_space *tts_banks_space(const struct tts_banks *banks, uint32_t allocator);
 
 /* Take `bytes` of every bank. `limit` 0 is none. With neighbours the limit steers, and ranges
  * that they hold, or that are in `taken` (any order, may overlap), are left out; without, it
@@ -82,34 +80,32 @@ struct tts_banks_wish {
     const struct tts_range *taken; /* of others, e.g. other chips of a mesh */
     size_t taken_count;
 };
-TTS_API TTS_NODISCARD enum tts_status
+TTS_NODISCARD enum tts_status
 tts_banks_take(struct tts_banks *banks, const struct tts_banks_wish *take, uint64_t *address);
 
 /* Exactly there. TTS_E_FULL when it is not wholly free in this allocator; neighbours are not
  * asked. TTS_E_INVALID: no such allocator. TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_take_at(struct tts_banks *banks,
-                                                        uint32_t allocator, uint64_t address,
-                                                        uint64_t bytes);
+TTS_NODISCARD enum tts_status tts_banks_take_at(struct tts_banks *banks, uint32_t allocator,
+                                                uint64_t address, uint64_t bytes);
 
 /* TTS_E_NOT_FOUND, harmless, when no block of the allocator starts there. TTS_E_INVALID: no
  * such allocator. TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_give(struct tts_banks *banks,
-                                                     uint32_t allocator, uint64_t address);
+TTS_NODISCARD enum tts_status tts_banks_give(struct tts_banks *banks, uint32_t allocator,
+                                             uint64_t address);
 
 /* Gives back every block that was handed out; those that a take below the limit left behind
  * stay (the runtime never learned of them). TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_give_all(struct tts_banks *banks);
+TTS_NODISCARD enum tts_status tts_banks_give_all(struct tts_banks *banks);
 
 /* All spaces free again, shrinks undone. */
-TTS_API void tts_banks_clear(struct tts_banks *banks);
+void tts_banks_clear(struct tts_banks *banks);
 
 /* As tts_space_shrink(); TTS_E_INVALID with more than one allocator. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_shrink(struct tts_banks *banks, uint64_t bytes);
-TTS_API TTS_NODISCARD enum tts_status tts_banks_unshrink(struct tts_banks *banks);
+TTS_NODISCARD enum tts_status tts_banks_shrink(struct tts_banks *banks, uint64_t bytes);
+TTS_NODISCARD enum tts_status tts_banks_unshrink(struct tts_banks *banks);
 
 /* The lowest taken address of an allocator as the runtime reports it. False: none. */
-TTS_API bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator,
-                              uint64_t *address);
+bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator, uint64_t *address);
 
 /* ---- high-water mark ---- */
 
@@ -119,8 +115,8 @@ TTS_API bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator,
 struct tts_water {
     uint64_t taken_end, given_end; /* 0: nothing was */
 };
-TTS_API void tts_banks_water_begin(struct tts_banks *banks);
-TTS_API struct tts_water tts_banks_water_end(struct tts_banks *banks);
+void tts_banks_water_begin(struct tts_banks *banks);
+struct tts_water tts_banks_water_end(struct tts_banks *banks);
 
 /* ---- state ---- */
 
@@ -135,22 +131,22 @@ struct tts_banks_state {
 
 /* `out` is a zeroed or a used state; memory is its own alloc's, or that of the banks.
  * TTS_E_NOMEM leaves it as it was. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_extract(const struct tts_banks *banks,
-                                                        struct tts_banks_state *out);
+TTS_NODISCARD enum tts_status tts_banks_extract(const struct tts_banks *banks,
+                                                struct tts_banks_state *out);
 /* Adds what `from` has. TTS_E_INVALID: of another pool. TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
-                                                            const struct tts_banks_state *from);
+TTS_NODISCARD enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
+                                                    const struct tts_banks_state *from);
 /* Adds one range, as from a list of buffers; an empty one is none. TTS_E_INVALID: it ends
  * before it starts. TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_state_add(struct tts_banks_state *state,
-                                                          struct tts_range range);
+TTS_NODISCARD enum tts_status tts_banks_state_add(struct tts_banks_state *state,
+                                                  struct tts_range range);
 /* Gives back what allocator 0 handed out, then takes each range of the state there as one
  * block; other allocators are left alone. TTS_E_INVALID: of another pool. TTS_E_FULL: a range
  * cannot be taken, as a block that was left behind is in its way or it is not in the pool.
  * TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_banks_override(struct tts_banks *banks,
-                                                         const struct tts_banks_state *state);
-TTS_API void tts_banks_state_release(struct tts_banks_state *state); /* zeroed then */
+TTS_NODISCARD enum tts_status tts_banks_override(struct tts_banks *banks,
+                                                 const struct tts_banks_state *state);
+void tts_banks_state_release(struct tts_banks_state *state); /* zeroed then */
 
 /* Checks every invariant: O(n). */
-TTS_API bool tts_banks_is_valid(const struct tts_banks *banks);
+bool tts_banks_is_valid(const struct tts_banks *banks);

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/banks_inside.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "ttscope/banks.h"
+#include "device/banks.h"
+#include "device/space.h"
 
 /* A block that a take below the limit left behind: taken, and not known to the runtime. */
 struct tts_banks_left {

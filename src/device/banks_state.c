@@ -1,5 +1,6 @@
 #include "base/heap.h"
 #include "device/banks_inside.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 #include <string.h>

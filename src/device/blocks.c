@@ -3,6 +3,7 @@
 
 #include "device/blocks_map.h"
 #include "device/blocks_tree.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 struct blocks {
@@ -108,9 +109,8 @@ static TTS_FORCE_INLINE enum tts_status take(struct tts_space *s, uint64_t bytes
     struct tree *t = &b->tree;
     const uint32_t height = t->height;
     const uint64_t up = direction == TTS_DIRECTION_UP;
-    uint64_t need;
-    if (TTS_UNLIKELY(!tts_space_in_units(s, tts_space_rounded(s, bytes), &need)))
-        return tts_space_take_finer(s, bytes, direction, limit, address);
+    /* A unit divides the alignment, and so every rounded request. */
+    const uint64_t need = tts_space_rounded(s, bytes) >> s->blocks->unit_shift;
     if (TTS_UNLIKELY(need - 1 >= b->common.units))
         return TTS_E_FULL; /* a block of no bytes could not be told from its neighbour */
     struct path path;

@@ -1,14 +1,14 @@
 /* blocks.h: the blocks of a space, in units.
  * A unit is a power of two of which everything in the space is a multiple
  * (docs/design/space.md), so that starts and sizes are small numbers: 16 bits in an L1 bank, 32
- * in any real DRAM bank. The same code (blocks.c) is compiled for words of 16, 32 and 64 bits,
- * with AVX2 and without; this is what all of them have in common. Starts are relative to the
+ * in a DRAM bank. The same code (blocks.c) is compiled for words of 16 and 32 bits, with AVX2
+ * and without; this is what all of them have in common. Starts are relative to the
  * space. Caller's memory; one thread. */
 #pragma once
 
 #include "device/idstack.h"
+#include "device/space.h"
 #include "ttscope/alloc.h"
-#include "ttscope/space.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 #include "base/cpu.h"
 #include "device/blocks.h"
 #include "device/sizeclass.h"
+#include "device/space.h"
 
 /* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
 extern const struct tts_blocks_ops tts_blocks16_plain[2], tts_blocks16_avx2[2];
 extern const struct tts_blocks_ops tts_blocks32_plain[2], tts_blocks32_avx2[2];
-extern const struct tts_blocks_ops tts_blocks64_plain[2], tts_blocks64_avx2[2];
 
 static bool portable_only;
 
@@ -14,14 +14,12 @@ void tts_blocks_set_portable(bool portable)
     portable_only = portable;
 }
 
-/* A word must stay below "none", all its bits; 64-bit ones are never full. */
+/* A word must stay below TTS_WORD_NONE, which has all bits set. */
 static const struct tts_blocks_ops *ops_for(uint64_t units, enum tts_policy policy)
 {
     static const struct tts_blocks_ops *const by_width[][2] = {
-        {tts_blocks16_plain, tts_blocks16_avx2},
-        {tts_blocks32_plain, tts_blocks32_avx2},
-        {tts_blocks64_plain, tts_blocks64_avx2}};
-    int width = units < UINT16_MAX ? 0 : units < UINT32_MAX ? 1 : 2;
+        {tts_blocks16_plain, tts_blocks16_avx2}, {tts_blocks32_plain, tts_blocks32_avx2}};
+    int width = units >= UINT16_MAX;
     bool avx2 = !portable_only && tts_cpu_has_avx2();
     return &by_width[width][avx2][policy];
 }

@@ -1,4 +1,4 @@
-#include "ttscope/cbs.h"
+#include "device/cbs.h"
 
 #include "base/compiler.h"
 #include "base/error.h"

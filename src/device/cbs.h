@@ -27,7 +27,7 @@
 #pragma once
 
 #include "ttscope/alloc.h"
-#include "ttscope/buffer.h"
+#include "ttscope/cb.h"
 #include "ttscope/failure.h"
 #include "ttscope/status.h"
 
@@ -44,41 +44,25 @@ struct tts_cbs_config {
     uint32_t max_indices;     /* of a core: at most 64 */
 };
 
-enum { TTS_CB_INDICES_MAX = 64, TTS_CBS_MAX = 4096 };
-
-struct tts_cb_index {
-    uint32_t index;
-    uint64_t page_bytes; /* divides the total; 0: not said */
-};
-
-struct tts_cb {
-    const struct tts_core_range *ranges; /* 1 .. TTS_RANGES_MAX, none overlaps another; as
-                                          * the runtime has merged them, if it did */
-    size_t range_count;
-    uint64_t total_bytes;
-    const struct tts_cb_index *indices; /* several share the bytes (aliasing); may be none */
-    size_t index_count;
-    bool global;             /* lies on an L1 buffer and takes nothing of the region */
-    uint64_t global_address; /* then */
-};
+enum { TTS_CBS_MAX = 4096 };
 
 struct tts_cbs;
 
 /* `alloc` NULL means the C library's. TTS_E_INVALID, TTS_E_NOMEM. */
-TTS_API TTS_NODISCARD enum tts_status tts_cbs_new(const struct tts_cbs_config *config,
-                                                  const struct tts_alloc *alloc,
-                                                  struct tts_cbs **out, struct tts_error *err);
-TTS_API void tts_cbs_free(struct tts_cbs *cbs); /* NULL is fine */
+TTS_NODISCARD enum tts_status tts_cbs_new(const struct tts_cbs_config *config,
+                                          const struct tts_alloc *alloc, struct tts_cbs **out,
+                                          struct tts_error *err);
+void tts_cbs_free(struct tts_cbs *cbs); /* NULL is fine */
 
 /* The next program: nothing is placed. Keeps its memory. */
-TTS_API void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id);
+void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id);
 
 /* Places one. TTS_E_INVALID (err says why, as the runtime would refuse it): outside the grid,
  * overlapping ranges, a page that does not divide the total, more than 65535 pages, an index
  * too high or used on one of the cores already. TTS_E_RANGE: past 64 bits, or one more than
  * TTS_CBS_MAX. TTS_E_NOMEM. A total of 0 is placed and takes no bytes. */
-TTS_API TTS_NODISCARD enum tts_status tts_cbs_add(struct tts_cbs *cbs, const struct tts_cb *cb,
-                                                  uint64_t *address, struct tts_error *err);
+TTS_NODISCARD enum tts_status tts_cbs_add(struct tts_cbs *cbs, const struct tts_cb *cb,
+                                          uint64_t *address, struct tts_error *err);
 
 /* Where the L1 buffers begin. */
 struct tts_cbs_floor {
@@ -90,9 +74,9 @@ struct tts_cbs_floor {
 
 /* What the runtime checks when the program is run: TTS_OK, or TTS_E_FULL and *out (CB_BEYOND or
  * CB_CLASH) for the first range that fails, in the order they came up. */
-TTS_API TTS_NODISCARD enum tts_status tts_cbs_check(const struct tts_cbs *cbs,
-                                                    const struct tts_cbs_floor *floor,
-                                                    struct tts_failure *out);
+TTS_NODISCARD enum tts_status tts_cbs_check(const struct tts_cbs *cbs,
+                                            const struct tts_cbs_floor *floor,
+                                            struct tts_failure *out);
 
 /* One core: the end of its circular buffers (the base when it has none) and what is really free
  * there, up to the lowest L1 buffer or the end of L1 below L1_SMALL.
@@ -104,26 +88,17 @@ struct tts_core_room {
     uint64_t free_bytes;   /* ceiling - region_end, 0 when they cross */
     uint64_t excess_bytes; /* region_end - ceiling when they cross */
 };
-TTS_API TTS_NODISCARD enum tts_status tts_cbs_core(const struct tts_cbs *cbs,
-                                                   const struct tts_cbs_floor *floor,
-                                                   struct tts_core core,
-                                                   struct tts_core_room *out);
+TTS_NODISCARD enum tts_status tts_cbs_core(const struct tts_cbs *cbs,
+                                           const struct tts_cbs_floor *floor,
+                                           struct tts_core core, struct tts_core_room *out);
 
 /* The core with the least room; the first in row-major order among equals. */
-TTS_API struct tts_core tts_cbs_tightest(const struct tts_cbs *cbs,
-                                         const struct tts_cbs_floor *floor,
-                                         struct tts_core_room *out);
+struct tts_core tts_cbs_tightest(const struct tts_cbs *cbs, const struct tts_cbs_floor *floor,
+                                 struct tts_core_room *out);
 
 /* The placed buffers in order; NULL behind the last. Borrowed until the next add or reset. */
-struct tts_cb_placed {
-    uint64_t address, total_bytes; /* [address, address + total_bytes) on all cores of it */
-    bool global;
-    size_t overlaps; /* how many earlier ones it lies over, in part, on some core */
-    size_t first_range, range_count; /* as tts_cbs_range() counts them */
-    uint64_t indices;                /* a bit for each */
-};
-TTS_API const struct tts_cb_placed *tts_cbs_at(const struct tts_cbs *cbs, size_t idx);
-TTS_API size_t tts_cbs_count(const struct tts_cbs *cbs);
-TTS_API struct tts_core_range tts_cbs_range(const struct tts_cbs *cbs, size_t idx);
+const struct tts_cb_placed *tts_cbs_at(const struct tts_cbs *cbs, size_t idx);
+size_t tts_cbs_count(const struct tts_cbs *cbs);
+struct tts_core_range tts_cbs_range(const struct tts_cbs *cbs, size_t idx);
 
-TTS_API uint64_t tts_cbs_program(const struct tts_cbs *cbs);
+uint64_t tts_cbs_program(const struct tts_cbs *cbs);

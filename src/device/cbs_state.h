@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/chunks.h"
-#include "ttscope/cbs.h"
+#include "device/cbs.h"
 
 #include <assert.h>
 

@@ -2,6 +2,7 @@
  * an architecture, what a board adds. Constant data; chip.c puts the layers on each other. */
 #pragma once
 
+#include "device/space.h"
 #include "ttscope/chip.h"
 
 #include <assert.h>

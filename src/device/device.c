@@ -1,4 +1,6 @@
 #include "ttscope/device.h"
+#include "device/devicepools.h"
+#include "device/space.h"
 
 #include "base/error.h"
 #include "device/banks_inside.h"

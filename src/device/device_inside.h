@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "device/devicepools.h"
 #include "device/need.h"
 #include "ttscope/device.h"
 

@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/device_inside.h"
+#include "device/devicepools.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
+#include "device/devicepools.h"
 #include "device/shards.h"
 #include "device/space_state.h"
 

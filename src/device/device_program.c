@@ -1,6 +1,7 @@
 /* device_program.c: the circular buffers of programs, and what they grow towards. */
 #include "base/error.h"
 #include "device/device_inside.h"
+#include "device/devicepools.h"
 
 const struct tts_cbs *tts_device_cbs(const struct tts_device *d)
 {

@@ -3,6 +3,8 @@
 #include "base/heap.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
+#include "device/devicepools.h"
+#include "device/space.h"
 
 #include <assert.h>
 #include <inttypes.h>

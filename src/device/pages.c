@@ -1,4 +1,5 @@
 /* pages.c: from a page of a buffer to its bank, core and address, and back. */
+#include "device/pages.h"
 #include "base/error.h"
 #include "device/shards.h"
 #include "ttscope/buffer.h"

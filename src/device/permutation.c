@@ -1,6 +1,7 @@
 /* permutation.c: which L1 bank id each compute core gets. The runtime shuffles 0 .. n - 1 with
  * the C++ library's default engine, seeded 0; both are fixed by that library for good, and are
  * restated here. */
+#include "device/pages.h"
 #include "ttscope/buffer.h"
 
 #include <assert.h>

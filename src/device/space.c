@@ -1,10 +1,22 @@
-#include "ttscope/space.h"
+#include "device/space.h"
 
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/space_state.h"
 
 /* ---- life ---- */
+
+/* Returns the largest unit, as a power of two, in which the size and every aligned request can
+ * be counted. */
+static uint32_t first_unit_shift(const struct tts_space_config *c)
+{
+    return (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes);
+}
+
+static bool has_too_many_units(const struct tts_space_config *c, uint32_t unit_shift)
+{
+    return c->size_bytes >> unit_shift > TTS_SPACE_MAX_UNITS;
+}
 
 static enum tts_status config_check(const struct tts_space_config *c, struct tts_error *err)
 {
@@ -26,22 +38,19 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
                                  bounded[i].name, (unsigned long long)bounded[i].bytes,
                                  (unsigned long long)TTS_SPACE_MAX_BYTES);
     }
+    uint32_t shift = first_unit_shift(c);
+    if (has_too_many_units(c, shift))
+        return tts_error_set(err, TTS_E_RANGE,
+                             "pool size is %llu, expected at most %llu: 2^32 - 2 units of %llu "
+                             "bytes, as its alignment is %llu",
+                             (unsigned long long)c->size_bytes,
+                             (unsigned long long)TTS_SPACE_MAX_UNITS << shift, 1ULL << shift,
+                             (unsigned long long)c->alignment_bytes);
     if (c->offset_bytes > UINT64_MAX - c->size_bytes)
         return tts_error_set(
             err, TTS_E_RANGE, "pool ends past 64 bits: offset %llu + size %llu",
             (unsigned long long)c->offset_bytes, (unsigned long long)c->size_bytes);
     return TTS_OK;
-}
-
-/* The largest unit in which the size and every aligned request can be counted. A space of too
- * many for 32 bits starts with a larger one, if its size is a multiple of that. */
-static uint32_t first_unit_shift(const struct tts_space_config *c)
-{
-    uint32_t shift = (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes);
-    uint32_t coarse = shift;
-    while (c->size_bytes >> coarse >= UINT32_MAX)
-        coarse++;
-    return coarse <= (uint32_t)__builtin_ctzll(c->size_bytes) ? coarse : shift;
 }
 
 /* One free block over all. There is room for it in the empty first leaf. */
@@ -126,11 +135,15 @@ static bool is_counted(const struct tts_space *s, uint64_t bytes)
     return tts_space_in_units(s, bytes, &units);
 }
 
-/* A request that is not a multiple of the unit makes the unit finer, once and for all: O(n). */
+/* Makes the unit finer, for good, so that `bytes` are a multiple of the unit. Takes time that
+ * grows with the number of blocks. TTS_E_NOMEM; TTS_E_RANGE: the space would have too many
+ * units. */
 static enum tts_status refine(struct tts_space *s, uint64_t bytes)
 {
     uint32_t shift = (uint32_t)__builtin_ctzll(bytes | s->config.alignment_bytes);
     assert(shift < s->blocks->unit_shift);
+    if (has_too_many_units(&s->config, shift))
+        return TTS_E_RANGE;
     struct tts_blocks *finer = blocks_copy(s, shift);
     if (!finer)
         return TTS_E_NOMEM;
@@ -148,19 +161,6 @@ enum tts_status tts_space_take(struct tts_space *s, uint64_t bytes,
     return s->ops->take(s, bytes, direction, limit, address);
 }
 
-enum tts_status tts_space_take_finer(struct tts_space *s, uint64_t bytes,
-                                     enum tts_direction direction, uint64_t limit,
-                                     uint64_t *address)
-{
-    uint64_t need = tts_space_rounded(s, bytes);
-    struct tts_space_stats stats;
-    tts_space_get_stats(s, &stats);
-    if (need > stats.largest_free_bytes)
-        return TTS_E_FULL;
-    enum tts_status status = refine(s, need);
-    return status == TTS_OK ? s->ops->take(s, bytes, direction, limit, address) : status;
-}
-
 enum tts_status tts_space_give(struct tts_space *s, uint64_t address)
 {
     return s->ops->give(s, address);
@@ -169,6 +169,7 @@ enum tts_status tts_space_give(struct tts_space *s, uint64_t address)
 enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_t bytes)
 {
     struct tts_blocks *b = s->blocks;
+    enum tts_status status;
     uint64_t need = tts_space_rounded(s, bytes), off = address - s->config.offset_bytes;
     if (need - 1 >= s->config.size_bytes || address < s->config.offset_bytes ||
         off >= s->config.size_bytes)
@@ -179,11 +180,12 @@ enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_
         uint64_t end = (off + need + unit - 1) >> b->unit_shift;
         if (!b->ops->is_free(b, start, end - start))
             return TTS_E_FULL;
-        if (refine(s, off | need) != TTS_OK)
-            return TTS_E_NOMEM;
+        status = refine(s, off | need);
+        if (status != TTS_OK)
+            return status;
         b = s->blocks;
     }
-    enum tts_status status = b->ops->take_at(b, off >> b->unit_shift, need >> b->unit_shift);
+    status = b->ops->take_at(b, off >> b->unit_shift, need >> b->unit_shift);
     if (status == TTS_OK)
         tts_space_lower_lowest(s, off);
     tts_assert_expensive(tts_space_is_valid(s));
@@ -202,8 +204,9 @@ enum tts_status tts_space_shrink(struct tts_space *s, uint64_t bytes)
     if (!b->ops->next_free(b, from, &first) || first.start != from ||
         first.size << b->unit_shift < bytes)
         return TTS_E_BUSY;
-    if (!is_counted(s, bytes) && refine(s, bytes) != TTS_OK)
-        return TTS_E_NOMEM;
+    enum tts_status status = is_counted(s, bytes) ? TTS_OK : refine(s, bytes);
+    if (status != TTS_OK)
+        return status;
     b = s->blocks;
     from = s->shrunk_bytes >> b->unit_shift;
     if (b->ops->move_start(b, from, from + (bytes >> b->unit_shift)) != TTS_OK)

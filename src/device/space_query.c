@@ -1,4 +1,5 @@
 #include "device/sizeclass.h"
+#include "device/space.h"
 #include "device/space_state.h"
 
 /* ---- asking ---- */

@@ -3,7 +3,7 @@
 
 #include "base/compiler.h"
 #include "device/blocks.h"
-#include "ttscope/space.h"
+#include "device/space.h"
 
 #define TTS_SPACE_NO_LOWEST UINT64_MAX
 
@@ -45,11 +45,6 @@ static inline void tts_space_lower_lowest(struct tts_space *s, uint64_t off)
 {
     s->lowest_off = off < s->lowest_off ? off : s->lowest_off;
 }
-
-/* tts_space_take() of a request that needs a finer unit. */
-enum tts_status tts_space_take_finer(struct tts_space *s, uint64_t bytes,
-                                     enum tts_direction direction, uint64_t limit,
-                                     uint64_t *address);
 
 /* Each becomes the other, and stays where it is: for a change that is made to a copy first. */
 static inline void tts_space_swap(struct tts_space *a, struct tts_space *b)

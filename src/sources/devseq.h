@@ -3,8 +3,8 @@
  * devseq_run.h. */
 #pragma once
 
+#include "device/cbs.h"
 #include "ttscope/buffer.h"
-#include "ttscope/cbs.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>

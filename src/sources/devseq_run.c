@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/nearest.h"
+#include "device/devicepools.h"
+#include "device/space.h"
 
 #include <assert.h>
 #include <inttypes.h>

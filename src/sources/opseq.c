@@ -1,6 +1,7 @@
 #include "sources/opseq.h"
 
 #include "base/number.h"
+#include "device/space.h"
 #include "sources/opseq_form.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
  * opseq_run.h. */
 #pragma once
 
-#include "ttscope/space.h"
+#include "device/space.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>

@@ -2,6 +2,7 @@
  * For opseq.c and opseq_parse.c only. */
 #pragma once
 
+#include "device/space.h"
 #include "sources/opseq.h"
 
 enum { TTS_OPERANDS_MAX = 3 };

@@ -1,3 +1,4 @@
+#include "device/space.h"
 #include "sources/opseq.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "device/space.h"
 
 #include <assert.h>
 

@@ -4,9 +4,9 @@
  * and is used again; nothing else is allocated. One thread. */
 #pragma once
 
+#include "device/space.h"
 #include "sources/opseq.h"
 #include "ttscope/alloc.h"
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 
 /* What has happened so far. Failed, refused and ignored ones are not among the others. */

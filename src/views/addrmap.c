@@ -1,6 +1,7 @@
 #include "views/addrmap.h"
 
 #include "base/heap.h"
+#include "device/space.h"
 
 #include <assert.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * Heap object, one thread. The fields are for the views to read. */
 #pragma once
 
+#include "device/space.h"
 #include "ttscope/alloc.h"
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 
 enum {

@@ -2,6 +2,7 @@
 
 #include "base/heap.h"
 #include "device/sizeclass.h"
+#include "device/space.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * are relative to the first byte of the space, as the runtime has them; the heading says so. */
 #pragma once
 
+#include "device/space.h"
 #include "ttscope/alloc.h"
-#include "ttscope/space.h"
 #include "ttscope/status.h"
 
 #include <stdio.h>

@@ -1,7 +1,9 @@
 #include "views/memreport.h"
 
 #include "base/heap.h"
+#include "device/devicepools.h"
 #include "device/sizeclass.h"
+#include "device/space.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,6 @@
 #include "base/compiler.h"
 #include "base/number.h"
+#include "device/space.h"
 #include "views/percent.h"
 #include "views/svgmap_plot.h"
 

@@ -1,9 +1,9 @@
 /* cbs_rig.h: short ways to place circular buffers, for the tests of them. */
 #pragma once
 
+#include "device/cbs.h"
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "ttscope/cbs.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

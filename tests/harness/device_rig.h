@@ -1,6 +1,8 @@
 /* device_rig.h: short ways to a device, its buffers and its state, for the tests of them. */
 #pragma once
 
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "harness/chip_tools.h"
 #include "harness/t.h"
 #include "torture/heap.h"

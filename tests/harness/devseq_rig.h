@@ -1,6 +1,7 @@
 /* devseq_rig.h: short ways to run a device sequence, for the tests of it. */
 #pragma once
 
+#include "device/devicepools.h"
 #include "harness/chip_tools.h"
 #include "sources/devseq_run.h"
 

@@ -1,4 +1,5 @@
 #include "oracle/banks_model.h"
+#include "device/space.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
  * memory; copy it by assignment. The same promises as in banks.h. */
 #pragma once
 
-#include "ttscope/banks.h"
+#include "device/banks.h"
+#include "device/space.h"
 
 enum { BANKS_MODEL_BYTES = 1024, BANKS_MODEL_ALLOCATORS = 141, BANKS_MODEL_RANGES = 64 };
 

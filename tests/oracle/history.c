@@ -1,4 +1,5 @@
 #include "oracle/history.h"
+#include "device/space.h"
 
 enum phase {
     PHASE_FILL,
@@ -117,12 +118,13 @@ static void draw_config(struct history *history)
     static const uint64_t alignments[] = {1, 3, 16, 32, 48, 64, 1024, 4096};
     struct tts_space_config *config = &history->config;
     config->size_bytes = draw_size(history);
-    config->offset_bytes = draw_offset(history, config->size_bytes);
     uint64_t count = sizeof alignments / sizeof alignments[0];
     config->alignment_bytes = alignments[history_below(history, count)];
     /* A tiny pool of large granules holds nothing; let most of them hold something. */
     if (config->alignment_bytes * 4 > config->size_bytes && !chance(history, 10))
         config->alignment_bytes = alignments[history_below(history, 2)];
+    config->size_bytes = twin_countable(config->size_bytes, config->alignment_bytes);
+    config->offset_bytes = draw_offset(history, config->size_bytes);
     config->min_bytes = draw_min(history, config->alignment_bytes);
     config->policy = chance(history, 50) ? TTS_POLICY_FIRST : TTS_POLICY_BEST;
 }

@@ -4,6 +4,7 @@
  * operations settles at one level and never visits the edges. Plain data, no allocation. */
 #pragma once
 
+#include "device/space.h"
 #include "oracle/twin.h"
 
 enum { HISTORY_MAX_OPS = 32768 };

@@ -1,4 +1,5 @@
 #include "oracle/model.h"
+#include "device/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * written on success only, a leaked address excepted: the same promises as the space makes. */
 #pragma once
 
-#include "ttscope/space.h"
+#include "device/space.h"
 
 /* The most blocks a model holds. Going past it is a mistake of the test and stops it; ask
  * model_has_room() first. */

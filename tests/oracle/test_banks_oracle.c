@@ -6,6 +6,7 @@
  * its own seed. --trace prints each operation before it is done. */
 #include "base/heap.h"
 #include "base/number.h"
+#include "device/space.h"
 #include "oracle/banks_model.h"
 
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * History i uses seed N + i and nothing else. After every circular buffer all there is to see
  * is compared, so the program printed on a difference ends with the one that shows it. */
 #include "base/number.h"
+#include "device/cbs.h"
 #include "device/cbs_state.h"
-#include "ttscope/cbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

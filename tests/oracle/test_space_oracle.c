@@ -10,6 +10,7 @@
 #include "base/heap.h"
 #include "base/number.h"
 #include "device/blocks.h"
+#include "device/space.h"
 #include "oracle/history.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #include "oracle/twin.h"
+#include "device/space.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

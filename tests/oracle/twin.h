@@ -4,9 +4,18 @@
  * fuzzer can each stop in their own way. Both halves belong to the caller. */
 #pragma once
 
+#include "device/space.h"
 #include "oracle/model.h"
 
 #include <stdio.h>
+
+/* Returns the size, or if a space of that size has too many units, one near the limit. */
+static inline uint64_t twin_countable(uint64_t size_bytes, uint64_t alignment_bytes)
+{
+    uint64_t unit = (size_bytes | alignment_bytes) & (0 - (size_bytes | alignment_bytes));
+    uint64_t most = TTS_SPACE_MAX_UNITS * unit;
+    return size_bytes > most ? most - size_bytes % 64 * unit : size_bytes;
+}
 
 enum twin_op_kind {
     TWIN_TAKE,

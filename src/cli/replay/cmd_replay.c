@@ -9,6 +9,7 @@
 #include "cli/replay/replay_recording.h"
 #include "cli/replay/replay_sequence.h"
 #include "cli/same_file.h"
+#include "device/space.h"
 #include "sources/input.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"

@@ -8,6 +8,8 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/replay/replay_sequence.h"
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "sources/devseq_run.h"
 #include "views/addrmap.h"
 #include "views/blocktable.h"

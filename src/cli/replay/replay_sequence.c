@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "device/space.h"
 #include "views/percent.h"
 
 #include <inttypes.h>

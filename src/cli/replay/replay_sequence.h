@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/lines.h"
+#include "device/space.h"
 #include "sources/devseq.h"
 #include "sources/opseq_run.h"
 #include "views/json.h"

@@ -2,6 +2,7 @@
  * n150. Its older measure of L1 (whole buffers, and circular buffers with the global ones) is
  * no figure of ours; it is worked out here from what lives and from the program. What is only
  * about the nodes of the runtime's trace has nothing here to be compared with. */
+#include "device/devicepools.h"
 #include "harness/capture_rig.h"
 #include "harness/chip_tools.h"
 

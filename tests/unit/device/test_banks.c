@@ -1,7 +1,8 @@
 /* Where banks with one allocator or several place what is asked of them; what they remember is
  * in test_banks_state.c. */
+#include "device/banks.h"
+#include "device/space.h"
 #include "harness/t.h"
-#include "ttscope/banks.h"
 
 #include <string.h>
 

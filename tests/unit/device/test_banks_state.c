@@ -1,7 +1,8 @@
 /* What banks remember, tell and hand over; where they place is in test_banks.c. */
+#include "device/banks.h"
+#include "device/space.h"
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "ttscope/banks.h"
 
 static const uint64_t K = 1024;
 

@@ -1,4 +1,5 @@
 #include "device/device_inside.h"
+#include "device/devicepools.h"
 #include "harness/device_rig.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+#include "device/devicepools.h"
 #include "harness/device_rig.h"
 
 #include <pthread.h>

@@ -1,5 +1,7 @@
 /* Memory runs out at every place where it is asked for: the call must say so and leave the
  * device as it was, and work when it is tried again. */
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "harness/device_rig.h"
 
 #include <string.h>

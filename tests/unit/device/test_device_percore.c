@@ -1,3 +1,5 @@
+#include "device/devicepools.h"
+#include "device/space.h"
 #include "harness/device_rig.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* A device beside bare spaces: every address and every number must be the same. What a request
  * takes of a bank is worked out here once more, in a plain way. */
+#include "device/space.h"
 #include "harness/device_rig.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Every page of random buffers: inside its bank, nobody else's, and found again. */
+#include "device/pages.h"
 #include "harness/t.h"
 #include "ttscope/buffer.h"
 

@@ -1,3 +1,4 @@
+#include "device/pages.h"
 #include "harness/t.h"
 #include "ttscope/buffer.h"
 

@@ -1,5 +1,5 @@
+#include "device/space.h"
 #include "harness/t.h"
-#include "ttscope/space.h"
 
 #include <string.h>
 

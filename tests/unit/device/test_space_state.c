@@ -1,7 +1,7 @@
 /* What a space accepts, remembers and costs; the placement rules are in test_space.c. */
+#include "device/space.h"
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "ttscope/space.h"
 
 #include <string.h>
 
@@ -93,6 +93,10 @@ T_TEST(a_pool_past_its_largest_size_or_past_64_bits_is_out_of_range)
     refused(config, TTS_E_RANGE);
     config.size_bytes = UINT64_MAX;
     refused(config, TTS_E_RANGE);
+    config.size_bytes = config.alignment_bytes * (TTS_SPACE_MAX_UNITS + 1);
+    refused(config, TTS_E_RANGE);
+    config.size_bytes = TTS_SPACE_MAX_UNITS + 1; /* odd, so that a unit is a byte */
+    refused(config, TTS_E_RANGE);
     config = small;
     config.alignment_bytes = TTS_SPACE_MAX_BYTES + 1;
     refused(config, TTS_E_RANGE);
@@ -105,17 +109,17 @@ T_TEST(a_pool_past_its_largest_size_or_past_64_bits_is_out_of_range)
 
 T_TEST(the_largest_pool_at_the_highest_offset_works_to_its_last_byte)
 {
-    struct tts_space_config config = {.size_bytes = TTS_SPACE_MAX_BYTES,
-                                      .offset_bytes = UINT64_MAX - TTS_SPACE_MAX_BYTES,
+    struct tts_space_config config = {.size_bytes = TTS_SPACE_MAX_UNITS,
+                                      .offset_bytes = UINT64_MAX - TTS_SPACE_MAX_UNITS,
                                       .min_bytes = 1,
                                       .alignment_bytes = 1};
     for (int best = 0; best < 2; best++) {
         config.policy = best ? TTS_POLICY_BEST : TTS_POLICY_FIRST;
         struct tts_space *space = space_of(config);
-        T_EQ(up(space, TTS_SPACE_MAX_BYTES), config.offset_bytes);
+        T_EQ(up(space, TTS_SPACE_MAX_UNITS), config.offset_bytes);
         T_EQ(stats_of(space).free_blocks, 0);
         give(space, config.offset_bytes);
-        T_EQ(stats_of(space).largest_free_bytes, TTS_SPACE_MAX_BYTES);
+        T_EQ(stats_of(space).largest_free_bytes, TTS_SPACE_MAX_UNITS);
         T_EQ(down(space, 1), UINT64_MAX - 1);
         T_EQ(tts_space_take_at(space, UINT64_MAX - 2, 1), TTS_OK);
         T_EQ(tts_space_take_at(space, UINT64_MAX, 1), TTS_E_FULL);

@@ -1,8 +1,8 @@
 /* What a space counts in is its own affair: no request, however odd, shows it. Every test runs
  * with the processor's own vectors and without. */
 #include "device/blocks.h"
+#include "device/space.h"
 #include "harness/t.h"
-#include "ttscope/space.h"
 
 #include <stdbool.h>
 
@@ -24,12 +24,11 @@ T_TEST(words_are_as_narrow_as_a_space_allows)
     size_t narrow = memory_of(32, 1);
     T_EQ(memory_of(65534, 1), narrow);
     T_EQ(memory_of(65535, 1), memory_of(UINT32_MAX - 1, 1));
-    T_EQ(memory_of(UINT32_MAX, 1), memory_of((UINT64_C(1) << 45) + 1, 1));
     T_EQ(memory_of(UINT64_C(32) * 65534, 32), narrow);
-    T_EQ(memory_of(UINT64_C(1) << 45, 32), memory_of(65535, 1)); /* in larger units */
+    T_EQ(memory_of(32 * TTS_SPACE_MAX_UNITS, 32), memory_of(65535, 1));
 }
 
-static const uint64_t L1_BYTES = 1393472, TIB = UINT64_C(1) << 40;
+static const uint64_t L1_BYTES = 1393472, LARGE = UINT64_C(1) << 36;
 
 static struct tts_space *space_of(uint64_t size_bytes, uint64_t alignment_bytes, bool portable)
 {
@@ -110,39 +109,50 @@ T_TEST(a_shrink_need_not_be_aligned)
     both_ways(shrink_odd);
 }
 
-/* Counted in units of 1 KiB at first, and in bytes, with words of 64 bits, at last. */
-static void ask_for_less(bool portable)
+T_TEST(a_large_space_refuses_a_shrink_that_it_cannot_count)
 {
-    struct tts_space *space = space_of(TIB, 32, portable);
-    T_EQ(take(space, TIB / 2, TTS_DIRECTION_DOWN), TIB / 2);
-    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 0);
-    T_EQ(take(space, 33, TTS_DIRECTION_UP), 4096);
-    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 4096 + 64);
-    T_EQ(tts_space_take_at(space, 1000001, 1), TTS_OK);
-    T_EQ(tts_space_give(space, TIB / 2), TTS_OK);
-    T_EQ(tts_space_give(space, 1000001), TTS_OK);
-    T_EQ(tts_space_give(space, 1000001), TTS_E_NOT_FOUND);
-    T_EQ(take(space, TIB - 8192 - 64, TTS_DIRECTION_UP), 8192 + 64);
+    struct tts_space *space = space_of(LARGE, 32, false);
+    T_EQ(tts_space_shrink(space, 17), TTS_E_RANGE);
+    T_EQ(tts_space_shrink(space, 64), TTS_OK);
+    T_EQ(take(space, 32, TTS_DIRECTION_UP), 64);
     done(space);
 }
 
-T_TEST(a_large_space_takes_small_requests_later)
+/* A unit of this space is 32 bytes. It has too many bytes to count single ones. */
+static void ask_for_single_bytes(bool portable)
 {
-    both_ways(ask_for_less);
+    struct tts_space *space = space_of(LARGE, 32, portable);
+    T_EQ(take(space, LARGE / 2, TTS_DIRECTION_DOWN), LARGE / 2);
+    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 0);
+    T_EQ(take(space, 33, TTS_DIRECTION_UP), 4096);
+    T_EQ(take(space, 4096, TTS_DIRECTION_UP), 4096 + 64);
+    size_t before = tts_space_memory(space);
+    T_EQ(tts_space_take_at(space, 1000001, 1), TTS_E_RANGE);
+    T_EQ(tts_space_take_at(space, LARGE - 1, 1), TTS_E_FULL);
+    T_EQ(tts_space_memory(space), before);
+    T_EQ(tts_space_give(space, LARGE / 2), TTS_OK);
+    T_EQ(tts_space_give(space, 1000001), TTS_E_NOT_FOUND);
+    T_EQ(take(space, LARGE - 8192 - 64, TTS_DIRECTION_UP), 8192 + 64);
+    done(space);
+}
+
+T_TEST(a_large_space_refuses_addresses_that_it_cannot_count)
+{
+    both_ways(ask_for_single_bytes);
 }
 
 /* A call that fails leaves everything as it was, the unit and the memory with it. */
 static void fail_odd(bool portable)
 {
     struct tts_space *space = space_of(L1_BYTES, 32, portable);
-    struct tts_space *large = space_of(TIB, 32, portable);
+    struct tts_space *large = space_of(LARGE, 32, portable);
     T_EQ(take(space, L1_BYTES, TTS_DIRECTION_UP), 0);
     size_t before = tts_space_memory(space);
     T_EQ(tts_space_take_at(space, 17, 1), TTS_E_FULL);
     T_EQ(tts_space_take_at(space, L1_BYTES - 1, 32), TTS_E_FULL);
     T_EQ(tts_space_shrink(space, 17), TTS_E_BUSY);
     T_EQ(tts_space_memory(space), before);
-    T_EQ(take(large, TIB, TTS_DIRECTION_UP), 0);
+    T_EQ(take(large, LARGE, TTS_DIRECTION_UP), 0);
     before = tts_space_memory(large);
     uint64_t address;
     T_EQ(tts_space_take(large, 32, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
@@ -158,13 +168,13 @@ T_TEST(an_odd_request_that_fails_changes_nothing)
 
 static void refuse_what_cannot_be(bool portable)
 {
-    struct tts_space *space = space_of(TIB, 32, portable);
+    struct tts_space *space = space_of(LARGE, 32, portable);
     uint64_t address, bytes;
     T_EQ(tts_space_take(space, UINT64_MAX, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
-    T_EQ(tts_space_take(space, TIB + 1, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
+    T_EQ(tts_space_take(space, LARGE + 1, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
     T_EQ(tts_space_give(space, 7), TTS_E_NOT_FOUND);
     T_EQ(tts_space_size_at(space, 7, &bytes), TTS_E_NOT_FOUND);
-    T_EQ(take(space, TIB, TTS_DIRECTION_UP), 0);
+    T_EQ(take(space, LARGE, TTS_DIRECTION_UP), 0);
     T_EQ(tts_space_take(space, 32, TTS_DIRECTION_UP, 0, &address), TTS_E_FULL);
     done(space);
 }
@@ -183,8 +193,7 @@ static bool is_alike(uint64_t start)
 static void take_alike(bool portable)
 {
     enum { MANY = 1500 };
-    struct tts_space *space = space_of(TIB, 1, portable);
-    T_EQ(tts_space_take_at(space, 1, 1), TTS_OK); /* from now on a unit is a byte */
+    struct tts_space *space = space_of(TTS_SPACE_MAX_UNITS, 1, portable);
     uint64_t taken[MANY], start = 1000;
     for (int i = 0; i < MANY; i++) {
         while (!is_alike(++start))

@@ -689,7 +689,7 @@ T_TEST(where_not_even_one_fits_the_largest_is_nothing)
 T_TEST(where_all_fit_there_is_no_next)
 {
     struct tts_workload workload = small_llama();
-    struct tts_chip chip = chip_with(UINT64_C(1) << 45);
+    struct tts_chip chip = chip_with(UINT64_C(1) << 36);
     workload.model.sequence = 32;
     workload.model.blocks = 1;
     struct tts_largest largest = largest_of(&workload, &chip, TTS_LARGEST_BATCH);

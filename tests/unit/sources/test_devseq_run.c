@@ -1,3 +1,4 @@
+#include "device/devicepools.h"
 #include "sources/devseq_run.h"
 
 #include "harness/devseq_rig.h"

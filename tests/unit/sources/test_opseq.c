@@ -1,3 +1,4 @@
+#include "device/space.h"
 #include "harness/same_line.h"
 #include "harness/t.h"
 #include "sources/opseq.h"

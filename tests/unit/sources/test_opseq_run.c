@@ -1,3 +1,4 @@
+#include "device/space.h"
 #include "harness/t.h"
 #include "sources/opseq_run.h"
 #include "torture/heap.h"
@@ -278,10 +279,13 @@ T_TEST(a_pool_that_cannot_be_is_refused)
     snprintf(limit, sizeof limit, "%" PRIu64, TTS_SPACE_MAX_BYTES);
     snprintf(text, sizeof text, "P size=%" PRIu64 " offset=0" REST, TTS_SPACE_MAX_BYTES + 1);
     expect_refusal(begin(), text, limit);
+    const uint64_t most = 32 * TTS_SPACE_MAX_UNITS;
+    snprintf(text, sizeof text, "P size=%" PRIu64 " offset=0" REST, most + 32);
+    expect_refusal(begin(), text, "2^32 - 2 units of 32 bytes");
     struct session *session = begin();
-    snprintf(text, sizeof text, "P size=%" PRIu64 " offset=0" REST, TTS_SPACE_MAX_BYTES);
+    snprintf(text, sizeof text, "P size=%" PRIu64 " offset=0" REST, most);
     expect(session, text);
-    snprintf(text, sizeof text, "a 32 0 0 = %" PRIu64, TTS_SPACE_MAX_BYTES - 32);
+    snprintf(text, sizeof text, "a 32 0 0 = %" PRIu64, most - 32);
     expect(session, text);
     tts_opseq_run_release(&session->run);
 }

@@ -1,3 +1,4 @@
+#include "device/space.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 #include "views/addrmap.h"

@@ -1,3 +1,4 @@
+#include "device/space.h"
 #include "harness/t.h"
 #include "views/svgmap.h"
 

@@ -1,0 +1,44 @@
+/* pages.h: the bank, core and address of each page of a buffer, as the runtime distributes
+ * them. Functions here keep no state, and any thread may call them. */
+#pragma once
+
+#include "ttscope/buffer.h"
+
+/* Which core has which bank, and where banks begin. Made from a chip once; some 16 KiB. */
+struct tts_banks_map {
+    uint32_t columns, rows, dram_banks, dram_channel_banks;
+    uint64_t dram_bank_size;
+    uint16_t bank_of_core[TTS_CORES_MAX]; /* [y * columns + x] */
+    uint16_t core_of_bank[TTS_CORES_MAX];
+};
+
+/* TTS_E_NOT_FOUND: the grid, or a fact of DRAM, is unknown. TTS_E_INVALID: no such chip. */
+TTS_NODISCARD enum tts_status tts_banks_map_init(struct tts_banks_map *map,
+                                                 const struct tts_chip *chip,
+                                                 struct tts_error *err);
+
+/* The L1 bank ids of `count` cores in row-major order: a fixed permutation of 0 .. count - 1.
+ * count <= TTS_CORES_MAX. */
+void tts_bank_permutation(uint32_t count, uint16_t *out);
+
+struct tts_page {
+    uint32_t bank;
+    bool has_core;        /* L1 and L1_SMALL */
+    struct tts_core core; /* that has the bank */
+    uint64_t address;     /* in the channel or the core: the bank's offset included */
+};
+
+/* Page `page` of a buffer at `address`. TTS_E_RANGE: it has no such page. TTS_E_NOT_FOUND: the
+ * classic sharding does not say what the tensor is. */
+TTS_NODISCARD enum tts_status tts_request_page(const struct tts_request *request,
+                                               const struct tts_need *need,
+                                               const struct tts_banks_map *map,
+                                               uint64_t address, uint64_t page,
+                                               struct tts_page *out);
+
+/* The page that begins at `at` in `bank`. TTS_E_NOT_FOUND: none does, or it is padding. */
+TTS_NODISCARD enum tts_status tts_request_page_at(const struct tts_request *request,
+                                                  const struct tts_need *need,
+                                                  const struct tts_banks_map *map,
+                                                  uint64_t address, uint32_t bank, uint64_t at,
+                                                  uint64_t *page);
