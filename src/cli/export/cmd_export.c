@@ -138,7 +138,7 @@ static enum tts_status begin_output(struct export *export, const struct tts_item
     return TTS_OK;
 }
 
-static void put_item_row(struct export *export)
+static void write_export_row(struct export *export)
 {
     assert(!draws_timeline(export));
     if (export->options->format == TO_CSV)
@@ -148,8 +148,8 @@ static void put_item_row(struct export *export)
 }
 
 /* Returns TTS_E_INVALID or TTS_E_RANGE if the item is impossible or cannot be drawn. */
-static enum tts_status put_item(struct export *export, const struct tts_item *item,
-                                struct tts_error *err)
+static enum tts_status write_export_item(struct export *export, const struct tts_item *item,
+                                         struct tts_error *err)
 {
     enum tts_status status = tts_itemcheck_pass(&export->check, item, err);
     if (status != TTS_OK || item->kind == TTS_ITEM_NAME) /* each item holds its own name */
@@ -158,7 +158,7 @@ static enum tts_status put_item(struct export *export, const struct tts_item *it
         return tts_timeline_item(export->timeline, item, err);
     status = tts_eventrows_item(&export->rows, item, err);
     if (status == TTS_OK)
-        put_item_row(export);
+        write_export_row(export);
     return status;
 }
 
@@ -227,7 +227,7 @@ static void end_output(struct export *export)
         bool is_damage = strcmp(note->kind, "damage") == 0;
         tts_eventrow_note(&export->rows.row, is_damage ? "damage" : "partial",
                           text_of_note(note, text));
-        put_item_row(export);
+        write_export_row(export);
     }
     tts_rowout_flush(&export->lines);
 }
@@ -247,7 +247,7 @@ static void begin_progress(struct export *export, uint64_t total_bytes)
         tts_progress_begin(&export->progress, "exporting", export->path, total_bytes);
 }
 
-static enum tts_status open_file(struct export *export, struct tts_error *err)
+static enum tts_status open_export_input(struct export *export, struct tts_error *err)
 {
     struct tts_eventfile_watch watch = {show_progress, export};
     begin_progress(export, 0);
@@ -260,14 +260,15 @@ static enum tts_status open_file(struct export *export, struct tts_error *err)
 
 /* Writes one item; the first begins the output. Ends the pass if the reader of standard output
  * is gone. */
-static enum tts_status take_item(void *ctx, const struct tts_item *item, struct tts_error *err)
+static enum tts_status take_export_item(void *ctx, const struct tts_item *item,
+                                        struct tts_error *err)
 {
     struct export *export = ctx;
     enum tts_status status = export->has_begun ? TTS_OK : begin_output(export, item, err);
     if (status != TTS_OK)
         return status;
     tts_partial_item(&export->partial, item);
-    status = put_item(export, item, err);
+    status = write_export_item(export, item, err);
     export->pass.is_done = ferror(stdout);
     return status;
 }
@@ -276,8 +277,10 @@ static enum tts_status take_item(void *ctx, const struct tts_item *item, struct 
  * TTS_E_NOMEM, or the error that came before the first item. */
 static enum tts_status take_items(struct export *export, struct tts_error *err)
 {
-    export->pass = (struct tts_eventpass){
-        .file = export->file, .take = take_item, .ctx = export, .keeps_graph_times = true};
+    export->pass = (struct tts_eventpass){.file = export->file,
+                                          .take = take_export_item,
+                                          .ctx = export,
+                                          .keeps_graph_times = true};
     enum tts_status status = tts_eventpass_run(&export->pass, err);
     if (status == TTS_OK && !export->has_begun)
         status = begin_output(export, NULL, err);
@@ -343,7 +346,7 @@ static void say_timeline_notes(const struct export *export)
 /* --- the command ------------------------------------------------------------------------ */
 
 /* Prints what is wrong with the options, if anything. */
-static bool check_options(struct tts_job *job, const struct export_options *options)
+static bool check_export_options(struct tts_job *job, const struct export_options *options)
 {
     bool is_stdout = strcmp(options->out_path, "-") == 0;
     if (!tts_options_has(&job->options, "to"))
@@ -381,7 +384,7 @@ static int find_capacities(struct export *export)
 static int write_export(struct tts_job *job, struct export *export)
 {
     struct tts_error err = {0};
-    enum tts_status status = open_file(export, &err);
+    enum tts_status status = open_export_input(export, &err);
     if (status == TTS_OK && export->out != stdout &&
         !(export->out = tts_job_open(job, export->options->out_path)))
         return TTS_EXIT_INPUT;
@@ -406,7 +409,7 @@ static int run_export(struct tts_job *job, void *values)
     struct export_options *options = values;
     struct export export = {.path = job->operands[0], .options = options};
     options->out_path = tts_stdout_path(options->out_path);
-    if (!check_options(job, options))
+    if (!check_export_options(job, options))
         return TTS_EXIT_USAGE;
     export.out = strcmp(options->out_path, "-") == 0 ? stdout : NULL;
     int code = find_capacities(&export);
