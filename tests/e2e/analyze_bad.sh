@@ -18,45 +18,45 @@ refused() { # exit code, what is said
 # --- options ------------------------------------------------------------------------------
 
 analyze
-refused 2 "which log? give '--logs FILE' ('-' is standard input)"
+refused 2 "missing operand 'LOG' (see 'ttscope help analyze')"
 expected="expected bytes as 12884901888, 1.2e9 or 12GiB"
 analyze "$good" --device_memory 0
-refused 2 "'--device_memory 0' is no memory at all, $expected"
+refused 2 "invalid value '0' for '--device-memory': it is no memory at all"
 analyze "$good" --device_memory -1
-refused 2 "'--device_memory -1' is below 0, $expected"
+refused 2 "invalid value '-1' for '--device-memory': it is below 0, $expected"
 analyze "$good" --device_memory=-12G
-refused 2 "'--device_memory -12G' is below 0, $expected"
+refused 2 "invalid value '-12G' for '--device-memory': it is below 0, $expected"
 for size in nan inf 12x '' '12 000' 0x10 1,024; do
     analyze "$good" --device_memory "$size"
-    refused 2 "'--device_memory $size' is not a number of bytes, $expected"
+    refused 2 "invalid value '$size' for '--device-memory': it is not a number of bytes, $expected"
 done
 analyze "$good" --device_memory 1e30
-refused 2 "'--device_memory 1e30' is more than 2^60 bytes, $expected"
+refused 2 "invalid value '1e30' for '--device-memory': it is more than 2^60 bytes, $expected"
 for option in model optimizer gradients; do
     analyze "$good" "--${option}_size" -5
-    refused 2 "'--${option}_size -5' is below 0, $expected"
+    refused 2 "invalid value '-5' for '--$option-size': it is below 0, $expected"
     analyze "$good" "--${option}_size" many
-    refused 2 "'--${option}_size many' is not a number of bytes, $expected"
+    refused 2 "invalid value 'many' for '--$option-size': it is not a number of bytes, $expected"
     analyze "$good" "--${option}_size" 0
     expect_code 0
 done
 analyze "$good" --device n150 --device_memory 12G
-refused 2 "'--device' and '--device_memory' both say how much memory there is, give one of them"
+refused 2 "'--device' and '--device-memory' do not go together (see 'ttscope help analyze')"
 analyze "$good" --device n151
 expect_code 2
 expect_err_like "did you mean 'n150'?"
 analyze "$good" --set dram_banks=4
-refused 2 "'--set' changes a device: give '--device NAME' too"
+refused 2 "'--set' needs '--device NAME' (see 'ttscope help analyze')"
 analyze "$good" --dtype bf61
-refused 2 "unknown dtype 'bf61', did you mean 'bf16'? (bf16 or fp32)"
+refused 2 "invalid value 'bf61' for '--dtype': expected bf16 or fp32"
 analyze "$good" --optimizer adamv
 expect_code 2
-expect_err_like "unknown optimizer 'adamv', did you mean 'AdamW'?"
+expect_err_like "invalid value 'adamv' for '--optimizer': did you mean 'AdamW'?"
 analyze "$good" --json --csv
-refused 2 "'--json' and '--csv' are two answers, give one of them"
+refused 2 "'--csv' and '--json' do not go together (see 'ttscope help analyze')"
 for limit in 95 0.95 0% -5% 95%% nan; do
     analyze "$good" --fail-above "$limit"
-    refused 2 "'--fail-above $limit' is not a share of the device memory, expected a percentage as '95%' or '97.5%'"
+    refused 2 "invalid value '$limit' for '--fail-above': expected a percentage of the device memory as 95% or 97.5%"
 done
 analyze "$good" --format svg
 refused 2 "'--format' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
@@ -70,9 +70,7 @@ for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
 done
 analyze "$good" --visualize_peak --format gif
 expect_code 2
-expect_err "ttscope analyze: unknown format 'gif' (png, svg or pdf)"
-analyze "$good" --visualize_peak --format pmg
-refused 2 "unknown format 'pmg', did you mean 'png'? (png, svg or pdf)"
+expect_err "ttscope analyze: invalid value 'gif' for '--format': expected png, svg or pdf"
 analyze "$good" --visualize_peak -o x.jpg
 refused 2 "cannot tell the format of 'x.jpg' by its name: give '--format' png, svg or pdf"
 analyze - --logs -
