@@ -792,11 +792,8 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
         analyze->is_partial = true;
         return TTS_EXIT_DONE;
     }
-    struct tts_chart_run charts[TTS_WORST_RUNS_MAX];
-    for (size_t i = 0; i < count; i++)
-        charts[i] = (struct tts_chart_run){runs[i].name, runs[i].run, runs[i].mem};
-    enum tts_status status = is_peak ? tts_peakchart(charts, count, title, NULL, &drawing)
-                                     : tts_phasechart(charts, count, title, NULL, &drawing);
+    enum tts_status status = is_peak ? tts_peakchart(runs, count, title, NULL, &drawing)
+                                     : tts_phasechart(runs, count, title, NULL, &drawing);
     if (status != TTS_OK)
         tts_error_set(&err, status, "%s", tts_status_text(status));
     else
