@@ -10,7 +10,7 @@ enum tts_verdict tts_named_run_judge(const struct tts_named_run *run, uint32_t l
             return TTS_VERDICT_UNKNOWN;
         return mem->fits ? TTS_VERDICT_GOOD : TTS_VERDICT_BAD;
     }
-    if (!mem->peak.is_known || !mem->device_memory.is_known)
+    if (!mem->peak.is_known || !mem->device_memory.is_known || mem->device_memory.bytes <= 0)
         return TTS_VERDICT_UNKNOWN;
     int64_t most_bytes = tts_share_of(mem->device_memory.bytes, limit, false);
     if (mem->is_refused || mem->peak.bytes > most_bytes)

@@ -233,6 +233,13 @@ expect_err_like "no memory summary in '$logs/no_summary.log'"
 analyze no_such.log "$two_runs" --fail-above 95%
 expect_code 1
 
+# A device memory that more devices share than it has bytes.
+{ printf '[HARDWARE] ---\n  mesh  60000x60000\n  memory  1 MB\n' && cat "$good"; } >"$work/shared.log"
+analyze "$work/shared.log" --junit "$work/shared.xml" --fail-above 95%
+expect_code 5
+expect_err_like "the device memory is not known, so '--fail-above' cannot be told"
+grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer"
+
 # Figures whose heading is not there.
 cat "$good" "$logs/stray.log" >"$work/rotated.log"
 analyze "$work/rotated.log"

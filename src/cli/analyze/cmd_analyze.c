@@ -506,7 +506,9 @@ static void put_run_junit(struct analyze *analyze, const struct tts_named_run *r
     const struct tts_trainmem *mem = run->mem;
     char figures[TEXT_MAX] = "the peak is not known";
     char peak[TTS_GROUPED_MAX], all[TTS_GROUPED_MAX], share[TTS_GROUPED_MAX];
-    if (mem->peak.is_known)
+    if (mem->peak.is_known && mem->device_memory.bytes <= 0)
+        snprintf(figures, sizeof figures, "the device memory is not known");
+    else if (mem->peak.is_known)
         snprintf(figures, sizeof figures, "peak %s MB%s of %s MB, %s%%",
                  tts_grouped_mb(peak, mem->peak.bytes), mem->peak_at_least ? " or more" : "",
                  tts_grouped_mb(all, mem->device_memory.bytes),
@@ -581,9 +583,9 @@ static void judge_by_limit(struct analyze *analyze, const struct tts_named_run *
     if (verdict != TTS_VERDICT_UNKNOWN)
         return;
     analyze->is_partial = true;
-    const char *why = !run->mem->peak.is_known            ? "the peak is not known"
-                      : !run->mem->device_memory.is_known ? "the device memory is not known"
-                                                          : "the peak may be more";
+    const char *why = !run->mem->peak.is_known             ? "the peak is not known"
+                      : run->mem->device_memory.bytes <= 0 ? "the device memory is not known"
+                                                           : "the peak may be more";
     char line[TTS_GROUPED_MAX];
     if (may_say(analyze))
         tts_message(command, "%s%s: %s, so '--fail-above' cannot be told",

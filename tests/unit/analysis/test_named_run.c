@@ -20,6 +20,12 @@ T_TEST(a_limit_is_exact_to_the_byte)
     T_EQ(judge(INT64_MAX, INT64_MAX, 100000, false), TTS_VERDICT_GOOD);
 }
 
+T_TEST(no_device_memory_is_no_answer)
+{
+    T_EQ(judge(0, 0, 9500, false), TTS_VERDICT_UNKNOWN);
+    T_EQ(judge(5, 0, 9500, false), TTS_VERDICT_UNKNOWN);
+}
+
 T_TEST(what_is_at_least_so_much_is_bad_or_unknown)
 {
     T_EQ(judge(9501, 10000, 9500, true), TTS_VERDICT_BAD);
