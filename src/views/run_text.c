@@ -61,7 +61,7 @@ void tts_run_text_top(const struct tts_run_text_top *top, FILE *out)
 
 /* ---- rows ---- */
 
-/* `at_least` is "at least " or "". */
+/* Writes a label and an amount. `at_least` is "at least " or "". */
 static void put_at_least_line(FILE *out, const char *label, struct tts_amount amount,
                               const char *at_least)
 {
@@ -97,6 +97,7 @@ static void put_size_block(FILE *out, const char *heading, const struct tts_trai
 
 /* ---- why a size is not known ---- */
 
+/* Returns whether a phase of the run is about `part`. */
 static bool has_phase_of(const struct tts_run *run, enum tts_run_part part)
 {
     for (size_t i = 0; i < run->phase_count; i++)
@@ -105,7 +106,8 @@ static bool has_phase_of(const struct tts_run *run, enum tts_run_part part)
     return false;
 }
 
-/* `part` is that of the phase that would tell. */
+/* Says why an amount is not known, if it is not. `part` and `phase` are the part and the name
+ * of the phase that would say the amount. */
 static void say_why_unknown(FILE *out, const struct tts_named_run *run,
                             struct tts_amount amount, enum tts_run_part part, const char *phase)
 {
@@ -117,7 +119,8 @@ static void say_why_unknown(FILE *out, const struct tts_named_run *run,
         tts_say(out, 2, "not known: the summary has no phase %s", phase);
 }
 
-/* They are what a backward pass left, beyond what was there before the first step. */
+/* Says why the gradients are not known. Gradients are what a backward pass left, minus what was
+ * in memory before the first step. */
 static void say_no_gradients(FILE *out, const struct tts_named_run *run)
 {
     if (run->run->is_overwritten) {
@@ -136,6 +139,8 @@ static void say_no_gradients(FILE *out, const struct tts_named_run *run)
 
 /* ---- where the expected sizes are from ---- */
 
+/* Writes "2 x the model", or "by the parameters" if the quotient is not whole. Returns `out`.
+ */
 static const char *times_the_model(char out[TTS_GROUPED_MAX], int64_t bytes, int64_t model)
 {
     if (model > 0 && bytes % model == 0)
@@ -145,7 +150,7 @@ static const char *times_the_model(char out[TTS_GROUPED_MAX], int64_t bytes, int
     return out;
 }
 
-/* " (line 23 of the log)"; "" for a file without lines. Returns `out`. */
+/* Writes " (line 23 of the log)", or "" for a file without lines. Returns `out`. */
 enum { LINE_WORDS_MAX = 48 };
 static const char *log_line_words(char out[LINE_WORDS_MAX], uint64_t line)
 {
@@ -248,7 +253,8 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
 
 /* ---- the peak ---- */
 
-/* The log may print another figure: of all devices, or before what the runtime reserves. */
+/* Says how the log states the device memory. The log may print another figure: that of all
+ * devices, or the memory before the runtime reserves its part. */
 static void say_log_device(FILE *out, const struct tts_named_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
@@ -301,7 +307,7 @@ static void say_device_source(FILE *out, const struct tts_run_text_options *opti
     }
 }
 
-/* The log covers the first iteration: what later ones need more. */
+/* Says how much more later iterations need if the log covers only the first. */
 static void say_later_iterations(FILE *out, const struct tts_trainmem *mem)
 {
     char mb[TTS_GROUPED_MAX];
@@ -367,7 +373,8 @@ enum { BAR = 24, PRESETS_SHOWN = 6, HEADROOM_PERCENT = 5, PHASE_COLUMNS = 40 };
 
 /* ---- the parts of the peak ---- */
 
-/* None of them is a label of the blocks before, so that who looks for those finds one. */
+/* These names differ from the labels of the published blocks, so that a search for such a label
+ * finds it once for each run. */
 static const char *const part_names[] = {
     [TTS_RUN_PART_OTHER] = "other",
     [TTS_RUN_PART_MODEL] = "model parameters",
@@ -395,7 +402,7 @@ static void put_part_bar(const struct tts_trainmem *mem, enum tts_run_part part,
     int64_t bytes = mem->parts[part], whole = mem->peak.bytes;
     assert(bytes >= 0 && bytes <= whole);
     double share = whole > 0 ? (double)bytes / (double)whole : 0;
-    /* What is there is seen. */
+    /* A part that is not empty has a bar of at least one character. */
     size_t len = (size_t)(share * BAR + 0.5);
     len = len < 1 && bytes > 0 ? 1 : len > BAR ? BAR : len;
     memset(bar, '#', len);
@@ -405,7 +412,7 @@ static void put_part_bar(const struct tts_trainmem *mem, enum tts_run_part part,
             len > 0 ? "  " : "", bar);
 }
 
-/* Whose sizes those of model and optimizer are. */
+/* Says whether model and optimizer are shown with measured or with expected sizes. */
 static void say_sizes_source(const struct tts_trainmem *mem, FILE *out)
 {
     static const char *const reasons[] = {
@@ -482,7 +489,8 @@ struct larger {
     uint64_t bytes;
 };
 
-/* Presets that have enough, the smallest first; of those top the first. */
+/* Finds presets with at least `needed` bytes, the smallest first. Of presets with equal memory
+ * only the first is listed. Returns how many there are, PRESETS_SHOWN at most. */
 static size_t find_larger(uint64_t needed, struct larger out[PRESETS_SHOWN])
 {
     size_t count = 0;
@@ -511,7 +519,7 @@ static size_t find_larger(uint64_t needed, struct larger out[PRESETS_SHOWN])
     return count;
 }
 
-/* Returns the ending of a preset that may be large enough without --set. */
+/* Returns " without --set" for the preset that the user changed, else "". */
 static const char *unchanged_words(const struct tts_run_text_options *options, const char *name)
 {
     const char *changed = options->changed_preset;
@@ -536,8 +544,8 @@ static void say_larger(const struct tts_run_text_options *options, int64_t neede
         tts_say(out, 2, "- a larger device: %s", text);
 }
 
-/* The first preset that has what a log says of its one device, in whole MB as it prints them.
- */
+/* Returns the first preset with the memory that the log states for its one device, compared in
+ * whole MB, as logs print them. NULL: there is none. */
 static const char *find_preset_of(const struct tts_trainmem *mem)
 {
     enum { MB = 1048576 };
@@ -592,7 +600,8 @@ static void put_remedies(const struct tts_run_text_options *options,
 
 /* ---- the verdict ---- */
 
-/* Printed peak and what is missing are there at once: it is told if they are too much. */
+/* Writes the verdict of a run whose program overwrote phases. The printed peak and the missing
+ * bytes are in memory at the same time, so their sum can be too much. */
 static void put_overwritten_verdict(const struct tts_named_run *run, FILE *out)
 {
     char peak[TTS_GROUPED_MAX], missing[TTS_GROUPED_MAX];
@@ -670,7 +679,7 @@ static void put_verdict_block(const struct tts_run_text_options *options,
     }
     tts_grouped_mb(peak, mem->peak.bytes);
     tts_grouped_mb(all, mem->device_memory.bytes);
-    if (mem->is_refused) { /* not for lack of memory: no remedy is known here */
+    if (mem->is_refused) { /* the reason is not memory, so no remedy is known */
         tts_say(out, 2,
                 "does not fit: the peak is %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE
                 "MB, but 'ttscope fit' says that the run does not fit; run it again for the "
@@ -746,7 +755,7 @@ const char *tts_run_tally_words(char out[TTS_RUN_TALLY_MAX], const struct tts_ru
 
 static void put_run_row(const struct tts_named_run *run, FILE *out)
 {
-    enum { ROW_COLUMNS = 120 }; /* the end of a name may be what tells it from others */
+    enum { ROW_COLUMNS = 120 }; /* names may differ only near their end */
     static const char *const verdicts[] = {[TTS_VERDICT_GOOD] = "fits",
                                            [TTS_VERDICT_BAD] = "does not fit",
                                            [TTS_VERDICT_UNKNOWN] = "unknown"};

@@ -32,7 +32,7 @@
 
 static const char command[] = "analyze";
 
-/* A log and what became of it. */
+/* One log, and what reading it came to. */
 struct log {
     const char *path;
     uint64_t runs, untitled, lines, bytes;
@@ -40,11 +40,11 @@ struct log {
     char problem[160]; /* "": none */
 };
 
-/* The command under way. */
+/* One run of the command. */
 struct analyze {
     struct tts_job *job;
     struct tts_analyze_options *options;
-    struct log *logs; /* as many as operands of the job */
+    struct log *logs; /* one for each operand of the job */
     struct tts_run_text_options text;
     char device_words[TTS_DEVICE_ARG_WORDS_MAX];
     char picture_path[TTS_PICTURES][TTS_PATH_MAX];
@@ -242,7 +242,7 @@ static bool choose_format(const struct analyze *analyze)
     return false;
 }
 
-/* Returns false if the name is too long. */
+/* Stores the path of a picture. Returns false if the path is too long. */
 static bool name_picture(struct analyze *analyze, enum tts_picture picture)
 {
     static const char *const names[] = {[TTS_PICTURE_PEAK] = "memory_peak_visualization",
@@ -273,6 +273,7 @@ static bool is_input(const struct analyze *analyze, const char *path)
     return device->name && tts_device_arg_is_file(device) && tts_same_file(device->name, path);
 }
 
+/* Checks the path of one output. Returns false after a message. */
 static bool check_output(const struct analyze *analyze, const char *path)
 {
     if (path[0] == '\0')
@@ -307,7 +308,8 @@ static bool name_pictures(struct analyze *analyze)
     return true;
 }
 
-/* Checks each output, and whether two outputs are the same file. */
+/* Checks each output, and whether two outputs are the same file. Returns false after a message.
+ */
 static bool check_output_files(const struct analyze *analyze)
 {
     const struct tts_analyze_options *options = analyze->options;
@@ -467,7 +469,7 @@ static void put_log_json(struct tts_json *json, const struct log *log)
     tts_json_object_end(json);
 }
 
-/* The fields of a single run are also at the top level. */
+/* Ends the document. If there is only one run, its fields are also at the top level. */
 static void end_analyze_json(struct analyze *analyze)
 {
     struct tts_json *json = &analyze->json;
@@ -485,6 +487,7 @@ static void end_analyze_json(struct analyze *analyze)
 
 enum { TEXT_MAX = 160 };
 
+/* Writes a test. Its name is the question that the command answers. */
 static void put_junit_case(struct analyze *analyze, const char *name,
                            const struct tts_finding *finding)
 {
@@ -558,7 +561,7 @@ static void say_run_notes(struct analyze *analyze, const struct tts_named_run *r
     analyze->is_partial |= what->notes_in_all > 0 || what->is_cut || what->is_at_least;
 }
 
-/* This is always said, as it is why the exit code is 1. */
+/* Says that a run is above the limit. This has no maximum per log: it explains exit code 1. */
 static void say_above_limit(struct analyze *analyze, const struct tts_named_run *run)
 {
     char share[TTS_GROUPED_MAX], limit[TTS_SHARE_TEXT_MAX], line[TTS_GROUPED_MAX];
@@ -572,6 +575,7 @@ static void say_above_limit(struct analyze *analyze, const struct tts_named_run 
                 mem->is_refused ? "" : "%");
 }
 
+/* Compares a run with --fail-above, if that is given. */
 static void judge_by_limit(struct analyze *analyze, const struct tts_named_run *run)
 {
     if (analyze->options->limit == 0)
@@ -669,7 +673,7 @@ static void fail_log(struct analyze *analyze, struct log *log, const struct tts_
     snprintf(log->problem, sizeof log->problem, "%s", err->text);
 }
 
-/* Notes what is known about a log after its end, and says its problem. */
+/* Stores the counts of a log that was read to its end, and says its problem, if any. */
 static void finish_log(struct analyze *analyze, struct log *log,
                        const struct tts_runs_reader *file)
 {

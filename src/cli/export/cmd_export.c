@@ -52,7 +52,7 @@ static const struct tts_option options_table[] = {
     {0},
 };
 
-/* One export under way. */
+/* One export. */
 struct export
 {
     const char *path;
@@ -73,7 +73,7 @@ struct export
         struct tts_chrometrace chrome;
         struct tts_rowout lines; /* CSV, JSON */
     };
-    /* What is missing. */
+    /* Why the export is partial, if it is. */
     struct tts_partial partial;
     struct tts_partial_notes missing;
 };
@@ -147,7 +147,8 @@ static void write_export_row(struct export *export)
         tts_eventjson_row(&export->lines, &export->rows.row);
 }
 
-/* Returns TTS_E_INVALID or TTS_E_RANGE if the item is impossible or cannot be drawn. */
+/* Writes one item. Returns TTS_E_INVALID if the item is impossible, TTS_E_RANGE if it cannot be
+ * drawn. */
 static enum tts_status write_export_item(struct export *export, const struct tts_item *item,
                                          struct tts_error *err)
 {
@@ -345,7 +346,7 @@ static void say_timeline_notes(const struct export *export)
 
 /* --- the command ------------------------------------------------------------------------ */
 
-/* Prints what is wrong with the options, if anything. */
+/* Checks what the option table cannot. Returns false after a message. */
 static bool check_export_options(struct tts_job *job, const struct export_options *options)
 {
     bool is_stdout = strcmp(options->out_path, "-") == 0;
