@@ -8,7 +8,7 @@ good=$logs/one_run.log
 analyze() {
     run "$ttscope" analyze "$@"
 }
-# One line, nothing on stdout.
+# Expects one message and nothing on standard output.
 refused() { # exit code, what is said
     expect_code "$1"
     expect_out ''
@@ -60,7 +60,8 @@ for limit in 95 0.95 0% -5% 95%% nan; do
 done
 analyze "$good" --format svg
 refused 2 "'--format' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
-# Without a picture these have no effect, as in the original script: the name is not looked at.
+# Without a picture these options have no effect, as in the original script: the name is not
+# checked.
 for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
     analyze "$good" "$option"
     expect_code 0
@@ -94,7 +95,7 @@ analyze "$good" --visualize_peak --format svg -o -
 refused 2 "standard output has the answer, a picture or '--junit' needs a file"
 analyze "$good" --visualize_peak -o "$work/a.svg" --junit "$work/a.svg"
 refused 2 "'$work/a.svg' cannot be both a picture and '--junit'"
-# The same file under two names, whether it is there or not.
+# Two names of the same file are found, whether the file exists or not.
 mkdir "$work/names"
 ln -s names "$work/alias"
 cd "$work/names" || exit 1
@@ -111,10 +112,10 @@ refused 2 "'x-phases.svg' cannot be both pictures: give another name"
 ln out.svg hard.svg
 analyze "$good" --visualize_peak -o out.svg --junit hard.svg
 refused 2 "'out.svg' cannot be both a picture and '--junit'"
-# What is thrown away twice is no loss.
+# Two outputs may both go to /dev/null.
 analyze "$good" --visualize_peak -o /dev/null --format svg --junit /dev/null
 expect_code 0
-# The file that standard output goes to has the answer.
+# No other output may replace the file that standard output goes to.
 for output in '--visualize_peak -o o.svg' '--visualize_peak --format svg -o /dev/stdout' \
     '--junit o.svg' '--junit /dev/stdout'; do
     run sh -c "'$ttscope' analyze '$good' $output >o.svg"
@@ -135,7 +136,7 @@ analyze "$good" --visualize_peak -o "$work/.svg" --format svg
 expect_code 0
 rm "$work/.svg"
 
-# What cannot be written is found before the log is read.
+# An output that cannot be written is found before the log is read.
 analyze no_such.log --visualize_peak -o "$work/none/x.svg"
 refused 3 "cannot write '$work/none/x.svg': no such file or directory"
 analyze no_such.log --junit "$work/none/x.xml"
@@ -147,7 +148,7 @@ analyze no_such.log --visualize_peak -o "$work/dir.svg"
 expect_code 3
 expect_err_like "cannot write '$work/dir.svg'"
 
-# A picture that was there stays when there is nothing to draw, and none is left half.
+# An older picture stays if there is nothing to draw, and no temporary file is left.
 echo old >"$work/old.svg"
 analyze "$logs/no_summary.log" --visualize_peak -o "$work/old.svg"
 expect_code 3
@@ -155,7 +156,7 @@ expect_code 3
 [ -z "$(find "$work" -name '.ttscope-*' -o -name 'old*' ! -name old.svg)" ] ||
     fail "wanted nothing left behind"
 
-# Standard output that is full.
+# A full disk on standard output is an error.
 if [ -e /dev/full ]; then
     for form in --csv --json --use_actual_sizes; do
         run sh -c "'$ttscope' analyze '$good' $form >/dev/full"
@@ -164,7 +165,7 @@ if [ -e /dev/full ]; then
     done
 fi
 
-# PNG and PDF are drawn by a program of their own.
+# A separate program draws PNG and PDF.
 mkdir -p "$work/alone/bin"
 cp "$ttscope" "$work/alone/bin/ttscope"
 run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak -o "$work/y.png"
@@ -200,7 +201,7 @@ expect_out ''
 expect_err_like "it is empty
 ttscope analyze: cannot read 'no_such.log'"
 
-# What is missing in a part is said, with its line, and the rest is answered.
+# Messages name what is missing, with its line. The rest is analysed.
 analyze "$logs/cut.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/cut.log:"
@@ -233,21 +234,21 @@ expect_err_like "no memory summary in '$logs/no_summary.log'"
 analyze no_such.log "$two_runs" --fail-above 95%
 expect_code 1
 
-# A device memory that more devices share than it has bytes.
+# A device memory that is shared by more devices than it has bytes is not known.
 { printf '[HARDWARE] ---\n  mesh  60000x60000\n  memory  1 MB\n' && cat "$good"; } >"$work/shared.log"
 analyze "$work/shared.log" --junit "$work/shared.xml" --fail-above 95%
 expect_code 5
 expect_err_like "the device memory is not known, so '--fail-above' cannot be told"
 grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer"
 
-# Figures whose heading is not there.
+# Figures without a heading are counted and named.
 cat "$good" "$logs/stray.log" >"$work/rotated.log"
 analyze "$work/rotated.log"
 expect_code 5
 expect_err_like "$work/rotated.log:24: memory figures outside any summary, "
 expect_out_like 'Found 1 memory usage summary/summaries'
 
-# Not every one of many is told.
+# At most 20 notes of a log are printed.
 for _ in {1..30}; do cat "$logs/bad_number.log"; done >"$work/many.log"
 analyze "$work/many.log" "$good"
 expect_code 5
@@ -256,7 +257,7 @@ expect_err_like "
 ttscope analyze: $work/many.log: 10 more of these"
 expect_out_like 'Found 31 memory usage summary/summaries'
 
-# Names that a terminal would obey are made safe.
+# Control characters of a title are not printed.
 { printf 'a\033]0;b\007c\n' && cat "$good"; } >"$work/escape.log"
 analyze "$work/escape.log"
 ! grep -q $'\033\|\007' "$work/out" || fail "wanted no control characters"
