@@ -7,18 +7,24 @@
 static const struct tts_command fit = {
     "fit", "CONFIG", "will a training run, or a model to be served, fit a device",
     .run = tts_cmd_fit};
-static const struct tts_command analyze = {
-    "analyze", "LOG", "what a training log says about memory, with pictures",
-    .run = tts_cmd_analyze};
 static const struct tts_command export = {.name = "export",
                                           .operands = "FILE",
                                           .summary =
                                               "turn a recording into a trace or a table"};
 
 const struct tts_command *const tts_commands[] = {
-    &tts_devices_command, &fit,    &analyze,          &tts_diff_command,   &tts_check_command,
-    &tts_show_command,    &export, &tts_pack_command, &tts_replay_command, &tts_help_command,
-    &tts_version_command, NULL,
+    &tts_devices_command,
+    &fit,
+    &tts_analyze_command,
+    &tts_diff_command,
+    &tts_check_command,
+    &tts_show_command,
+    &export,
+    &tts_pack_command,
+    &tts_replay_command,
+    &tts_help_command,
+    &tts_version_command,
+    NULL,
 };
 
 const struct tts_command *tts_command_find(const char *name)

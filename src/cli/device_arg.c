@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/same_file.h"
 #include "sources/devfile.h"
+#include "views/safe_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,4 +90,39 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     }
     *out = chip;
     return TTS_EXIT_DONE;
+}
+
+/* Adds `text`, in apostrophes if a shell would change it. Returns the new length. */
+static size_t add_shell_word(char out[TTS_DEVICE_ARG_WORDS_MAX], size_t len, const char *before,
+                             const char *text)
+{
+    enum { WORD_COLUMNS = 160 };
+    char safe[WORD_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char word[2 * sizeof safe + 64];
+    size_t to = 0, room = TTS_DEVICE_ARG_WORDS_MAX - len;
+    tts_safe_text(safe, sizeof safe, text, WORD_COLUMNS);
+    bool is_plain = safe[strspn(safe, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_-+=./,:@%")] == '\0' &&
+                    safe[0] != '\0';
+    for (const char *from = safe; *from && to + 8 < sizeof word; from++) {
+        if (*from == '\'' && !is_plain)
+            to += (size_t)snprintf(word + to, sizeof word - to, "'\\'");
+        word[to++] = *from;
+    }
+    word[to] = '\0';
+    const char *mark = is_plain ? "" : "'";
+    int need = snprintf(out + len, room, "%s%s%s%s", before, mark, word, mark);
+    if (need >= 0 && (size_t)need < room)
+        return len + (size_t)need;
+    snprintf(out + len, room, "%s", room > 4 ? " ..." : "");
+    return TTS_DEVICE_ARG_WORDS_MAX;
+}
+
+const char *tts_device_arg_words(const struct tts_device_arg *arg,
+                                 char out[TTS_DEVICE_ARG_WORDS_MAX])
+{
+    size_t len = add_shell_word(out, 0, "", arg->name);
+    for (size_t i = 0; i < arg->set_count && len < TTS_DEVICE_ARG_WORDS_MAX; i++)
+        len = add_shell_word(out, len, " --set ", arg->sets[i]);
+    return out;
 }

@@ -18,6 +18,13 @@ struct tts_device_arg {
 /* Is it a device file, rather than a preset? `name` is there. */
 bool tts_device_arg_is_file(const struct tts_device_arg *arg);
 
+/* Writes the options as a shell takes them, safe for a terminal: "n150",
+ * "'my device.yaml' --set dram_banks=4". `name` is given. A text that is too long ends in
+ * " ...". Returns `out`. */
+enum { TTS_DEVICE_ARG_WORDS_MAX = 800 };
+const char *tts_device_arg_words(const struct tts_device_arg *arg,
+                                 char out[TTS_DEVICE_ARG_WORDS_MAX]);
+
 /* Keeps one `--set`. False, said on stderr: there are too many. */
 bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text);
 

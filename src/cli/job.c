@@ -21,6 +21,19 @@ FILE *tts_job_open(struct tts_job *job, const char *path)
     return output->stream;
 }
 
+void tts_job_drop(struct tts_job *job, FILE *stream)
+{
+    size_t at = 0;
+    while (at < job->output_count && job->outputs[at].stream != stream)
+        at++;
+    if (at == job->output_count)
+        return;
+    tts_outfile_abandon(&job->outputs[at]);
+    job->output_count--;
+    memmove(&job->outputs[at], &job->outputs[at + 1],
+            (job->output_count - at) * sizeof job->outputs[0]);
+}
+
 int tts_job_fail(const struct tts_job *job, const char *path, const struct tts_error *err)
 {
     if (path)
@@ -94,10 +107,11 @@ void tts_command_usage(const struct tts_command *command, FILE *out)
                  "      --help                print the manual page\n");
 }
 
-static int run_job(const struct tts_command *command, char **argv, void *values)
+/* `scratch` is a copy of argv: reading the options changes it. */
+static int run_job(const struct tts_command *command, char **argv, char **scratch, void *values)
 {
-    struct tts_job job = {.command = command->name};
-    job.options = tts_options_begin(command->name, command->options, argv);
+    struct tts_job job = {.command = command->name, .argv = argv};
+    job.options = tts_options_begin(command->name, command->options, scratch);
     job.options.about = command;
     if (tts_options_read(&job.options, values) == TTS_OPTIONS_STOP)
         return job.options.exit_code;
@@ -112,16 +126,22 @@ static int run_job(const struct tts_command *command, char **argv, void *values)
 int tts_job_main(const struct tts_command *command, char **argv)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
-    size_t bytes = command->values_bytes > 0 ? command->values_bytes : 1;
-    void *values = alloc->alloc(alloc->ctx, bytes);
+    size_t count = 1, align = sizeof(max_align_t);
+    while (argv[count - 1])
+        count++;
+    /* One block: the values of the options, then a copy of argv. */
+    size_t argv_at = (command->values_bytes + align - 1) / align * align;
+    size_t bytes = argv_at + count * sizeof *argv;
+    char *values = alloc->alloc(alloc->ctx, bytes);
     if (!values) {
         tts_message(command->name, "out of memory");
         return TTS_EXIT_INPUT;
     }
-    memset(values, 0, bytes);
+    memset(values, 0, argv_at);
     if (command->defaults)
         memcpy(values, command->defaults, command->values_bytes);
-    int code = run_job(command, argv, values);
+    char **scratch = memcpy(values + argv_at, argv, count * sizeof *argv);
+    int code = run_job(command, argv, scratch, values);
     alloc->free(alloc->ctx, values, bytes);
     return code;
 }

@@ -16,7 +16,8 @@ enum { TTS_JOB_OUTPUTS_MAX = 8 };
 
 struct tts_job {
     const char *command;
-    char **operands; /* borrowed from argv */
+    char **argv;     /* as given, for a program that takes over */
+    char **operands; /* the texts are borrowed from argv */
     int operand_count;
     struct tts_options options; /* which of them were given */
     struct tts_outfile outputs[TTS_JOB_OUTPUTS_MAX];
@@ -29,6 +30,9 @@ int tts_job_main(const struct tts_command *command, char **argv);
 /* Opens an output, "-" for standard output. The job owns the stream, and commits it at its end.
  * Returns NULL after the problem was printed: return TTS_EXIT_INPUT then. */
 FILE *tts_job_open(struct tts_job *job, const char *path);
+
+/* Closes an output of tts_job_open() without writing it. `stream` may be NULL. */
+void tts_job_drop(struct tts_job *job, FILE *stream);
 
 /* Commits the outputs now, for a command whose answer is good although it returns `code`.
  * Returns `code`, or TTS_EXIT_INPUT after an output could not be written. */

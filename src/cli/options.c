@@ -293,7 +293,9 @@ int tts_options_read(struct tts_options *options, void *target)
             return stop(options, TTS_EXIT_USAGE);
         }
         before = options->given;
-        if (!store_value(options, &options->table[row], target))
+        if (options->table[row].type == TTS_OPTION_OPERAND)
+            options->operands[options->operand_count++] = (char *)options->value;
+        else if (!store_value(options, &options->table[row], target))
             return stop(options, TTS_EXIT_USAGE);
     }
     if (row == TTS_OPTIONS_END && !check_together(options))

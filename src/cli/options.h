@@ -25,6 +25,9 @@ enum tts_option_type {
     TTS_OPTION_NUMBER, /* uint64_t, `min` to `max` */
     TTS_OPTION_WORD,   /* int, the index of one of `words` */
     TTS_OPTION_OTHER,  /* whatever `take` stores */
+    /* The value is one more operand, at its place among the other operands. Such an option may
+     * be given again, and has no target. */
+    TTS_OPTION_OPERAND,
 };
 
 struct tts_option {

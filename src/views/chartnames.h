@@ -6,7 +6,7 @@
 
 /* All runs of the picture. Borrowed. */
 struct tts_chartnames {
-    const struct tts_chart_run *runs;
+    const struct tts_named_run *runs;
     size_t count;
 };
 

@@ -226,7 +226,7 @@ static void put_own_limit(struct tts_drawing *d, const struct tts_trainmem *mem,
 }
 
 static void draw_below(struct tts_drawing *d, const struct tts_peakchart *chart,
-                       const struct tts_chart_run *run, struct tts_svg_point top)
+                       const struct tts_named_run *run, struct tts_svg_point top)
 {
     struct shown_name name;
     struct tts_peakchart_info info[TTS_PEAKCHART_INFO_LINES];
@@ -251,14 +251,14 @@ static void draw_below(struct tts_drawing *d, const struct tts_peakchart *chart,
     }
 }
 
-static bool has_own_limit(const struct tts_peakchart *chart, const struct tts_chart_run *run)
+static bool has_own_limit(const struct tts_peakchart *chart, const struct tts_named_run *run)
 {
     return !chart->has_one_limit && tts_peakchart_has_limit(run->mem);
 }
 
 /* All of a run but its bar and the line of its limit, in the slot that begins there. */
 static void draw_run(struct tts_drawing *d, const struct tts_peakchart *chart,
-                     const struct tts_chart_run *run, struct tts_svg_point at)
+                     const struct tts_named_run *run, struct tts_svg_point at)
 {
     bool has_own = has_own_limit(chart, run);
     int64_t limit = has_own ? limit_y(chart, run->mem, at.y) : 0;
@@ -320,7 +320,7 @@ static void draw_rows(struct tts_drawing *d, const struct tts_peakchart *chart)
     }
 }
 
-enum tts_status tts_peakchart(const struct tts_chart_run *runs, size_t count, const char *title,
+enum tts_status tts_peakchart(const struct tts_named_run *runs, size_t count, const char *title,
                               const struct tts_alloc *alloc, struct tts_drawing *out)
 {
     if (count == 0 || count > TTS_CHART_RUNS_MAX)

@@ -87,7 +87,7 @@ static void draw_outline(struct tts_drawing *d, const struct tts_peakchart *char
 }
 
 void tts_peakchart_draw_bar(struct tts_drawing *d, const struct tts_peakchart *chart,
-                            const struct tts_chart_run *run, struct tts_svg_point corner)
+                            const struct tts_named_run *run, struct tts_svg_point corner)
 {
     const struct tts_trainmem *mem = run->mem;
     if (!mem->has_parts) {
@@ -260,7 +260,7 @@ static int64_t put_above(struct tts_drawing *d, struct tts_text_at at, const cha
 }
 
 int64_t tts_peakchart_draw_labels(struct tts_drawing *d, const struct tts_peakchart *chart,
-                                  const struct tts_chart_run *run, struct tts_svg_point corner,
+                                  const struct tts_named_run *run, struct tts_svg_point corner,
                                   bool is_ground)
 {
     const struct tts_trainmem *mem = run->mem;

@@ -7,7 +7,7 @@
 
 /* In hundredths of a pixel but for the counts; the same for every row of bars. */
 struct tts_peakchart {
-    const struct tts_chart_run *runs;
+    const struct tts_named_run *runs;
     struct tts_chartnames names;
     size_t count, per_row, rows;
     struct tts_chart_scale scale;
@@ -48,7 +48,7 @@ struct tts_peakchart_info {
     bool bold;
 };
 /* Usage, verdict, the phase of the peak, and whether the sizes are theory or measured. */
-size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_chart_run *run,
+size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_named_run *run,
                           struct tts_peakchart_info out[TTS_PEAKCHART_INFO_LINES]);
 
 /* "Total: 8279 MB". Terminated; returns `out`. */
@@ -77,8 +77,8 @@ struct tts_svg_box tts_peakchart_part_box(const struct tts_peakchart *chart,
 
 /* Boxes first, then the grounds of their labels, and, above the lines of the limits, those. */
 void tts_peakchart_draw_bar(struct tts_drawing *d, const struct tts_peakchart *chart,
-                            const struct tts_chart_run *run, struct tts_svg_point corner);
+                            const struct tts_named_run *run, struct tts_svg_point corner);
 /* Returns how high they reach. */
 int64_t tts_peakchart_draw_labels(struct tts_drawing *d, const struct tts_peakchart *chart,
-                                  const struct tts_chart_run *run, struct tts_svg_point corner,
+                                  const struct tts_named_run *run, struct tts_svg_point corner,
                                   bool is_ground);

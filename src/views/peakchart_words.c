@@ -47,7 +47,7 @@ static void say(struct tts_peakchart_info *info, struct tts_paint paint, bool bo
 }
 
 /* In one line, or in two where slots are narrow. Returns the number of lines. */
-static size_t say_phase(const struct tts_peakchart *chart, const struct tts_chart_run *run,
+static size_t say_phase(const struct tts_peakchart *chart, const struct tts_named_run *run,
                         struct tts_peakchart_info *out)
 {
     enum { ROOMY = 4 };
@@ -69,7 +69,7 @@ static size_t say_phase(const struct tts_peakchart *chart, const struct tts_char
     return 1;
 }
 
-size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_chart_run *run,
+size_t tts_peakchart_info(const struct tts_peakchart *chart, const struct tts_named_run *run,
                           struct tts_peakchart_info out[TTS_PEAKCHART_INFO_LINES])
 {
     const struct tts_trainmem *mem = run->mem;

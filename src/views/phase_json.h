@@ -1,12 +1,17 @@
-/* phase_json.h: what a phase did to memory, in the one form that all commands write. */
+/* phase_json.h: the memory figures of a phase in JSON, in the one form that all commands write.
+ */
 #pragma once
 
 #include "model/run.h"
 #include "ttscope/usage.h"
 #include "views/json.h"
 
-/* The field "dram" of a phase. */
+/* Writes the field "dram" of a phase. */
 void tts_phase_json_dram(struct tts_json *json, const struct tts_pool_usage *dram);
 
-/* null where it is not known. */
+/* Writes a phase of a run as an object: its name, its line, "dram" and "l1". All of "l1" is
+ * null unless the run tracks L1. */
+void tts_phase_json(struct tts_json *json, const struct tts_run_phase *phase, bool tracks_l1);
+
+/* Writes an amount, or null if it is not known. */
 void tts_json_amount(struct tts_json *json, const char *key, struct tts_amount amount);

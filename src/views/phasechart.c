@@ -37,7 +37,7 @@ static const struct tts_chart_stroke limit_stroke = {3 * TTS_PX / 2, 8 * TTS_PX}
 
 /* One run: its scale, and where it is drawn. */
 struct phasepanel {
-    const struct tts_chart_run *run;
+    const struct tts_named_run *run;
     struct tts_chartnames names; /* of all panels */
     struct tts_linechart chart;
     bool has_unit; /* "Memory (MB)" is beside it */
@@ -66,7 +66,7 @@ static struct tts_amount phase_value(const void *ctx, size_t series, size_t poin
     return run->phases[point].figures[phase_figures[series]];
 }
 
-static struct tts_linechart chart_of(const struct tts_chart_run *run, int64_t low, int64_t high)
+static struct tts_linechart chart_of(const struct tts_named_run *run, int64_t low, int64_t high)
 {
     return (struct tts_linechart){.scale = tts_chart_scale_of(low, high, TICKS),
                                   .point_count = run->run->phase_count,
@@ -324,7 +324,7 @@ static void draw_panel(struct tts_drawing *d, const struct phasepanel *panel,
 
 /* --- scales ------------------------------------------------------------------------------- */
 
-static void range_of(const struct tts_chart_run *run, int64_t *low, int64_t *high)
+static void range_of(const struct tts_named_run *run, int64_t *low, int64_t *high)
 {
     *low = 0;
     *high = run->mem->peak.bytes;
@@ -341,7 +341,7 @@ static void range_of(const struct tts_chart_run *run, int64_t *low, int64_t *hig
 }
 
 /* One scale for all, unless some would be too small to see. */
-static void choose_scales(struct chart *chart, const struct tts_chart_run *runs)
+static void choose_scales(struct chart *chart, const struct tts_named_run *runs)
 {
     struct tts_chartnames names = {runs, chart->count};
     int64_t low = 0, high = 0, least = INT64_MAX;
@@ -482,7 +482,7 @@ static void describe(struct tts_drawing *d, const struct chart *chart, const cha
     }
 }
 
-enum tts_status tts_phasechart(const struct tts_chart_run *runs, size_t count,
+enum tts_status tts_phasechart(const struct tts_named_run *runs, size_t count,
                                const char *title, const struct tts_alloc *alloc,
                                struct tts_drawing *out)
 {

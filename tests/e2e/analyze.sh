@@ -8,7 +8,7 @@ analyze() {
     run "$ttscope" analyze "$@"
 }
 
-# Of what was printed: each label of the published script as often as there are runs.
+# Counts the lines of the output that contain a text.
 expect_count() { # how often, a line's beginning
     local got
     got=$(grep -c -F -- "$2" <<<"$out")
@@ -83,7 +83,7 @@ expect_out_like '  reached in BACKWARD_PASS, line '
 [ "$(tail -n 3 "$work/out" | head -n 2)" = "Analysis complete
 $rule" ] || fail "wanted the end as published"
 
-# Whoever looks for a published label finds it once a run.
+# Each published label is printed once for each run.
 for label in 'Section: ' 'Number of parameters: ' '--- Model Size ---' '--- Optimizer State ---' \
     '--- Activations Size ---' '--- Gradients Size ---' '--- Peak DRAM Usage ---' 'Activations:' \
     'Peak DRAM:' 'Device Memory:' 'Usage:'; do
@@ -92,11 +92,12 @@ done
 for label in 'Actual (from logs):' 'Expected (input):' 'Difference:'; do
     expect_count 6 "$label"
 done
-# But for that one, lines fit a terminal.
+# All lines fit a terminal, except for the published line about the model size.
 [ -z "$(grep -v '^Model size not provided' "$work/out" | awk 'length > 80')" ] ||
     fail "wanted lines of at most 80 columns"
 
-# Bad news is not a failure of the analysis; what helps is said, and the command that counts it.
+# A run that does not fit is not an error. The output says what helps, and which command
+# computes how much it helps.
 expect_out_like '  does not fit: 15,666.65 MB of 12,288.00 MB, 3,378.65 MB too much
 '
 expect_count 1 '- recompute activations (runner_type: memory_efficient)'
@@ -118,7 +119,7 @@ expect_count 2 '  with model and optimizer as measured'
 
 # --- options ------------------------------------------------------------------------------
 
-# Dashes and underscores are the same, and so are ways to write a size.
+# Dashes and underscores in option names are equal. A size can be written in several ways.
 analyze "$logs/one_run.log" --device-memory 6442450944
 expect_code 0
 expect_out_like '  Device Memory:        6,144.00 MB
@@ -154,7 +155,7 @@ expect_code 0
 expect_out_like 'Available device memory, calculated from logs: 28520.00 MB'
 expect_out_like '  Device Memory:        28,520.00 MB'
 expect_out_like 'device memory: line 2 of the log'
-# A log that says what a preset has is of that preset, as far as one can tell.
+# If a log states the memory of a preset, that preset is proposed.
 sed 's/28520 MB/12254 MB/; s/Peak: 8278.65/Peak: 13000.65/' "$logs/with_device.log" >"$work/small.log"
 analyze "$work/small.log"
 expect_out_like '  does not fit: '
@@ -162,7 +163,7 @@ expect_out_like 'ttscope fit CONFIG --device n150'
 sed -i 's/12254 MB/12253 MB/' "$work/small.log"
 analyze "$work/small.log"
 expect_out_like 'ttscope fit CONFIG --device NAME'
-# What one log says is not for the others.
+# The device memory of one log does not apply to other logs.
 analyze "$logs/with_device.log" "$logs/one_run.log"
 expect_code 0
 expect_out_like 'Found 2 memory usage summary/summaries
@@ -200,7 +201,7 @@ expect_out_like '  Difference:           +0.00%
 '
 analyze "$logs/one_run.log" --optimizer_size 0
 expect_count 1 '  nothing is expected, so the difference has no percentage'
-# Every name of the manual is one.
+# Each optimizer of the manual page is accepted.
 for name in AdamW MorehAdamW AdamWComposite AdamWKahan AdamWFullPrecision SGD SGDMomentum \
     SGDComposite MuonComposite NoOp; do
     analyze "$logs/one_run.log" --optimizer "$name"
@@ -242,7 +243,7 @@ analyze "$work/twice.log"
 [ "$(grep '^Section: ' <<<"$out")" = 'Section: twice.log
 Section: twice.log (2)' ] || fail "wanted a number behind the name"
 
-# Logs that are called alike have as much of their path as tells them apart.
+# Logs with the same name are shown with as much of their path as tells them apart.
 mkdir -p "$work/e1" "$work/e2"
 cp "$logs/one_run.log" "$work/e1/train.log"
 cp "$logs/one_run.log" "$work/e2/train.log"
@@ -265,7 +266,8 @@ expect_out_like 'Found 1 memory usage summary/summaries
 Model size not provided, calculated from logs: 2098.18 MB (1,100,048,384 parameters, assuming bf16)'
 expect_out_like '  Peak DRAM:            14,452.91 MB'
 
-# Of several chips the figures are of one, so the parameters of the whole say nothing of them.
+# The figures of a parallel run are those of one chip, so the parameter count of the whole model
+# is not used.
 run "$ttscope" fit "$source_dir/examples/fit/training.yaml" --tensor-parallel 2 --accumulate 3
 expect_out_like '
 llama, 22 blocks, batch 2, default runner, 3 micro steps, tensor parallel 2
@@ -278,7 +280,7 @@ Section: llama, 22 blocks, batch 2, default runner, 3 micro steps, '
 expect_out_like 'Number of parameters: unknown'
 expect_count 3 '  Difference:           unknown'
 
-# --- what turns bad news into a failure ---------------------------------------------------
+# --- --fail-above -------------------------------------------------------------------------
 
 analyze "$two_runs" --fail-above 95%
 expect_code 1
@@ -304,7 +306,7 @@ analyze "$logs/one_run.log" --device_memory 12
 expect_code 0
 expect_err "ttscope analyze: note: '--device_memory' is in bytes, unless it has a unit as in 12GiB"
 
-# The reasons are true: SGD keeps what no log says; a peak that lies where the optimizer is made.
+# The reasons are true: no log says whether SGD has momentum.
 { printf '[OPTIMIZER] ----\n  name  SGD\n\n'; cat "$logs/one_run.log"; } >"$work/sgd.log"
 analyze "$work/sgd.log"
 expect_out_like '
@@ -320,7 +322,7 @@ done
 
 # --- pictures -----------------------------------------------------------------------------
 
-# What fontconfig keeps until the end is not ours.
+# The memory that fontconfig never frees is no leak of ours.
 echo 'leak:libfontconfig' >"$work/suppressions"
 export LSAN_OPTIONS="suppressions=$work/suppressions:print_suppressions=0"
 cd "$work" || exit 1
@@ -358,17 +360,17 @@ if command -v xmllint >/dev/null; then
         expect_code 0
     done
 fi
-# What a terminal would obey is not in the last line either.
+# Control characters of a file name are not printed.
 analyze "$logs/one_run.log" --visualize_peak -o $'a\033b.svg'
 expect_code 0
 expect_out_like 'Visualization saved to: a?b.svg'
-# A small run on a large device has its figures.
+# The pictures of a small run on a large device have decimals.
 sed -E 's/([0-9]+)([0-9]{2})\.[0-9]{2} MB/0.\2 MB/g' "$logs/one_run.log" >tiny.log
 analyze tiny.log --visualize_peak --visualize_phases -o tiny.svg
 [[ $(cat tiny.svg) == *'>Total: 0.78 MB<'* ]] || fail "wanted decimals"
 [[ $(cat tiny.svg) == *'12288 MB<'* ]] || fail "wanted a limit without"
 [[ $(cat tiny.svg tiny-phases.svg) != *'>0 MB<'* ]] || fail "wanted no part to be 0 MB"
-# Nothing to draw.
+# A log without phases gives no picture.
 printf '%s\n' '=== Memory Usage Summary ===' '' '=== Final Totals ===' \
     'Overall DRAM Peak: 5.00 MB, Final DRAM Usage: 1.00 MB' >blank.log
 analyze blank.log --visualize_phases -o blank.svg
@@ -376,8 +378,8 @@ expect_code 5
 expect_err_like "cannot draw 'blank.svg': no run says what its phases took"
 expect_out_like '  Peak DRAM:            5.00 MB'
 [[ $out != *'Visualization saved'* && ! -e blank.svg ]] || fail "wanted no picture"
-# More runs than the table and the pictures show: the worst of 100 is the last, and two before it
-# have no peak.
+# There are more runs than the table and the pictures show. The last of 100 runs is the worst,
+# and the two runs before it have no peak.
 many() { # NUMBER PEAK
     printf 'run %s\n=== Memory Usage Summary ===\n\n--- MODEL_CREATION ---\n' "$1"
     printf '  DRAM: Segment Peak %s MB, Allocations %s MB, Deallocations 0.00 MB, Segment Change +%s MB\n' \
@@ -411,7 +413,7 @@ done
 [[ $(cat many.svg) == *' worst first, and 52 more: 50 fit, 2 unknown.'* ]] || fail "wanted it in the description"
 [[ $(cat many-phases.svg) == *'>worst first, and 88 more: 86 fit, 2 unknown<'* ]] ||
     fail "wanted a count of the others"
-# Up to 48 runs, the order is that of the log, and all are shown.
+# Up to 48 runs are all shown, in the order of the log.
 for i in {1..47}; do many "$i" "$((1000 + i)).00"; done >many.log
 many 48 99999.00 >>many.log
 analyze many.log --visualize_peak -o many.svg

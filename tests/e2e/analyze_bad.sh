@@ -8,7 +8,7 @@ good=$logs/one_run.log
 analyze() {
     run "$ttscope" analyze "$@"
 }
-# One line, nothing on stdout.
+# Expects one message and nothing on standard output.
 refused() { # exit code, what is said
     expect_code "$1"
     expect_out ''
@@ -18,49 +18,50 @@ refused() { # exit code, what is said
 # --- options ------------------------------------------------------------------------------
 
 analyze
-refused 2 "which log? give '--logs FILE' ('-' is standard input)"
+refused 2 "missing operand 'LOG' (see 'ttscope help analyze')"
 expected="expected bytes as 12884901888, 1.2e9 or 12GiB"
 analyze "$good" --device_memory 0
-refused 2 "'--device_memory 0' is no memory at all, $expected"
+refused 2 "invalid value '0' for '--device-memory': it is no memory at all"
 analyze "$good" --device_memory -1
-refused 2 "'--device_memory -1' is below 0, $expected"
+refused 2 "invalid value '-1' for '--device-memory': it is below 0, $expected"
 analyze "$good" --device_memory=-12G
-refused 2 "'--device_memory -12G' is below 0, $expected"
+refused 2 "invalid value '-12G' for '--device-memory': it is below 0, $expected"
 for size in nan inf 12x '' '12 000' 0x10 1,024; do
     analyze "$good" --device_memory "$size"
-    refused 2 "'--device_memory $size' is not a number of bytes, $expected"
+    refused 2 "invalid value '$size' for '--device-memory': it is not a number of bytes, $expected"
 done
 analyze "$good" --device_memory 1e30
-refused 2 "'--device_memory 1e30' is more than 2^60 bytes, $expected"
+refused 2 "invalid value '1e30' for '--device-memory': it is more than 2^60 bytes, $expected"
 for option in model optimizer gradients; do
     analyze "$good" "--${option}_size" -5
-    refused 2 "'--${option}_size -5' is below 0, $expected"
+    refused 2 "invalid value '-5' for '--$option-size': it is below 0, $expected"
     analyze "$good" "--${option}_size" many
-    refused 2 "'--${option}_size many' is not a number of bytes, $expected"
+    refused 2 "invalid value 'many' for '--$option-size': it is not a number of bytes, $expected"
     analyze "$good" "--${option}_size" 0
     expect_code 0
 done
 analyze "$good" --device n150 --device_memory 12G
-refused 2 "'--device' and '--device_memory' both say how much memory there is, give one of them"
+refused 2 "'--device' and '--device-memory' do not go together (see 'ttscope help analyze')"
 analyze "$good" --device n151
 expect_code 2
 expect_err_like "did you mean 'n150'?"
 analyze "$good" --set dram_banks=4
-refused 2 "'--set' changes a device: give '--device NAME' too"
+refused 2 "'--set' needs '--device NAME' (see 'ttscope help analyze')"
 analyze "$good" --dtype bf61
-refused 2 "unknown dtype 'bf61', did you mean 'bf16'? (bf16 or fp32)"
+refused 2 "invalid value 'bf61' for '--dtype': expected bf16 or fp32"
 analyze "$good" --optimizer adamv
 expect_code 2
-expect_err_like "unknown optimizer 'adamv', did you mean 'AdamW'?"
+expect_err_like "invalid value 'adamv' for '--optimizer': did you mean 'AdamW'?"
 analyze "$good" --json --csv
-refused 2 "'--json' and '--csv' are two answers, give one of them"
+refused 2 "'--csv' and '--json' do not go together (see 'ttscope help analyze')"
 for limit in 95 0.95 0% -5% 95%% nan; do
     analyze "$good" --fail-above "$limit"
-    refused 2 "'--fail-above $limit' is not a share of the device memory, expected a percentage as '95%' or '97.5%'"
+    refused 2 "invalid value '$limit' for '--fail-above': expected a percentage of the device memory as 95% or 97.5%"
 done
 analyze "$good" --format svg
 refused 2 "'--format' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
-# Without a picture these have no effect, as in the original script: the name is not looked at.
+# Without a picture these options have no effect, as in the original script: the name is not
+# checked.
 for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
     analyze "$good" "$option"
     expect_code 0
@@ -70,9 +71,7 @@ for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
 done
 analyze "$good" --visualize_peak --format gif
 expect_code 2
-expect_err "ttscope analyze: unknown format 'gif' (png, svg or pdf)"
-analyze "$good" --visualize_peak --format pmg
-refused 2 "unknown format 'pmg', did you mean 'png'? (png, svg or pdf)"
+expect_err "ttscope analyze: invalid value 'gif' for '--format': expected png, svg or pdf"
 analyze "$good" --visualize_peak -o x.jpg
 refused 2 "cannot tell the format of 'x.jpg' by its name: give '--format' png, svg or pdf"
 analyze - --logs -
@@ -96,7 +95,7 @@ analyze "$good" --visualize_peak --format svg -o -
 refused 2 "standard output has the answer, a picture or '--junit' needs a file"
 analyze "$good" --visualize_peak -o "$work/a.svg" --junit "$work/a.svg"
 refused 2 "'$work/a.svg' cannot be both a picture and '--junit'"
-# The same file under two names, whether it is there or not.
+# Two names of the same file are found, whether the file exists or not.
 mkdir "$work/names"
 ln -s names "$work/alias"
 cd "$work/names" || exit 1
@@ -113,10 +112,10 @@ refused 2 "'x-phases.svg' cannot be both pictures: give another name"
 ln out.svg hard.svg
 analyze "$good" --visualize_peak -o out.svg --junit hard.svg
 refused 2 "'out.svg' cannot be both a picture and '--junit'"
-# What is thrown away twice is no loss.
+# Two outputs may both go to /dev/null.
 analyze "$good" --visualize_peak -o /dev/null --format svg --junit /dev/null
 expect_code 0
-# The file that standard output goes to has the answer.
+# No other output may replace the file that standard output goes to.
 for output in '--visualize_peak -o o.svg' '--visualize_peak --format svg -o /dev/stdout' \
     '--junit o.svg' '--junit /dev/stdout'; do
     run sh -c "'$ttscope' analyze '$good' $output >o.svg"
@@ -137,7 +136,7 @@ analyze "$good" --visualize_peak -o "$work/.svg" --format svg
 expect_code 0
 rm "$work/.svg"
 
-# What cannot be written is found before the log is read.
+# An output that cannot be written is found before the log is read.
 analyze no_such.log --visualize_peak -o "$work/none/x.svg"
 refused 3 "cannot write '$work/none/x.svg': no such file or directory"
 analyze no_such.log --junit "$work/none/x.xml"
@@ -149,7 +148,7 @@ analyze no_such.log --visualize_peak -o "$work/dir.svg"
 expect_code 3
 expect_err_like "cannot write '$work/dir.svg'"
 
-# A picture that was there stays when there is nothing to draw, and none is left half.
+# An older picture stays if there is nothing to draw, and no temporary file is left.
 echo old >"$work/old.svg"
 analyze "$logs/no_summary.log" --visualize_peak -o "$work/old.svg"
 expect_code 3
@@ -157,7 +156,7 @@ expect_code 3
 [ -z "$(find "$work" -name '.ttscope-*' -o -name 'old*' ! -name old.svg)" ] ||
     fail "wanted nothing left behind"
 
-# Standard output that is full.
+# A full disk on standard output is an error.
 if [ -e /dev/full ]; then
     for form in --csv --json --use_actual_sizes; do
         run sh -c "'$ttscope' analyze '$good' $form >/dev/full"
@@ -166,7 +165,7 @@ if [ -e /dev/full ]; then
     done
 fi
 
-# PNG and PDF are drawn by a program of their own.
+# A separate program draws PNG and PDF.
 mkdir -p "$work/alone/bin"
 cp "$ttscope" "$work/alone/bin/ttscope"
 run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak -o "$work/y.png"
@@ -202,7 +201,7 @@ expect_out ''
 expect_err_like "it is empty
 ttscope analyze: cannot read 'no_such.log'"
 
-# What is missing in a part is said, with its line, and the rest is answered.
+# Messages name what is missing, with its line. The rest is analysed.
 analyze "$logs/cut.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/cut.log:"
@@ -235,14 +234,21 @@ expect_err_like "no memory summary in '$logs/no_summary.log'"
 analyze no_such.log "$two_runs" --fail-above 95%
 expect_code 1
 
-# Figures whose heading is not there.
+# A device memory that is shared by more devices than it has bytes is not known.
+{ printf '[HARDWARE] ---\n  mesh  60000x60000\n  memory  1 MB\n' && cat "$good"; } >"$work/shared.log"
+analyze "$work/shared.log" --junit "$work/shared.xml" --fail-above 95%
+expect_code 5
+expect_err_like "the device memory is not known, so '--fail-above' cannot be told"
+grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer"
+
+# Figures without a heading are counted and named.
 cat "$good" "$logs/stray.log" >"$work/rotated.log"
 analyze "$work/rotated.log"
 expect_code 5
 expect_err_like "$work/rotated.log:24: memory figures outside any summary, "
 expect_out_like 'Found 1 memory usage summary/summaries'
 
-# Not every one of many is told.
+# At most 20 notes of a log are printed.
 for _ in {1..30}; do cat "$logs/bad_number.log"; done >"$work/many.log"
 analyze "$work/many.log" "$good"
 expect_code 5
@@ -251,7 +257,7 @@ expect_err_like "
 ttscope analyze: $work/many.log: 10 more of these"
 expect_out_like 'Found 31 memory usage summary/summaries'
 
-# Names that a terminal would obey are made safe.
+# Control characters of a title are not printed.
 { printf 'a\033]0;b\007c\n' && cat "$good"; } >"$work/escape.log"
 analyze "$work/escape.log"
 ! grep -q $'\033\|\007' "$work/out" || fail "wanted no control characters"

@@ -45,7 +45,7 @@ expect_jq '.runs[1] | [.peak_phase, .breakdown_sizes, .cut, .notes, .rank]' \
     '["BACKWARD_PASS","expected",false,[],null]'
 expect_jq '.logs | map([.runs, .problem])' '[[2,null]]'
 
-# The only run stands at the top as well, as fit has it.
+# The fields of a single run are also at the top level, where `fit` writes them.
 json "$logs/one_run.log" --use_actual_sizes --device n150
 expect_code 0
 expect_jq 'del(.schema, .runs, .logs) == .runs[0]' true
@@ -56,7 +56,7 @@ run sh -c "'$ttscope' fit '$source_dir/examples/fit/training.yaml' | '$ttscope' 
 cp "$work/out" "$work/document"
 expect_jq '[(.phases | length) > 4, .log, .optimizer_name]' '[true,"-","AdamW"]'
 
-# What is not known is null.
+# Unknown values are null.
 json "$logs/micro_steps.log"
 expect_code 0
 expect_jq '[.parameters, .model.expected_bytes, .model.expected_source, .model.difference_ratio]' \
@@ -85,7 +85,7 @@ expect_out ''
 
 # --- lines that were wrapped --------------------------------------------------------------
 
-# The same answer as of the log itself, but for the numbers of lines.
+# A wrapped log gives the same answer as the log itself, except for line numbers.
 without_lines='del(.logs, .log, .name, .runs[].name) | del(.. | objects | .line, .log)'
 same_as_whole() { # the log, a name
     json "$1"
@@ -102,7 +102,7 @@ for log in "$two_runs" "$logs/with_device.log"; do
         same_as_whole "$work/wrapped.log" "between words at width $width"
     done
 done
-# What is lost is derived, and that is said.
+# A lost figure is derived from others, and a note says so.
 sed 's/, Segment Change.*//' "$logs/one_run.log" >"$work/lost.log"
 json "$work/lost.log"
 expect_code 5
@@ -137,7 +137,7 @@ END
     expect_code 0
 fi
 
-# Ratios are the same in both, also where one could round.
+# JSON and CSV have the same ratio, cut off and not rounded.
 json "$logs/one_run.log"
 peak=$(jq .peak_bytes "$work/document")
 json "$logs/one_run.log" --device_memory $((peak + 1))
@@ -171,7 +171,7 @@ run "$ttscope" analyze "$two_runs" --junit "$report" --fail-above 50.5% --json
 expect_code 1
 grep -q 'tests="2" failures="2" errors="0"' "$report" || fail "wanted both to be above"
 grep -q 'name="peak at most 50.5% of device memory"' "$report" || fail "wanted the limit"
-# A log that could not be read is an error of the report, which else would look complete.
+# A log that cannot be read is an error in the report. Otherwise the report would look complete.
 run "$ttscope" analyze "$logs/one_run.log" no_such.log "$logs/no_summary.log" --junit "$report"
 expect_code 5
 grep -q 'tests="3" failures="0" errors="2"' "$report" || fail "wanted errors"
@@ -182,7 +182,7 @@ grep -q '<testcase classname="no_summary.log" name="peak fits device memory">' "
 grep -q '<property name="no_summary.log: peak fits device memory" value="[^"]*no_summary.log"/>' \
     "$report" || fail "wanted the log as a property"
 grep -q '<error message="no memory summary: run the program ' "$report" || fail "wanted why"
-# The report of an earlier time does not stay when nothing could be told.
+# An older report is replaced even if no log has a run.
 run "$ttscope" analyze "$logs/no_summary.log" --junit "$report"
 expect_code 3
 expect_out ''

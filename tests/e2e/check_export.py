@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the four exports of one file against each other.
+"""Compares the four exports of one file with each other.
 
     check_export.py DIR [SLOTS [POOL=BYTES...]]
 
-POOL=BYTES are the capacities that the trace must show. DIR has out.csv, out.json, out.chrome, out.pftrace and perfetto_check_pb2.py. The rows of the CSV
-are folded by a plain model of what lives; everything else must say the same.
+POOL=BYTES are the capacities that the traces must show. DIR has out.csv, out.json, out.chrome, out.pftrace
+and perfetto_check_pb2.py. A simple model folds the rows of the CSV into counters, buffers and operations; the
+other formats must say the same.
 """
 
 import csv
@@ -32,7 +33,7 @@ def expect(what, got, wanted):
 
 
 def size_of(count):
-    """Bytes as names have them: three digits and a unit."""
+    """Returns a size as names contain it: three digits and a unit."""
     if count < 1024:
         return f"{count} B"
     for power, unit in enumerate("KMGTPE", 1):
@@ -55,12 +56,12 @@ def sized(name, count):
 
 
 def without_mark(text):
-    """A text as it was before a spreadsheet was thought of."""
+    """Removes the apostrophe that keeps a spreadsheet from reading a formula."""
     return text[1:] if len(text) > 1 and text[0] == "'" and text[1] in "=+-@\t\r" else text
 
 
 def as_cell(key, value):
-    """A field of the JSON as the CSV has it."""
+    """Returns a JSON value as the CSV writes it."""
     if key == "ranges":
         return "+".join(f"{r[0]}-{r[1]}..{r[2]}-{r[3]}" for r in value)
     if isinstance(value, bool):
@@ -93,7 +94,7 @@ def read_rows(directory):
 
 
 class Model:
-    """What the rows say happened, as lists in the order of time."""
+    """The history that the rows describe, as lists in the order of time."""
 
     def __init__(self, header, rows, slots):
         self.has_times = header["has_times"]
@@ -115,7 +116,7 @@ class Model:
         self.cores = defaultdict(lambda: defaultdict(int))
         self.open_ops = defaultdict(list)
         self.last_thread = None
-        self.early = set()  # operations that are told at their begin
+        self.early = set()  # operations whose name is written when they begin
         self.open_traces = defaultdict(list)
         self.open_phases = {}
         for row in rows:
@@ -184,8 +185,8 @@ class Model:
     on_live = on_alloc
 
     def stack_of(self, row):
-        """Operations of the thread that allocates: the only one that has some, or the next in
-        turn that is in an operation of that name."""
+        """Returns the open operations of the thread that allocates: the only thread with open
+        operations, or the next thread in turn that is in an operation of that name."""
         threads = list(self.open_ops)
         at = threads.index(self.last_thread) if self.last_thread in threads else 0
         stacks = [s for s in map(self.open_ops.get, threads[at:] + threads[:at]) if s]
@@ -249,8 +250,9 @@ class Model:
         stack.append(self.ops[-1])
 
     def end_op(self, stack, time):
-        """An operation has what those in it had, and its size in its name. Not in the name if
-        one inside begins at the same time: it is told before its size is known."""
+        """Ends an operation. Its bytes include those of inner operations, and its name includes
+        its size, unless an inner operation begins at the same time: then the name is written
+        before the size is known."""
         op = stack.pop()
         op[1] = time
         if stack:
@@ -295,13 +297,13 @@ class Model:
 
 
 def op_of(row):
-    """As timelines have it: the first 63 bytes, on one line."""
+    """Returns the name of an operation as timelines write it: the first 63 bytes, on one line."""
     text = row["op"].encode()[:63].decode(errors="replace")
     return "".join("?" if ord(c) < 32 or ord(c) == 127 else c for c in text)
 
 
 def compare(model, got, end):
-    """`end` is what has no end, as the format tells it."""
+    """Compares a format with the model. `end` is how the format writes a missing end."""
     closed = lambda slices: [[s[0], end if s[1] is END_OF_TIME else s[1], *s[2:]] for s in slices]
     expect("counters", got.counters, model.counters)
     expect("buffers", [list(b) for b in got.buffers], closed(model.buffers))
@@ -328,7 +330,7 @@ class Found:
 
 
 def check_capacities(got, model, wanted):
-    """A line from the first byte of a pool to the end of the file, or none."""
+    """Checks that the line of a capacity goes from the first byte of its pool to the end."""
     pools = {(device, pool) for device, pool in model.seen if pool in wanted}
     expect("pools with a capacity", sorted(got.capacities), sorted(pools))
     for key, points in got.capacities.items():
@@ -360,7 +362,7 @@ class Perfetto(Found):
         self.open = defaultdict(list)
         for packet in trace.packet:
             self.packet(packet)
-        # As a reader takes them: by time, and in the order of the file at one time.
+        # In the order in which readers take them: by time, then by their place in the file.
         for packet in sorted(trace.packet, key=lambda packet: packet.timestamp):
             if packet.WhichOneof("data") == "track_event":
                 self.event(packet)
@@ -390,7 +392,7 @@ class Perfetto(Found):
             fail(f"an event on track {packet.track_event.track_uuid}, which is not described")
 
     def check_groups(self):
-        """Every track whose name begins with a device stands below the track of that device."""
+        """Checks that a track whose name begins with a device is below the track of that device."""
         for track in self.tracks.values():
             words = track.name.split()
             if track.HasField("process") or words[0] != "device":
@@ -493,8 +495,8 @@ class Chrome(Found):
         self.pids = {}
         for event in events:
             self.check(event)
-        # As a reader takes them: by time, and in the order of the file at one time. A whole
-        # slice is its begin and its end.
+        # In the order in which readers take them: by time, then by their place in the file. A
+        # complete slice counts as its begin and its end.
         parts = []
         for event in events:
             parts.append((event["ts"], event))

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# export: four formats that say the same, whatever the file, and whole ones of a damaged file.
+# `ttscope export`: the four formats say the same. The export of a damaged file is complete in its
+# format.
 . "$(dirname "$0")/lib.sh"
 
 make=$TTS_BUILD_DIR/tests/make_recording
@@ -25,7 +26,7 @@ cat >"$work/graph.json" <<'END'
  {"counter":10,"node_type":"capture_end","params":null,"connections":[]}]
 END
 
-# Exports a file four times and holds the results against each other.
+# Exports a file in all four formats and compares the results.
 compare() { # file, slots, the exit code of each export, a device and its capacities
     local format device=()
     [ -z "${4:-}" ] || device=(--device "$4")
@@ -57,7 +58,7 @@ expect_out_like " 0 buffers, "
 "$make" "$work/box.tts" box_of 2000 4 || exit 1
 compare "$work/box.tts" 4096 0
 
-# Recordings of several blocks have keyframes inside: these are passed over.
+# A recording of several blocks has keyframes inside. They are not exported.
 "$make" "$work/long.tts" random 150000 5 || exit 1
 run sh -c '"$1" export "$2" --to csv | cut -d, -f3 | sort | uniq -c' sh "$ttscope" "$work/long.tts"
 expect_code 0
@@ -86,7 +87,7 @@ run jq -e '.otherData.complete and (.traceEvents | all((.pid == 1 or .pid == 107
     (.traceEvents | map(.ph) | unique) == ["C", "M", "X", "b", "e", "i"]' "$work/out.chrome"
 expect_code 0
 
-# Sizes are in names, peaks are marked, and the device has its capacity.
+# Names include sizes, peaks are marked, and the capacity of the device is drawn.
 run "$ttscope" export "$work/graph.json" --to chrome --device n150 --set l1_small=32K -o "$work/out.chrome"
 expect_code 0
 expect_err "ttscope export: note: no times in the file: one microsecond for each event"
@@ -104,7 +105,7 @@ device 0 L1 capacity1360704
 peak of L1 2.00 KiB per bank'
 run "$ttscope" export "$work/graph.json" --to chrome --set l1_small=32K
 expect_code 2
-expect_err "ttscope export: '--set' changes a device, which '--device NAME' gives"
+expect_err "ttscope export: '--set' needs '--device NAME' (see 'ttscope help export')"
 run "$ttscope" export "$work/graph.json" --to chrome --device n15
 expect_code 2
 expect_err_like "n15"
@@ -117,12 +118,12 @@ expect_code 0
 expect_out_like "TYPE_SLICE_END"
 [[ $out != *"one microsecond"* ]] || fail "wanted the times of the recording"
 
-# Buffers that are not drawn are said.
+# A note counts the buffers that are not drawn.
 run "$ttscope" export "$work/1.tts" --to perfetto -s 1 -o "$work/out.pftrace"
 expect_code 0
 expect_err_like "counted but not drawn: *"
 
-# So are names for which there is no room, also in the output.
+# A note counts the names for which there is no room. The output has this note, too.
 "$make" "$work/names.tts" names || exit 1
 run "$ttscope" export "$work/names.tts" --to perfetto --device n150 -o "$work/out.pftrace"
 expect_code 0
@@ -163,7 +164,7 @@ expect_code 2
 expect_err_like "is the input, the output needs another file"
 cmp -s "$work/1.tts" "$work/same.tts" || fail "wanted the input as it was"
 
-# A terminal gets text only, also by its other name.
+# A Perfetto trace is not written to a terminal, under any name of it. Text is.
 if "$python" -c 'import pty; pty.openpty()' 2>/dev/null; then
     for output in "" "-o /dev/stdout"; do
         run script -qec "'$ttscope' export '$work/1.tts' --to perfetto $output" /dev/null
@@ -178,7 +179,8 @@ fi
 
 # ---- damage ----
 
-# What was before is exported, whole in its format, and the end says so.
+# Everything before the damage is exported, complete in its format. The end of the output says
+# what is missing.
 head -c 1500 "$work/graph.json" >"$work/cut.json"
 size=$(stat -c %s "$work/long.tts")
 head -c $((size * 3 / 4)) "$work/long.tts" >"$work/cut.tts"
@@ -200,8 +202,8 @@ for file in cut.json cut.tts; do
     expect_out_like "; only what is before was read"
 done
 
-# A recording that is cut anywhere: a part of it, or a refusal and no output; all of it where
-# only the index is gone.
+# A cut recording gives a partial export, or an error and no output. If only the index is cut
+# off, everything is exported.
 run "$ttscope" export "$work/box.tts" --to csv
 wanted=$out
 size=$(stat -c %s "$work/box.tts")
@@ -217,7 +219,7 @@ for ((at = 1; at < size; at += size / 12)); do
     [ -n "$err" ] || fail "wanted to know why"
 done
 
-# Bytes that are wrong are found out.
+# Wrong bytes are detected.
 for at in 100 5000 9000; do
     cp "$work/box.tts" "$work/bad.tts"
     printf '\xa5\x5a\xa5' | dd of="$work/bad.tts" bs=1 seek="$at" conv=notrunc status=none
@@ -225,7 +227,7 @@ for at in 100 5000 9000; do
     [ "$code" -eq 3 ] || [ "$code" -eq 5 ] || fail "wanted exit code 3 or 5"
 done
 
-# What is nothing of the two.
+# A file that is neither a recording nor a graph trace is an error.
 printf 'hello\n' >"$work/text"
 : >"$work/empty"
 for file in text empty none ''; do
@@ -244,14 +246,11 @@ expect_code 2
 expect_err "ttscope export: which format? give '--to perfetto', 'chrome', 'csv' or 'json'"
 run "$ttscope" export "$work/1.tts" --to prefetto
 expect_code 2
-expect_err "ttscope export: unknown format 'prefetto', did you mean 'perfetto'? (perfetto, chrome, csv or json)"
-run "$ttscope" export "$work/1.tts" --to xml
-expect_code 2
-expect_err "ttscope export: unknown format 'xml' (perfetto, chrome, csv or json)"
+expect_err "ttscope export: invalid value 'prefetto' for '--to': expected perfetto, chrome, csv or json"
 for slots in -1 1048577 many ''; do
     run "$ttscope" export "$work/1.tts" --to chrome --slots="$slots"
     expect_code 2
-    expect_err "ttscope export: '--slots $slots' is not a number from 0 to 1048576"
+    expect_err "ttscope export: invalid value '$slots' for '--slots': expected a whole number from 0 to 1048576"
 done
 run "$ttscope" export --to csv
 expect_code 2
@@ -262,7 +261,7 @@ expect_err "ttscope export: one operand too many: 'b' (see 'ttscope help export'
 
 # ---- the program ----
 
-# It is found beside ttscope; without it the command is known, and said to be missing.
+# The program is found beside ttscope. Without it, the message says that it is not installed.
 mkdir -p "$work/bin"
 cp "$ttscope" "$work/bin/"
 run "$work/bin/ttscope" export "$work/1.tts" --to csv
@@ -276,7 +275,7 @@ cp "$TTS_BUILD_DIR/libexec/ttscope/ttscope-export" "$work/libexec/ttscope/"
 run "$work/bin/ttscope" export "$work/1.tts" --to csv
 expect_code 0
 
-# Who does not export does not load what it takes.
+# ttscope itself does not load protobuf-c.
 if command -v readelf >/dev/null; then
     run readelf -d "$ttscope"
     [[ $out != *protobuf* ]] || fail "wanted ttscope without protobuf-c"

@@ -236,6 +236,25 @@ T_TEST(options_that_need_or_exclude_others_say_so)
         "ttscope show: '--all' and '--top' do not go together (see 'ttscope help show')\n");
 }
 
+T_TEST(an_option_can_be_one_more_operand)
+{
+    static const struct tts_option rows[] = {
+        {"log", 'l', .type = TTS_OPTION_OPERAND}, {"json", 'j', .type = TTS_OPTION_FLAG}, {0}};
+    char words[][8] = {"x", "a", "--log", "-b", "c", "-jld", "--log=e", "--", "-f"};
+    enum { COUNT = sizeof words / sizeof words[0] };
+    static const char *const wanted[] = {"a", "-b", "c", "d", "e", "-f"};
+    char *argv[COUNT + 1] = {NULL};
+    bool json = false;
+    for (int i = 0; i < COUNT; i++)
+        argv[i] = words[i];
+    struct tts_options options = tts_options_begin("x", rows, argv);
+    T_EQ(tts_options_read(&options, &json), TTS_OPTIONS_END);
+    T_TRUE(json && tts_options_has(&options, "log"));
+    T_EQ(options.operand_count, 6);
+    for (int i = 0; i < 6; i++)
+        T_STR_EQ(options.operands[i], wanted[i]);
+}
+
 T_TEST(the_list_has_a_line_for_each_row)
 {
     char text[1024] = "";

@@ -10,7 +10,7 @@ static const char *shown_lines(const char *name, const char *other, size_t lette
                                size_t lines)
 {
     static char out[TTS_TEXT_SQUEEZED_MAX];
-    const struct tts_chart_run runs[] = {{.name = name}, {.name = other}};
+    const struct tts_named_run runs[] = {{.name = name}, {.name = other}};
     struct tts_chartnames names = {runs, 2};
     struct tts_chartname_space space = {font, (int64_t)letters * tts_text_width("n", 1, font),
                                         lines};
@@ -46,7 +46,7 @@ T_TEST(differing_words_are_kept_whole)
 T_TEST(a_name_of_another_kind_changes_nothing)
 {
     char out[TTS_TEXT_SQUEEZED_MAX];
-    const struct tts_chart_run runs[] = {{.name = "nnnnnnnnnn own uuuuuuuuuu"},
+    const struct tts_named_run runs[] = {{.name = "nnnnnnnnnn own uuuuuuuuuu"},
                                          {.name = "nnnnnnnnnn two uuuuuuuuuu"},
                                          {.name = "nnnnnnnnnn two uuuuuuuuuu"},
                                          {.name = "a.log"}};

@@ -20,9 +20,9 @@ static void two_runs(struct tts_drawing *d, bool phases)
 {
     chart_tinyllama(&store[0], true);
     chart_tinyllama(&store[1], false);
-    const struct tts_chart_run runs[] = {
-        {"\xe6\xbc\xa2\xe5\xad\x97 \x1b \xff", &store[0].run, &store[0].mem},
-        {"TinyLlama default", &store[1].run, &store[1].mem}};
+    const struct tts_named_run runs[] = {
+        {"\xe6\xbc\xa2\xe5\xad\x97 \x1b \xff", NULL, &store[0].run, &store[0].mem},
+        {"TinyLlama default", NULL, &store[1].run, &store[1].mem}};
     T_EQ((phases ? tts_phasechart : tts_peakchart)(runs, 2, "Title", NULL, d), TTS_OK);
 }
 

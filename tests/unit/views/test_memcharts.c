@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef enum tts_status layout(const struct tts_chart_run *, size_t, const char *,
+typedef enum tts_status layout(const struct tts_named_run *, size_t, const char *,
                                const struct tts_alloc *, struct tts_drawing *);
 
 static struct chart_run store[2];
@@ -15,8 +15,8 @@ static char *svg_of(layout *draw, const char *first, const char *second, const c
 {
     chart_tinyllama(&store[0], true);
     chart_tinyllama(&store[1], false);
-    const struct tts_chart_run runs[] = {{first, &store[0].run, &store[0].mem},
-                                         {second, &store[1].run, &store[1].mem}};
+    const struct tts_named_run runs[] = {{first, NULL, &store[0].run, &store[0].mem},
+                                         {second, NULL, &store[1].run, &store[1].mem}};
     struct tts_drawing d;
     T_EQ(draw(runs, 2, title, NULL, &d), TTS_OK);
     char *text = NULL;

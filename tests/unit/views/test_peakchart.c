@@ -3,7 +3,7 @@
 #include "torture/heap.h"
 
 static struct chart_run store[TTS_CHART_RUNS_MAX];
-static struct tts_chart_run runs[TTS_CHART_RUNS_MAX];
+static struct tts_named_run runs[TTS_CHART_RUNS_MAX];
 
 static const char *hostile_name(size_t i)
 {
@@ -24,7 +24,7 @@ static const char *hostile_name(size_t i)
 
 static void set(size_t at, const char *name)
 {
-    runs[at] = (struct tts_chart_run){name, &store[at].run, &store[at].mem};
+    runs[at] = (struct tts_named_run){name, NULL, &store[at].run, &store[at].mem};
 }
 
 static void draw(size_t count, const char *title, struct tts_drawing *d)
@@ -465,7 +465,7 @@ T_TEST(bars_far_above_and_far_below_the_limit_keep_their_labels)
         set(0, "above");
         store[1] = store[0];
         chart_limit(&store[1].mem, 1566665 * factor);
-        runs[1] = (struct tts_chart_run){"below", &store[1].run, &store[1].mem};
+        runs[1] = (struct tts_named_run){"below", NULL, &store[1].run, &store[1].mem};
         draw(1, NULL, &d);
         T_EQ(chart_count_text(&d, "9636 MB"), 1);
         tts_drawing_release(&d);

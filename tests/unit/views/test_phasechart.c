@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 static struct chart_run store[TTS_CHART_PHASE_RUNS_MAX];
-static struct tts_chart_run runs[TTS_CHART_PHASE_RUNS_MAX];
+static struct tts_named_run runs[TTS_CHART_PHASE_RUNS_MAX];
 static struct tts_run_phase many[TTS_CHART_PHASE_RUNS_MAX][CHART_PHASES_MAX];
 
 static void set(size_t at, const char *name)
 {
-    runs[at] = (struct tts_chart_run){name, &store[at].run, &store[at].mem};
+    runs[at] = (struct tts_named_run){name, NULL, &store[at].run, &store[at].mem};
 }
 
 static void draw(size_t count, const char *title, struct tts_drawing *d)

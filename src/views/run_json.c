@@ -1,12 +1,10 @@
-/* analyze_json.c: the answer for programs; docs/design/analyze-json.md is its contract. */
-#include "cli/analyze_parts.h"
-#include "views/phase_json.h"
+#include "views/run_json.h"
 
-#include <assert.h>
+#include "views/phase_json.h"
 
 #define L1_REASON "L1 was not tracked: all its figures are 0, as ttscope fit prints them"
 
-const char *tts_analyze_source_name(enum tts_train_source source)
+const char *tts_train_source_name(enum tts_train_source source)
 {
     switch (source) {
     case TTS_TRAIN_FROM_OPTION:
@@ -23,7 +21,8 @@ const char *tts_analyze_source_name(enum tts_train_source source)
     return NULL;
 }
 
-static void put_or_null(struct tts_json *json, const char *key, bool is_known, uint64_t number)
+static void put_number_or_null(struct tts_json *json, const char *key, bool is_known,
+                               uint64_t number)
 {
     if (is_known)
         tts_json_number(json, key, number);
@@ -31,38 +30,23 @@ static void put_or_null(struct tts_json *json, const char *key, bool is_known, u
         tts_json_null(json, key);
 }
 
-/* ---- phases ---- */
-
-static void put_phase(struct tts_json *json, const struct tts_run_phase *phase, bool tracks_l1)
+const char *tts_train_sizes_name(const struct tts_trainmem *mem)
 {
-    static const char *const names[] = {
-#define X(name, key) key "_bytes",
-        TTS_RUN_FIGURE_MAP(X)
-#undef X
-    };
-    tts_json_object(json, NULL);
-    tts_json_text(json, "name", phase->name);
-    put_or_null(json, "line", phase->line > 0, phase->line);
-    tts_json_object(json, "dram");
-    for (int i = 0; i < TTS_RUN_L1_CB; i++)
-        tts_json_amount(json, names[i], phase->figures[i]);
-    tts_json_object_end(json);
-    tts_json_object(json, "l1");
-    for (int i = TTS_RUN_L1_CB; i < TTS_RUN_FIGURES; i++)
-        tts_json_amount(json, names[i], tracks_l1 ? phase->figures[i] : (struct tts_amount){0});
-    tts_json_object_end(json);
-    tts_json_object_end(json);
+    if (mem->parts_are_stated)
+        return "predicted";
+    return mem->parts_are_actual ? "actual" : "expected";
 }
 
 /* ---- sizes ---- */
 
-static void put_size(struct tts_json *json, const char *key, const struct tts_train_size *size)
+static void put_size_json(struct tts_json *json, const char *key,
+                          const struct tts_train_size *size)
 {
     int64_t difference;
     tts_json_object(json, key);
     tts_json_amount(json, "actual_bytes", size->actual);
     tts_json_amount(json, "expected_bytes", size->expected);
-    tts_json_text_or_null(json, "expected_source", tts_analyze_source_name(size->source));
+    tts_json_text_or_null(json, "expected_source", tts_train_source_name(size->source));
     if (size->actual.is_known && size->expected.is_known && size->expected.bytes > 0 &&
         (uint64_t)size->expected.bytes <= UINT64_MAX / 10 &&
         !__builtin_sub_overflow(size->actual.bytes, size->expected.bytes, &difference))
@@ -73,16 +57,16 @@ static void put_size(struct tts_json *json, const char *key, const struct tts_tr
     tts_json_object_end(json);
 }
 
-static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
+static void put_sizes_json(struct tts_json *json, const struct tts_trainmem *mem)
 {
-    put_size(json, "model", &mem->model);
-    put_size(json, "optimizer", &mem->optimizer);
-    put_size(json, "gradients", &mem->gradients);
+    put_size_json(json, "model", &mem->model);
+    put_size_json(json, "optimizer", &mem->optimizer);
+    put_size_json(json, "gradients", &mem->gradients);
     tts_json_text(json, "dtype", tts_train_dtype_name(mem->dtype));
-    tts_json_text_or_null(json, "dtype_source", tts_analyze_source_name(mem->dtype_source));
+    tts_json_text_or_null(json, "dtype_source", tts_train_source_name(mem->dtype_source));
     tts_json_text(json, "optimizer_name", tts_train_optimizer_name(mem->optimizer_kind));
     tts_json_text_or_null(json, "optimizer_source",
-                          tts_analyze_source_name(mem->optimizer_source));
+                          tts_train_source_name(mem->optimizer_source));
     tts_json_amount(json, "activations_bytes", mem->activations);
     tts_json_amount(json, "activations_at_once_bytes", mem->activations);
     tts_json_amount(json, "activations_sum_bytes", mem->activations_sum);
@@ -92,14 +76,15 @@ static void put_sizes(struct tts_json *json, const struct tts_trainmem *mem)
 
 /* ---- the peak ---- */
 
-static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
+static void put_usage_json(struct tts_json *json, const struct tts_named_run *run)
 {
+    const struct tts_trainmem *mem = run->mem;
     const struct tts_amount *peak = &mem->peak, *device = &mem->device_memory;
     tts_json_amount(json, "device_memory_bytes", *device);
     tts_json_text_or_null(json, "device_memory_source",
-                          tts_analyze_source_name(mem->device_memory_source));
-    put_or_null(json, "device_memory_devices", mem->log_devices > 0, mem->log_devices);
-    if (tts_analyze_has_usage(mem))
+                          tts_train_source_name(mem->device_memory_source));
+    put_number_or_null(json, "device_memory_devices", mem->log_devices > 0, mem->log_devices);
+    if (tts_named_run_has_usage(run))
         tts_json_signed_ratio(json, "usage_ratio", peak->bytes, (uint64_t)device->bytes);
     else
         tts_json_null(json, "usage_ratio");
@@ -109,7 +94,7 @@ static void put_verdict(struct tts_json *json, const struct tts_trainmem *mem)
         tts_json_null(json, "fits");
 }
 
-static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
+static void put_breakdown_json(struct tts_json *json, const struct tts_trainmem *mem)
 {
     static const char *const names[] = {
         [TTS_RUN_PART_OTHER] = "other",
@@ -127,12 +112,12 @@ static void put_breakdown(struct tts_json *json, const struct tts_trainmem *mem)
     for (int i = 0; i < TTS_RUN_PARTS; i++)
         tts_json_signed(json, names[i], mem->parts[i]);
     tts_json_object_end(json);
-    tts_json_text(json, "breakdown_sizes", tts_analyze_sizes_name(mem));
+    tts_json_text(json, "breakdown_sizes", tts_train_sizes_name(mem));
 }
 
 /* ---- a run ---- */
 
-static void put_notes(struct tts_json *json, const struct tts_run *run)
+static void put_notes_json(struct tts_json *json, const struct tts_run *run)
 {
     tts_json_bool(json, "overwritten", run->is_overwritten);
     tts_json_amount(json, "missing_bytes", run->missing);
@@ -148,7 +133,7 @@ static void put_notes(struct tts_json *json, const struct tts_run *run)
     tts_json_number(json, "notes_in_all", run->notes_in_all);
 }
 
-static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
+void tts_run_json(struct tts_json *json, const struct tts_named_run *run)
 {
     const struct tts_run *what = run->run;
     const struct tts_trainmem *mem = run->mem;
@@ -156,63 +141,24 @@ static void put_fields(struct tts_json *json, const struct tts_analyze_run *run)
     tts_json_text(json, "name", run->name);
     tts_json_text_or_null(json, "title", what->title);
     tts_json_text_or_null(json, "rank", what->rank);
-    tts_json_text(json, "log", run->log);
-    put_or_null(json, "line", what->line > 0, what->line);
+    tts_json_text(json, "log", run->path);
+    put_number_or_null(json, "line", what->line > 0, what->line);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < what->phase_count; i++)
-        put_phase(json, &what->phases[i], tracks_l1);
+        tts_phase_json(json, &what->phases[i], tracks_l1);
     tts_json_array_end(json);
     tts_json_text_or_null(json, "l1_reason", tracks_l1 ? NULL : L1_REASON);
     tts_json_amount(json, "overall_dram_peak_bytes", what->overall_peak);
     tts_json_amount(json, "final_dram_bytes", what->final);
-    put_or_null(json, "parameters", what->has_parameters, what->parameters);
-    put_sizes(json, mem);
+    put_number_or_null(json, "parameters", what->has_parameters, what->parameters);
+    put_sizes_json(json, mem);
     tts_json_amount(json, "peak_bytes", mem->peak);
     tts_json_bool(json, "peak_at_least", mem->peak_at_least);
     tts_json_bool(json, "peak_of_all_iterations", mem->peak_is_whole);
     tts_json_bool(json, "covers_first_iteration", mem->covers_first);
     tts_json_amount(json, "later_iterations_more_bytes", mem->later_more);
-    tts_json_text_or_null(json, "peak_phase", tts_analyze_peak_phase(run));
-    put_verdict(json, mem);
-    put_breakdown(json, mem);
-    put_notes(json, what);
-}
-
-/* ---- the document ---- */
-
-void tts_analyze_json_begin(struct tts_json *json)
-{
-    tts_json_object(json, NULL);
-    tts_json_object(json, "schema");
-    tts_json_text(json, "name", "ttscope.analyze");
-    tts_json_number(json, "version", 1);
-    tts_json_object_end(json);
-    tts_json_array(json, "runs");
-}
-
-void tts_analyze_json_run(struct tts_json *json, const struct tts_analyze_run *run)
-{
-    tts_json_object(json, NULL);
-    put_fields(json, run);
-    tts_json_object_end(json);
-}
-
-void tts_analyze_json_end(struct tts_json *json, const struct tts_analyze_log *logs,
-                          size_t count, const struct tts_analyze_run *only)
-{
-    tts_json_array_end(json);
-    tts_json_array(json, "logs");
-    for (size_t i = 0; i < count; i++) {
-        tts_json_object(json, NULL);
-        tts_json_text(json, "path", logs[i].path);
-        tts_json_number(json, "runs", logs[i].runs);
-        put_or_null(json, "lines", !logs[i].is_saved, logs[i].lines);
-        put_or_null(json, "bytes", !logs[i].is_saved, logs[i].bytes);
-        tts_json_text_or_null(json, "problem", logs[i].problem);
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
-    if (only)
-        put_fields(json, only);
-    tts_json_object_end(json);
+    tts_json_text_or_null(json, "peak_phase", tts_named_run_peak_phase(run));
+    put_usage_json(json, run);
+    put_breakdown_json(json, mem);
+    put_notes_json(json, what);
 }
