@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-static const struct tts_command fit = {
-    "fit", "CONFIG", "will a training run, or a model to be served, fit a device",
-    .run = tts_cmd_fit};
 static const struct tts_command analyze = {
     "analyze", "LOG", "what a training log says about memory, with pictures",
     .run = tts_cmd_analyze};
@@ -16,9 +13,18 @@ static const struct tts_command export = {.name = "export",
                                               "turn a recording into a trace or a table"};
 
 const struct tts_command *const tts_commands[] = {
-    &tts_devices_command, &fit,    &analyze,          &tts_diff_command,   &tts_check_command,
-    &tts_show_command,    &export, &tts_pack_command, &tts_replay_command, &tts_help_command,
-    &tts_version_command, NULL,
+    &tts_devices_command,
+    &tts_fit_command,
+    &analyze,
+    &tts_diff_command,
+    &tts_check_command,
+    &tts_show_command,
+    &export,
+    &tts_pack_command,
+    &tts_replay_command,
+    &tts_help_command,
+    &tts_version_command,
+    NULL,
 };
 
 const struct tts_command *tts_command_find(const char *name)

@@ -1,7 +1,6 @@
 /* fit_inference_parts.h: what the files of `ttscope fit --inference` share. */
 #pragma once
 
-#include "cli/device_arg.h"
 #include "cli/fit_parts.h"
 #include "plan/inferconfig.h"
 #include "views/json.h"
@@ -9,16 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#define TTS_INFERENCE_COMMAND TTS_FIT_COMMAND
-
-/* Strings are borrowed from argv. */
-struct tts_inference_ask {
-    struct tts_device_arg device;
-    const char *trace_region; /* NULL: as the device has it */
-    bool json;
-    struct tts_inferconfig in;
-};
 
 #define TTS_INFERENCE_WINDOW_REASON "the cache is counted for the whole context"
 #define TTS_INFERENCE_QUANTIZATION_REASON                                                      \

@@ -46,7 +46,7 @@ static void put_config(const struct tts_fit_answer *answer, struct tts_json *jso
 {
     const struct tts_trainconfig *setup = answer->setup;
     tts_json_text(json, "recipe", tts_recipe_name(setup->workload.recipe));
-    tts_json_text(json, "file", answer->options->path);
+    tts_json_text(json, "file", answer->path);
     tts_json_text_or_null(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
     tts_json_text_or_null(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
     tts_json_number(json, "unknown_keys", setup->file.unknown_keys);
@@ -234,12 +234,12 @@ static void put_changes(const struct tts_fit_answer *answer, struct tts_json *js
 static void put_max(const struct tts_fit_answer *answer, struct tts_json *json)
 {
     const struct tts_largest *largest = &answer->largest;
-    if (!answer->options->has_max) {
+    if (!answer->has_max) {
         tts_json_null(json, "max");
         return;
     }
     tts_json_object(json, "max");
-    tts_json_text(json, "of", answer->options->max == TTS_LARGEST_BATCH ? "batch" : "seq");
+    tts_json_text(json, "of", answer->max == TTS_LARGEST_BATCH ? "batch" : "seq");
     tts_json_number(json, "value", largest->value);
     if (largest->peak_bytes > 0)
         tts_json_number(json, "peak_bytes", largest->peak_bytes);

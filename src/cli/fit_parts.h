@@ -1,8 +1,6 @@
-/* fit_parts.h: what the files of `ttscope fit` share: the options and the two forms of the
- * answer. For fit*.c only. */
+/* fit_parts.h: the two forms of the answer of `ttscope fit`. */
 #pragma once
 
-#include "cli/device_arg.h"
 #include "plan/change.h"
 #include "plan/configpath.h"
 #include "plan/trainconfig.h"
@@ -10,36 +8,17 @@
 
 #include <stdio.h>
 
-#define TTS_FIT_COMMAND "fit"
-
-/* ---- options (fit_options.c) ---- */
-
-/* Strings are borrowed from argv. */
-struct tts_fit_options {
-    const char *path, *record_path;
-    char folder_path[TTS_CONFIG_PATH_MAX]; /* what `path` is, if a folder was given */
-    struct tts_overrides overrides;
-    struct tts_device_arg device;
-    bool json, has_max;
-    enum tts_largest_kind max;
-};
-
-/* Returns TTS_OPTIONS_END, or TTS_OPTIONS_STOP and the exit code after a message. */
-int tts_fit_options_read(struct tts_fit_options *options, char **argv, int *exit_code);
-
-/* Prints the notes of a configuration and, unless `status` is TTS_OK, its error. Returns the
- * exit code (cmd_fit.c). */
-int tts_fit_print_notes(const struct tts_notes *notes, enum tts_status status);
-
 /* ---- the answer (fit_text.c, fit_text_peak.c, fit_json.c) ---- */
 
 struct tts_fit_answer {
-    const struct tts_fit_options *options;
+    const char *path; /* the file that was asked for */
     const struct tts_trainconfig *setup;
     const struct tts_fit *fit;
     struct tts_fit_change changes[TTS_FIT_CHANGES];
     size_t change_count;
-    struct tts_largest largest; /* with options->has_max */
+    bool has_max;
+    enum tts_largest_kind max;  /* with has_max */
+    struct tts_largest largest; /* with has_max */
 };
 
 #define TTS_FIT_L1_REASON                                                                      \

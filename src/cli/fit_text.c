@@ -58,7 +58,7 @@ static void put_changes(const struct tts_fit_answer *answer, FILE *out)
 
 static const char *what_of(const struct tts_fit_answer *answer)
 {
-    return answer->options->max == TTS_LARGEST_BATCH ? "batch" : "sequence";
+    return answer->max == TTS_LARGEST_BATCH ? "batch" : "sequence";
 }
 
 static void put_none(const struct tts_fit_answer *answer, FILE *out)
@@ -154,7 +154,7 @@ enum tts_status tts_fit_text(const struct tts_fit_answer *answer, FILE *out,
     if (status != TTS_OK)
         return status;
     tts_fit_text_verdict(answer, out);
-    if (answer->options->has_max)
+    if (answer->has_max)
         put_largest(answer, out);
     else
         put_changes(answer, out);

@@ -232,6 +232,11 @@ expect_code 0
 expect_jq '[.training_file, .config.batch_size.value, .config.dropout_prob.value]' '[null,1,false]'
 expect_jq '[.config.optimizer.value, .config.momentum.value, .config.use_clip_grad_norm.value]' \
     '["SGD",true,true]'
+# Of two flags the last counts.
+fit_json "$configs/nano_model.yaml" --clip --no-clip
+expect_jq '.config.use_clip_grad_norm' '{"value":false,"source":"option","option":"--clip"}'
+fit_json "$configs/nano_model.yaml" --no-clip --clip
+expect_jq '.config.use_clip_grad_norm.value' true
 run bash -c '"$0" fit - --json <"$1" | jq .fits' "$ttscope" "$configs/nano_model.yaml"
 expect_out 'true'
 
@@ -423,19 +428,21 @@ wrong_option() { # what is said, the options
     expect_out ''
     expect_err_like "ttscope fit: $said"
 }
-wrong_option "unknown runner 'memory', did you mean 'memory_efficient'?" --runner memory
-wrong_option "unknown recipe 'v2', did you mean 'v1'?" --recipe v2
-wrong_option "unknown optimizer 'lion', expected AdamW, MorehAdamW, " --optimizer lion
-wrong_option "the optimizer 'muon' is not modelled, SGD with momentum is nearest" -o muon
-wrong_option "unknown quantity 'bach', did you mean 'batch'?" --max bach
+wrong_value() { # option, value, what is said
+    wrong_option "invalid value '$2' for '$1': $3" "$1" "$2"
+}
+wrong_value --runner memory "did you mean 'memory_efficient'?"
+wrong_value --recipe v2 "did you mean 'v1'?"
+wrong_value --optimizer lion 'expected AdamW, MorehAdamW, '
+wrong_value --optimizer muon 'not modelled, SGD with momentum is nearest'
+wrong_value --max bach 'expected batch or seq'
 for number in 0 -1 1e3 4294967296 999999999999999999999; do
-    wrong_option "'$number' is not for '--batch', expected a whole number, 1 to 4294967295" \
-        --batch "$number"
+    wrong_value --batch "$number" 'expected a whole number from 1 to 4294967295'
 done
-wrong_option "'-4' is not for '--seq'" --seq -4
-wrong_option "option '--weights' goes only with '--inference'" -w bfp8
-wrong_option "option '--separate-head' goes only with '--inference'" --separate-head
-wrong_option "'1.5' is not a number for '--dropout', expected 0 to below 1" --dropout 1.5
+wrong_value --seq -4 'expected a whole number'
+wrong_option "'--weights' needs '--inference'" -w bfp8
+wrong_option "'--separate-head' needs '--inference'" --separate-head
+wrong_value --dropout 1.5 'expected a number from 0 to below 1, as 0.1'
 wrong_option "option '--seq' must be a multiple of 32" --seq 100
 wrong_option "option '--heads' " --heads 33
 wrong_option "option '--momentum' goes with SGD only" --momentum 0.5

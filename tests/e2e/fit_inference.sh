@@ -376,22 +376,25 @@ usage() { # TEXT OPTION...
     expect_out ""
     expect_err_like "$1"
 }
-usage "'0' is not for '--batch', expected a whole number, 1 to 9223372036854775807" --batch 0
-usage "'9223372036854775808' is not for '--batch', " --batch 9223372036854775808
-usage "'1k' is not for '--seq', expected a whole number" --seq 1k
-usage "option '--max' is of training, not with '--inference'" --max batch
-usage "option '--runner' is of training, not with '--inference'" -r default
-usage "option '--kernel-binaries' is of training, not with '--inference'" -k
+usage "invalid value '0' for '--batch': expected a whole number from 1 to 4294967295" --batch 0
+usage "invalid value '9223372036854775808' for '--batch': " --batch 9223372036854775808
+usage "invalid value '1k' for '--seq': expected a whole number" --seq 1k
+usage "'--max' and '--inference' do not go together" --max batch
+usage "'--runner' and '--inference' do not go together" -r default
+usage "'--kernel-binaries' and '--inference' do not go together" -k
 usage "'--length' must be at most 2048, the positions of the model, and is 4096" --length 4096
 usage "'--block' must be a multiple of 32, and is 16" --block 16
-usage "'--batch' is 99999999999999, too large: all comes to 2^63 bytes" --batch 99999999999999
-usage "'--weights' is bf16, bfp8 or bfp4, not 'fp8' (nearest is 'bfp8')" --weights fp8
+usage "invalid value 'fp8' for '--weights': expected bf16, bfp8 or bfp4" --weights fp8
 usage "'--tensor-parallel' must divide the 32 heads, and is 3" --tensor-parallel 3
 usage "'--trace-region': '1x' is not a value" --trace-region 1x
 usage "'--trace-region': 'trace_region' takes" --trace-region 100G
 usage "did you mean 'n150'" --device n155
 usage "did you mean '--weights'" --wieghts bf16
 usage "one operand too many" "$data/qwen3.json"
+fit "$data/llama-8b.json" --batch 4294967295
+expect_code 2
+expect_out ""
+expect_err_like "'--batch' is 4294967295, too large: all comes to 2^63 bytes"
 run "$ttscope" fit --inference
 expect_code 2
 expect_err_like "missing operand 'CONFIG'"
