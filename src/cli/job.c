@@ -95,8 +95,8 @@ void tts_command_usage(const struct tts_command *command, FILE *out)
 }
 
 /* Returns the command that the given options choose. */
-static const struct tts_command *find_mode(const struct tts_command *command,
-                                           const struct tts_options *options)
+static const struct tts_command *find_mode_command(const struct tts_command *command,
+                                                   const struct tts_options *options)
 {
     for (int i = 0; command->options[i].name; i++)
         if (command->options[i].mode && options->given >> i & 1)
@@ -111,7 +111,7 @@ static int run_job(const struct tts_command *command, char **argv, void *values)
     job.options.about = command;
     if (tts_options_read(&job.options, values) == TTS_OPTIONS_STOP)
         return job.options.exit_code;
-    command = find_mode(command, &job.options);
+    command = find_mode_command(command, &job.options);
     int code = check_operands(command, &job.options);
     if (code != TTS_EXIT_DONE)
         return code;

@@ -1,10 +1,11 @@
 /* cmd_fit.c: will a training run fit a device, and what would make it fit. */
 #include "cli/commands.h"
 #include "cli/fit/fit_job.h"
-#include "cli/fit_parts.h"
 #include "cli/message.h"
 #include "cli/same_file.h"
+#include "plan/configpath.h"
 #include "plan/inference.h"
+#include "views/fit/fit_view.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,32 +14,37 @@
 
 #define AT(member) offsetof(struct tts_fit_values, member)
 
-static enum tts_status take_runner(void *overrides, const char *text, struct tts_error *err)
+static enum tts_status take_runner_option(void *overrides, const char *text,
+                                          struct tts_error *err)
 {
     return tts_overrides_set(overrides, TTS_FIELD_RUNNER, text, err);
 }
 
-static enum tts_status take_optimizer(void *overrides, const char *text, struct tts_error *err)
+static enum tts_status take_optimizer_option(void *overrides, const char *text,
+                                             struct tts_error *err)
 {
     return tts_overrides_set(overrides, TTS_FIELD_OPTIMIZER, text, err);
 }
 
-static enum tts_status take_momentum(void *overrides, const char *text, struct tts_error *err)
+static enum tts_status take_momentum_option(void *overrides, const char *text,
+                                            struct tts_error *err)
 {
     return tts_overrides_set(overrides, TTS_FIELD_MOMENTUM, text, err);
 }
 
-static enum tts_status take_dropout(void *overrides, const char *text, struct tts_error *err)
+static enum tts_status take_dropout_option(void *overrides, const char *text,
+                                           struct tts_error *err)
 {
     return tts_overrides_set(overrides, TTS_FIELD_DROPOUT, text, err);
 }
 
-static enum tts_status take_tying(void *overrides, const char *text, struct tts_error *err)
+static enum tts_status take_tying_option(void *overrides, const char *text,
+                                         struct tts_error *err)
 {
     return tts_overrides_set(overrides, TTS_FIELD_TIED, text, err);
 }
 
-static enum tts_status take_recipe(void *target, const char *text, struct tts_error *err)
+static enum tts_status take_recipe_option(void *target, const char *text, struct tts_error *err)
 {
     struct tts_overrides *overrides = target;
     uint64_t recipe;
@@ -68,11 +74,11 @@ static const struct tts_option options_table[] = {
      "entries of the vocabulary", .min = 1, .max = UINT32_MAX},
     {"runner", 'r', TTS_OPTION_OTHER, AT(overrides), "NAME",
      "default or memory_efficient, which recomputes", .excludes = "inference",
-     .take = take_runner},
+     .take = take_runner_option},
     {"optimizer", 'o', TTS_OPTION_OTHER, AT(overrides), "NAME", "AdamW, SGD, NoOp and others",
-     .excludes = "inference", .take = take_optimizer},
+     .excludes = "inference", .take = take_optimizer_option},
     {"momentum", 0, TTS_OPTION_OTHER, AT(overrides), "P", "momentum of SGD; 0: none",
-     .excludes = "inference", .take = take_momentum},
+     .excludes = "inference", .take = take_momentum_option},
     {"clip", 0, TTS_OPTION_FLAG, AT(clip), .help = "clip gradients by their norm",
      .excludes = "inference"},
     {"no-clip", 0, TTS_OPTION_FLAG, AT(clip), .help = "do not clip gradients",
@@ -89,16 +95,16 @@ static const struct tts_option options_table[] = {
     {"mlp", 0, TTS_OPTION_NUMBER, AT(overrides.given[TTS_FIELD_MLP_WIDTH]), "N",
      "inner width of the MLP (llama)", .min = 1, .max = UINT32_MAX, .excludes = "inference"},
     {"dropout", 0, TTS_OPTION_OTHER, AT(overrides), "P", "dropout; only whether it is 0 counts",
-     .excludes = "inference", .take = take_dropout},
+     .excludes = "inference", .take = take_dropout_option},
     {"weight-tying", 0, TTS_OPTION_OTHER, AT(overrides), "NAME", "enabled or disabled",
-     .excludes = "inference", .take = take_tying},
+     .excludes = "inference", .take = take_tying_option},
     {"tensor-parallel", 0, TTS_OPTION_NUMBER, AT(overrides.given[TTS_FIELD_TENSOR_PARALLEL]),
      "N", "chips that share the model", .min = 1, .max = UINT32_MAX},
     {"data-parallel", 0, TTS_OPTION_NUMBER, AT(overrides.given[TTS_FIELD_DATA_PARALLEL]), "N",
      "chips that share the batch", .min = 1, .max = UINT32_MAX, .excludes = "inference"},
     {"recipe", 0, TTS_OPTION_OTHER, AT(overrides), "NAME",
      "the training program: head, head-c++, v1, ...", .excludes = "inference",
-     .take = take_recipe},
+     .take = take_recipe_option},
     {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME",
      .help = "a preset or a device file; n150 by default"},
     {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a fact of the device",
@@ -138,7 +144,7 @@ static const struct tts_option options_table[] = {
 };
 
 /* Marks the settings that rows have stored. A NUMBER is at least 1. */
-static void mark_given(const struct tts_job *job, struct tts_fit_values *values)
+static void mark_given_settings(const struct tts_job *job, struct tts_fit_values *values)
 {
     struct tts_overrides *overrides = &values->overrides;
     for (int i = 0; i < TTS_FIELD_NONE; i++)
@@ -192,7 +198,7 @@ static bool refuse_record(const struct fit_run *run)
 }
 
 /* Checks that no file has two uses. Returns false after a message. */
-static bool check_files(const struct fit_run *run)
+static bool check_fit_files(const struct fit_run *run)
 {
     const char *record = run->values->record_path, *device = run->values->device.name;
     if (strcmp(run->path, "-") == 0 && strcmp(device, "-") == 0) {
@@ -223,7 +229,7 @@ static bool check_model_file(const struct fit_run *run)
     return true;
 }
 
-static enum tts_status find_answer(struct fit_run *run, struct tts_error *err)
+static enum tts_status find_fit_answer(struct fit_run *run, struct tts_error *err)
 {
     const struct tts_workload *workload = &run->setup.workload;
     struct tts_fit_config config = {
@@ -247,7 +253,8 @@ static enum tts_status find_answer(struct fit_run *run, struct tts_error *err)
     return tts_fit_change_find(run->fit, NULL, answer->changes, &answer->change_count, err);
 }
 
-static enum tts_status print_answer(const struct fit_run *run, FILE *out, struct tts_error *err)
+static enum tts_status print_fit_answer(const struct fit_run *run, FILE *out,
+                                        struct tts_error *err)
 {
     struct tts_json json;
     if (!run->values->json)
@@ -258,7 +265,7 @@ static enum tts_status print_answer(const struct fit_run *run, FILE *out, struct
 }
 
 /* With --max the question is whether any fits. A run that its program refuses does not run. */
-static bool is_good_news(const struct tts_fit_answer *answer)
+static bool is_good_answer(const struct tts_fit_answer *answer)
 {
     if (answer->has_max && answer->setup->stop_count == 0)
         return answer->largest.value > 0;
@@ -291,20 +298,20 @@ static int answer_fit(struct fit_run *run)
         return code;
     if (!check_model_file(run))
         return TTS_EXIT_USAGE;
-    if (find_answer(run, &err) != TTS_OK)
+    if (find_fit_answer(run, &err) != TTS_OK)
         return fail_fit(run, &err);
     if (!(out = tts_job_open(run->job, "-")))
         return TTS_EXIT_INPUT;
-    if (print_answer(run, out, &err) != TTS_OK)
+    if (print_fit_answer(run, out, &err) != TTS_OK)
         return fail_fit(run, &err);
-    return is_good_news(&run->answer) ? TTS_EXIT_DONE : TTS_EXIT_BAD_NEWS;
+    return is_good_answer(&run->answer) ? TTS_EXIT_DONE : TTS_EXIT_BAD_NEWS;
 }
 
 static int run_fit(struct tts_job *job, void *values)
 {
     struct fit_run run = {.job = job, .values = values, .path = job->operands[0]};
-    mark_given(job, values);
-    int code = check_files(&run) ? answer_fit(&run) : TTS_EXIT_USAGE;
+    mark_given_settings(job, values);
+    int code = check_fit_files(&run) ? answer_fit(&run) : TTS_EXIT_USAGE;
     tts_fit_free(run.fit);
     return code;
 }

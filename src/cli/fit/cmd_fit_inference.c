@@ -1,13 +1,13 @@
 /* cmd_fit_inference.c: what serving a model takes. */
 #include "cli/fit/fit_job.h"
-#include "cli/fit_inference_parts.h"
 #include "cli/message.h"
+#include "views/fit/inference_view.h"
 
 #include <string.h>
 
 /* Takes over a number of the options, and the name of its option. */
-static void take_number(struct tts_inferconfig *config, enum tts_inference_field field,
-                        const char *option, uint64_t number, uint64_t *out)
+static void use_number(struct tts_inferconfig *config, enum tts_inference_field field,
+                       const char *option, uint64_t number, uint64_t *out)
 {
     if (number == 0)
         return;
@@ -15,33 +15,33 @@ static void take_number(struct tts_inferconfig *config, enum tts_inference_field
     config->origins[field] = (struct tts_inference_origin){.option = option};
 }
 
-static void take_setting(struct tts_inferconfig *config, enum tts_inference_field field,
-                         const struct tts_overrides *overrides, enum tts_workload_field setting,
-                         uint64_t *out)
+static void use_setting(struct tts_inferconfig *config, enum tts_inference_field field,
+                        const struct tts_overrides *overrides, enum tts_workload_field setting,
+                        uint64_t *out)
 {
-    take_number(config, field, tts_setting_of(setting)->option, overrides->given[setting], out);
+    use_number(config, field, tts_setting_of(setting)->option, overrides->given[setting], out);
 }
 
-static void take_numbers(struct tts_inferconfig *config, const struct tts_job *job,
-                         const struct tts_fit_values *values)
+static void use_numbers(struct tts_inferconfig *config, const struct tts_job *job,
+                        const struct tts_fit_values *values)
 {
     struct tts_inference_config *asked = &config->config;
     const struct tts_overrides *overrides = &values->overrides;
-    take_setting(config, TTS_INFERENCE_FIELD_BATCH, overrides, TTS_FIELD_BATCH, &asked->batch);
-    take_setting(config, TTS_INFERENCE_FIELD_TENSOR_PARALLEL, overrides,
-                 TTS_FIELD_TENSOR_PARALLEL, &asked->tensor_parallel);
-    take_setting(config, TTS_INFERENCE_FIELD_VOCABULARY, overrides, TTS_FIELD_VOCABULARY,
-                 &config->vocabulary);
-    take_number(config, TTS_INFERENCE_FIELD_LENGTH,
-                tts_options_has(&job->options, "length") ? "--length" : "--seq",
-                overrides->given[TTS_FIELD_SEQUENCE], &asked->length);
+    use_setting(config, TTS_INFERENCE_FIELD_BATCH, overrides, TTS_FIELD_BATCH, &asked->batch);
+    use_setting(config, TTS_INFERENCE_FIELD_TENSOR_PARALLEL, overrides,
+                TTS_FIELD_TENSOR_PARALLEL, &asked->tensor_parallel);
+    use_setting(config, TTS_INFERENCE_FIELD_VOCABULARY, overrides, TTS_FIELD_VOCABULARY,
+                &config->vocabulary);
+    use_number(config, TTS_INFERENCE_FIELD_LENGTH,
+               tts_options_has(&job->options, "length") ? "--length" : "--seq",
+               overrides->given[TTS_FIELD_SEQUENCE], &asked->length);
     config->has_length = asked->length > 0;
-    take_number(config, TTS_INFERENCE_FIELD_BLOCK, "--block", values->block, &asked->block);
+    use_number(config, TTS_INFERENCE_FIELD_BLOCK, "--block", values->block, &asked->block);
     asked->prefill = values->prefill;
 }
 
 /* The dtype of a part counts more than that of all matrices. */
-static void take_dtypes(struct tts_inferconfig *config, const struct tts_fit_values *values)
+static void use_dtypes(struct tts_inferconfig *config, const struct tts_fit_values *values)
 {
     struct tts_inference_config *asked = &config->config;
     const struct {
@@ -64,8 +64,8 @@ static void take_dtypes(struct tts_inferconfig *config, const struct tts_fit_val
 }
 
 /* Makes the chip with its trace region. */
-static int find_chip(const struct tts_job *job, const struct tts_fit_values *values,
-                     struct tts_chip *chip)
+static int find_traced_chip(const struct tts_job *job, const struct tts_fit_values *values,
+                            struct tts_chip *chip)
 {
     struct tts_error err = {0};
     int code = tts_device_arg_resolve(&values->device, job->command, chip);
@@ -109,14 +109,14 @@ static int run_fit_inference(struct tts_job *job, void *given)
     };
     struct tts_inference_answer answer = {.ask = &config, .chip = &chip};
     struct tts_error err = {0};
-    take_numbers(&config, job, values);
-    take_dtypes(&config, values);
+    use_numbers(&config, job, values);
+    use_dtypes(&config, values);
     if (strcmp(values->device.name, "-") == 0 && strcmp(config.path, "-") == 0) {
         tts_message(job->command,
                     "standard input cannot be both the device file and the configuration");
         return TTS_EXIT_USAGE;
     }
-    int code = find_chip(job, values, &chip);
+    int code = find_traced_chip(job, values, &chip);
     if (code == TTS_EXIT_DONE)
         code = tts_fit_print_notes(job, &config.train.notes, tts_inferconfig_load(&config));
     if (code != TTS_EXIT_DONE)
@@ -139,13 +139,3 @@ const struct tts_command tts_fit_inference_command = {
     .operands_min = 1,
     .operands_max = 1,
 };
-
-bool tts_inference_has_chips(const struct tts_inference_answer *answer)
-{
-    return answer->ask->config.tensor_parallel <= answer->chip->fact[TTS_FACT_CHIPS].value;
-}
-
-bool tts_inference_fits(const struct tts_inference_answer *answer)
-{
-    return answer->plan.fits && tts_inference_has_chips(answer);
-}
