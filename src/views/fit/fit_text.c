@@ -100,7 +100,7 @@ void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few)
 
 /* ---- the peak ---- */
 
-enum { BAR = 30, OPS_MAX = 128, OPS_SHOWN = 8, RUNS_SHOWN = 8 };
+enum { BAR = 30, OPS_MAX = 128, OPS_SHOWN = 8, RANGES_SHOWN = 8 };
 
 struct op_sum {
     const char *op;
@@ -241,12 +241,12 @@ static void print_block_ranges(const uint64_t *bytes, uint64_t blocks, FILE *out
     for (uint64_t i = 1; i <= blocks; i++) {
         if (i < blocks && bytes[i] == bytes[first])
             continue;
-        if (bytes[first] > 0 && shown++ < RUNS_SHOWN)
+        if (bytes[first] > 0 && shown++ < RANGES_SHOWN)
             print_block_range(first, i - 1, bytes[first], out);
         first = i;
     }
-    if (shown > RUNS_SHOWN)
-        fprintf(out, "    %" PRIu64 " more lines, --json has them\n", shown - RUNS_SHOWN);
+    if (shown > RANGES_SHOWN)
+        fprintf(out, "    %" PRIu64 " more lines, --json has them\n", shown - RANGES_SHOWN);
 }
 
 static void print_activation_blocks(const struct tts_fit *fit, uint64_t *bytes, FILE *out)
@@ -365,10 +365,10 @@ static void add_head_words(struct head_line *line, const char *words)
 }
 
 static void add_head_number(struct head_line *line, const char *before, uint64_t number,
-                            const char *behind)
+                            const char *after)
 {
     char words[96];
-    snprintf(words, sizeof words, "%s%" PRIu64 "%s", before, number, behind);
+    snprintf(words, sizeof words, "%s%" PRIu64 "%s", before, number, after);
     add_head_words(line, words);
 }
 
@@ -471,7 +471,7 @@ static void print_fit_device(const struct tts_fit *fit, struct head_line *line)
 /* ---- what is assumed ---- */
 
 static void add_head_default(const struct tts_trainconfig *setup,
-                             enum tts_workload_field setting, const char *behind,
+                             enum tts_workload_field setting, const char *after,
                              struct head_line *line)
 {
     const struct tts_setting *info = tts_setting_of(setting);
@@ -483,7 +483,7 @@ static void add_head_default(const struct tts_trainconfig *setup,
         value = tts_trainconfig_word(setup, setting);
     else if (info->kind == TTS_SETTING_BOOL)
         value = number ? "on" : "off";
-    snprintf(words, sizeof words, "%s %s%s", info->key, value, behind);
+    snprintf(words, sizeof words, "%s %s%s", info->key, value, after);
     add_head_words(line, words);
 }
 
@@ -546,10 +546,10 @@ static void print_fit_file(const char *label, const char *path, FILE *out)
     fprintf(out, "  %-*s %s\n", LABEL, label, text);
 }
 
-static void print_unless_one(uint64_t count, const char *before, const char *behind, FILE *out)
+static void print_unless_one(uint64_t count, const char *before, const char *after, FILE *out)
 {
     if (count != 1)
-        fprintf(out, ", %s%" PRIu64 "%s", before, count, behind);
+        fprintf(out, ", %s%" PRIu64 "%s", before, count, after);
 }
 
 /* As many as fit a line of 80 columns; a reader adds the lines up. */
