@@ -61,8 +61,8 @@ static const char *const max_words[] = {
 static const char *const dtype_words[] = {
     [TTS_WEIGHT_BF16] = "bf16", [TTS_WEIGHT_BFP8] = "bfp8", [TTS_WEIGHT_BFP4] = "bfp4", NULL};
 
-/* Rows that exclude "inference" are of training, rows that need it are of inference, the others
- * of both. */
+/* The options of both modes. A row that excludes "inference" is for training only, a row that
+ * needs it is for inference only. */
 static const struct tts_option options_table[] = {
     {"batch", 'b', TTS_OPTION_NUMBER, AT(overrides.given[TTS_FIELD_BATCH]), "N",
      "samples of a micro step; sequences served at a time", .min = 1, .max = UINT32_MAX},
@@ -143,7 +143,8 @@ static const struct tts_option options_table[] = {
     {0},
 };
 
-/* Marks the settings that rows have stored. A NUMBER is at least 1. */
+/* Sets is_given for the settings that the rows have stored. A NUMBER that was given is at least
+ * 1. Rows with take() set is_given themselves. */
 static void mark_given_settings(const struct tts_job *job, struct tts_fit_values *values)
 {
     struct tts_overrides *overrides = &values->overrides;
@@ -154,13 +155,13 @@ static void mark_given_settings(const struct tts_job *job, struct tts_fit_values
         tts_overrides_give(overrides, TTS_FIELD_CLIP, values->clip);
 }
 
-/* ---- one run ---- */
+/* ---- the job ---- */
 
 struct fit_run {
     struct tts_job *job;
     const struct tts_fit_values *values;
     const char *path;
-    char folder_path[TTS_CONFIG_PATH_MAX]; /* what `path` is, if a folder was given */
+    char folder_path[TTS_CONFIG_PATH_MAX]; /* holds `path` if a folder was given */
     struct tts_trainconfig setup;
     struct tts_chip chip;
     struct tts_fit *fit;
@@ -197,7 +198,8 @@ static bool refuse_record(const struct fit_run *run)
     return false;
 }
 
-/* Checks that no file has two uses. Returns false after a message. */
+/* Checks that standard input is read once and that the recording replaces no input. Returns
+ * false after a message. */
 static bool check_fit_files(const struct fit_run *run)
 {
     const char *record = run->values->record_path, *device = run->values->device.name;
@@ -245,7 +247,7 @@ static enum tts_status find_fit_answer(struct fit_run *run, struct tts_error *er
     if (answer->has_max)
         answer->max = (enum tts_largest_kind)run->values->max;
     if (answer->has_max && !tts_fit_has_chips(workload, &run->chip))
-        return TTS_OK; /* no batch or sequence changes that */
+        return TTS_OK; /* another batch or sequence does not change the number of chips */
     if (answer->has_max)
         return tts_largest_find(workload, &run->chip, answer->max, NULL, &answer->largest, err);
     if (tts_fit_fits(run->fit))
@@ -264,7 +266,8 @@ static enum tts_status print_fit_answer(const struct fit_run *run, FILE *out,
     return TTS_OK;
 }
 
-/* With --max the question is whether any fits. A run that its program refuses does not run. */
+/* Returns true if the run fits, or with --max if any batch or sequence fits. A run that the
+ * training program refuses is never good. */
 static bool is_good_answer(const struct tts_fit_answer *answer)
 {
     if (answer->has_max && answer->setup->stop_count == 0)
@@ -272,7 +275,8 @@ static bool is_good_answer(const struct tts_fit_answer *answer)
     return tts_fit_reason(answer) == NULL;
 }
 
-/* A fact that the device lacks is a matter of the command line, the rest is input. */
+/* Prints an error of plan and returns the exit code. A device that lacks a fact is a wrong
+ * command line, all other errors are wrong input. */
 static int fail_fit(const struct fit_run *run, const struct tts_error *err)
 {
     if (err->status != TTS_E_NOT_FOUND)

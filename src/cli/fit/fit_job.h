@@ -1,5 +1,5 @@
-/* fit_job.h: what the commands `ttscope fit` and `ttscope fit --inference` share: the values of
- * their options, which one table describes, and the notes on a configuration. */
+/* fit_job.h: the code that `ttscope fit` and `ttscope fit --inference` share: the values of
+ * their options, which are in one table, and the messages about a configuration. */
 #pragma once
 
 #include "cli/device_arg.h"
@@ -7,23 +7,25 @@
 #include "plan/note.h"
 #include "plan/settings.h"
 
-/* Strings are borrowed from argv. -1 and 0 mean that an option was not given. */
+/* The values of all options. Strings are borrowed from argv. An int of -1, a number of 0 and a
+ * string of NULL mean that the option was not given. */
 struct tts_fit_values {
     struct tts_device_arg device;
     bool json, is_inference;
-    /* `given` has all numbers of the table that are settings, also for inference. is_given is
-     * set by work(). */
+    /* The rows store numbers in `given`, also for inference. The training command sets
+     * `is_given` afterwards. */
     struct tts_overrides overrides;
 
-    /* Only of training. */
+    /* For training only. */
     bool clip;
     int max; /* enum tts_largest_kind */
     const char *record_path;
 
-    /* Only of inference. The dtypes are of enum tts_weight_dtype. */
+    /* For inference only. */
     uint64_t block, prefill;
+    /* enum tts_weight_dtype */
     int weights, attention_weights, mlp_weights, head_weights, embedding_weights, cache;
-    const char *trace_region; /* NULL: as the device has it */
+    const char *trace_region; /* NULL: the trace region of the device */
     bool separate_head;
 };
 
@@ -33,5 +35,5 @@ struct tts_fit_values {
 int tts_fit_print_notes(const struct tts_job *job, const struct tts_notes *notes,
                         enum tts_status status);
 
-/* The mode of the flag `--inference` (cmd_fit_inference.c). */
+/* The command that the flag `--inference` chooses (cmd_fit_inference.c). */
 extern const struct tts_command tts_fit_inference_command;

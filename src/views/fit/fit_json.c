@@ -17,7 +17,7 @@ static void put_fit_layer(struct tts_json *json, int32_t layer)
     tts_fit_json_number(json, "layer", layer != TTS_LAYER_NONE, (uint64_t)layer);
 }
 
-/* ---- what was run ---- */
+/* ---- the configuration ---- */
 
 static void put_fit_value(const struct tts_trainconfig *setup, enum tts_workload_field setting,
                           struct tts_json *json)
@@ -104,7 +104,7 @@ static void put_peak_entry(const struct tts_fit_part *one, struct tts_json *json
     tts_json_object_end(json);
 }
 
-/* Those of one part, or of all the others. */
+/* Writes the activations at the peak, or all other parts. */
 static void put_peak_entries(const struct tts_fit_peak *peak, const char *key,
                              bool is_activations, struct tts_json *json)
 {
@@ -161,7 +161,7 @@ static void put_fit_failure(const struct tts_fit_placement *placement, struct tt
     tts_json_object_end(json);
 }
 
-/* Returns the bytes that a bank would need more; 0 if nothing is missing. */
+/* Returns the bytes that each bank lacks; 0 if every buffer found a place. */
 static uint64_t missing_bank_bytes(const struct tts_fit_placement *placement)
 {
     if (placement->failures == 0)
@@ -219,7 +219,7 @@ static void put_fit_placement(const struct tts_fit_answer *answer, struct tts_js
     tts_json_object_end(json);
 }
 
-/* ---- what would change it ---- */
+/* ---- changes and the largest that fits ---- */
 
 static void put_fit_changes(const struct tts_fit_answer *answer, struct tts_json *json)
 {

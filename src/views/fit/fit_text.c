@@ -1,5 +1,6 @@
-/* fit_text.c: the answer for people: the published summary, the peak, the verdict, and what
- * would change it. */
+/* fit_text.c: the answer for people. tts_fit_text(), at the end, prints the sections in order:
+ * a refusal, the configuration, the published summary, the peak, the verdict and its remedies.
+ */
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"
@@ -30,7 +31,7 @@ const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t w
     return out;
 }
 
-/* Of all banks, at most what can be shown. */
+/* Returns `bytes` of one bank multiplied by the number of banks, at most INT64_MAX. */
 static int64_t all_banks_bytes(const struct tts_fit_banks *banks, uint64_t bytes)
 {
     uint64_t all;
@@ -64,7 +65,7 @@ void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
                 HEADROOM_PERCENT);
 }
 
-/* Names the presets with enough chips. */
+/* Names the presets that have at least `needed` chips. */
 static void say_devices_with_chips(FILE *out, uint64_t needed)
 {
     enum { SHOWN = 8 };
@@ -107,14 +108,16 @@ struct op_sum {
     uint64_t bytes, buffers;
 };
 
-/* The number of a later iteration, as text; NULL: it is another phase. */
+/* Returns the number of a later iteration, as text, or NULL if `phase` belongs to the first
+ * iteration or comes before it. */
 static const char *later_iteration(const char *phase)
 {
     const size_t len = sizeof TTS_PHASE_LATER_ITERATION - 1;
     return strncmp(phase, TTS_PHASE_LATER_ITERATION, len) == 0 ? phase + len : NULL;
 }
 
-/* Writes "FORWARD_PASS, in sdpa of block 3". An op of NULL is none. */
+/* Prints a place, such as "FORWARD_PASS, in sdpa of block 3". `op` NULL and `layer`
+ * TTS_LAYER_NONE are left out. */
 static void print_fit_place(FILE *out, const char *phase, const char *op, int32_t layer)
 {
     const char *later = later_iteration(phase);
@@ -128,7 +131,7 @@ static void print_fit_place(FILE *out, const char *phase, const char *op, int32_
         fprintf(out, " of block %" PRId32, layer);
 }
 
-/* ---- parts ---- */
+/* ---- the peak by part ---- */
 
 static void print_peak_part(const struct tts_fit_peak *peak, enum tts_tensor_part part,
                             FILE *out)
@@ -137,7 +140,7 @@ static void print_peak_part(const struct tts_fit_peak *peak, enum tts_tensor_par
     char megabytes[TTS_NUMBER_MB_MAX], share[TTS_FIT_SHARE_MAX], bar[BAR + 1];
     if (bytes == 0)
         return;
-    /* Rounded up: what is there is seen. */
+    /* A part that is not empty has a bar of at least one character. */
     size_t len = (size_t)((double)bytes / (double)peak->bytes * BAR + 0.5);
     len = len < 1 ? 1 : len > BAR ? BAR : len;
     memset(bar, '#', len);
@@ -150,7 +153,7 @@ static void print_peak_part(const struct tts_fit_peak *peak, enum tts_tensor_par
             tts_fit_share(share, bytes, peak->bytes), bar);
 }
 
-/* The largest first. */
+/* Prints the parts, the largest first. */
 static void print_peak_parts(const struct tts_fit_peak *peak, FILE *out)
 {
     bool is_done[TTS_PARTS] = {false};
@@ -164,9 +167,10 @@ static void print_peak_parts(const struct tts_fit_peak *peak, FILE *out)
     }
 }
 
-/* ---- by operation ---- */
+/* ---- the peak by operation ---- */
 
-/* Sums over the layers; returns how many operations there are. */
+/* Adds up the buffers of a part by operation, over all layers. Returns the number of
+ * operations. The last of OPS_MAX sums collects all further operations. */
 static size_t sum_part_ops(const struct tts_fit_peak *peak, enum tts_tensor_part part,
                            struct op_sum sums[OPS_MAX])
 {
@@ -221,7 +225,7 @@ static void print_part_ops(const struct tts_fit_peak *peak, enum tts_tensor_part
         fprintf(out, "    %-30s %10s MB\n", "others", tts_fit_mb(megabytes, rest));
 }
 
-/* ---- by block ---- */
+/* ---- the peak by block ---- */
 
 static void print_block_range(uint64_t first, uint64_t last, uint64_t bytes, FILE *out)
 {
@@ -234,7 +238,7 @@ static void print_block_range(uint64_t first, uint64_t last, uint64_t bytes, FIL
             first == last ? "" : " each");
 }
 
-/* Neighbours that keep the same are one line. */
+/* Prints one line for each range of neighbouring blocks with equal bytes. */
 static void print_block_ranges(const uint64_t *bytes, uint64_t blocks, FILE *out)
 {
     uint64_t first = 0, shown = 0;
@@ -288,9 +292,9 @@ static enum tts_status print_activations(const struct tts_fit *fit, FILE *out,
     return TTS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole peak ---- */
 
-/* What the first iteration holds at its end and did not at its beginning. */
+/* Returns the bytes that are live after the first iteration and were not live before it. */
 static uint64_t stayed_dram_bytes(const struct tts_fit *fit)
 {
     for (size_t i = 0; i < tts_capture_count(fit->capture); i++) {
@@ -304,7 +308,7 @@ static uint64_t stayed_dram_bytes(const struct tts_fit *fit)
     return 0;
 }
 
-/* Higher than in the first: the summary has it not. */
+/* Explains a peak in a later iteration. The summary covers the first iteration only. */
 static void print_later_peak(const struct tts_fit *fit, FILE *out)
 {
     char first[TTS_NUMBER_MB_MAX], stayed[TTS_NUMBER_MB_MAX];
@@ -335,11 +339,11 @@ static enum tts_status print_fit_peak(const struct tts_fit *fit, FILE *out,
     return status;
 }
 
-/* ---- what is run ---- */
+/* ---- the configuration ---- */
 
 enum { LABEL = 10, COLUMNS = 80, PATH_COLUMNS = 400 };
 
-/* A line of words that is broken before the last column. */
+/* A line with a label. Words that would pass column COLUMNS start a new line. */
 struct head_line {
     FILE *out;
     size_t column;
@@ -377,7 +381,7 @@ static void end_head_line(struct head_line *line)
     fputc('\n', line->out);
 }
 
-/* ---- what is run ---- */
+/* ---- the configuration: model, loop, device ---- */
 
 static void print_fit_model(const struct tts_trainconfig *setup, struct head_line *line)
 {
@@ -468,7 +472,7 @@ static void print_fit_device(const struct tts_fit *fit, struct head_line *line)
     end_head_line(line);
 }
 
-/* ---- what is assumed ---- */
+/* ---- the configuration: defaults and estimates ---- */
 
 static void add_head_default(const struct tts_trainconfig *setup,
                              enum tts_workload_field setting, const char *after,
@@ -487,7 +491,8 @@ static void add_head_default(const struct tts_trainconfig *setup,
     add_head_words(line, words);
 }
 
-/* One chip needs no word. */
+/* Returns true if the setting is listed under "defaults". The two parallel settings are not
+ * listed: their default is one chip. */
 static bool is_default_setting(const struct tts_trainconfig *setup, int setting)
 {
     return setup->values[setting].origin == TTS_ORIGIN_DEFAULT &&
@@ -531,7 +536,7 @@ static void print_fit_estimated(const struct tts_fit *fit, struct head_line *lin
     end_head_line(line);
 }
 
-/* Copies a path as safe text. "-" is standard input. */
+/* Copies a path as safe text. The path "-" becomes "<stdin>". */
 static void copy_safe_path(char *out, size_t capacity, const char *path, size_t columns)
 {
     tts_safe_text(out, capacity, strcmp(path, "-") == 0 ? "<stdin>" : path, columns);
@@ -552,7 +557,8 @@ static void print_unless_one(uint64_t count, const char *before, const char *aft
         fprintf(out, ", %s%" PRIu64 "%s", before, count, after);
 }
 
-/* As many as fit a line of 80 columns; a reader adds the lines up. */
+/* Prints the parts of the peak in lines of at most 80 columns, each with the same heading. A
+ * program that reads the lines collects the parts of all of them. */
 static void print_predicted_parts(const struct tts_fit_peak *peak, FILE *out)
 {
     static const char heading[] = "Predicted DRAM parts: ";
@@ -575,9 +581,8 @@ static void print_predicted_parts(const struct tts_fit_peak *peak, FILE *out)
         fputc('\n', out);
 }
 
-/* The summary covers the first iteration. These lines have the peak of all iterations, the
- * verdict and the parts of that peak, for programs that read the summary
- * (docs/design/train-log.md). */
+/* Prints the peak of all iterations, the verdict and the parts of that peak, for programs that
+ * read the summary, which covers the first iteration only (docs/design/train-log.md). */
 static void print_prediction(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_fit *fit = answer->fit;
@@ -591,8 +596,9 @@ static void print_prediction(const struct tts_fit_answer *answer, FILE *out)
     print_predicted_parts(&fit->peak, out);
 }
 
-/* What `ttscope analyze`, and others who read logs, look for above a summary: a name, and two
- * figures as the program logs them. */
+/* Prints the lines that `ttscope analyze` and other readers of logs look for above a summary: a
+ * title, and the number of parameters and the device memory as the training program logs them.
+ */
 static void print_fit_log_lines(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_trainconfig *setup = answer->setup;
@@ -606,8 +612,8 @@ static void print_fit_log_lines(const struct tts_fit_answer *answer, FILE *out)
     print_unless_one(workload->tensor_parallel, "tensor parallel ", "", out);
     print_unless_one(workload->data_parallel, "data parallel ", "", out);
     fputc('\n', out);
-    /* Those of the whole model are not what one of several chips has, and it is a chip that
-     * the figures below are of: sizes expected by them would be wrong. */
+    /* With tensor parallel a chip has only a share of the parameters. A reader that compares
+     * the number of all parameters with the figures of one chip would expect wrong sizes. */
     if (workload->tensor_parallel == 1)
         fprintf(out, "%s: %" PRIu64 "\n",
                 tts_recipe_is_v1(setup->workload.recipe) ? "Number of parameters"
@@ -638,7 +644,8 @@ static void print_fit_head(const struct tts_fit_answer *answer, FILE *out)
 
 /* ---- the verdict ---- */
 
-/* More than the banks have; else what does not fit fails as memory is in pieces. */
+/* Returns true if the banks have too little memory. If a buffer fails although this is false,
+ * the free memory is in pieces. */
 static bool is_over_bank(const struct tts_fit_placement *placement)
 {
     return placement->peak_bank_bytes > placement->bank_bytes;
@@ -692,7 +699,7 @@ static void print_fit_failure(const struct tts_fit_placement *placement, FILE *o
                 placement->failures == 2 ? "fails" : "fail");
 }
 
-/* There would be room for all of it, but not at one piece. */
+/* Prints the verdict on a run that fails only because the free memory is in pieces. */
 static void print_fit_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
 {
     const struct tts_fit_placement *placement = &fit->placement;
@@ -779,7 +786,7 @@ static void print_fit_verdict(const struct tts_fit_answer *answer, FILE *out)
 
 /* ---- what would change it ---- */
 
-/* One line for each: "; " is between them. */
+/* Prints the costs of a change, one on each line. `costs` separates them by "; ". */
 static void print_change_costs(const char *costs, FILE *out)
 {
     fputs("    cost: ", out);
@@ -820,7 +827,7 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
 
 /* ---- the largest ---- */
 
-/* Behind a peak that is below what the device has. */
+/* Explains a peak that does not fit although it is below the capacity of the device. */
 #define ROOM_IN_PIECES ": pages are rounded up and free memory is in pieces"
 
 static const char *max_noun(const struct tts_fit_answer *answer)

@@ -1,4 +1,5 @@
-/* inference_json.c: the document of docs/design/inference.md. */
+/* inference_json.c: the memory that serving a model needs, for programs
+ * (docs/design/inference.md). */
 #include "views/fit/fit_view.h"
 #include "views/fit/inference_view.h"
 

@@ -1,4 +1,4 @@
-/* inference_text.c: what serving takes, for people. */
+/* inference_text.c: the memory that serving a model needs, for people. */
 #include "base/number.h"
 #include "views/fit/fit_view.h"
 #include "views/fit/inference_view.h"
@@ -103,7 +103,8 @@ static void print_inference_verdict(const struct tts_inference_answer *answer, F
         tts_fit_say_headroom(out, &banks);
 }
 
-/* What the verdict counts, and the upper bound that it does not. */
+/* Says what the verdict counts, and an upper bound that the verdict does not count: a prefill
+ * of the whole context at once. */
 static void print_inference_bound(const struct tts_inference_answer *answer, FILE *out)
 {
     const struct tts_inference_config *config = &answer->ask->config;
