@@ -15,11 +15,6 @@
 
 /* ---- sentences that training and serving share ---- */
 
-const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
-{
-    return tts_number_format_mb(out, (int64_t)bytes, false);
-}
-
 const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole)
 {
     assert(part <= whole);

@@ -45,7 +45,10 @@ void tts_fit_json_number(struct tts_json *json, const char *key, bool is_known, 
 /* ---- sentences and numbers ---- */
 
 /* Formats bytes as megabytes with two decimals, without a sign and a unit. Returns `out`. */
-const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes);
+static inline const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
+{
+    return tts_number_format_mb(out, (int64_t)bytes, false);
+}
 
 enum { TTS_FIT_SHARE_MAX = 24 };
 /* Formats a share of a whole: "12.3 %", or "< 0.1 %". Only a part of 0 is "0.0 %", also if the
