@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-static const struct tts_command fit = {
-    "fit", "CONFIG", "will a training run, or a model to be served, fit a device",
-    .run = tts_cmd_fit};
 static const struct tts_command export = {.name = "export",
                                           .operands = "FILE",
                                           .summary =
@@ -14,7 +11,7 @@ static const struct tts_command export = {.name = "export",
 
 const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
-    &fit,
+    &tts_fit_command,
     &tts_analyze_command,
     &tts_diff_command,
     &tts_check_command,

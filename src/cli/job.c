@@ -107,6 +107,16 @@ void tts_command_usage(const struct tts_command *command, FILE *out)
                  "      --help                print the manual page\n");
 }
 
+/* Returns the command that the given options choose. */
+static const struct tts_command *find_mode_command(const struct tts_command *command,
+                                                   const struct tts_options *options)
+{
+    for (int i = 0; command->options[i].name; i++)
+        if (command->options[i].mode && options->given >> i & 1)
+            return command->options[i].mode;
+    return command;
+}
+
 /* `scratch` is a copy of argv: reading the options changes it. */
 static int run_job(const struct tts_command *command, char **argv, char **scratch, void *values)
 {
@@ -115,6 +125,7 @@ static int run_job(const struct tts_command *command, char **argv, char **scratc
     job.options.about = command;
     if (tts_options_read(&job.options, values) == TTS_OPTIONS_STOP)
         return job.options.exit_code;
+    command = find_mode_command(command, &job.options);
     int code = check_operands(command, &job.options);
     if (code != TTS_EXIT_DONE)
         return code;

@@ -223,7 +223,7 @@ static bool store_value(const struct tts_options *options, const struct tts_opti
     struct tts_error err = {0};
     bool is_stored = true;
     if (option->type == TTS_OPTION_FLAG)
-        *(bool *)(void *)at = true;
+        *(bool *)(void *)at = !option->is_off;
     else if (option->type == TTS_OPTION_TEXT)
         *(const char **)(void *)at = text;
     else if (option->type == TTS_OPTION_NUMBER)

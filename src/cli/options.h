@@ -42,6 +42,10 @@ struct tts_option {
     const char *needs;    /* another option that must be given too, without dashes; or NULL */
     const char *excludes; /* an option that must not be given too; or NULL */
     bool is_once;         /* giving it twice is a mistake */
+    bool is_off;          /* FLAG: the target becomes false instead */
+    /* FLAG: the command that runs instead if the flag is given. It takes the same options, and
+     * its work() gets the same values. */
+    const struct tts_command *mode;
     /* OTHER: stores `text` at `target`. On failure err->text continues the sentence
      * "invalid value 'x' for '--name': ". */
     enum tts_status (*take)(void *target, const char *text, struct tts_error *err);

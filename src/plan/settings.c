@@ -66,47 +66,53 @@ static const char *nearest_word(const struct tts_words *words, const char *text)
     return best;
 }
 
-static enum tts_status refuse_word(const struct tts_words *words, const char *text,
-                                   struct tts_error *err)
+enum { CLAUSE_MAX = sizeof((struct tts_error *)NULL)->text };
+
+/* Names the word that is nearest to `text`, or all words. */
+static void describe_words(const struct tts_words *words, const char *text,
+                           char out[CLAUSE_MAX])
 {
-    char all[sizeof err->text] = "";
     const char *nearest = nearest_word(words, text);
     size_t len = 0;
-    if (nearest)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "unknown %s '%.40s', did you mean '%s'?",
-                             words->what, text, nearest);
-    for (size_t i = 0; i < words->count && len < sizeof all; i++)
-        len += (size_t)snprintf(all + len, sizeof all - len, "%s%s",
-                                i == 0                  ? ""
+    if (nearest) {
+        snprintf(out, CLAUSE_MAX, "did you mean '%s'?", nearest);
+        return;
+    }
+    for (size_t i = 0; i < words->count && len < CLAUSE_MAX; i++)
+        len += (size_t)snprintf(out + len, CLAUSE_MAX - len, "%s%s",
+                                i == 0                  ? "expected "
                                 : i + 1 == words->count ? " or "
                                                         : ", ",
                                 words->names[i]);
-    return tts_error_set(err, TTS_E_NOT_FOUND, "unknown %s '%.40s', expected %s", words->what,
-                         text, all);
 }
 
 enum tts_status tts_words_find(const struct tts_words *words, const char *text, uint64_t *out,
                                struct tts_error *err)
 {
+    char expected[CLAUSE_MAX];
     for (size_t i = 0; i < words->count; i++) {
         if (!is_same_word(text, words->names[i]))
             continue;
         *out = i;
         return TTS_OK;
     }
-    return refuse_word(words, text, err);
+    describe_words(words, text, expected);
+    return tts_error_set(err, TTS_E_NOT_FOUND, "%s", expected);
 }
 
 enum tts_status tts_words_find_exact(const struct tts_words *words, const char *text,
                                      uint64_t *out, struct tts_error *err)
 {
+    char expected[CLAUSE_MAX];
     for (size_t i = 0; i < words->count; i++) {
         if (strcmp(text, words->names[i]) != 0)
             continue;
         *out = i;
         return TTS_OK;
     }
-    return refuse_word(words, text, err);
+    describe_words(words, text, expected);
+    return tts_error_set(err, TTS_E_NOT_FOUND, "unknown %s '%.40s', %s", words->what, text,
+                         expected);
 }
 
 /* ---- the table ---- */
@@ -242,21 +248,17 @@ static enum tts_status read_option(const struct tts_setting *setting, const char
         if (tts_number_parse(text, strlen(text), out) == TTS_OK && *out > 0 &&
             *out <= UINT32_MAX)
             return TTS_OK;
-        return tts_error_set(err, TTS_E_SYNTAX,
-                             "'%.40s' is not for '%s', expected a whole number, 1 to %" PRIu32,
-                             text, setting->option, UINT32_MAX);
+        return tts_error_set(err, TTS_E_SYNTAX, "expected a whole number from 1 to %" PRIu32,
+                             UINT32_MAX);
     case TTS_SETTING_BOOL:
         if (read_probability(text, out) == TTS_OK)
             return TTS_OK;
-        return tts_error_set(err, TTS_E_SYNTAX,
-                             "'%.40s' is not a number for '%s', expected 0 to below 1, as 0.1",
-                             text, setting->option);
+        return tts_error_set(err, TTS_E_SYNTAX, "expected a number from 0 to below 1, as 0.1");
     case TTS_SETTING_WORD:
         break;
     }
     if (nearest)
-        return tts_error_set(err, TTS_E_INVALID, "the optimizer '%.40s' is not modelled, %s",
-                             text, nearest);
+        return tts_error_set(err, TTS_E_INVALID, "not modelled, %s", nearest);
     return tts_words_find(setting->words, text, out, err);
 }
 

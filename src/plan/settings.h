@@ -22,10 +22,11 @@ struct tts_words {
 extern const struct tts_words tts_words_recipes;
 
 /* Finds a word. Case, dashes and underscores do not count. TTS_E_NOT_FOUND: err names the
- * nearest word, or all of them: "unknown runner 'x', did you mean 'y'?". */
+ * nearest word ("did you mean 'y'?"), or all of them ("expected y or z"). */
 TTS_NODISCARD enum tts_status tts_words_find(const struct tts_words *words, const char *text,
                                              uint64_t *out, struct tts_error *err);
-/* Like tts_words_find(), but every letter counts, as in the files. */
+/* Like tts_words_find(), but every letter counts, as in the files, and err is a whole message:
+ * "unknown runner 'x', did you mean 'y'?". */
 TTS_NODISCARD enum tts_status tts_words_find_exact(const struct tts_words *words,
                                                    const char *text, uint64_t *out,
                                                    struct tts_error *err);
@@ -81,7 +82,7 @@ void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field
                         uint64_t number);
 /* Reads the value of an option. A BOOL is a probability: what counts is whether it is 0.
  * TTS_E_SYNTAX, TTS_E_NOT_FOUND (a word), TTS_E_INVALID (an optimizer that is not modelled):
- * err->text is the whole message. */
+ * err->text continues the sentence "invalid value 'x' for '--name': ". */
 TTS_NODISCARD enum tts_status tts_overrides_set(struct tts_overrides *overrides,
                                                 enum tts_workload_field field, const char *text,
                                                 struct tts_error *err);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `ttscope fit` as users run it: the published figures, options, what is not modelled, JSON.
+# Runs `ttscope fit` as users do: published figures, options, refused configurations, JSON.
 . "$(dirname "$0")/lib.sh"
 configs=$(dirname "$0")/fit
 tiny=$configs/tiny.yaml
@@ -11,20 +11,20 @@ fit() {
     run "$ttscope" fit "$@"
 }
 
-# The document is kept before it is asked.
+# Keeps the JSON document for expect_jq.
 fit_json() {
     fit --json "$@"
     cp "$work/out" "$work/fit.json"
 }
 
-expect_jq() { # filter, what it gives
+expect_jq() { # filter, expected output
     local got
     got=$(jq -c "$1" "$work/fit.json" 2>&1) || fail "jq cannot: $1"
     [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
 }
 
-# A file of its own, with one line changed (sed) in a known one.
-changed() { # name, script
+# Copies a known file to the work folder and changes a line in the copy.
+changed() { # name of the file, sed script
     sed -e "$2" "$configs/$1" >"$work/$1"
 }
 cp "$configs"/*.yaml "$work"
@@ -81,19 +81,19 @@ expect_out_like 'Total parameters: 1100048384'
 expect_out_like '--- FORWARD_PASS_micro_1 ---
   DRAM: Segment Peak 7641.*, Segment Change +7641.25 MB'
 
-# Where no single change is enough, several together, each cost on a line.
+# If no single change is enough, several changes together are suggested. Each cost is on a line.
 fit "$head" --batch 64
 expect_code 1
 expect_out_like 'micro steps for each optimizer step, each with batch *;
           one more forward pass in every step'
 
-# All but the published summary and the runtime's own sentence fits 80 columns.
+# All lines fit 80 columns, except the published summary and the sentence of the runtime.
 fit "$tiny" --recipe v1 --runner default --kernel-binaries
 wide=$(grep -v '^  DRAM: \|Out of Memory' "$work/out" | grep -v yaml | awk 'length > 80')
 [ -z "$wide" ] || fail "wider than 80 columns: $wide"
 expect_out_like 'does not fit n150 (estimated)'
 
-# With programs the published run of the memory-efficient runner, each within 0.25 MB.
+# With kernel binaries, each figure of the published memory-efficient run is met within 0.25 MB.
 fit_json "$tiny" --recipe v1 --kernel-binaries
 expect_jq '.estimated' 'true'
 expect_jq '[.phases[0:4][].dram | .change_bytes, .cumulative_peak_bytes]
@@ -102,7 +102,7 @@ expect_jq '[.phases[0:4][].dram | .change_bytes, .cumulative_peak_bytes]
            996.35, 5764.96, 2513.69, 7428.04]] | transpose
     | map(select((.[0] / 1048576 - .[1] | fabs) > 0.25))' '[]'
 
-# Little is left with the largest batch; SGD keeps zeroed gradients.
+# The largest batch leaves little memory. SGD keeps its zeroed gradients.
 fit_json "$nano" --recipe v1 --max batch
 fit "$nano" --recipe v1 --batch "$(jq .max.value "$work/fit.json")"
 expect_code 0
@@ -122,7 +122,7 @@ expect_out_like "two at
 grep -q "iteration until they repeat ($most at most)" "$source_dir/docs/fit.md" ||
     fail "wanted docs/fit.md to say that $most iterations are run at most"
 
-# Memory in pieces is told as that, and what the banks could give as what they give.
+# Fragmentation is reported as such, and the memory of the banks as used.
 fit "$nano" --recipe v1 --batch 359
 expect_code 1
 expect_out_like 'does not fit n150, though 12152.05 MB of 12254.03 MB would:
@@ -136,7 +136,7 @@ expect_out_like '
 none of these alone makes it fit:
 '
 
-# A board's other chips are suggested; changes that fit come before those that are not enough.
+# More chips of the board are suggested. Changes that fit come before changes that do not.
 sed 's/num_groups: 4/num_groups: 8/' "$work/tiny_model.yaml" >"$work/tp_model.yaml"
 sed 's/tiny_model/tp_model/' "$work/tiny.yaml" >"$work/tp.yaml"
 fit_json "$work/tp.yaml" --batch 2 --runner default --device t3k
@@ -155,15 +155,15 @@ not enough alone:
   --batch 1 --accumulate 8
 '
 
-# A path that is too long to name its files is still answered.
+# A very long path gets an answer too, without the list of files in its folder.
 mkdir -p "$work/dir" && touch "$work/dir/a.yaml"
 run "$ttscope" fit "$work/$(printf './%.0s' {1..1348})dir"
 expect_code 3
-# Devices of many chips do not make the search long.
+# A device with many chips does not slow down the search.
 fit "$work/tp.yaml" --batch 8 --runner default --set chips=4294967295
 expect_code 1
 
-# Recipes of May are for tensor parallel runs.
+# The recipes of May need tensor parallel.
 fit "$work/tp.yaml" --recipe may-c++
 expect_code 2
 expect_err_like "option '--recipe may-c++' is for tensor parallel runs: give '--tensor-parallel N'"
@@ -184,7 +184,7 @@ expect_jq '.config.use_clip_grad_norm' '{"value":false,"source":"default"}'
 expect_jq '.config.intermediate_dim | [.value, .source]' '[5632,"rule"]'
 expect_jq '.config.positional_embedding_type' 'null'
 
-# The vocabulary: recipe v1 asks the tokenizer, head the data.
+# Recipe v1 takes the vocabulary of the tokenizer, recipe head that of the data.
 fit_json "$tiny" --recipe v1
 expect_jq '.config.vocab_size | [.value, .source]' '[65,"rule"]'
 expect_jq '[.config.optimizer.value, .config.optimizer.reason]' '["MorehAdamW","use_moreh_adamw"]'
@@ -196,7 +196,7 @@ expect_jq '[.config.vocab_size.value, .padded_vocabulary]' '[65,96]'
 changed nano.yaml 's/char/bpe/'
 fit_json "$work/nano.yaml" --recipe v1
 expect_jq '[.config.vocab_size.value, .padded_vocabulary]' '[50257,50272]'
-fit_json "$work/nano.yaml" --recipe v1-python # whatever the file says
+fit_json "$work/nano.yaml" --recipe v1-python # whatever tokenizer the file names
 expect_jq '[.config.vocab_size.value, .config.vocab_size.source]' '[65,"rule"]'
 changed tiny.yaml '/moreh/d'
 fit_json "$work/tiny.yaml" --recipe v1
@@ -206,7 +206,7 @@ changed tiny.yaml 's/use_moreh_adamw/use_kahan_summation/'
 fit_json "$work/tiny.yaml" --recipe v1
 expect_jq '[.config.optimizer.value, .config.kahan_summation.value]' '["AdamWComposite",true]'
 
-# Llama without dropout_prob: none in C++, 0.2 in Python.
+# Llama without dropout_prob has no dropout in C++ and 0.2 in Python.
 changed tiny_model.yaml '/dropout/d'
 fit_json "$work/tiny_model.yaml" --recipe v1
 expect_jq '.config.dropout_prob' '{"value":false,"source":"default"}'
@@ -226,16 +226,21 @@ expect_jq '.config.optimizer | [.value, .reason]' '["NoOp","use_no_op"]'
 fit_json "$head" --recipe v1
 expect_jq '.config.optimizer | [.value, .source]' '["AdamW","file"]'
 
-# A model file alone.
+# A model file without a training file is enough.
 fit_json "$configs/nano_model.yaml" --optimizer sgd --momentum 0.9 --clip --dropout 0
 expect_code 0
 expect_jq '[.training_file, .config.batch_size.value, .config.dropout_prob.value]' '[null,1,false]'
 expect_jq '[.config.optimizer.value, .config.momentum.value, .config.use_clip_grad_norm.value]' \
     '["SGD",true,true]'
+# The last of two opposite flags counts.
+fit_json "$configs/nano_model.yaml" --clip --no-clip
+expect_jq '.config.use_clip_grad_norm' '{"value":false,"source":"option","option":"--clip"}'
+fit_json "$configs/nano_model.yaml" --no-clip --clip
+expect_jq '.config.use_clip_grad_norm.value' true
 run bash -c '"$0" fit - --json <"$1" | jq .fits' "$ttscope" "$configs/nano_model.yaml"
 expect_out 'true'
 
-# Meshes: the first axis is of the data where both are enabled.
+# If data and tensor parallel are enabled, the first axis of the mesh is data parallel.
 changed head.yaml 's/enable_ddp: false/enable_ddp: true\n  enable_tp: true/; s/\[1, 1\]/[2, 4]/'
 fit_json "$work/head.yaml"
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value, .estimated]' '[2,4,true]'
@@ -257,7 +262,7 @@ fit "$work/head.yaml"
 expect_code 3
 expect_err_like ':16: the 2 chips of data parallel (mesh_shape) must divide the batch (7)'
 
-# Chips that nothing uses, and more chips than the device has.
+# Unused chips get a note. A run that needs more chips than the device has does not fit.
 changed head.yaml 's/\[1, 1\]/[1, 8]/'
 fit "$work/head.yaml"
 expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? is without enable_ddp and enable_tp: one chip is'
@@ -293,7 +298,7 @@ fits n300 (estimated): '
 [[ $out != *'the run needs'* ]] || fail "wanted no word of chips"
 cp "$head" "$work"
 
-# A file of January meets the code of August; who names the recipe knows.
+# A file of January gets a note, because the default recipe is of August. --recipe avoids the note.
 fit "$tiny"
 expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is read by recipe v1 only, and this is head; *'--recipe v1'"
 fit "$tiny" --recipe head
@@ -301,7 +306,7 @@ expect_err ''
 fit "$head"
 expect_err ''
 
-# --- the document -------------------------------------------------------------------------
+# --- the JSON document --------------------------------------------------------------------
 
 fit_json "$tiny" --recipe v1 --runner default
 expect_code 1
@@ -329,7 +334,7 @@ expect_jq '[.fits, .fits_reason, .placement.first_failure, .suggestions, .placem
     '[true,null,null,[],0]'
 expect_jq '.placement | .peak_bytes_per_bank * .banks >= 8277 * 1048576' 'true'
 
-# --- the largest --------------------------------------------------------------------------
+# --- the largest batch and sequence that fit ----------------------------------------------
 
 fit_json "$tiny" --recipe v1 --max batch
 expect_code 0
@@ -340,7 +345,7 @@ fit "$tiny" --recipe v1 --batch "$largest"
 expect_code 0
 fit "$tiny" --recipe v1 --batch "$next"
 expect_code 1
-fit "$tiny" --recipe v1 --runner default --max seq # the sequence as it is does not fit
+fit "$tiny" --recipe v1 --runner default --max seq # the configured sequence does not fit
 expect_code 0
 expect_out_like 'does not fit n150: '
 expect_out_like 'largest sequence that fits n150: '
@@ -354,7 +359,7 @@ expect_out_like ' does not fit: 121*
   that is less than there is: pages are rounded up and free memory is in pieces,
     so that near this limit a smaller one may not fit either'
 
-# --- recordings: a replay of it agrees ----------------------------------------------------
+# --- recordings: a replay has the same peak -----------------------------------------------
 
 fit_json "$nano" --recipe v1 --record "$work/nano.tts"
 expect_code 0
@@ -362,7 +367,7 @@ peak=$(jq .placement.peak_bytes_per_bank "$work/fit.json")
 run bash -c '"$0" replay --device n150 --json "$1" | jq ".devices[0].pools[0].peak_bytes"' \
     "$ttscope" "$work/nano.tts"
 expect_out "$peak"
-# L1 is not modelled, which is not 0: as it was written, and packed.
+# L1 is unknown, not 0, in the recording as written and in the packed recording.
 run "$ttscope" pack "$work/nano.tts" -o "$work/nano_packed.tts"
 expect_code 0
 for recording in nano nano_packed; do
@@ -413,9 +418,9 @@ fit "$nano" --record "$work/none/x.tts"
 expect_code 3
 expect_out ''
 
-# --- what is wrong: options are 2, files are 3 --------------------------------------------
+# --- mistakes: exit status 2 for options, 3 for files -------------------------------------
 
-wrong_option() { # what is said, the options
+wrong_option() { # message, the options
     local said=$1
     shift
     fit "$tiny" "$@"
@@ -423,19 +428,21 @@ wrong_option() { # what is said, the options
     expect_out ''
     expect_err_like "ttscope fit: $said"
 }
-wrong_option "unknown runner 'memory', did you mean 'memory_efficient'?" --runner memory
-wrong_option "unknown recipe 'v2', did you mean 'v1'?" --recipe v2
-wrong_option "unknown optimizer 'lion', expected AdamW, MorehAdamW, " --optimizer lion
-wrong_option "the optimizer 'muon' is not modelled, SGD with momentum is nearest" -o muon
-wrong_option "unknown quantity 'bach', did you mean 'batch'?" --max bach
+wrong_value() { # option, value, message
+    wrong_option "invalid value '$2' for '$1': $3" "$1" "$2"
+}
+wrong_value --runner memory "did you mean 'memory_efficient'?"
+wrong_value --recipe v2 "did you mean 'v1'?"
+wrong_value --optimizer lion 'expected AdamW, MorehAdamW, '
+wrong_value --optimizer muon 'not modelled, SGD with momentum is nearest'
+wrong_value --max bach 'expected batch or seq'
 for number in 0 -1 1e3 4294967296 999999999999999999999; do
-    wrong_option "'$number' is not for '--batch', expected a whole number, 1 to 4294967295" \
-        --batch "$number"
+    wrong_value --batch "$number" 'expected a whole number from 1 to 4294967295'
 done
-wrong_option "'-4' is not for '--seq'" --seq -4
-wrong_option "option '--weights' goes only with '--inference'" -w bfp8
-wrong_option "option '--separate-head' goes only with '--inference'" --separate-head
-wrong_option "'1.5' is not a number for '--dropout', expected 0 to below 1" --dropout 1.5
+wrong_value --seq -4 'expected a whole number'
+wrong_option "'--weights' needs '--inference'" -w bfp8
+wrong_option "'--separate-head' needs '--inference'" --separate-head
+wrong_value --dropout 1.5 'expected a number from 0 to below 1, as 0.1'
 wrong_option "option '--seq' must be a multiple of 32" --seq 100
 wrong_option "option '--heads' " --heads 33
 wrong_option "option '--momentum' goes with SGD only" --momentum 0.5
@@ -449,7 +456,7 @@ fit
 expect_code 2
 expect_err "ttscope fit: missing operand 'CONFIG' (see 'ttscope help fit')"
 
-wrong_file() { # what is said, file, script
+wrong_file() { # message, file, sed script
     changed "$2" "$3"
     fit "$work/${2/_model/}"
     cp "$configs/$2" "$work/$2"
@@ -478,7 +485,7 @@ fit "$work/none.yaml"
 expect_code 3
 expect_err_like "none.yaml"
 
-# A key that is not known and near to none is passed over.
+# An unknown key that is not close to a known key gets a note and is ignored.
 changed tiny.yaml 's/^  seed: 1/  colour_of_the_logo: red/'
 fit_json "$work/tiny.yaml"
 expect_err_like "note: *tiny.yaml:4: key 'colour_of_the_logo' is not known, passed over"
@@ -488,9 +495,9 @@ fit "$work/tiny.yaml"
 expect_err_like "tiny.yaml:4: keys 'aa_bb', 'cc_dd', 'ee_ff' and 1 more are not known, passed over"
 cp "$tiny" "$work/tiny.yaml"
 
-# --- what is not modelled -----------------------------------------------------------------
+# --- runs that are not modelled -----------------------------------------------------------
 
-not_modelled() { # what is said, file, script
+not_modelled() { # message, file, sed script
     changed "$2" "$3"
     fit "$work/${2/_model/}"
     cp "$configs/$2" "$work/$2"
@@ -519,7 +526,7 @@ not_modelled 'head.yaml:3: LoRA is not modelled' head.yaml 's/seed: 1/lora_rank:
 not_modelled 'tiny_model.yaml:12: LoRA is not modelled' tiny_model.yaml \
     's/^  theta.*/  use_peft: true/'
 
-# A model of another kind is refused by its type.
+# The message about a model of another kind names its type.
 printf 'mlp_config:\n  input_features: 784\n' >"$work/mlp.yaml"
 printf 'training_config:\n  batch_size: 128\n  model_config: mlp.yaml\n' >"$work/mnist.yaml"
 for file in mlp.yaml mnist.yaml; do
@@ -529,7 +536,7 @@ for file in mlp.yaml mnist.yaml; do
     expect_err_like "mlp.yaml:1: the model type 'mlp' is not modelled, gpt2 and llama are"
 done
 
-# Anchors and merge keys.
+# YAML anchors and merge keys are read.
 sed 's/^transformer_config:/small: \&small {num_blocks: 2, embedding_dim: 512}\n&\n  <<: *small/
      /^  num_blocks/d' "$configs/tiny_model.yaml" >"$work/merged.yaml"
 fit_json "$work/merged.yaml"
@@ -537,8 +544,8 @@ expect_code 0
 expect_err ''
 expect_jq '[.config.num_blocks.value, .config.num_blocks.line, .config.embedding_dim.value]' '[2,1,2048]'
 
-# The config.json of a model is of the other mode; what stands in a file that is not there is
-# not known.
+# A config.json needs --inference, and the message says so. A file that does not exist gets the
+# usual message.
 fit "$configs/../fit_inference/tiny.json"
 expect_code 3
 expect_err_like "tiny.json: this is JSON: the config.json of a model goes with '--inference'"
@@ -553,7 +560,7 @@ fit "$work/model"
 expect_code 3
 expect_err_like "model/config.json: this is JSON: the config.json of a model goes with '--inference'"
 
-# A model file that is not there: its path is whole, and the files where it should be are named.
+# The message about a missing model file has its whole path and names the files of its folder.
 mkdir -p "$work/run/models"
 name=a/path/that/is/long/enough/to/have/been/cut/at/its/front/größe-äöü.yaml
 printf 'training_config:\n  model_config: models/%s\n' "$name" >"$work/run/t.yaml"
@@ -580,7 +587,7 @@ if [ -c /dev/full ]; then
     expect_err 'ttscope fit: cannot write to standard output: no space left on device'
 fi
 
-# --- as users have them -------------------------------------------------------------------
+# --- configurations of users --------------------------------------------------------------
 
 users=$source_dir/../shared/data/configs
 if [ -d "$users" ]; then
@@ -601,7 +608,7 @@ fi
 # --- the programs of the recipes ----------------------------------------------------------
 
 cp "$configs"/*.yaml "$work"
-wrong_v1() { # what is said, file, script: C++ has no defaults for these
+wrong_v1() { # message, file, sed script: the C++ program has no default for the key
     changed "$2" "$3"
     fit "$work/${2/_model/}" --recipe v1
     cp "$configs/$2" "$work/$2"
@@ -614,7 +621,7 @@ wrong_v1 "nano_model.yaml: 'num_heads' is missing, gpt2 has no default in the C+
     nano_model.yaml '/num_heads/d'
 wrong_v1 "nano_model.yaml: 'model_type' is missing" nano_model.yaml '/model_type/d'
 
-# Python has a default for everything, and they are named.
+# The Python programs have a default for each key. The text lists the defaults.
 printf 'transformer_config:\n  theta: 1\n' >"$work/bare_model.yaml"
 printf 'training_config:\n  model_config: bare_model.yaml\n' >"$work/bare.yaml"
 for recipe in v1-python head; do
@@ -629,18 +636,19 @@ fit "$work/bare.yaml"
 expect_out_like 'defaults   model_type gpt2, num_blocks 6, embedding_dim 384, num_heads 6,'
 expect_out_like 'batch_size 64'
 
-# A model file alone goes by its vocab_size.
+# Without a training file the vocabulary is the vocab_size of the model file.
 fit "$configs/tiny_model.yaml"
 expect_code 0
 expect_out_like 'vocabulary 32000: vocab_size of the model file
 '
 
-# Runs that the program itself refuses: that comes first, then the figures of what is meant.
-refused() { # reason, what the figures are for, verdict; then the arguments
+# If the training program refuses a run, the refusal comes first. The figures are those of the
+# nearest run that the program accepts.
+refused() { # reason, run that the figures are for, verdict, arguments
     local args=("${@:4}") flat
     fit "${args[@]}"
     expect_code 1
-    flat=$(head -n 12 "$work/out" | tr -s '\n ' ' ') # lines break where the path ends
+    flat=$(head -n 12 "$work/out" | tr -s '\n ' ' ') # the length of the path decides where lines break
     [[ $flat == "does not run: the training program stops before it trains "*"$1"* ]] ||
         fail "wanted the refusal first: $1"
     [[ $flat == *" the figures below are for $2"* ]] || fail "wanted figures for: $2"
@@ -668,7 +676,7 @@ refused "head.yaml:7: data_path is tokens, but 'vocab_size' is 0" \
 changed head_model.yaml '/vocab_size/d'
 refused "data_path is tokens, but 'vocab_size' is missing" text fits "$work/head.yaml" \
     --runner memory_efficient
-fit "$work/head.yaml" --vocab 32000 # who says it knows
+fit "$work/head.yaml" --vocab 32000 # the option replaces the rule that refuses
 [[ $out != *'does not run'* ]] || fail 'wanted no refusal'
 changed nano_model.yaml 's/vocab_size: .*/vocab_size: 65/'
 fit "$work/nano.yaml"
@@ -687,12 +695,12 @@ expect_err ''
 sed 's/type: AdamW/type: MorehAdamW\n    kahan_summation: true/' "$head" >"$work/head.yaml"
 refused 'head.yaml:11: MorehAdamW has no Kahan summation' 'MorehAdamW without it' fits \
     "$work/head.yaml" --runner memory_efficient
-fit_json "$work/tiny.yaml" --recipe v1-python # says that it has none, and goes on
+fit_json "$work/tiny.yaml" --recipe v1-python # this program warns and trains without Kahan sums
 expect_code 0
 expect_jq '.refused_by_program' null
 cp "$configs"/*.yaml "$work"
 
-# v1-python is of one chip, and has gpt2 without biases.
+# Recipe v1-python has one chip. gpt2 without biases is not modelled.
 changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
 fit "$work/head.yaml" --recipe v1-python
 expect_code 2
@@ -707,23 +715,23 @@ expect_err_like "head.yaml:15: 'enable_ddp' is not modelled"
 fit "$tiny" --recipe v1-python --data-parallel 2
 expect_code 2
 expect_err_like "option '--data-parallel': recipe v1-python runs on one chip"
-# shellcheck disable=SC2016 # the last line of sed
+# shellcheck disable=SC2016 # $ is the last line in sed
 changed nano_model.yaml '$a\  bias: false'
 for recipe in v1-python head; do
     fit "$work/nano.yaml" --recipe $recipe
     expect_code 2
     expect_err_like 'gpt2 without biases is not modelled, with them it is'
 done
-fit "$work/nano.yaml" --recipe v1 # does not read the key
+fit "$work/nano.yaml" --recipe v1 # this program does not read the key
 expect_code 0
-# shellcheck disable=SC2016 # the last line of sed
+# shellcheck disable=SC2016 # $ is the last line in sed
 changed nano_model.yaml '/model_type/d; $a\  bias: false'
 fit "$work/nano.yaml"
 expect_code 2
 expect_err_like 'gpt2 without biases is not modelled'
 cp "$configs"/*.yaml "$work"
 
-# What an optimizer has no use for: Kahan sums, amsgrad.
+# Kahan summation and amsgrad are ignored, with a note, if the optimizer does not have them.
 changed tiny.yaml 's/use_moreh_adamw/use_kahan_summation/'
 fit_json "$work/tiny.yaml" --recipe v1 -o AdamW
 expect_err ''
@@ -754,14 +762,14 @@ fit "$work/head.yaml" --recipe v1
 expect_err_like "'amsgrad' is passed over, AdamW of recipe v1 has none"
 cp "$configs"/*.yaml "$work"
 
-# Numbers that a rule must not stand in for; probabilities.
+# A wrong number is refused: no rule replaces it. The same is true for a probability.
 wrong_file "tiny_model.yaml:*: 'intermediate_dim' must be at least 1, and is 0" tiny_model.yaml \
     's/^  theta.*/  intermediate_dim: 0/'
 wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number from 0 to below 1, and is '1.5'" \
     tiny_model.yaml 's/dropout_prob: .*/dropout_prob: 1.5/'
 
-# What is not modelled goes before what is missing.
-no_model() { # what is said, the lines
+# A message about a run that is not modelled comes before a message about a missing key.
+no_model() { # message, lines of the file
     printf 'training_config:\n  batch_size: 1\n%b' "$2" >"$work/no_model.yaml"
     fit "$work/no_model.yaml"
     expect_code 2

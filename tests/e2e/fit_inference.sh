@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# ttscope fit --inference: what serving a model takes, from a config.json or a model file.
+# Runs `ttscope fit --inference` as users do, on config.json files and on tt-train files.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 data=$source_dir/tests/e2e/fit_inference
 fit() { run "$ttscope" fit --inference "$@"; }
 
-# The document of the last run says, at a path such as .largest.batch.
+# Checks a value in the JSON document of the last run. The path is like largest.batch.
 expect_json() {
     local got
     got=$(python3 -c 'import functools, json, sys
@@ -16,7 +16,7 @@ print(json.dumps(functools.reduce(lambda at, key: at[int(key) if isinstance(at, 
     [ "$got" = "$2" ] || fail "wanted $1 to be $2, got $got"
 }
 
-# bf16 everywhere: 8 billion parameters are too many for 12 GB.
+# 8 billion parameters in bf16 do not fit 12 GB.
 fit "$data/llama-8b.json" --length 8192 --prefill 8192
 expect_code 1
 expect_err ""
@@ -53,7 +53,8 @@ not enough alone:
 wide=$(grep -v 'Out of Memory' "$work/out" | awk 'length > 80')
 [ -z "$wide" ] || fail "wider than 80 columns: $wide"
 
-# Only what is lighter; where parts have options of their own, those are to be typed.
+# Suggestions name only lighter dtypes. If a part has an option of its own, the suggestion uses
+# the options of the parts.
 fit "$data/llama-8b.json" --length 131072 --batch 8 -w bfp8 -c bfp8 --json
 expect_code 1
 expect_json suggestions.0.options '"--weights bfp4"'
@@ -69,7 +70,7 @@ expect_out_like "
 fit "$data/llama-8b.json" --length 131072 --batch 64 -w bfp4 -c bfp8 --json
 expect_json suggestions '[]'
 
-# In bfp8 they fit, and the largest that does is the largest.
+# In bfp8 they fit. One token or sequence more than the largest that fits does not fit.
 eight=(-w bfp8 --cache bfp8 --prefill 2048)
 fit "$data/llama-8b.json" --length 8192 "${eight[@]}"
 expect_code 0
@@ -95,7 +96,7 @@ expect_out_like "largest batch at a context of 8192: $batch
 fit "$data/llama-8b.json" --seq 8192 --batch $((batch + 1)) "${eight[@]}"
 expect_code 1
 
-# The special dtypes go before the general one, wherever they stand.
+# The dtype of a part counts more than --weights, whatever the order of the options.
 fit "$data/llama-8b.json" --mlp-weights bfp4 --weights bfp8 --attention-weights bf16 \
     --embedding-weights bfp8 --head-weights bfp4 --length 32 --json
 expect_code 0
@@ -107,8 +108,8 @@ expect_json parts.2.bytes 3170893824
 expect_json parts.4.dtype '"bfp4"'
 expect_json parts.5.dtype '"bf16"'
 
-# A model of 1 billion parameters is served on a n150 with its whole context: a prefill goes in
-# chunks. The bound for all of it at once is told, and marked.
+# A model of 1 billion parameters fits a n150 with its whole context, because prefill goes in
+# chunks. The text also has the upper bound for a prefill of the whole context at once.
 fit "$data/llama-1b.json"
 expect_code 0
 expect_out_like "context 131072 tokens in blocks of 32, prefill in chunks of 2048
@@ -133,7 +134,7 @@ expect_json config.prefill_is_default true
 expect_json whole_prefill_bound.tokens 131072
 expect_json whole_prefill_bound.fits false
 expect_json whole_prefill_bound.total_bytes 15402485760
-# Who asks for it at once is told first to ask for less at once.
+# If a prefill of the whole context is asked for, the first suggestion is a smaller chunk.
 fit "$data/llama-1b.json" --prefill 131072
 expect_code 1
 expect_out_like "
@@ -152,14 +153,14 @@ not enough alone:
 [[ $out != *'upper bound'* ]] || fail "wanted no bound besides: it was asked for"
 fit "$data/llama-1b.json" --prefill 65536
 expect_code 0
-# The warning of training, near the limit.
+# Near the limit there is the same warning as in training.
 fit "$data/llama-1b.json" --batch 2 --length 131072 --prefill 20000
 expect_code 0
 expect_out_like "
   warning: less than 5 % is left; programs, traces and what else runs need some
 "
 
-# The document, whole.
+# The JSON document has all fields.
 fit "$data/llama-8b.json" --length 8192 --prefill 8192 --json
 expect_code 1
 expect_json schema '{"name": "ttscope.fit_inference", "version": 1}'
@@ -188,7 +189,8 @@ expect_json largest.batch null
 expect_json l1 null
 expect_json l1_reason '"the sizes of the circular buffers of each operation are not known here"'
 
-# No type: a llama, and said. The model's positions are the default and the bound.
+# A file without a type is taken as llama, and the text says so. The positions of the model are
+# the default context and the largest one.
 fit "$data/tiny.json"
 expect_code 0
 expect_out_like "llama (assumed, the file does not say): 1100048384 parameters"
@@ -205,7 +207,7 @@ cp "$data/tiny.json" "$work/no_extension"
 fit "$work/no_extension"
 expect_out "$whole"
 
-# Types that say more than their keys do.
+# Some types imply biases, norms or tied weights that no key names.
 fit "$data/qwen3.json" --length 4096 --json
 expect_code 0
 expect_json model.parameters 596049920
@@ -231,7 +233,7 @@ sed 's/"mistral"/"llama"/' "$work/mistral.json" >"$work/llama.json"
 fit "$work/llama.json" --length 4096 --json
 expect_json model.parameters $((plain + 28 * (2048 + 2 * 1024 + 1024)))
 
-# The trace region is taken off; it may be the device's own.
+# The trace region reduces the memory of the banks. It comes from an option or from the device.
 fit "$data/tiny.json" --trace-region 95693824 --json
 expect_json parts.8.bytes $((12 * 7979008))
 expect_json placement.bank_bytes 1062794176
@@ -239,7 +241,7 @@ expect_json config.trace_region_bytes 95693824
 fit "$data/tiny.json" --set trace_region=95693824 --json
 expect_json parts.8.bytes $((12 * 7979008))
 
-# Tensor parallel: of one chip, estimated.
+# With tensor parallel all sizes are those of one chip and estimated.
 fit "$data/llama-8b.json" --length 8192 --tensor-parallel 2 --device n300
 expect_code 0
 expect_out_like "tensor parallel on 2 chips; what follows is of one of them"
@@ -268,7 +270,7 @@ expect_json chips_needed 8
 expect_json device_chips 1
 expect_json estimated true
 
-# A model file of tt-train.
+# A model file of tt-train is read.
 fit "$data/gpt2s.yaml"
 expect_code 0
 expect_out_like "gpt2: 124439808 parameters"
@@ -289,7 +291,7 @@ fit "$work/small.yaml"
 expect_code 0
 expect_out_like "6 layers of 384, 6 heads of 64, 3 of k and v; MLP 640, vocabulary 65"
 
-# Batch and mesh of a training file are of training.
+# The batch and the mesh of a training file are not used, with a note.
 cp "$data/gpt2s.yaml" "$work"
 printf '%s\n' 'training_config:' '  batch_size: 64' '  model_config: gpt2s.yaml' \
     'device_config:' '  mesh_shape: [1, 8]' >"$work/train.yaml"
@@ -301,7 +303,7 @@ expect_err ''
 fit "$work/train.yaml" --tensor-parallel 2
 expect_err_like "train.yaml:2: 'batch_size' is of training, not used here: give '--batch'"
 
-# What is wrong in a file: key, file, line, and what is allowed.
+# A message about a file has the file, the line, the key and the allowed values.
 bad() { # SED CODE TEXT
     sed "$1" "$data/llama-8b.json" >"$work/bad.json"
     fit "$work/bad.json"
@@ -326,7 +328,7 @@ bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *'gemma' is nearest"
 bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled, nearest is 'qwen2'"
 bad 's/"llama"/"lama"/' 2 "'lama' is not modelled, nearest is 'llama'"
 bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; llama, mistral, qwen2"
-# Refused by its type, whatever else is missing.
+# A type that is not modelled is refused, even if other keys are missing.
 for type in falcon gemma3_text qwen3_next mlp; do
     bad "s/\"llama\"/\"$type\"/; /intermediate_size/d; /num_attention_heads/d" 2 \
         "bad.json: model_type '$type' is not modelled"
@@ -336,7 +338,7 @@ printf '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "h
 fit "$work/gemma3.json"
 expect_code 2
 expect_err_like "model_type 'gemma3_text' is not modelled"
-# What a file says and the plan does not use is named.
+# Keys that the plan does not use are listed.
 sed 's/"vocab/"sliding_window": 4096, "quantization_config": {"bits": 4, "quant_method": "awq"}, "vocab/' \
     "$data/llama-8b.json" >"$work/window.json"
 fit "$work/window.json" --length 8192
@@ -369,29 +371,32 @@ bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: the model type 'deepseek' is not mode
 bad_yaml 's/"enabled"/"maybe"/' 3 \
     "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"
 
-# What is wrong on the command line.
+# Mistakes on the command line.
 usage() { # TEXT OPTION...
     fit "$data/tiny.json" "${@:2}"
     expect_code 2
     expect_out ""
     expect_err_like "$1"
 }
-usage "'0' is not for '--batch', expected a whole number, 1 to 9223372036854775807" --batch 0
-usage "'9223372036854775808' is not for '--batch', " --batch 9223372036854775808
-usage "'1k' is not for '--seq', expected a whole number" --seq 1k
-usage "option '--max' is of training, not with '--inference'" --max batch
-usage "option '--runner' is of training, not with '--inference'" -r default
-usage "option '--kernel-binaries' is of training, not with '--inference'" -k
+usage "invalid value '0' for '--batch': expected a whole number from 1 to 4294967295" --batch 0
+usage "invalid value '9223372036854775808' for '--batch': " --batch 9223372036854775808
+usage "invalid value '1k' for '--seq': expected a whole number" --seq 1k
+usage "'--max' and '--inference' do not go together" --max batch
+usage "'--runner' and '--inference' do not go together" -r default
+usage "'--kernel-binaries' and '--inference' do not go together" -k
 usage "'--length' must be at most 2048, the positions of the model, and is 4096" --length 4096
 usage "'--block' must be a multiple of 32, and is 16" --block 16
-usage "'--batch' is 99999999999999, too large: all comes to 2^63 bytes" --batch 99999999999999
-usage "'--weights' is bf16, bfp8 or bfp4, not 'fp8' (nearest is 'bfp8')" --weights fp8
+usage "invalid value 'fp8' for '--weights': expected bf16, bfp8 or bfp4" --weights fp8
 usage "'--tensor-parallel' must divide the 32 heads, and is 3" --tensor-parallel 3
 usage "'--trace-region': '1x' is not a value" --trace-region 1x
 usage "'--trace-region': 'trace_region' takes" --trace-region 100G
 usage "did you mean 'n150'" --device n155
 usage "did you mean '--weights'" --wieghts bf16
 usage "one operand too many" "$data/qwen3.json"
+fit "$data/llama-8b.json" --batch 4294967295
+expect_code 2
+expect_out ""
+expect_err_like "'--batch' is 4294967295, too large: all comes to 2^63 bytes"
 run "$ttscope" fit --inference
 expect_code 2
 expect_err_like "missing operand 'CONFIG'"
@@ -404,7 +409,7 @@ for name in none.json none.yaml; do
     expect_err_like "ttscope fit: cannot read '$work/$name': no such file or directory; in '$work/' there are "
 done
 
-# The folder of a model is its config.json.
+# A folder stands for its config.json.
 mkdir -p "$work/models/one" "$work/models/none"
 cp "$data/tiny.json" "$work/models/one/config.json"
 fit "$data/tiny.json"
@@ -432,7 +437,7 @@ if [ -c /dev/full ]; then
     done
 fi
 
-# --- a file is read once, and its form is told by its first byte --------------------------
+# --- a file is read once, its first byte tells its form -----------------------------------
 
 fit "$data/tiny.json"
 whole=$out
@@ -461,7 +466,7 @@ fit "$work/not.json"
 expect_code 3
 expect_err_like "not.json:1: "
 
-# --- a tt-train file is taken as recipe head takes it -------------------------------------
+# --- a tt-train file is read as recipe head reads it --------------------------------------
 
 bad_yaml 's/  max_seq/  bias: false\n  max_seq/' 2 \
     "gpt2 without biases is not modelled, with them it is"
@@ -494,7 +499,7 @@ fit "$work/no_model.yaml"
 expect_code 2
 expect_err_like "no_model.yaml:3: LoRA is not modelled"
 
-# --- what only some config.json have ------------------------------------------------------
+# --- keys that only some config.json files have -------------------------------------------
 
 bad 's/"vocab/"kv_lora_rank": 512, "vocab/' 2 "bad.json:14: 'kv_lora_rank' is of latent attention"
 bad 's/"vocab/"q_lora_rank": 1536, "vocab/' 2 "'q_lora_rank' is of latent attention"

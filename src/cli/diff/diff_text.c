@@ -1,7 +1,6 @@
 /* diff_text.c: the changes between two runs, for people. */
 #include "base/number.h"
 #include "cli/diff/diff.h"
-#include "cli/fit_line.h"
 #include "cli/message.h"
 #include "views/safe_text.h"
 #include "views/say.h"

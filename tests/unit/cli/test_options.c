@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/job.h"
 #include "cli/options.h"
 #include "harness/t.h"
 
@@ -155,6 +156,7 @@ static const char *const pools[] = {"dram", "l1", "trace", NULL};
 static const struct tts_option typed[] = {
     {"all", 'a', TTS_OPTION_FLAG, offsetof(struct values, all), .help = "all of them",
      .excludes = "top"},
+    {"some", 0, TTS_OPTION_FLAG, offsetof(struct values, all), .help = "some", .is_off = true},
     {"out", 'o', TTS_OPTION_TEXT, offsetof(struct values, path), "FILE", .help = "write there"},
     {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct values, top), "N", "how many", .min = 1,
      .max = 100},
@@ -204,6 +206,10 @@ T_TEST(rows_store_their_values)
     T_STR_EQ(read_typed("-n 100", &values, &options), "");
     T_EQ(values.top, 100);
     T_STR_EQ(read_typed("-a", &values, &options), "");
+    T_TRUE(values.all);
+    T_STR_EQ(read_typed("-a --some", &values, &options), "");
+    T_TRUE(!values.all);
+    T_STR_EQ(read_typed("--some -a", &values, &options), "");
     T_TRUE(values.all);
 }
 
@@ -262,8 +268,53 @@ T_TEST(the_list_has_a_line_for_each_row)
     tts_options_list(typed, out);
     fclose(out);
     T_STR_EQ(text, "  -a, --all                 all of them\n"
+                   "      --some                some\n"
                    "  -o, --out FILE            write there\n"
                    "  -n, --top N               how many\n"
                    "      --pool dram|l1|trace  of which pool\n"
                    "      --even TEXT           even, a long word\n");
+}
+
+/* ---- modes ---- */
+
+struct mode_values {
+    bool is_serving;
+    uint64_t batch;
+};
+
+static int serve(struct tts_job *job, void *values)
+{
+    const struct mode_values *given = values;
+    T_TRUE(given->is_serving);
+    return 100 + job->operand_count * 10 + (int)given->batch;
+}
+
+static int train(struct tts_job *job, void *values)
+{
+    const struct mode_values *given = values;
+    return job->operand_count * 10 + (int)given->batch;
+}
+
+T_TEST(a_flag_chooses_another_command_wherever_it_stands)
+{
+    static const struct tts_command serving = {
+        .name = "fit", .operands = "A", .work = serve, .operands_max = 2};
+    static const struct tts_option rows[] = {
+        {"batch", 'b', TTS_OPTION_NUMBER, offsetof(struct mode_values, batch), "N",
+         .help = "batch"},
+        {"serve", 0, TTS_OPTION_FLAG, offsetof(struct mode_values, is_serving),
+         .mode = &serving},
+        {0},
+    };
+    static const struct tts_command training = {.name = "fit",
+                                                .operands = "A",
+                                                .work = train,
+                                                .options = rows,
+                                                .values_bytes = sizeof(struct mode_values),
+                                                .operands_max = 1};
+    char fit[] = "fit", batch[] = "-b3", flag[] = "--serve", ended[] = "--", a[] = "a";
+    T_EQ(tts_job_main(&training, (char *[]){fit, batch, a, NULL}), 13);
+    T_EQ(tts_job_main(&training, (char *[]){fit, batch, a, flag, a, NULL}), 123);
+    T_EQ(tts_job_main(&training, (char *[]){fit, flag, batch, NULL}), 103);
+    T_EQ(tts_job_main(&training, (char *[]){fit, ended, flag, NULL}), 10);
 }

@@ -1,14 +1,14 @@
-/* fit_inference_text.c: what serving takes, for people. */
+/* inference_text.c: the memory that serving a model needs, for people. */
 #include "base/number.h"
-#include "cli/fit_inference_parts.h"
-#include "cli/fit_line.h"
+#include "views/fit/fit_view.h"
+#include "views/fit/inference_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
 #include <inttypes.h>
 
-static void print_head(const struct tts_inferconfig *ask, const struct tts_inference *plan,
-                       FILE *out)
+static void print_inference_head(const struct tts_inferconfig *ask,
+                                 const struct tts_inference *plan, FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     const struct tts_inference_model *model = &config->model;
@@ -34,8 +34,8 @@ static void print_head(const struct tts_inferconfig *ask, const struct tts_infer
     fputc('\n', out);
 }
 
-static void print_parts(const struct tts_inferconfig *ask, const struct tts_inference *plan,
-                        FILE *out)
+static void print_inference_parts(const struct tts_inferconfig *ask,
+                                  const struct tts_inference *plan, FILE *out)
 {
     char mb[TTS_NUMBER_MB_MAX], share[TTS_FIT_SHARE_MAX];
     fprintf(out, "%-14s  %-5s  %12s  %8s\n", "part", "dtype", "MB", "share");
@@ -55,7 +55,7 @@ static void print_parts(const struct tts_inferconfig *ask, const struct tts_infe
     fprintf(out, "%-14s  %-5s  %12s\n\n", "total", "", tts_fit_mb(mb, plan->total_bytes));
 }
 
-static void print_failure(const struct tts_inference *plan, FILE *out)
+static void print_inference_failure(const struct tts_inference *plan, FILE *out)
 {
     char text[TTS_FAILURE_TEXT_MAX];
     fprintf(out, "  first allocation that fails: %s",
@@ -66,7 +66,7 @@ static void print_failure(const struct tts_inference *plan, FILE *out)
     tts_say_sentence(out, "    ", tts_failure_text(&plan->first_failure, text));
 }
 
-static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
+static void print_inference_verdict(const struct tts_inference_answer *answer, FILE *out)
 {
     const struct tts_inference *plan = &answer->plan;
     uint64_t chips = answer->ask->config.tensor_parallel;
@@ -95,7 +95,7 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
     if (is_too_much)
         tts_fit_say_missing(out, &banks);
     if (!plan->fits)
-        print_failure(plan, out);
+        print_inference_failure(plan, out);
     tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
             is_too_much ? "would have to give" : "gives",
             tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
@@ -103,8 +103,9 @@ static void print_verdict(const struct tts_inference_answer *answer, FILE *out)
         tts_fit_say_headroom(out, &banks);
 }
 
-/* What the verdict counts, and the upper bound that it does not. */
-static void print_bound(const struct tts_inference_answer *answer, FILE *out)
+/* Says what the verdict counts, and an upper bound that the verdict does not count: a prefill
+ * of the whole context at once. */
+static void print_inference_bound(const struct tts_inference_answer *answer, FILE *out)
 {
     const struct tts_inference_config *config = &answer->ask->config;
     const struct tts_inference_bound *bound = &answer->plan.bound;
@@ -128,8 +129,8 @@ static void print_bound(const struct tts_inference_answer *answer, FILE *out)
                 bound->fits ? "which a chip can hold" : "more than a chip can hold");
 }
 
-static void print_largest(const struct tts_inference_config *config,
-                          const struct tts_inference *plan, FILE *out)
+static void print_inference_largest(const struct tts_inference_config *config,
+                                    const struct tts_inference *plan, FILE *out)
 {
     fprintf(out, "largest context at batch %" PRIu64 ": ", config->batch);
     if (plan->largest_length == 0)
@@ -148,7 +149,7 @@ static void print_largest(const struct tts_inference_config *config,
     fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
 }
 
-static void print_unused(const struct tts_inferconfig *ask, FILE *out)
+static void print_inference_unused(const struct tts_inferconfig *ask, FILE *out)
 {
     char method[TTS_INFERCONFIG_TYPE_MAX * TTS_SAFE_COLUMN_BYTES + 1];
     tts_safe_text(method, sizeof method, ask->quantization, TTS_INFERCONFIG_TYPE_MAX);
@@ -161,11 +162,11 @@ static void print_unused(const struct tts_inferconfig *ask, FILE *out)
                 method[0] ? " (" : "", method, method[0] ? ")" : "");
 }
 
-static void print_left_out(const struct tts_inferconfig *ask, FILE *out)
+static void print_inference_left_out(const struct tts_inferconfig *ask, FILE *out)
 {
     const struct tts_inference_config *config = &ask->config;
     fputc('\n', out);
-    print_unused(ask, out);
+    print_inference_unused(ask, out);
     tts_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
             config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
     tts_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);
@@ -175,7 +176,7 @@ static void print_left_out(const struct tts_inferconfig *ask, FILE *out)
                 "its own, as programs have it that look up rows");
 }
 
-static void print_lighter(const struct tts_inference_answer *answer, FILE *out)
+static void print_inference_lighter(const struct tts_inference_answer *answer, FILE *out)
 {
     char total[TTS_NUMBER_MB_MAX];
     const struct tts_inference_lighter *first = &answer->lighter[0];
@@ -194,12 +195,12 @@ static void print_lighter(const struct tts_inference_answer *answer, FILE *out)
 
 void tts_inference_text(const struct tts_inference_answer *answer, FILE *out)
 {
-    print_head(answer->ask, &answer->plan, out);
-    print_parts(answer->ask, &answer->plan, out);
-    print_verdict(answer, out);
-    print_bound(answer, out);
+    print_inference_head(answer->ask, &answer->plan, out);
+    print_inference_parts(answer->ask, &answer->plan, out);
+    print_inference_verdict(answer, out);
+    print_inference_bound(answer, out);
     if (tts_inference_has_chips(answer))
-        print_largest(&answer->ask->config, &answer->plan, out);
-    print_lighter(answer, out);
-    print_left_out(answer->ask, out);
+        print_inference_largest(&answer->ask->config, &answer->plan, out);
+    print_inference_lighter(answer, out);
+    print_inference_left_out(answer->ask, out);
 }

@@ -1,21 +1,26 @@
 /* fit_json.c: the answer for programs (docs/design/fit-json.md). */
-#include "cli/fit_parts.h"
+#include "views/fit/fit_view.h"
 #include "views/phase_json.h"
 
 #include <string.h>
 
-static void put_layer(struct tts_json *json, int32_t layer)
+void tts_fit_json_number(struct tts_json *json, const char *key, bool is_known, uint64_t value)
 {
-    if (layer == TTS_LAYER_NONE)
-        tts_json_null(json, "layer");
+    if (is_known)
+        tts_json_number(json, key, value);
     else
-        tts_json_signed(json, "layer", layer);
+        tts_json_null(json, key);
 }
 
-/* ---- what was run ---- */
+static void put_fit_layer(struct tts_json *json, int32_t layer)
+{
+    tts_fit_json_number(json, "layer", layer != TTS_LAYER_NONE, (uint64_t)layer);
+}
 
-static void put_value(const struct tts_trainconfig *setup, enum tts_workload_field setting,
-                      struct tts_json *json)
+/* ---- the configuration ---- */
+
+static void put_fit_value(const struct tts_trainconfig *setup, enum tts_workload_field setting,
+                          struct tts_json *json)
 {
     static const char *const origins[] = {[TTS_ORIGIN_OPTION] = "option",
                                           [TTS_ORIGIN_FILE] = "file",
@@ -42,18 +47,18 @@ static void put_value(const struct tts_trainconfig *setup, enum tts_workload_fie
     tts_json_object_end(json);
 }
 
-static void put_config(const struct tts_fit_answer *answer, struct tts_json *json)
+static void put_fit_config(const struct tts_fit_answer *answer, struct tts_json *json)
 {
     const struct tts_trainconfig *setup = answer->setup;
     tts_json_text(json, "recipe", tts_recipe_name(setup->workload.recipe));
-    tts_json_text(json, "file", answer->options->path);
+    tts_json_text(json, "file", answer->path);
     tts_json_text_or_null(json, "training_file", setup->file.paths[TTS_TRAINFILE_TRAINING]);
     tts_json_text_or_null(json, "model_file", setup->file.paths[TTS_TRAINFILE_MODEL]);
     tts_json_number(json, "unknown_keys", setup->file.unknown_keys);
     tts_json_object(json, "config");
     for (int i = 0; i < TTS_FIELD_NONE; i++)
         if (setup->values[i].origin != TTS_ORIGIN_UNUSED)
-            put_value(setup, (enum tts_workload_field)i, json);
+            put_fit_value(setup, (enum tts_workload_field)i, json);
     tts_json_object_end(json);
     tts_json_number(json, "padded_vocabulary", tts_workload_vocabulary(&setup->workload));
     tts_json_number(json, "parameters", answer->fit->parameters);
@@ -64,7 +69,7 @@ static void put_config(const struct tts_fit_answer *answer, struct tts_json *jso
 
 /* ---- phases ---- */
 
-static void put_phases(const struct tts_fit *fit, struct tts_json *json)
+static void put_fit_phases(const struct tts_fit *fit, struct tts_json *json)
 {
     size_t count = tts_capture_count(fit->capture);
     tts_json_array(json, "phases");
@@ -88,36 +93,36 @@ static void put_phases(const struct tts_fit *fit, struct tts_json *json)
 
 /* ---- the peak ---- */
 
-static void put_entry(const struct tts_fit_part *one, struct tts_json *json)
+static void put_peak_entry(const struct tts_fit_part *one, struct tts_json *json)
 {
     tts_json_object(json, NULL);
     tts_json_text(json, "part", tts_part_name(one->part));
-    put_layer(json, one->layer);
+    put_fit_layer(json, one->layer);
     tts_json_text_or_null(json, "op", one->op);
     tts_json_number(json, "bytes", one->bytes);
     tts_json_number(json, "buffers", one->buffers);
     tts_json_object_end(json);
 }
 
-/* Those of one part, or of all the others. */
-static void put_entries(const struct tts_fit_peak *peak, const char *key, bool is_activations,
-                        struct tts_json *json)
+/* Writes the activations at the peak, or all other parts. */
+static void put_peak_entries(const struct tts_fit_peak *peak, const char *key,
+                             bool is_activations, struct tts_json *json)
 {
     tts_json_array(json, key);
     for (size_t i = 0; i < peak->part_count; i++)
         if ((peak->parts[i].part == TTS_PART_ACTIVATIONS) == is_activations)
-            put_entry(&peak->parts[i], json);
+            put_peak_entry(&peak->parts[i], json);
     tts_json_array_end(json);
 }
 
-static void put_peak(const struct tts_fit *fit, struct tts_json *json)
+static void put_fit_peak(const struct tts_fit *fit, struct tts_json *json)
 {
     const struct tts_fit_peak *peak = &fit->peak;
     tts_json_object(json, "peak");
     tts_json_number(json, "bytes", peak->bytes);
     tts_json_text(json, "phase", peak->phase);
     tts_json_text_or_null(json, "op", peak->op);
-    put_layer(json, peak->layer);
+    put_fit_layer(json, peak->layer);
     tts_json_number(json, "allocation", peak->allocation);
     tts_json_array(json, "parts");
     for (int part = 0; part < TTS_PARTS; part++) {
@@ -127,14 +132,14 @@ static void put_peak(const struct tts_fit *fit, struct tts_json *json)
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
-    put_entries(peak, "activations", true, json);
-    put_entries(peak, "others", false, json);
+    put_peak_entries(peak, "activations", true, json);
+    put_peak_entries(peak, "others", false, json);
     tts_json_object_end(json);
 }
 
 /* ---- placement ---- */
 
-static void put_failure(const struct tts_fit_placement *placement, struct tts_json *json)
+static void put_fit_failure(const struct tts_fit_placement *placement, struct tts_json *json)
 {
     const struct tts_fit_failure *first = &placement->first;
     const struct tts_failure *failure = &first->failure;
@@ -149,16 +154,24 @@ static void put_failure(const struct tts_fit_placement *placement, struct tts_js
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "phase", first->phase);
     tts_json_text_or_null(json, "op", first->op);
-    put_layer(json, first->layer);
+    put_fit_layer(json, first->layer);
     tts_json_number(json, "requested_bytes", failure->requested_bytes);
-    if (tts_failure_deficit_is_known(failure))
-        tts_json_number(json, "deficit_bytes", tts_failure_deficit(failure));
-    else
-        tts_json_null(json, "deficit_bytes");
+    tts_fit_json_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+                        tts_failure_deficit(failure));
     tts_json_object_end(json);
 }
 
-static void put_stops(const struct tts_trainconfig *setup, struct tts_json *json)
+/* Returns the bytes that each bank lacks; 0 if every buffer found a place. */
+static uint64_t missing_bank_bytes(const struct tts_fit_placement *placement)
+{
+    if (placement->failures == 0)
+        return 0;
+    return placement->peak_bank_bytes > placement->bank_bytes
+               ? placement->peak_bank_bytes - placement->bank_bytes
+               : tts_failure_deficit(&placement->first.failure);
+}
+
+static void put_fit_stops(const struct tts_trainconfig *setup, struct tts_json *json)
 {
     if (setup->stop_count == 0) {
         tts_json_null(json, "refused_by_program");
@@ -170,19 +183,15 @@ static void put_stops(const struct tts_trainconfig *setup, struct tts_json *json
         tts_json_object(json, NULL);
         tts_json_text(json, "reason", stop->reason);
         tts_json_text(json, "figures_for", stop->figures);
-        if (stop->line > 0) {
-            tts_json_text(json, "file", setup->file.paths[stop->file]);
-            tts_json_number(json, "line", stop->line);
-        } else {
-            tts_json_null(json, "file");
-            tts_json_null(json, "line");
-        }
+        tts_json_text_or_null(json, "file",
+                              stop->line > 0 ? setup->file.paths[stop->file] : NULL);
+        tts_fit_json_number(json, "line", stop->line > 0, stop->line);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
 }
 
-static void put_placement(const struct tts_fit_answer *answer, struct tts_json *json)
+static void put_fit_placement(const struct tts_fit_answer *answer, struct tts_json *json)
 {
     const struct tts_fit *fit = answer->fit;
     const struct tts_fit_placement *placement = &fit->placement;
@@ -191,17 +200,17 @@ static void put_placement(const struct tts_fit_answer *answer, struct tts_json *
     tts_json_number(json, "peak_bytes", fit->peak_bytes);
     tts_json_bool(json, "fits", !tts_fit_reason(answer));
     tts_json_text_or_null(json, "fits_reason", tts_fit_reason(answer));
-    put_stops(answer->setup, json);
+    put_fit_stops(answer->setup, json);
     tts_json_number(json, "chips_needed", tts_fit_chips(&fit->workload));
     tts_json_number(json, "device_chips", fit->chip->fact[TTS_FACT_CHIPS].value);
     tts_json_object(json, "placement");
     tts_json_bool(json, "ok", placement->failures == 0);
     tts_json_number(json, "failures", placement->failures);
-    put_failure(placement, json);
+    put_fit_failure(placement, json);
     tts_json_number(json, "banks", placement->banks);
     tts_json_number(json, "bank_bytes", placement->bank_bytes);
     tts_json_number(json, "peak_bytes_per_bank", placement->peak_bank_bytes);
-    tts_json_number(json, "missing_bytes_per_bank", tts_fit_missing_bank_bytes(fit));
+    tts_json_number(json, "missing_bytes_per_bank", missing_bank_bytes(placement));
     tts_json_number(json, "free_bytes_per_bank", placement->free_bytes);
     tts_json_number(json, "largest_free_bytes_per_bank", placement->largest_free_bytes);
     tts_json_ratio(json, "fragmentation_ratio",
@@ -210,9 +219,9 @@ static void put_placement(const struct tts_fit_answer *answer, struct tts_json *
     tts_json_object_end(json);
 }
 
-/* ---- what would change it ---- */
+/* ---- changes and the largest that fits ---- */
 
-static void put_changes(const struct tts_fit_answer *answer, struct tts_json *json)
+static void put_fit_changes(const struct tts_fit_answer *answer, struct tts_json *json)
 {
     tts_json_array(json, "suggestions");
     for (size_t i = 0; i < answer->change_count; i++) {
@@ -231,29 +240,21 @@ static void put_changes(const struct tts_fit_answer *answer, struct tts_json *js
     tts_json_array_end(json);
 }
 
-static void put_max(const struct tts_fit_answer *answer, struct tts_json *json)
+static void put_fit_max(const struct tts_fit_answer *answer, struct tts_json *json)
 {
     const struct tts_largest *largest = &answer->largest;
-    if (!answer->options->has_max) {
+    if (!answer->has_max) {
         tts_json_null(json, "max");
         return;
     }
     tts_json_object(json, "max");
-    tts_json_text(json, "of", answer->options->max == TTS_LARGEST_BATCH ? "batch" : "seq");
+    tts_json_text(json, "of", answer->max == TTS_LARGEST_BATCH ? "batch" : "seq");
     tts_json_number(json, "value", largest->value);
-    if (largest->peak_bytes > 0)
-        tts_json_number(json, "peak_bytes", largest->peak_bytes);
-    else
-        tts_json_null(json, "peak_bytes");
-    bool has_next = largest->next > 0;
-    if (has_next)
-        tts_json_number(json, "next", largest->next);
-    else
-        tts_json_null(json, "next");
-    if (has_next && largest->next_peak_bytes <= INT64_MAX)
-        tts_json_number(json, "next_peak_bytes", largest->next_peak_bytes);
-    else
-        tts_json_null(json, "next_peak_bytes");
+    tts_fit_json_number(json, "peak_bytes", largest->peak_bytes > 0, largest->peak_bytes);
+    tts_fit_json_number(json, "next", largest->next > 0, largest->next);
+    tts_fit_json_number(json, "next_peak_bytes",
+                        largest->next > 0 && largest->next_peak_bytes <= INT64_MAX,
+                        largest->next_peak_bytes);
     tts_json_object_end(json);
 }
 
@@ -264,11 +265,11 @@ void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json)
     tts_json_text(json, "name", "ttscope.fit");
     tts_json_number(json, "version", 1);
     tts_json_object_end(json);
-    put_config(answer, json);
-    put_phases(answer->fit, json);
-    put_peak(answer->fit, json);
-    put_placement(answer, json);
-    put_changes(answer, json);
-    put_max(answer, json);
+    put_fit_config(answer, json);
+    put_fit_phases(answer->fit, json);
+    put_fit_peak(answer->fit, json);
+    put_fit_placement(answer, json);
+    put_fit_changes(answer, json);
+    put_fit_max(answer, json);
     tts_json_object_end(json);
 }

@@ -1,16 +1,10 @@
-/* fit_inference_json.c: the document of docs/design/inference.md. */
-#include "cli/fit_inference_parts.h"
+/* inference_json.c: the memory that serving a model needs, for programs
+ * (docs/design/inference.md). */
+#include "views/fit/fit_view.h"
+#include "views/fit/inference_view.h"
 
-static void put_number(struct tts_json *json, const char *key, bool known, uint64_t value)
-{
-    if (known)
-        tts_json_number(json, key, value);
-    else
-        tts_json_null(json, key);
-}
-
-static void put_model(struct tts_json *json, const struct tts_inferconfig *ask,
-                      const struct tts_inference *plan)
+static void put_inference_model(struct tts_json *json, const struct tts_inferconfig *ask,
+                                const struct tts_inference *plan)
 {
     const struct tts_inference_model *model = &ask->config.model;
     tts_json_object(json, "model");
@@ -24,12 +18,12 @@ static void put_model(struct tts_json *json, const struct tts_inferconfig *ask,
     tts_json_number(json, "head_dim", model->head_dim);
     tts_json_number(json, "mlp_width", model->mlp_width);
     tts_json_number(json, "vocabulary", model->vocabulary);
-    put_number(json, "positions", model->positions > 0, model->positions);
+    tts_fit_json_number(json, "positions", model->positions > 0, model->positions);
     tts_json_bool(json, "tied", model->tied);
     tts_json_object_end(json);
 }
 
-static void put_unused(struct tts_json *json, const struct tts_inferconfig *ask)
+static void put_inference_unused(struct tts_json *json, const struct tts_inferconfig *ask)
 {
     tts_json_array(json, "unused_keys");
     if (tts_inferconfig_has_window(ask)) {
@@ -49,8 +43,8 @@ static void put_unused(struct tts_json *json, const struct tts_inferconfig *ask)
     tts_json_array_end(json);
 }
 
-static void put_config(struct tts_json *json, const struct tts_inferconfig *ask,
-                       const struct tts_chip *chip)
+static void put_inference_config(struct tts_json *json, const struct tts_inferconfig *ask,
+                                 const struct tts_chip *chip)
 {
     const struct tts_inference_config *config = &ask->config;
     tts_json_object(json, "config");
@@ -65,27 +59,23 @@ static void put_config(struct tts_json *json, const struct tts_inferconfig *ask,
     tts_json_object_end(json);
 }
 
-static void put_parts(struct tts_json *json, const struct tts_inferconfig *ask,
-                      const struct tts_inference *plan)
+static void put_inference_parts(struct tts_json *json, const struct tts_inferconfig *ask,
+                                const struct tts_inference *plan)
 {
     tts_json_array(json, "parts");
     for (int i = 0; i < TTS_INFERENCE_PARTS; i++) {
         enum tts_inference_part part = (enum tts_inference_part)i;
-        const char *dtype = tts_inference_part_dtype(&ask->config, part);
         tts_json_object(json, NULL);
         tts_json_text(json, "name", tts_inference_part_name(part));
         tts_json_number(json, "bytes", plan->part_bytes[i]);
-        if (dtype)
-            tts_json_text(json, "dtype", dtype);
-        else
-            tts_json_null(json, "dtype");
+        tts_json_text_or_null(json, "dtype", tts_inference_part_dtype(&ask->config, part));
         tts_json_bool(json, "estimated", tts_inference_part_is_estimated(&ask->config, part));
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
 }
 
-static void put_failure(struct tts_json *json, const struct tts_inference *plan)
+static void put_inference_failure(struct tts_json *json, const struct tts_inference *plan)
 {
     const struct tts_failure *failure = &plan->first_failure;
     char text[TTS_FAILURE_TEXT_MAX];
@@ -95,12 +85,12 @@ static void put_failure(struct tts_json *json, const struct tts_inference *plan)
     }
     tts_json_object(json, "first_failure");
     tts_json_text(json, "part", tts_inference_part_name(plan->failed_part));
-    put_number(json, "layer", plan->failed_layer >= 0, (uint64_t)plan->failed_layer);
+    tts_fit_json_number(json, "layer", plan->failed_layer >= 0, (uint64_t)plan->failed_layer);
     tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "text", tts_failure_text(failure, text));
-    put_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
-               tts_failure_deficit(failure));
+    tts_fit_json_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+                        tts_failure_deficit(failure));
     tts_json_number(json, "requested_bytes", failure->requested_bytes);
     tts_json_number(json, "block_bytes", failure->block_bytes);
     tts_json_number(json, "free_bytes", failure->free_bytes);
@@ -108,18 +98,19 @@ static void put_failure(struct tts_json *json, const struct tts_inference *plan)
     tts_json_object_end(json);
 }
 
-static void put_placement(struct tts_json *json, const struct tts_inference *plan)
+static void put_inference_placement(struct tts_json *json, const struct tts_inference *plan)
 {
     tts_json_object(json, "placement");
     tts_json_bool(json, "ok", plan->fits);
-    put_failure(json, plan);
+    put_inference_failure(json, plan);
     tts_json_number(json, "peak_bytes_per_bank", plan->peak_bank_bytes);
     tts_json_number(json, "bank_bytes", plan->bank_bytes);
     tts_json_number(json, "banks", plan->banks);
     tts_json_object_end(json);
 }
 
-static void put_bound(struct tts_json *json, const struct tts_inference_answer *answer)
+static void put_inference_bound(struct tts_json *json,
+                                const struct tts_inference_answer *answer)
 {
     const struct tts_inference_bound *bound = &answer->plan.bound;
     if (!bound->is_known) {
@@ -134,19 +125,23 @@ static void put_bound(struct tts_json *json, const struct tts_inference_answer *
     tts_json_object_end(json);
 }
 
-static void put_largest(struct tts_json *json, const struct tts_inference_answer *answer)
+static void put_inference_largest(struct tts_json *json,
+                                  const struct tts_inference_answer *answer)
 {
     const struct tts_inference *plan = &answer->plan;
     bool has_chips = tts_inference_has_chips(answer);
     tts_json_object(json, "largest");
-    put_number(json, "context", has_chips && plan->largest_length > 0, plan->largest_length);
+    tts_fit_json_number(json, "context", has_chips && plan->largest_length > 0,
+                        plan->largest_length);
     tts_json_number(json, "context_limit", plan->length_limit);
-    put_number(json, "batch", has_chips && plan->largest_batch > 0, plan->largest_batch);
+    tts_fit_json_number(json, "batch", has_chips && plan->largest_batch > 0,
+                        plan->largest_batch);
     tts_json_number(json, "batch_limit", plan->batch_limit);
     tts_json_object_end(json);
 }
 
-static void put_lighter(struct tts_json *json, const struct tts_inference_answer *answer)
+static void put_inference_lighter(struct tts_json *json,
+                                  const struct tts_inference_answer *answer)
 {
     tts_json_array(json, "suggestions");
     for (size_t i = 0; i < answer->lighter_count; i++) {
@@ -182,14 +177,14 @@ void tts_inference_json(const struct tts_inference_answer *answer, struct tts_js
     tts_json_number(json, "total_bytes", plan->total_bytes);
     tts_json_number(json, "chips_needed", ask->config.tensor_parallel);
     tts_json_number(json, "device_chips", chip->fact[TTS_FACT_CHIPS].value);
-    put_model(json, ask, plan);
-    put_unused(json, ask);
-    put_config(json, ask, chip);
-    put_parts(json, ask, plan);
-    put_placement(json, plan);
-    put_bound(json, answer);
-    put_largest(json, answer);
-    put_lighter(json, answer);
+    put_inference_model(json, ask, plan);
+    put_inference_unused(json, ask);
+    put_inference_config(json, ask, chip);
+    put_inference_parts(json, ask, plan);
+    put_inference_placement(json, plan);
+    put_inference_bound(json, answer);
+    put_inference_largest(json, answer);
+    put_inference_lighter(json, answer);
     tts_json_null(json, "l1");
     tts_json_text(json, "l1_reason", TTS_FIT_L1_REASON);
     tts_json_object_end(json);

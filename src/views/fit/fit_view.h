@@ -1,0 +1,80 @@
+/* fit_view.h: the answer to the question whether a training run fits a device, as text and as
+ * JSON (docs/design/fit-json.md), and the helpers that inference_view.h uses too.
+ *
+ * The functions only read the answer, keep nothing and may run at the same time for different
+ * streams. */
+#pragma once
+
+#include "base/number.h"
+#include "plan/change.h"
+#include "plan/trainconfig.h"
+#include "views/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* An answer of plan. All pointers are borrowed. */
+struct tts_fit_answer {
+    const char *path; /* the configuration that was asked for; "-": standard input */
+    const struct tts_trainconfig *setup;
+    const struct tts_fit *fit;
+    struct tts_fit_change changes[TTS_FIT_CHANGES];
+    size_t change_count;
+    bool has_max;               /* the question is the largest batch or sequence that fits */
+    enum tts_largest_kind max;  /* with has_max */
+    struct tts_largest largest; /* with has_max */
+};
+
+#define TTS_FIT_L1_REASON                                                                      \
+    "the sizes of the circular buffers of each operation are not known here"
+
+/* Returns why a run does not fit: "refused" (by the training program), "chips", "memory" (the
+ * banks have too little) or "fragmentation" (free memory is in pieces). NULL if it fits. */
+const char *tts_fit_reason(const struct tts_fit_answer *answer);
+
+/* Writes the answer for people. TTS_E_IO: the summary cannot be written. TTS_E_NOMEM. Part of
+ * the text may be written then. */
+TTS_NODISCARD enum tts_status tts_fit_text(const struct tts_fit_answer *answer, FILE *out,
+                                           struct tts_error *err);
+/* Writes the answer as one JSON object. */
+void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json);
+/* Writes a number, or null if it is not known. */
+void tts_fit_json_number(struct tts_json *json, const char *key, bool is_known, uint64_t value);
+
+/* ---- sentences and numbers ---- */
+
+/* Formats bytes as megabytes with two decimals, without a sign and a unit. Returns `out`. */
+static inline const char *tts_fit_mb(char out[TTS_NUMBER_MB_MAX], uint64_t bytes)
+{
+    return tts_number_format_mb(out, (int64_t)bytes, false);
+}
+
+enum { TTS_FIT_SHARE_MAX = 24 };
+/* Formats a share of a whole: "12.3 %", or "< 0.1 %". Only a part of 0 is "0.0 %", also if the
+ * whole is 0. part <= whole. Returns `out`. */
+const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole);
+
+/* The memory of the banks of a chip, and the memory that the run needs there. */
+struct tts_fit_banks {
+    uint32_t count;
+    uint64_t bank_bytes, peak_bank_bytes; /* of one bank: available, needed */
+    uint64_t beside_bytes;                /* of a trace region, in all banks together */
+};
+/* Says how much memory is missing. banks->peak_bank_bytes > banks->bank_bytes. */
+void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
+
+/* Warns if less than 5 % of a bank is left. banks->peak_bank_bytes <= banks->bank_bytes. */
+void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks);
+
+/* A run that needs more chips than the device has, and the memory of one chip. */
+struct tts_fit_too_few {
+    const struct tts_chip *chip;
+    uint64_t needed;                     /* chips */
+    uint64_t peak_bytes, capacity_bytes; /* of one chip */
+    bool is_estimated;
+    bool is_too_much; /* the peak does not fit one chip either */
+};
+/* Says that the device has too few chips, how much one chip would hold, and which presets have
+ * enough chips. */
+void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few);
