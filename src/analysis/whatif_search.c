@@ -1,5 +1,6 @@
-/* whatif_search.c: the smallest size that passes, as far as runs can tell. */
-#include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
+
+#include "ttscope/space.h"
 
 #include <assert.h>
 
@@ -13,8 +14,8 @@ struct search {
     uint64_t low, high; /* in steps: failed, passed */
 };
 
-static enum tts_status run(struct search *search, uint64_t steps, bool *passes,
-                           struct tts_error *err)
+static enum tts_status run_size(struct search *search, uint64_t steps, bool *passes,
+                                struct tts_error *err)
 {
     const struct tts_whatif_search *asked = search->asked;
     search->out->runs++;
@@ -22,7 +23,7 @@ static enum tts_status run(struct search *search, uint64_t steps, bool *passes,
 }
 
 /* From the lower bound up until one passes. */
-static enum tts_status go_up(struct search *search, struct tts_error *err)
+static enum tts_status search_up(struct search *search, struct tts_error *err)
 {
     const uint64_t most = MOST_BYTES / search->asked->step_bytes;
     uint64_t stride = search->low / FIRST_PART + 1;
@@ -38,7 +39,7 @@ static enum tts_status go_up(struct search *search, struct tts_error *err)
         enum tts_status status = TTS_OK;
         passes = is_known;
         if (!is_known)
-            status = run(search, next, &passes, err);
+            status = run_size(search, next, &passes, err);
         if (status != TTS_OK)
             return status;
         if (passes)
@@ -51,12 +52,12 @@ static enum tts_status go_up(struct search *search, struct tts_error *err)
     return TTS_OK;
 }
 
-static enum tts_status halve(struct search *search, struct tts_error *err)
+static enum tts_status search_between(struct search *search, struct tts_error *err)
 {
     while (search->high - search->low > 1) {
         uint64_t middle = search->low + (search->high - search->low) / 2;
         bool passes;
-        enum tts_status status = run(search, middle, &passes, err);
+        enum tts_status status = run_size(search, middle, &passes, err);
         if (status != TTS_OK)
             return status;
         if (passes)
@@ -81,16 +82,16 @@ enum tts_status tts_whatif_smallest(const struct tts_whatif_search *asked,
         *out = found;
         return TTS_OK;
     }
-    enum tts_status status = run(&search, search.low, &passes, err);
+    enum tts_status status = run_size(&search, search.low, &passes, err);
     if (status != TTS_OK)
         return status;
     found.is_least = passes;
     if (passes) {
         search.high = search.low;
     } else {
-        status = go_up(&search, err);
+        status = search_up(&search, err);
         if (status == TTS_OK && search.high > 0)
-            status = halve(&search, err);
+            status = search_between(&search, err);
     }
     if (status != TTS_OK)
         return status;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
 #include "cli/device_arg.h"
 #include "cli/partial.h"
 

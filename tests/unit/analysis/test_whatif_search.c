@@ -1,3 +1,5 @@
+#include "analysis/whatif_search.h"
+
 #include "analysis/whatif.h"
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
