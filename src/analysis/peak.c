@@ -42,7 +42,7 @@ void tts_peak_free(struct tts_peak *peak)
     alloc->free(alloc->ctx, peak, sizeof *peak);
 }
 
-static enum tts_status depart(struct tts_peak *peak, const struct tts_live *live)
+static enum tts_status add_departed(struct tts_peak *peak, const struct tts_live *live)
 {
     struct departed *grown = tts_alloc_grow(peak->alloc, peak->departed, &peak->capacity,
                                             peak->count + 1, sizeof *grown);
@@ -54,8 +54,8 @@ static enum tts_status depart(struct tts_peak *peak, const struct tts_live *live
     return TTS_OK;
 }
 
-static void raise(struct tts_peak *peak, const struct tts_item *item,
-                  const struct tts_change *change, const struct tts_level *level)
+static void raise_peak(struct tts_peak *peak, const struct tts_item *item,
+                       const struct tts_change *change, const struct tts_level *level)
 {
     peak->info = (struct tts_peak_info){.pool = peak->info.pool,
                                         .level = *level,
@@ -76,7 +76,7 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
 {
     enum tts_pool pool = peak->info.pool;
     if (change->has_left && change->left.pool == pool && change->left.seq <= peak->info.seq) {
-        enum tts_status status = depart(peak, &change->left);
+        enum tts_status status = add_departed(peak, &change->left);
         if (status != TTS_OK)
             return status;
     }
@@ -88,7 +88,7 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
         level.bytes > peak->info.level.bytes ||
         (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
     if (is_raised)
-        raise(peak, item, change, &level);
+        raise_peak(peak, item, change, &level);
     return TTS_OK;
 }
 
@@ -100,7 +100,8 @@ struct tts_peak_info tts_peak_info(const struct tts_peak *peak)
 /* ---- what lived ---- */
 
 /* One that has left since, as it was. */
-static struct tts_live live_of(const struct tts_peak *peak, const struct departed *gone)
+static struct tts_live live_of_departed(const struct tts_peak *peak,
+                                        const struct departed *gone)
 {
     struct tts_live live = {.id = gone->id,
                             .size_bytes = gone->bytes,
@@ -126,7 +127,7 @@ enum tts_status tts_peak_each(const struct tts_peak *peak, const struct tts_foll
             tts_level_has(&info->level, &live))
             status = fn(ctx, &live);
     for (size_t i = 0; status == TTS_OK && i < peak->count; i++) {
-        live = live_of(peak, &peak->departed[i]);
+        live = live_of_departed(peak, &peak->departed[i]);
         if (tts_level_has(&info->level, &live))
             status = fn(ctx, &live);
     }
