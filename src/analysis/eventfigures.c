@@ -36,7 +36,7 @@ struct coder {
     size_t at;            /* reading */
 };
 
-static void put_byte(struct coder *c, unsigned byte)
+static void put_coder_byte(struct coder *c, unsigned byte)
 {
     unsigned char *grown =
         c->is_bad ? NULL : tts_alloc_grow(c->alloc, c->bytes, &c->capacity, c->len + 1, 1);
@@ -48,7 +48,7 @@ static void put_byte(struct coder *c, unsigned byte)
     c->bytes[c->len++] = (unsigned char)byte;
 }
 
-static unsigned get_byte(struct coder *c)
+static unsigned get_coder_byte(struct coder *c)
 {
     if (c->is_bad || c->at == c->len) {
         c->is_bad = true;
@@ -62,13 +62,13 @@ static void code_u64(struct coder *c, uint64_t *value)
     if (c->writes) {
         uint64_t rest = *value;
         for (; rest > 127; rest >>= 7)
-            put_byte(c, (unsigned)(rest & 127) | 128);
-        put_byte(c, (unsigned)rest);
+            put_coder_byte(c, (unsigned)(rest & 127) | 128);
+        put_coder_byte(c, (unsigned)rest);
         return;
     }
     *value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        unsigned byte = get_byte(c);
+        unsigned byte = get_coder_byte(c);
         *value |= (uint64_t)(byte & 127) << shift;
         if (byte < 128)
             return;
@@ -142,7 +142,7 @@ static void code_text(struct coder *c, const char **text)
     code_count(c, &len, SIZE_MAX);
     if (c->writes) {
         for (size_t i = 0; i < len; i++)
-            put_byte(c, (unsigned char)(*text)[i]);
+            put_coder_byte(c, (unsigned char)(*text)[i]);
         return;
     }
     *text = len > 0 ? (const char *)c->bytes + c->at : NULL;
@@ -167,9 +167,9 @@ static void code_op(struct coder *c, const char **op)
     code_count(c, &len, TTS_SUMMARY_OP_BYTES + TTS_SUMMARY_PATH_BYTES);
     if (c->writes) {
         for (size_t i = 0; i < name_bytes; i++)
-            put_byte(c, (unsigned char)(*op)[i]);
+            put_coder_byte(c, (unsigned char)(*op)[i]);
         for (size_t i = 0; i < path_bytes; i++)
-            put_byte(c, (unsigned char)path[i]);
+            put_coder_byte(c, (unsigned char)path[i]);
         return;
     }
     const char *name = (const char *)c->bytes + c->at;
@@ -451,8 +451,8 @@ static void store_devices(struct coder *c, const struct tts_phase *whole)
     }
 }
 
-static enum tts_status store_all(struct coder *c, struct tts_eventscan *scan,
-                                 struct tts_error *err)
+static enum tts_status store_summary(struct coder *c, struct tts_eventscan *scan,
+                                     struct tts_error *err)
 {
     struct tts_eventsummary *sum = scan->sum;
     struct tts_core_part parts[TTS_CORE_PARTS_MAX];
@@ -487,7 +487,7 @@ enum tts_status tts_eventfigures_store(struct tts_eventscan *scan, unsigned char
     *len = 0;
     if (scan->sum->failure_count > 0)
         return TTS_OK; /* rare and long: show reads the events */
-    enum tts_status status = store_all(&c, scan, err);
+    enum tts_status status = store_summary(&c, scan, err);
     bool is_wanted = status == TTS_OK && c.len <= TTS_RECPACK_FIGURES_MAX;
     if (is_wanted)
         kept = alloc->resize(alloc->ctx, c.bytes, c.capacity, c.len);
@@ -560,8 +560,8 @@ static bool cut_best(struct tts_best *best, uint64_t all, size_t top)
     return true;
 }
 
-static bool load_all(struct tts_eventsummary *sum, uint64_t seq,
-                     const struct tts_eventscan_config *config)
+static bool load_summary(struct tts_eventsummary *sum, uint64_t seq,
+                         const struct tts_eventscan_config *config)
 {
     struct tts_eventfigures *stored = sum->stored;
     struct coder c = {.alloc = sum->alloc, .bytes = stored->bytes, .len = stored->len};
@@ -612,7 +612,7 @@ bool tts_eventfigures_load(struct tts_eventsummary *sum, const unsigned char *by
         return false;
     *fresh = (struct tts_eventsummary){.alloc = alloc, .follow = sum->follow};
     fresh->stored = copy_figures(alloc, bytes, len);
-    bool is_loaded = fresh->stored && load_all(fresh, seq, config);
+    bool is_loaded = fresh->stored && load_summary(fresh, seq, config);
     if (is_loaded) {
         tts_eventsummary_release(sum);
         *sum = *fresh;
