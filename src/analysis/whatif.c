@@ -137,8 +137,7 @@ struct tts_whatif {
     size_t before_count, before_capacity;
 };
 
-/* --- entries: the buffers that live ---------------------------------------------------------
- */
+/* ---- entries: the buffers that live ---- */
 
 static void release_entries(struct whatif_table *table)
 {
@@ -226,8 +225,7 @@ static void remove_entry(struct whatif_table *table, uint32_t place)
     free_entry_place(table, place);
 }
 
-/* --- requests -------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 enum { UNKNOWN_PAGE = 2048 }; /* a tile of bfloat16, which most pages are */
 
@@ -428,8 +426,7 @@ static const unsigned char *get_step(struct whatif_recent *recent, const unsigne
     return get_step_number(from, &out->place);
 }
 
-/* --- devices --------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 static enum tts_status new_modelled_device(const struct tts_whatif *whatif,
                                            const struct tts_chip *chip, enum tts_mode mode,
@@ -518,8 +515,7 @@ static struct whatif_moment moment_of(struct tts_whatif *whatif, const struct tt
     return when;
 }
 
-/* --- steps ----------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
 static void drop_steps(struct tts_whatif *whatif)
 {
@@ -604,8 +600,7 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
     return TTS_OK;
 }
 
-/* --- trials: the steps once more, with another size -----------------------------------------
- */
+/* ---- trials: the steps once more, with another size ---- */
 
 struct trial {
     const struct tts_whatif *whatif;
@@ -755,8 +750,7 @@ enum tts_status tts_whatif_try_region(const struct tts_whatif *whatif, enum tts_
     return try_steps_on(whatif, pool, &chip, passes, err);
 }
 
-/* --- failures -------------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 /* The larger first, then the older. */
 static bool comes_first_in_top(const struct tts_whatif_live *a, const struct tts_whatif_live *b)
@@ -823,8 +817,7 @@ static void note_whatif_failure(struct tts_whatif *whatif, const struct whatif_m
     whatif->has_failed = true;
 }
 
-/* --- results --------------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 void tts_whatif_get_counts(const struct tts_whatif *whatif, struct tts_whatif_counts *out)
 {
@@ -959,8 +952,7 @@ bool tts_whatif_find(const struct tts_whatif *whatif, uint32_t device, uint64_t 
     return true;
 }
 
-/* --- programs -------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 /* False: it cannot be laid out on this device. */
 static bool lay_out_program(struct tts_device *device, const struct whatif_source *source,
@@ -1112,8 +1104,7 @@ static void run_all_programs(struct tts_whatif *whatif)
         run_pending_programs(whatif, i);
 }
 
-/* --- buffers --------------------------------------------------------------------------------
- */
+/* ---- buffers ---- */
 
 static enum tts_status give_entry(struct tts_whatif *whatif, uint32_t place,
                                   struct tts_error *err)
@@ -1350,8 +1341,7 @@ static enum tts_status run_trace_begin(struct tts_whatif *whatif, size_t source,
     return TTS_OK;
 }
 
-/* --- keyframes ------------------------------------------------------------------------------
- */
+/* ---- keyframes ---- */
 
 static enum tts_status add_before(struct tts_whatif *whatif, const struct tts_item *item,
                                   struct tts_error *err)
@@ -1416,8 +1406,7 @@ static enum tts_status end_keyframe(struct tts_whatif *whatif, struct tts_error 
 
 enum { NAMES_MAX = 8192 };
 
-/* --- life -----------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
                                const struct tts_alloc *alloc, struct tts_whatif **out,
@@ -1469,8 +1458,7 @@ void tts_whatif_free(struct tts_whatif *whatif)
     alloc->free(alloc->ctx, whatif, sizeof *whatif);
 }
 
-/* --- items ----------------------------------------------------------------------------------
- */
+/* ---- items ---- */
 
 /* A mesh of meshes cannot be, and is passed over. */
 static enum tts_status join_mesh(struct tts_whatif *whatif, const struct tts_item *item,
