@@ -3,7 +3,7 @@
  * errors. */
 #pragma once
 
-#include "views/eventrow.h"
+#include "views/eventrows.h"
 #include "views/rowout.h"
 
 void tts_eventcsv_begin(struct tts_rowout *rows);

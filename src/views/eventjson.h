@@ -2,7 +2,7 @@
  * not known. Caller's memory, one thread; the caller asks the stream for errors. */
 #pragma once
 
-#include "views/eventrow.h"
+#include "views/eventrows.h"
 #include "views/rowout.h"
 #include "views/tracefile.h"
 
