@@ -2,6 +2,7 @@
  * '?'. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { TTS_SAFE_COLUMN_BYTES = 4 }; /* the most that a column takes */
@@ -18,3 +19,7 @@ size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t co
 /* Like tts_safe_text(); besides, "##[" becomes "##?", because a build server takes "##[...]"
  * for a command anywhere in a line. */
 void tts_safe_text_build(char *out, size_t capacity, const char *text, size_t columns);
+
+/* May output have more than ASCII? As LC_ALL, LC_CTYPE or LANG say, the first of them that is
+ * set and not empty. */
+bool tts_charset_is_utf8(void);
