@@ -81,21 +81,21 @@ static uint16_t mean_cover(uint16_t a, uint16_t b)
     return (uint16_t)(sum < TTS_ADDRMAP_FULL ? (sum + 1) / 2 : sum / 2);
 }
 
-static uint64_t mean(uint64_t a, uint64_t b)
+static uint64_t mean_of_bytes(uint64_t a, uint64_t b)
 {
     return a / 2 + b / 2 + (a & b & 1);
 }
 
-static void merge_columns(struct tts_addrmap_column *to, const struct tts_addrmap_column *a,
-                          const struct tts_addrmap_column *b)
+static void merge_two_columns(struct tts_addrmap_column *to, const struct tts_addrmap_column *a,
+                              const struct tts_addrmap_column *b)
 {
     for (size_t row = 0; row < TTS_ADDRMAP_ROWS; row++)
         to->cover[row] = mean_cover(a->cover[row], b->cover[row]);
     for (size_t i = 0; i < TTS_ADDRMAP_ROW_WORDS; i++)
         to->blocked_rows[i] = a->blocked_rows[i] | b->blocked_rows[i];
-    to->free_bytes = mean(a->free_bytes, b->free_bytes);
-    to->largest_bytes = mean(a->largest_bytes, b->largest_bytes);
-    to->cut_bytes = mean(a->cut_bytes, b->cut_bytes);
+    to->free_bytes = mean_of_bytes(a->free_bytes, b->free_bytes);
+    to->largest_bytes = mean_of_bytes(a->largest_bytes, b->largest_bytes);
+    to->cut_bytes = mean_of_bytes(a->cut_bytes, b->cut_bytes);
     to->fragmented = a->fragmented + b->fragmented;
     to->exhausted = a->exhausted + b->exhausted;
     to->blocked = a->blocked + b->blocked;
@@ -103,11 +103,11 @@ static void merge_columns(struct tts_addrmap_column *to, const struct tts_addrma
     to->exhausted_sizes = a->exhausted_sizes | b->exhausted_sizes;
 }
 
-static void halve(struct tts_addrmap *map)
+static void halve_columns(struct tts_addrmap *map)
 {
     assert(map->column_count == TTS_ADDRMAP_COLUMNS);
     for (size_t i = 0; i < TTS_ADDRMAP_COLUMNS / 2; i++)
-        merge_columns(&map->columns[i], &map->columns[2 * i], &map->columns[2 * i + 1]);
+        merge_two_columns(&map->columns[i], &map->columns[2 * i], &map->columns[2 * i + 1]);
     memset(&map->columns[TTS_ADDRMAP_COLUMNS / 2], 0, sizeof map->columns / 2);
     map->column_count = TTS_ADDRMAP_COLUMNS / 2;
     map->span *= 2;
@@ -246,8 +246,8 @@ static void keep_worst(struct tts_addrmap *map, const struct tts_addrmap_event *
                                             after->free_bytes, after->largest_free_bytes};
 }
 
-static void apply(struct tts_addrmap *map, const struct tts_addrmap_event *event,
-                  bool fragmented)
+static void apply_operation(struct tts_addrmap *map, const struct tts_addrmap_event *event,
+                            bool fragmented)
 {
     uint64_t start = event->address - map->config.offset_bytes;
     switch (event->change) {
@@ -281,7 +281,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
                      const struct tts_space_stats *after)
 {
     if (map->column_count == TTS_ADDRMAP_COLUMNS)
-        halve(map);
+        halve_columns(map);
     /* A request that fails changes nothing, so what is free after it was free before. */
     bool fragmented = event->bytes > 0 && event->bytes <= after->free_bytes;
     map->operations++;
@@ -289,7 +289,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
         keep_detail(map, event, fragmented);
     if (event->change == TTS_ADDRMAP_FAILED && fragmented)
         keep_worst(map, event, after);
-    apply(map, event, fragmented);
+    apply_operation(map, event, fragmented);
     map->last = *after;
     map->filled++;
     map->free_sum += after->free_bytes >> map->value_shift;

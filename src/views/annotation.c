@@ -8,7 +8,7 @@
 enum { FOREIGN_COLUMNS = 1024 };
 
 /* `is_property`: the text is before the second "::". */
-static void put_escaped(FILE *out, const char *text, bool is_property)
+static void put_annotation_text(FILE *out, const char *text, bool is_property)
 {
     char safe[FOREIGN_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     tts_safe_text_build(safe, sizeof safe, text, FOREIGN_COLUMNS);
@@ -32,22 +32,22 @@ void tts_annotation_put(FILE *out, const struct tts_finding *finding)
     fprintf(out, "::%s ", levels[finding->severity]);
     if (finding->path) {
         fputs("file=", out);
-        put_escaped(out, finding->path, true);
+        put_annotation_text(out, finding->path, true);
         if (finding->line > 0)
             fprintf(out, ",line=%" PRIu64, finding->line);
         fputc(',', out);
     }
     fputs("title=", out);
-    put_escaped(out, finding->label ? finding->label : finding->rule, true);
+    put_annotation_text(out, finding->label ? finding->label : finding->rule, true);
     fputs("::", out);
     if (finding->subject) {
-        put_escaped(out, finding->subject, false);
+        put_annotation_text(out, finding->subject, false);
         fputs(": ", out);
     }
-    put_escaped(out, finding->message, false);
+    put_annotation_text(out, finding->message, false);
     if (finding->evidence) {
         fputs(" (", out);
-        put_escaped(out, finding->evidence, false);
+        put_annotation_text(out, finding->evidence, false);
         fputc(')', out);
     }
     fputc('\n', out);

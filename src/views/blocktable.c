@@ -49,7 +49,7 @@ static void write_unused_ids(const struct tts_block *blocks, size_t count, uint3
     fputc('\n', out);
 }
 
-static const char *id_text(char out[ID_TEXT_MAX], uint32_t id)
+static const char *block_id_text(char out[ID_TEXT_MAX], uint32_t id)
 {
     if (id == TTS_BLOCK_NONE)
         return "none";
@@ -58,7 +58,7 @@ static const char *id_text(char out[ID_TEXT_MAX], uint32_t id)
 }
 
 /* Wide enough for the largest number, with a space before it. */
-static int column_width(uint64_t largest)
+static int block_column_width(uint64_t largest)
 {
     int width = 2;
     while (largest >= 10) {
@@ -68,18 +68,18 @@ static int column_width(uint64_t largest)
     return width > COLUMN_MIN ? width : COLUMN_MIN;
 }
 
-static void write_blocks(const struct tts_space_config *config, const struct tts_block *blocks,
-                         size_t count, FILE *out)
+static void write_block_rows(const struct tts_space_config *config,
+                             const struct tts_block *blocks, size_t count, FILE *out)
 {
-    int width = column_width(config->size_bytes);
+    int width = block_column_width(config->size_bytes);
     fprintf(out, "%*s%*s%*s%*s%*s%*s\n", width, "Block", width, "Address", width, "Size", width,
             "PrevID", width, "NextID", width, "Allocated");
     for (size_t i = 0; i < count; i++) {
         char prev[ID_TEXT_MAX], next[ID_TEXT_MAX];
         fprintf(out, "%*" PRIu32 "%*" PRIu64 "%*" PRIu64 "%*s%*s%*s\n", width, blocks[i].id,
                 width, blocks[i].address - config->offset_bytes, width, blocks[i].size_bytes,
-                width, id_text(prev, blocks[i].prev_id), width,
-                id_text(next, blocks[i].next_id), width, blocks[i].taken ? "yes" : "no");
+                width, block_id_text(prev, blocks[i].prev_id), width,
+                block_id_text(next, blocks[i].next_id), width, blocks[i].taken ? "yes" : "no");
     }
 }
 
@@ -106,7 +106,7 @@ enum tts_status tts_blocktable_write(const struct tts_space *space,
         for (unsigned i = 0; i < classes; i++)
             write_class(space, i, classes, out);
         write_unused_ids(blocks, count, limit, out);
-        write_blocks(&config, blocks, count, out);
+        write_block_rows(&config, blocks, count, out);
     }
     alloc->free(alloc->ctx, blocks, bytes);
     return status;

@@ -46,7 +46,7 @@ struct common {
 
 /* With all others that begin, or end, with the same word: a name that does not is told apart by
  * any of its words. */
-static struct common common_of(const struct tts_chartnames *names, const char *name)
+static struct common common_ends(const struct tts_chartnames *names, const char *name)
 {
     struct common common = {SIZE_MAX, SIZE_MAX};
     for (size_t i = 0; i < names->count; i++) {
@@ -92,14 +92,14 @@ static bool is_letter_start(const char *at)
     return ((unsigned char)*at & 0xc0) != 0x80;
 }
 
-static struct piece head_of(struct piece from, size_t len)
+static struct piece head_of_piece(struct piece from, size_t len)
 {
     while (len > 0 && len < from.len && !is_letter_start(from.text + len))
         len--;
     return (struct piece){from.text, len};
 }
 
-static struct piece tail_of(struct piece from, size_t len)
+static struct piece tail_of_piece(struct piece from, size_t len)
 {
     while (len > 0 && len < from.len && !is_letter_start(from.text + from.len - len))
         len--;
@@ -127,7 +127,7 @@ const char *tts_chartnames_fit(const struct tts_chartnames *names, const char *n
         memcpy(out, name, len + 1);
         return out;
     }
-    struct common common = common_of(names, name);
+    struct common common = common_ends(names, name);
     struct piece none = {name, 0}, prefix = {name, common.prefix};
     struct piece own = {name + common.prefix, len - common.prefix - common.suffix};
     bool is_open = common.suffix > DOTS;
@@ -136,12 +136,12 @@ const char *tts_chartnames_fit(const struct tts_chartnames *names, const char *n
     else if (join_cut_name((struct piece){name, prefix.len + own.len}, none, false, space, out))
         return out;
     for (size_t kept = prefix.len; kept-- > 0;)
-        if (join_cut_name(head_of(prefix, kept), own, is_open, space, out))
+        if (join_cut_name(head_of_piece(prefix, kept), own, is_open, space, out))
             return out;
     size_t kept = own.len < TTS_TEXT_SQUEEZED_MAX ? own.len : TTS_TEXT_SQUEEZED_MAX;
     for (; kept > 0; kept--)
-        if (join_cut_name(head_of(own, kept * 3 / 5), tail_of(own, kept - kept * 3 / 5), false,
-                          space, out))
+        if (join_cut_name(head_of_piece(own, kept * 3 / 5),
+                          tail_of_piece(own, kept - kept * 3 / 5), false, space, out))
             return out;
     memcpy(out, "...", DOTS + 1);
     return out;

@@ -195,19 +195,19 @@ struct tts_chart_legend tts_chart_limit_legend(int64_t stroke_width, int64_t das
                                      .dash = dash};
 }
 
-static int64_t entry_width(const struct tts_chart_legend *legend)
+static int64_t legend_entry_width(const struct tts_chart_legend *legend)
 {
     return (legend->is_line ? SWATCH_LINE : SWATCH) + SWATCH_GAP +
            tts_text_width(legend->text, strlen(legend->text), legend_font);
 }
 
 /* The width of column `at` where `columns` stand beside each other. */
-static int64_t column_width(const struct tts_chart_legend *legends, size_t count,
-                            size_t columns, size_t at)
+static int64_t legend_column_width(const struct tts_chart_legend *legends, size_t count,
+                                   size_t columns, size_t at)
 {
     int64_t width = 0;
     for (size_t i = at; i < count; i += columns) {
-        int64_t wide = entry_width(&legends[i]);
+        int64_t wide = legend_entry_width(&legends[i]);
         width = tts_chart_larger(width, wide);
     }
     return width;
@@ -218,7 +218,7 @@ static int64_t legend_width(const struct tts_chart_legend *legends, size_t count
 {
     int64_t width = 0;
     for (size_t i = 0; i < columns && i < count; i++)
-        width += column_width(legends, count, columns, i) + (i > 0 ? ENTRY_GAP : 0);
+        width += legend_column_width(legends, count, columns, i) + (i > 0 ? ENTRY_GAP : 0);
     return width;
 }
 
@@ -227,8 +227,8 @@ int64_t tts_chart_head_width(const struct tts_chart_legend *legends, size_t coun
     return legend_width(legends, count, count < 3 ? count : 3) + 2 * TTS_CHART_MARGIN;
 }
 
-static void draw_swatch(struct tts_drawing *d, const struct tts_chart_legend *legend, int64_t x,
-                        int64_t middle)
+static void draw_legend_swatch(struct tts_drawing *d, const struct tts_chart_legend *legend,
+                               int64_t x, int64_t middle)
 {
     struct tts_drawn box = {.kind = TTS_SHAPE_BOX,
                             .box = {x, middle - SWATCH / 2, SWATCH, SWATCH},
@@ -247,8 +247,8 @@ static void draw_swatch(struct tts_drawing *d, const struct tts_chart_legend *le
                    legend->stroke_width, legend->dash);
 }
 
-static int64_t draw_legend(struct tts_drawing *d, int64_t y,
-                           const struct tts_chart_legend *legends, size_t count)
+static int64_t draw_legend_entry(struct tts_drawing *d, int64_t y,
+                                 const struct tts_chart_legend *legends, size_t count)
 {
     size_t columns = count;
     while (columns > 1 &&
@@ -259,7 +259,7 @@ static int64_t draw_legend(struct tts_drawing *d, int64_t y,
         for (size_t i = column; i < count; i += columns) {
             const struct tts_chart_legend *legend = &legends[i];
             int64_t middle = y + (int64_t)(i / columns) * LEGEND_ROW + LEGEND_ROW / 2;
-            draw_swatch(d, legend, x, middle);
+            draw_legend_swatch(d, legend, x, middle);
             struct tts_text_at place = {.x = x + (legend->is_line ? SWATCH_LINE : SWATCH) +
                                              SWATCH_GAP,
                                         .y = middle + legend_font.size * 36 / 100,
@@ -267,7 +267,7 @@ static int64_t draw_legend(struct tts_drawing *d, int64_t y,
                                         .paint = TTS_INK};
             tts_drawing_put(d, &place, legend->text);
         }
-        x += column_width(legends, count, columns, column) + ENTRY_GAP;
+        x += legend_column_width(legends, count, columns, column) + ENTRY_GAP;
     }
     return y + (int64_t)((count + columns - 1) / columns) * LEGEND_ROW;
 }
@@ -292,7 +292,7 @@ int64_t tts_chart_draw_head(struct tts_drawing *d, const char *title,
     }
     if (line_count > 0)
         y += 8 * TTS_PX;
-    return count > 0 ? draw_legend(d, y, legends, count) : y;
+    return count > 0 ? draw_legend_entry(d, y, legends, count) : y;
 }
 
 void tts_chart_draw_foot(struct tts_drawing *d, const char *text)
@@ -322,20 +322,21 @@ void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts
 }
 
 /* Only the ground of a text is a box that lets something through and has no name. */
-static bool is_ground(const struct tts_drawn *shape)
+static bool is_label_ground(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && !shape->name && shape->fill.alpha < 255;
 }
 
 /* The leftmost ground that line `y` meets right of `x`; NULL: none. */
-static const struct tts_svg_box *next_ground(const struct tts_drawing *d, size_t first,
-                                             struct tts_svg_point at, int64_t reach)
+static const struct tts_svg_box *next_label_ground(const struct tts_drawing *d, size_t first,
+                                                   struct tts_svg_point at, int64_t reach)
 {
     const struct tts_svg_box *next = NULL;
     for (size_t i = first; i < d->shape_count; i++) {
         const struct tts_svg_box *box = &d->shapes[i].box;
-        if (is_ground(&d->shapes[i]) && box->x + box->width > at.x && box->y < at.y + reach &&
-            box->y + box->height > at.y - reach && (!next || box->x < next->x))
+        if (is_label_ground(&d->shapes[i]) && box->x + box->width > at.x &&
+            box->y < at.y + reach && box->y + box->height > at.y - reach &&
+            (!next || box->x < next->x))
             next = box;
     }
     return next;
@@ -347,7 +348,7 @@ void tts_chart_draw_limit(struct tts_drawing *d, size_t first, struct tts_svg_bo
     struct tts_svg_point at = {line.x, line.y};
     int64_t end = line.x + line.width;
     while (at.x < end) {
-        const struct tts_svg_box *ground = next_ground(d, first, at, stroke.width / 2);
+        const struct tts_svg_box *ground = next_label_ground(d, first, at, stroke.width / 2);
         struct tts_svg_point to = {ground && ground->x < end ? ground->x : end, line.y};
         int64_t next = ground && ground->x < end ? ground->x + ground->width : end;
         if (to.x > at.x)

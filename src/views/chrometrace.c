@@ -6,24 +6,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void put_text(struct tts_chrometrace *t, const char *text)
+static void put_chrome_text(struct tts_chrometrace *t, const char *text)
 {
     tts_rowout_text(&t->rows, text);
 }
 
-static void put_string(struct tts_chrometrace *t, const char *text)
+static void put_chrome_string(struct tts_chrometrace *t, const char *text)
 {
     tts_rowout_json(&t->rows, text, strlen(text));
 }
 
-static void put_number(struct tts_chrometrace *t, const char *before, uint64_t value)
+static void put_chrome_number(struct tts_chrometrace *t, const char *before, uint64_t value)
 {
-    put_text(t, before);
+    put_chrome_text(t, before);
     tts_rowout_number(&t->rows, value);
 }
 
 /* Every device is a process of its own, so that viewers group its tracks. */
-static uint64_t pid_of(const struct tts_chrometrace *t, const struct tts_track *track)
+static uint64_t chrome_pid(const struct tts_chrometrace *t, const struct tts_track *track)
 {
     enum { DEVICE_PIDS = 1 << 30 };
     uint32_t group = track->kind == TTS_TRACK_DEVICE ? track->number : track->group;
@@ -32,21 +32,21 @@ static uint64_t pid_of(const struct tts_chrometrace *t, const struct tts_track *
 
 /* {"ph": ..., "pid": ..., "tid": ..., "ts": ... and no end yet. A counter is one of its
  * process. */
-static void begin_event(struct tts_chrometrace *t, const char *phase,
-                        const struct tts_track *track, uint64_t time_ns)
+static void begin_chrome_event(struct tts_chrometrace *t, const char *phase,
+                               const struct tts_track *track, uint64_t time_ns)
 {
     bool is_counter = track->kind == TTS_TRACK_POOL || track->kind == TTS_TRACK_CAPACITY ||
                       track->kind == TTS_TRACK_CORES;
-    put_text(t, t->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    put_chrome_text(t, t->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     t->has_event = true;
-    put_text(t, phase);
-    put_number(t, "\",\"pid\":", pid_of(t, track));
-    put_number(t, ",\"tid\":", is_counter ? track->group : track->number);
-    put_text(t, ",\"ts\":");
+    put_chrome_text(t, phase);
+    put_chrome_number(t, "\",\"pid\":", chrome_pid(t, track));
+    put_chrome_number(t, ",\"tid\":", is_counter ? track->group : track->number);
+    put_chrome_text(t, ",\"ts\":");
     tts_rowout_micros(&t->rows, time_ns);
 }
 
-static void put_category(struct tts_chrometrace *t, enum tts_track_kind kind)
+static void put_chrome_category(struct tts_chrometrace *t, enum tts_track_kind kind)
 {
     static const char *const names[] = {
         [TTS_TRACK_PROCESS] = ",\"cat\":\"file\"", [TTS_TRACK_THREAD] = ",\"cat\":\"op\"",
@@ -55,153 +55,154 @@ static void put_category(struct tts_chrometrace *t, enum tts_track_kind kind)
         [TTS_TRACK_DEVICE] = ",\"cat\":\"peak\"",
     };
     assert(names[kind]);
-    put_text(t, names[kind]);
+    put_chrome_text(t, names[kind]);
 }
 
 /* ---- arguments ---- */
 
-static void put_arg(struct tts_chrometrace *t, bool *has_one, const char *key)
+static void put_chrome_arg(struct tts_chrometrace *t, bool *has_one, const char *key)
 {
-    put_text(t, *has_one ? ",\"" : ",\"args\":{\"");
-    put_text(t, key);
-    put_text(t, "\":");
+    put_chrome_text(t, *has_one ? ",\"" : ",\"args\":{\"");
+    put_chrome_text(t, key);
+    put_chrome_text(t, "\":");
     *has_one = true;
 }
 
-static void put_arg_number(struct tts_chrometrace *t, bool *has_one, const char *key,
-                           uint64_t value)
+static void put_chrome_arg_number(struct tts_chrometrace *t, bool *has_one, const char *key,
+                                  uint64_t value)
 {
-    put_arg(t, has_one, key);
+    put_chrome_arg(t, has_one, key);
     tts_rowout_number(&t->rows, value);
 }
 
-static void put_buffer_args(struct tts_chrometrace *t, bool *has_one,
-                            const struct tts_event *buffer)
+static void put_chrome_buffer(struct tts_chrometrace *t, bool *has_one,
+                              const struct tts_event *buffer)
 {
-    put_arg_number(t, has_one, "id", buffer->id);
-    put_arg_number(t, has_one, "bytes", buffer->size_bytes);
+    put_chrome_arg_number(t, has_one, "id", buffer->id);
+    put_chrome_arg_number(t, has_one, "bytes", buffer->size_bytes);
     if (buffer->bytes_per_bank > 0)
-        put_arg_number(t, has_one, "bytes_per_bank", buffer->bytes_per_bank);
+        put_chrome_arg_number(t, has_one, "bytes_per_bank", buffer->bytes_per_bank);
     if (buffer->block_bytes > 0)
-        put_arg_number(t, has_one, "block_bytes", buffer->block_bytes);
+        put_chrome_arg_number(t, has_one, "block_bytes", buffer->block_bytes);
     if (buffer->has_address)
-        put_arg_number(t, has_one, "address", buffer->address);
+        put_chrome_arg_number(t, has_one, "address", buffer->address);
 }
 
-static void put_args(struct tts_chrometrace *t, const struct tts_mark_args *args)
+static void put_chrome_args(struct tts_chrometrace *t, const struct tts_mark_args *args)
 {
     bool has_one = false;
     if (args->buffer)
-        put_buffer_args(t, &has_one, args->buffer);
+        put_chrome_buffer(t, &has_one, args->buffer);
     if (args->failure) {
-        put_arg(t, &has_one, "pool");
-        put_string(t, tts_pool_name(args->failure->pool));
+        put_chrome_arg(t, &has_one, "pool");
+        put_chrome_string(t, tts_pool_name(args->failure->pool));
     }
     if (args->failure && tts_failure_deficit_is_known(args->failure))
-        put_arg_number(t, &has_one, "missing_bytes", tts_failure_deficit(args->failure));
+        put_chrome_arg_number(t, &has_one, "missing_bytes", tts_failure_deficit(args->failure));
     if (args->bytes)
-        put_arg_number(t, &has_one, "bytes", args->bytes);
+        put_chrome_arg_number(t, &has_one, "bytes", args->bytes);
     if (args->op) {
-        put_arg(t, &has_one, "op");
-        put_string(t, args->op);
+        put_chrome_arg(t, &has_one, "op");
+        put_chrome_string(t, args->op);
     }
     if (args->seq)
-        put_arg_number(t, &has_one, "seq", args->seq);
-    put_text(t, has_one ? "}}" : "}");
+        put_chrome_arg_number(t, &has_one, "seq", args->seq);
+    put_chrome_text(t, has_one ? "}}" : "}");
 }
 
 /* ---- marks ---- */
 
-static void put_name_event(struct tts_chrometrace *t, const char *what,
-                           const struct tts_track *track, const char *name)
+static void put_chrome_name(struct tts_chrometrace *t, const char *what,
+                            const struct tts_track *track, const char *name)
 {
-    begin_event(t, "M", track, t->last_ns);
-    put_text(t, ",\"name\":\"");
-    put_text(t, what);
-    put_text(t, "\",\"args\":{\"name\":");
-    put_string(t, name);
-    put_text(t, "}}");
+    begin_chrome_event(t, "M", track, t->last_ns);
+    put_chrome_text(t, ",\"name\":\"");
+    put_chrome_text(t, what);
+    put_chrome_text(t, "\",\"args\":{\"name\":");
+    put_chrome_string(t, name);
+    put_chrome_text(t, "}}");
 }
 
 /* A counter is an event of the process, and the parent of slots has none. */
-static void put_track(struct tts_chrometrace *t, const struct tts_track *track)
+static void put_chrome_track(struct tts_chrometrace *t, const struct tts_track *track)
 {
     char name[TTS_TRACK_NAME_MAX + 16];
     if (track->kind == TTS_TRACK_PROCESS) {
-        put_name_event(t, "process_name", track, tts_tracefile_program(&t->file));
-        put_name_event(t, "thread_name", track, "memory");
+        put_chrome_name(t, "process_name", track, tts_tracefile_program(&t->file));
+        put_chrome_name(t, "thread_name", track, "memory");
     }
     tts_track_name(track, name);
     if (track->kind == TTS_TRACK_DEVICE) {
-        put_name_event(t, "process_name", track, name);
-        put_name_event(t, "thread_name", track, "peaks");
+        put_chrome_name(t, "process_name", track, name);
+        put_chrome_name(t, "thread_name", track, "peaks");
     }
     if (track->kind <= TTS_TRACK_CORES || track->kind == TTS_TRACK_BUFFERS)
         return;
     if (track->kind == TTS_TRACK_SLOT)
         snprintf(name + strlen(name), 16, " %" PRIu32, track->index);
-    put_name_event(t, "thread_name", track, name);
+    put_chrome_name(t, "thread_name", track, name);
 }
 
 /* Some readers name a plot by event and key, one by the key alone and shows it as bytes only
  * when it ends in "_bytes". */
-static void put_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
+static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
     char name[TTS_TRACK_NAME_MAX];
     bool is_pool = mark->track.kind != TTS_TRACK_CORES;
-    begin_event(t, "C", &mark->track, mark->time_ns);
-    put_text(t, ",\"name\":\"");
-    put_text(t, tts_track_name(&mark->track, name));
-    put_text(t,
-             tts_mesh_is_one(mark->track.device) ? "\",\"args\":{\"mesh" : "\",\"args\":{\"d");
-    put_number(t, "", tts_device_number(mark->track.device));
-    put_text(t, "_");
-    put_text(t, is_pool ? tts_pool_name(mark->track.pool) : "CB");
+    begin_chrome_event(t, "C", &mark->track, mark->time_ns);
+    put_chrome_text(t, ",\"name\":\"");
+    put_chrome_text(t, tts_track_name(&mark->track, name));
+    put_chrome_text(t, tts_mesh_is_one(mark->track.device) ? "\",\"args\":{\"mesh"
+                                                           : "\",\"args\":{\"d");
+    put_chrome_number(t, "", tts_device_number(mark->track.device));
+    put_chrome_text(t, "_");
+    put_chrome_text(t, is_pool ? tts_pool_name(mark->track.pool) : "CB");
     bool is_capacity = mark->track.kind == TTS_TRACK_CAPACITY;
-    put_number(t, is_capacity ? "_capacity_bytes\":" : "_bytes\":", mark->value);
-    put_text(t, "}}");
+    put_chrome_number(t, is_capacity ? "_capacity_bytes\":" : "_bytes\":", mark->value);
+    put_chrome_text(t, "}}");
 }
 
 /* Of an operation or a trace, which nest; or of a buffer, which is told by its number. */
-static void put_slice(struct tts_chrometrace *t, const struct tts_mark *mark, bool begins)
+static void put_chrome_slice(struct tts_chrometrace *t, const struct tts_mark *mark,
+                             bool begins)
 {
     bool is_buffer = mark->track.kind == TTS_TRACK_SLOT;
     const char *phase = is_buffer ? (begins ? "b" : "e") : (begins ? "B" : "E");
-    begin_event(t, phase, &mark->track, mark->time_ns);
-    put_category(t, mark->track.kind);
+    begin_chrome_event(t, phase, &mark->track, mark->time_ns);
+    put_chrome_category(t, mark->track.kind);
     if (is_buffer) {
-        put_text(t, ",\"id\":\"");
+        put_chrome_text(t, ",\"id\":\"");
         tts_rowout_hex(&t->rows, mark->buffer_no);
-        put_text(t, "\"");
+        put_chrome_text(t, "\"");
     }
     if (begins || is_buffer) {
-        put_text(t, ",\"name\":");
-        put_string(t, mark->name);
+        put_chrome_text(t, ",\"name\":");
+        put_chrome_string(t, mark->name);
     }
     if (is_buffer && !begins)
-        put_text(t, "}");
+        put_chrome_text(t, "}");
     else
-        put_args(t, &mark->args);
+        put_chrome_args(t, &mark->args);
 }
 
-static void put_instant(struct tts_chrometrace *t, const struct tts_mark *mark)
+static void put_chrome_instant(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
-    begin_event(t, "i", &mark->track, mark->time_ns);
-    put_category(t, mark->track.kind);
-    put_text(t, ",\"s\":\"p\",\"name\":");
-    put_string(t, mark->name);
-    put_args(t, &mark->args);
+    begin_chrome_event(t, "i", &mark->track, mark->time_ns);
+    put_chrome_category(t, mark->track.kind);
+    put_chrome_text(t, ",\"s\":\"p\",\"name\":");
+    put_chrome_string(t, mark->name);
+    put_chrome_args(t, &mark->args);
 }
 
-static void put_span(struct tts_chrometrace *t, const struct tts_mark *mark)
+static void put_chrome_span(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
-    begin_event(t, "X", &mark->track, mark->time_ns);
-    put_text(t, ",\"dur\":");
+    begin_chrome_event(t, "X", &mark->track, mark->time_ns);
+    put_chrome_text(t, ",\"dur\":");
     tts_rowout_micros(&t->rows, mark->end_ns - mark->time_ns);
-    put_category(t, mark->track.kind);
-    put_text(t, ",\"name\":");
-    put_string(t, mark->name);
-    put_args(t, &mark->args);
+    put_chrome_category(t, mark->track.kind);
+    put_chrome_text(t, ",\"name\":");
+    put_chrome_string(t, mark->name);
+    put_chrome_args(t, &mark->args);
 }
 
 void tts_chrometrace_begin(struct tts_chrometrace *t, const struct tts_tracefile *file,
@@ -211,7 +212,7 @@ void tts_chrometrace_begin(struct tts_chrometrace *t, const struct tts_tracefile
     t->file = *file;
     t->last_ns = 0;
     t->has_event = false;
-    put_text(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    put_chrome_text(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
 void tts_chrometrace_put(void *ctx, const struct tts_mark *mark)
@@ -222,38 +223,38 @@ void tts_chrometrace_put(void *ctx, const struct tts_mark *mark)
         t->last_ns = mark->time_ns;
     switch (mark->kind) {
     case TTS_MARK_TRACK:
-        put_track(t, &mark->track);
+        put_chrome_track(t, &mark->track);
         break;
     case TTS_MARK_BEGIN:
-        put_slice(t, mark, true);
+        put_chrome_slice(t, mark, true);
         break;
     case TTS_MARK_END:
-        put_slice(t, mark, false);
+        put_chrome_slice(t, mark, false);
         break;
     case TTS_MARK_INSTANT:
-        put_instant(t, mark);
+        put_chrome_instant(t, mark);
         break;
     case TTS_MARK_COUNTER:
-        put_counter(t, mark);
+        put_chrome_counter(t, mark);
         break;
     case TTS_MARK_SPAN:
-        put_span(t, mark);
+        put_chrome_span(t, mark);
         break;
     }
 }
 
 void tts_chrometrace_end(struct tts_chrometrace *t, const char *const *missing, size_t count)
 {
-    put_text(t, "\n],\"otherData\":{\"file\":");
-    put_string(t, t->file.path);
-    put_text(t, ",\"times\":");
-    put_string(t, tts_tracefile_times(&t->file));
-    put_text(t, ",\"complete\":");
-    put_text(t, count > 0 ? "false,\"missing\":[" : "true");
+    put_chrome_text(t, "\n],\"otherData\":{\"file\":");
+    put_chrome_string(t, t->file.path);
+    put_chrome_text(t, ",\"times\":");
+    put_chrome_string(t, tts_tracefile_times(&t->file));
+    put_chrome_text(t, ",\"complete\":");
+    put_chrome_text(t, count > 0 ? "false,\"missing\":[" : "true");
     for (size_t i = 0; i < count; i++) {
-        put_text(t, i > 0 ? "," : "");
-        put_string(t, missing[i]);
+        put_chrome_text(t, i > 0 ? "," : "");
+        put_chrome_string(t, missing[i]);
     }
-    put_text(t, count > 0 ? "]}}\n" : "}}\n");
+    put_chrome_text(t, count > 0 ? "]}}\n" : "}}\n");
     tts_rowout_flush(&t->rows);
 }

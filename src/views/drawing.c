@@ -15,7 +15,7 @@ void tts_drawing_init(struct tts_drawing *d, const struct tts_alloc *alloc)
     *d = (struct tts_drawing){.alloc = alloc ? alloc : tts_alloc_libc()};
 }
 
-static void release(const struct tts_alloc *alloc, void *items, size_t bytes)
+static void release_array(const struct tts_alloc *alloc, void *items, size_t bytes)
 {
     if (items)
         alloc->free(alloc->ctx, items, bytes);
@@ -23,9 +23,9 @@ static void release(const struct tts_alloc *alloc, void *items, size_t bytes)
 
 void tts_drawing_release(struct tts_drawing *d)
 {
-    release(d->alloc, d->shapes, d->shape_capacity * sizeof *d->shapes);
-    release(d->alloc, d->points, d->point_capacity * sizeof *d->points);
-    release(d->alloc, d->text, d->text_capacity);
+    release_array(d->alloc, d->shapes, d->shape_capacity * sizeof *d->shapes);
+    release_array(d->alloc, d->points, d->point_capacity * sizeof *d->points);
+    release_array(d->alloc, d->text, d->text_capacity);
     *d = (struct tts_drawing){.alloc = d->alloc};
 }
 
@@ -37,7 +37,7 @@ const char *tts_drawing_text(const struct tts_drawing *d, size_t text)
 
 /* --- growing ------------------------------------------------------------------------------ */
 
-static bool make_room(struct tts_drawing *d, size_t bytes)
+static bool make_drawing_room(struct tts_drawing *d, size_t bytes)
 {
     char *text = tts_alloc_grow(d->alloc, d->text, &d->text_capacity, d->text_len + bytes, 1);
     if (!text) {
@@ -49,7 +49,8 @@ static bool make_room(struct tts_drawing *d, size_t bytes)
 }
 
 /* The terminator that a text of the drawing ends with follows when it is whole. */
-static bool keep_code(struct tts_drawing *d, const char *bytes, size_t used, uint32_t code)
+static bool keep_code_point(struct tts_drawing *d, const char *bytes, size_t used,
+                            uint32_t code)
 {
     uint32_t shown = tts_text_shown(code);
     if (shown == ' ') {
@@ -59,7 +60,7 @@ static bool keep_code(struct tts_drawing *d, const char *bytes, size_t used, uin
         bytes = "\xef\xbf\xbd";
         used = 3;
     }
-    if (!make_room(d, used + 1))
+    if (!make_drawing_room(d, used + 1))
         return false;
     memcpy(d->text + d->text_len, bytes, used);
     d->text_len += used;
@@ -67,13 +68,13 @@ static bool keep_code(struct tts_drawing *d, const char *bytes, size_t used, uin
 }
 
 /* text[0, len) and a terminator behind what there is; on failure all is as it was. */
-static bool append(struct tts_drawing *d, const char *text, size_t len)
+static bool append_kept(struct tts_drawing *d, const char *text, size_t len)
 {
     size_t start = d->text_len;
     for (size_t i = 0; i < len;) {
         uint32_t code;
         size_t used = tts_utf8_next(text + i, len - i, &code);
-        if (!keep_code(d, text + i, used, code)) {
+        if (!keep_code_point(d, text + i, used, code)) {
             d->text_len = start;
             return false;
         }
@@ -89,12 +90,12 @@ size_t tts_drawing_keep(struct tts_drawing *d, const char *text, size_t len)
     if (len == 0)
         return 0;
     if (d->text_len == 0) {
-        if (!make_room(d, 1))
+        if (!make_drawing_room(d, 1))
             return 0;
         d->text[d->text_len++] = '\0';
     }
     size_t start = d->text_len;
-    return append(d, text, len) ? start : 0;
+    return append_kept(d, text, len) ? start : 0;
 }
 
 void tts_drawing_extend(struct tts_drawing *d, const char *text, size_t len)
@@ -102,7 +103,7 @@ void tts_drawing_extend(struct tts_drawing *d, const char *text, size_t len)
     if (len == 0 || d->text_len < 2)
         return;
     d->text_len--; /* over the terminator */
-    if (!append(d, text, len))
+    if (!append_kept(d, text, len))
         d->text[d->text_len++] = '\0';
 }
 
@@ -154,8 +155,8 @@ void tts_drawing_point(struct tts_drawing *d, int64_t x, int64_t y)
 
 /* --- texts -------------------------------------------------------------------------------- */
 
-static void put_kept(struct tts_drawing *d, const struct tts_text_at *at, size_t text,
-                     int64_t width)
+static void put_kept_text(struct tts_drawing *d, const struct tts_text_at *at, size_t text,
+                          int64_t width)
 {
     if (text == 0)
         return;
@@ -174,7 +175,7 @@ static void put_kept(struct tts_drawing *d, const struct tts_text_at *at, size_t
 void tts_drawing_put(struct tts_drawing *d, const struct tts_text_at *at, const char *text)
 {
     size_t len = strlen(text);
-    put_kept(d, at, tts_drawing_keep(d, text, len), tts_text_width(text, len, at->font));
+    put_kept_text(d, at, tts_drawing_keep(d, text, len), tts_text_width(text, len, at->font));
 }
 
 void tts_drawing_put_format(struct tts_drawing *d, const struct tts_text_at *at,
@@ -197,5 +198,5 @@ void tts_drawing_put_line(struct tts_drawing *d, const struct tts_text_at *at, c
     } else if (line->is_cut && kept > 0) {
         tts_drawing_extend(d, "...", 3);
     }
-    put_kept(d, at, kept, line->width);
+    put_kept_text(d, at, kept, line->width);
 }

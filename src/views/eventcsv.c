@@ -12,7 +12,7 @@ void tts_eventcsv_begin(struct tts_rowout *rows)
 }
 
 /* x0-y0..x1-y1, with '+' between them. */
-static void put_ranges(struct tts_rowout *rows, const struct tts_eventrow *row)
+static void put_csv_ranges(struct tts_rowout *rows, const struct tts_eventrow *row)
 {
     for (size_t i = 0; i < row->range_count; i++) {
         struct tts_core_range range = row->ranges[i];
@@ -27,8 +27,8 @@ static void put_ranges(struct tts_rowout *rows, const struct tts_eventrow *row)
     }
 }
 
-static void put_field(struct tts_rowout *rows, const struct tts_eventrow *row,
-                      enum tts_eventrow_field field)
+static void put_csv_field(struct tts_rowout *rows, const struct tts_eventrow *row,
+                          enum tts_eventrow_field field)
 {
     switch (tts_eventrow_types[field]) {
     case TTS_ROW_IS_NUMBER:
@@ -44,7 +44,7 @@ static void put_field(struct tts_rowout *rows, const struct tts_eventrow *row,
         tts_rowout_csv(rows, row->texts[field], row->text_lens[field]);
         break;
     case TTS_ROW_IS_RANGES:
-        put_ranges(rows, row);
+        put_csv_ranges(rows, row);
         break;
     }
 }
@@ -55,7 +55,7 @@ void tts_eventcsv_row(struct tts_rowout *rows, const struct tts_eventrow *row)
     for (unsigned i = 0; i < TTS_ROW_FIELDS; i++) {
         tts_rowout_put(rows, ",", i > 0);
         if (tts_eventrow_has(row, (enum tts_eventrow_field)i))
-            put_field(rows, row, (enum tts_eventrow_field)i);
+            put_csv_field(rows, row, (enum tts_eventrow_field)i);
     }
     tts_rowout_put(rows, "\n", 1);
 }

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-static enum tts_status check_event(const struct tts_itemcheck *check,
-                                   const struct tts_item *item, struct tts_error *err)
+static enum tts_status check_item_event(const struct tts_itemcheck *check,
+                                        const struct tts_item *item, struct tts_error *err)
 {
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
@@ -20,7 +20,7 @@ static enum tts_status check_event(const struct tts_itemcheck *check,
     return TTS_OK;
 }
 
-static enum tts_status check_live(const struct tts_item *item, struct tts_error *err)
+static enum tts_status check_item_live(const struct tts_item *item, struct tts_error *err)
 {
     struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, item->live.device);
     event.pool = item->live.pool;
@@ -32,7 +32,7 @@ static enum tts_status check_live(const struct tts_item *item, struct tts_error 
     return tts_event_check(&event, err);
 }
 
-static enum tts_status check_part(const struct tts_item *item, struct tts_error *err)
+static enum tts_status check_item_part(const struct tts_item *item, struct tts_error *err)
 {
     enum tts_event_kind kind = item->event.kind;
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
@@ -40,16 +40,16 @@ static enum tts_status check_part(const struct tts_item *item, struct tts_error 
     return tts_event_check(&item->event, err);
 }
 
-static enum tts_status check_kind(const struct tts_itemcheck *check,
-                                  const struct tts_item *item, struct tts_error *err)
+static enum tts_status check_item_kind(const struct tts_itemcheck *check,
+                                       const struct tts_item *item, struct tts_error *err)
 {
     switch (item->kind) {
     case TTS_ITEM_EVENT:
-        return check_event(check, item, err);
+        return check_item_event(check, item, err);
     case TTS_ITEM_LIVE:
-        return check_live(item, err);
+        return check_item_live(item, err);
     case TTS_ITEM_PART:
-        return check_part(item, err);
+        return check_item_part(item, err);
     case TTS_ITEM_CHIP:
         if (item->device == item->mesh)
             return tts_error_set(err, TTS_E_INVALID, "device %" PRIu32 " is its own mesh",
@@ -73,8 +73,8 @@ static enum tts_status check_kind(const struct tts_itemcheck *check,
 }
 
 /* Parts of keyframes stand inside of one, events, phases and keyframes outside. */
-static enum tts_status check_place(const struct tts_itemcheck *check,
-                                   const struct tts_item *item, struct tts_error *err)
+static enum tts_status check_item_place(const struct tts_itemcheck *check,
+                                        const struct tts_item *item, struct tts_error *err)
 {
     bool anywhere = item->kind == TTS_ITEM_NAME || item->kind == TTS_ITEM_CHIP ||
                     item->kind == TTS_ITEM_MISSED;
@@ -89,9 +89,9 @@ static enum tts_status check_place(const struct tts_itemcheck *check,
 enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check, const struct tts_item *item,
                                    struct tts_error *err)
 {
-    enum tts_status status = check_place(check, item, err);
+    enum tts_status status = check_item_place(check, item, err);
     if (status == TTS_OK)
-        status = check_kind(check, item, err);
+        status = check_item_kind(check, item, err);
     if (status != TTS_OK)
         return status;
     if (item->kind == TTS_ITEM_EVENT)

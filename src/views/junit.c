@@ -11,7 +11,7 @@
 enum { SUITE_MAX = 160, COPY_BYTES = 4096 };
 
 /* Of one length whatever the counts are. */
-static void put_suite(const struct tts_junit *junit)
+static void put_junit_suite(const struct tts_junit *junit)
 {
     char text[SUITE_MAX];
     int need = snprintf(text, sizeof text,
@@ -29,7 +29,7 @@ enum tts_status tts_junit_begin(struct tts_junit *junit, FILE *out, const char *
     *junit = (struct tts_junit){.out = out, .suite = suite, .cases = tmpfile()};
     if (!junit->cases)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make a temporary file");
-    put_suite(junit);
+    put_junit_suite(junit);
     /* A schema wants one property at least. */
     fprintf(out, "  <properties>\n    <property name=\"ttscope\" value=\"%s\"/>\n",
             tts_version());
@@ -43,7 +43,7 @@ void tts_junit_release(struct tts_junit *junit)
     junit->cases = NULL;
 }
 
-static void put_attribute(FILE *out, const char *name, const char *value)
+static void put_xml_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);
     tts_svg_escape(out, value);
@@ -51,8 +51,8 @@ static void put_attribute(FILE *out, const char *name, const char *value)
 }
 
 /* "run: dram-peak" is at "a.log:7". */
-static void put_place(FILE *out, const char *class_name, const char *name,
-                      const struct tts_finding *finding)
+static void put_junit_place(FILE *out, const char *class_name, const char *name,
+                            const struct tts_finding *finding)
 {
     fputs("    <property name=\"", out);
     tts_svg_escape(out, class_name);
@@ -65,7 +65,7 @@ static void put_place(FILE *out, const char *class_name, const char *name,
     fputs("\"/>\n", out);
 }
 
-static void put_message(FILE *out, const struct tts_finding *finding)
+static void put_junit_message(FILE *out, const struct tts_finding *finding)
 {
     if (finding->label) {
         tts_svg_escape(out, finding->label);
@@ -74,20 +74,20 @@ static void put_message(FILE *out, const struct tts_finding *finding)
     tts_svg_escape(out, finding->message);
 }
 
-static void put_outcome(FILE *out, const struct tts_finding *finding)
+static void put_junit_outcome(FILE *out, const struct tts_finding *finding)
 {
     if (finding->severity < TTS_SEVERITY_WARNING) {
         fputs("    <system-out>", out);
-        put_message(out, finding);
+        put_junit_message(out, finding);
         fputs("</system-out>\n", out);
         return;
     }
     fprintf(out, "    <%s message=\"",
             finding->severity == TTS_SEVERITY_ERROR ? "failure" : "error");
-    put_message(out, finding);
+    put_junit_message(out, finding);
     fputc('"', out);
     if (finding->rule)
-        put_attribute(out, "type", finding->rule);
+        put_xml_attribute(out, "type", finding->rule);
     fputs("/>\n", out);
 }
 
@@ -99,13 +99,13 @@ void tts_junit_case(struct tts_junit *junit, const char *class_name, const char 
     junit->failures += finding->severity == TTS_SEVERITY_ERROR;
     junit->errors += finding->severity == TTS_SEVERITY_WARNING;
     fputs("  <testcase", out);
-    put_attribute(out, "classname", class_name);
-    put_attribute(out, "name", name);
+    put_xml_attribute(out, "classname", class_name);
+    put_xml_attribute(out, "name", name);
     fputs(">\n", out);
-    put_outcome(out, finding);
+    put_junit_outcome(out, finding);
     fputs("  </testcase>\n", out);
     if (finding->path)
-        put_place(junit->out, class_name, name, finding);
+        put_junit_place(junit->out, class_name, name, finding);
 }
 
 enum tts_status tts_junit_end(struct tts_junit *junit, struct tts_error *err)
@@ -121,6 +121,6 @@ enum tts_status tts_junit_end(struct tts_junit *junit, struct tts_error *err)
     tts_junit_release(junit);
     fputs("</testsuite>\n", junit->out);
     rewind(junit->out);
-    put_suite(junit);
+    put_junit_suite(junit);
     return is_whole ? TTS_OK : tts_error_set(err, TTS_E_IO, "cannot write to a temporary file");
 }

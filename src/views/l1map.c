@@ -42,15 +42,15 @@ struct stack {
     int64_t x, width;
 };
 
-static int64_t height_of(const struct stack *stack, uint64_t bytes)
+static int64_t l1_height(const struct stack *stack, uint64_t bytes)
 {
     assert(bytes <= stack->bytes && stack->bytes <= UINT64_C(1) << 46);
     return (int64_t)(bytes * (uint64_t)PX(PLOT_H) / stack->bytes);
 }
 
-static int64_t y_of(const struct stack *stack, uint64_t address)
+static int64_t l1_y(const struct stack *stack, uint64_t address)
 {
-    return PX(PLOT_Y + PLOT_H) - height_of(stack, address);
+    return PX(PLOT_Y + PLOT_H) - l1_height(stack, address);
 }
 
 enum { SIZE_MAX_BYTES = TTS_NUMBER_BYTES_MAX };
@@ -75,7 +75,7 @@ struct label {
 };
 
 /* From the lowest to the highest: each as near to its target as the others let it. */
-static void part_labels(struct label *labels, size_t count, int64_t apart)
+static void l1_part_labels(struct label *labels, size_t count, int64_t apart)
 {
     int64_t top = PX(PLOT_Y) + apart / 2, bottom = PX(PLOT_Y + PLOT_H) - apart / 2;
     for (size_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ static void part_labels(struct label *labels, size_t count, int64_t apart)
 }
 
 /* A line from a part to its label: level, slanted, level. */
-static void draw_leader(FILE *out, int64_t x, int64_t dx, const struct label *label)
+static void draw_l1_leader(FILE *out, int64_t x, int64_t dx, const struct label *label)
 {
     const int64_t points[4][2] = {{x, label->target},
                                   {x + dx / 4, label->target},
@@ -108,25 +108,25 @@ static void draw_leader(FILE *out, int64_t x, int64_t dx, const struct label *la
 /* --- the two stacks --------------------------------------------------------------------- */
 
 /* What is there is seen, however low: at least half a pixel. */
-static void draw_part(FILE *out, const struct stack *stack, const struct tts_l1_part *part,
-                      const char *color)
+static void draw_l1_part(FILE *out, const struct stack *stack, const struct tts_l1_part *part,
+                         const char *color)
 {
     char style[64];
-    int64_t y = y_of(stack, part->end), height = y_of(stack, part->start) - y;
+    int64_t y = l1_y(stack, part->end), height = l1_y(stack, part->start) - y;
     snprintf(style, sizeof style, "fill=\"%s\"%s", color,
              height >= PX(3) ? " stroke=\"#fff\" stroke-width=\"0.8\"" : "");
     struct tts_svg_box box = {stack->x, y, stack->width, height > 50 ? height : 50};
     tts_svg_rect(out, box, style);
 }
 
-static void draw_frame(FILE *out, const struct stack *stack)
+static void draw_l1_frame(FILE *out, const struct stack *stack)
 {
     struct tts_svg_box box = {stack->x, PX(PLOT_Y), stack->width, PX(PLOT_H)};
     tts_svg_rect(out, box, "fill=\"none\" stroke=\"" COLOR_LEADER "\"");
 }
 
 /* The index of the part that buffers share, or `count`. */
-static size_t shared_part(const struct stack *whole)
+static size_t shared_l1_part(const struct stack *whole)
 {
     size_t idx = 0;
     while (idx < whole->count && !whole->parts[idx].grows)
@@ -135,41 +135,41 @@ static size_t shared_part(const struct stack *whole)
 }
 
 /* The ring below the buffers has a colour of its own, the rest shades. */
-static const char *low_color(const struct stack *whole, size_t idx)
+static const char *low_part_color(const struct stack *whole, size_t idx)
 {
     static const char *const colors[] = {"#5a6673", "#8d99a6", "#b4bec9"};
-    if (idx > 0 && idx + 1 == shared_part(whole))
+    if (idx > 0 && idx + 1 == shared_l1_part(whole))
         return COLOR_RING;
     return colors[idx % (sizeof colors / sizeof colors[0])];
 }
 
 /* How many parts at the bottom are enlarged: all up to the last that is too low. */
-static size_t detail_count(const struct stack *whole)
+static size_t count_detail(const struct stack *whole)
 {
-    size_t shared = shared_part(whole), count = 0;
+    size_t shared = shared_l1_part(whole), count = 0;
     for (size_t i = 0; i < shared; i++) {
         const struct tts_l1_part *part = &whole->parts[i];
-        if (height_of(whole, part->end - part->start) < PX(TINY_H))
+        if (l1_height(whole, part->end - part->start) < PX(TINY_H))
             count = i + 1;
     }
     return count > 1 ? count : 0;
 }
 
-static void draw_whole(FILE *out, const struct stack *whole)
+static void draw_l1_whole(FILE *out, const struct stack *whole)
 {
-    size_t shared = shared_part(whole);
+    size_t shared = shared_l1_part(whole);
     for (size_t i = 0; i < whole->count; i++) {
-        const char *color = i < shared    ? low_color(whole, i)
+        const char *color = i < shared    ? low_part_color(whole, i)
                             : i == shared ? COLOR_FREE
                                           : COLOR_SMALL;
-        draw_part(out, whole, &whole->parts[i], color);
+        draw_l1_part(out, whole, &whole->parts[i], color);
     }
-    draw_frame(out, whole);
+    draw_l1_frame(out, whole);
 }
 
 /* --- the part that grows ---------------------------------------------------------------- */
 
-static void draw_arrow(FILE *out, int64_t from, int64_t to, const char *color)
+static void draw_growth_arrow(FILE *out, int64_t from, int64_t to, const char *color)
 {
     int64_t x = PX(MAIN_X + MAIN_W / 2), head = to < from ? PX(10) : -PX(10);
     fputs("<path fill=\"none\" stroke-width=\"3\" stroke=\"", out);
@@ -190,29 +190,29 @@ static void draw_arrow(FILE *out, int64_t from, int64_t to, const char *color)
     fputs("\"/>\n", out);
 }
 
-static void draw_growth(FILE *out, const struct stack *whole)
+static void draw_l1_growth(FILE *out, const struct stack *whole)
 {
-    size_t shared = shared_part(whole);
+    size_t shared = shared_l1_part(whole);
     if (shared == whole->count)
         return;
-    int64_t bottom = y_of(whole, whole->parts[shared].start);
-    int64_t top = y_of(whole, whole->parts[shared].end), x = PX(MAIN_X + MAIN_W / 2);
+    int64_t bottom = l1_y(whole, whole->parts[shared].start);
+    int64_t top = l1_y(whole, whole->parts[shared].end), x = PX(MAIN_X + MAIN_W / 2);
     if (bottom - top < PX(ARROWS_H))
         return;
     const char *style = "text-anchor=\"middle\" font-size=\"12\"";
     tts_svg_text(out, (struct tts_svg_point){x, bottom - PX(10)}, style, "circular buffers");
-    draw_arrow(out, bottom - PX(26), bottom - PX(54), COLOR_UP);
+    draw_growth_arrow(out, bottom - PX(26), bottom - PX(54), COLOR_UP);
     tts_svg_text(out, (struct tts_svg_point){x, top + PX(19)}, style, "L1 buffers");
-    draw_arrow(out, top + PX(26), top + PX(54), COLOR_DOWN);
+    draw_growth_arrow(out, top + PX(26), top + PX(54), COLOR_DOWN);
 }
 
 /* --- words ------------------------------------------------------------------------------ */
 
-static void draw_label(FILE *out, const struct label *label, const struct tts_l1_part *part)
+static void draw_l1_label(FILE *out, const struct label *label, const struct tts_l1_part *part)
 {
     char size[SIZE_MAX_BYTES];
     int64_t x = PX(MAIN_X - 36);
-    draw_leader(out, PX(MAIN_X), -PX(30), label);
+    draw_l1_leader(out, PX(MAIN_X), -PX(30), label);
     tts_svg_text(out, (struct tts_svg_point){x, label->y - PX(2)},
                  "text-anchor=\"end\" font-weight=\"600\"", "%s", part->name);
     tts_svg_text(out, (struct tts_svg_point){x, label->y + PX(13)},
@@ -222,7 +222,7 @@ static void draw_label(FILE *out, const struct label *label, const struct tts_l1
 }
 
 /* At the left: the parts of the whole, those that are enlarged as one. */
-static void draw_labels(FILE *out, const struct stack *whole, size_t detailed)
+static void draw_l1_labels(FILE *out, const struct stack *whole, size_t detailed)
 {
     struct tts_l1_part named[TTS_L1_PARTS_MAX + 1];
     struct label labels[TTS_L1_PARTS_MAX + 1];
@@ -237,13 +237,13 @@ static void draw_labels(FILE *out, const struct stack *whole, size_t detailed)
         count++;
     }
     for (size_t i = 0; i < count; i++)
-        labels[i].target = (y_of(whole, named[i].start) + y_of(whole, named[i].end)) / 2;
-    part_labels(labels, count, PX(LABEL_H));
+        labels[i].target = (l1_y(whole, named[i].start) + l1_y(whole, named[i].end)) / 2;
+    l1_part_labels(labels, count, PX(LABEL_H));
     for (size_t i = 0; i < count; i++)
-        draw_label(out, &labels[i], &named[i]);
+        draw_l1_label(out, &labels[i], &named[i]);
 }
 
-static void draw_entry(FILE *out, const struct label *label, const struct tts_l1_part *part)
+static void draw_l1_entry(FILE *out, const struct label *label, const struct tts_l1_part *part)
 {
     char size[SIZE_MAX_BYTES];
     int64_t x = PX(DETAIL_X + DETAIL_W + 46), y = label->y + PX(4);
@@ -257,14 +257,14 @@ static void draw_entry(FILE *out, const struct label *label, const struct tts_l1
 }
 
 /* The lines from the low parts of the whole to their enlargement. */
-static void draw_wedge(FILE *out, const struct stack *whole, const struct stack *detail)
+static void draw_l1_wedge(FILE *out, const struct stack *whole, const struct stack *detail)
 {
     int64_t left = whole->x + whole->width;
     fputs("<path fill=\"#f6f8fa\" stroke=\"" COLOR_FRAME "\" stroke-dasharray=\"4 3\" d=\"M",
           out);
     tts_svg_length(out, left);
     fputc(' ', out);
-    tts_svg_length(out, y_of(whole, detail->bytes));
+    tts_svg_length(out, l1_y(whole, detail->bytes));
     fputc('L', out);
     tts_svg_length(out, detail->x);
     fprintf(out, " %dV%dH", PLOT_Y, PLOT_Y + PLOT_H);
@@ -272,33 +272,33 @@ static void draw_wedge(FILE *out, const struct stack *whole, const struct stack 
     fputs("z\"/>\n", out);
 }
 
-static void draw_detail(FILE *out, const struct stack *whole, size_t detailed)
+static void draw_l1_detail(FILE *out, const struct stack *whole, size_t detailed)
 {
     struct label labels[TTS_L1_PARTS_MAX];
     char size[SIZE_MAX_BYTES];
     struct stack detail = {whole->parts, detailed, whole->parts[detailed - 1].end, PX(DETAIL_X),
                            PX(DETAIL_W)};
-    draw_wedge(out, whole, &detail);
+    draw_l1_wedge(out, whole, &detail);
     for (size_t i = 0; i < detailed; i++) {
         const struct tts_l1_part *part = &detail.parts[i];
-        draw_part(out, &detail, part, low_color(whole, i));
-        labels[i].target = (y_of(&detail, part->start) + y_of(&detail, part->end)) / 2;
+        draw_l1_part(out, &detail, part, low_part_color(whole, i));
+        labels[i].target = (l1_y(&detail, part->start) + l1_y(&detail, part->end)) / 2;
     }
-    draw_frame(out, &detail);
-    part_labels(labels, detailed, PX(ENTRY_H));
+    draw_l1_frame(out, &detail);
+    l1_part_labels(labels, detailed, PX(ENTRY_H));
     for (size_t i = 0; i < detailed; i++) {
-        draw_leader(out, detail.x + detail.width, PX(40), &labels[i]);
-        draw_entry(out, &labels[i], &detail.parts[i]);
+        draw_l1_leader(out, detail.x + detail.width, PX(40), &labels[i]);
+        draw_l1_entry(out, &labels[i], &detail.parts[i]);
     }
     tts_svg_text(out, (struct tts_svg_point){detail.x, PX(PLOT_Y - 10)},
                  "font-size=\"11.5\" fill=\"" COLOR_SOFT "\"", "the lowest %s, enlarged",
                  format_kib(size, detail.bytes));
 }
 
-static void draw_title(FILE *out, const struct tts_chip *chip, const struct stack *whole)
+static void draw_l1_title(FILE *out, const struct tts_chip *chip, const struct stack *whole)
 {
     char size[SIZE_MAX_BYTES], room[SIZE_MAX_BYTES], share[TTS_PERCENT_MAX];
-    size_t idx = shared_part(whole);
+    size_t idx = shared_l1_part(whole);
     tts_svg_text(out, (struct tts_svg_point){PX(24), PX(40)},
                  "font-size=\"21\" font-weight=\"600\"", "L1 of a core of %.*s",
                  TTS_CHIP_NAME_MAX, chip->name);
@@ -314,7 +314,7 @@ static void draw_title(FILE *out, const struct tts_chip *chip, const struct stac
                  format_kib(room, bytes), tts_percent_format(share, bytes, whole->bytes));
 }
 
-static void open_page(FILE *out, const struct tts_chip *chip)
+static void open_l1_page(FILE *out, const struct tts_chip *chip)
 {
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
@@ -334,13 +334,13 @@ void tts_l1map_write(const struct tts_chip *chip, const struct tts_l1_part *part
 {
     assert(count > 0 && count <= TTS_L1_PARTS_MAX && parts[0].start == 0);
     struct stack whole = {parts, count, parts[count - 1].end, PX(MAIN_X), PX(MAIN_W)};
-    size_t detailed = detail_count(&whole);
-    open_page(out, chip);
-    draw_title(out, chip, &whole);
+    size_t detailed = count_detail(&whole);
+    open_l1_page(out, chip);
+    draw_l1_title(out, chip, &whole);
     if (detailed > 0)
-        draw_detail(out, &whole, detailed);
-    draw_whole(out, &whole);
-    draw_growth(out, &whole);
-    draw_labels(out, &whole, detailed);
+        draw_l1_detail(out, &whole, detailed);
+    draw_l1_whole(out, &whole);
+    draw_l1_growth(out, &whole);
+    draw_l1_labels(out, &whole, detailed);
     fputs("</svg>\n", out);
 }

@@ -25,14 +25,14 @@ struct key {
     uint32_t device;
 };
 
-static bool has_key(const void *entries, uint32_t place, const void *key)
+static bool is_entry_with_key(const void *entries, uint32_t place, const void *key)
 {
     const struct tts_liveset_entry *entry = (const struct tts_liveset_entry *)entries + place;
     const struct key *wanted = key;
     return entry->id == wanted->id && entry->device == wanted->device;
 }
 
-static uint32_t hash_key(const struct tts_liveset *set, uint32_t device, uint64_t id)
+static uint32_t hash_liveset_key(const struct tts_liveset *set, uint32_t device, uint64_t id)
 {
     return tts_hashtable_mix(set->seed, id, device);
 }
@@ -40,8 +40,9 @@ static uint32_t hash_key(const struct tts_liveset *set, uint32_t device, uint64_
 struct tts_liveset_entry *tts_liveset_find(const struct tts_liveset *set, uint32_t device,
                                            uint64_t id)
 {
-    uint32_t place = tts_hashtable_find(&set->by_key, hash_key(set, device, id), has_key,
-                                        set->entries, &(struct key){id, device});
+    uint32_t place =
+        tts_hashtable_find(&set->by_key, hash_liveset_key(set, device, id), is_entry_with_key,
+                           set->entries, &(struct key){id, device});
     return place == TTS_HASHTABLE_NONE ? NULL : &set->entries[place];
 }
 
@@ -56,7 +57,7 @@ enum tts_status tts_liveset_add(struct tts_liveset *set, const struct tts_livese
         return TTS_E_NOMEM;
     set->entries = entries;
     enum tts_status status = tts_hashtable_add(
-        &set->by_key, hash_key(set, entry->device, entry->id), (uint32_t)set->count);
+        &set->by_key, hash_liveset_key(set, entry->device, entry->id), (uint32_t)set->count);
     if (status == TTS_OK)
         entries[set->count++] = *entry;
     return status;
@@ -67,10 +68,11 @@ void tts_liveset_remove(struct tts_liveset *set, struct tts_liveset_entry *entry
 {
     uint32_t place = (uint32_t)(entry - set->entries), last = (uint32_t)set->count - 1;
     assert(place < set->count);
-    tts_hashtable_remove(&set->by_key, hash_key(set, entry->device, entry->id), place);
+    tts_hashtable_remove(&set->by_key, hash_liveset_key(set, entry->device, entry->id), place);
     if (place != last) {
         *entry = set->entries[last];
-        tts_hashtable_move(&set->by_key, hash_key(set, entry->device, entry->id), last, place);
+        tts_hashtable_move(&set->by_key, hash_liveset_key(set, entry->device, entry->id), last,
+                           place);
     }
     set->count--;
 }

@@ -86,7 +86,7 @@ static const char *part_size_text(char out[TTS_CHART_MB_MAX], const struct tts_t
 }
 
 /* "limit 12288 MB", in the same way. */
-static const char *limit_text(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem)
+static const char *run_limit_text(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem)
 {
     char size[TTS_CHART_MB_MAX];
     snprintf(out, TTS_CHART_USAGE_MAX, "limit %s",
@@ -515,7 +515,7 @@ static int64_t widest_text(const struct peakchart *chart)
         struct info_line info[INFO_LINES];
         size_t lines = info_lines(chart, &chart->runs[i], info);
         if (has_limit(mem))
-            width = tts_chart_larger(width, text_width(limit_text(total, mem), limit_font));
+            width = tts_chart_larger(width, text_width(run_limit_text(total, mem), limit_font));
         if (mem->peak.is_known)
             width = tts_chart_larger(width, text_width(total_text(total, mem), chart->total));
         for (size_t line = 0; line < lines; line++)
@@ -660,7 +660,7 @@ static void put_own_limit(struct tts_drawing *d, const struct tts_trainmem *mem,
                              .anchor = TTS_ANCHOR_MIDDLE,
                              .font = limit_font,
                              .paint = TTS_INK_WARNING};
-    tts_drawing_put(d, &at, limit_text(text, mem));
+    tts_drawing_put(d, &at, run_limit_text(text, mem));
 }
 
 static void draw_run_below(struct tts_drawing *d, const struct peakchart *chart,

@@ -59,7 +59,7 @@ struct event {
 };
 
 /* Foreign bytes as UTF-8, terminated. */
-static char *clean(char out[TEXT_MAX], const char *text)
+static char *clean_name(char out[TEXT_MAX], const char *text)
 {
     size_t len = strlen(text), to = 0;
     for (size_t i = 0; i < len && to < TEXT_MAX - 4;) {
@@ -102,7 +102,7 @@ static Pf__Packet packet_at(uint64_t time_ns, uint32_t sequence)
 }
 
 /* The first packet of a sequence that has annotations: the names they are told by. */
-static void put_names(struct tts_perfetto *p, uint64_t time_ns, uint32_t sequence)
+static void put_interned_names(struct tts_perfetto *p, uint64_t time_ns, uint32_t sequence)
 {
     Pf__InternedName names[ANNOTATION_END], *pointers[ANNOTATION_END];
     Pf__Interned interned = PF__INTERNED__INIT;
@@ -123,7 +123,7 @@ static void put_names(struct tts_perfetto *p, uint64_t time_ns, uint32_t sequenc
 }
 
 /* The sequence of a mark. Tells its names if it is its first. */
-static uint32_t sequence_of(struct tts_perfetto *p, const struct tts_mark *mark)
+static uint32_t sequence_of_track(struct tts_perfetto *p, const struct tts_mark *mark)
 {
     bool is_span = mark->kind == TTS_MARK_SPAN;
     if (is_span && mark->track.kind == TTS_TRACK_CAPTURE)
@@ -131,16 +131,16 @@ static uint32_t sequence_of(struct tts_perfetto *p, const struct tts_mark *mark)
     if (!is_span && mark->track.kind != TTS_TRACK_DEVICE)
         return MAIN_SEQUENCE;
     if (!p->has_late_names)
-        put_names(p, mark->time_ns, LATE_SEQUENCE);
+        put_interned_names(p, mark->time_ns, LATE_SEQUENCE);
     p->has_late_names = true;
     return LATE_SEQUENCE;
 }
 
-static void put_event(struct tts_perfetto *p, const struct tts_mark *mark, uint64_t time_ns,
-                      struct event *event)
+static void put_track_event(struct tts_perfetto *p, const struct tts_mark *mark,
+                            uint64_t time_ns, struct event *event)
 {
     uint64_t lane = UINT64_C(1) << mark->track.lane;
-    uint32_t sequence = sequence_of(p, mark);
+    uint32_t sequence = sequence_of_track(p, mark);
     bool is_lane = sequence >= LANE_SEQUENCE && sequence < LATE_SEQUENCE;
     Pf__Packet packet = packet_at(time_ns, sequence);
     packet.track_event = &event->message;
@@ -163,12 +163,12 @@ static void init_event(struct event *event, const struct tts_mark *mark, uint32_
     event->message.track_uuid = UUID_BASE + mark->track.number;
 }
 
-static void set_name(struct event *event, const char *name)
+static void set_event_name(struct event *event, const char *name)
 {
-    event->message.name = clean(event->name, name);
+    event->message.name = clean_name(event->name, name);
 }
 
-static void set_category(struct event *event, enum tts_track_kind kind)
+static void set_event_category(struct event *event, enum tts_track_kind kind)
 {
     static const char *const names[] = {
         [TTS_TRACK_PROCESS] = "file", [TTS_TRACK_THREAD] = "op",
@@ -184,7 +184,7 @@ static void set_category(struct event *event, enum tts_track_kind kind)
 
 /* ---- annotations ---- */
 
-static Pf__Annotation *add(struct event *event, enum annotation name)
+static Pf__Annotation *add_to_list(struct event *event, enum annotation name)
 {
     size_t idx = event->message.n_debug_annotations++;
     assert(idx < ANNOTATIONS_MAX);
@@ -197,50 +197,50 @@ static Pf__Annotation *add(struct event *event, enum annotation name)
     return annotation;
 }
 
-static void add_number(struct event *event, enum annotation name, uint64_t value)
+static void annotate_number(struct event *event, enum annotation name, uint64_t value)
 {
-    Pf__Annotation *annotation = add(event, name);
+    Pf__Annotation *annotation = add_to_list(event, name);
     annotation->has_uint_value = true;
     annotation->uint_value = value;
 }
 
-static void add_text(struct event *event, enum annotation name, char *text)
+static void annotate_text(struct event *event, enum annotation name, char *text)
 {
-    add(event, name)->string_value = text;
+    add_to_list(event, name)->string_value = text;
 }
 
-static void annotate(struct event *event, const struct tts_mark_args *args)
+static void annotate_mark(struct event *event, const struct tts_mark_args *args)
 {
     const struct tts_event *buffer = args->buffer;
     const struct tts_failure *failure = args->failure;
     if (buffer) {
-        add_number(event, BUFFER_ID, buffer->id);
-        add_number(event, BYTES, buffer->size_bytes);
+        annotate_number(event, BUFFER_ID, buffer->id);
+        annotate_number(event, BYTES, buffer->size_bytes);
     }
     if (buffer && buffer->bytes_per_bank > 0)
-        add_number(event, BYTES_PER_BANK, buffer->bytes_per_bank);
+        annotate_number(event, BYTES_PER_BANK, buffer->bytes_per_bank);
     if (buffer && buffer->block_bytes > 0)
-        add_number(event, BLOCK_BYTES, buffer->block_bytes);
+        annotate_number(event, BLOCK_BYTES, buffer->block_bytes);
     if (buffer && buffer->has_address) {
-        Pf__Annotation *annotation = add(event, ADDRESS);
+        Pf__Annotation *annotation = add_to_list(event, ADDRESS);
         annotation->has_pointer_value = true;
         annotation->pointer_value = buffer->address;
     }
     if (failure)
-        add_text(event, POOL, (char *)(uintptr_t)tts_pool_name(failure->pool));
+        annotate_text(event, POOL, (char *)(uintptr_t)tts_pool_name(failure->pool));
     if (failure && tts_failure_deficit_is_known(failure))
-        add_number(event, MISSING_BYTES, tts_failure_deficit(failure));
+        annotate_number(event, MISSING_BYTES, tts_failure_deficit(failure));
     if (args->bytes)
-        add_number(event, BYTES, args->bytes);
+        annotate_number(event, BYTES, args->bytes);
     if (args->op)
-        add_text(event, OP, clean(event->op, args->op));
+        annotate_text(event, OP, clean_name(event->op, args->op));
     if (args->seq)
-        add_number(event, SEQ, args->seq);
+        annotate_number(event, SEQ, args->seq);
 }
 
 /* ---- tracks ---- */
 
-static void put_track(struct tts_perfetto *p, uint64_t time_ns, const Pf__Track *track)
+static void put_track_packet(struct tts_perfetto *p, uint64_t time_ns, const Pf__Track *track)
 {
     Pf__Packet packet = packet_at(time_ns, MAIN_SEQUENCE);
     packet.track_descriptor = (Pf__Track *)(uintptr_t)track;
@@ -257,15 +257,15 @@ static void put_process(struct tts_perfetto *p, const struct tts_mark *mark)
     track.process = &process;
     process.has_pid = true;
     process.pid = (int32_t)tts_tracefile_pid(&p->file);
-    process.process_name = clean(name, tts_tracefile_program(&p->file));
+    process.process_name = clean_name(name, tts_tracefile_program(&p->file));
     snprintf(label, sizeof label, "%s", tts_tracefile_times(&p->file));
     process.n_process_labels = p->file.has_times && p->file.is_recording ? 0 : 1;
     process.process_labels = &labels;
-    put_track(p, mark->time_ns, &track);
+    put_track_packet(p, mark->time_ns, &track);
 }
 
 /* Where a track stands among those of its device: pool by pool, then the rest. */
-static int32_t rank_of(const struct tts_track *track)
+static int32_t rank_of_track(const struct tts_track *track)
 {
     enum { PER_POOL = 3 };
     static const int32_t ranks[] = {
@@ -281,7 +281,7 @@ static int32_t rank_of(const struct tts_track *track)
 }
 
 /* Tracks of a device stand below its own; counters of a pool share their axis. */
-static void set_group(Pf__Track *track, Pf__Counter *counter, const struct tts_track *of)
+static void set_track_group(Pf__Track *track, Pf__Counter *counter, const struct tts_track *of)
 {
     if (of->kind == TTS_TRACK_DEVICE) {
         track->has_child_ordering = true;
@@ -289,7 +289,7 @@ static void set_group(Pf__Track *track, Pf__Counter *counter, const struct tts_t
     }
     if (of->group > 0 && of->kind != TTS_TRACK_SLOT) {
         track->has_sibling_order_rank = true;
-        track->sibling_order_rank = rank_of(of);
+        track->sibling_order_rank = rank_of_track(of);
     }
     if (of->kind == TTS_TRACK_POOL || of->kind == TTS_TRACK_CAPACITY)
         counter->y_axis_share_key = (char *)(uintptr_t)tts_pool_name(of->pool);
@@ -306,7 +306,7 @@ static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
     track.uuid = UUID_BASE + mark->track.number;
     track.has_parent_uuid = mark->track.parent > 0;
     track.parent_uuid = UUID_BASE + mark->track.parent;
-    set_group(&track, &counter, &mark->track);
+    set_track_group(&track, &counter, &mark->track);
     track.name = name;
     if (mark->track.kind == TTS_TRACK_THREAD) {
         thread.has_pid = thread.has_tid = true;
@@ -321,37 +321,37 @@ static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
         counter.unit = UNIT_SIZE_BYTES;
         track.counter = &counter;
     }
-    put_track(p, mark->time_ns, &track);
+    put_track_packet(p, mark->time_ns, &track);
 }
 
 /* ---- marks ---- */
 
-static void put_counter(struct tts_perfetto *p, const struct tts_mark *mark)
+static void put_counter_value(struct tts_perfetto *p, const struct tts_mark *mark)
 {
     struct event event;
     init_event(&event, mark, TYPE_COUNTER);
     event.message.has_counter_value = true;
     event.message.counter_value = mark->value > INT64_MAX ? INT64_MAX : (int64_t)mark->value;
-    put_event(p, mark, mark->time_ns, &event);
+    put_track_event(p, mark, mark->time_ns, &event);
 }
 
-static void put_begin(struct tts_perfetto *p, const struct tts_mark *mark, uint32_t type)
+static void put_slice_begin(struct tts_perfetto *p, const struct tts_mark *mark, uint32_t type)
 {
     struct event event;
     init_event(&event, mark, type);
-    set_name(&event, mark->name);
-    set_category(&event, mark->track.kind);
-    annotate(&event, &mark->args);
-    put_event(p, mark, mark->time_ns, &event);
+    set_event_name(&event, mark->name);
+    set_event_category(&event, mark->track.kind);
+    annotate_mark(&event, &mark->args);
+    put_track_event(p, mark, mark->time_ns, &event);
 }
 
-static void put_end(struct tts_perfetto *p, const struct tts_mark *mark, uint64_t time_ns)
+static void put_slice_end(struct tts_perfetto *p, const struct tts_mark *mark, uint64_t time_ns)
 {
     struct event event;
     init_event(&event, mark, TYPE_SLICE_END);
     if (mark->kind == TTS_MARK_END && mark->args.bytes > 0)
-        add_number(&event, BYTES, mark->args.bytes);
-    put_event(p, mark, time_ns, &event);
+        annotate_number(&event, BYTES, mark->args.bytes);
+    put_track_event(p, mark, time_ns, &event);
 }
 
 void tts_perfetto_begin(struct tts_perfetto *p, const struct tts_tracefile *file, FILE *out)
@@ -366,7 +366,7 @@ void tts_perfetto_put(void *ctx, const struct tts_mark *mark)
 {
     struct tts_perfetto *p = ctx;
     if (!p->has_names)
-        put_names(p, mark->time_ns, MAIN_SEQUENCE);
+        put_interned_names(p, mark->time_ns, MAIN_SEQUENCE);
     p->has_names = true;
     switch (mark->kind) {
     case TTS_MARK_TRACK:
@@ -376,21 +376,21 @@ void tts_perfetto_put(void *ctx, const struct tts_mark *mark)
             put_other_track(p, mark);
         break;
     case TTS_MARK_BEGIN:
-        put_begin(p, mark, TYPE_SLICE_BEGIN);
+        put_slice_begin(p, mark, TYPE_SLICE_BEGIN);
         break;
     case TTS_MARK_END:
-        put_end(p, mark, mark->time_ns);
+        put_slice_end(p, mark, mark->time_ns);
         break;
     case TTS_MARK_INSTANT:
-        put_begin(p, mark, TYPE_INSTANT);
+        put_slice_begin(p, mark, TYPE_INSTANT);
         break;
     case TTS_MARK_COUNTER:
-        put_counter(p, mark);
+        put_counter_value(p, mark);
         break;
     case TTS_MARK_SPAN:
-        put_begin(p, mark, TYPE_SLICE_BEGIN);
+        put_slice_begin(p, mark, TYPE_SLICE_BEGIN);
         if (!mark->is_open)
-            put_end(p, mark, mark->end_ns);
+            put_slice_end(p, mark, mark->end_ns);
         break;
     }
 }

@@ -66,7 +66,8 @@ static struct tts_amount phase_value(const void *ctx, size_t series, size_t poin
     return run->phases[point].figures[phase_figures[series]];
 }
 
-static struct tts_linechart chart_of(const struct tts_chart_run *run, int64_t low, int64_t high)
+static struct tts_linechart linechart_of_run(const struct tts_chart_run *run, int64_t low,
+                                             int64_t high)
 {
     return (struct tts_linechart){.scale = tts_chart_scale_of(low, high, TICKS),
                                   .point_count = run->run->phase_count,
@@ -79,8 +80,8 @@ static struct tts_linechart chart_of(const struct tts_chart_run *run, int64_t lo
 /* --- the peak ---------------------------------------------------------------------------- */
 
 /* The limit, and the peak with its value, where the limit has a gap. */
-static void draw_mark(struct tts_drawing *d, const struct phasepanel *panel,
-                      struct tts_font font)
+static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel,
+                           struct tts_font font)
 {
     const struct tts_trainmem *mem = panel->run->mem;
     if (!mem->peak.is_known || !mem->has_peak_phase ||
@@ -121,7 +122,7 @@ static void draw_mark(struct tts_drawing *d, const struct phasepanel *panel,
  */
 
 /* No line was cut, and none broken within a word. */
-static bool is_whole(const char *text, const struct tts_text_line *lines, size_t count)
+static bool is_wrapped_whole(const char *text, const struct tts_text_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t end = lines[i].start + lines[i].len;
@@ -133,14 +134,14 @@ static bool is_whole(const char *text, const struct tts_text_line *lines, size_t
     return true;
 }
 
-static bool is_level(const struct tts_run *run, struct tts_font font, int64_t width,
-                     size_t *lines)
+static bool fits_level(const struct tts_run *run, struct tts_font font, int64_t width,
+                       size_t *lines)
 {
     for (size_t i = 0; i < run->phase_count; i++) {
         struct tts_text_line wrapped[LABEL_LINES];
         int64_t slot = width / (int64_t)run->phase_count - 8 * TTS_PX;
         size_t count = tts_text_wrap(run->phases[i].name, font, slot, wrapped, LABEL_LINES);
-        if (!is_whole(run->phases[i].name, wrapped, count))
+        if (!is_wrapped_whole(run->phases[i].name, wrapped, count))
             return false;
         *lines = count > *lines ? count : *lines;
     }
@@ -173,8 +174,8 @@ static int64_t reach_of_names(const struct tts_run *run, const struct phaselabel
     return reach;
 }
 
-static void draw_level(struct tts_drawing *d, const struct phasepanel *panel,
-                       const struct phaselabels *labels)
+static void draw_level_names(struct tts_drawing *d, const struct phasepanel *panel,
+                             const struct phaselabels *labels)
 {
     const struct tts_run *run = panel->run->run;
     int64_t slot = panel->chart.plot.width / (int64_t)run->phase_count - 8 * TTS_PX;
@@ -208,8 +209,8 @@ static size_t label_step(const struct phasepanel *panel, struct tts_font font)
         }
 }
 
-static void draw_rising(struct tts_drawing *d, const struct phasepanel *panel,
-                        const struct phaselabels *labels)
+static void draw_rising_names(struct tts_drawing *d, const struct phasepanel *panel,
+                              const struct phaselabels *labels)
 {
     size_t samples = tts_linechart_samples(&panel->chart),
            step = label_step(panel, labels->font);
@@ -235,8 +236,8 @@ static void draw_rising(struct tts_drawing *d, const struct phasepanel *panel,
 /* --- the head of a panel ---------------------------------------------------------------------
  */
 
-static struct tts_text_at place_head(const struct phasepanel *panel, int64_t y,
-                                     struct tts_font font, struct tts_paint paint)
+static struct tts_text_at place_panel_head(const struct phasepanel *panel, int64_t y,
+                                           struct tts_font font, struct tts_paint paint)
 {
     return (struct tts_text_at){.x = panel->chart.plot.x,
                                 .y = panel->chart.plot.y - PHASE_HEAD + y,
@@ -244,16 +245,16 @@ static struct tts_text_at place_head(const struct phasepanel *panel, int64_t y,
                                 .paint = paint};
 }
 
-static void draw_name(struct tts_drawing *d, const struct phasepanel *panel)
+static void draw_panel_name(struct tts_drawing *d, const struct phasepanel *panel)
 {
     char text[TTS_TEXT_SQUEEZED_MAX];
     struct tts_text_at at =
-        place_head(panel, 15 * TTS_PX, (struct tts_font){PHASE_NAME, true}, TTS_INK);
+        place_panel_head(panel, 15 * TTS_PX, (struct tts_font){PHASE_NAME, true}, TTS_INK);
     struct tts_chartname_space space = {at.font, panel->chart.plot.width, 1};
     tts_drawing_put(d, &at, tts_chartnames_fit(&panel->names, panel->run->name, &space, text));
 }
 
-static void draw_peak(struct tts_drawing *d, const struct phasepanel *panel)
+static void draw_panel_peak(struct tts_drawing *d, const struct phasepanel *panel)
 {
     const struct tts_trainmem *mem = panel->run->mem;
     const struct tts_run *run = panel->run->run;
@@ -267,13 +268,13 @@ static void draw_peak(struct tts_drawing *d, const struct phasepanel *panel)
                  mem->has_peak_phase && mem->peak_phase < run->phase_count
                      ? run->phases[mem->peak_phase].name
                      : "");
-    struct tts_text_at at =
-        place_head(panel, 31 * TTS_PX, (struct tts_font){PHASE_INFO, false}, TTS_INK_SOFT);
+    struct tts_text_at at = place_panel_head(
+        panel, 31 * TTS_PX, (struct tts_font){PHASE_INFO, false}, TTS_INK_SOFT);
     tts_drawing_put(d, &at, tts_text_squeeze(squeezed, text, at.font, panel->chart.plot.width));
 }
 
 /* The limit on the left, the verdict on the right. */
-static void draw_verdict(struct tts_drawing *d, const struct phasepanel *panel)
+static void draw_panel_verdict(struct tts_drawing *d, const struct phasepanel *panel)
 {
     const struct tts_trainmem *mem = panel->run->mem;
     char size[TTS_CHART_MB_MAX];
@@ -281,8 +282,8 @@ static void draw_verdict(struct tts_drawing *d, const struct phasepanel *panel)
     bool has_limit = mem->device_memory.is_known && bytes > 0;
     struct tts_font bold = {PHASE_INFO, true};
     struct tts_text_at left =
-        place_head(panel, 46 * TTS_PX, bold, has_limit ? TTS_INK_WARNING : TTS_INK_SOFT);
-    struct tts_text_at right = place_head(panel, 46 * TTS_PX, bold, TTS_INK_SOFT);
+        place_panel_head(panel, 46 * TTS_PX, bold, has_limit ? TTS_INK_WARNING : TTS_INK_SOFT);
+    struct tts_text_at right = place_panel_head(panel, 46 * TTS_PX, bold, TTS_INK_SOFT);
     if (has_limit)
         tts_drawing_put_format(d, &left, "limit %s%s", tts_chart_own_mb(size, bytes),
                                bytes > panel->chart.scale.high ? ", not shown" : "");
@@ -298,12 +299,12 @@ static void draw_verdict(struct tts_drawing *d, const struct phasepanel *panel)
         tts_drawing_put(d, &right, "verdict not known");
 }
 
-static void draw_panel(struct tts_drawing *d, const struct phasepanel *panel,
-                       const struct phaselabels *labels)
+static void draw_phase_panel(struct tts_drawing *d, const struct phasepanel *panel,
+                             const struct phaselabels *labels)
 {
-    draw_name(d, panel);
-    draw_peak(d, panel);
-    draw_verdict(d, panel);
+    draw_panel_name(d, panel);
+    draw_panel_peak(d, panel);
+    draw_panel_verdict(d, panel);
     tts_linechart_draw_ground(d, &panel->chart, labels->font, panel->has_unit);
     if (panel->run->run->phase_count == 0) {
         struct tts_text_at at = {.x = panel->chart.plot.x + panel->chart.plot.width / 2,
@@ -315,16 +316,16 @@ static void draw_panel(struct tts_drawing *d, const struct phasepanel *panel,
         return;
     }
     tts_linechart_draw_series(d, &panel->chart);
-    draw_mark(d, panel, labels->font);
+    draw_peak_mark(d, panel, labels->font);
     if (labels->is_level)
-        draw_level(d, panel, labels);
+        draw_level_names(d, panel, labels);
     else
-        draw_rising(d, panel, labels);
+        draw_rising_names(d, panel, labels);
 }
 
 /* --- scales ------------------------------------------------------------------------------- */
 
-static void range_of(const struct tts_chart_run *run, int64_t *low, int64_t *high)
+static void range_of_run(const struct tts_chart_run *run, int64_t *low, int64_t *high)
 {
     *low = 0;
     *high = run->mem->peak.bytes;
@@ -341,15 +342,17 @@ static void range_of(const struct tts_chart_run *run, int64_t *low, int64_t *hig
 }
 
 /* One scale for all, unless some would be too small to see. */
-static void choose_scales(struct chart *chart, const struct tts_chart_run *runs)
+static void choose_panel_scales(struct chart *chart, const struct tts_chart_run *runs)
 {
     struct tts_chartnames names = {runs, chart->count};
     int64_t low = 0, high = 0, least = INT64_MAX;
     for (size_t i = 0; i < chart->count; i++) {
         int64_t run_low, run_high;
-        range_of(&runs[i], &run_low, &run_high);
-        chart->panels[i] = (struct phasepanel){
-            .run = &runs[i], .names = names, .chart = chart_of(&runs[i], run_low, run_high)};
+        range_of_run(&runs[i], &run_low, &run_high);
+        chart->panels[i] =
+            (struct phasepanel){.run = &runs[i],
+                                .names = names,
+                                .chart = linechart_of_run(&runs[i], run_low, run_high)};
         low = run_low < low ? run_low : low;
         high = tts_chart_larger(high, run_high);
         least = run_high < least ? run_high : least;
@@ -362,7 +365,7 @@ static void choose_scales(struct chart *chart, const struct tts_chart_run *runs)
 /* --- measures ------------------------------------------------------------------------------
  */
 
-static void choose_grid(struct chart *chart)
+static void choose_panel_grid(struct chart *chart)
 {
     static const struct {
         uint8_t columns;
@@ -386,13 +389,13 @@ static void choose_grid(struct chart *chart)
 }
 
 /* Rising names reach left of the first phase: there is room for that. */
-static void measure_labels(struct chart *chart)
+static void measure_phase_labels(struct chart *chart)
 {
     struct phaselabels *labels = &chart->labels;
     labels->is_level = true;
     for (size_t i = 0; i < chart->count; i++) {
         const struct tts_run *run = chart->panels[i].run->run;
-        labels->is_level &= is_level(run, labels->font, chart->plot_width, &labels->lines);
+        labels->is_level &= fits_level(run, labels->font, chart->plot_width, &labels->lines);
         labels->longest = tts_chart_larger(labels->longest, longest_name(run, labels->font));
     }
     for (size_t i = 0; i < chart->count && !labels->is_level; i++)
@@ -406,15 +409,15 @@ static void measure_labels(struct chart *chart)
             7 * TTS_PX + (labels->longest + labels->font.size * 110 / 100) * HALF_ROOT / 10000;
 }
 
-static int64_t cell_height(const struct chart *chart)
+static int64_t panel_cell_height(const struct chart *chart)
 {
     return PHASE_HEAD + chart->plot_height + chart->labels.height;
 }
 
 /* --- drawing ------------------------------------------------------------------------------ */
 
-static size_t make_legend(const struct chart *chart,
-                          struct tts_chart_legend out[TTS_CHART_LEGEND_MAX])
+static size_t make_phase_legend(const struct chart *chart,
+                                struct tts_chart_legend out[TTS_CHART_LEGEND_MAX])
 {
     size_t count = 0;
     bool has_limit = false;
@@ -437,7 +440,7 @@ static size_t make_legend(const struct chart *chart,
     return count;
 }
 
-static int64_t draw_note(struct tts_drawing *d, const struct chart *chart, int64_t y)
+static int64_t draw_scale_note(struct tts_drawing *d, const struct chart *chart, int64_t y)
 {
     if (!chart->has_own_scales)
         return y;
@@ -450,21 +453,22 @@ static int64_t draw_note(struct tts_drawing *d, const struct chart *chart, int64
     return y + NOTE_ROW;
 }
 
-static void draw_panels(struct tts_drawing *d, struct chart *chart, int64_t top)
+static void draw_phase_panels(struct tts_drawing *d, struct chart *chart, int64_t top)
 {
     for (size_t i = 0; i < chart->count; i++) {
         struct phasepanel *panel = &chart->panels[i];
         int64_t column = (int64_t)(i % chart->columns), row = (int64_t)(i / chart->columns);
         panel->has_unit = column == 0;
-        panel->chart.plot =
-            (struct tts_svg_box){chart->left + column * (chart->left + chart->plot_width),
-                                 top + PHASE_HEAD + row * (cell_height(chart) + PANEL_GAP),
-                                 chart->plot_width, chart->plot_height};
-        draw_panel(d, panel, &chart->labels);
+        panel->chart.plot = (struct tts_svg_box){
+            chart->left + column * (chart->left + chart->plot_width),
+            top + PHASE_HEAD + row * (panel_cell_height(chart) + PANEL_GAP), chart->plot_width,
+            chart->plot_height};
+        draw_phase_panel(d, panel, &chart->labels);
     }
 }
 
-static void describe(struct tts_drawing *d, const struct chart *chart, const char *title)
+static void describe_phasechart(struct tts_drawing *d, const struct chart *chart,
+                                const char *title)
 {
     const char *name = title && title[0] ? title : "Memory over the phases of training runs";
     d->title = tts_drawing_keep(d, name, strlen(name));
@@ -492,19 +496,19 @@ enum tts_status tts_phasechart(const struct tts_chart_run *runs, size_t count,
     struct tts_chart_legend legends[TTS_CHART_LEGEND_MAX];
     struct chart chart = {.count = count};
     tts_drawing_init(&d, alloc);
-    choose_scales(&chart, runs);
-    choose_grid(&chart);
-    measure_labels(&chart);
+    choose_panel_scales(&chart, runs);
+    choose_panel_grid(&chart);
+    measure_phase_labels(&chart);
     d.width = (int64_t)chart.columns * (chart.left + chart.plot_width) + TTS_CHART_MARGIN;
     d.width = (d.width + TTS_PX - 1) / TTS_PX * TTS_PX;
-    int64_t top =
-        tts_chart_draw_head(&d, title, legends, make_legend(&chart, legends)) + 10 * TTS_PX;
-    top = draw_note(&d, &chart, top);
+    int64_t top = tts_chart_draw_head(&d, title, legends, make_phase_legend(&chart, legends)) +
+                  10 * TTS_PX;
+    top = draw_scale_note(&d, &chart, top);
     int64_t rows = (int64_t)chart.rows;
-    d.height = top + rows * cell_height(&chart) + (rows - 1) * PANEL_GAP + 14 * TTS_PX;
+    d.height = top + rows * panel_cell_height(&chart) + (rows - 1) * PANEL_GAP + 14 * TTS_PX;
     d.height = (d.height + TTS_PX - 1) / TTS_PX * TTS_PX;
-    draw_panels(&d, &chart, top);
-    describe(&d, &chart, title);
+    draw_phase_panels(&d, &chart, top);
+    describe_phasechart(&d, &chart, title);
     if (d.is_short) {
         tts_drawing_release(&d);
         return TTS_E_NOMEM;

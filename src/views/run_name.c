@@ -8,7 +8,7 @@
 enum { LABEL_MAX = 255 }; /* bytes of a name: those of a title, and of a file name */
 
 /* The last `parts` of a path; the whole where it has no more. */
-static const char *tail_of(const char *path, size_t parts)
+static const char *path_tail(const char *path, size_t parts)
 {
     const char *at = path + strlen(path);
     while (at > path && at[-1] == '/')
@@ -19,8 +19,8 @@ static const char *tail_of(const char *path, size_t parts)
 }
 
 /* Is there another file that ends in this? */
-static bool is_shared(const char *const *paths, size_t count, const char *path,
-                      const char *tail)
+static bool is_tail_shared(const char *const *paths, size_t count, const char *path,
+                           const char *tail)
 {
     size_t len = strlen(tail);
     for (size_t i = 0; i < count; i++) {
@@ -41,8 +41,8 @@ const char *tts_run_label(const char *const *paths, size_t count, size_t idx)
     if (strcmp(path, "-") == 0)
         return "stdin";
     for (size_t parts = 1; parts == 1 || tail > path; parts++) {
-        tail = tail_of(path, parts);
-        if (!is_shared(paths, count, path, tail))
+        tail = path_tail(path, parts);
+        if (!is_tail_shared(paths, count, path, tail))
             break;
     }
     size_t len = strlen(tail);

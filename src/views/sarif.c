@@ -19,7 +19,7 @@ uint64_t tts_sarif_mix(uint64_t hash, const char *text)
 
 /* ---- paths ---- */
 
-static bool is_unreserved(char c)
+static bool is_unreserved_in_uri(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            strchr("-._~/", c);
@@ -40,7 +40,7 @@ const char *tts_sarif_uri(char out[TTS_SARIF_URI_MAX], const char *path)
     }
     for (; *path && at + 4 <= TTS_SARIF_URI_MAX; path++) {
         unsigned char byte = (unsigned char)*path;
-        if (is_unreserved(*path)) {
+        if (is_unreserved_in_uri(*path)) {
             out[at++] = *path;
             continue;
         }
@@ -54,14 +54,14 @@ const char *tts_sarif_uri(char out[TTS_SARIF_URI_MAX], const char *path)
 
 /* ---- pieces ---- */
 
-static void put_message(struct tts_json *json, const char *key, const char *text)
+static void put_sarif_message(struct tts_json *json, const char *key, const char *text)
 {
     tts_json_object(json, key);
     tts_json_text(json, "text", text);
     tts_json_object_end(json);
 }
 
-static const char *level_name(enum tts_severity severity)
+static const char *sarif_level_name(enum tts_severity severity)
 {
     static const char *const names[] = {[TTS_SEVERITY_NONE] = "none",
                                         [TTS_SEVERITY_NOTE] = "note",
@@ -71,8 +71,8 @@ static const char *level_name(enum tts_severity severity)
 }
 
 /* The field "locations", with one or none. */
-static void put_location(struct tts_json *json, const char *path, uint64_t line,
-                         const char *logical)
+static void put_sarif_location(struct tts_json *json, const char *path, uint64_t line,
+                               const char *logical)
 {
     char uri[TTS_SARIF_URI_MAX];
     tts_json_array(json, "locations");
@@ -102,15 +102,15 @@ static void put_location(struct tts_json *json, const char *path, uint64_t line,
     tts_json_array_end(json);
 }
 
-static void put_rule(struct tts_json *json, const struct tts_rule *rule)
+static void put_sarif_rule(struct tts_json *json, const struct tts_rule *rule)
 {
     tts_json_object(json, NULL);
     tts_json_text(json, "id", rule->id);
-    put_message(json, "shortDescription", rule->title);
-    put_message(json, "fullDescription", rule->help);
-    put_message(json, "help", rule->help);
+    put_sarif_message(json, "shortDescription", rule->title);
+    put_sarif_message(json, "fullDescription", rule->help);
+    put_sarif_message(json, "help", rule->help);
     tts_json_object(json, "defaultConfiguration");
-    tts_json_text(json, "level", level_name(TTS_SEVERITY_ERROR));
+    tts_json_text(json, "level", sarif_level_name(TTS_SEVERITY_ERROR));
     tts_json_object_end(json);
     tts_json_object_end(json);
 }
@@ -135,14 +135,14 @@ void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_rule *
     tts_json_text(json, "version", tts_version());
     tts_json_array(json, "rules");
     for (size_t i = 0; i < rule_count; i++)
-        put_rule(json, &rules[i]);
+        put_sarif_rule(json, &rules[i]);
     tts_json_array_end(json);
     tts_json_object_end(json);
     tts_json_object_end(json);
     tts_json_array(json, "results");
 }
 
-static size_t rule_index(const struct tts_sarif *sarif, const char *id)
+static size_t sarif_rule_index(const struct tts_sarif *sarif, const char *id)
 {
     for (size_t i = 0; i < sarif->rule_count; i++)
         if (strcmp(sarif->rules[i].id, id) == 0)
@@ -162,10 +162,10 @@ void tts_sarif_result(struct tts_sarif *sarif, const struct tts_finding *finding
              finding->label ? ": " : "", finding->message);
     tts_json_object(json, NULL);
     tts_json_text(json, "ruleId", finding->rule);
-    tts_json_number(json, "ruleIndex", rule_index(sarif, finding->rule));
-    tts_json_text(json, "level", level_name(finding->severity));
-    put_message(json, "message", message);
-    put_location(json, finding->path, finding->line, finding->part);
+    tts_json_number(json, "ruleIndex", sarif_rule_index(sarif, finding->rule));
+    tts_json_text(json, "level", sarif_level_name(finding->severity));
+    put_sarif_message(json, "message", message);
+    put_sarif_location(json, finding->path, finding->line, finding->part);
     tts_number_format_hex(print, finding->fingerprint, 16);
     memcpy(print + 16, ":1", sizeof ":1");
     tts_json_object(json, "partialFingerprints");
@@ -188,9 +188,9 @@ void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_finding *finding
 {
     struct tts_json *json = &sarif->json;
     tts_json_object(json, NULL);
-    tts_json_text(json, "level", level_name(finding->severity));
-    put_message(json, "message", finding->message);
-    put_location(json, finding->path, finding->line, NULL);
+    tts_json_text(json, "level", sarif_level_name(finding->severity));
+    put_sarif_message(json, "message", finding->message);
+    put_sarif_location(json, finding->path, finding->line, NULL);
     tts_json_object_end(json);
 }
 

@@ -716,7 +716,7 @@ static void draw_failure_marks(const struct tts_addrmap *map, FILE *out)
     fputs("</g>\n", out);
 }
 
-static void draw_panel(const struct tts_addrmap *map, FILE *out)
+static void draw_free_panel(const struct tts_addrmap *map, FILE *out)
 {
     if (map->column_count == 0)
         return;
@@ -737,17 +737,17 @@ static void draw_panel(const struct tts_addrmap *map, FILE *out)
 
 /* ---- legends ---- */
 
-static void draw_swatch(FILE *out, struct tts_svg_point at, const char *style)
+static void draw_map_swatch(FILE *out, struct tts_svg_point at, const char *style)
 {
     struct tts_svg_box box = {at.x, at.y - 10 * TTS_SVG_PX, 14 * TTS_SVG_PX, 11 * TTS_SVG_PX};
     tts_svg_rect(out, box, style);
 }
 
 /* One entry; returns where the next begins. Text is taken as 6.6 pixels a letter. */
-static int64_t draw_legend(FILE *out, struct tts_svg_point at, const char *style,
-                           const char *text)
+static int64_t draw_map_legend_entry(FILE *out, struct tts_svg_point at, const char *style,
+                                     const char *text)
 {
-    draw_swatch(out, at, style);
+    draw_map_swatch(out, at, style);
     tts_svg_text(out, (struct tts_svg_point){at.x + 20 * TTS_SVG_PX, at.y}, "", "%s", text);
     return at.x + 20 * TTS_SVG_PX + (int64_t)strlen(text) * 660 + 18 * TTS_SVG_PX;
 }
@@ -757,7 +757,7 @@ static int64_t draw_level_legend(FILE *out, struct tts_svg_point at)
     char style[32];
     for (unsigned level = 1; level < MAP_LEVELS; level++) {
         snprintf(style, sizeof style, "fill=\"%s\"", level_colors[level]);
-        draw_swatch(out, at, style);
+        draw_map_swatch(out, at, style);
         at.x += 14 * TTS_SVG_PX;
     }
     at.x += 6 * TTS_SVG_PX;
@@ -768,39 +768,42 @@ static int64_t draw_level_legend(FILE *out, struct tts_svg_point at)
 static void draw_map_legend(const struct tts_addrmap *map, FILE *out)
 {
     struct tts_svg_point at = {PLOT_X, MAP_Y - 14 * TTS_SVG_PX};
-    at.x = draw_legend(out, at, "fill=\"" COLOR_FREE "\" stroke=\"" COLOR_FRAME "\"", "free");
+    at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_FREE "\" stroke=\"" COLOR_FRAME "\"",
+                                 "free");
     if (map->has_detail)
-        at.x = draw_legend(out, at, "fill=\"" COLOR_BLOCK "\"", "taken, each block");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_BLOCK "\"", "taken, each block");
     else
         at.x = draw_level_legend(out, at);
     if (map->counts.fragmented > 0)
-        at.x = draw_legend(out, at, "fill=\"" COLOR_FRAGMENTED "\"",
-                           "failed: enough, but in pieces");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_FRAGMENTED "\"",
+                                     "failed: enough, but in pieces");
     if (map->counts.exhausted > 0)
-        at.x = draw_legend(out, at, "fill=\"" COLOR_EXHAUSTED "\"", "failed: too little free");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_EXHAUSTED "\"",
+                                     "failed: too little free");
     if (map->counts.refused + map->counts.not_cut > 0)
-        at.x = draw_legend(out, at, "fill=\"" COLOR_REFUSED "\"", "range not free");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_REFUSED "\"", "range not free");
     if (map->counts.leaked > 0 && map->has_detail)
-        at.x = draw_legend(out, at, "fill=\"" COLOR_LEAKED "\"", "below the limit");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_LEAKED "\"", "below the limit");
     if (has_cut(map))
-        draw_legend(out, at, "fill=\"url(#cut)\" stroke=\"" COLOR_FRAME "\"", "cut off");
+        draw_map_legend_entry(out, at, "fill=\"url(#cut)\" stroke=\"" COLOR_FRAME "\"",
+                              "cut off");
 }
 
 static void draw_panel_legend(const struct tts_addrmap *map, FILE *out)
 {
     struct tts_svg_point at = {PLOT_X, PANEL_Y - 9 * TTS_SVG_PX};
-    at.x = draw_legend(out, at, "fill=\"" COLOR_USABLE "\"", "largest free piece");
-    at.x = draw_legend(out, at, "fill=\"" COLOR_PIECES "\"", "free in other pieces");
+    at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_USABLE "\"", "largest free piece");
+    at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_PIECES "\"", "free in other pieces");
     if (map->counts.fragmented + map->counts.exhausted == 0)
         return;
     if (map->counts.fragmented > 0 && map->counts.exhausted > 0) {
-        draw_swatch(out, at, "fill=\"" COLOR_EXHAUSTED "\"");
+        draw_map_swatch(out, at, "fill=\"" COLOR_EXHAUSTED "\"");
         at.x += 16 * TTS_SVG_PX;
     }
-    draw_legend(out, at,
-                map->counts.fragmented > 0 ? "fill=\"" COLOR_FRAGMENTED "\""
-                                           : "fill=\"" COLOR_EXHAUSTED "\"",
-                "failed requests, at the size they asked for");
+    draw_map_legend_entry(out, at,
+                          map->counts.fragmented > 0 ? "fill=\"" COLOR_FRAGMENTED "\""
+                                                     : "fill=\"" COLOR_EXHAUSTED "\"",
+                          "failed requests, at the size they asked for");
 }
 
 /* ---- axes ---- */
@@ -958,7 +961,7 @@ void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out
     draw_lane(map, out);
     draw_panel_legend(map, out);
     tts_svg_rect(out, panel_box, "fill=\"#f6f8fa\"");
-    draw_panel(map, out);
+    draw_free_panel(map, out);
     tts_svg_rect(out, panel_box, frame);
     fputs("<g font-size=\"11.5\" fill=\"" COLOR_SOFT "\">\n", out);
     draw_address_axis(map, out);

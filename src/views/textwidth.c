@@ -37,7 +37,7 @@ uint32_t tts_text_shown(uint32_t code)
 }
 
 /* Other letters are taken as wide as nearly all of them are. */
-static int64_t width_of(uint32_t code, struct tts_font font)
+static int64_t glyph_width(uint32_t code, struct tts_font font)
 {
     code = tts_text_shown(code);
     int64_t em = font.bold ? 1300 : 1100;
@@ -52,22 +52,22 @@ int64_t tts_text_width(const char *text, size_t len, struct tts_font font)
     for (size_t i = 0; i < len;) {
         uint32_t code;
         i += tts_utf8_next(text + i, len - i, &code);
-        width += width_of(code, font);
+        width += glyph_width(code, font);
     }
     return width;
 }
 
-static bool is_blank(uint32_t code)
+static bool is_blank_char(uint32_t code)
 {
     return tts_text_shown(code) == ' ';
 }
 
-static size_t skip_blanks(const char *text, size_t at, size_t len)
+static size_t skip_line_blanks(const char *text, size_t at, size_t len)
 {
     while (at < len) {
         uint32_t code;
         size_t used = tts_utf8_next(text + at, len - at, &code);
-        if (!is_blank(code))
+        if (!is_blank_char(code))
             break;
         at += used;
     }
@@ -76,8 +76,8 @@ static size_t skip_blanks(const char *text, size_t at, size_t len)
 
 /* How many bytes from `start` fit into `width`; *soft: up to the last good place to break among
  * them, blanks excluded, or 0. */
-static size_t fitting(const char *text, size_t len, struct tts_font font, int64_t width,
-                      size_t *soft)
+static size_t fitting_bytes(const char *text, size_t len, struct tts_font font, int64_t width,
+                            size_t *soft)
 {
     size_t at = 0;
     int64_t used = 0;
@@ -85,9 +85,9 @@ static size_t fitting(const char *text, size_t len, struct tts_font font, int64_
     while (at < len) {
         uint32_t code;
         size_t bytes = tts_utf8_next(text + at, len - at, &code);
-        if (is_blank(code) && at > 0)
+        if (is_blank_char(code) && at > 0)
             *soft = at;
-        used += width_of(code, font);
+        used += glyph_width(code, font);
         if (used > width)
             break;
         at += bytes;
@@ -97,14 +97,14 @@ static size_t fitting(const char *text, size_t len, struct tts_font font, int64_
     return at;
 }
 
-static struct tts_text_line cut_line(const char *text, size_t start, size_t len,
-                                     struct tts_font font, int64_t width)
+static struct tts_text_line cut_text_line(const char *text, size_t start, size_t len,
+                                          struct tts_font font, int64_t width)
 {
     size_t soft;
     int64_t dots = tts_text_width("...", 3, font);
     struct tts_text_line line = {.start = start, .is_cut = dots <= width};
     line.len =
-        fitting(text + start, len - start, font, width - (line.is_cut ? dots : 0), &soft);
+        fitting_bytes(text + start, len - start, font, width - (line.is_cut ? dots : 0), &soft);
     line.width = tts_text_width(text + start, line.len, font) + (line.is_cut ? dots : 0);
     return line;
 }
@@ -113,18 +113,18 @@ size_t tts_text_wrap(const char *text, struct tts_font font, int64_t width,
                      struct tts_text_line *lines, size_t max)
 {
     assert(max > 0);
-    size_t len = strlen(text), at = skip_blanks(text, 0, len), count = 0;
+    size_t len = strlen(text), at = skip_line_blanks(text, 0, len), count = 0;
     while (at < len && count < max) {
-        size_t soft, fit = fitting(text + at, len - at, font, width, &soft);
+        size_t soft, fit = fitting_bytes(text + at, len - at, font, width, &soft);
         bool is_last = at + fit == len;
         if (!is_last && count + 1 == max) {
-            lines[count++] = cut_line(text, at, len, font, width);
+            lines[count++] = cut_text_line(text, at, len, font, width);
             break;
         }
         size_t taken = is_last || soft == 0 ? fit : soft;
         lines[count++] = (struct tts_text_line){
             .start = at, .len = taken, .width = tts_text_width(text + at, taken, font)};
-        at = skip_blanks(text, at + taken, len);
+        at = skip_line_blanks(text, at + taken, len);
     }
     return count;
 }
@@ -137,7 +137,7 @@ static size_t tail_start(const char *text, size_t len, struct tts_font font, int
     while (at < len && rest > width) {
         uint32_t code;
         at += tts_utf8_next(text + at, len - at, &code);
-        rest -= width_of(code, font);
+        rest -= glyph_width(code, font);
     }
     return at;
 }
@@ -153,8 +153,8 @@ const char *tts_text_squeeze(char out[TTS_TEXT_SQUEEZED_MAX], const char *text,
     int64_t dots = tts_text_width("...", 3, font);
     int64_t room = width > dots ? width - dots : 0;
     size_t tail = tail_start(text, len, font, room * 2 / 5);
-    size_t head =
-        fitting(text, tail, font, room - tts_text_width(text + tail, len - tail, font), &soft);
+    size_t head = fitting_bytes(text, tail, font,
+                                room - tts_text_width(text + tail, len - tail, font), &soft);
     /* A letter takes up to four bytes: halves of the buffer are enough for any sane width. */
     if (head + (len - tail) + 4 > TTS_TEXT_SQUEEZED_MAX) {
         head = 0;

@@ -137,7 +137,7 @@ const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAM
     return out;
 }
 
-static void put_mark(struct tts_timeline *t, const struct tts_mark *mark)
+static void send_mark(struct tts_timeline *t, const struct tts_mark *mark)
 {
     assert(mark->track.number > 0 && mark->track.number <= t->tracks);
     assert(mark->kind == TTS_MARK_SPAN || mark->time_ns == t->now_ns ||
@@ -157,7 +157,7 @@ static struct tts_track tell_track(struct tts_timeline *t, struct tts_track trac
     track.number = *number;
     if (is_new) {
         struct tts_mark mark = {.kind = TTS_MARK_TRACK, .track = track, .time_ns = t->now_ns};
-        put_mark(t, &mark);
+        send_mark(t, &mark);
     }
     return track;
 }
@@ -187,7 +187,8 @@ static const char *name_with_size(const char *name, uint64_t bytes, char out[MAR
 }
 
 /* The text of an operation; NULL for none. Good for life. */
-static const char *op_text(struct tts_timeline *t, const struct tts_item_op *op, uint32_t *idx)
+static const char *op_line_text(struct tts_timeline *t, const struct tts_item_op *op,
+                                uint32_t *idx)
 {
     uint32_t found = tts_opnames_find(t->ops, op->hash);
     if (found == TTS_OPNAMES_OTHER) {
@@ -300,7 +301,7 @@ static void put_pool_capacity(struct tts_timeline *t, struct device_line *device
     mark.track = tell_device_track(t, device,
                                    (struct tts_track){.kind = TTS_TRACK_CAPACITY, .pool = pool},
                                    &device->pools[pool].capacity);
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 static void put_pool_counter(struct tts_timeline *t, struct device_line *device,
@@ -319,7 +320,7 @@ static void put_pool_counter(struct tts_timeline *t, struct device_line *device,
         line->peak_bytes = mark.value;
         line->peak_ns = t->now_ns;
     }
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 /* What a mesh has is on each of its chips; a chip that has nothing of its own needs no counter
@@ -415,7 +416,7 @@ static void put_buffer_slice(struct tts_timeline *t, const struct tts_liveset_en
     mark->name = name_with_size(op ? op : "buffer", entry->bytes, text);
     mark->buffer_no = entry->number;
     mark->args.op = op;
-    put_mark(t, mark);
+    send_mark(t, mark);
 }
 
 static void end_buffer(struct tts_timeline *t, struct tts_liveset_entry *entry)
@@ -451,7 +452,7 @@ static enum tts_status begin_buffer(struct tts_timeline *t, const struct tts_eve
                                       .number = t->buffers + 1,
                                       .bytes = event->size_bytes,
                                       .bytes_per_bank = event->bytes_per_bank};
-    op_text(t, op, &entry.op);
+    op_line_text(t, op, &entry.op);
     status = take_slot(t, line, &entry.slot);
     if (status != TTS_OK)
         return status;
@@ -470,7 +471,7 @@ static enum tts_status begin_buffer(struct tts_timeline *t, const struct tts_eve
     return TTS_OK;
 }
 
-static void free_buffer(struct tts_timeline *t, const struct tts_event *event)
+static void free_line_buffer(struct tts_timeline *t, const struct tts_event *event)
 {
     uint32_t device = find_device_line(t, event->device);
     struct tts_liveset_entry *entry =
@@ -507,7 +508,7 @@ static void put_pool_peak(struct tts_timeline *t, struct device_line *device,
              tts_pool_is_l1(pool) ? " per bank" : "");
     mark.name = text;
     mark.args.bytes = line->peak_bytes;
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 /* Tells the peaks of all pools, and their capacities once more, at the end of the file. */
@@ -531,7 +532,7 @@ static void put_cores_counter(struct tts_timeline *t, struct device_line *device
     mark.track = tell_device_track(t, device, (struct tts_track){.kind = TTS_TRACK_CORES},
                                    &device->cores.counter);
     mark.value = device->cores.top_bytes;
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 static void clear_core_row(struct core_line *cores, uint32_t y)
@@ -659,7 +660,7 @@ static void put_lane_phase(struct tts_timeline *t, struct capture_line *lane, co
                                                .lane = (uint32_t)(lane - t->captures)},
                             &lane->track);
     assert(lane->start_ns <= t->now_ns);
-    put_mark(t, &mark);
+    send_mark(t, &mark);
     lane->start_ns = t->now_ns;
 }
 
@@ -780,8 +781,8 @@ static struct tts_mark op_mark(struct tts_timeline *t, struct thread_line *line,
 }
 
 /* An operation as a whole: its size is known only now. */
-static void put_op_span(struct tts_timeline *t, struct thread_line *line,
-                        const struct op_line *op, bool is_open)
+static void send_op_span(struct tts_timeline *t, struct thread_line *line,
+                         const struct op_line *op, bool is_open)
 {
     char text[MARK_TEXT_MAX];
     struct tts_mark mark = op_mark(t, line, TTS_MARK_SPAN);
@@ -790,29 +791,29 @@ static void put_op_span(struct tts_timeline *t, struct thread_line *line,
     mark.is_open = is_open;
     mark.name = name_with_size(tts_opnames_text(t->ops, op->op), op->bytes, text);
     mark.args = (struct tts_mark_args){.bytes = op->bytes, .seq = op->seq};
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
-static void put_op_begin(struct tts_timeline *t, struct thread_line *line,
-                         const struct op_line *op)
+static void send_op_begin(struct tts_timeline *t, struct thread_line *line,
+                          const struct op_line *op)
 {
     struct tts_mark mark = op_mark(t, line, TTS_MARK_BEGIN);
     mark.name = tts_opnames_text(t->ops, op->op);
     mark.args.seq = op->seq;
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
-static void put_op_end(struct tts_timeline *t, struct thread_line *line)
+static void send_op_end(struct tts_timeline *t, struct thread_line *line)
 {
     struct op_line *op = top_op(line);
     assert(op);
     bool is_kept = line->depth <= TTS_TIMELINE_OPS_MAX;
     if (is_kept && !op->is_told) {
-        put_op_span(t, line, op, false);
+        send_op_span(t, line, op, false);
     } else {
         struct tts_mark mark = op_mark(t, line, TTS_MARK_END);
         mark.args.bytes = is_kept ? op->bytes : 0;
-        put_mark(t, &mark);
+        send_mark(t, &mark);
     }
     line->depth--;
     t->open_threads -= line->depth == 0;
@@ -827,7 +828,7 @@ static enum tts_status put_op_inside(struct tts_timeline *t, struct thread_line 
 {
     struct op_line next = {.begin_ns = t->now_ns, .seq = item->seq};
     struct op_line *outer = top_op(line);
-    op_text(t, &item->op, &next.op);
+    op_line_text(t, &item->op, &next.op);
     if (line->depth < TTS_TIMELINE_OPS_MAX) {
         void *grown = tts_alloc_grow(t->alloc, line->ops, &line->op_capacity,
                                      (size_t)line->depth + 1, sizeof *line->ops);
@@ -838,11 +839,11 @@ static enum tts_status put_op_inside(struct tts_timeline *t, struct thread_line 
         line->ops[line->depth] = next;
     }
     if (outer && !outer->is_told && outer->begin_ns == t->now_ns) {
-        put_op_begin(t, line, outer);
+        send_op_begin(t, line, outer);
         outer->is_told = true;
     }
     if (line->depth >= TTS_TIMELINE_OPS_MAX)
-        put_op_begin(t, line, &next);
+        send_op_begin(t, line, &next);
     t->open_threads += line->depth == 0;
     line->depth++;
     return TTS_OK;
@@ -859,7 +860,7 @@ static enum tts_status put_op_event(struct tts_timeline *t, const struct tts_ite
     if (item->event.kind == TTS_EVENT_OP_BEGIN)
         return put_op_inside(t, line, item);
     if (line->depth > 0)
-        put_op_end(t, line);
+        send_op_end(t, line);
     else
         t->counts.unseen_ends++;
     return TTS_OK;
@@ -900,7 +901,7 @@ static void put_open_ops(struct tts_timeline *t, struct thread_line *line)
         line->ops[i - 1].bytes += line->ops[i].bytes;
     for (uint32_t i = 0; i < kept; i++)
         if (!line->ops[i].is_told)
-            put_op_span(t, line, &line->ops[i], true);
+            send_op_span(t, line, &line->ops[i], true);
 }
 
 /* ---- traces and failures ---- */
@@ -920,7 +921,7 @@ static void put_trace_mark(struct tts_timeline *t, struct device_line *device, b
         device->trace_depth++;
     else
         device->trace_depth--;
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 static void put_failure_mark(struct tts_timeline *t, struct device_line *device,
@@ -930,18 +931,19 @@ static void put_failure_mark(struct tts_timeline *t, struct device_line *device,
     uint32_t idx;
     struct tts_mark mark = {.kind = TTS_MARK_INSTANT, .time_ns = t->now_ns};
     mark.name = tts_failure_text(item->event.failure, text);
-    mark.args = (struct tts_mark_args){
-        .failure = item->event.failure, .op = op_text(t, &item->op, &idx), .seq = item->seq};
+    mark.args = (struct tts_mark_args){.failure = item->event.failure,
+                                       .op = op_line_text(t, &item->op, &idx),
+                                       .seq = item->seq};
     mark.track = tell_device_track(t, device, (struct tts_track){.kind = TTS_TRACK_FAILURES},
                                    &device->failures);
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 void tts_timeline_note(struct tts_timeline *t, const char *text)
 {
     struct tts_mark mark = {.kind = TTS_MARK_INSTANT, .time_ns = t->now_ns, .name = text};
     mark.track = (struct tts_track){.kind = TTS_TRACK_PROCESS, .number = 1};
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 static void put_missed_mark(struct tts_timeline *t, uint64_t count)
@@ -968,7 +970,7 @@ static enum tts_status put_timeline_event(struct tts_timeline *t, const struct t
     if (event->kind >= TTS_EVENT_CB && event->kind <= TTS_EVENT_SCRATCHPAD)
         return add_program_part_line(t, event);
     if (event->kind == TTS_EVENT_FREE) {
-        free_buffer(t, event);
+        free_line_buffer(t, event);
         return TTS_OK;
     }
     struct device_line *device = device_line_of(t, event->device, &status);
@@ -1044,7 +1046,7 @@ static void tell_process(struct tts_timeline *t)
     mark.track = (struct tts_track){.kind = TTS_TRACK_PROCESS, .number = 1};
     t->has_begun = true;
     t->first_ns = t->now_ns;
-    put_mark(t, &mark);
+    send_mark(t, &mark);
 }
 
 enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item *item,
@@ -1077,7 +1079,7 @@ void tts_timeline_end(struct tts_timeline *t)
     close_buffers(t);
     for (size_t i = 0; i < t->thread_count; i++)
         while (t->threads[i].depth > 0)
-            put_op_end(t, &t->threads[i]);
+            send_op_end(t, &t->threads[i]);
     for (size_t i = 0; i < t->device_count; i++)
         while (t->devices[i].trace_depth > 0)
             put_trace_mark(t, &t->devices[i], false);
