@@ -54,8 +54,8 @@ static enum tts_status add_departed(struct tts_peak *peak, const struct tts_live
     return TTS_OK;
 }
 
-static void raise_peak(struct tts_peak *peak, const struct tts_item *item,
-                       const struct tts_change *change, const struct tts_level *level)
+static void raise_pool_peak(struct tts_peak *peak, const struct tts_item *item,
+                            const struct tts_change *change, const struct tts_level *level)
 {
     peak->info = (struct tts_peak_info){.pool = peak->info.pool,
                                         .level = *level,
@@ -88,7 +88,7 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
         level.bytes > peak->info.level.bytes ||
         (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
     if (is_raised)
-        raise_peak(peak, item, change, &level);
+        raise_pool_peak(peak, item, change, &level);
     return TTS_OK;
 }
 

@@ -690,8 +690,9 @@ bool tts_trainmem_may_exceed(const struct tts_trainmem *mem, int64_t bytes)
     return mem->covers_first && (!most.is_known || most.bytes > bytes);
 }
 
-static void judge_fit(const struct tts_run *run, const struct tts_trainmem_options *options,
-                      struct tts_trainmem *mem)
+static void judge_device_fit(const struct tts_run *run,
+                             const struct tts_trainmem_options *options,
+                             struct tts_trainmem *mem)
 {
     if (!mem->peak.is_known)
         return;
@@ -714,7 +715,7 @@ void tts_trainmem_of(const struct tts_run *run, const struct tts_trainmem_option
     size_device(run, options, out);
     measure_run_peak(run, options, out);
     bound_later_peak(run, out);
-    judge_fit(run, options, out);
+    judge_device_fit(run, options, out);
 }
 
 bool tts_train_difference(const struct tts_train_size *size, int64_t *out)
