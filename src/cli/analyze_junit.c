@@ -1,7 +1,7 @@
 /* analyze_junit.c: one test a run, for those who run builds. */
 #include "base/share.h"
 #include "cli/analyze_parts.h"
-#include "views/junit.h"
+#include "views/finding/junit.h"
 
 enum { TEXT_MAX = 160 };
 

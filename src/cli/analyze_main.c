@@ -1,7 +1,7 @@
 /* analyze_main.c: the program ttscope-analyze: the command `analyze`, with cairo at hand. */
 #include "cli/analyze.h"
 #include "cli/program.h"
-#include "views/drawing_cairo.h"
+#include "views/chart/drawing_cairo.h"
 
 static enum tts_status draw(const struct tts_drawing *drawing, enum tts_picture_format format,
                             FILE *out, struct tts_error *err)

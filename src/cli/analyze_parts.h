@@ -7,9 +7,9 @@
 #include "cli/analyze.h"
 #include "cli/device_arg.h"
 #include "cli/progress.h"
+#include "views/chart/memcharts.h"
+#include "views/finding/junit.h"
 #include "views/json.h"
-#include "views/junit.h"
-#include "views/memcharts.h"
 #include "views/rowout.h"
 #include "views/run_name.h"
 

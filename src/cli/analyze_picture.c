@@ -1,9 +1,9 @@
 /* analyze_picture.c: from kept runs to a picture. */
 #include "base/error.h"
 #include "cli/analyze_parts.h"
-#include "views/chartparts.h"
-#include "views/drawing.h"
-#include "views/drawing_svg.h"
+#include "views/chart/chartparts.h"
+#include "views/chart/drawing.h"
+#include "views/chart/drawing_svg.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

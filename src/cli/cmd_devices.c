@@ -7,7 +7,7 @@
 #include "cli/same_file.h"
 #include "sources/hostchips.h"
 #include "views/chipview.h"
-#include "views/l1map.h"
+#include "views/map/l1map.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 #include "views/table.h"

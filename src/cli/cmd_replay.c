@@ -10,9 +10,9 @@
 #include "cli/replay_recording.h"
 #include "cli/same_file.h"
 #include "sources/input.h"
-#include "views/addrmap.h"
-#include "views/blocktable.h"
-#include "views/svgmap.h"
+#include "views/map/addrmap.h"
+#include "views/map/blocktable.h"
+#include "views/map/svgmap.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cli/export_writer.h"
 
-#include "views/eventcsv.h"
-#include "views/eventjson.h"
+#include "views/trace/eventcsv.h"
+#include "views/trace/eventjson.h"
 
 #include <assert.h>
 #include <inttypes.h>

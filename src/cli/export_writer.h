@@ -3,10 +3,10 @@
 
 #include "cli/partial.h"
 #include "ttscope/alloc.h"
-#include "views/chrometrace.h"
-#include "views/eventrows.h"
-#include "views/itemcheck.h"
-#include "views/perfetto.h"
+#include "views/trace/chrometrace.h"
+#include "views/trace/eventrows.h"
+#include "views/trace/itemcheck.h"
+#include "views/trace/perfetto.h"
 
 enum tts_export_format {
     TTS_EXPORT_PERFETTO,

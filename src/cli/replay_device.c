@@ -7,11 +7,11 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "views/addrmap.h"
-#include "views/blocktable.h"
-#include "views/memreport.h"
+#include "views/map/addrmap.h"
+#include "views/map/blocktable.h"
+#include "views/map/memreport.h"
+#include "views/map/svgmap.h"
 #include "views/say.h"
-#include "views/svgmap.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "cli/progress.h"
 #include "cli/replay_parts.h"
 #include "sources/eventpass.h"
-#include "views/itemcheck.h"
+#include "views/trace/itemcheck.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/addrmap.h"
+#include "views/map/addrmap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/blocktable.h"
+#include "views/map/blocktable.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/chartnames.h"
+#include "views/chart/chartnames.h"
 
 #include <string.h>
 

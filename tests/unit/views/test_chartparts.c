@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/chartparts.h"
+#include "views/chart/chartparts.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "views/chrometrace.h"
+#include "views/trace/chrometrace.h"
 
 #include "harness/item_rig.h"
 #include "harness/t.h"

@@ -1,6 +1,6 @@
 #include "harness/chart_check.h"
 #include "harness/chart_rig.h"
-#include "views/drawing_cairo.h"
+#include "views/chart/drawing_cairo.h"
 
 #include <cairo.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/itemcheck.h"
+#include "views/trace/itemcheck.h"
 
 static struct tts_error err;
 

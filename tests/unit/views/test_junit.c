@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/junit.h"
+#include "views/finding/junit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/l1map.h"
+#include "views/map/l1map.h"
 
 #include <stdbool.h>
 #include <stdio.h>

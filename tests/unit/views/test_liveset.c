@@ -1,6 +1,6 @@
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/liveset.h"
+#include "views/trace/liveset.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "harness/chart_rig.h"
 #include "harness/t.h"
-#include "views/drawing_svg.h"
+#include "views/chart/drawing_svg.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

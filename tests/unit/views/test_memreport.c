@@ -1,4 +1,4 @@
-#include "views/memreport.h"
+#include "views/map/memreport.h"
 
 #include "harness/chip_tools.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "views/perfetto.h"
+#include "views/trace/perfetto.h"
 
 #include "harness/item_rig.h"
 #include "harness/t.h"

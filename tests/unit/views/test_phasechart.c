@@ -1,7 +1,7 @@
 #include "harness/chart_check.h"
 #include "harness/chart_rig.h"
 #include "torture/heap.h"
-#include "views/chartparts.h"
+#include "views/chart/chartparts.h"
 
 #include <stdlib.h>
 

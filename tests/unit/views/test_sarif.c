@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "harness/t.h"
 #include "ttscope/status.h"
-#include "views/sarif.h"
+#include "views/finding/sarif.h"
 
 #include <string.h>
 

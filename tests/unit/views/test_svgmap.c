@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/svgmap.h"
+#include "views/map/svgmap.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/textwidth.h"
+#include "views/chart/textwidth.h"
 
 #include <stdio.h>
 #include <string.h>

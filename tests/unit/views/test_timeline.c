@@ -1,4 +1,4 @@
-#include "views/timeline.h"
+#include "views/trace/timeline.h"
 
 #include "harness/item_rig.h"
 #include "harness/mark_rig.h"

@@ -1,0 +1,12 @@
+/* eventjson.h: rows of a file as lines of JSON: a header, then an object a row without what is
+ * not known. Caller's memory, one thread; the caller asks the stream for errors. */
+#pragma once
+
+#include "views/rowout.h"
+#include "views/trace/eventrows.h"
+#include "views/trace/tracefile.h"
+
+enum { TTS_EVENTJSON_VERSION = 1 };
+
+void tts_eventjson_begin(struct tts_rowout *rows, const struct tts_tracefile *file);
+void tts_eventjson_row(struct tts_rowout *rows, const struct tts_eventrow *row);
