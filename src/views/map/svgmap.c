@@ -406,6 +406,7 @@ struct sentence {
     size_t len;
 };
 
+TTS_PRINTF(2, 3)
 static void say_more(struct sentence *sentence, const char *format, ...)
 {
     size_t room = sizeof sentence->text - sentence->len;
