@@ -9,13 +9,13 @@
 /* A figure of a run. */
 struct measure {
     struct tts_amount amount;
-    enum tts_budget_reason reason; /* NONE: it is known */
+    enum tts_budget_reason reason; /* NONE: the amount is known */
     enum tts_budget_figure figure;
     bool at_least, has_phase;
     size_t phase;
 };
 
-/* What is measured of a run; `l1` is the figure that rules of a core's L1 use. */
+/* Selects the figure to measure. `l1` is the figure that rules for the L1 of a core use. */
 struct wanted {
     enum tts_budget_rule rule;
     enum tts_budget_figure l1;
@@ -27,7 +27,7 @@ bool tts_budget_is_l1(enum tts_budget_rule rule)
            rule == TTS_BUDGET_PHASE_L1_CORE || rule == TTS_BUDGET_PHASE_CB;
 }
 
-/* Some figure of L1 is not 0, or the run knows its cores. */
+/* Returns true if an L1 figure is not 0 or the run has figures per core. */
 static bool states_l1(const struct tts_run *run)
 {
     bool any = false;
@@ -41,7 +41,7 @@ static bool states_l1(const struct tts_run *run)
                 return true;
         }
     }
-    return !any; /* then the figures are missing, which is another reason */
+    return !any; /* no L1 figure is known: NO_FIGURE is the reason then, not NO_L1 */
 }
 
 static struct measure unknown_measure(enum tts_budget_reason reason)
@@ -57,7 +57,7 @@ static struct measure measure_amount(struct tts_amount amount)
 
 /* ---- which figure of L1 ---- */
 
-/* Do all phases know it? */
+/* Returns true if all phases know the figure. */
 static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure figure)
 {
     size_t i = 0;
@@ -66,8 +66,8 @@ static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure
     return i == run->phase_count;
 }
 
-/* The figure by which the L1 of runs, or of phases, is told and compared: the core's if all of
- * them know it, else the total. `b` may be NULL. */
+/* Returns the L1 figure to report and compare: the figure of a core if all runs (or phases)
+ * know it, else the total. `b` may be NULL. */
 static enum tts_budget_figure l1_figure_of_runs(const struct tts_run *a,
                                                 const struct tts_run *b)
 {
@@ -99,7 +99,8 @@ static struct measure measure_l1(struct wanted wanted, const struct tts_run_phas
     return measure;
 }
 
-/* What is known in part only: a peak may be more, a balance more or less. */
+/* Marks a measure of an incomplete run: a peak may be larger, a balance may be larger or
+ * smaller. */
 static void weaken_measure(struct measure *measure, bool is_balance)
 {
     if (measure->reason != TTS_BUDGET_NONE)
@@ -108,7 +109,8 @@ static void weaken_measure(struct measure *measure, bool is_balance)
     measure->reason = is_balance ? TTS_BUDGET_IN_PART : TTS_BUDGET_NONE;
 }
 
-/* Of a log the phase that was printed last is complete; a recording can end within one. */
+/* Returns true if the phase may be incomplete. In a log, the last printed phase is complete; a
+ * recording can end inside a phase. */
 static bool is_phase_in_part(const struct tts_run *run, size_t phase)
 {
     return run->is_at_least || (run->is_cut && run->is_exact && phase + 1 == run->phase_count);
@@ -138,8 +140,8 @@ static struct measure measure_phase(struct wanted wanted, const struct tts_run *
 
 /* ---- a run ---- */
 
-/* The most of any phase. One that does not say could have more, and so could what is missing.
- */
+/* Returns the largest figure of any phase. Phases that are missing or do not state the figure
+ * could be larger; the result is then a lower bound. */
 static struct measure measure_most_l1(struct wanted wanted, const struct tts_run *run)
 {
     struct measure most = unknown_measure(TTS_BUDGET_NO_FIGURE);
@@ -182,7 +184,8 @@ static struct measure measure_headroom(const struct tts_trainmem *mem)
     return measure;
 }
 
-/* What a run that did not come to its end had there may have been more or less. */
+/* Measures the memory at the end. In a run that is cut off, the real value may be larger or
+ * smaller. */
 static struct measure measure_final(const struct tts_run *run, const struct tts_trainmem *mem)
 {
     struct measure measure = measure_amount(mem->final);
@@ -249,7 +252,7 @@ size_t tts_budget_first_growth(const struct tts_budget *budget)
 
 /* ---- patterns ---- */
 
-/* Behind the character that begins at `text`. */
+/* Returns the position after the UTF-8 character that begins at `text`. */
 static const char *skip_character(const char *text)
 {
     text++;
@@ -271,7 +274,7 @@ bool tts_budget_matches(const char *pattern, const char *name)
         } else if (*pattern == *name) {
             pattern++;
             name++;
-        } else if (star) { /* the last star takes one more */
+        } else if (star) { /* let the last star match one more byte */
             pattern = star;
             name = ++resume;
         } else {
@@ -294,12 +297,12 @@ static int64_t grown_base(int64_t base, const struct tts_budget_limit *limit)
     return __builtin_add_overflow(base, growth, &out) ? INT64_MAX : out;
 }
 
-/* What is measured, and what it is held against. */
+/* A measured figure and the figure of the baseline. */
 struct pair {
-    struct measure measure, base; /* base: of growth only */
+    struct measure measure, base; /* base is set for growth limits only */
 };
 
-/* NONE, or why it is not known. */
+/* Converts a limit to bytes. Returns NONE, or why the limit is unknown. */
 static enum tts_budget_reason limit_bytes_of(const struct tts_budget_input *input,
                                              const struct tts_budget_limit *limit,
                                              const struct pair *pair, int64_t *out)
@@ -324,7 +327,7 @@ static enum tts_budget_reason limit_bytes_of(const struct tts_budget_input *inpu
 
 /* ---- one finding ---- */
 
-/* Above 0: over. */
+/* Returns the bytes beyond the limit. A positive value is over the limit. */
 static int64_t excess_of(enum tts_budget_rule rule, int64_t measured, int64_t limit)
 {
     bool is_least = rule == TTS_BUDGET_DRAM_HEADROOM;
@@ -341,14 +344,14 @@ static void set_finding(struct tts_budget_finding *finding, enum tts_budget_stat
     finding->reason = reason;
 }
 
-/* Whether a limit is about the room that the device has. */
+/* Returns true if the limit is about the free memory of the device. */
 static bool is_device_limit(const struct tts_budget_limit *limit)
 {
     return limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
            (limit->rule == TTS_BUDGET_DRAM_PEAK && limit->unit == TTS_BUDGET_SHARE);
 }
 
-/* Whether later iterations may be beyond a limit that the first one keeps. */
+/* Returns true if later iterations may exceed a limit that the first iteration keeps. */
 static bool may_exceed_later(const struct tts_budget_input *input,
                              const struct tts_budget_limit *limit, int64_t limit_bytes)
 {
@@ -357,7 +360,8 @@ static bool may_exceed_later(const struct tts_budget_input *input,
     return tts_trainmem_may_exceed(input->mem, input->mem->device_memory.bytes - limit_bytes);
 }
 
-/* *distance: how far beyond its limit, below 0 of one that passes. */
+/* Compares a measured figure with its limit. Sets *distance to the bytes beyond the limit; a
+ * figure that passes has a negative distance. */
 static struct tts_budget_finding find_against_limit(const struct tts_budget_input *input,
                                                     size_t limit_idx, const struct pair *pair,
                                                     int64_t *distance)
@@ -402,7 +406,7 @@ static struct tts_budget_finding find_against_limit(const struct tts_budget_inpu
 
 /* ---- what a limit is about ---- */
 
-/* The reasons of a baseline are told as its own. */
+/* Translates the reasons of a measure to those of a baseline. */
 static struct measure baseline_measure(struct measure measure)
 {
     if (measure.reason == TTS_BUDGET_IN_PART)
@@ -425,7 +429,7 @@ static struct pair overall_measures(const struct tts_budget_input *input,
     return pair;
 }
 
-/* Which runs track L1. */
+/* Which of the runs track L1. */
 struct tracking {
     bool run, baseline;
 };
@@ -456,19 +460,20 @@ struct judge {
     void *ctx;
     struct tts_budget_verdict verdict;
     int64_t worst_distance;
-    struct tts_budget_finding nearest; /* of those that pass */
+    struct tts_budget_finding nearest; /* the passing finding nearest to its limit */
     int64_t nearest_distance;
-    struct tts_budget_finding common; /* of those unknown for a reason of the whole run */
+    /* Collects the phases that are unknown for a reason of the whole run. */
+    struct tts_budget_finding common;
 };
 
-/* Is it the same for every phase? */
+/* Returns true if the reason is the same for every phase of a run. */
 static bool is_reason_of_run(enum tts_budget_reason reason)
 {
     return reason == TTS_BUDGET_NO_L1 || reason == TTS_BUDGET_NO_DEVICE ||
            reason == TTS_BUDGET_NO_CORE || reason == TTS_BUDGET_NO_BASELINE;
 }
 
-/* The first says the reason for all. */
+/* Adds a phase to the common finding. The first phase sets the reason. */
 static void take_common_finding(struct judge *judge, const struct tts_budget_finding *finding)
 {
     size_t before = judge->common.phases;
@@ -477,7 +482,8 @@ static void take_common_finding(struct judge *judge, const struct tts_budget_fin
     judge->common.phases = before + 1;
     if (before == 0)
         return;
-    judge->common.has_phase = false; /* of several it is no figure of one */
+    judge->common.has_phase =
+        false; /* a finding about several phases has no figure of one phase */
     judge->common.phase = 0;
     judge->common.measured = judge->common.baseline = (struct tts_amount){0};
 }
@@ -497,7 +503,8 @@ static void take_finding(struct judge *judge, const struct tts_budget_finding *f
     verdict->over += is_over;
     verdict->unknown += !is_over;
     if (finding->status > verdict->status ||
-        (is_over && distance > judge->worst_distance)) { /* the first of the unknown */
+        (is_over &&
+         distance > judge->worst_distance)) { /* of unknown findings, the first is kept */
         verdict->status = finding->status;
         verdict->worst = *finding;
         judge->worst_distance = distance;

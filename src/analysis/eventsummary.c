@@ -137,7 +137,7 @@ static struct tts_eventscan_capture *scan_capture_of(struct tts_eventscan *scan,
     return NULL;
 }
 
-/* Of captures that begin again and again only those that are active matter. */
+/* Reuses the entry of a capture that is over: only active captures matter. */
 static void begin_scan_capture(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventscan_capture *capture = scan_capture_of(scan, item->capture);
@@ -192,7 +192,7 @@ static void add_scan_phase(void *ctx, uint32_t number, const struct tts_phase *p
 
 /* ---- life of a pass ---- */
 
-/* Tells the pools that are kept of a change. */
+/* Passes a change to the pools that the scan follows. */
 static enum tts_status take_scan_change(struct tts_eventscan *scan, const struct tts_item *item,
                                         const struct tts_change *change)
 {
@@ -317,7 +317,7 @@ static enum tts_status end_moment(struct tts_summary_moment *moment, const struc
     return status;
 }
 
-/* What lives now in the pool of `ops`, which had no moment before. */
+/* Lists the buffers that live now in the pool of `ops`. `ops` has no moment yet. */
 static enum tts_status list_moment_now(const struct tts_eventscan *scan,
                                        struct tts_summary_moment *moment, struct tts_ops *ops,
                                        struct tts_level level)
@@ -336,8 +336,9 @@ static enum tts_status list_moment_now(const struct tts_eventscan *scan,
 
 /* ---- items ---- */
 
-/* An operation that begins is the operation itself, also where the fold counts by the operation
- * around it; of more operations than the fold keeps, the item has the name. */
+/* Returns the operation of an item. The event that begins an operation belongs to that
+ * operation, although the fold counts it for the operation around it. If the fold has no room
+ * for the name, the item has it. */
 static struct tts_summary_op summary_op_of(const struct tts_eventscan *scan,
                                            const struct tts_item *item)
 {
@@ -347,13 +348,13 @@ static struct tts_summary_op summary_op_of(const struct tts_eventscan *scan,
         return op;
     op.copy[tts_opnames_copy(op.copy, item->op.name, item->op.name_len)] = '\0';
     if (strcmp(op.copy, op.known) == 0)
-        op.copy[0] = '\0'; /* the text of the fold has a path */
+        op.copy[0] = '\0'; /* not needed: the text of the fold also has a path */
     else
         op.known = NULL;
     return op;
 }
 
-/* The live set of the first is kept with it. */
+/* Counts a refused request. The first one keeps the buffers that lived then. */
 static enum tts_status take_scan_failure(struct tts_eventscan *scan,
                                          const struct tts_item *item)
 {
@@ -406,7 +407,7 @@ static enum tts_status take_scan_event(struct tts_eventscan *scan, const struct 
                : TTS_OK;
 }
 
-/* After the fold. */
+/* Takes an item that the fold has taken already. */
 static enum tts_status take_scan_item(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventsummary *sum = scan->sum;

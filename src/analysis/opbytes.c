@@ -13,7 +13,7 @@ struct tts_ops {
     struct tts_op_row *rows;
     size_t count, capacity;
     struct tts_hashtable by_op;
-    size_t last; /* the row asked for last */
+    size_t last; /* the row found last; often the next one too */
     const struct tts_alloc *alloc;
 };
 
@@ -48,7 +48,7 @@ static bool is_row_of_op(const void *rows, uint32_t place, const void *op)
     return ((const struct tts_op_row *)rows)[place].op == op;
 }
 
-/* Returns the row of `op`, a new one if there is none. NULL: out of memory. */
+/* Returns the row of `op`, adding one if there is none. NULL: out of memory. */
 static struct tts_op_row *row_of_op(struct tts_ops *ops, const char *op)
 {
     if (ops->last < ops->count && ops->rows[ops->last].op == op)

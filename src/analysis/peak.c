@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* A buffer that lived at the peak and has left since. */
+/* A buffer that lived at the peak and was freed since. */
 struct departed {
     uint64_t id, bytes, seq;
     const char *op;
@@ -83,7 +83,7 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
     if (!change->has_chip && !(change->has_come && change->came.pool == pool))
         return TTS_OK;
     struct tts_level level = tts_levels_of(levels, pool);
-    /* Buffers that lived before the file come in no order: their last level counts. */
+    /* Buffers from before the file come in any order, so the last of them sets the level. */
     bool is_raised =
         level.bytes > peak->info.level.bytes ||
         (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
@@ -99,7 +99,7 @@ struct tts_peak_info tts_peak_info(const struct tts_peak *peak)
 
 /* ---- what lived ---- */
 
-/* One that has left since, as it was. */
+/* Rebuilds the description of a buffer that was freed since the peak. */
 static struct tts_live live_of_departed(const struct tts_peak *peak,
                                         const struct departed *gone)
 {

@@ -1,4 +1,4 @@
-/* Both lists sorted by name, then side by side. */
+/* Sorts both lists by name and walks through them side by side. */
 #include "analysis/phasepairs.h"
 
 #include "base/heap.h"
@@ -12,7 +12,7 @@ struct named {
     uint32_t idx;
 };
 
-/* By name; those of one name in their order. */
+/* Orders by name, then by index. */
 static int compare_named(const void *a, const void *b)
 {
     const struct named *left = a, *right = b;
@@ -29,8 +29,8 @@ static void list_names(const struct tts_run *run, struct named *out)
         qsort(out, run->phase_count, sizeof *out, compare_named);
 }
 
-/* Equal names stand together in both, so walking both at once pairs the first with the first.
- */
+/* Pairs the n-th phase of a name with the n-th: equal names are adjacent and in order in both
+ * lists. */
 static void pair_names(const struct named *a, size_t a_count, const struct named *b,
                        size_t b_count, uint32_t *pairs)
 {

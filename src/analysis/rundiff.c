@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-/* Of both runs: which phase of the other each is. */
+/* For each phase of both runs, its partner in the other run. */
 struct links {
     uint32_t *of_a, *of_b;
     size_t a, b;
@@ -20,7 +20,7 @@ static void add_diff_phase(struct tts_rundiff *out, enum tts_rundiff_where where
     out->only_b += where == TTS_ONLY_B;
 }
 
-/* Up to phase `end` of B, those that A does not have. */
+/* Adds the phases of B before `end` that A does not have. */
 static void add_phases_only_b(const struct links *links, size_t *next, size_t end,
                               struct tts_rundiff *out)
 {
@@ -44,7 +44,7 @@ static void line_up_phases(const struct links *links, struct tts_rundiff *out)
     add_phases_only_b(links, &next, links->b, out);
 }
 
-/* Phases of both side by side; the figures are not filled in. TTS_E_NOMEM. */
+/* Lists the phases of both runs side by side. The figures are filled in later. TTS_E_NOMEM. */
 static enum tts_status match_phases(const struct tts_run *a, const struct tts_run *b,
                                     const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
@@ -66,9 +66,9 @@ static enum tts_status match_phases(const struct tts_run *a, const struct tts_ru
     return out->phases ? TTS_OK : TTS_E_NOMEM;
 }
 
-/* A run up to its peak, or up to the same phase in the other one. */
+/* The way of a run to its peak, or to the same phase in the other run. */
 struct way {
-    size_t phase; /* of its run */
+    size_t phase; /* index in its run */
     struct tts_amount level;
 };
 
@@ -83,7 +83,8 @@ static struct tts_amount change_before(const struct tts_rundiff_phase *phase, bo
     return of_b ? delta->b : delta->a;
 }
 
-/* The Segment Peak of the phase of the peak; of a run that does not have it nothing. */
+/* Returns the Segment Peak of a run in the phase of the peak; 0 if the run does not have the
+ * phase. */
 static struct tts_amount level_at_peak(const struct tts_rundiff *diff,
                                        const struct tts_delta *top, bool of_b)
 {
@@ -93,7 +94,8 @@ static struct tts_amount level_at_peak(const struct tts_rundiff *diff,
     return of_b ? top->b : top->a;
 }
 
-/* What each phase put into both ways, B less A; and how high they are. False: not known. */
+/* Fills in the contribution of each phase, B minus A, and the level that each run reaches.
+ * Returns false if a figure is not known. */
 static bool walk_to_peak(struct tts_rundiff *diff, struct way *a, struct way *b)
 {
     const struct tts_delta *top =
@@ -115,7 +117,7 @@ static bool walk_to_peak(struct tts_rundiff *diff, struct way *a, struct way *b)
     return a->level.is_known && b->level.is_known;
 }
 
-/* The phase in which a run has its peak; phase_count: none. */
+/* Returns the index in diff->phases of a phase of one run, or phase_count. */
 static size_t find_diff_phase(const struct tts_rundiff *diff, bool of_b, size_t phase)
 {
     for (size_t i = 0; i < diff->phase_count; i++) {
@@ -132,7 +134,8 @@ static void forget_contributions(struct tts_rundiff *diff)
         diff->phases[i].contribution = (struct tts_amount){0};
 }
 
-/* The printed figures may be off, each by a half step; bytes may not. */
+/* Returns true if rounding explains the difference: printed figures are off by up to half a
+ * step each, bytes are exact. */
 static bool is_within_rounding(const struct tts_rundiff *diff, int64_t away)
 {
     int64_t slack =
@@ -140,7 +143,8 @@ static bool is_within_rounding(const struct tts_rundiff *diff, int64_t away)
     return away <= slack && away >= -slack;
 }
 
-/* What is left of the change behind the contributions. False: the figures contradict. */
+/* Fills in the part of the change that the contributions leave. Returns false if the figures
+ * contradict each other. */
 static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct way *larger,
                                const struct way *smaller)
 {
@@ -152,7 +156,7 @@ static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct
         __builtin_sub_overflow(smaller->level.bytes, smaller_peak, &below) ||
         below == INT64_MIN)
         return false;
-    /* No phase is above the peak of its run, but by rounding. */
+    /* No phase is above the peak of its run, except by rounding. */
     if (!is_within_rounding(diff, off) || (below > 0 && !is_within_rounding(diff, below)))
         return false;
     int64_t rest = below < 0 ? below : 0;
@@ -162,8 +166,8 @@ static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct
     return true;
 }
 
-/* How many phases of the run that does not have `phase` are before it: up to the nearest that
- * the other has before it too. */
+/* Returns how many phases of the run without `phase` come before it. The count ends at the
+ * nearest phase that both runs have before `phase`. */
 static size_t place_in_other_run(const struct tts_rundiff *diff, size_t phase)
 {
     bool of_b = diff->phases[phase].where == TTS_ONLY_A;
@@ -179,7 +183,7 @@ static size_t place_in_other_run(const struct tts_rundiff *diff, size_t phase)
     return place;
 }
 
-/* Does the smaller run have phases, and only such as the larger has? */
+/* Returns true if the smaller run has phases, and the larger run has all of them. */
 static bool smaller_is_within(const struct tts_rundiff *diff, bool grew)
 {
     size_t only_smaller = grew ? diff->only_a : diff->only_b;
@@ -201,7 +205,8 @@ static void find_cause_part(struct tts_rundiff *diff)
     }
 }
 
-/* False: none goes in the direction of the change, which is less than the rounding. */
+/* Finds the phase with the largest contribution. Returns false if no phase changed in the
+ * direction of the peak; the change is smaller than the rounding then. */
 static bool choose_cause_phase(struct tts_rundiff *diff, bool grew)
 {
     int64_t most = 0;
@@ -238,7 +243,7 @@ static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
     assert(diff->cause.peak_phase < diff->phase_count);
     const struct tts_rundiff_phase *top = &diff->phases[diff->cause.peak_phase];
     if (top->where != TTS_IN_BOTH && !smaller_is_within(diff, grew))
-        return TTS_RUNDIFF_NO_PHASE; /* it may have another name there */
+        return TTS_RUNDIFF_NO_PHASE; /* the phase may have another name there */
     size_t place =
         top->where == TTS_IN_BOTH ? 0 : place_in_other_run(diff, diff->cause.peak_phase);
     struct way in_a = {.phase = top->where == TTS_ONLY_B ? place : top->a};
@@ -255,7 +260,7 @@ static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
     return TTS_RUNDIFF_TOLD;
 }
 
-/* Fills in the cause and the contributions; phases and peak are there. */
+/* Fills in the cause and the contributions. Needs the phases and the peak. */
 static void fill_cause(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
                        struct tts_rundiff *diff)
 {
@@ -284,7 +289,7 @@ bool tts_delta_share(const struct tts_delta *delta, int64_t *out)
     return true;
 }
 
-/* `slack`: up to so much is no difference. */
+/* Changes of up to `slack` bytes are not a difference. */
 static struct tts_delta delta_of(struct tts_amount a, struct tts_amount b, int64_t slack)
 {
     struct tts_delta delta = {.a = a, .b = b, .change = tts_amount_subtract(b, a)};
@@ -295,13 +300,13 @@ static struct tts_delta delta_of(struct tts_amount a, struct tts_amount b, int64
 
 /* ---- phases ---- */
 
-/* A cumulative figure also differs by what was before. */
+/* Returns false for cumulative figures, which also differ because of earlier phases. */
 static bool is_own_figure(int figure)
 {
     return figure != TTS_RUN_CUMULATIVE_PEAK && figure != TTS_RUN_CUMULATIVE_CURRENT;
 }
 
-/* What it says of one; of L1 only if that was tracked. */
+/* Returns a figure of a phase, unknown unless `is_there`. */
 static struct tts_amount figure_of(const struct tts_run *run, bool is_there, size_t at,
                                    int figure)
 {
@@ -339,7 +344,7 @@ static void fill_diff_phases(const struct tts_run *a, const struct tts_run *b,
 
 /* ---- parts ---- */
 
-/* What phases that are about no part did. */
+/* Returns the change of all phases that belong to no part. */
 static struct tts_amount change_of_others(const struct tts_run *run)
 {
     struct tts_amount sum = tts_amount_of(0);
@@ -365,7 +370,7 @@ static struct tts_amount part_of_peak(const struct tts_trainmem *mem, int part)
     return mem->has_parts ? tts_amount_of(mem->parts[part]) : (struct tts_amount){0};
 }
 
-/* Sums of as many figures as there are phases, each of them rounded. */
+/* Returns the slack of a sum of one rounded figure for each phase. */
 static int64_t slack_of_sums(const struct tts_rundiff *diff)
 {
     return diff->is_rounded ? (int64_t)(diff->phase_count + 1) * TTS_RUN_STEP_BYTES : 0;
@@ -376,7 +381,7 @@ static void fill_diff_parts(const struct tts_rundiff_side *a, const struct tts_r
 {
     struct tts_amount of_a[TTS_RUN_PARTS], of_b[TTS_RUN_PARTS];
     int64_t slack = slack_of_sums(diff);
-    /* Parts that a run states are not those that follow from the phases of another. */
+    /* Parts that a run states cannot be compared with parts computed from phases. */
     bool is_alike = a->mem->parts_are_stated == b->mem->parts_are_stated;
     measure_sides(a, of_a);
     measure_sides(b, of_b);
@@ -434,7 +439,8 @@ enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
 
 void tts_rundiff_release(struct tts_rundiff *diff)
 {
-    size_t most = 0; /* asked for: a phase of both is one line, but had the room of two */
+    /* As allocated: a phase of both runs is one entry, but two were allocated. */
+    size_t most = 0;
     for (size_t i = 0; i < diff->phase_count; i++)
         most += diff->phases[i].where == TTS_IN_BOTH ? 2 : 1;
     if (diff->phases)

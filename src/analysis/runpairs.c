@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* One of the lists; lists are short, so what is free is looked up. */
+/* One of the two lists. Lists are short, so free runs are found by search. */
 struct list {
     const struct tts_run *runs;
     size_t count;
@@ -14,7 +14,7 @@ struct pairing {
     struct tts_runpair *out;
 };
 
-/* Whether two runs may go together by a step. */
+/* Returns true if two runs may be paired in this step. */
 typedef bool alike_fn(const struct tts_run *a, const struct tts_run *b);
 
 static bool is_same_log(const struct tts_run *a, const struct tts_run *b)
@@ -50,7 +50,7 @@ const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
         return "order";
     if (by == TTS_RUNPAIR_TITLE && a->title[0] != '\0')
         return "title";
-    /* Without a title, the rank or the name of the log is the same. */
+    /* A pair without a title was found by its rank or by the name of the log. */
     if (a->rank[0] != '\0')
         return "rank";
     return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 ? "file" : "order";
@@ -72,8 +72,8 @@ static void join_runs(struct pairing *pairing, size_t a, size_t b, enum tts_runp
     pairing->out[a] = (struct tts_runpair){by, b};
 }
 
-/* The only one of a list that is like `run`, or that many if there is none or several. With
- * `only_free` the others do not count. */
+/* Returns the index of the only run in the list that is like `run`, or list->count if there is
+ * none or several. With `only_free`, runs that have a partner do not count. */
 static size_t find_only_alike(const struct pairing *pairing, const struct list *list,
                               const struct tts_run *run, alike_fn *is_alike, bool only_free)
 {
@@ -88,7 +88,8 @@ static size_t find_only_alike(const struct pairing *pairing, const struct list *
     return found;
 }
 
-/* Being alike is an equivalence here, so a join makes no other run unique. */
+/* Pairs runs that are unique in both lists. Likeness is an equivalence here, so a new pair
+ * makes no other run unique. */
 static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_free,
                         enum tts_runpair_by by)
 {
@@ -104,7 +105,8 @@ static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_f
     }
 }
 
-/* With `only_named`, joins no two whose names contradict each other. */
+/* Pairs the free runs in their order. With `only_named`, runs with contradicting names are not
+ * paired. */
 static void join_in_order(struct pairing *pairing, bool only_named)
 {
     for (size_t i = 0; i < pairing->a.count; i++) {

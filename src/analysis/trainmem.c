@@ -42,7 +42,7 @@ static char lower_letter(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Letters alone, whatever their case. */
+/* Compares names without regard to case, dashes and underscores. */
 static bool is_same_optimizer(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -68,7 +68,7 @@ bool tts_train_optimizer_find(const char *text, enum tts_train_optimizer *out)
     return false;
 }
 
-/* How long it is without `mark` and the digits that follow at its end. */
+/* Returns the length of the name without `mark` and digits at its end. */
 static size_t length_without_suffix(const char *name, size_t len, const char *mark)
 {
     size_t digits = 0, mark_len = strlen(mark);
@@ -103,7 +103,7 @@ enum tts_run_part tts_train_part_of(const char *phase_name)
     return TTS_RUN_PART_OTHER;
 }
 
-/* DRAM of one chip of a preset; 0 if that is not known. */
+/* Returns the DRAM of one chip of a preset; 0 if not known. */
 static uint64_t dram_of_preset(const char *name)
 {
     struct tts_chip chip;
@@ -114,15 +114,15 @@ static uint64_t dram_of_preset(const char *name)
     return dram.bank_bytes * dram.banks;
 }
 
-/* Whether a log that names `word` can be about a chip of this architecture. */
+/* Returns true if a log that names `word` can be about a chip of this architecture. */
 static bool names_arch(const char *word, enum tts_arch arch)
 {
     const char *name = tts_arch_name(arch);
     return word[0] == '\0' || strncasecmp(word, name, strlen(name)) == 0;
 }
 
-/* DRAM of the board that a log names ("n150", in any case); 0: the word is no board. An
- * architecture ("blackhole") is no board: its boards have different memory. */
+/* Returns the DRAM of the board that a log names ("n150", in any case), or 0 if the word is not
+ * a board. An architecture ("blackhole") is not a board: its boards have different memory. */
 static uint64_t dram_of_board(const char *word)
 {
     char name[TTS_RUN_WORD_MAX] = "";
@@ -137,7 +137,7 @@ static uint64_t dram_of_board(const char *word)
 
 enum { DEVICES_MAX = 64 };
 
-/* How far `total` is from so many devices of `each`. */
+/* Returns how far `total` is from the memory of that many devices. */
 static uint64_t distance_of_devices(uint64_t total, uint64_t each, uint32_t devices)
 {
     uint64_t all = each * devices;
@@ -145,11 +145,11 @@ static uint64_t distance_of_devices(uint64_t total, uint64_t each, uint32_t devi
 }
 
 struct found {
-    uint32_t devices; /* 0: none */
-    uint64_t each;    /* what the catalogue has for one of them */
+    uint32_t devices; /* 0: no chip found */
+    uint64_t each;    /* memory of one device in the catalogue */
 };
 
-/* Hosts have 1, 2, 4, 8, ... devices. */
+/* Tries multiples of one chip. Hosts have 1, 2, 4, 8, ... devices. */
 static void try_chip_multiples(uint64_t total, uint64_t each, uint64_t *nearest,
                                struct found *found)
 {
@@ -162,8 +162,8 @@ static void try_chip_multiples(uint64_t total, uint64_t each, uint64_t *nearest,
     }
 }
 
-/* The chip of which `total` is a multiple, to 1 %: a trace region takes a little of it. A board
- * that the log names is the only one that counts. */
+/* Finds the chip of which `total` is a multiple within 1 %: a trace region may take a little.
+ * If the log names a board, only that board is tried. */
 static struct found find_chip_of_total(uint64_t total, const char *word)
 {
     struct found found = {0};
@@ -177,9 +177,9 @@ static struct found find_chip_of_total(uint64_t total, const char *word)
     return found;
 }
 
-/* The catalogue's figure, if the log names the chip and does not print less: a trace region
- * takes some of it. Programs print whole MB, or what the banks have before anything is
- * reserved. */
+/* Returns the memory in the catalogue if the log names the chip and does not print less,
+ * because of a trace region. Otherwise returns the printed memory. Programs print whole MB, or
+ * the size of the banks before anything is reserved. */
 static int64_t memory_of_device(const struct tts_run *run, uint64_t each, int64_t printed)
 {
     enum { MB = 1 << 20 };
@@ -188,10 +188,11 @@ static int64_t memory_of_device(const struct tts_run *run, uint64_t each, int64_
     return is_it ? (int64_t)each : printed;
 }
 
-/* Sets the memory of one device, and the number of devices, by what the log says. A log prints
- * the sum over all devices of its host: a multiple of what a chip has, else it is divided by
- * the mesh that the log names. If the log names the chip or the board, the memory is what the
- * catalogue has for it. Returns false, with *mem unchanged, if the log says nothing. */
+/* Sets the memory of one device and the number of devices from the log. A log prints the sum
+ * over all devices of its host. If the sum is a multiple of the memory of a chip, that gives
+ * the number of devices; otherwise the sum is divided by the mesh that the log names. If the
+ * log names the chip or the board, the memory is the one in the catalogue. Returns false, with
+ * *mem unchanged, if the log states no memory. */
 static bool size_device_by_log(const struct tts_run *run, struct tts_trainmem *mem)
 {
     int64_t total = run->device_memory.bytes;
@@ -214,7 +215,7 @@ static bool size_device_by_log(const struct tts_run *run, struct tts_trainmem *m
     return true;
 }
 
-/* Takes the peak of all iterations, if the run states one that agrees with its phases. */
+/* Uses the peak of all iterations if the run states it and it agrees with the phases. */
 static void take_whole_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount whole = run->whole.peak;
@@ -226,7 +227,8 @@ static void take_whole_peak(const struct tts_run *run, struct tts_trainmem *mem)
     mem->peak = whole;
 }
 
-/* As printed at the end, and never below what a phase reached; less than nothing is no peak. */
+/* Finds the peak: the printed one, or a larger one that a phase reached. A negative peak counts
+ * as unknown. */
 static void find_run_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount most = {0};
@@ -254,7 +256,8 @@ static void find_run_final(const struct tts_run *run, struct tts_trainmem *mem)
         mem->final = run->phases[run->phase_count - 1].figures[TTS_RUN_CUMULATIVE_CURRENT];
 }
 
-/* The first whose cumulative peak is the peak; none if one before could have been it. */
+/* Finds the first phase whose cumulative peak is the peak. Returns false if an earlier phase
+ * without a figure could be that phase. */
 static bool find_peak_phase(const struct tts_run *run, int64_t peak_bytes, size_t *out)
 {
     for (size_t i = 0; i < run->phase_count; i++) {
@@ -269,8 +272,8 @@ static bool find_peak_phase(const struct tts_run *run, int64_t peak_bytes, size_
     return false;
 }
 
-/* A phase of another name that freed more than such phases had left freed what others had:
- * gradients, as a step of the optimizer does, then activations. */
+/* Handles phases of other names that freed more than they had allocated: the rest was freed
+ * from gradients, as a step of the optimizer does, then from activations. */
 static void free_from_other_parts(struct tts_amount *parts)
 {
     static const enum tts_run_part order[] = {TTS_RUN_PART_GRADIENTS, TTS_RUN_PART_ACTIVATIONS};
@@ -279,7 +282,7 @@ static void free_from_other_parts(struct tts_amount *parts)
         struct tts_amount *part = &parts[order[i]];
         if (!part->is_known || part->bytes <= 0 || other->bytes >= 0)
             continue;
-        /* Both fit: one is above 0, the other below. */
+        /* No overflow: one is positive, the other negative. */
         int64_t rest = part->bytes + other->bytes;
         part->bytes = rest > 0 ? rest : 0;
         other->bytes = rest < 0 ? rest : 0;
@@ -288,7 +291,7 @@ static void free_from_other_parts(struct tts_amount *parts)
         other->bytes = 0;
 }
 
-/* What the phases before left, by part. False: not known. */
+/* Sums up by part what the phases before `end` left. Returns false if a figure is not known. */
 static bool add_parts_before(const struct tts_run *run, size_t end, struct tts_amount *parts)
 {
     for (int part = 0; part < TTS_RUN_PARTS; part++)
@@ -300,7 +303,7 @@ static bool add_parts_before(const struct tts_run *run, size_t end, struct tts_a
             free_from_other_parts(parts);
         if (part != TTS_RUN_PART_GRADIENTS)
             continue;
-        /* What the forward pass kept is gone; what is left of it are gradients. */
+        /* The backward pass freed the activations; what is left of them are gradients. */
         parts[part] = tts_amount_add(parts[part], parts[TTS_RUN_PART_ACTIVATIONS]);
         parts[TTS_RUN_PART_ACTIVATIONS] = tts_amount_of(0);
     }
@@ -318,7 +321,7 @@ static bool has_phase_before(const struct tts_run *run, size_t end, enum tts_run
     return false;
 }
 
-/* The sizes expected instead of those measured, or why not. */
+/* Replaces measured sizes by expected ones. Returns why this is not possible, or NONE. */
 static enum tts_train_force put_expected_parts(const struct tts_run *run,
                                                const struct tts_trainmem *mem,
                                                struct tts_amount *parts)
@@ -338,14 +341,15 @@ static enum tts_train_force put_expected_parts(const struct tts_run *run,
     return TTS_TRAIN_FORCE_NONE;
 }
 
-/* Everything is printed to 0.005 MB. */
+/* Returns the largest rounding error: figures are printed to 0.005 MB. */
 static int64_t rounding_of_parts(const struct tts_trainmem *mem)
 {
     return (int64_t)(mem->peak_phase + 4) * TTS_RUN_HALF_STEP_BYTES;
 }
 
-/* Makes them add up to the peak: what is in no part is other; what is below nothing is nothing;
- * what is too much is taken from the phase of the peak first. Returns how much that was. */
+/* Makes the parts add up to the peak. What belongs to no part is added to "other", negative
+ * parts become 0, and an excess is first taken from the part of the phase of the peak. Returns
+ * the excess. */
 static int64_t fit_parts_to_peak(const struct tts_trainmem *mem, enum tts_run_part of_peak,
                                  const struct tts_amount *parts, int64_t *out)
 {
@@ -353,7 +357,7 @@ static int64_t fit_parts_to_peak(const struct tts_trainmem *mem, enum tts_run_pa
     for (int part = 0; part < TTS_RUN_PARTS; part++)
         out[part] = part == TTS_RUN_PART_OTHER || parts[part].bytes < 0 ? 0 : parts[part].bytes;
     for (int i = TTS_RUN_PARTS; i >= 0; i--) {
-        /* The part of the peak comes last, and gets what is left. */
+        /* The part of the phase of the peak comes last and gets the rest. */
         int part = i == 0 ? (int)of_peak : i - 1;
         if ((i > 0 && part == (int)of_peak) || part == TTS_RUN_PART_OTHER)
             continue;
@@ -392,7 +396,7 @@ static void split_peak(const struct tts_run *run, bool use_actual, struct tts_tr
     mem->parts_forced = force;
 }
 
-/* Takes the parts that the run states, if they add up to the peak but for their rounding. */
+/* Uses the parts that the run states if they add up to the peak within their rounding. */
 static bool take_stated_parts(const struct tts_run *run, struct tts_trainmem *mem)
 {
     const int64_t most_off = (TTS_RUN_PARTS + 4) * TTS_RUN_HALF_STEP_BYTES;
@@ -413,7 +417,7 @@ static bool take_stated_parts(const struct tts_run *run, struct tts_trainmem *me
     return true;
 }
 
-/* Fills in peak, its phase and its parts; what is expected and asked for is there already. */
+/* Fills in the peak, its phase and its parts. Needs the expected sizes. */
 static void measure_run_peak(const struct tts_run *run,
                              const struct tts_trainmem_options *options,
                              struct tts_trainmem *mem)
@@ -427,12 +431,12 @@ static void measure_run_peak(const struct tts_run *run,
         split_peak(run, options->use_actual_sizes, mem);
 }
 
-/* 12 GiB: what the published script takes. */
+/* 12 GiB, as the published script assumes. */
 static const int64_t assumed_device_bytes = 12LL << 30;
 
 /* ---- what was measured ---- */
 
-/* Of all phases of a part; not known if there is none. */
+/* Returns the sum over all phases of a part; unknown if there is no such phase. */
 static struct tts_amount change_of_part(const struct tts_run *run, enum tts_run_part part,
                                         uint32_t *count)
 {
@@ -447,7 +451,8 @@ static struct tts_amount change_of_part(const struct tts_run *run, enum tts_run_
     return *count > 0 ? sum : (struct tts_amount){0};
 }
 
-/* The most that was kept at once: a backward pass frees what was kept for it. */
+/* Returns the maximum of activations at one time. A backward pass frees the activations before
+ * it. */
 static struct tts_amount most_activations(const struct tts_run *run)
 {
     struct tts_amount most = {0}, now = {.is_known = true};
@@ -466,8 +471,9 @@ static struct tts_amount most_activations(const struct tts_run *run)
     return most;
 }
 
-/* What the last backward pass left, beyond what was there when the optimizer had been made and
- * beyond what phases of other names left in between; what those free was not theirs. */
+/* Returns what the last backward pass left, minus the memory after the creation of the
+ * optimizer, minus what phases of other names in between left. If those phases freed more than
+ * they allocated, they count as 0. */
 static struct tts_amount gradients_left(const struct tts_run *run)
 {
     size_t after = run->phase_count, last = run->phase_count;
@@ -518,7 +524,7 @@ static int64_t dtype_bytes(enum tts_train_dtype dtype)
     return bytes[dtype];
 }
 
-/* Not known where it is not of 64 bits. */
+/* Unknown if the product does not fit into 64 bits. */
 static struct tts_amount times_amount(struct tts_amount amount, int64_t factor)
 {
     int64_t product;
@@ -543,7 +549,7 @@ static void expect_model(const struct tts_run *run, const struct tts_trainmem_op
     }
 }
 
-/* Which optimizer it is. False: the log names one that we do not know enough of. */
+/* Chooses the optimizer. Returns false if the size of its state is not known. */
 static bool choose_run_optimizer(const struct tts_run *run,
                                  const struct tts_trainmem_options *options,
                                  struct tts_trainmem *mem)
@@ -563,11 +569,11 @@ static bool choose_run_optimizer(const struct tts_run *run,
         mem->optimizer_kind = TTS_TRAIN_ADAMW_KAHAN;
         mem->optimizer_source = TTS_TRAIN_FROM_LOG;
     }
-    /* Whether SGD has momentum, and with it a state, no log says. */
+    /* A log does not say whether SGD has momentum, and with it a state. */
     return mem->optimizer_kind != TTS_TRAIN_SGD;
 }
 
-/* Its state for a model of so many bytes. */
+/* Returns the size of the optimizer's state for a model of that size. */
 static struct tts_amount optimizer_state(struct tts_amount model, enum tts_train_dtype dtype,
                                          enum tts_train_optimizer optimizer)
 {
@@ -612,16 +618,16 @@ static void expect_sizes(const struct tts_run *run, const struct tts_trainmem_op
 
 /* ---- later iterations ---- */
 
-/* Whether zero_grad() of an optimizer leaves gradients of zeros, which the next iteration
- * finds. In the first iteration there are none. */
+/* Returns true if zero_grad() of the optimizer keeps gradients, filled with zeros. The first
+ * iteration starts without gradients, so later ones need more. */
 static bool leaves_gradients(enum tts_train_optimizer optimizer)
 {
     return optimizer == TTS_TRAIN_SGD || optimizer == TTS_TRAIN_SGD_MOMENTUM ||
            optimizer == TTS_TRAIN_ADAMW_FULL_PRECISION || optimizer == TTS_TRAIN_NO_OP;
 }
 
-/* Whether a forward pass follows the end of an iteration: "ITERATION_COMPLETE" or
- * "FIRST_ITERATION_COMPLETE". */
+/* Returns true if a forward pass follows the end of an iteration ("ITERATION_COMPLETE" or
+ * "FIRST_ITERATION_COMPLETE"). */
 static bool has_later_iteration(const struct tts_run *run)
 {
     bool is_later = false;
@@ -634,8 +640,9 @@ static bool has_later_iteration(const struct tts_run *run)
     return false;
 }
 
-/* The bound is two sets of gradients: the one that stays, and the sums that replace it one by
- * one. Models of `ttscope fit` need up to 1.57 sets more than in their first iteration. */
+/* Sets an upper bound for what later iterations need in addition: two sets of gradients, namely
+ * the set that stays and the sums that replace it one by one. Models of `ttscope fit` need up
+ * to 1.57 sets more than in their first iteration. */
 static void bound_later_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     bool is_named = mem->optimizer_source == TTS_TRAIN_FROM_LOG ||
@@ -664,10 +671,10 @@ static void size_device(const struct tts_run *run, const struct tts_trainmem_opt
     }
 }
 
-/* Whether the run itself states if it fits the device that is judged here: the memory is the
- * same (a log rounds it), and so is the name, if both are known, as boards with the same memory
- * have different numbers of chips. The statement counts more than the peak: memory in pieces
- * can be too little although the peak is below it. */
+/* Returns true if the run states whether it fits the device that is judged here. The memory
+ * must be the same (a log rounds it), and so must the name if both are known: boards with the
+ * same memory have different numbers of chips. The statement overrides the peak, because
+ * fragmented memory can be too small for a lower peak. */
 static bool states_fits(const struct tts_run *run, const struct tts_trainmem_options *options,
                         const struct tts_trainmem *mem)
 {

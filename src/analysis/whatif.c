@@ -17,48 +17,48 @@
 struct whatif_entry {
     uint64_t id, seq;
     struct tts_buffer buffer;
-    uint32_t device; /* of the recording */
-    uint32_t next;   /* of a free entry */
-    uint32_t op;     /* as opnames.h counts them */
+    uint32_t device; /* id in the recording */
+    uint32_t next;   /* next free entry, if this one is free */
+    uint32_t op;     /* index in `names` */
     uint16_t model;
     bool is_used;
-    bool is_step;  /* its allocation is among the steps */
-    bool is_trace; /* in its region or in DRAM */
+    bool is_step;  /* its allocation is a kept step */
+    bool is_trace; /* a trace, in its region or in DRAM */
 };
 
-/* Entries keep their place while they live. */
+/* The buffers that live. An entry keeps its place while it lives. */
 struct whatif_table {
     const struct tts_alloc *alloc;
     struct whatif_entry *entries;
-    size_t count, capacity; /* of entries ever used */
-    uint32_t first_free;    /* + 1 */
+    size_t count, capacity; /* of entries, used and free */
+    uint32_t first_free;    /* place + 1; 0: none */
     size_t used;
-    struct tts_hashtable by_key; /* device and id */
+    struct tts_hashtable by_key; /* finds an entry by device and id */
     uint64_t seed;
 };
 
 enum whatif_step_kind {
     STEP_TAKE,
     STEP_GIVE,
-    STEP_SMALL, /* in L1_SMALL: size and page are those of one core */
-    STEP_TRACE, /* in its region, or in DRAM if there is none */
+    STEP_SMALL, /* in L1_SMALL; size and page are those of one core */
+    STEP_TRACE, /* a trace in its region, or in DRAM if there is no region */
     STEP_CAPTURE,
 };
 
 struct whatif_step {
     uint64_t size_bytes, page_bytes;
-    uint32_t place; /* of the entry; not of a CAPTURE */
-    uint16_t cores; /* of a sharding over the first banks; 0: interleaved */
+    uint32_t place; /* place of the entry; unused for CAPTURE */
+    uint16_t cores; /* number of banks of a sharded buffer; 0: interleaved */
     uint8_t model;
     uint8_t kind : 4;      /* enum whatif_step_kind */
-    uint8_t placement : 4; /* enum tts_placement, not AT */
+    uint8_t placement : 4; /* enum tts_placement, never AT */
 };
 
-enum { RECENT_REQUESTS = 4096 }; /* a power of 2 */
+enum { RECENT_REQUESTS = 4096 }; /* power of 2 */
 
-/* Requests that were met before, each at the place of its hash. Most requests are like one of
- * them; a step then has only that place. A writer and a reader of steps each have one, and both
- * go through the same changes. */
+/* Recent requests, each at the index of its hash. Most requests equal a recent one, and a step
+ * then stores the index only. The writer and the reader of steps each have such a table and
+ * change it in the same way. */
 struct whatif_recent {
     struct whatif_step requests[RECENT_REQUESTS]; /* their `place` is 0 */
 };
@@ -66,63 +66,64 @@ struct whatif_recent {
 struct whatif_steps {
     unsigned char *bytes;
     size_t used, capacity;
-    struct whatif_recent *recent; /* NULL until the first */
-    bool is_kept;                 /* false: not asked for, or too many */
+    struct whatif_recent *recent; /* NULL until the first step */
+    bool is_kept;                 /* false: not asked for, or too many steps */
 };
 
 struct whatif_model {
     struct tts_device *device;
     uint32_t id;
-    bool is_pending; /* a source of it is */
+    bool is_pending; /* a source of this model has an unchecked program */
     struct whatif_fill {
-        uint64_t bytes, peak_bytes, peak_seq; /* of blocks, placed or not */
+        uint64_t bytes, peak_bytes, peak_seq; /* of blocks, placed or only counted */
         uint64_t failures, deficit_bytes, deficit_seq;
     } fill[TTS_POOLS];
-    /* Of traces, wherever they are; failures that a larger trace region prevents. */
+    /* Traces in either region, and failures that a larger trace region prevents. */
     uint64_t trace_bytes, trace_peak_bytes, trace_failures;
 };
 
-/* When and where something happened. */
+/* When and where an event happened. */
 struct whatif_moment {
     uint64_t seq, time_ns;
     bool has_time;
-    uint32_t device; /* of the recording */
-    uint32_t op;     /* as opnames.h counts them */
+    uint32_t device; /* id in the recording */
+    uint32_t op;     /* index in `names` */
 };
 
-/* A circular buffer of the program under way; its ranges are those of the source. */
+/* A circular buffer of the current program. Its ranges are in the arrays of the source. */
 struct whatif_cb {
     uint64_t bytes;
     size_t first_range, range_count;
 };
 
-/* A device of the recording: a chip, a mesh or neither. */
+/* A device of the recording: a chip of a mesh, a mesh, or a single device. */
 struct whatif_source {
     uint32_t id;
-    uint16_t mesh;     /* its index; its own: it is no chip of one */
-    uint16_t model;    /* TTS_WHATIF_DEVICES_MAX: none yet; of a chip that of its mesh counts */
-    bool is_pending;   /* circular buffers were not looked at */
-    bool is_unchecked; /* some cannot be laid out */
-    bool is_counted, has_failed; /* its program */
+    uint16_t mesh; /* index of the mesh; its own index if it is not a chip of a mesh */
+    /* TTS_WHATIF_DEVICES_MAX: none yet. For a chip, the model of its mesh counts. */
+    uint16_t model;
+    bool is_pending;             /* circular buffers wait for their check */
+    bool is_unchecked;           /* some circular buffers cannot be laid out */
+    bool is_counted, has_failed; /* of the current program */
     struct whatif_cb *cbs;
     size_t cb_count, cb_capacity;
     struct tts_core_range *ranges;
     size_t range_count, range_capacity;
-    struct whatif_moment last; /* of its circular buffers */
+    struct whatif_moment last; /* moment of the last circular buffer */
 };
 
-/* A buffer of a keyframe. */
+/* A buffer that lived before the first event, from a keyframe. */
 struct whatif_before {
     struct tts_live live;
     uint32_t op;
-    bool is_single; /* of single cores */
+    bool is_single; /* allocated on single cores */
 };
 
 struct tts_whatif {
     const struct tts_alloc *alloc;
     struct tts_chip chip;
     bool dram_only;
-    uint64_t stop_seq; /* a refused request after which there were only frees and ends; or 0 */
+    uint64_t stop_seq; /* refused request followed by frees and ends only; 0: none */
     struct tts_whatif_counts counts;
     struct whatif_source sources[TTS_WHATIF_DEVICES_MAX];
     size_t source_count;
@@ -133,7 +134,7 @@ struct tts_whatif {
     struct tts_opnames *names;
     struct tts_whatif_failure first;
     bool has_failed;
-    struct whatif_before *before; /* of the keyframe under way */
+    struct whatif_before *before; /* from the current keyframe */
     size_t before_count, before_capacity;
 };
 
@@ -194,7 +195,7 @@ static void free_entry_place(struct whatif_table *table, uint32_t place)
     table->first_free = place + 1;
 }
 
-/* A place for a key that is not there, its key filled in. TTS_E_RANGE, TTS_E_NOMEM. */
+/* Adds an entry with a new key and returns its place. TTS_E_RANGE: too many. TTS_E_NOMEM. */
 static enum tts_status add_entry(struct whatif_table *table, uint32_t device, uint64_t id,
                                  uint32_t *place, struct tts_error *err)
 {
@@ -227,7 +228,7 @@ static void remove_entry(struct whatif_table *table, uint32_t place)
 
 /* ---- requests ---- */
 
-enum { UNKNOWN_PAGE = 2048 }; /* a tile of bfloat16, which most pages are */
+enum { UNKNOWN_PAGE = 2048 }; /* size of a bfloat16 tile, the most common page */
 
 static enum tts_status fail_past_64_bits(struct tts_error *err)
 {
@@ -239,7 +240,7 @@ static bool is_dram_pool(enum tts_pool pool)
     return pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE;
 }
 
-/* The first `cores` of the grid, row by row. */
+/* Returns ranges for the first `cores` cores of the grid, row by row. */
 static size_t first_cores_of_grid(uint32_t cores, uint32_t columns,
                                   struct tts_core_range out[2])
 {
@@ -264,7 +265,7 @@ static enum tts_status fail_too_many_cores(uint32_t cores, uint64_t there, bool 
                          cores, there);
 }
 
-/* How many there are, and in a row. TTS_E_NOT_FOUND: nobody knows. */
+/* Counts the cores, or the DRAM banks, and the columns. TTS_E_NOT_FOUND: not known. */
 static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
                                         uint32_t *columns, uint64_t *there,
                                         struct tts_error *err)
@@ -279,12 +280,12 @@ static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
     return TTS_OK;
 }
 
-/* One page of `bytes` on each of the first `cores`. */
+/* Makes a request with one page of `bytes` on each of the first `cores` cores. */
 static enum tts_status shard_request(uint32_t cores, uint64_t bytes,
                                      const struct tts_chip *chip,
                                      struct tts_whatif_request *out, struct tts_error *err)
 {
-    uint32_t columns = 0; /* gcc -O1 does not see that they are set where they are used */
+    uint32_t columns = 0; /* gcc -O1 does not see that both are always set before use */
     uint64_t there = 0;
     bool dram = is_dram_pool(out->request.pool);
     enum tts_status status = count_chip_cores(chip, dram, &columns, &there, err);
@@ -334,7 +335,7 @@ enum tts_status tts_whatif_map(const struct tts_event *event, const struct tts_c
         .request = {.pool = event->pool, .placement = event->placement}};
     if (out->request.placement == TTS_PLACE_AT)
         out->request.placement = TTS_PLACE_DEFAULT;
-    /* L1_SMALL has only sharded ones; on how many cores is the same to every bank. */
+    /* L1_SMALL has sharded buffers only. The number of cores does not matter to a bank. */
     if (event->pool == TTS_POOL_L1_SMALL && cores == 0)
         cores = 1;
     if (cores == 0)
@@ -348,10 +349,12 @@ _Static_assert(sizeof(struct whatif_step) == 24, "a step has padding, and is com
 
 _Static_assert(TTS_WHATIF_DEVICES_MAX <= 256, "a model has one byte");
 
-/* Steps as bytes. A step is a number of 1 to 5 bytes, seven bits each, the lowest first. Its
- * two lowest bits are a code, the others are its value: GIVE      the place AGAIN     the index
- * of the request in the recent ones; the place follows REQUEST   the same; then the request
- * itself, and the place CAPTURE   the model */
+/* Steps as bytes. A step begins with a number of 1 to 5 bytes, seven bits each, the lowest
+ * first. Its two lowest bits are a code, the other bits are a value:
+ *     GIVE      the place
+ *     AGAIN     the index in the recent requests; the place follows
+ *     REQUEST   the same index; the request and the place follow
+ *     CAPTURE   the model */
 
 enum { CODE_GIVE, CODE_AGAIN, CODE_REQUEST, CODE_CAPTURE, CODE_BITS = 2 };
 
@@ -367,7 +370,7 @@ static unsigned char *put_step_number(unsigned char *to, uint32_t value)
     return to;
 }
 
-/* Our own bytes: they are whole. */
+/* Needs no bounds check: the bytes are our own and complete. */
 static const unsigned char *get_step_number(const unsigned char *from, uint32_t *out)
 {
     uint32_t value = 0;
@@ -436,7 +439,7 @@ static enum tts_status new_modelled_device(const struct tts_whatif *whatif,
     return tts_device_new(chip, &config, whatif->alloc, out, err);
 }
 
-/* The device of an id, known from now on. */
+/* Finds the source of a device id, or adds one. */
 static enum tts_status find_source(struct tts_whatif *whatif, uint32_t id, size_t *out,
                                    struct tts_error *err)
 {
@@ -455,7 +458,7 @@ static enum tts_status find_source(struct tts_whatif *whatif, uint32_t id, size_
     return TTS_OK;
 }
 
-/* The modelled device of a source. */
+/* Finds the modelled device of a source, or makes one. */
 static enum tts_status model_of_source(struct tts_whatif *whatif, size_t source, size_t *model,
                                        struct tts_error *err)
 {
@@ -484,7 +487,7 @@ static bool is_mesh_source(const struct tts_whatif *whatif, size_t source)
     return false;
 }
 
-/* Is it one that a run of DRAM alone needs? */
+/* Returns true if the run needs the event. A run of DRAM alone skips most events. */
 static bool event_matters(const struct tts_whatif *whatif, const struct tts_event *event)
 {
     if (!whatif->dram_only)
@@ -495,7 +498,7 @@ static bool event_matters(const struct tts_whatif *whatif, const struct tts_even
            event->kind == TTS_EVENT_FAILURE;
 }
 
-/* The name of an item's operation, as opnames.h counts it. */
+/* Returns the index of the operation's name in `names`. */
 static uint32_t op_name_of(struct tts_whatif *whatif, const struct tts_item *item)
 {
     uint32_t op = tts_opnames_find(whatif->names, item->op.hash);
@@ -536,7 +539,7 @@ static struct whatif_recent *new_recent(const struct tts_alloc *alloc)
     return recent;
 }
 
-/* Room for one step more. False: there is none. */
+/* Makes room for one more step. Returns false if there is none. */
 static bool widen_steps(struct tts_whatif *whatif)
 {
     struct whatif_steps *steps = &whatif->steps;
@@ -551,14 +554,14 @@ static bool widen_steps(struct tts_whatif *whatif)
     return grown != NULL;
 }
 
-/* Where there is no room they are all dropped. */
+/* Stores a step. If there is no room, drops all steps. */
 static void keep_step(struct tts_whatif *whatif, const struct whatif_step *step)
 {
     struct whatif_steps *steps = &whatif->steps;
     if (!steps->is_kept)
         return;
     if (!widen_steps(whatif)) {
-        drop_steps(whatif); /* the file is there to be read again */
+        drop_steps(whatif); /* the caller can read the file again */
         return;
     }
     unsigned char *to = steps->bytes + steps->used;
@@ -604,10 +607,10 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
 
 struct trial {
     const struct tts_whatif *whatif;
-    enum tts_pool pool; /* only steps of this pool are run */
+    enum tts_pool pool; /* only steps of this pool run */
     struct tts_device *devices[TTS_WHATIF_DEVICES_MAX];
     struct held {
-        struct tts_buffer buffer; /* its id is 0 where there is none */
+        struct tts_buffer buffer; /* id 0: no buffer */
         uint8_t model;
     } * held; /* by place */
     size_t held_count;
@@ -662,7 +665,7 @@ static enum tts_status take_step(struct tts_device *device, const struct whatif_
     return tts_device_alloc(device, &request, out, NULL);
 }
 
-/* Returns true if the step takes something of the pool that is tried. */
+/* Returns true if the step allocates in the pool of the trial. */
 static bool is_tried(const struct trial *trial, const struct whatif_step *step,
                      const struct tts_device *device)
 {
@@ -676,7 +679,7 @@ static bool is_tried(const struct trial *trial, const struct whatif_step *step,
 static enum tts_status give_held(struct trial *trial, struct held *held)
 {
     if (held->buffer.id == 0)
-        return TTS_OK; /* of another pool */
+        return TTS_OK; /* the buffer is in another pool */
     enum tts_status status = tts_device_release(trial->devices[held->model], &held->buffer);
     held->buffer.id = 0;
     return status;
@@ -721,7 +724,8 @@ static enum tts_status try_steps_on(const struct tts_whatif *whatif, enum tts_po
     end_trial(&trial);
     if (status == TTS_E_NOMEM)
         return status;
-    assert(status == TTS_OK || status == TTS_E_FULL); /* each was taken before, or could be */
+    assert(status == TTS_OK ||
+           status == TTS_E_FULL); /* the requests are valid: the first run accepted them */
     *passes = status == TTS_OK;
     return TTS_OK;
 }
@@ -752,7 +756,7 @@ enum tts_status tts_whatif_try_region(const struct tts_whatif *whatif, enum tts_
 
 /* ---- failures ---- */
 
-/* The larger first, then the older. */
+/* Orders by size, largest first, then by age, oldest first. */
 static bool comes_first_in_top(const struct tts_whatif_live *a, const struct tts_whatif_live *b)
 {
     return a->block_bytes != b->block_bytes ? a->block_bytes > b->block_bytes : a->seq < b->seq;
@@ -791,7 +795,7 @@ static void note_live_buffers(const struct tts_whatif *whatif,
     }
 }
 
-/* Notes what a modelled device refused, and all that was live if it is the first failure. */
+/* Counts a failure. Keeps the first failure with the buffers that lived then. */
 static void note_whatif_failure(struct tts_whatif *whatif, const struct whatif_moment *when,
                                 struct tts_whatif_failure *failure, size_t model)
 {
@@ -888,7 +892,7 @@ bool tts_whatif_get_pool(const struct tts_whatif *whatif, size_t idx, enum tts_p
                                     .deficit_seq = fill->deficit_seq};
     if (layout)
         out->layout = *layout;
-    /* A pool of no bytes has no statistics, but there may have been wishes. */
+    /* A pool of 0 bytes has no statistics, but requests may have been counted. */
     if (!tts_device_stats(model->device, pool, &out->stats))
         out->stats = (struct tts_pool_stats){.unplaced_bytes = fill->bytes};
     out->stats.peak_bytes = fill->peak_bytes;
@@ -954,7 +958,7 @@ bool tts_whatif_find(const struct tts_whatif *whatif, uint32_t device, uint64_t 
 
 /* ---- programs ---- */
 
-/* False: it cannot be laid out on this device. */
+/* Lays out the circular buffers. Returns false if this device cannot have them. */
 static bool lay_out_program(struct tts_device *device, const struct whatif_source *source,
                             uint64_t program_id)
 {
@@ -973,7 +977,7 @@ static bool lay_out_program(struct tts_device *device, const struct whatif_sourc
     return true;
 }
 
-/* What the runtime would check of one program. False: it was not looked at. */
+/* Checks one program as the runtime does. Returns false if it could not be checked. */
 static bool check_program(struct tts_whatif *whatif, struct whatif_source *source, size_t model,
                           bool *has_failed)
 {
@@ -981,7 +985,7 @@ static bool check_program(struct tts_whatif *whatif, struct whatif_source *sourc
     uint64_t failures = tts_device_failures(device);
     if (!lay_out_program(device, source, whatif->counts.programs))
         return false;
-    /* In the mode of these devices a program that does not fit is noted, and that is all. */
+    /* In this mode, the device counts a program that does not fit and returns TTS_OK. */
     if (tts_device_run_program(device, NULL) != TTS_OK)
         return false;
     if (tts_device_failures(device) == failures || source->has_failed)
@@ -994,7 +998,7 @@ static bool check_program(struct tts_whatif *whatif, struct whatif_source *sourc
     return true;
 }
 
-/* Looks at the programs of a modelled device, before something changes there; of all. */
+/* Checks the waiting programs of a modelled device, before its memory changes. */
 static void run_pending_programs(struct tts_whatif *whatif, size_t model)
 {
     bool any = false, has_failed = false, is_new = false;
@@ -1007,7 +1011,7 @@ static void run_pending_programs(struct tts_whatif *whatif, size_t model)
             continue;
         if (!source->is_counted && !is_new) {
             is_new = true;
-            whatif->counts.programs++; /* also the number it has in messages */
+            whatif->counts.programs++; /* also its number in messages */
         }
         source->is_counted = true;
         source->is_pending = false;
@@ -1037,7 +1041,7 @@ static void forget_program(struct whatif_source *source)
     source->is_unchecked = source->is_counted = source->has_failed = false;
 }
 
-/* Another program on the device, and on its chips. */
+/* Begins a new program on the device and on its chips. */
 static void begin_program(struct tts_whatif *whatif, size_t source)
 {
     for (size_t i = 0; i < whatif->source_count; i++) {
@@ -1079,7 +1083,7 @@ static enum tts_status add_program_part(struct tts_whatif *whatif,
     struct whatif_source *at = &whatif->sources[source];
     size_t model;
     if (event->borrowed)
-        return TTS_OK; /* it takes nothing of its own */
+        return TTS_OK; /* it takes no memory of its own */
     if (event->kind != TTS_EVENT_CB) {
         whatif->counts.other_parts++;
         return TTS_OK;
@@ -1113,7 +1117,8 @@ static enum tts_status give_entry(struct tts_whatif *whatif, uint32_t place,
     if (entry->buffer.block_bytes > 0) {
         struct whatif_model *model = &whatif->models[entry->model];
         enum tts_status status = tts_device_release(model->device, &entry->buffer);
-        assert(status == TTS_OK || status == TTS_E_NOMEM); /* the table has what is there */
+        assert(status == TTS_OK ||
+               status == TTS_E_NOMEM); /* the table has only buffers that exist */
         if (status != TTS_OK)
             return tts_error_set(err, status, "out of memory");
         model->fill[entry->buffer.pool].bytes -= entry->buffer.block_bytes;
@@ -1148,8 +1153,8 @@ static void count_taken_trace(struct whatif_model *model, const struct tts_buffe
         model->trace_peak_bytes = model->trace_bytes;
 }
 
-/* What was asked for cannot be at all: it has an entry, so that its free is known, and no
- * bytes. */
+/* Counts a request that no device can serve. Its entry stays, with 0 bytes, so that its free is
+ * recognized. */
 static void note_impossible(struct tts_whatif *whatif, const struct tts_event *event,
                             const struct whatif_moment *when, const struct tts_error *why,
                             size_t model)
@@ -1206,7 +1211,7 @@ static void keep_take_step(struct tts_whatif *whatif, const struct tts_event *ev
     } else if (entry->buffer.pool == TTS_POOL_L1_SMALL) {
         step.kind = STEP_SMALL;
         step.size_bytes = request->page_bytes;
-        step.cores = 1; /* a bank gives up the same on any number of cores */
+        step.cores = 1; /* the number of cores does not matter to a bank */
     } else if (entry->buffer.pool != TTS_POOL_DRAM) {
         return;
     }
@@ -1214,7 +1219,7 @@ static void keep_take_step(struct tts_whatif *whatif, const struct tts_event *ev
     entry->is_step = true;
 }
 
-/* Asks the modelled device. Traces go where it has room for them. */
+/* Sends a request to the modelled device. The device chooses the region for a trace. */
 static enum tts_status ask_model(struct tts_whatif *whatif, const struct tts_event *event,
                                  struct tts_whatif_request *request, size_t model,
                                  struct tts_buffer *out, struct tts_error *err)
@@ -1229,7 +1234,7 @@ static enum tts_status ask_model(struct tts_whatif *whatif, const struct tts_eve
     status = event->pool == TTS_POOL_TRACE
                  ? tts_device_alloc_trace(device, event->size_bytes, out, err)
                  : tts_device_alloc(device, &request->request, out, err);
-    if (status == TTS_E_RANGE) /* of the device it means: past 64 bits */
+    if (status == TTS_E_RANGE) /* a device returns RANGE if a size exceeds 64 bits */
         status = err->status = TTS_E_INVALID;
     return status;
 }
@@ -1255,7 +1260,7 @@ static enum tts_status take_entry(struct tts_whatif *whatif, const struct tts_ev
     whatif->counts.unknown_pages += request.page_is_unknown;
     whatif->counts.padded += request.is_padded && !request.page_is_unknown;
     if (tts_device_failures(device) > failures)
-        note_refused(whatif, event, when, model); /* before it is among what lives */
+        note_refused(whatif, event, when, model); /* before this buffer counts as live */
     entry->buffer = buffer;
     entry->is_trace = event->pool == TTS_POOL_TRACE;
     if (entry->is_trace)
@@ -1277,7 +1282,7 @@ static enum tts_status run_whatif_alloc(struct tts_whatif *whatif,
     if (status != TTS_OK)
         return status;
     run_pending_programs(whatif, model);
-    if (place != TTS_HASHTABLE_NONE) /* its free was not told */
+    if (place != TTS_HASHTABLE_NONE) /* its free is missing in the recording */
         status = give_entry(whatif, place, err);
     if (status == TTS_OK)
         status = add_entry(&whatif->table, event->device, event->id, &place, err);
@@ -1306,8 +1311,8 @@ static enum tts_status run_whatif_free(struct tts_whatif *whatif, const struct t
     return give_entry(whatif, place, err);
 }
 
-/* A request that was refused when it was recorded: would it have been here? Nothing of it
- * stays, as nothing did then. */
+/* Tries a request that failed in the original run, and frees the buffer at once, as nothing was
+ * allocated then either. */
 static enum tts_status retry_refused(struct tts_whatif *whatif, const struct tts_event *event,
                                      size_t source, const struct whatif_moment *when,
                                      struct tts_error *err)
@@ -1388,7 +1393,7 @@ static enum tts_status run_before(struct tts_whatif *whatif, const struct whatif
     return status == TTS_OK ? run_whatif_alloc(whatif, &event, source, &when, err) : status;
 }
 
-/* In the order in which they came to be. */
+/* Allocates the buffers of the keyframe in the order of their events. */
 static enum tts_status end_keyframe(struct tts_whatif *whatif, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;
@@ -1423,7 +1428,7 @@ enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
     whatif->dram_only = config->dram_only;
     whatif->steps.is_kept = config->keeps_steps;
     whatif->table.seed = tts_seed();
-    /* Whether there can be one is said now, not at the first event. */
+    /* Report an invalid chip now, not at the first event. */
     enum tts_status status =
         new_modelled_device(whatif, &whatif->chip, TTS_MODE_OVERCOMMIT, &probe, err);
     if (status == TTS_OK) {
@@ -1460,7 +1465,7 @@ void tts_whatif_free(struct tts_whatif *whatif)
 
 /* ---- items ---- */
 
-/* A mesh of meshes cannot be, and is passed over. */
+/* Notes that a device is a chip of a mesh. A mesh of meshes is impossible and ignored. */
 static enum tts_status join_mesh(struct tts_whatif *whatif, const struct tts_item *item,
                                  struct tts_error *err)
 {
@@ -1472,7 +1477,7 @@ static enum tts_status join_mesh(struct tts_whatif *whatif, const struct tts_ite
         return status;
     if (chip == mesh || whatif->sources[mesh].mesh != mesh || is_mesh_source(whatif, chip))
         return TTS_OK;
-    run_all_programs(whatif); /* its program is that of where it was */
+    run_all_programs(whatif); /* the waiting program belongs to the former model */
     whatif->sources[chip].mesh = (uint16_t)mesh;
     return TTS_OK;
 }
@@ -1515,7 +1520,7 @@ static enum tts_status run_event(struct tts_whatif *whatif, const struct tts_ite
         return run_trace_begin(whatif, source, err);
     case TTS_EVENT_FAILURE:
         return retry_refused(whatif, event, source, &when, err);
-    case TTS_EVENT_TRACE_END: /* the trace that it ended with has done so */
+    case TTS_EVENT_TRACE_END: /* the model needs only the beginning of a trace */
     case TTS_EVENT_OP_BEGIN:
     case TTS_EVENT_OP_END:
         break;
@@ -1547,7 +1552,7 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
         tts_item_follow_stop(item, &whatif->stop_seq);
         return TTS_OK;
     case TTS_ITEM_KEYFRAME:
-    case TTS_ITEM_PART: /* of a program that was looked at before */
+    case TTS_ITEM_PART: /* of a program that ran before the file */
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:
     case TTS_ITEM_END:

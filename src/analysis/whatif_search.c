@@ -4,14 +4,14 @@
 
 #include <assert.h>
 
-/* No bank has more; half of what a space can be leaves room for what is reserved. */
+/* No bank is larger. Half of the largest space leaves room for reserved bytes. */
 #define MOST_BYTES (TTS_SPACE_MAX_BYTES / 2)
-enum { FIRST_PART = 4096 }; /* the first step up is this part of the lower bound */
+enum { FIRST_PART = 4096 }; /* the first step up is 1/4096 of the lower bound */
 
 struct search {
     const struct tts_whatif_search *asked;
     struct tts_whatif_found *out;
-    uint64_t low, high; /* in steps: failed, passed */
+    uint64_t low, high; /* in steps: `low` failed, `high` passed */
 };
 
 static enum tts_status run_size(struct search *search, uint64_t steps, bool *passes,
@@ -22,7 +22,7 @@ static enum tts_status run_size(struct search *search, uint64_t steps, bool *pas
     return asked->run(asked->ctx, steps * asked->step_bytes, passes, err);
 }
 
-/* From the lower bound up until one passes. */
+/* Goes up from the lower bound until a size passes. */
 static enum tts_status search_up(struct search *search, struct tts_error *err)
 {
     const uint64_t most = MOST_BYTES / search->asked->step_bytes;
@@ -45,7 +45,7 @@ static enum tts_status search_up(struct search *search, struct tts_error *err)
         if (passes)
             search->high = next;
         else if (next == most)
-            return TTS_OK; /* never */
+            return TTS_OK; /* no size passes */
         else
             search->low = next;
     }
