@@ -1,5 +1,5 @@
-/* chartparts.h: what the charts of memory have in common: colours, letters, a scale with round
- * ticks, a legend, a heading. Lengths as in drawing.h, sizes in bytes. */
+/* chartparts.h: parts that all memory charts share: colours, fonts, a scale with round ticks, a
+ * legend, a heading. Lengths are as in drawing.h, sizes in bytes. */
 #pragma once
 
 #include "views/chart/drawing.h"
@@ -7,9 +7,9 @@
 enum {
     TTS_PX = TTS_SVG_PX,
     TTS_CHART_MARGIN = 24 * TTS_PX,
-    TTS_CHART_LINE = 118, /* percent of a font's size from a line of text to the next */
+    TTS_CHART_LINE = 118, /* distance between lines of text, in percent of the font size */
     TTS_CHART_LEGEND_MAX = 8,
-    TTS_CHART_PHASE_EMS = 18, /* no phase of a training program has a longer name */
+    TTS_CHART_PHASE_EMS = 18, /* the longest phase name of a training program fits */
 };
 
 #define TTS_INK ((struct tts_paint){0x1b2733, 255})
@@ -20,80 +20,84 @@ enum {
 #define TTS_INK_WARNING ((struct tts_paint){0xc80000, 255}) /* red letters on white */
 #define TTS_INK_GOOD ((struct tts_paint){0x1d6b3a, 255})
 #define TTS_INK_WHITE ((struct tts_paint){0xffffff, 255})
-#define TTS_INK_VEIL ((struct tts_paint){0xffffff, 235}) /* behind letters that cross lines */
+#define TTS_INK_VEIL ((struct tts_paint){0xffffff, 235}) /* ground of text that crosses lines  \
+                                                          */
 
-/* The most that a chart can tell apart; what is more is drawn as this much. */
+/* The largest size that a chart can show. Larger sizes are drawn as this size. */
 #define TTS_CHART_BYTES_MAX (INT64_MAX / 4)
 
-/* From `low` bytes at the bottom to `high` at the top of a plot, with ticks at multiples of
- * `step`, in hundredths of a MB. */
+/* The vertical scale of a plot: `low` bytes at the bottom, `high` bytes at the top, ticks at
+ * multiples of `step`, in hundredths of a MB. */
 struct tts_chart_scale {
     int64_t low, high; /* low <= 0 < high */
     int64_t step;
 };
 
-/* `low` and `high` are what has to be seen; a tenth is left above, and below where low < 0. */
+/* Makes a scale that shows `low` and `high`, with a tenth of space above, and below if low <
+ * 0. */
 struct tts_chart_scale tts_chart_scale_of(int64_t low, int64_t high, int64_t ticks);
 
-/* Where `bytes` lies over the bottom of a plot of this height. */
+/* Returns the height of `bytes` above the bottom of a plot of this height. */
 int64_t tts_chart_height(const struct tts_chart_scale *scale, int64_t bytes, int64_t height);
 
 enum { TTS_CHART_MB_MAX = 32 };
 
-/* So little that whole MB say nothing: below 100 MB. What is said of a run has decimals where
- * its peak is small, a limit where it is. */
+/* Returns true below 100 MB, where whole MB are too coarse. The figures of a run have decimals
+ * if its peak is small; a limit has decimals if the limit is small. */
 bool tts_chart_is_small(int64_t bytes);
 
-/* "8279 MB", rounded as "%.0f" does it; "0.42 MB" with decimals. Terminated; returns `out`. */
+/* Writes "8279 MB", rounded as "%.0f" does, or "0.42 MB" with decimals. Returns `out`. */
 const char *tts_chart_mb(char out[TTS_CHART_MB_MAX], bool has_decimals, int64_t bytes);
-/* Of a limit, and of whatever else stands for itself. */
+/* Like tts_chart_mb(), with decimals if `bytes` is small. For limits and other single
+ * figures. */
 const char *tts_chart_own_mb(char out[TTS_CHART_MB_MAX], int64_t bytes);
 
-/* The width of the widest number at a tick. */
+/* Returns the width of the widest number at a tick. */
 int64_t tts_chart_ticks_width(const struct tts_chart_scale *scale, struct tts_font font);
 
-/* Grid, ticks and their numbers, which end left of the plot. */
+/* Draws the grid, the ticks and their numbers, which are left of the plot. */
 void tts_chart_draw_ticks(struct tts_drawing *d, const struct tts_chart_scale *scale,
                           struct tts_svg_box plot, struct tts_font font);
-/* "Memory (MB)", upwards, in the middle of the plot. */
+/* Draws "Memory (MB)" upwards, at the middle of the plot. */
 void tts_chart_draw_unit(struct tts_drawing *d, struct tts_svg_box plot, int64_t x);
 
 struct tts_chart_legend {
     const char *text;
     struct tts_paint paint;
     bool is_line;
-    int64_t stroke_width, dash; /* of a line */
-    uint8_t area_alpha;         /* of a line: what is below it is filled */
+    int64_t stroke_width, dash; /* for a line */
+    uint8_t area_alpha;         /* for a line: opacity of the area below */
 };
 
-/* That of the limits. */
+/* Returns the legend entry of the limits. */
 struct tts_chart_legend tts_chart_limit_legend(int64_t stroke_width, int64_t dash);
 
-/* Title and legend in the middle of the width; returns where the plot may begin. The title may
- * be NULL. */
+/* Draws the title and the legend, centred. Returns where the plot may begin. The title may be
+ * NULL. */
 int64_t tts_chart_draw_head(struct tts_drawing *d, const char *title,
                             const struct tts_chart_legend *legends, size_t count);
-/* The least width of a drawing that has this legend in rows of three. */
+/* Returns the smallest width of a drawing that shows this legend in rows of three. */
 int64_t tts_chart_head_width(const struct tts_chart_legend *legends, size_t count);
 
-/* Adds a line of text below a finished chart, and to its description, which is the text kept
- * last. The drawing grows by that line. */
+/* Adds a line of text below a finished chart, and to the description, which must be the text
+ * kept last. The drawing grows by that line. */
 void tts_chart_draw_foot(struct tts_drawing *d, const char *text);
 
-/* Shapes, in short. */
+/* Draws a straight line. */
 void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts_svg_point to,
                     struct tts_paint paint, int64_t width, int64_t dash);
-/* Draws the dashed line of a limit from line.x to line.x + line.width at line.y. The line has a
- * gap at every ground of a text, among the shapes from number `first` on. */
+/* The line of a limit. tts_chart_draw_limit() draws it dashed from line.x to line.x +
+ * line.width at line.y, with a gap at each text ground among the shapes from number `first`
+ * on. */
 struct tts_chart_stroke {
     int64_t width, dash;
 };
 void tts_chart_draw_limit(struct tts_drawing *d, size_t first, struct tts_svg_box line,
                           struct tts_chart_stroke stroke);
-/* A white, nearly opaque ground for a text that is put next. */
+/* Draws a white, nearly opaque ground for the text that is put next. */
 void tts_chart_veil(struct tts_drawing *d, const struct tts_text_at *at, int64_t width);
 
-/* "67.4 % of 12288 MB", "< 0.1 % of 12288 MB". Terminated; returns `out`. */
+/* Writes "67.4 % of 12288 MB" or "< 0.1 % of 12288 MB". Returns `out`. */
 enum { TTS_CHART_USAGE_MAX = 64 };
 const char *tts_chart_usage(char out[TTS_CHART_USAGE_MAX], int64_t bytes, int64_t device);
 

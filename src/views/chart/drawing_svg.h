@@ -1,5 +1,5 @@
-/* drawing_svg.h: a drawing as an SVG document of its own, with real text. The same drawing
- * gives the same bytes. Errors are the stream's. */
+/* drawing_svg.h: writes a drawing as an SVG document of its own, with real text. The same
+ * drawing gives the same bytes. Errors are those of the stream. */
 #pragma once
 
 #include "views/chart/drawing.h"

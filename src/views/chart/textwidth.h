@@ -1,6 +1,6 @@
-/* textwidth.h: how wide a text is, before any font is at hand: an upper estimate from the
- * advance widths of DejaVu Sans, so that one layout serves all writers of a drawing. Texts are
- * foreign bytes; lengths are in hundredths of a pixel. No memory is taken. */
+/* textwidth.h: estimates the width of a text without a font. The estimate is an upper bound
+ * from the advance widths of DejaVu Sans, so that one layout serves all writers of a drawing.
+ * Texts are foreign bytes; lengths are in hundredths of a pixel. Allocates nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,32 +8,33 @@
 #include <stdint.h>
 
 struct tts_font {
-    int64_t size; /* of an em */
+    int64_t size; /* size of an em */
     bool bold;
 };
 
-/* What is shown for a code point: itself, a blank for tabs and ends of lines, U+FFFD for other
- * control characters and for what has no width or turns the direction of text around. */
+/* Returns what is shown for a code point: a blank for tabs and line ends; U+FFFD for other
+ * control characters, characters without width, and characters that change the text direction;
+ * otherwise the code point itself. */
 uint32_t tts_text_shown(uint32_t code);
 
 int64_t tts_text_width(const char *text, size_t len, struct tts_font font);
 
-/* A line of a wrapped text: text[start, start + len), and "..." behind it if it was cut. */
+/* A line of a wrapped text: text[start, start + len), followed by "..." if it was cut. */
 struct tts_text_line {
     size_t start, len;
     bool is_cut;
-    int64_t width; /* with the dots */
+    int64_t width; /* including the dots */
 };
 
-/* Breaks at blanks and behind underscores, dashes, slashes and dots, else anywhere, into at
- * most `max` lines that are no wider than `width`; what is left is cut off. Returns how many
- * lines there are, 0 for an empty text. A width that no letter fits into makes empty lines. */
+/* Wraps a text into at most `max` lines of at most `width`, and cuts the rest. Breaks at blanks
+ * and after underscores, dashes, slashes and dots, otherwise anywhere. Returns the number of
+ * lines, 0 for an empty text. If no letter fits into the width, the lines are empty. */
 size_t tts_text_wrap(const char *text, struct tts_font font, int64_t width,
                      struct tts_text_line *lines, size_t max);
 
 enum { TTS_TEXT_SQUEEZED_MAX = 256 };
 
-/* The text itself where it fits into `width` and the bytes, else its head and its tail with
- * "..." between. Terminated; returns `out`. */
+/* Writes the text if it fits into `width` and the buffer, otherwise its beginning and its end
+ * with "..." between. The result is terminated. Returns `out`. */
 const char *tts_text_squeeze(char out[TTS_TEXT_SQUEEZED_MAX], const char *text,
                              struct tts_font font, int64_t width);

@@ -1,10 +1,10 @@
-/* junit.h: a report of tests in the form that build servers read: one suite. The counts and
- * where each test is from stand at the top and are known last: tests are spooled in an unnamed
- * temporary file until the end, and the stream must be seekable. Only elements and attributes
- * that all published schemas have are written. A testcase has no file and no line there, and no
- * properties of its own, so these are properties of the suite.
+/* junit.h: writes a test report with one suite, in the form that build servers read. The
+ * counts and the places of the tests come first but are known last. So the tests are kept in
+ * an unnamed temporary file until the end, and the stream must be seekable. Only elements and
+ * attributes are written that all published schemas have. In them a testcase has no file, no
+ * line and no properties, so the places are properties of the suite.
  *
- * Caller's memory, one thread; errors of the stream are the stream's. */
+ * The caller owns the struct. One thread. Stream errors are left to the caller. */
 #pragma once
 
 #include "model/finding.h"
@@ -19,14 +19,15 @@ struct tts_junit {
     uint64_t tests, failures, errors;
 };
 
-/* `suite`: ours, short. TTS_E_IO: there can be no temporary file. */
+/* `suite` is a short text of ours. TTS_E_IO: no temporary file can be made. */
 TTS_NODISCARD enum tts_status tts_junit_begin(struct tts_junit *junit, FILE *out,
                                               const char *suite, struct tts_error *err);
-/* Adds a test. An ERROR is a failure: the answer is no. A WARNING is an error: there is no
- * answer. Any other finding is a test that passed. The place of the finding is a property of
- * the suite. Markup is escaped, and bytes that XML cannot hold become U+FFFD. */
+/* Adds a test. An ERROR becomes a failure: the answer is no. A WARNING becomes an error: there
+ * is no answer. Any other finding becomes a passed test. The place of the finding becomes a
+ * property of the suite. Markup is escaped, and bytes that XML cannot hold become U+FFFD. */
 void tts_junit_case(struct tts_junit *junit, const char *class_name, const char *name,
                     const struct tts_finding *finding);
-/* Completes the report and releases the spool in every case. TTS_E_IO: tests are missing. */
+/* Completes the report. Releases the temporary file in any case. TTS_E_IO: tests are
+ * missing. */
 TTS_NODISCARD enum tts_status tts_junit_end(struct tts_junit *junit, struct tts_error *err);
-void tts_junit_release(struct tts_junit *junit); /* without an end; harmless after it */
+void tts_junit_release(struct tts_junit *junit); /* instead of the end; harmless after it */

@@ -1,6 +1,6 @@
-/* sarif.h: findings as SARIF 2.1.0, for those who show them beside the files they are in: one
- * run of one tool, written to a stream as it comes: begin, results, end. Caller's memory, one
- * thread; errors are the stream's. */
+/* sarif.h: writes findings as SARIF 2.1.0, for tools that show findings beside the files. A
+ * document has one run of one tool and is written as it comes: begin, results, end. The caller
+ * owns the struct. One thread. Errors are those of the stream. */
 #pragma once
 
 #include "model/finding.h"
@@ -19,18 +19,21 @@ struct tts_sarif {
 
 void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_rule *rules,
                      size_t rule_count);
-/* Adds a finding of one of the rules. Findings that are good are left out. */
+/* Adds a finding of one of the rules. Good findings are skipped. */
 void tts_sarif_result(struct tts_sarif *sarif, const struct tts_finding *finding);
-/* After the last result: then notices, then the end. `is_done`: the work could be done. */
+/* Call it after the last result; then add notices, then end. `is_done`: the work could be
+ * done. */
 void tts_sarif_notices(struct tts_sarif *sarif, bool is_done);
 /* Adds a finding about the work itself. */
 void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_finding *finding);
 void tts_sarif_end(struct tts_sarif *sarif);
 
-/* FNV-1a of a text and its end, for fingerprints. Begin with TTS_FNV1A64_INIT. */
+/* Returns the FNV-1a hash of a text and its terminator, for fingerprints. Start with
+ * TTS_FNV1A64_INIT. */
 uint64_t tts_sarif_mix(uint64_t hash, const char *text);
 
-/* A path as a reference of RFC 3986: what is not unreserved is percent-encoded, an absolute one
- * is file://. Cut off where it is too long, never within an escape. Returns `out`. */
+/* Writes a path as a URI reference (RFC 3986): characters that are not unreserved are
+ * percent-encoded, an absolute path begins with file://. A long path is cut, never inside an
+ * escape. Returns `out`. */
 enum { TTS_SARIF_URI_MAX = 3 * 4096 + 16 };
 const char *tts_sarif_uri(char out[TTS_SARIF_URI_MAX], const char *path);

@@ -1,6 +1,6 @@
-/* blocktable.h: the blocks of a space as text, in the form the runtime dumps them: the free
- * blocks of each size class by address, the ids out of use, then all blocks by id. Addresses
- * are relative to the first byte of the space, as the runtime has them; the heading says so. */
+/* blocktable.h: writes the blocks of a space as text, in the form of the runtime's dump: the
+ * free blocks of each size class by address, the unused ids, then all blocks by id. Addresses
+ * are relative to the start of the space, as in the runtime; the heading says so. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* `alloc` is for the table while it is written, NULL means the C library's. TTS_E_NOMEM; errors
- * of writing are the stream's. */
+/* `alloc` is used for the table during the call; NULL is the C library's. TTS_E_NOMEM. Write
+ * errors are those of the stream. */
 TTS_NODISCARD enum tts_status tts_blocktable_write(const struct tts_space *space,
                                                    const struct tts_alloc *alloc, FILE *out);

@@ -1,9 +1,9 @@
-/* l1map.h: the L1 of a core as one self-contained SVG drawing.
+/* l1map.h: draws the L1 of a core as one self-contained SVG.
  *
- * Addresses go up, to scale. What is too low to be seen beside the rest is drawn a second time,
- * enlarged; every part has its name, size and addresses, and no label lies over another.
+ * Addresses go up, to scale. Parts that are too small to be seen are drawn a second time,
+ * enlarged. Every part has its name, size and addresses; labels do not overlap.
  *
- * No script, no font, nothing to load; the same chip gives the same bytes. */
+ * The SVG has no scripts, no fonts and nothing to load. The same chip gives the same bytes. */
 #pragma once
 
 #include "ttscope/chip.h"
@@ -12,6 +12,6 @@
 #include <stdio.h>
 
 /* `parts` are those of tts_chip_l1_parts(), 1 to TTS_L1_PARTS_MAX. The name of the chip may be
- * any bytes. Errors are the stream's. */
+ * any bytes. Errors are those of the stream. */
 void tts_l1map_write(const struct tts_chip *chip, const struct tts_l1_part *parts, size_t count,
                      FILE *out);

@@ -1,16 +1,16 @@
-/* svgmap.h: an address map (addrmap.h) as one self-contained SVG drawing.
+/* svgmap.h: draws an address map (addrmap.h) as one self-contained SVG.
  *
- * Above, addresses go up and operations to the right: what was taken, what was free, where a
- * request failed. Below, on the same axis, the free memory and its largest piece, with each
- * failed request at the size it asked for. The page says in a sentence what there is to see.
+ * Above, addresses go up and operations go to the right: taken memory, free memory, failed
+ * requests. Below, on the same axis, are the free memory and its largest piece, with each
+ * failed request at its size. A sentence states the result.
  *
- * No script, no font, nothing to load; the same map gives the same bytes. */
+ * The SVG has no scripts, no fonts and nothing to load. The same map gives the same bytes. */
 #pragma once
 
 #include "views/map/addrmap.h"
 
 #include <stdio.h>
 
-/* `name` is what the sequence is called, any bytes; only its last path component is shown.
- * The map must be finished. Errors are the stream's. */
+/* `name` is the path of the sequence, any bytes; only its last component is shown. The map must
+ * be finished. Errors are those of the stream. */
 void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out);

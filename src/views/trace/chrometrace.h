@@ -1,6 +1,7 @@
-/* chrometrace.h: marks of a timeline as Chrome's trace JSON: an object with "traceEvents", one
- * event a line. Every event has a numeric pid, tid and ts, so that importers of other profilers
- * take it, too. Whole JSON at every end. Caller's memory, one thread. */
+/* chrometrace.h: writes marks of a timeline as Chrome's trace JSON: an object with
+ * "traceEvents", one event per line. Every event has a numeric pid, tid and ts, so that other
+ * profilers can import it. The JSON is complete after every end. The caller owns the struct.
+ * One thread. */
 #pragma once
 
 #include "views/rowout.h"
@@ -14,11 +15,11 @@ struct tts_chrometrace {
     bool has_event;
 };
 
-/* `file` is copied, what it points to borrowed. The caller asks `out` for errors. */
+/* `file` is copied; its texts are borrowed. The caller checks `out` for errors. */
 void tts_chrometrace_begin(struct tts_chrometrace *trace, const struct tts_tracefile *file,
                            FILE *out);
 /* A tts_timeline_fn; ctx is a struct tts_chrometrace. */
 void tts_chrometrace_put(void *ctx, const struct tts_mark *mark);
-/* `missing`: why it is not complete, so many texts. */
+/* `missing` lists the reasons why the trace is incomplete. */
 void tts_chrometrace_end(struct tts_chrometrace *trace, const char *const *missing,
                          size_t count);

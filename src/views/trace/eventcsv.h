@@ -1,6 +1,6 @@
-/* eventcsv.h: rows of a file as CSV: a line of names, then a line a row, ended by a line feed;
- * what is not known is empty. Caller's memory, one thread; the caller asks the stream for
- * errors. */
+/* eventcsv.h: writes rows of a file as CSV: a line of names, then one line per row, each ended
+ * by a line feed. Unknown fields are empty. The caller owns the structs and checks the stream
+ * for errors. One thread. */
 #pragma once
 
 #include "views/rowout.h"

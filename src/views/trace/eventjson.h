@@ -1,5 +1,6 @@
-/* eventjson.h: rows of a file as lines of JSON: a header, then an object a row without what is
- * not known. Caller's memory, one thread; the caller asks the stream for errors. */
+/* eventjson.h: writes rows of a file as lines of JSON: a header, then one object per row
+ * without its unknown fields. The caller owns the structs and checks the stream for errors. One
+ * thread. */
 #pragma once
 
 #include "views/rowout.h"

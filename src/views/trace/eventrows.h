@@ -1,15 +1,16 @@
-/* eventrows.h: the items of a file as flat rows, which the formats of rows print each its way.
- * The columns are in docs/design/export.md. A row is a plain value and points into the item.
+/* eventrows.h: turns the items of a file into flat rows, which each row format prints in its
+ * way. The columns are in docs/design/export.md. A row is a plain value that points into its
+ * item.
  *
- * A row of a free has what it frees: a recording says of a buffer that it is freed, not again
- * what it was, so buffers that live are kept. Caller's memory, one thread. */
+ * The row of a free also describes the freed buffer. A recording does not repeat that
+ * description, so live buffers are kept. The caller owns the struct. One thread. */
 #pragma once
 
 #include "model/devicename.h"
 #include "model/item.h"
 #include "views/trace/liveset.h"
 
-/* X(NAME, "name", TYPE) in the order of columns. */
+/* X(NAME, "name", TYPE) in the order of the columns. */
 #define TTS_EVENTROW_MAP(X)                                                                    \
     X(SEQ, "seq", NUMBER)                                                                      \
     X(TIME, "time_ns", NUMBER)                                                                 \
@@ -44,15 +45,15 @@ enum tts_eventrow_field { TTS_EVENTROW_MAP(TTS_EVENTROW_ENUM) TTS_ROW_FIELDS };
 enum tts_eventrow_type {
     TTS_ROW_IS_NUMBER,
     TTS_ROW_IS_BOOL,
-    TTS_ROW_IS_WORD, /* ours */
-    TTS_ROW_IS_TEXT, /* foreign */
+    TTS_ROW_IS_WORD, /* our own text */
+    TTS_ROW_IS_TEXT, /* foreign text */
     TTS_ROW_IS_RANGES,
 };
 extern const char *const tts_eventrow_names[TTS_ROW_FIELDS];
 extern const enum tts_eventrow_type tts_eventrow_types[TTS_ROW_FIELDS];
 
 struct tts_eventrow {
-    uint32_t known; /* a bit for each field; what is not known is not printed */
+    uint32_t known; /* one bit for each field; unknown fields are not printed */
     uint64_t numbers[TTS_ROW_FIELDS];
     const char *texts[TTS_ROW_FIELDS];
     size_t text_lens[TTS_ROW_FIELDS];
@@ -62,9 +63,10 @@ struct tts_eventrow {
     char device_name[TTS_DEVICENAME_MAX];
 };
 
-/* An item that tts_itemcheck_pass() let through. */
+/* Fills a row from an item that tts_itemcheck_pass() accepted. */
 void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item);
-/* A row behind the last of a file, about the file: of `kind`, with a message. Borrowed. */
+/* Fills a row about the file itself, with a kind and a message, to follow the last row. Both
+ * texts are borrowed. */
 void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message);
 
 static inline bool tts_eventrow_has(const struct tts_eventrow *row,
@@ -75,16 +77,16 @@ static inline bool tts_eventrow_has(const struct tts_eventrow *row,
 
 struct tts_eventrows {
     struct tts_liveset live;
-    uint64_t buffers; /* seen so far */
+    uint64_t buffers; /* number of buffers seen */
     struct tts_eventrow row;
 };
 
-/* Allocates nothing. `alloc` NULL: the C library's. */
+/* Allocates nothing. `alloc` NULL is the C library's. */
 void tts_eventrows_init(struct tts_eventrows *rows, const struct tts_alloc *alloc);
 void tts_eventrows_release(struct tts_eventrows *rows);
 
-/* An item that tts_itemcheck_pass() let through becomes rows->row. TTS_E_RANGE: more lives at
- * once than can be kept. TTS_E_NOMEM. */
+/* Fills rows->row from an item that tts_itemcheck_pass() accepted. TTS_E_RANGE: too many
+ * buffers live at the same time. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventrows_item(struct tts_eventrows *rows,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);

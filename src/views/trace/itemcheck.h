@@ -1,6 +1,6 @@
-/* itemcheck.h: whether the items of a file can be, for those who do not fold them: to fold them
- * costs more than to export them. What a file may not say is refused as model/follow.h does.
- * Plain value; all zero is how it begins. */
+/* itemcheck.h: checks whether the items of a file are valid, for callers that do not fold them:
+ * folding costs more than exporting. It refuses what model/follow.h refuses. Plain value;
+ * starts as all zeros. */
 #pragma once
 
 #include "model/item.h"
@@ -10,8 +10,8 @@ struct tts_itemcheck {
     uint64_t seq; /* of the last event */
 };
 
-/* To be asked once for every item of a pass (sources/eventpass.h), in their order.
- * TTS_E_INVALID, TTS_E_RANGE: it cannot be; err says why, and the item does not count. */
+/* Checks the next item of a pass (sources/eventpass.h). Call it once for each item, in order.
+ * TTS_E_INVALID, TTS_E_RANGE: the item is invalid and does not count; `err` says why. */
 TTS_NODISCARD enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);

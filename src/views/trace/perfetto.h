@@ -1,5 +1,6 @@
-/* perfetto.h: marks of a timeline as a trace for Perfetto: protobuf packets, one after the
- * other, each on its own when it is known. Names become UTF-8. Caller's memory, one thread. */
+/* perfetto.h: writes marks of a timeline as a trace for Perfetto: protobuf packets, each
+ * written as soon as it is known. Names become UTF-8. The caller owns the struct. One
+ * thread. */
 #pragma once
 
 #include "views/rowout.h"
@@ -11,11 +12,11 @@ enum { TTS_PERFETTO_PACKET_MAX = 8192 };
 struct tts_perfetto {
     struct tts_rowout rows;
     struct tts_tracefile file;
-    bool has_names, has_late_names; /* the names of annotations were told */
-    uint64_t begun;                 /* a bit for each lane of captures that has packets */
+    bool has_names, has_late_names; /* the names of annotations have been written */
+    uint64_t begun;                 /* one bit for each capture lane that has packets */
 };
 
-/* `file` is copied, what it points to borrowed. The caller asks `out` for errors. */
+/* `file` is copied; its texts are borrowed. The caller checks `out` for errors. */
 void tts_perfetto_begin(struct tts_perfetto *perfetto, const struct tts_tracefile *file,
                         FILE *out);
 /* A tts_timeline_fn; ctx is a struct tts_perfetto. */

@@ -1,21 +1,22 @@
-/* tracefile.h: what an export tells of the file it was made from. Plain value, borrowed. */
+/* tracefile.h: facts about a file, which its export repeats. Plain value; the texts are
+ * borrowed. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct tts_tracefile {
-    const char *path;    /* as it was given */
-    const char *program; /* that was recorded; NULL: not known */
+    const char *path;    /* as given by the user */
+    const char *program; /* recorded program; NULL: not known */
     uint64_t pid;        /* 0: not known */
-    bool is_recording;   /* else a graph trace */
+    bool is_recording;   /* false: a graph trace */
     bool has_times;
     uint64_t start_ns, start_realtime_ns; /* of a recording */
 };
 
-/* What stands in the place of times where there are none. */
+/* The text that says how time is shown for files without times. */
 #define TTS_TRACEFILE_NO_TIMES "no times in the file: one microsecond for each event"
-/* Where the times come from. */
+/* Returns the source of the times as a text. */
 static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
 {
     if (!file->has_times)
@@ -25,7 +26,7 @@ static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
                                 "functions is not known";
 }
 
-/* A number for the process that 31 bits hold and is not 0. */
+/* Returns a process number that is not 0 and fits into 31 bits. */
 static inline uint32_t tts_tracefile_pid(const struct tts_tracefile *file)
 {
     return file->pid > 0 && file->pid <= INT32_MAX ? (uint32_t)file->pid : 1;
