@@ -1,4 +1,5 @@
-/* chipview.c: presets as a table, one chip with its facts, and the layout of its L1. */
+/* chipview.c: writes the presets as a table, one chip with its facts, and the layout of its
+ * L1. */
 #include "views/chipview.h"
 
 #include "base/number.h"
@@ -171,7 +172,7 @@ uint64_t tts_chipview_l1_bytes(const struct tts_chip *chip)
 
 /* ---- presets as a table ---- */
 
-/* Text of a fact, with a mark if it is inferred. */
+/* The text of a fact, marked if the fact is inferred. */
 struct marked {
     char text[TTS_FACT_TEXT_MAX + TTS_NUMBER_BYTES_MAX];
 };
@@ -244,7 +245,7 @@ static enum tts_status add_preset_row(struct tts_table *table, const struct tts_
     return tts_table_add(table, cells);
 }
 
-/* "other names: n300s (n300), t3000 (t3k)" */
+/* Writes "other names: n300s (n300), t3000 (t3k)". */
 static void print_preset_aliases(FILE *out)
 {
     const struct tts_preset *preset;
@@ -279,10 +280,10 @@ enum tts_status tts_chipview_text_list(FILE *out)
 }
 
 enum {
-    CELLS_MIN = 18, /* of a bar, in 80 columns */
+    CELLS_MIN = 18, /* minimum length of a bar, for 80 columns */
     CELLS_MAX = 36,
     BAR_COLUMN = 37,
-    NAME_COLUMNS = 23, /* of all names but the longest, which is broken */
+    NAME_COLUMNS = 23, /* fits all names except the longest, which is broken */
 };
 
 struct glyphs {
@@ -293,14 +294,14 @@ static const struct glyphs ascii = {".", "#", ">", "<"};
 
 static const struct glyphs utf8_glyphs = {"·", "█", "→", "←"};
 
-/* How the bars of a layout look. */
+/* Appearance of the bars in a layout. */
 struct bars {
-    uint64_t size; /* of L1 */
+    uint64_t size; /* size of L1 */
     unsigned cells;
     const struct glyphs *glyphs;
 };
 
-/* Which part of the bar a part of L1 has: never none, and never beyond the end. */
+/* Sets the cells of the bar for a part of L1: at least one cell, inside the bar. */
 static void l1_bar_range(const struct tts_l1_part *part, const struct bars *bars,
                          uint64_t *from, uint64_t *to)
 {
@@ -371,7 +372,7 @@ void tts_chipview_text_layout(const struct tts_chipview *one, bool utf8, FILE *o
 
 enum { MIB_SHIFT = 20, GIB_SHIFT = 30 };
 
-/* Which fact is 0 when the pool is empty. */
+/* Returns the fact that is 0 if the pool is empty. */
 static const char *why_pool_is_empty(enum tts_pool pool)
 {
     return pool == TTS_POOL_TRACE      ? "none, as trace_region is 0: traces go to DRAM"
@@ -398,7 +399,7 @@ static void print_chip_pool(const struct tts_chip *chip, enum tts_pool pool, FIL
                 layout.direction == TTS_DIRECTION_UP ? "the bottom" : "the top");
 }
 
-/* A product of three, as bytes and in larger units. */
+/* Writes a product of three factors in bytes and in a larger unit. */
 static void print_pool_product(const uint64_t factors[3], enum tts_pool pool, FILE *out)
 {
     char text[TTS_NUMBER_BYTES_MAX];
@@ -414,7 +415,8 @@ static void print_pool_product(const uint64_t factors[3], enum tts_pool pool, FI
             is_dram ? "GiB" : "MiB");
 }
 
-/* L1_SMALL and TRACE are cut out of L1 and DRAM, whose nominal sizes contain them. */
+/* Writes the total of a pool. The nominal sizes of L1 and DRAM include L1_SMALL and TRACE,
+ * which have none of their own. */
 static void print_pool_total(const struct tts_chip *chip, enum tts_pool pool, uint64_t chips,
                              FILE *out)
 {
@@ -457,7 +459,7 @@ static void print_chip_pools(const struct tts_chip *chip, FILE *out)
     }
 }
 
-/* Sources are long and few: each is written once, behind the facts, and has a number. */
+/* Numbered sources. Sources are long and few, so each is written once, after the facts. */
 struct notes {
     const char *texts[TTS_FACTS];
     size_t count;
@@ -475,7 +477,7 @@ static size_t note_number_of(struct notes *notes, const char *source)
 
 enum { MEANING_COLUMN = 55, SOURCE_COLUMN = 7 };
 
-/* Where in the list of facts a new subject begins. */
+/* The facts before which a new subject begins. */
 static const struct {
     enum tts_fact_key first;
     const char *title;
@@ -511,7 +513,7 @@ static void print_chip_fact(enum tts_fact_key key, const struct tts_fact *fact,
     tts_say_column(out, MEANING_COLUMN, tts_fact_meaning(key));
 }
 
-/* The grids that other kinds of dispatch leave, as long as nobody has set one. */
+/* Writes the grid for each dispatch setting, unless the user has set a grid. */
 static void print_chip_grids(const struct tts_chip *chip, FILE *out)
 {
     char text[TTS_FACT_TEXT_MAX];
@@ -578,7 +580,7 @@ void tts_chipview_text_one(const struct tts_chipview *one, FILE *out)
 {
     struct notes notes = {0};
     const struct tts_preset *preset = one->preset;
-    if (preset) /* the numbers of its title are those of the preset as it is */
+    if (preset) /* the numbers in the title are those of the unchanged preset */
         tts_say(out, 0, "%s: %.*s", preset->name,
                 (int)(is_fact_changed(&one->chip) ? strcspn(preset->title, ":")
                                                   : strlen(preset->title)),

@@ -50,7 +50,7 @@ static void put_json_number(struct tts_json *json, uint64_t value)
     put_json_bytes(json, digits, tts_number_format(digits, value));
 }
 
-/* The last `digits` hex digits. */
+/* Writes the last `digits` hexadecimal digits. */
 static void put_json_hex(struct tts_json *json, uint64_t value, int digits)
 {
     char text[16];
@@ -86,7 +86,7 @@ static void put_json_line_break(struct tts_json *json)
         put_json_bytes(json, "  ", 2);
 }
 
-/* What stands before every element: comma, line break, key. */
+/* Writes what precedes every element: comma, line break, key. */
 static void begin_json_element(struct tts_json *json, const char *key)
 {
     if (json->depth > 0) {
@@ -183,8 +183,8 @@ void tts_json_hex(struct tts_json *json, const char *key, uint64_t value)
     put_json_char(json, '"');
 }
 
-/* Digit by digit, so that no rounding mode or locale has a say. */
-/* Returns where it ends. */
+/* Formats digit by digit, so that the result does not depend on a rounding mode or locale. */
+/* Returns the length. */
 static size_t format_ratio(char *out, uint64_t part, uint64_t whole)
 {
     assert(whole > 0 && whole <= UINT64_MAX / 10);

@@ -23,8 +23,8 @@ struct tts_json {
 
 void tts_json_init(struct tts_json *json, FILE *out);
 
-/* Begins an object. Elements down to depth TTS_JSON_DEPTH_LINES have a line each; deeper
- * elements share a line. */
+/* Begin and end an object or an array. Elements down to depth TTS_JSON_DEPTH_LINES have a line
+ * each; deeper elements share a line. */
 void tts_json_object(struct tts_json *json, const char *key);
 void tts_json_array(struct tts_json *json, const char *key);
 void tts_json_object_end(struct tts_json *json);

@@ -65,7 +65,7 @@ void tts_rowout_micros(struct tts_rowout *rows, uint64_t ns)
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* How many bytes at the front are plain in every format. */
+/* Returns how many bytes at the start need no escape in any format. */
 static size_t plain_length(const char *text, size_t len)
 {
     size_t i = 0;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_MAX = 255 }; /* bytes of a name: those of a title, and of a file name */
+enum { LABEL_MAX = 255 }; /* maximum of a name, enough for titles and file names */
 
-/* The last `parts` of a path; the whole where it has no more. */
+/* Returns the last `parts` components of a path, or the whole path. */
 static const char *path_tail(const char *path, size_t parts)
 {
     const char *at = path + strlen(path);
@@ -18,7 +18,7 @@ static const char *path_tail(const char *path, size_t parts)
     return at;
 }
 
-/* Is there another file that ends in this? */
+/* Returns true if another path ends with the same components. */
 static bool is_tail_shared(const char *const *paths, size_t count, const char *path,
                            const char *tail)
 {
@@ -55,7 +55,7 @@ const char *tts_run_name(char out[TTS_RUN_LABEL_MAX], const struct tts_run *run,
     char behind[32] = "";
     size_t rank = strlen(run->rank);
     while (rank > 0 && strchr(": |", run->rank[rank - 1]))
-        rank--; /* what parts it from the line */
+        rank--; /* drop the separator between the rank and the line */
     bool has_title = run->title[0] != '\0', has_rank = rank > 0;
     if (number > 1)
         snprintf(behind, sizeof behind, " (%" PRIu64 ")", number);

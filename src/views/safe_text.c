@@ -24,7 +24,7 @@ bool tts_charset_is_utf8(void)
 static bool is_safe_code(uint32_t code)
 {
     bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-    /* What turns the direction of the line, or has no width, can hide what a name is. */
+    /* Characters that change the direction, or have no width, can disguise a name. */
     bool is_hidden = (code >= 0x200b && code < 0x2010) || (code >= 0x2028 && code < 0x202f) ||
                      (code >= 0x2060 && code < 0x2070) || code == 0xfeff;
     return !is_control && !is_hidden && code != TTS_UTF8_REPLACEMENT;

@@ -11,22 +11,22 @@
 
 enum { COLUMNS = 80, COLUMNS_MIN = 20, COLUMNS_MAX = 400, SENTENCE_MAX = 1024 };
 
-/* How lines go on that are broken. */
+/* How broken lines continue. */
 struct layout {
-    const char *mark; /* before each of them, then blanks up to */
+    const char *mark; /* starts each further line; blanks follow up to `indent` */
     size_t indent, columns;
 };
 
 /* --- breaking lines --------------------------------------------------------------------- */
 
-/* The glue in it is seen as a blank. */
+/* Writes a word. Glue becomes a blank. */
 static void say_word(FILE *out, const char *word, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         fputc(word[i] == TTS_SAY_GLUE[0] ? ' ' : word[i], out);
 }
 
-/* From a column on, to the end of the last line. */
+/* Writes the words of a text, beginning at `column`, and ends the last line. */
 static void say_words(FILE *out, const char *text, size_t column, const struct layout *layout)
 {
     bool is_first = true;
@@ -60,8 +60,8 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
 
 /* --- the terminal ----------------------------------------------------------------------- */
 
-/* Of standard output; 0: it is no terminal. The environment counts more than the terminal, as
- * it does in other programs. */
+/* Returns the columns of standard output, or 0 if it is not a terminal. The environment takes
+ * precedence over the terminal, as in other programs. */
 static unsigned terminal_columns(void)
 {
     struct winsize size = {0};

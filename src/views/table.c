@@ -161,7 +161,7 @@ static void shrink_columns(const struct tts_table *table, unsigned columns,
     }
 }
 
-/* The last column of a row has no blanks after it. */
+/* Writes a padded cell. The last cell of a row has no blanks after it. */
 static void put_padded_cell(const struct tts_column *column, const char *text, unsigned used,
                             unsigned width, bool is_last, FILE *out)
 {
@@ -191,7 +191,7 @@ static bool is_same_group(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Each group ends where its last column ends. */
+/* Writes the names of the groups. Each ends where its last column ends. */
 static void put_table_groups(const struct tts_table *table, const struct layout *layout,
                              FILE *out)
 {

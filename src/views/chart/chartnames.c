@@ -11,7 +11,7 @@ static bool is_word_edge(char letter)
     return letter == '\0' || strchr(" \t_-/.:,", letter) != NULL;
 }
 
-/* In whole words. */
+/* Returns the length of the common beginning, in whole words. */
 static size_t common_prefix(const char *a, const char *b)
 {
     size_t len = 0;
@@ -22,7 +22,8 @@ static size_t common_prefix(const char *a, const char *b)
     return len;
 }
 
-/* The longest end of `text` that is not longer than `len` and begins at the edge of a word. */
+/* Returns the length of the longest end of `text` that has at most `len` bytes and begins at a
+ * word edge. */
 static size_t whole_words(const char *text, size_t len)
 {
     size_t all = strlen(text);
@@ -39,13 +40,13 @@ static size_t common_suffix(const char *a, const char *b)
     return whole_words(a, len);
 }
 
-/* How many bytes a name has in common with others, at the beginning and at the end. */
+/* Number of bytes that a name shares with other names, at its beginning and its end. */
 struct common {
     size_t prefix, suffix;
 };
 
-/* With all others that begin, or end, with the same word: a name that does not is told apart by
- * any of its words. */
+/* Compares a name with all names that begin, or end, with the same word. A name with a
+ * different word there needs no comparison: any of its words tells it apart. */
 static struct common common_ends(const struct tts_chartnames *names, const char *name)
 {
     struct common common = {SIZE_MAX, SIZE_MAX};
@@ -82,11 +83,11 @@ static bool name_fits(const char *text, const struct tts_chartname_space *space)
     size_t count = tts_text_wrap(text, space->font, space->width, lines, space->lines);
     for (size_t i = 1; i < count; i++)
         if (lines[i].start > 0 && memcmp(text + lines[i].start - 1, "..", 2) == 0)
-            return false; /* dots stay together */
+            return false; /* the dots must stay together */
     return count == 0 || !(lines[count - 1].is_cut || lines[count - 1].len == 0);
 }
 
-/* Does a letter begin or the text end there? */
+/* Returns true if a letter begins, or the text ends, at `at`. */
 static bool is_letter_start(const char *at)
 {
     return ((unsigned char)*at & 0xc0) != 0x80;
@@ -106,7 +107,7 @@ static struct piece tail_of_piece(struct piece from, size_t len)
     return (struct piece){from.text + from.len - len, len};
 }
 
-/* "head...tail", and dots after it if `is_open`. False: it does not fit. */
+/* Writes "head...tail", and dots after it if `is_open`. Returns false if it does not fit. */
 static bool join_cut_name(struct piece head, struct piece tail, bool is_open,
                           const struct tts_chartname_space *space,
                           char out[TTS_TEXT_SQUEEZED_MAX])

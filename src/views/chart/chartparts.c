@@ -24,7 +24,8 @@ static const struct tts_font foot_font = {13 * TTS_PX, true};
 
 /* --- the scale ---------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten of hundredths of a MB, for at most `ticks` steps. */
+/* Returns a step of 1, 2 or 5 times a power of ten, in hundredths of a MB, that makes at most
+ * `ticks` steps. */
 static int64_t round_step(int64_t bytes, int64_t ticks)
 {
     int64_t hundredths = bytes / MB * 100 + bytes % MB * 100 / MB, step = 1;
@@ -53,7 +54,7 @@ int64_t tts_chart_height(const struct tts_chart_scale *scale, int64_t bytes, int
 {
     int64_t range = scale->high - scale->low, over = tts_chart_clamp(bytes) - scale->low;
     assert(range > 0 && height >= 0 && height < INT64_C(1) << 22);
-    /* Less exact where the product would not fit. */
+    /* Reduce both values so that the product fits; the result is slightly less exact. */
     for (; range >= INT64_C(1) << 40; range /= 2)
         over /= 2;
     over = over < 0 ? 0 : over > range ? range : over;
@@ -65,7 +66,7 @@ static int64_t tick_bytes(int64_t hundredths)
     return hundredths / 100 * MB + hundredths % 100 * MB / 100;
 }
 
-/* The number at a tick, of hundredths of a MB. */
+/* Writes the number at a tick, from hundredths of a MB. */
 static const char *tick_text(char out[TTS_CHART_MB_MAX], int64_t hundredths, int64_t step)
 {
     uint64_t size = hundredths < 0 ? -(uint64_t)hundredths : (uint64_t)hundredths;
@@ -81,7 +82,7 @@ static const char *tick_text(char out[TTS_CHART_MB_MAX], int64_t hundredths, int
     return out;
 }
 
-/* The lowest tick; the next is a step above it. */
+/* Returns the lowest tick. */
 static int64_t first_tick(const struct tts_chart_scale *scale)
 {
     int64_t low = scale->low / MB * 100 + scale->low % MB * 100 / MB;
@@ -167,7 +168,7 @@ const char *tts_chart_usage(char out[TTS_CHART_USAGE_MAX], int64_t bytes, int64_
     assert(device > 0);
     char limit[TTS_CHART_MB_MAX];
     tts_chart_own_mb(limit, device);
-    /* In tenths of a percent. */
+    /* The share is computed in tenths of a percent. */
     bytes = bytes < 0 ? 0 : bytes;
     int64_t whole = bytes / device, rest = bytes % device;
     bool is_something = bytes > 0;
@@ -201,7 +202,7 @@ static int64_t legend_entry_width(const struct tts_chart_legend *legend)
            tts_text_width(legend->text, strlen(legend->text), legend_font);
 }
 
-/* The width of column `at` where `columns` stand beside each other. */
+/* Returns the width of column `at` if the legend has `columns` columns. */
 static int64_t legend_column_width(const struct tts_chart_legend *legends, size_t count,
                                    size_t columns, size_t at)
 {
@@ -321,13 +322,14 @@ void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts
     tts_drawing_add(d, &line);
 }
 
-/* Only the ground of a text is a box that lets something through and has no name. */
+/* Returns true if the shape is the ground of a text: only such boxes are translucent and have
+ * no name. */
 static bool is_label_ground(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && !shape->name && shape->fill.alpha < 255;
 }
 
-/* The leftmost ground that line `y` meets right of `x`; NULL: none. */
+/* Returns the leftmost text ground right of `x` that the line at `y` crosses, or NULL. */
 static const struct tts_svg_box *next_label_ground(const struct tts_drawing *d, size_t first,
                                                    struct tts_svg_point at, int64_t reach)
 {

@@ -48,7 +48,7 @@ static bool make_drawing_room(struct tts_drawing *d, size_t bytes)
     return true;
 }
 
-/* The terminator that a text of the drawing ends with follows when it is whole. */
+/* Appends a code point without a terminator; the caller adds one at the end of the text. */
 static bool keep_code_point(struct tts_drawing *d, const char *bytes, size_t used,
                             uint32_t code)
 {
@@ -67,7 +67,7 @@ static bool keep_code_point(struct tts_drawing *d, const char *bytes, size_t use
     return true;
 }
 
-/* text[0, len) and a terminator behind what there is; on failure all is as it was. */
+/* Appends text[0, len) and a terminator. On failure the drawing is unchanged. */
 static bool append_kept(struct tts_drawing *d, const char *text, size_t len)
 {
     size_t start = d->text_len;
@@ -102,7 +102,7 @@ void tts_drawing_extend(struct tts_drawing *d, const char *text, size_t len)
 {
     if (len == 0 || d->text_len < 2)
         return;
-    d->text_len--; /* over the terminator */
+    d->text_len--; /* overwrite the terminator */
     if (!append_kept(d, text, len))
         d->text[d->text_len++] = '\0';
 }

@@ -10,7 +10,7 @@
 
 enum { PNG_SCALE = 2, PNG_SIDE_MAX = 32000 };
 
-/* What is drawn with; fonts are looked for once for each picture, and given back with it. */
+/* Tools for drawing. Fonts are looked up once per picture and released with it. */
 struct pen {
     const struct tts_drawing *drawing;
     cairo_t *cr;
@@ -31,7 +31,7 @@ static void pen_set_paint(cairo_t *cr, struct tts_paint paint)
                           (double)(paint.rgb & 0xff) / 255, (double)paint.alpha / 255);
 }
 
-/* Fills and strokes the path at hand. */
+/* Fills and strokes the current path. */
 static void pen_finish_path(cairo_t *cr, const struct tts_drawn *shape)
 {
     if (shape->fill.alpha > 0 && shape->kind != TTS_SHAPE_LINE) {
@@ -134,7 +134,7 @@ static void pen_draw_shape(const struct pen *pen, const struct tts_drawn *shape)
 
 /* --- a page ------------------------------------------------------------------------------- */
 
-/* pango would go on, and draw a picture without a letter. */
+/* Returns true if a font is installed. Without one, pango would draw a picture without text. */
 static bool has_any_font(void)
 {
     if (!FcInit())
@@ -143,7 +143,7 @@ static bool has_any_font(void)
     return fonts && fonts->nfont > 0;
 }
 
-/* Letters stand where they would at any size, so that a picture and a page agree. */
+/* Makes a context without hinting, so that letters have the same positions in PNG and PDF. */
 static PangoContext *new_cairo_context(PangoFontMap *fonts)
 {
     cairo_font_options_t *options = cairo_font_options_create();
@@ -252,7 +252,7 @@ enum tts_status tts_drawing_write_pdf(const struct tts_drawing *d, FILE *out,
         pen_length(d->height) * points_a_px);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
                                    tts_drawing_text(d, d->title));
-    /* No date at all, instead of that of now. */
+    /* Write no date instead of the current one. */
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     draw_all_shapes(&pen, surface, points_a_px);
     cairo_surface_finish(surface);

@@ -1,6 +1,6 @@
 #include "views/chart/linechart.h"
 
-enum { SEPARATED = 24 * TTS_PX }; /* the least width of a sample that gets edges */
+enum { SEPARATED = 24 * TTS_PX }; /* minimum width of a sample that gets edges */
 
 int64_t tts_linechart_y(const struct tts_linechart *chart, int64_t bytes)
 {
@@ -31,7 +31,7 @@ size_t tts_linechart_sample(const struct tts_linechart *chart, size_t point)
     return sample;
 }
 
-/* Returns the largest figure of the points of a sample. */
+/* Returns the largest known figure of the points of a sample. */
 static struct tts_amount value_of_sample(const struct tts_linechart *chart, size_t series,
                                          size_t sample)
 {
@@ -58,7 +58,7 @@ int64_t tts_linechart_middle(const struct tts_linechart *chart, size_t sample)
 
 /* --- lines --- */
 
-/* Draws the samples [from, to), all of them known. */
+/* Draws the samples [from, to). All of them are known. */
 static void draw_piece(struct tts_drawing *d, const struct tts_linechart *chart, size_t idx,
                        size_t from, size_t to, bool area)
 {

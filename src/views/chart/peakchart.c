@@ -1,4 +1,4 @@
-/* peakchart.c: the peak of training runs as stacked bars, one for each run. */
+/* peakchart.c: draws the peak of training runs as stacked bars, one for each run. */
 #include "base/number.h"
 #include "views/chart/chartnames.h"
 #include "views/chart/chartparts.h"
@@ -8,27 +8,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In hundredths of a pixel but for the counts; the same for every row of bars. */
+/* Layout of the chart. Lengths are in hundredths of a pixel. All rows of bars share it. */
 struct peakchart {
     const struct tts_chart_run *runs;
     struct tts_chartnames names;
     size_t count, per_row, rows;
     struct tts_chart_scale scale;
-    bool has_one_limit; /* all have the same */
+    bool has_one_limit; /* all runs have the same limit */
     int64_t bar, slot;
-    int64_t side;        /* the widest label beside a bar; 0: none is */
-    int64_t spare;       /* right of the last slot, for its labels beside the bar */
-    int64_t left, right; /* of the plot */
+    int64_t side;        /* width for the labels beside a bar; 0: there are none */
+    int64_t spare;       /* space right of the last slot, for labels beside its bar */
+    int64_t left, right; /* margins of the plot */
     int64_t plot_height;
-    int64_t top; /* of the first plot */
+    int64_t top; /* top of the first plot */
     size_t name_lines, info_lines;
     struct tts_font inside, beside, total, name, info;
 };
 
 enum {
-    LEADER = 13 * TTS_PX, /* with the key at its end */
+    LEADER = 13 * TTS_PX, /* including the key at its end */
     SWATCH = 6 * TTS_PX,
-    BESIDE_PITCH = 125, /* percent of the font's size */
+    BESIDE_PITCH = 125, /* percent of the font size */
     PAD = 4 * TTS_PX,
     NAME_LINES = 3,
     INFO_LINES = 6,
@@ -37,16 +37,16 @@ enum {
     LIMIT_WIDTH = 2 * TTS_PX,
     LIMIT_DASH = 7 * TTS_PX,
     TICKS = 9,
-    UNIT_WIDTH = 24 * TTS_PX, /* of "Memory (MB)", upwards */
+    UNIT_WIDTH = 24 * TTS_PX, /* of the vertical text "Memory (MB)" */
     AXIS_GAP = 8 * TTS_PX,
-    TEXT_GAP = 10 * TTS_PX, /* between texts of neighbours */
+    TEXT_GAP = 10 * TTS_PX, /* between texts of neighbouring bars */
     ROW_GAP = 26 * TTS_PX,
 };
 
 static const struct tts_font tick_font = {11 * TTS_PX, false};
 static const struct tts_font limit_font = {10 * TTS_PX, true};
 
-/* A part as one reads it, and its colour. */
+/* Texts and colour of a part. */
 struct peakchart_part {
     const char *label, *word;
     uint32_t rgb;
@@ -69,7 +69,7 @@ static const struct peakchart_part parts_shown[TTS_RUN_PARTS] = {
 
 /* ---- texts ---- */
 
-/* "Total: 8279 MB". Terminated; returns `out`. */
+/* Writes "Total: 8279 MB". Returns `out`. */
 static const char *total_text(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem)
 {
     char size[TTS_CHART_MB_MAX];
@@ -78,14 +78,14 @@ static const char *total_text(char out[TTS_CHART_USAGE_MAX], const struct tts_tr
     return out;
 }
 
-/* "193 MB": a part's, in the same way. */
+/* Writes the size of a part: "193 MB". Returns `out`. */
 static const char *part_size_text(char out[TTS_CHART_MB_MAX], const struct tts_trainmem *mem,
                                   enum tts_run_part part)
 {
     return tts_chart_mb(out, tts_chart_is_small(mem->peak.bytes), mem->parts[part]);
 }
 
-/* "limit 12288 MB", in the same way. */
+/* Writes "limit 12288 MB". Returns `out`. */
 static const char *run_limit_text(char out[TTS_CHART_USAGE_MAX], const struct tts_trainmem *mem)
 {
     char size[TTS_CHART_MB_MAX];
@@ -106,7 +106,8 @@ static void set_info(struct info_line *info, struct tts_paint paint, bool bold,
     snprintf(info->text, sizeof info->text, "%s", text);
 }
 
-/* In one line, or in two where slots are narrow. Returns the number of lines. */
+/* Writes the phase of the peak in one line, or in two if slots are narrow. Returns the number
+ * of lines. */
 static size_t say_peak_phase(const struct peakchart *chart, const struct tts_chart_run *run,
                              struct info_line *out)
 {
@@ -129,7 +130,8 @@ static size_t say_peak_phase(const struct peakchart *chart, const struct tts_cha
     return 1;
 }
 
-/* Usage, verdict, the phase of the peak, and whether the sizes are theory or measured. */
+/* Writes the lines below a name: usage, verdict, phase of the peak, and whether sizes are
+ * theory or measured. Returns their number. */
 static size_t info_lines(const struct peakchart *chart, const struct tts_chart_run *run,
                          struct info_line out[INFO_LINES])
 {
@@ -160,7 +162,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_chart_r
     return count;
 }
 
-/* Title and description of the whole. */
+/* Sets title and description of the picture. */
 static void describe_peakchart(struct tts_drawing *d, const struct peakchart *chart,
                                const char *title)
 {
@@ -193,7 +195,7 @@ static int64_t text_width(const char *text, struct tts_font font)
     return tts_text_width(text, strlen(text), font);
 }
 
-/* Where a leader ends, and where one begins. */
+/* A label beside a bar. Its leader goes from `from` at the bar to `y`. */
 struct beside {
     enum tts_run_part part;
     int64_t from, y;
@@ -204,8 +206,8 @@ static int64_t bar_height(const struct peakchart *chart, int64_t bytes)
     return tts_chart_height(&chart->scale, bytes, chart->plot_height);
 }
 
-/* The box of a part in the bar whose left bottom corner this is; of no height where there is
- * nothing of it. */
+/* Returns the box of a part in a bar. `corner` is the bottom left corner of the bar. The height
+ * is 0 if the part is empty. */
 static struct tts_svg_box part_box(const struct peakchart *chart,
                                    const struct tts_trainmem *mem, enum tts_run_part part,
                                    struct tts_svg_point corner)
@@ -219,7 +221,7 @@ static struct tts_svg_box part_box(const struct peakchart *chart,
     return (struct tts_svg_box){corner.x, corner.y - high, chart->bar, high - low};
 }
 
-/* Does the label of a part stand in it, and not beside the bar? */
+/* Returns true if the label of a part fits inside it; otherwise the label is beside the bar. */
 static bool is_label_inside(const struct peakchart *chart, const struct tts_trainmem *mem,
                             enum tts_run_part part)
 {
@@ -250,7 +252,8 @@ static void draw_bar_part(struct tts_drawing *d, const struct tts_trainmem *mem,
     tts_drawing_add(d, &shape);
 }
 
-/* A white edge takes a pixel of the box above it: not of one that is hardly more. */
+/* Draws a white edge below a box. The edge takes a pixel of the box, so boxes of less than
+ * three pixels have none. */
 static void draw_part_edge(struct tts_drawing *d, struct tts_svg_box box, int64_t bottom)
 {
     int64_t y = box.y + box.height;
@@ -259,7 +262,7 @@ static void draw_part_edge(struct tts_drawing *d, struct tts_svg_box box, int64_
                        (struct tts_svg_point){box.x + box.width, y}, TTS_INK_WHITE, TTS_PX, 0);
 }
 
-/* Of a run whose parts are not known: its outline. */
+/* Draws the outline of a bar whose parts are not known. */
 static void draw_bar_outline(struct tts_drawing *d, const struct peakchart *chart,
                              const struct tts_trainmem *mem, struct tts_svg_point corner)
 {
@@ -273,7 +276,8 @@ static void draw_bar_outline(struct tts_drawing *d, const struct peakchart *char
     tts_drawing_add(d, &shape);
 }
 
-/* Boxes first, then the grounds of their labels, and, above the lines of the limits, those. */
+/* Draws a bar without its labels. The grounds of the labels follow; the labels are drawn last,
+ * above the lines of the limits. */
 static void draw_bar(struct tts_drawing *d, const struct peakchart *chart,
                      const struct tts_chart_run *run, struct tts_svg_point corner)
 {
@@ -292,7 +296,7 @@ static void draw_bar(struct tts_drawing *d, const struct peakchart *chart,
         draw_part_edge(d, part_box(chart, mem, (enum tts_run_part)part, corner), corner.y);
 }
 
-/* The line of a run's limit, or a place where no label is. */
+/* Returns the y of a run's limit, or a y far from all labels if there is no limit. */
 static int64_t limit_line_y(const struct peakchart *chart, const struct tts_trainmem *mem,
                             int64_t bottom)
 {
@@ -302,8 +306,8 @@ static int64_t limit_line_y(const struct peakchart *chart, const struct tts_trai
 
 /* ---- labels ---- */
 
-/* The place of a label in a part: the middle, or above or below the line of the limit. If the
- * part is too small for this, the line has a gap there. */
+/* Places a label inside a part: in the middle, or above or below the line of the limit. If the
+ * part is too small for that, the line gets a gap. */
 static struct tts_svg_box place_label_inside(const struct peakchart *chart,
                                              struct tts_svg_box part, int64_t limit)
 {
@@ -340,7 +344,8 @@ static void draw_label_inside(struct tts_drawing *d, const struct peakchart *cha
         tts_drawing_put(d, &at, text);
 }
 
-/* Moves labels, ordered upwards, apart: none above `top`, then none below `bottom`. */
+/* Moves labels apart. They are ordered from bottom to top. First none may be above `top`, then
+ * none below `bottom`. */
 static void spread_labels(struct beside *labels, size_t count, int64_t top, int64_t bottom,
                           int64_t pitch)
 {
@@ -354,7 +359,7 @@ static void spread_labels(struct beside *labels, size_t count, int64_t top, int6
     }
 }
 
-/* Of the thin parts that there are, upwards. */
+/* Lists the labels of the parts that are too thin, from bottom to top. */
 static size_t find_labels_beside(const struct peakchart *chart, const struct tts_trainmem *mem,
                                  struct tts_svg_point corner,
                                  struct beside labels[TTS_RUN_PARTS])
@@ -371,7 +376,7 @@ static size_t find_labels_beside(const struct peakchart *chart, const struct tts
     return count;
 }
 
-/* The colour of a part too thin to show it. */
+/* Draws a small box in the colour of a part that is too thin to show it. */
 static void draw_part_key(struct tts_drawing *d, struct tts_svg_point at,
                           enum tts_run_part part)
 {
@@ -382,7 +387,7 @@ static void draw_part_key(struct tts_drawing *d, struct tts_svg_point at,
     tts_drawing_add(d, &key);
 }
 
-/* Returns how high they reach. */
+/* Draws the labels beside a bar. Returns the y of their top. */
 static int64_t draw_labels_beside(struct tts_drawing *d, const struct peakchart *chart,
                                   const struct tts_trainmem *mem, struct tts_svg_point corner,
                                   bool is_ground)
@@ -419,7 +424,7 @@ static int64_t draw_labels_beside(struct tts_drawing *d, const struct peakchart 
     return reach < bar_top ? reach : bar_top;
 }
 
-/* Where a text stands above an edge, and above the line of the limit if that would cross it. */
+/* Places a text above an edge, and above the line of the limit if the line would cross it. */
 static struct tts_text_at place_label_above(struct tts_svg_point edge, int64_t limit,
                                             struct tts_font font, struct tts_paint paint)
 {
@@ -434,7 +439,7 @@ static struct tts_text_at place_label_above(struct tts_svg_point edge, int64_t l
     return at;
 }
 
-/* Returns how high it reaches. */
+/* Draws a text or its ground. Returns the y of its top. */
 static int64_t put_label_above(struct tts_drawing *d, struct tts_text_at at, const char *text,
                                bool is_ground)
 {
@@ -445,7 +450,7 @@ static int64_t put_label_above(struct tts_drawing *d, struct tts_text_at at, con
     return at.y - at.font.size * 84 / 100;
 }
 
-/* Returns how high they reach. */
+/* Draws all labels of a bar, or their grounds. Returns the y of their top. */
 static int64_t draw_bar_labels(struct tts_drawing *d, const struct peakchart *chart,
                                const struct tts_chart_run *run, struct tts_svg_point corner,
                                bool is_ground)
@@ -490,7 +495,7 @@ static void measure_bar_scale(struct peakchart *chart)
     chart->scale = tts_chart_scale_of(0, high, TICKS);
 }
 
-/* The fewer, the larger. */
+/* Chooses sizes by the number of bars: fewer bars are larger. */
 static void choose_bar_sizes(struct peakchart *chart)
 {
     static const int16_t bars[ROW_MAX] = {150, 124, 112, 104, 96, 90, 84, 80, 72, 68, 66, 66};
@@ -505,7 +510,7 @@ static void choose_bar_sizes(struct peakchart *chart)
     chart->info = (struct tts_font){letter - TTS_PX / 2, false};
 }
 
-/* The widest of all that stands above or below one bar, in a line of its own. */
+/* Returns the width of the widest line of text above or below a bar. */
 static int64_t widest_text(const struct peakchart *chart)
 {
     int64_t width = text_width("peak not known", chart->info);
@@ -542,7 +547,7 @@ static int64_t widest_beside(const struct peakchart *chart)
     return width;
 }
 
-/* Labels beside a bar reach as far as the texts around the next one. */
+/* Sets the width of a slot. Labels beside a bar may reach to the texts of the next bar. */
 static void measure_bar_slot(struct peakchart *chart)
 {
     int64_t text = widest_text(chart), side = widest_beside(chart);
@@ -552,7 +557,7 @@ static void measure_bar_slot(struct peakchart *chart)
     chart->slot = tts_chart_larger(chart->slot, chart->bar + chart->side + overhang);
 }
 
-/* The name of a run as it is shown, in lines. */
+/* The name of a run as shown, broken into lines. */
 struct shown_name {
     char text[TTS_TEXT_SQUEEZED_MAX];
     struct tts_text_line lines[NAME_LINES];
@@ -609,7 +614,7 @@ static int64_t bar_row_height(const struct peakchart *chart)
            4 * TTS_PX + text_lines_height(chart->info_lines, chart->info);
 }
 
-/* What the width allows goes to the slots. */
+/* Sets the width of the drawing. Slots share the space up to `least`. */
 static void measure_chart_width(struct peakchart *chart, struct tts_drawing *d, int64_t least)
 {
     char limit[TTS_CHART_MB_MAX];
@@ -627,7 +632,7 @@ static void measure_chart_width(struct peakchart *chart, struct tts_drawing *d, 
         chart->spare = tts_chart_larger(0, chart->side - (chart->slot - chart->bar) / 2);
         d->width = chart->left + columns * chart->slot + chart->spare + chart->right;
     }
-    /* Whole pixels: a picture has no others. */
+    /* A picture has whole pixels. */
     d->width = (d->width + TTS_PX - 1) / TTS_PX * TTS_PX;
 }
 
@@ -650,7 +655,7 @@ static void draw_one_limit(struct tts_drawing *d, const struct peakchart *chart,
     tts_drawing_put(d, &at, tts_chart_own_mb(text, limit));
 }
 
-/* The value of a run's own limit: above its line, and above what stands on the bar. */
+/* Draws the value of a run's own limit, above its line and above the labels of the bar. */
 static void put_own_limit(struct tts_drawing *d, const struct tts_trainmem *mem,
                           struct tts_svg_point above)
 {
@@ -694,7 +699,8 @@ static bool has_own_limit(const struct peakchart *chart, const struct tts_chart_
     return !chart->has_one_limit && has_limit(run->mem);
 }
 
-/* All of a run but its bar and the line of its limit, in the slot that begins there. */
+/* Draws the texts of a run in the slot that begins at `at`: everything except the bar and the
+ * line of the limit. */
 static void draw_bar_run(struct tts_drawing *d, const struct peakchart *chart,
                          const struct tts_chart_run *run, struct tts_svg_point at)
 {
@@ -708,7 +714,7 @@ static void draw_bar_run(struct tts_drawing *d, const struct peakchart *chart,
     draw_run_below(d, chart, run, at);
 }
 
-/* Runs [from, to) in one plot. */
+/* Draws the runs [from, to) in one plot. */
 static void draw_bar_row(struct tts_drawing *d, const struct peakchart *chart, size_t from,
                          size_t to, struct tts_svg_box plot)
 {

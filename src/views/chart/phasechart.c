@@ -1,4 +1,4 @@
-/* phasechart.c: memory over the phases of training runs, a panel for each run. */
+/* phasechart.c: draws memory over the phases of training runs, with one panel for each run. */
 #include "views/chart/chartnames.h"
 #include "views/chart/linechart.h"
 #include "views/chart/memcharts.h"
@@ -8,7 +8,9 @@
 
 enum {
     TICKS = 8,
-    LIMIT_SHOWN = 5, /* halves of what there is to see: a limit above squeezes the lines */
+    /* A limit is shown up to 5/2 of the largest figure. A higher one would squeeze the lines.
+     */
+    LIMIT_SHOWN = 5,
     SCALES_ALIKE = 4,
     LEFT = 28 * TTS_PX, /* for "Memory (MB)" */
     PANEL_GAP = 22 * TTS_PX,
@@ -16,14 +18,14 @@ enum {
     LABEL_LINES = 2,
     LABEL_GAP = 7 * TTS_PX,
     MARK = 7 * TTS_PX,
-    PHASE_NAME = 13 * TTS_PX, /* font sizes of a panel's head */
+    PHASE_NAME = 13 * TTS_PX, /* font sizes in the head of a panel */
     PHASE_INFO = 11 * TTS_PX,
-    PHASE_HEAD = 58 * TTS_PX, /* its height: three lines */
+    PHASE_HEAD = 58 * TTS_PX, /* height of the head: three lines */
     HALF_ROOT = 7071,         /* sine of 45 degrees, in ten thousandths */
 };
 
-/* Dark and broad below, light and narrow above, dashed on top: told apart without colour. In
- * the order they are drawn. */
+/* The series, in drawing order: dark and broad, light and narrow, dashed. They can be told
+ * apart without colour. */
 enum { PHASE_SERIES = 3 };
 static const struct tts_lineseries phase_series[PHASE_SERIES] = {
     {"Cumulative Peak", "peak", {0x1b2733, 255}, 3 * TTS_PX, 0, 0},
@@ -35,7 +37,7 @@ static const enum tts_run_figure phase_figures[PHASE_SERIES] = {
 
 static const struct tts_chart_stroke limit_stroke = {3 * TTS_PX / 2, 8 * TTS_PX};
 
-/* One run: its scale, and where it is drawn. */
+/* One run with its scale and place. */
 struct phasepanel {
     const struct tts_chart_run *run;
     struct tts_chartnames names; /* of all panels */
@@ -43,12 +45,12 @@ struct phasepanel {
     bool has_unit; /* "Memory (MB)" is beside it */
 };
 
-/* How the names of phases are written below a plot; the same for all panels. */
+/* Layout of the phase names below the plots. All panels share it. */
 struct phaselabels {
     struct tts_font font;
-    bool is_level;   /* else they rise */
-    size_t lines;    /* level: of the tallest */
-    int64_t longest; /* rising: the most that one may be long */
+    bool is_level;   /* false: the names are slanted */
+    size_t lines;    /* level names: lines of the tallest name */
+    int64_t longest; /* slanted names: maximum length */
     int64_t height;
 };
 
@@ -79,7 +81,7 @@ static struct tts_linechart linechart_of_run(const struct tts_chart_run *run, in
 
 /* --- the peak ---------------------------------------------------------------------------- */
 
-/* The limit, and the peak with its value, where the limit has a gap. */
+/* Draws the limit and the peak with its value. The line of the limit has a gap at the value. */
 static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel,
                            struct tts_font font)
 {
@@ -121,7 +123,7 @@ static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel
 /* --- names of phases ------------------------------------------------------------------------
  */
 
-/* No line was cut, and none broken within a word. */
+/* Returns true if no line is cut or broken inside a word. */
 static bool is_wrapped_whole(const char *text, const struct tts_text_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -196,7 +198,7 @@ static void draw_level_names(struct tts_drawing *d, const struct phasepanel *pan
     }
 }
 
-/* Every how many samples a name stands: 1, 2, 5, 10, ... */
+/* Returns the distance of named samples: 1, 2, 5, 10, ... */
 static size_t label_step(const struct phasepanel *panel, struct tts_font font)
 {
     int64_t apart = font.size * 120 / 100 * 10000 / HALF_ROOT;
@@ -273,7 +275,7 @@ static void draw_panel_peak(struct tts_drawing *d, const struct phasepanel *pane
     tts_drawing_put(d, &at, tts_text_squeeze(squeezed, text, at.font, panel->chart.plot.width));
 }
 
-/* The limit on the left, the verdict on the right. */
+/* Draws the limit on the left and the verdict on the right. */
 static void draw_panel_verdict(struct tts_drawing *d, const struct phasepanel *panel)
 {
     const struct tts_trainmem *mem = panel->run->mem;
@@ -341,7 +343,7 @@ static void range_of_run(const struct tts_chart_run *run, int64_t *low, int64_t 
         *high = limit;
 }
 
-/* One scale for all, unless some would be too small to see. */
+/* Chooses one scale for all panels, unless some runs would be too small to see. */
 static void choose_panel_scales(struct chart *chart, const struct tts_chart_run *runs)
 {
     struct tts_chartnames names = {runs, chart->count};
@@ -388,7 +390,8 @@ static void choose_panel_grid(struct chart *chart)
     }
 }
 
-/* Rising names reach left of the first phase: there is room for that. */
+/* Measures the names below the plots. Slanted names reach left of the first phase, so space is
+ * added there. */
 static void measure_phase_labels(struct chart *chart)
 {
     struct phaselabels *labels = &chart->labels;

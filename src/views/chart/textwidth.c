@@ -36,7 +36,8 @@ uint32_t tts_text_shown(uint32_t code)
     return is_control || is_unseen ? TTS_UTF8_REPLACEMENT : code;
 }
 
-/* Other letters are taken as wide as nearly all of them are. */
+/* Returns the width of a glyph. Characters outside the tables get a width that few of them
+ * exceed. */
 static int64_t glyph_width(uint32_t code, struct tts_font font)
 {
     code = tts_text_shown(code);
@@ -74,8 +75,8 @@ static size_t skip_line_blanks(const char *text, size_t at, size_t len)
     return at;
 }
 
-/* How many bytes from `start` fit into `width`; *soft: up to the last good place to break among
- * them, blanks excluded, or 0. */
+/* Returns how many bytes from the start fit into `width`. Sets *soft to the length up to the
+ * last good break, without blanks, or 0. */
 static size_t fitting_bytes(const char *text, size_t len, struct tts_font font, int64_t width,
                             size_t *soft)
 {
@@ -129,7 +130,7 @@ size_t tts_text_wrap(const char *text, struct tts_font font, int64_t width,
     return count;
 }
 
-/* Where the tail begins that fits into `width`. */
+/* Returns the start of the longest tail that fits into `width`. */
 static size_t tail_start(const char *text, size_t len, struct tts_font font, int64_t width)
 {
     int64_t rest = tts_text_width(text, len, font);
@@ -155,7 +156,7 @@ const char *tts_text_squeeze(char out[TTS_TEXT_SQUEEZED_MAX], const char *text,
     size_t tail = tail_start(text, len, font, room * 2 / 5);
     size_t head = fitting_bytes(text, tail, font,
                                 room - tts_text_width(text + tail, len - tail, font), &soft);
-    /* A letter takes up to four bytes: halves of the buffer are enough for any sane width. */
+    /* A letter has up to four bytes: half of the buffer suffices for any reasonable width. */
     if (head + (len - tail) + 4 > TTS_TEXT_SQUEEZED_MAX) {
         head = 0;
         tail = len;

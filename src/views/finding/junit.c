@@ -10,7 +10,8 @@
 
 enum { SUITE_MAX = 160, COPY_BYTES = 4096 };
 
-/* Of one length whatever the counts are. */
+/* Writes the head of the suite. It has the same length for any counts, as it is overwritten at
+ * the end. */
 static void put_junit_suite(const struct tts_junit *junit)
 {
     char text[SUITE_MAX];
@@ -30,7 +31,7 @@ enum tts_status tts_junit_begin(struct tts_junit *junit, FILE *out, const char *
     if (!junit->cases)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make a temporary file");
     put_junit_suite(junit);
-    /* A schema wants one property at least. */
+    /* A schema requires at least one property. */
     fprintf(out, "  <properties>\n    <property name=\"ttscope\" value=\"%s\"/>\n",
             tts_version());
     return TTS_OK;
@@ -50,7 +51,8 @@ static void put_xml_attribute(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
-/* "run: dram-peak" is at "a.log:7". */
+/* Writes the place of a test as a property, such as "run: dram-peak" with the value
+ * "a.log:7". */
 static void put_junit_place(FILE *out, const char *class_name, const char *name,
                             const struct tts_finding *finding)
 {

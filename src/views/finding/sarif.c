@@ -33,7 +33,7 @@ const char *tts_sarif_uri(char out[TTS_SARIF_URI_MAX], const char *path)
         memcpy(out, root, sizeof root - 1);
         at = sizeof root - 1;
     }
-    while (path[0] == '.' && path[1] == '/' && path[2] != '\0') { /* "./x" is "x" */
+    while (path[0] == '.' && path[1] == '/' && path[2] != '\0') { /* "./x" becomes "x" */
         path += 2;
         while (path[0] == '/' && path[1] != '\0')
             path++;
@@ -70,7 +70,7 @@ static const char *sarif_level_name(enum tts_severity severity)
     return names[severity];
 }
 
-/* The field "locations", with one or none. */
+/* Writes the field "locations" with one element or none. */
 static void put_sarif_location(struct tts_json *json, const char *path, uint64_t line,
                                const char *logical)
 {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Rows are summed in at most 2^24 units and series in 2^32: with as many as 2^32 operations a
- * column, more than can be read in a lifetime, no sum reaches 64 bits. */
+/* Rows are summed in at most 2^24 units and series in at most 2^32 units. With 2^32 operations
+ * per column, more than anyone can read, no sum exceeds 64 bits. */
 enum { ROW_UNITS_MAX = 1 << 24, VALUE_BITS = 32 };
 
 enum tts_status tts_addrmap_new(const struct tts_space_config *config,
@@ -49,7 +49,8 @@ uint64_t tts_addrmap_row_size(const struct tts_addrmap *map, size_t row)
 
 /* --- columns ---------------------------------------------------------------------------- */
 
-/* Bytes of a row in units. Something is never nothing, and not all is never all. */
+/* Converts bytes of a row to units. Only 0 bytes become 0 units, and only a full row becomes
+ * all units. */
 static uint64_t row_units(const struct tts_addrmap *map, size_t row, uint64_t bytes)
 {
     uint64_t unit = map->row_unit_bytes, all = tts_addrmap_row_size(map, row);
@@ -74,7 +75,8 @@ static uint16_t row_cover(const struct tts_addrmap *map, size_t row)
     return (uint16_t)(cover < TTS_ADDRMAP_FULL ? cover : TTS_ADDRMAP_FULL - 1);
 }
 
-/* The mean of two cells, again with 0 and FULL for themselves alone. */
+/* Returns the mean of two cells. Only two empty cells give 0, and only two full cells give
+ * FULL. */
 static uint16_t mean_cover(uint16_t a, uint16_t b)
 {
     uint32_t sum = (uint32_t)a + b;
@@ -133,7 +135,7 @@ static void close_column(struct tts_addrmap *map)
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* Adds to or takes from the rows of a block. What a row held until now is summed first. */
+/* Adds a block to its rows, or removes it. First sums up what the rows held until now. */
 static void change_rows(struct tts_addrmap *map, uint64_t start, uint64_t bytes, bool taken)
 {
     uint64_t end = start + bytes;
@@ -172,7 +174,7 @@ static void end_blocks(struct tts_addrmap *map, bool all, uint64_t start)
     }
 }
 
-/* The event as it would be drawn if nothing had to be merged; each makes one entry at most. */
+/* Keeps the event for a picture without merged columns. Each event adds at most one entry. */
 static void keep_detail(struct tts_addrmap *map, const struct tts_addrmap_event *event,
                         bool fragmented)
 {
@@ -199,11 +201,12 @@ static void keep_detail(struct tts_addrmap *map, const struct tts_addrmap_event 
         break;
     case TTS_ADDRMAP_REFUSED:
     case TTS_ADDRMAP_NOT_CUT:
-        break; /* its row is in the column */
+        break; /* the column has its row */
     }
 }
 
-/* The step of a size, from 1 / SIZES of the space up; the last holds all that is larger. */
+/* Returns the bit of a size in steps of 1 / SIZES of the space. The last bit also covers all
+ * larger sizes. */
 static uint64_t size_bit(const struct tts_addrmap *map, uint64_t bytes)
 {
     uint64_t step_bytes = map->config.size_bytes / TTS_ADDRMAP_SIZES + 1;
@@ -231,7 +234,7 @@ static void count_blocked(struct tts_addrmap *map, uint64_t address)
     uint64_t start = address - map->config.offset_bytes;
     column->blocked++;
     if (start >= map->config.size_bytes)
-        return; /* there is no row outside; what is below has wrapped */
+        return; /* outside the space there is no row; a start below the space has wrapped */
     size_t row = (size_t)(start / map->row_bytes);
     column->blocked_rows[row / 64] |= UINT64_C(1) << (row % 64);
 }
@@ -282,7 +285,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
 {
     if (map->column_count == TTS_ADDRMAP_COLUMNS)
         halve_columns(map);
-    /* A request that fails changes nothing, so what is free after it was free before. */
+    /* A failed request changes nothing: the free memory after it is that before it. */
     bool fragmented = event->bytes > 0 && event->bytes <= after->free_bytes;
     map->operations++;
     if (map->has_detail)

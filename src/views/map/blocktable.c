@@ -35,7 +35,7 @@ static void write_unused(uint32_t first, uint32_t end, FILE *out)
         fprintf(out, " %" PRIu32 "-%" PRIu32, first, end - 1);
 }
 
-/* Ids below the limit that no block has; runs of them as "first-last". */
+/* Writes the ids below the limit that no block has, with ranges as "first-last". */
 static void write_unused_ids(const struct tts_block *blocks, size_t count, uint32_t limit,
                              FILE *out)
 {
@@ -57,7 +57,7 @@ static const char *block_id_text(char out[ID_TEXT_MAX], uint32_t id)
     return out;
 }
 
-/* Wide enough for the largest number, with a space before it. */
+/* Returns a width for the largest number and a space before it. */
 static int block_column_width(uint64_t largest)
 {
     int width = 2;

@@ -14,14 +14,14 @@ enum {
     PAGE_H = 730,
     PLOT_Y = 132,
     PLOT_H = 560,
-    MAIN_X = 285, /* the whole of L1 */
+    MAIN_X = 285, /* the whole L1 */
     MAIN_W = 150,
     DETAIL_X = 555, /* its lowest parts, enlarged */
     DETAIL_W = 90,
-    TINY_H = 18,    /* what is lower cannot hold a label */
-    LABEL_H = 34,   /* two lines at the left */
-    ENTRY_H = 21,   /* one line at the right */
-    ARROWS_H = 130, /* what is lower cannot hold the words about growing */
+    TINY_H = 18,    /* lower parts have no space for a label */
+    LABEL_H = 34,   /* two lines on the left */
+    ENTRY_H = 21,   /* one line on the right */
+    ARROWS_H = 130, /* lower parts have no space for the words about growth */
 };
 
 #define COLOR_INK "#1b2733"
@@ -34,7 +34,7 @@ enum {
 #define COLOR_UP "#58a182"
 #define COLOR_DOWN "#e08a00"
 
-/* A stack of parts to scale, drawn upwards from the bottom of the plot. */
+/* A stack of parts to scale, drawn from the bottom of the plot upwards. */
 struct stack {
     const struct tts_l1_part *parts;
     size_t count;
@@ -55,7 +55,8 @@ static int64_t l1_y(const struct stack *stack, uint64_t address)
 
 enum { SIZE_MAX_BYTES = TTS_NUMBER_BYTES_MAX };
 
-/* "512 B", "69 KiB", "13.11 KiB": a core has so little that larger units would hide it. */
+/* Writes "512 B", "69 KiB" or "13.11 KiB". A core has so little memory that larger units would
+ * hide it. */
 static const char *format_kib(char out[SIZE_MAX_BYTES], uint64_t bytes)
 {
     uint64_t hundredths = (bytes * 100 + 512) / 1024, part = hundredths % 100;
@@ -71,10 +72,11 @@ static const char *format_kib(char out[SIZE_MAX_BYTES], uint64_t bytes)
 /* --- labels that make room for each other ----------------------------------------------- */
 
 struct label {
-    int64_t target, y; /* where it points to, and where it stands */
+    int64_t target, y; /* y of the part, and y of the label */
 };
 
-/* From the lowest to the highest: each as near to its target as the others let it. */
+/* Moves labels apart, from the lowest to the highest, each as near to its target as
+ * possible. */
 static void l1_part_labels(struct label *labels, size_t count, int64_t apart)
 {
     int64_t top = PX(PLOT_Y) + apart / 2, bottom = PX(PLOT_Y + PLOT_H) - apart / 2;
@@ -88,7 +90,7 @@ static void l1_part_labels(struct label *labels, size_t count, int64_t apart)
     }
 }
 
-/* A line from a part to its label: level, slanted, level. */
+/* Draws a line from a part to its label: level, slanted, level. */
 static void draw_l1_leader(FILE *out, int64_t x, int64_t dx, const struct label *label)
 {
     const int64_t points[4][2] = {{x, label->target},
@@ -107,7 +109,7 @@ static void draw_l1_leader(FILE *out, int64_t x, int64_t dx, const struct label 
 
 /* --- the two stacks --------------------------------------------------------------------- */
 
-/* What is there is seen, however low: at least half a pixel. */
+/* Draws a part at least half a pixel high, so that it can be seen. */
 static void draw_l1_part(FILE *out, const struct stack *stack, const struct tts_l1_part *part,
                          const char *color)
 {
@@ -125,7 +127,7 @@ static void draw_l1_frame(FILE *out, const struct stack *stack)
     tts_svg_rect(out, box, "fill=\"none\" stroke=\"" COLOR_LEADER "\"");
 }
 
-/* The index of the part that buffers share, or `count`. */
+/* Returns the index of the part that circular buffers and L1 buffers share, or `count`. */
 static size_t shared_l1_part(const struct stack *whole)
 {
     size_t idx = 0;
@@ -134,7 +136,8 @@ static size_t shared_l1_part(const struct stack *whole)
     return idx;
 }
 
-/* The ring below the buffers has a colour of its own, the rest shades. */
+/* Returns the colour of a low part. The ring below the buffers has a colour of its own, the
+ * others are shades. */
 static const char *low_part_color(const struct stack *whole, size_t idx)
 {
     static const char *const colors[] = {"#5a6673", "#8d99a6", "#b4bec9"};
@@ -143,7 +146,8 @@ static const char *low_part_color(const struct stack *whole, size_t idx)
     return colors[idx % (sizeof colors / sizeof colors[0])];
 }
 
-/* How many parts at the bottom are enlarged: all up to the last that is too low. */
+/* Returns how many parts at the bottom are enlarged: all up to the last part that is too
+ * small. */
 static size_t count_detail(const struct stack *whole)
 {
     size_t shared = shared_l1_part(whole), count = 0;
@@ -221,7 +225,7 @@ static void draw_l1_label(FILE *out, const struct label *label, const struct tts
                  part->start, part->end);
 }
 
-/* At the left: the parts of the whole, those that are enlarged as one. */
+/* Draws the labels on the left. The enlarged parts share one label. */
 static void draw_l1_labels(FILE *out, const struct stack *whole, size_t detailed)
 {
     struct tts_l1_part named[TTS_L1_PARTS_MAX + 1];
@@ -256,7 +260,7 @@ static void draw_l1_entry(FILE *out, const struct label *label, const struct tts
                  "%" PRIu64 " to %" PRIu64, part->start, part->end);
 }
 
-/* The lines from the low parts of the whole to their enlargement. */
+/* Draws the lines from the low parts to their enlargement. */
 static void draw_l1_wedge(FILE *out, const struct stack *whole, const struct stack *detail)
 {
     int64_t left = whole->x + whole->width;

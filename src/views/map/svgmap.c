@@ -18,15 +18,15 @@ enum {
     PLOT_W = 930 * TTS_SVG_PX,
     MAP_Y = 180 * TTS_SVG_PX,
     MAP_H = 400 * TTS_SVG_PX,
-    END_X = PLOT_X + PLOT_W + 12 * TTS_SVG_PX, /* the strip of the end alone */
+    END_X = PLOT_X + PLOT_W + 12 * TTS_SVG_PX, /* strip with the state at the end */
     END_W = 28 * TTS_SVG_PX,
-    LANE_Y = MAP_Y + MAP_H + 8 * TTS_SVG_PX, /* the lane of failed requests */
+    LANE_Y = MAP_Y + MAP_H + 8 * TTS_SVG_PX, /* lane of failed requests */
     LANE_H = 16 * TTS_SVG_PX,
     PANEL_Y = LANE_Y + LANE_H + 34 * TTS_SVG_PX,
     PANEL_H = 180 * TTS_SVG_PX,
 };
 
-/* The levels of a cell: 0 free, then by quarters, the last one taken all the time. */
+/* Levels of a cell: 0 is free, then quarters; the last level is taken all the time. */
 enum { MAP_LEVELS = 6 };
 
 #define COLOR_FREE "#edf1f5"  /* level 0 */
@@ -37,15 +37,15 @@ enum { MAP_LEVELS = 6 };
 #define COLOR_LEAKED "#8e5bb5"
 #define COLOR_USABLE "#58a182"
 #define COLOR_PIECES "#f3cf8e"
-#define COLOR_SOFT "#5a6673" /* of text */
+#define COLOR_SOFT "#5a6673" /* for text */
 #define COLOR_LINE "#8a5a00"
 #define COLOR_INK "#1b2733"
 #define COLOR_FRAME "#c3ccd6"
 
 enum {
-    LINES_FEW = 72,               /* as many failed columns, or dots, are drawn strong, */
-    LINES_MAX = 200,              /* and more than this would hide the map */
-    BLOCK_H_MIN = 60,             /* a block is never thinner: it is there */
+    LINES_FEW = 72,   /* up to this number, failed columns and dots are drawn opaque */
+    LINES_MAX = 200,  /* more than this would hide the map and are not drawn */
+    BLOCK_H_MIN = 60, /* minimum height, so that every block is visible */
     OUTLINE_MIN = 3 * TTS_SVG_PX, /* smaller blocks have no outline */
     MARK_R = 4 * TTS_SVG_PX,
     TICKS_APART = 15 * TTS_SVG_PX,
@@ -57,11 +57,11 @@ enum {
 static const char *const level_colors[MAP_LEVELS] = {COLOR_FREE, "#d3e3f3", "#a5c8e6",
                                                      "#6da6d6",  "#3c80bd", "#1b5a98"};
 
-/* The right edge of operation `seq`; 0 is the left edge of the plot. */
+/* Returns the right edge of operation `seq`. For 0, returns the left edge of the plot. */
 static int64_t operation_x(const struct tts_addrmap *map, uint64_t seq)
 {
     uint64_t all = map->operations > 0 ? map->operations : 1;
-    /* The product fits up to 2^47 operations; beyond, the last bits do not show. */
+    /* The product fits up to 2^47 operations. Above that, the lost bits are not visible. */
     while (seq > UINT64_C(1) << 47) {
         seq /= 2;
         all /= 2;
@@ -69,16 +69,16 @@ static int64_t operation_x(const struct tts_addrmap *map, uint64_t seq)
     return PLOT_X + (int64_t)(PLOT_W * seq / all);
 }
 
-/* The height of `bytes` in a plot where the whole space has the height `all`. */
+/* Returns the height of `bytes` in a plot where the whole space has the height `all`. */
 static int64_t bytes_height(const struct tts_addrmap *map, uint64_t bytes, int64_t all)
 {
-    uint64_t size = map->config.size_bytes; /* at most 2^46, and `all` less than 2^16 */
+    uint64_t size = map->config.size_bytes; /* at most 2^46; `all` is less than 2^16 */
     if (bytes >= size)
         return all;
     return (int64_t)(bytes * (uint64_t)all / size);
 }
 
-/* The last operation of a column, and where its middle is. */
+/* Return the last operation of a column, and the x of its middle. */
 static uint64_t column_end(const struct tts_addrmap *map, size_t column)
 {
     return column + 1 < map->column_count ? (column + 1) * map->span : map->operations;
@@ -90,7 +90,7 @@ static int64_t column_middle(const struct tts_addrmap *map, size_t column)
     return (left + operation_x(map, column_end(map, column))) / 2;
 }
 
-/* Has any part been cut off at any time? */
+/* Returns true if a part of the space was cut off at any time. */
 static bool has_cut(const struct tts_addrmap *map)
 {
     for (size_t i = 0; i < map->column_count; i++)
@@ -108,7 +108,8 @@ static unsigned cover_level(uint16_t cover)
     return 1 + cover * (MAP_LEVELS - 2u) / TTS_ADDRMAP_FULL;
 }
 
-/* "0.123456": how many pixels one unit of `part` out of `whole` is, for a scale(). */
+/* Writes a factor for scale(), such as "0.123456": the pixels of `part` units if `whole` units
+ * have `pixels` pixels. */
 static void put_svg_scale(FILE *out, uint64_t pixels, uint64_t part, uint64_t whole)
 {
     while (part > UINT64_C(1) << 32) {
@@ -120,7 +121,8 @@ static void put_svg_scale(FILE *out, uint64_t pixels, uint64_t part, uint64_t wh
     fprintf(out, "%" PRIu64 ".%06" PRIu64, millionths / 1000000, millionths % 1000000);
 }
 
-/* One row of one level as horizontal strokes: "M" to the first, "m" over each gap. */
+/* Writes the cells of one row and one level as horizontal strokes: "M" to the first stroke, "m"
+ * over each gap. */
 static void put_cell_row(const struct tts_addrmap *map, size_t row, unsigned level, FILE *out)
 {
     size_t drawn = 0;
@@ -142,7 +144,7 @@ static void put_cell_row(const struct tts_addrmap *map, size_t row, unsigned lev
     }
 }
 
-/* In units of columns and rows, scaled as a whole: short numbers, and few of them. */
+/* Opens a group whose units are columns and rows, so that the numbers in it are short. */
 static void open_cell_group(const struct tts_addrmap *map, FILE *out)
 {
     uint64_t operations = map->operations > 0 ? map->operations : 1;
@@ -204,7 +206,7 @@ static void draw_map_blocks(const struct tts_addrmap *map, FILE *out)
     fputs("</g>\n", out);
 }
 
-/* What shrink cut off, as an area that stands on the bottom of the map. */
+/* Draws what shrink cut off, as an area at the bottom of the map. */
 static void draw_cut_area(const struct tts_addrmap *map, FILE *out)
 {
     fputs("<path fill=\"url(#cut)\" stroke=\"#8b95a1\" stroke-width=\".8\" d=\"M", out);
@@ -254,7 +256,7 @@ static void put_blocked_dot(const struct tts_addrmap *map, size_t column, size_t
             column + 1, map->lines[column]);
 }
 
-/* Where an exact range was not free: a dot at the address. */
+/* Draws a dot at each address where an exact range was not free. */
 static void draw_blocked_dots(const struct tts_addrmap *map, FILE *out)
 {
     size_t count = blocked_cells(map);
@@ -281,7 +283,8 @@ static size_t failed_columns(const struct tts_addrmap *map)
     return count;
 }
 
-/* A line through the whole map where a request failed; of both kinds, fragmentation shows. */
+/* Draws a line through the map at each failed request. If a column has both kinds, only
+ * fragmentation is drawn. */
 static void draw_failed_lines(const struct tts_addrmap *map, bool fragmented, FILE *out)
 {
     size_t count = failed_columns(map);
@@ -353,7 +356,7 @@ static void draw_end(const struct tts_addrmap *map, FILE *out)
     fputs("</g>\n", out);
 }
 
-/* "1,234,567"; returns `out`. */
+/* Writes "1,234,567". Returns `out`. */
 static const char *format_count(char out[COUNT_MAX], uint64_t count)
 {
     char digits[COUNT_MAX];
@@ -370,7 +373,7 @@ static const char *format_count(char out[COUNT_MAX], uint64_t count)
 
 /* ---- words ---- */
 
-/* What a sequence is called on the page: the last component of its path. */
+/* Returns the last component of the path, which names the sequence on the page. */
 static const char *sequence_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -400,7 +403,7 @@ static void draw_map_title(const struct tts_addrmap *map, const char *name, FILE
                  format_count(count, map->operations), map->operations == 1 ? "" : "s");
 }
 
-/* A sentence that grows; what does not fit is cut off. */
+/* A sentence that grows. Text that does not fit is cut. */
 struct sentence {
     char text[SENTENCE_MAX];
     size_t len;
@@ -429,12 +432,12 @@ static uint64_t failed_requests(const struct tts_addrmap_counts *counts)
     return counts->fragmented + counts->exhausted + counts->refused;
 }
 
-/* Why requests failed: in a few words when there is one reason, else by their numbers. */
+/* Adds why requests failed: in words if there is one reason, else with numbers. */
 static void say_failure_reasons(struct sentence *sentence,
                                 const struct tts_addrmap_counts *counts)
 {
     int kinds = (counts->fragmented > 0) + (counts->exhausted > 0) + (counts->refused > 0);
-    /* The legend explains fragmentation too: where there is much to say it is left to that. */
+    /* The legend explains fragmentation too, so a long sentence does not. */
     const char *why =
         kinds + (counts->leaked > 0) > 2 ? "" : " (enough was free, but in pieces)";
     if (kinds == 1) {
@@ -489,7 +492,7 @@ static void draw_map_verdict(const struct tts_addrmap *map, FILE *out)
                  "%s.", sentence.text);
 }
 
-/* The plainest case of fragmentation in numbers; returns the line for what follows. */
+/* Writes the clearest case of fragmentation in numbers. Returns the y of the next line. */
 static int draw_worst_failure(const struct tts_addrmap *map, int y, FILE *out)
 {
     char seq[COUNT_MAX], need[TTS_NUMBER_BYTES_MAX], free_text[TTS_NUMBER_BYTES_MAX];
@@ -545,8 +548,8 @@ enum bars_kind { BARS_BLOCKED, BARS_EXHAUSTED, BARS_FRAGMENTED };
 
 struct bars {
     const char *color;
-    uint64_t failed; /* of this kind */
-    uint64_t shown;  /* and of the kinds drawn over it */
+    uint64_t failed; /* failures of this kind */
+    uint64_t shown;  /* failures of this kind and of the kinds drawn over it */
 };
 
 static struct bars bars_of_column(const struct tts_addrmap_column *column, enum bars_kind kind)
@@ -559,9 +562,9 @@ static struct bars bars_of_column(const struct tts_addrmap_column *column, enum 
     return (struct bars){COLOR_FRAGMENTED, column->fragmented, some};
 }
 
-/* A bar for each column with failures: high where many of its operations failed, never too low
- * to be seen. Kinds share it by their numbers and are stacked: each is drawn as high as it and
- * those drawn after it. */
+/* Draws a bar for each column with failures. Its height grows with the share of failed
+ * operations and has a visible minimum. The kinds of failure are stacked: each is drawn as high
+ * as itself plus the kinds drawn after it. */
 static void draw_lane_bars(const struct tts_addrmap *map, enum bars_kind kind, FILE *out)
 {
     fprintf(out, "<path fill=\"%s\" d=\"", bars_of_column(&map->columns[0], kind).color);
@@ -642,7 +645,8 @@ static void draw_free_area(const struct tts_addrmap *map, bool largest, const ch
     fputs("Z\"/>\n", out);
 }
 
-/* Failed requests of a merged column: each step of size once, neighbours as one stroke. */
+/* Draws the failed requests of a merged column: each size step once, adjacent steps as one
+ * stroke. */
 static void put_size_runs(const struct tts_addrmap *map, size_t column, uint64_t bits,
                           FILE *out)
 {
@@ -674,7 +678,7 @@ static void draw_size_runs(const struct tts_addrmap *map, bool fragmented, FILE 
     fputs("\"/>\n", out);
 }
 
-/* What is larger than the scale: at its top, pointing up. */
+/* Draws a request above the scale as a triangle at the top. */
 static void put_triangle(int64_t x, FILE *out)
 {
     fputs("<path d=\"M", out);
@@ -744,7 +748,7 @@ static void draw_map_swatch(FILE *out, struct tts_svg_point at, const char *styl
     tts_svg_rect(out, box, style);
 }
 
-/* One entry; returns where the next begins. Text is taken as 6.6 pixels a letter. */
+/* Draws one entry and returns where the next begins. Assumes 6.6 pixels per letter. */
 static int64_t draw_map_legend_entry(FILE *out, struct tts_svg_point at, const char *style,
                                      const char *text)
 {
@@ -827,7 +831,7 @@ static void draw_address(FILE *out, int64_t y, uint64_t address, bool exact)
                      tts_number_format_bytes(human, address));
 }
 
-/* The power of two that makes at most eight ticks of a space. */
+/* Returns the power of two that divides a space into at most eight steps. */
 static uint64_t address_step(uint64_t size)
 {
     uint64_t step = 1;
@@ -836,7 +840,7 @@ static uint64_t address_step(uint64_t size)
     return step;
 }
 
-/* Round addresses between, and the exact ones at both ends. */
+/* Draws round addresses, and the exact addresses at both ends. */
 static void draw_address_axis(const struct tts_addrmap *map, FILE *out)
 {
     uint64_t size = map->config.size_bytes, offset = map->config.offset_bytes;
@@ -871,7 +875,7 @@ static void draw_size_axis(const struct tts_addrmap *map, FILE *out)
             (PANEL_Y + PANEL_H / 2) / TTS_SVG_PX);
 }
 
-/* 1, 2 or 5 times a power of ten, for at most ten ticks. */
+/* Returns 1, 2 or 5 times a power of ten, for at most ten ticks. */
 static uint64_t count_step(uint64_t count)
 {
     uint64_t step = 1;

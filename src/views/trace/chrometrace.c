@@ -22,7 +22,8 @@ static void put_chrome_number(struct tts_chrometrace *t, const char *before, uin
     tts_rowout_number(&t->rows, value);
 }
 
-/* Every device is a process of its own, so that viewers group its tracks. */
+/* Returns the pid of a track. Every device is a process of its own, so that viewers group its
+ * tracks. */
 static uint64_t chrome_pid(const struct tts_chrometrace *t, const struct tts_track *track)
 {
     enum { DEVICE_PIDS = 1 << 30 };
@@ -30,8 +31,8 @@ static uint64_t chrome_pid(const struct tts_chrometrace *t, const struct tts_tra
     return group > 0 ? (uint64_t)DEVICE_PIDS + group : tts_tracefile_pid(&t->file);
 }
 
-/* {"ph": ..., "pid": ..., "tid": ..., "ts": ... and no end yet. A counter is one of its
- * process. */
+/* Writes the start of an event: {"ph": ..., "pid": ..., "tid": ..., "ts": ... The tid of a
+ * counter is the track of its device. */
 static void begin_chrome_event(struct tts_chrometrace *t, const char *phase,
                                const struct tts_track *track, uint64_t time_ns)
 {
@@ -123,7 +124,8 @@ static void put_chrome_name(struct tts_chrometrace *t, const char *what,
     put_chrome_text(t, "}}");
 }
 
-/* A counter is an event of the process, and the parent of slots has none. */
+/* Writes the name of a track. A counter is an event of its process, and the parent of slots has
+ * no events. */
 static void put_chrome_track(struct tts_chrometrace *t, const struct tts_track *track)
 {
     char name[TTS_TRACK_NAME_MAX + 16];
@@ -143,8 +145,8 @@ static void put_chrome_track(struct tts_chrometrace *t, const struct tts_track *
     put_chrome_name(t, "thread_name", track, name);
 }
 
-/* Some readers name a plot by event and key, one by the key alone and shows it as bytes only
- * when it ends in "_bytes". */
+/* Writes a counter. Some viewers name a plot by event and key. One viewer names it by the key
+ * alone, and shows bytes only if the key ends in "_bytes". */
 static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
     char name[TTS_TRACK_NAME_MAX];
@@ -162,7 +164,8 @@ static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark 
     put_chrome_text(t, "}}");
 }
 
-/* Of an operation or a trace, which nest; or of a buffer, which is told by its number. */
+/* Writes a slice: of an operation or a trace, which nest, or of a buffer, which has a
+ * number. */
 static void put_chrome_slice(struct tts_chrometrace *t, const struct tts_mark *mark,
                              bool begins)
 {

@@ -11,7 +11,7 @@ void tts_eventcsv_begin(struct tts_rowout *rows)
     tts_rowout_put(rows, "\n", 1);
 }
 
-/* x0-y0..x1-y1, with '+' between them. */
+/* Writes ranges as x0-y0..x1-y1, separated by '+'. */
 static void put_csv_ranges(struct tts_rowout *rows, const struct tts_eventrow *row)
 {
     for (size_t i = 0; i < row->range_count; i++) {

@@ -33,7 +33,7 @@ void tts_eventjson_begin(struct tts_rowout *rows, const struct tts_tracefile *fi
     tts_rowout_text(rows, file->has_times ? "true}\n" : "false}\n");
 }
 
-/* [[x0,y0,x1,y1],...] */
+/* Writes ranges as [[x0,y0,x1,y1],...]. */
 static void put_jsonl_ranges(struct tts_rowout *rows, const struct tts_eventrow *row)
 {
     for (size_t i = 0; i < row->range_count; i++) {

@@ -19,7 +19,7 @@ static void set_row_number(struct tts_eventrow *row, enum tts_eventrow_field fie
     row->numbers[field] = value;
 }
 
-/* 0: it is not known. */
+/* Sets a number unless it is 0, which means unknown. */
 static void set_row_known(struct tts_eventrow *row, enum tts_eventrow_field field,
                           uint64_t value)
 {
@@ -153,7 +153,7 @@ static void set_row_live(struct tts_eventrow *row, const struct tts_item *item)
     set_row_device(row, item->live.device);
 }
 
-/* How the kinds that are no events are called. */
+/* Names of the kinds that are not events. */
 static const char *const kind_names[] = {
     [TTS_ITEM_NAME] = "op_name",
     [TTS_ITEM_CHIP] = "chip",
@@ -168,7 +168,8 @@ static const char *const kind_names[] = {
     [TTS_ITEM_KEYFRAME_END] = "keyframe_end",
 };
 
-/* Of what was there before the file: the number is that of its own event. */
+/* Sets the fields of something that existed before the file. Its number is that of its own
+ * event. */
 static void set_row_before(struct tts_eventrow *row, const struct tts_item *item)
 {
     static const char *const parts[] = {"live_cb", "live_dfb", "live_scratchpad"};
@@ -235,7 +236,7 @@ void tts_eventrows_release(struct tts_eventrows *rows)
     tts_liveset_release(&rows->live);
 }
 
-/* One that comes again takes the place of the one before. */
+/* Keeps a live buffer. A buffer with the same key replaces the old one. */
 static enum tts_status keep_live_entry(struct tts_eventrows *rows,
                                        struct tts_liveset_entry entry)
 {
@@ -271,7 +272,7 @@ static enum tts_status keep_restored(struct tts_eventrows *rows, const struct tt
                                                       .block_bytes = live->block_bytes});
 }
 
-/* The item, or a copy in *copy that has what the buffer was allocated with. */
+/* Returns the item, or *copy with the description of the freed buffer added. */
 static const struct tts_item *complete_free(struct tts_eventrows *rows,
                                             const struct tts_item *item, struct tts_item *copy)
 {

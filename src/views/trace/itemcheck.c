@@ -72,7 +72,8 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
     return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
 }
 
-/* Parts of keyframes stand inside of one, events, phases and keyframes outside. */
+/* Checks the order: parts of keyframes are inside a keyframe; events, phases and keyframes are
+ * outside. */
 static enum tts_status check_item_place(const struct tts_itemcheck *check,
                                         const struct tts_item *item, struct tts_error *err)
 {

@@ -63,7 +63,7 @@ enum tts_status tts_liveset_add(struct tts_liveset *set, const struct tts_livese
     return status;
 }
 
-/* The last entry takes the place of the one that goes. */
+/* The last entry moves to the place of the removed entry. */
 void tts_liveset_remove(struct tts_liveset *set, struct tts_liveset_entry *entry)
 {
     uint32_t place = (uint32_t)(entry - set->entries), last = (uint32_t)set->count - 1;

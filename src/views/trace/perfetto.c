@@ -6,24 +6,25 @@
 #include <assert.h>
 #include <string.h>
 
-/* Numbers of Perfetto's enums. */
+/* Values of Perfetto's enums. */
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { UNIT_SIZE_BYTES = 3, ORDERING_EXPLICIT = 3 };
 
-/* A phase is told when it is over, with the time it began: its packets are a sequence of their
- * own, so that time never falls there. Operations and peaks are told after their time, too:
- * their sequence is the only one on which time falls. Readers sort packets by time. */
+/* Sequences of packets. A phase is written when it is over, with the time it began, so phases
+ * have sequences of their own in which time never decreases. Operations and peaks are also
+ * written late; theirs is the only sequence in which time decreases. Readers sort packets by
+ * time. */
 enum {
     MAIN_SEQUENCE = 1,
     LANE_SEQUENCE = 2,
     LATE_SEQUENCE = LANE_SEQUENCE + TTS_TIMELINE_LANES,
 };
 
-/* So that tracks of other traces, merged with this one, are not taken for ours. */
+/* Keeps our tracks apart from those of other traces that are merged with this one. */
 #define UUID_BASE UINT64_C(0x7474736300000000)
 
-/* Texts are cut there: those of operations, phases and failures are shorter. */
+/* Maximum of a text. Operations, phases and failures have shorter texts. */
 enum { TEXT_MAX = 1024, ANNOTATIONS_MAX = 12 };
 
 enum annotation {
@@ -50,7 +51,7 @@ static const char *const annotation_names[] = {
     [MISSING_BYTES] = "missing_bytes",
 };
 
-/* A track event with room for what it points to. */
+/* A track event with storage for what it points to. */
 struct event {
     Pf__TrackEvent message;
     char name[TEXT_MAX], op[TEXT_MAX];
@@ -58,7 +59,7 @@ struct event {
     Pf__Annotation annotations[ANNOTATIONS_MAX], *pointers[ANNOTATIONS_MAX];
 };
 
-/* Foreign bytes as UTF-8, terminated. */
+/* Converts foreign bytes to terminated UTF-8. */
 static char *clean_name(char out[TEXT_MAX], const char *text)
 {
     size_t len = strlen(text), to = 0;
@@ -101,7 +102,7 @@ static Pf__Packet packet_at(uint64_t time_ns, uint32_t sequence)
     return packet;
 }
 
-/* The first packet of a sequence that has annotations: the names they are told by. */
+/* Writes the names of annotations, in the first packet of a sequence that has annotations. */
 static void put_interned_names(struct tts_perfetto *p, uint64_t time_ns, uint32_t sequence)
 {
     Pf__InternedName names[ANNOTATION_END], *pointers[ANNOTATION_END];
@@ -122,7 +123,7 @@ static void put_interned_names(struct tts_perfetto *p, uint64_t time_ns, uint32_
     write_packet(p, &packet);
 }
 
-/* The sequence of a mark. Tells its names if it is its first. */
+/* Returns the sequence of a mark. Writes the names first if the sequence is new. */
 static uint32_t sequence_of_track(struct tts_perfetto *p, const struct tts_mark *mark)
 {
     bool is_span = mark->kind == TTS_MARK_SPAN;
@@ -264,7 +265,7 @@ static void put_process(struct tts_perfetto *p, const struct tts_mark *mark)
     put_track_packet(p, mark->time_ns, &track);
 }
 
-/* Where a track stands among those of its device: pool by pool, then the rest. */
+/* Returns the position of a track among those of its device: pool by pool, then the rest. */
 static int32_t rank_of_track(const struct tts_track *track)
 {
     enum { PER_POOL = 3 };
@@ -280,7 +281,7 @@ static int32_t rank_of_track(const struct tts_track *track)
     return ranks[track->kind] + (is_pool ? PER_POOL * (int32_t)track->pool : 0);
 }
 
-/* Tracks of a device stand below its own; counters of a pool share their axis. */
+/* Puts a track below that of its device. Counters of a pool share an axis. */
 static void set_track_group(Pf__Track *track, Pf__Counter *counter, const struct tts_track *of)
 {
     if (of->kind == TTS_TRACK_DEVICE) {

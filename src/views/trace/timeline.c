@@ -16,52 +16,52 @@
 
 #define LINE_NONE UINT32_MAX
 
-/* Tracks are kept by number, 0: not told yet. */
+/* A pool of a device. Tracks are stored by number; 0: not sent yet. */
 struct pool_line {
-    uint64_t bytes;               /* that live, of its own */
-    uint64_t peak_bytes, peak_ns; /* of its counter */
+    uint64_t bytes;               /* live bytes of this device */
+    uint64_t peak_bytes, peak_ns; /* peak of its counter */
     uint32_t counter, buffers, capacity;
-    /* Slots; both NULL until the first buffer. */
-    uint64_t *taken; /* a bit for each */
+    /* Slots. Both arrays are NULL until the first buffer. */
+    uint64_t *taken; /* one bit for each slot */
     uint32_t *slot_tracks;
-    size_t low_word; /* words below are full */
+    size_t low_word; /* all words below are full */
 };
 
-/* What the program under way has on its cores: only grows until the next program. */
+/* Bytes of the current program on each core. They only grow until the next program. */
 struct core_line {
-    uint64_t *bytes; /* [y * TTS_GRID_SIDE_MAX + x]; NULL until the first */
+    uint64_t *bytes; /* [y * TTS_GRID_SIDE_MAX + x]; NULL until the first part */
     uint64_t top_bytes;
-    struct tts_core_range box; /* around all that is not 0, when top_bytes is not */
+    struct tts_core_range box; /* encloses all cores that are not 0; valid if top_bytes > 0 */
     uint32_t counter;
 };
 
 struct device_line {
     uint32_t id;
     uint32_t track;
-    uint32_t mesh;  /* the index of a device, or LINE_NONE */
-    uint32_t chips; /* that it is the mesh of */
+    uint32_t mesh;  /* index of the mesh, or LINE_NONE */
+    uint32_t chips; /* number of chips, if this is a mesh */
     struct pool_line pools[TTS_POOLS];
     struct core_line cores;
     uint32_t traces, failures, trace_depth;
 };
 
-/* An operation under way. */
+/* An operation that has begun. */
 struct op_line {
     uint64_t begin_ns, seq;
-    uint64_t bytes; /* that it allocated, with those of operations in it that are over */
-    uint32_t op;    /* as opnames.h counts them */
-    bool is_told;   /* its BEGIN was: it ends with an END, else it becomes a SPAN */
+    uint64_t bytes; /* allocated by it, and by finished operations inside it */
+    uint32_t op;    /* index in opnames.h */
+    bool is_told;   /* its BEGIN was sent, so it ends with an END; else it becomes a SPAN */
 };
 
 struct thread_line {
     uint32_t thread, track, depth;
-    struct op_line *ops; /* the first TTS_TIMELINE_OPS_MAX of `depth`, the outermost first */
+    struct op_line *ops; /* the outermost TTS_TIMELINE_OPS_MAX of `depth`, outermost first */
     size_t op_capacity;
 };
 
 struct capture_line {
     bool is_active;
-    uint32_t capture, track; /* of the last one on this lane */
+    uint32_t capture, track; /* of the last capture on this lane */
     uint64_t start_ns;
 };
 
@@ -72,14 +72,14 @@ struct tts_timeline {
     struct tts_liveset live;
     struct device_line *devices;
     size_t device_count, device_capacity;
-    uint32_t last_device; /* most often the next one, too */
+    uint32_t last_device; /* often also the next one */
     struct thread_line *threads;
     size_t thread_count, thread_capacity, last_thread;
-    size_t open_threads; /* that are in operations */
+    size_t open_threads; /* number of threads inside operations */
     struct capture_line captures[TTS_TIMELINE_LANES];
     uint64_t first_ns, now_ns;
     bool has_begun;
-    uint32_t tracks; /* numbers given out */
+    uint32_t tracks; /* number of tracks */
     uint64_t buffers;
     struct tts_timeline_counts counts;
 };
@@ -88,7 +88,7 @@ enum { MARK_TEXT_MAX = 512, WORD_BITS = 64 };
 
 /* ---- marks and tracks ---- */
 
-/* By hand: counters have their names in every mark of some formats. */
+/* Appends without printf, for speed: some formats repeat the name in every counter mark. */
 static char *append_text(char *to, const char *text)
 {
     size_t len = strlen(text);
@@ -145,7 +145,7 @@ static void send_mark(struct tts_timeline *t, const struct tts_mark *mark)
     t->config.put(t->config.ctx, mark);
 }
 
-/* Tells of a track if *number is 0, and gives it one. */
+/* Sends a track if *number is 0, and sets *number. Returns the track. */
 static struct tts_track tell_track(struct tts_timeline *t, struct tts_track track,
                                    uint32_t *number)
 {
@@ -162,7 +162,7 @@ static struct tts_track tell_track(struct tts_timeline *t, struct tts_track trac
     return track;
 }
 
-/* A track of a device, whose own track is told before it. */
+/* Like tell_track() for a track of a device. The track of the device is sent first. */
 static struct tts_track tell_device_track(struct tts_timeline *t, struct device_line *device,
                                           struct tts_track track, uint32_t *number)
 {
@@ -174,7 +174,7 @@ static struct tts_track tell_device_track(struct tts_timeline *t, struct device_
     return tell_track(t, track, number);
 }
 
-/* "matmul 6.00 MiB", or the name alone for 0 bytes. Returns `out`. */
+/* Writes "matmul 6.00 MiB". For 0 bytes, returns the name alone. */
 static const char *name_with_size(const char *name, uint64_t bytes, char out[MARK_TEXT_MAX])
 {
     char size[TTS_NUMBER_BYTES_MAX];
@@ -186,7 +186,7 @@ static const char *name_with_size(const char *name, uint64_t bytes, char out[MAR
     return out;
 }
 
-/* The text of an operation; NULL for none. Good for life. */
+/* Returns the name of an operation, or NULL. Valid as long as the timeline. */
 static const char *op_line_text(struct tts_timeline *t, const struct tts_item_op *op,
                                 uint32_t *idx)
 {
@@ -232,8 +232,8 @@ static uint32_t device_line_index(struct tts_timeline *t, uint32_t id, enum tts_
     return t->last_device = idx;
 }
 
-/* NULL: TTS_TIMELINE_DEVICES_MAX are known (*status is TTS_E_RANGE), or TTS_E_NOMEM. Good until
- * the next call. */
+/* Finds or adds a device. Returns NULL and sets *status to TTS_E_RANGE
+ * (TTS_TIMELINE_DEVICES_MAX are known) or TTS_E_NOMEM. Valid until the next call. */
 static struct device_line *device_line_of(struct tts_timeline *t, uint32_t id,
                                           enum tts_status *status)
 {
@@ -323,8 +323,8 @@ static void put_pool_counter(struct tts_timeline *t, struct device_line *device,
     send_mark(t, &mark);
 }
 
-/* What a mesh has is on each of its chips; a chip that has nothing of its own needs no counter
- * of its own. */
+/* Sends the counter of a device. A buffer of a mesh is on each of its chips, so their counters
+ * are sent too, except those of chips that never had a buffer. */
 static void put_pool_counters(struct tts_timeline *t, uint32_t idx, enum tts_pool pool)
 {
     put_pool_counter(t, &t->devices[idx], pool);
@@ -352,7 +352,7 @@ static enum tts_status make_slots(struct tts_timeline *t, struct pool_line *pool
     return TTS_OK;
 }
 
-/* The smallest that is free, or TTS_LIVESET_NO_SLOT. */
+/* Takes the lowest free slot, or TTS_LIVESET_NO_SLOT if all are taken. */
 static enum tts_status take_slot(struct tts_timeline *t, struct pool_line *pool, uint32_t *out)
 {
     *out = TTS_LIVESET_NO_SLOT;
@@ -397,7 +397,7 @@ static struct tts_track slot_track(struct tts_timeline *t, struct device_line *d
 
 /* ---- buffers ---- */
 
-/* What a buffer adds to the counter of its pool. */
+/* Returns the bytes that a buffer adds to the counter of its pool. */
 static uint64_t counted_bytes(const struct tts_liveset_entry *entry)
 {
     return tts_pool_is_l1((enum tts_pool)entry->pool) ? entry->bytes_per_bank : entry->bytes;
@@ -482,7 +482,7 @@ static void free_line_buffer(struct tts_timeline *t, const struct tts_event *eve
         t->counts.unseen_frees++;
 }
 
-/* Their bytes stay: they live. */
+/* Ends the slices of live buffers. The counters keep their bytes. */
 static void close_buffers(struct tts_timeline *t)
 {
     size_t cursor = 0;
@@ -511,7 +511,7 @@ static void put_pool_peak(struct tts_timeline *t, struct device_line *device,
     send_mark(t, &mark);
 }
 
-/* Tells the peaks of all pools, and their capacities once more, at the end of the file. */
+/* Sends the peaks of all pools, and their capacities again, at the end of the file. */
 static void close_pools(struct tts_timeline *t)
 {
     for (size_t i = 0; i < t->device_count; i++)
@@ -541,7 +541,7 @@ static void clear_core_row(struct core_line *cores, uint32_t y)
            (cores->box.x1 - cores->box.x0 + 1u) * sizeof *cores->bytes);
 }
 
-/* The program of `device` has nothing any more. */
+/* Clears the cores of a device, as its program is over. */
 static void end_device_program(struct tts_timeline *t, struct device_line *device)
 {
     struct core_line *cores = &device->cores;
@@ -553,7 +553,7 @@ static void end_device_program(struct tts_timeline *t, struct device_line *devic
     put_cores_counter(t, device);
 }
 
-/* That of a mesh is one of each of its chips. */
+/* Ends the program of a device. A program of a mesh is a program of each chip. */
 static void end_device_programs(struct tts_timeline *t, struct device_line *device)
 {
     end_device_program(t, device);
@@ -591,7 +591,7 @@ static void add_core_range(struct core_line *cores, const struct tts_core_range 
             add_on_core(cores, y * TTS_GRID_SIDE_MAX + x, bytes);
 }
 
-/* A part of the program under way. TTS_E_RANGE, TTS_E_NOMEM. */
+/* Adds a part of the current program to its cores. TTS_E_RANGE, TTS_E_NOMEM. */
 static enum tts_status add_program_part_line(struct tts_timeline *t,
                                              const struct tts_event *event)
 {
@@ -617,7 +617,7 @@ static enum tts_status add_program_part_line(struct tts_timeline *t,
 
 /* ---- captures, each on a lane while it is active ---- */
 
-/* The lane of an active capture, or NULL. */
+/* Returns the lane of an active capture, or NULL. */
 static struct capture_line *lane_of(struct tts_timeline *t, uint32_t capture)
 {
     for (int i = 0; i < TTS_TIMELINE_LANES; i++)
@@ -626,13 +626,13 @@ static struct capture_line *lane_of(struct tts_timeline *t, uint32_t capture)
     return NULL;
 }
 
-/* TTS_E_RANGE: TTS_TIMELINE_LANES are active. */
+/* Gives a capture a lane. TTS_E_RANGE: TTS_TIMELINE_LANES captures are active. */
 static enum tts_status begin_lane(struct tts_timeline *t, uint32_t capture)
 {
     struct capture_line *found = NULL;
     for (int i = 0; i < TTS_TIMELINE_LANES; i++) {
         struct capture_line *lane = &t->captures[i];
-        /* Where it was before, it goes on; else the first that is free. */
+        /* Prefer the former lane of the capture, else take the first free lane. */
         if (!lane->is_active && (!found || lane->capture == capture))
             found = lane;
     }
@@ -736,7 +736,8 @@ struct tts_timeline_counts tts_timeline_counts(const struct tts_timeline *t)
 
 /* ---- operations ---- */
 
-/* NULL: TTS_TIMELINE_THREADS_MAX are known, or *status is TTS_E_NOMEM. */
+/* Finds or adds a thread. Returns NULL if TTS_TIMELINE_THREADS_MAX are known, or with *status
+ * TTS_E_NOMEM. */
 static struct thread_line *thread_of(struct tts_timeline *t, uint32_t thread,
                                      enum tts_status *status)
 {
@@ -762,7 +763,7 @@ static struct thread_line *thread_of(struct tts_timeline *t, uint32_t thread,
     return &t->threads[t->last_thread];
 }
 
-/* The innermost operation of the thread that has an entry, or NULL. */
+/* Returns the innermost stored operation of the thread, or NULL. */
 static struct op_line *top_op(struct thread_line *line)
 {
     if (line->depth == 0)
@@ -780,7 +781,7 @@ static struct tts_mark op_mark(struct tts_timeline *t, struct thread_line *line,
     return mark;
 }
 
-/* An operation as a whole: its size is known only now. */
+/* Sends a finished operation as one span, as its size is known only now. */
 static void send_op_span(struct tts_timeline *t, struct thread_line *line,
                          const struct op_line *op, bool is_open)
 {
@@ -821,8 +822,9 @@ static void send_op_end(struct tts_timeline *t, struct thread_line *line)
         op[-1].bytes += op->bytes;
 }
 
-/* Readers sort by time, and what has one time stays as it was written. So the outer one of two
- * operations that begin at one time is told before the inner one, with no size in its name. */
+/* Begins an operation. Readers sort by time and keep the written order for equal times. So if
+ * two operations begin at the same time, the outer one is sent before the inner one, without a
+ * size in its name. */
 static enum tts_status put_op_inside(struct tts_timeline *t, struct thread_line *line,
                                      const struct tts_item *item)
 {
@@ -875,8 +877,8 @@ static bool has_open_op(const struct thread_line *line, uint32_t op)
 }
 
 /* Counts an allocation for the innermost operation of its thread. An allocation names its
- * operation, not its thread: that is the only one with operations under way, or else one that
- * is in an operation of that name. */
+ * operation but not its thread. The thread is the only one inside operations, or else one that
+ * is inside an operation of that name. */
 static void count_for_op(struct tts_timeline *t, const struct tts_item *item)
 {
     uint32_t op = tts_opnames_find(t->ops, item->op.hash);
@@ -893,7 +895,7 @@ static void count_for_op(struct tts_timeline *t, const struct tts_item *item)
     }
 }
 
-/* Operations under way at the end of the file, the outermost first. */
+/* Sends the operations that are unfinished at the end of the file, outermost first. */
 static void put_open_ops(struct tts_timeline *t, struct thread_line *line)
 {
     uint32_t kept = line->depth < TTS_TIMELINE_OPS_MAX ? line->depth : TTS_TIMELINE_OPS_MAX;

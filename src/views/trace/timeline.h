@@ -86,8 +86,8 @@ enum {
     TTS_TIMELINE_SLOTS_MAX = 1 << 20,
     TTS_TIMELINE_DEVICES_MAX = 256,
     TTS_TIMELINE_THREADS_MAX = 4096,
-    TTS_TIMELINE_OPS_MAX =
-        256, /* nested operations of a thread; deeper ones have no size in their name */
+    /* Nested operations of a thread; deeper ones have no size in their name. */
+    TTS_TIMELINE_OPS_MAX = 256,
     TTS_TIMELINE_NAMES_MAX = 65000, /* names of operations */
 };
 
