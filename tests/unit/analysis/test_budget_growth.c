@@ -1,4 +1,4 @@
-/* Growth against a baseline, and which phases are held against which. */
+/* Growth against a baseline, and how phases are paired. */
 #include "harness/budget_rig.h"
 #include "torture/heap.h"
 
