@@ -18,7 +18,7 @@ static struct tts_chip chip_of(const char *preset, const char *key, const char *
     return chip;
 }
 
-/* The drawing, to be freed. */
+/* Returns the drawing. The caller frees it. */
 static char *draw_parts(const struct tts_chip *chip, const struct tts_l1_part *parts,
                         size_t count)
 {
@@ -50,7 +50,7 @@ struct text {
     bool ends_there; /* anchored at its end */
 };
 
-/* The attribute `name` of the element at `at`. */
+/* Returns the attribute `name` of the element at `at`. */
 static double attribute(const char *at, const char *name)
 {
     char wanted[16];
@@ -72,7 +72,8 @@ static size_t read_texts(const char *drawing, struct text *out, size_t capacity)
     return count;
 }
 
-/* Texts that begin, or end, in one column are a line apart; labels are beside the plot. */
+/* Checks that texts which begin, or end, in the same column are a line apart, and that labels
+ * are beside the plot. */
 static void expect_apart(const char *drawing)
 {
     struct text texts[128];
