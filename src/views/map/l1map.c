@@ -77,7 +77,7 @@ struct label {
 
 /* Moves labels apart, from the lowest to the highest, each as near to its target as
  * possible. */
-static void l1_part_labels(struct label *labels, size_t count, int64_t apart)
+static void spread_l1_labels(struct label *labels, size_t count, int64_t apart)
 {
     int64_t top = PX(PLOT_Y) + apart / 2, bottom = PX(PLOT_Y + PLOT_H) - apart / 2;
     for (size_t i = 0; i < count; i++) {
@@ -242,7 +242,7 @@ static void draw_l1_labels(FILE *out, const struct stack *whole, size_t detailed
     }
     for (size_t i = 0; i < count; i++)
         labels[i].target = (l1_y(whole, named[i].start) + l1_y(whole, named[i].end)) / 2;
-    l1_part_labels(labels, count, PX(LABEL_H));
+    spread_l1_labels(labels, count, PX(LABEL_H));
     for (size_t i = 0; i < count; i++)
         draw_l1_label(out, &labels[i], &named[i]);
 }
@@ -289,7 +289,7 @@ static void draw_l1_detail(FILE *out, const struct stack *whole, size_t detailed
         labels[i].target = (l1_y(&detail, part->start) + l1_y(&detail, part->end)) / 2;
     }
     draw_l1_frame(out, &detail);
-    l1_part_labels(labels, detailed, PX(ENTRY_H));
+    spread_l1_labels(labels, detailed, PX(ENTRY_H));
     for (size_t i = 0; i < detailed; i++) {
         draw_l1_leader(out, detail.x + detail.width, PX(40), &labels[i]);
         draw_l1_entry(out, &labels[i], &detail.parts[i]);
