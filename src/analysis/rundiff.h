@@ -58,8 +58,8 @@ struct tts_rundiff_cause {
     size_t peak_phase; /* TOLD and NO_PHASE: index in `phases` */
     size_t phase; /* TOLD: index of the largest contribution in the direction of the change */
     bool is_peak; /* TOLD: `phase` contributes its Segment Peak, not its Segment Change */
-    /* What the peak of the smaller run is above its level in the reference phase. Works against
-     * the change, or is 0. */
+    /* The peak of the smaller run minus its level in the reference phase, with the sign that
+     * works against the change; or 0. */
     int64_t not_peak;
     bool has_other; /* TOLD: the smaller run has its peak in phases[other_phase] */
     size_t other_phase;

@@ -1,6 +1,6 @@
 /* svg.h: writes the basic elements of a drawing to a stream. Lengths are integers in hundredths
- * of a pixel, so that the bytes depend neither on floating point nor on the locale. Errors are
- * those of the stream. */
+ * of a pixel, so that the bytes depend neither on floating point nor on the locale. The caller
+ * checks the stream for errors. */
 #pragma once
 
 #include "base/compiler.h"

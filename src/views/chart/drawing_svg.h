@@ -1,5 +1,5 @@
 /* drawing_svg.h: writes a drawing as an SVG document of its own, with real text. The same
- * drawing gives the same bytes. Errors are those of the stream. */
+ * drawing gives the same bytes. The caller checks the stream for errors. */
 #pragma once
 
 #include "views/chart/drawing.h"

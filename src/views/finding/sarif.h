@@ -1,6 +1,6 @@
 /* sarif.h: writes findings as SARIF 2.1.0, for tools that show findings beside the files. A
  * document has one run of one tool and is written as it comes: begin, results, end. The caller
- * owns the struct. One thread. Errors are those of the stream. */
+ * owns the struct. One thread. The caller checks the stream for errors. */
 #pragma once
 
 #include "model/finding.h"

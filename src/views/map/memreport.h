@@ -1,6 +1,6 @@
 /* memreport.h: writes the three memory reports (CSV) that the runtime writes for a snapshot:
  * DRAM, L1 and L1_SMALL in this order, never TRACE (docs/design/memory-reports.md). Readers of
- * the runtime's files can read these. Write errors are those of the stream. */
+ * the runtime's files can read these. The caller checks the stream for errors. */
 #pragma once
 
 #include "ttscope/alloc.h"

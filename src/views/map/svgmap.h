@@ -12,5 +12,5 @@
 #include <stdio.h>
 
 /* `name` is the path of the sequence, any bytes; only its last component is shown. The map must
- * be finished. Errors are those of the stream. */
+ * be finished. The caller checks the stream for errors. */
 void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out);
