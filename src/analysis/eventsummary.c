@@ -317,7 +317,8 @@ static enum tts_status end_moment(struct tts_summary_moment *moment, const struc
     return status;
 }
 
-/* Lists the buffers that live now in the pool of `ops`. `ops` has no moment yet. */
+/* Lists the buffers that live now in the pool of `ops`. tts_ops_moment() was not called for
+ * `ops` before. */
 static enum tts_status list_moment_now(const struct tts_eventscan *scan,
                                        struct tts_summary_moment *moment, struct tts_ops *ops,
                                        struct tts_level level)

@@ -20,8 +20,7 @@ enum {
 #define TTS_INK_WARNING ((struct tts_paint){0xc80000, 255}) /* red letters on white */
 #define TTS_INK_GOOD ((struct tts_paint){0x1d6b3a, 255})
 #define TTS_INK_WHITE ((struct tts_paint){0xffffff, 255})
-#define TTS_INK_VEIL ((struct tts_paint){0xffffff, 235}) /* ground of text that crosses lines  \
-                                                          */
+#define TTS_INK_VEIL ((struct tts_paint){0xffffff, 235}) /* ground of text over lines */
 
 /* The largest size that a chart can show. Larger sizes are drawn as this size. */
 #define TTS_CHART_BYTES_MAX (INT64_MAX / 4)
@@ -65,8 +64,8 @@ struct tts_chart_legend {
     const char *text;
     struct tts_paint paint;
     bool is_line;
-    int64_t stroke_width, dash; /* for a line */
-    uint8_t area_alpha;         /* for a line: opacity of the area below */
+    int64_t stroke_width, dash; /* used if the entry is a line */
+    uint8_t area_alpha;         /* opacity of the area below the line */
 };
 
 /* Returns the legend entry of the limits. */
