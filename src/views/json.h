@@ -14,8 +14,7 @@ enum { TTS_JSON_DEPTH_MAX = 16, TTS_JSON_DEPTH_LINES = 2, TTS_JSON_BUFFER = 4096
 struct tts_json {
     FILE *out;
     unsigned depth;
-    bool is_one_line; /* set by the caller after init: no line breaks, for a stream of documents
-                       */
+    bool is_one_line;                /* set by the caller after init: write no line breaks */
     bool filled[TTS_JSON_DEPTH_MAX]; /* the container at this depth has an element */
     size_t used;
     char buffer[TTS_JSON_BUFFER]; /* collects small pieces for one write */

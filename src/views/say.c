@@ -17,7 +17,7 @@ struct layout {
     size_t indent, columns;
 };
 
-/* --- breaking lines --------------------------------------------------------------------- */
+/* ---- breaking lines ---- */
 
 /* Writes a word. Glue becomes a blank. */
 static void say_word(FILE *out, const char *word, size_t len)
@@ -58,7 +58,7 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
     say_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
 }
 
-/* --- the terminal ----------------------------------------------------------------------- */
+/* ---- the terminal ---- */
 
 /* Returns the columns of standard output, or 0 if it is not a terminal. The environment takes
  * precedence over the terminal, as in other programs. */

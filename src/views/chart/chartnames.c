@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what names have in common ------------------------------------------------------------ */
+/* ---- what names have in common ---- */
 
 static bool is_word_edge(char letter)
 {
@@ -67,7 +67,7 @@ static struct common common_ends(const struct tts_chartnames *names, const char 
     return common;
 }
 
-/* --- shortening --------------------------------------------------------------------------- */
+/* ---- shortening ---- */
 
 enum { DOTS = 3 };
 

@@ -22,7 +22,7 @@ static const struct tts_font legend_font = {12 * TTS_PX, false};
 static const struct tts_font unit_font = {12 * TTS_PX, false};
 static const struct tts_font foot_font = {13 * TTS_PX, true};
 
-/* --- the scale ---------------------------------------------------------------------------- */
+/* ---- the scale ---- */
 
 /* Returns a step of 1, 2 or 5 times a power of ten, in hundredths of a MB, that makes at most
  * `ticks` steps. */
@@ -136,7 +136,7 @@ void tts_chart_draw_unit(struct tts_drawing *d, struct tts_svg_box plot, int64_t
     tts_drawing_put(d, &place, "Memory (MB)");
 }
 
-/* --- numbers ------------------------------------------------------------------------------ */
+/* ---- numbers ---- */
 
 bool tts_chart_is_small(int64_t bytes)
 {
@@ -185,7 +185,7 @@ const char *tts_chart_usage(char out[TTS_CHART_USAGE_MAX], int64_t bytes, int64_
     return out;
 }
 
-/* --- title and legend --------------------------------------------------------------------- */
+/* ---- title and legend ---- */
 
 struct tts_chart_legend tts_chart_limit_legend(int64_t stroke_width, int64_t dash)
 {
@@ -308,7 +308,7 @@ void tts_chart_draw_foot(struct tts_drawing *d, const char *text)
     d->height += foot_font.size + 12 * TTS_PX;
 }
 
-/* --- shapes ------------------------------------------------------------------------------- */
+/* ---- shapes ---- */
 
 void tts_chart_line(struct tts_drawing *d, struct tts_svg_point from, struct tts_svg_point to,
                     struct tts_paint paint, int64_t width, int64_t dash)

@@ -35,7 +35,7 @@ const char *tts_drawing_text(const struct tts_drawing *d, size_t text)
     return text > 0 ? d->text + text : "";
 }
 
-/* --- growing ------------------------------------------------------------------------------ */
+/* ---- growing ---- */
 
 static bool make_drawing_room(struct tts_drawing *d, size_t bytes)
 {
@@ -153,7 +153,7 @@ void tts_drawing_point(struct tts_drawing *d, int64_t x, int64_t y)
     d->points[d->point_count++] = (struct tts_svg_point){x, y};
 }
 
-/* --- texts -------------------------------------------------------------------------------- */
+/* ---- texts ---- */
 
 static void put_kept_text(struct tts_drawing *d, const struct tts_text_at *at, size_t text,
                           int64_t width)

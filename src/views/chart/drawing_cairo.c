@@ -132,7 +132,7 @@ static void pen_draw_shape(const struct pen *pen, const struct tts_drawn *shape)
     }
 }
 
-/* --- a page ------------------------------------------------------------------------------- */
+/* ---- a page ---- */
 
 /* Returns true if a font is installed. Without one, pango would draw a picture without text. */
 static bool has_any_font(void)

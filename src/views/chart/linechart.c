@@ -8,7 +8,7 @@ int64_t tts_linechart_y(const struct tts_linechart *chart, int64_t bytes)
            tts_chart_height(&chart->scale, bytes, chart->plot.height);
 }
 
-/* --- samples: a point each, or as many as there are pixels --- */
+/* ---- samples: a point each, or as many as there are pixels ---- */
 
 size_t tts_linechart_samples(const struct tts_linechart *chart)
 {
@@ -56,7 +56,7 @@ int64_t tts_linechart_middle(const struct tts_linechart *chart, size_t sample)
     return (x_of_sample(chart, sample) + x_of_sample(chart, sample + 1)) / 2;
 }
 
-/* --- lines --- */
+/* ---- lines ---- */
 
 /* Draws the samples [from, to). All of them are known. */
 static void draw_piece(struct tts_drawing *d, const struct tts_linechart *chart, size_t idx,

@@ -8,8 +8,7 @@
 
 enum {
     TICKS = 8,
-    /* A limit is shown up to 5/2 of the largest figure. A higher one would squeeze the lines.
-     */
+    /* A limit is shown up to 5/2 of the largest figure; a higher one squeezes the lines. */
     LIMIT_SHOWN = 5,
     SCALES_ALIKE = 4,
     LEFT = 28 * TTS_PX, /* for "Memory (MB)" */
@@ -79,7 +78,7 @@ static struct tts_linechart linechart_of_run(const struct tts_chart_run *run, in
                                   .ctx = run->run};
 }
 
-/* --- the peak ---------------------------------------------------------------------------- */
+/* ---- the peak ---- */
 
 /* Draws the limit and the peak with its value. The line of the limit has a gap at the value. */
 static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel,
@@ -120,8 +119,7 @@ static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel
     tts_drawing_put(d, &at, text);
 }
 
-/* --- names of phases ------------------------------------------------------------------------
- */
+/* ---- names of phases ---- */
 
 /* Returns true if no line is cut or broken inside a word. */
 static bool is_wrapped_whole(const char *text, const struct tts_text_line *lines, size_t count)
@@ -235,8 +233,7 @@ static void draw_rising_names(struct tts_drawing *d, const struct phasepanel *pa
     }
 }
 
-/* --- the head of a panel ---------------------------------------------------------------------
- */
+/* ---- the head of a panel ---- */
 
 static struct tts_text_at place_panel_head(const struct phasepanel *panel, int64_t y,
                                            struct tts_font font, struct tts_paint paint)
@@ -325,7 +322,7 @@ static void draw_phase_panel(struct tts_drawing *d, const struct phasepanel *pan
         draw_rising_names(d, panel, labels);
 }
 
-/* --- scales ------------------------------------------------------------------------------- */
+/* ---- scales ---- */
 
 static void range_of_run(const struct tts_chart_run *run, int64_t *low, int64_t *high)
 {
@@ -364,8 +361,7 @@ static void choose_panel_scales(struct chart *chart, const struct tts_chart_run 
         chart->panels[i].chart.scale = tts_chart_scale_of(low, high, TICKS);
 }
 
-/* --- measures ------------------------------------------------------------------------------
- */
+/* ---- measures ---- */
 
 static void choose_panel_grid(struct chart *chart)
 {
@@ -417,7 +413,7 @@ static int64_t panel_cell_height(const struct chart *chart)
     return PHASE_HEAD + chart->plot_height + chart->labels.height;
 }
 
-/* --- drawing ------------------------------------------------------------------------------ */
+/* ---- drawing ---- */
 
 static size_t make_phase_legend(const struct chart *chart,
                                 struct tts_chart_legend out[TTS_CHART_LEGEND_MAX])

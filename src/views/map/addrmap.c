@@ -47,7 +47,7 @@ uint64_t tts_addrmap_row_size(const struct tts_addrmap *map, size_t row)
     return left < map->row_bytes ? left : map->row_bytes;
 }
 
-/* --- columns ---------------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 /* Converts bytes of a row to units. Only 0 bytes become 0 units, and only a full row becomes
  * all units. */
@@ -133,7 +133,7 @@ static void close_column(struct tts_addrmap *map)
     map->filled = 0;
 }
 
-/* --- events ----------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 /* Adds a block to its rows, or removes it. First sums up what the rows held until now. */
 static void change_rows(struct tts_addrmap *map, uint64_t start, uint64_t bytes, bool taken)

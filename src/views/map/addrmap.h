@@ -31,8 +31,7 @@ enum tts_addrmap_change {
     TTS_ADDRMAP_CLEARED,
     TTS_ADDRMAP_FAILED,  /* no block was large enough for `bytes` */
     TTS_ADDRMAP_REFUSED, /* an exact range at `address` was requested and is not free */
-    TTS_ADDRMAP_NOT_CUT, /* the range from `address` was not free to be cut off; not a request
-                          */
+    TTS_ADDRMAP_NOT_CUT, /* the range from `address` could not be cut off; not a request */
 };
 
 struct tts_addrmap_event {

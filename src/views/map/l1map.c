@@ -69,7 +69,7 @@ static const char *format_kib(char out[SIZE_MAX_BYTES], uint64_t bytes)
     return out;
 }
 
-/* --- labels that make room for each other ----------------------------------------------- */
+/* ---- labels that make room for each other ---- */
 
 struct label {
     int64_t target, y; /* y of the part, and y of the label */
@@ -107,7 +107,7 @@ static void draw_l1_leader(FILE *out, int64_t x, int64_t dx, const struct label 
     }
 }
 
-/* --- the two stacks --------------------------------------------------------------------- */
+/* ---- the two stacks ---- */
 
 /* Draws a part at least half a pixel high, so that it can be seen. */
 static void draw_l1_part(FILE *out, const struct stack *stack, const struct tts_l1_part *part,
@@ -171,7 +171,7 @@ static void draw_l1_whole(FILE *out, const struct stack *whole)
     draw_l1_frame(out, whole);
 }
 
-/* --- the part that grows ---------------------------------------------------------------- */
+/* ---- the part that grows ---- */
 
 static void draw_growth_arrow(FILE *out, int64_t from, int64_t to, const char *color)
 {
@@ -210,7 +210,7 @@ static void draw_l1_growth(FILE *out, const struct stack *whole)
     draw_growth_arrow(out, top + PX(26), top + PX(54), COLOR_DOWN);
 }
 
-/* --- words ------------------------------------------------------------------------------ */
+/* ---- words ---- */
 
 static void draw_l1_label(FILE *out, const struct label *label, const struct tts_l1_part *part)
 {

@@ -46,7 +46,7 @@ void tts_memreport_l1(const struct tts_device *device, FILE *out)
             largest * banks_of_pool(device, TTS_POOL_L1));
 }
 
-/* --- blocks ----------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 static void write_size_classes(const struct tts_space *space, unsigned classes, FILE *out)
 {

@@ -1,6 +1,6 @@
 #include "harness/budget_rig.h"
 
-/* --- patterns --------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 T_TEST(patterns_match_as_a_shell_does)
 {
@@ -41,7 +41,7 @@ T_TEST(patterns_match_as_a_shell_does)
             fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
 }
 
-/* --- bytes and shares ------------------------------------------------------------------- */
+/* ---- bytes and shares ---- */
 
 T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
 {
@@ -111,7 +111,7 @@ T_TEST(a_share_of_a_core_needs_to_know_the_core)
     expect(limit, TTS_BUDGET_PASS, 1000, 0);
 }
 
-/* --- what is not known ------------------------------------------------------------------ */
+/* ---- what is not known ---- */
 
 T_TEST(a_figure_that_is_not_there_is_no_pass)
 {
@@ -251,7 +251,7 @@ T_TEST(what_is_unknown_for_a_reason_of_the_run_is_told_once)
     T_EQ(seen.findings[0].measured.bytes, 10);
 }
 
-/* --- phases ----------------------------------------------------------------------------- */
+/* ---- phases ---- */
 
 T_TEST(each_rule_of_a_phase_has_its_figure)
 {
@@ -325,7 +325,7 @@ T_TEST(an_unknown_phase_behind_one_that_is_over_does_not_hide_it)
     T_EQ(judge_seen(limit, &seen).worst.phase, 0);
 }
 
-/* --- rules ------------------------------------------------------------------------------ */
+/* ---- rules ---- */
 
 T_TEST(ids_never_change)
 {

@@ -1,7 +1,7 @@
 /* L1 of a core: which figure is used, and what it is compared with. */
 #include "harness/budget_rig.h"
 
-/* --- L1 --------------------------------------------------------------------------------- */
+/* ---- L1 ---- */
 
 T_TEST(l1_is_the_fullest_core_where_known_else_the_total)
 {
@@ -43,7 +43,7 @@ T_TEST(l1_of_a_phase_that_is_missing_could_be_more)
     expect_unknown(0, TTS_BUDGET_AT_LEAST);
 }
 
-/* --- growth ----------------------------------------------------------------------------- */
+/* ---- growth ---- */
 
 /* The run is a recording with figures per core; the baseline is a log without them. */
 static void begin_unlike(int64_t run_total, int64_t base_total)

@@ -262,7 +262,7 @@ T_TEST(one_device_too_many_is_refused)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- other pools ------------------------------------------------------------------------ */
+/* ---- other pools ---- */
 
 T_TEST(traces_go_where_the_device_has_room_for_them)
 {
@@ -408,7 +408,7 @@ T_TEST(other_requests_that_were_refused_are_left_out)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- circular buffers ------------------------------------------------------------------- */
+/* ---- circular buffers ---- */
 
 #define L1_BANK UINT64_C(1393472) /* of an n150 */
 static const struct tts_core_range corner = {.x1 = 1, .y1 = 1};
@@ -492,7 +492,7 @@ T_TEST(programs_off_the_grid_are_not_checked_and_views_take_nothing)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- beginnings ------------------------------------------------------------------------- */
+/* ---- beginnings ---- */
 
 static void live_item(struct rig *rig, uint64_t id, uint64_t seq, uint64_t size_bytes)
 {
@@ -562,7 +562,7 @@ T_TEST(chips_that_cannot_be_are_refused_at_once)
     T_TRUE(whatif == NULL && err.text[0] != '\0');
 }
 
-/* --- memory ---------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 T_TEST(memory_grows_with_what_lives_not_with_what_happens)
 {
@@ -586,7 +586,7 @@ T_TEST(memory_grows_with_what_lives_not_with_what_happens)
     T_TRUE(heap_is_settled(&heap));
 }
 
-/* --- out of memory ---------------------------------------------------------------------- */
+/* ---- out of memory ---- */
 
 static enum tts_status small_story(struct heap *heap, uint64_t *answer)
 {

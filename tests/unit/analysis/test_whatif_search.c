@@ -4,7 +4,7 @@
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
 
-/* --- on made-up runs -------------------------------------------------------------------- */
+/* ---- on made-up runs ---- */
 
 struct fake {
     uint64_t passes_from, passes_also; /* passes_also: a single smaller size that passes */
@@ -113,7 +113,7 @@ T_TEST(banks_of_another_size_change_nothing_else)
     T_EQ(tts_whatif_resize(&chip, UINT64_MAX, &out, &err), TTS_E_RANGE);
 }
 
-/* --- on random stories ------------------------------------------------------------------ */
+/* ---- on random stories ---- */
 
 enum { IDS = 24, EVENTS = 300 };
 

@@ -54,8 +54,7 @@ static cairo_status_t read_bytes(void *ctx, unsigned char *out, unsigned len)
     return CAIRO_STATUS_SUCCESS;
 }
 
-/* --- without fonts --------------------------------------------------------------------------
- */
+/* ---- without fonts ---- */
 
 static bool is_refused(writer *write, const struct tts_drawing *d)
 {
@@ -91,8 +90,7 @@ T_TEST(without_a_font_nothing_is_written_and_why_is_said)
     tts_drawing_release(&d);
 }
 
-/* --- pixels --------------------------------------------------------------------------------
- */
+/* ---- pixels ---- */
 
 /* Returns true if the pixel is far from every line, letter and edge, so that only boxes give it
  * a colour. */
@@ -236,8 +234,7 @@ T_TEST(a_text_is_never_wider_than_its_room)
     tts_drawing_release(&d);
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 T_TEST(the_pdf_has_one_page_of_the_right_size_and_no_date)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- drawings --------------------------------------------------------------------------- */
+/* ---- drawings ---- */
 
 static struct tts_chip chip_of(const char *preset, const char *key, const char *value)
 {
@@ -43,7 +43,7 @@ static char *draw(const struct tts_chip *chip)
     return draw_parts(chip, parts, count);
 }
 
-/* --- numbers out of them ---------------------------------------------------------------- */
+/* ---- numbers out of them ---- */
 
 struct text {
     double x, y;
@@ -103,7 +103,7 @@ static bool has(const char *text, const char *what)
     return strstr(text, what) != NULL;
 }
 
-/* --- tests ------------------------------------------------------------------------------ */
+/* ---- tests ---- */
 
 T_TEST(every_preset_is_drawn_and_no_label_lies_over_another)
 {

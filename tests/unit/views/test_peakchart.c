@@ -41,8 +41,7 @@ static void two_tinyllamas(void)
     set(1, "TinyLlama default");
 }
 
-/* --- what is shown -------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
 T_TEST(the_published_runs_show_their_parts_totals_and_verdicts)
 {
@@ -402,8 +401,7 @@ T_TEST(twelve_runs_are_a_landscape_page_and_more_are_rows)
     tts_drawing_release(&all);
 }
 
-/* --- nothing overlaps, nothing is clipped ---------------------------------------------------
- */
+/* ---- nothing overlaps, nothing is clipped ---- */
 
 static int64_t random_size(uint64_t *rng)
 {

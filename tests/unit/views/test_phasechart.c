@@ -279,8 +279,7 @@ T_TEST(runs_of_very_different_size_get_scales_of_their_own)
     tts_drawing_release(&d);
 }
 
-/* --- any number of phases ------------------------------------------------------------------
- */
+/* ---- any number of phases ---- */
 
 static void random_phases(size_t run, size_t count, uint64_t *rng)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a small judge of XML --------------------------------------------------------------- */
+/* ---- a small judge of XML ---- */
 
 enum { DEPTH_MAX = 32, NAME_MAX_BYTES = 32 };
 
@@ -58,7 +58,7 @@ static size_t count_elements(const char *text)
     return count;
 }
 
-/* --- maps ------------------------------------------------------------------------------- */
+/* ---- maps ---- */
 
 static struct tts_addrmap *new_map(uint64_t size, uint64_t offset)
 {
