@@ -23,44 +23,46 @@ void tts_best_release(struct tts_best *best)
     *best = (struct tts_best){0};
 }
 
-static char *at(const struct tts_best *best, size_t idx)
+static char *best_at(const struct tts_best *best, size_t idx)
 {
     return (char *)best->items + idx * best->item_bytes;
 }
 
-static void put(struct tts_best *best, size_t idx, const void *item)
+static void put_best(struct tts_best *best, size_t idx, const void *item)
 {
-    memcpy(at(best, idx), item, best->item_bytes);
+    memcpy(best_at(best, idx), item, best->item_bytes);
 }
 
-/* A heap with the worst at the top: `item` finds its place below `idx`, which is free. */
-static void sink(struct tts_best *best, size_t count, size_t idx, const void *item)
+/* Keeps a heap whose root is the worst item. Moves `item` down from `idx`, which is free, to
+ * its place. */
+static void sink_best(struct tts_best *best, size_t count, size_t idx, const void *item)
 {
     for (size_t child = 2 * idx + 1; child < count; child = 2 * idx + 1) {
-        if (child + 1 < count && best->before(best->ctx, at(best, child), at(best, child + 1)))
+        if (child + 1 < count &&
+            best->before(best->ctx, best_at(best, child), best_at(best, child + 1)))
             child++;
-        if (best->before(best->ctx, at(best, child), item))
+        if (best->before(best->ctx, best_at(best, child), item))
             break;
-        put(best, idx, at(best, child));
+        put_best(best, idx, best_at(best, child));
         idx = child;
     }
-    put(best, idx, item);
+    put_best(best, idx, item);
 }
 
-static void rise(struct tts_best *best, size_t idx, const void *item)
+static void raise_best(struct tts_best *best, size_t idx, const void *item)
 {
-    while (idx > 0 && best->before(best->ctx, at(best, (idx - 1) / 2), item)) {
-        put(best, idx, at(best, (idx - 1) / 2));
+    while (idx > 0 && best->before(best->ctx, best_at(best, (idx - 1) / 2), item)) {
+        put_best(best, idx, best_at(best, (idx - 1) / 2));
         idx = (idx - 1) / 2;
     }
-    put(best, idx, item);
+    put_best(best, idx, item);
 }
 
 enum tts_status tts_best_add(struct tts_best *best, const void *item)
 {
     if (best->limit > 0 && best->count == best->limit) {
-        if (best->before(best->ctx, item, at(best, 0)))
-            sink(best, best->count, 0, item);
+        if (best->before(best->ctx, item, best_at(best, 0)))
+            sink_best(best, best->count, 0, item);
         return TTS_OK;
     }
     void *grown = tts_alloc_grow(best->alloc, best->items, &best->capacity, best->count + 1,
@@ -68,7 +70,7 @@ enum tts_status tts_best_add(struct tts_best *best, const void *item)
     if (!grown)
         return TTS_E_NOMEM;
     best->items = grown;
-    rise(best, best->count++, item);
+    raise_best(best, best->count++, item);
     return TTS_OK;
 }
 
@@ -76,8 +78,8 @@ void tts_best_sort(struct tts_best *best)
 {
     char last[TTS_BEST_ITEM_MAX];
     for (size_t count = best->count; count > 1; count--) {
-        memcpy(last, at(best, count - 1), best->item_bytes);
-        put(best, count - 1, at(best, 0));
-        sink(best, count - 1, 0, last);
+        memcpy(last, best_at(best, count - 1), best->item_bytes);
+        put_best(best, count - 1, best_at(best, 0));
+        sink_best(best, count - 1, 0, last);
     }
 }

@@ -1,9 +1,230 @@
 #include "analysis/budgetcheck.h"
 
-#include "analysis/budget_inside.h"
+#include "analysis/phasepairs.h"
+#include "base/error.h"
 #include "base/share.h"
 
 #include <assert.h>
+
+/* A figure of a run. */
+struct measure {
+    struct tts_amount amount;
+    enum tts_budget_reason reason; /* NONE: the amount is known */
+    enum tts_budget_figure figure;
+    bool at_least, has_phase;
+    size_t phase;
+};
+
+/* Selects the figure to measure. `l1` is the figure that rules for the L1 of a core use. */
+struct wanted {
+    enum tts_budget_rule rule;
+    enum tts_budget_figure l1;
+};
+
+bool tts_budget_is_l1(enum tts_budget_rule rule)
+{
+    return rule == TTS_BUDGET_L1_CORE || rule == TTS_BUDGET_CB ||
+           rule == TTS_BUDGET_PHASE_L1_CORE || rule == TTS_BUDGET_PHASE_CB;
+}
+
+/* Returns true if an L1 figure is not 0 or the run has figures per core. */
+static bool states_l1(const struct tts_run *run)
+{
+    bool any = false;
+    for (size_t i = 0; i < run->phase_count; i++) {
+        const struct tts_amount *figures = run->phases[i].figures;
+        if (figures[TTS_RUN_L1_CORE].is_known)
+            return true;
+        for (int f = TTS_RUN_L1_CB; f <= TTS_RUN_L1_TOTAL; f++) {
+            any |= figures[f].is_known;
+            if (figures[f].is_known && figures[f].bytes != 0)
+                return true;
+        }
+    }
+    return !any; /* no L1 figure is known: NO_FIGURE is the reason then, not NO_L1 */
+}
+
+static struct measure unknown_measure(enum tts_budget_reason reason)
+{
+    return (struct measure){.reason = reason};
+}
+
+static struct measure measure_amount(struct tts_amount amount)
+{
+    return (struct measure){.amount = amount,
+                            .reason = amount.is_known ? TTS_BUDGET_NONE : TTS_BUDGET_NO_FIGURE};
+}
+
+/* ---- which figure of L1 ---- */
+
+/* Returns true if all phases know the figure. */
+static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure figure)
+{
+    size_t i = 0;
+    while (i < run->phase_count && run->phases[i].figures[figure].is_known)
+        i++;
+    return i == run->phase_count;
+}
+
+/* Returns the L1 figure to report and compare: the figure of a core if all runs (or phases)
+ * know it, else the total. `b` may be NULL. */
+static enum tts_budget_figure l1_figure_of_runs(const struct tts_run *a,
+                                                const struct tts_run *b)
+{
+    bool has_core = has_figure_everywhere(a, TTS_RUN_L1_CORE) &&
+                    (!b || has_figure_everywhere(b, TTS_RUN_L1_CORE));
+    return has_core ? TTS_BUDGET_OF_CORE : TTS_BUDGET_OF_TOTAL;
+}
+
+static enum tts_budget_figure l1_figure_of_phases(const struct tts_run_phase *a,
+                                                  const struct tts_run_phase *b)
+{
+    bool has_core =
+        a->figures[TTS_RUN_L1_CORE].is_known && (!b || b->figures[TTS_RUN_L1_CORE].is_known);
+    return has_core ? TTS_BUDGET_OF_CORE : TTS_BUDGET_OF_TOTAL;
+}
+
+/* ---- a phase ---- */
+
+static struct measure measure_l1(struct wanted wanted, const struct tts_run_phase *phase)
+{
+    static const enum tts_run_figure figures[] = {[TTS_BUDGET_OF_CORE] = TTS_RUN_L1_CORE,
+                                                  [TTS_BUDGET_OF_TOTAL] = TTS_RUN_L1_TOTAL,
+                                                  [TTS_BUDGET_OF_CB] = TTS_RUN_L1_CB};
+    bool is_cb = wanted.rule == TTS_BUDGET_CB || wanted.rule == TTS_BUDGET_PHASE_CB;
+    enum tts_budget_figure figure = is_cb ? TTS_BUDGET_OF_CB : wanted.l1;
+    assert(figure != TTS_BUDGET_OF_DRAM);
+    struct measure measure = measure_amount(phase->figures[figures[figure]]);
+    measure.figure = figure;
+    return measure;
+}
+
+/* Marks a measure of an incomplete run: a peak may be larger, a balance may be larger or
+ * smaller. */
+static void weaken_measure(struct measure *measure, bool is_balance)
+{
+    if (measure->reason != TTS_BUDGET_NONE)
+        return;
+    measure->at_least = !is_balance;
+    measure->reason = is_balance ? TTS_BUDGET_IN_PART : TTS_BUDGET_NONE;
+}
+
+/* Returns true if the phase may be incomplete. In a log, the last printed phase is complete; a
+ * recording can end inside a phase. */
+static bool is_phase_in_part(const struct tts_run *run, size_t phase)
+{
+    return run->is_at_least || (run->is_cut && run->is_exact && phase + 1 == run->phase_count);
+}
+
+static struct measure measure_phase(struct wanted wanted, const struct tts_run *run,
+                                    size_t phase, bool tracks_l1)
+{
+    static const enum tts_run_figure figures[TTS_BUDGET_RULES] = {
+        [TTS_BUDGET_PHASE_SEGMENT_PEAK] = TTS_RUN_SEGMENT_PEAK,
+        [TTS_BUDGET_PHASE_CHANGE] = TTS_RUN_CHANGE,
+        [TTS_BUDGET_PHASE_CUMULATIVE_PEAK] = TTS_RUN_CUMULATIVE_PEAK,
+    };
+    assert(phase < run->phase_count && wanted.rule < TTS_BUDGET_RULES);
+    const struct tts_run_phase *what = &run->phases[phase];
+    struct measure measure;
+    if (!tts_budget_is_l1(wanted.rule))
+        measure = measure_amount(what->figures[figures[wanted.rule]]);
+    else
+        measure = tracks_l1 ? measure_l1(wanted, what) : unknown_measure(TTS_BUDGET_NO_L1);
+    if (is_phase_in_part(run, phase))
+        weaken_measure(&measure, wanted.rule == TTS_BUDGET_PHASE_CHANGE);
+    measure.has_phase = true;
+    measure.phase = phase;
+    return measure;
+}
+
+/* ---- a run ---- */
+
+/* Returns the largest figure of any phase. Phases that are missing or do not state the figure
+ * could be larger; the result is then a lower bound. */
+static struct measure measure_most_l1(struct wanted wanted, const struct tts_run *run)
+{
+    struct measure most = unknown_measure(TTS_BUDGET_NO_FIGURE);
+    bool at_least = run->is_cut || run->is_at_least;
+    if (!states_l1(run))
+        return unknown_measure(TTS_BUDGET_NO_L1);
+    for (size_t i = 0; i < run->phase_count; i++) {
+        struct measure one = measure_l1(wanted, &run->phases[i]);
+        at_least |= !one.amount.is_known;
+        if (!one.amount.is_known ||
+            (most.amount.is_known && one.amount.bytes <= most.amount.bytes))
+            continue;
+        most = one;
+        most.has_phase = true;
+        most.phase = i;
+    }
+    most.at_least = at_least && most.amount.is_known;
+    return most;
+}
+
+static struct measure measure_peak(const struct tts_trainmem *mem)
+{
+    struct measure measure = measure_amount(mem->peak);
+    measure.at_least = mem->peak_at_least;
+    measure.has_phase = mem->has_peak_phase;
+    measure.phase = mem->peak_phase;
+    return measure;
+}
+
+static struct measure measure_headroom(const struct tts_trainmem *mem)
+{
+    struct measure measure = measure_peak(mem);
+    if (measure.reason != TTS_BUDGET_NONE)
+        return measure;
+    if (!mem->device_memory.is_known)
+        return unknown_measure(TTS_BUDGET_NO_DEVICE);
+    if (__builtin_sub_overflow(mem->device_memory.bytes, mem->peak.bytes,
+                               &measure.amount.bytes))
+        measure.amount.bytes = mem->peak.bytes > 0 ? INT64_MIN : INT64_MAX;
+    return measure;
+}
+
+/* Measures the memory at the end. In a run that is cut off, the real value may be larger or
+ * smaller. */
+static struct measure measure_final(const struct tts_run *run, const struct tts_trainmem *mem)
+{
+    struct measure measure = measure_amount(mem->final);
+    if (run->is_cut || run->is_at_least)
+        weaken_measure(&measure, true);
+    measure.has_phase = run->phase_count > 0;
+    measure.phase = measure.has_phase ? run->phase_count - 1 : 0;
+    return measure;
+}
+
+static struct measure measure_overall(struct wanted wanted, const struct tts_run *run,
+                                      const struct tts_trainmem *mem)
+{
+    if (tts_budget_is_l1(wanted.rule))
+        return measure_most_l1(wanted, run);
+    if (wanted.rule == TTS_BUDGET_DRAM_PEAK)
+        return measure_peak(mem);
+    if (wanted.rule == TTS_BUDGET_DRAM_HEADROOM)
+        return measure_headroom(mem);
+    assert(wanted.rule == TTS_BUDGET_DRAM_FINAL);
+    return measure_final(run, mem);
+}
+
+static_assert(TTS_BUDGET_NO_PAIR == TTS_PHASEPAIR_NONE, "pairs are passed on as they are");
+
+enum tts_status tts_budget_pairs_new(const struct tts_run *run, const struct tts_run *baseline,
+                                     const struct tts_alloc *alloc, uint32_t **out,
+                                     struct tts_error *err)
+{
+    if (tts_phasepairs_new(run, baseline, alloc, out) == TTS_OK)
+        return TTS_OK;
+    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the phases of a run");
+}
+
+void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
+                           const struct tts_alloc *alloc)
+{
+    tts_phasepairs_free(pairs, run, alloc);
+}
 
 const char *tts_budget_reason_text(enum tts_budget_reason reason)
 {
@@ -16,7 +237,7 @@ const char *tts_budget_reason_text(enum tts_budget_reason reason)
     return texts[reason];
 }
 
-static bool is_growth(const struct tts_budget_limit *limit)
+static bool is_growth_limit(const struct tts_budget_limit *limit)
 {
     return limit->unit == TTS_BUDGET_GROWTH_BYTES || limit->unit == TTS_BUDGET_GROWTH_SHARE;
 }
@@ -24,15 +245,15 @@ static bool is_growth(const struct tts_budget_limit *limit)
 size_t tts_budget_first_growth(const struct tts_budget *budget)
 {
     size_t i = 0;
-    while (i < budget->limit_count && !is_growth(&budget->limits[i]))
+    while (i < budget->limit_count && !is_growth_limit(&budget->limits[i]))
         i++;
     return i;
 }
 
 /* ---- patterns ---- */
 
-/* Behind the character that begins at `text`. */
-static const char *behind_character(const char *text)
+/* Returns the position after the UTF-8 character that begins at `text`. */
+static const char *skip_character(const char *text)
 {
     text++;
     while (((unsigned char)*text & 0xc0) == 0x80)
@@ -49,11 +270,11 @@ bool tts_budget_matches(const char *pattern, const char *name)
             resume = name;
         } else if (*pattern == '?') {
             pattern++;
-            name = behind_character(name);
+            name = skip_character(name);
         } else if (*pattern == *name) {
             pattern++;
             name++;
-        } else if (star) { /* the last star takes one more */
+        } else if (star) { /* let the last star match one more byte */
             pattern = star;
             name = ++resume;
         } else {
@@ -67,7 +288,7 @@ bool tts_budget_matches(const char *pattern, const char *name)
 
 /* ---- limits in bytes ---- */
 
-static int64_t grown(int64_t base, const struct tts_budget_limit *limit)
+static int64_t grown_base(int64_t base, const struct tts_budget_limit *limit)
 {
     int64_t size = base < 0 ? (base == INT64_MIN ? INT64_MAX : -base) : base, out;
     int64_t growth = limit->unit == TTS_BUDGET_GROWTH_SHARE
@@ -76,21 +297,21 @@ static int64_t grown(int64_t base, const struct tts_budget_limit *limit)
     return __builtin_add_overflow(base, growth, &out) ? INT64_MAX : out;
 }
 
-/* What is measured, and what it is held against. */
+/* A measured figure and the figure of the baseline. */
 struct pair {
-    struct tts_budget_measure measure, base; /* base: of growth only */
+    struct measure measure, base; /* base is set for growth limits only */
 };
 
-/* NONE, or why it is not known. */
-static enum tts_budget_reason limit_of(const struct tts_budget_input *input,
-                                       const struct tts_budget_limit *limit,
-                                       const struct pair *pair, int64_t *out)
+/* Converts a limit to bytes. Returns NONE, or why the limit is unknown. */
+static enum tts_budget_reason limit_bytes_of(const struct tts_budget_input *input,
+                                             const struct tts_budget_limit *limit,
+                                             const struct pair *pair, int64_t *out)
 {
     bool is_l1 = tts_budget_is_l1(limit->rule);
-    if (is_growth(limit)) {
+    if (is_growth_limit(limit)) {
         if (pair->base.reason != TTS_BUDGET_NONE)
             return pair->base.reason;
-        *out = grown(pair->base.amount.bytes, limit);
+        *out = grown_base(pair->base.amount.bytes, limit);
         return TTS_BUDGET_NONE;
     }
     if (limit->unit == TTS_BUDGET_BYTES) {
@@ -106,7 +327,7 @@ static enum tts_budget_reason limit_of(const struct tts_budget_input *input,
 
 /* ---- one finding ---- */
 
-/* Above 0: over. */
+/* Returns the bytes beyond the limit. A positive value is over the limit. */
 static int64_t excess_of(enum tts_budget_rule rule, int64_t measured, int64_t limit)
 {
     bool is_least = rule == TTS_BUDGET_DRAM_HEADROOM;
@@ -116,35 +337,37 @@ static int64_t excess_of(enum tts_budget_rule rule, int64_t measured, int64_t li
     return out;
 }
 
-static void settle(struct tts_budget_finding *finding, enum tts_budget_status status,
-                   enum tts_budget_reason reason)
+static void set_finding(struct tts_budget_finding *finding, enum tts_budget_status status,
+                        enum tts_budget_reason reason)
 {
     finding->status = status;
     finding->reason = reason;
 }
 
-/* Whether a limit is about the room that the device has. */
-static bool is_of_device(const struct tts_budget_limit *limit)
+/* Returns true if the limit is about the free memory of the device. */
+static bool is_device_limit(const struct tts_budget_limit *limit)
 {
     return limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
            (limit->rule == TTS_BUDGET_DRAM_PEAK && limit->unit == TTS_BUDGET_SHARE);
 }
 
-/* Whether later iterations may be beyond a limit that the first one keeps. */
-static bool may_be_over_later(const struct tts_budget_input *input,
-                              const struct tts_budget_limit *limit, int64_t limit_bytes)
+/* Returns true if later iterations may exceed a limit that the first iteration keeps. */
+static bool may_exceed_later(const struct tts_budget_input *input,
+                             const struct tts_budget_limit *limit, int64_t limit_bytes)
 {
     if (limit->rule == TTS_BUDGET_DRAM_PEAK)
         return tts_trainmem_may_exceed(input->mem, limit_bytes);
     return tts_trainmem_may_exceed(input->mem, input->mem->device_memory.bytes - limit_bytes);
 }
 
-/* *distance: how far beyond its limit, below 0 of one that passes. */
-static struct tts_budget_finding find(const struct tts_budget_input *input, size_t limit_idx,
-                                      const struct pair *pair, int64_t *distance)
+/* Compares a measured figure with its limit. Sets *distance to the bytes beyond the limit; a
+ * figure that passes has a negative distance. */
+static struct tts_budget_finding find_against_limit(const struct tts_budget_input *input,
+                                                    size_t limit_idx, const struct pair *pair,
+                                                    int64_t *distance)
 {
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
-    const struct tts_budget_measure *measure = &pair->measure;
+    const struct measure *measure = &pair->measure;
     struct tts_budget_finding finding = {.limit_idx = limit_idx,
                                          .figure = measure->figure,
                                          .measured = measure->amount,
@@ -152,44 +375,39 @@ static struct tts_budget_finding find(const struct tts_budget_input *input, size
                                          .at_least = measure->at_least,
                                          .has_phase = measure->has_phase,
                                          .phase = measure->phase};
-    enum tts_budget_reason reason = limit_of(input, limit, pair, &finding.limit.bytes);
+    enum tts_budget_reason reason = limit_bytes_of(input, limit, pair, &finding.limit.bytes);
     finding.limit.is_known = reason == TTS_BUDGET_NONE;
     *distance = 0;
     if (measure->reason != TTS_BUDGET_NONE || reason != TTS_BUDGET_NONE) {
-        settle(&finding, TTS_BUDGET_UNKNOWN,
-               measure->reason != TTS_BUDGET_NONE ? measure->reason : reason);
+        set_finding(&finding, TTS_BUDGET_UNKNOWN,
+                    measure->reason != TTS_BUDGET_NONE ? measure->reason : reason);
         return finding;
     }
     *distance = excess_of(limit->rule, finding.measured.bytes, finding.limit.bytes);
-    if (*distance > (is_growth(limit) ? input->rounding_bytes : 0)) {
+    if (*distance > (is_growth_limit(limit) ? input->rounding_bytes : 0)) {
         if (pair->base.at_least) {
-            settle(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_BASELINE_AT_LEAST);
+            set_finding(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_BASELINE_AT_LEAST);
             return finding;
         }
-        settle(&finding, TTS_BUDGET_OVER, TTS_BUDGET_NONE);
+        set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_NONE);
         finding.excess = *distance;
-    } else if (is_of_device(limit) && input->mem->is_refused) {
-        settle(&finding, TTS_BUDGET_OVER, TTS_BUDGET_REFUSED);
+    } else if (is_device_limit(limit) && input->mem->is_refused) {
+        set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_REFUSED);
     } else if (measure->at_least) {
-        settle(&finding, TTS_BUDGET_UNKNOWN,
-               limit->rule == TTS_BUDGET_DRAM_HEADROOM ? TTS_BUDGET_AT_MOST
-                                                       : TTS_BUDGET_AT_LEAST);
-    } else if ((limit->rule == TTS_BUDGET_DRAM_PEAK || is_of_device(limit)) &&
-               !is_growth(limit) && may_be_over_later(input, limit, finding.limit.bytes)) {
-        settle(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_FIRST_ITERATION);
+        set_finding(&finding, TTS_BUDGET_UNKNOWN,
+                    limit->rule == TTS_BUDGET_DRAM_HEADROOM ? TTS_BUDGET_AT_MOST
+                                                            : TTS_BUDGET_AT_LEAST);
+    } else if ((limit->rule == TTS_BUDGET_DRAM_PEAK || is_device_limit(limit)) &&
+               !is_growth_limit(limit) && may_exceed_later(input, limit, finding.limit.bytes)) {
+        set_finding(&finding, TTS_BUDGET_UNKNOWN, TTS_BUDGET_FIRST_ITERATION);
     }
     return finding;
 }
 
 /* ---- what a limit is about ---- */
 
-static struct tts_budget_measure base_unknown(enum tts_budget_reason reason)
-{
-    return (struct tts_budget_measure){.reason = reason};
-}
-
-/* The reasons of a baseline are told as its own. */
-static struct tts_budget_measure as_base(struct tts_budget_measure measure)
+/* Translates the reasons of a measure to those of a baseline. */
+static struct measure baseline_measure(struct measure measure)
 {
     if (measure.reason == TTS_BUDGET_IN_PART)
         measure.reason = TTS_BUDGET_BASELINE_IN_PART;
@@ -198,41 +416,40 @@ static struct tts_budget_measure as_base(struct tts_budget_measure measure)
     return measure;
 }
 
-static struct pair overall_pair(const struct tts_budget_input *input,
-                                const struct tts_budget_limit *limit)
+static struct pair overall_measures(const struct tts_budget_input *input,
+                                    const struct tts_budget_limit *limit)
 {
-    const struct tts_run *base = is_growth(limit) ? input->baseline : NULL;
-    const struct tts_budget_wanted wanted = {limit->rule,
-                                             tts_budget_l1_of_runs(input->run, base)};
-    struct pair pair = {.measure = tts_budget_measure_overall(wanted, input->run, input->mem)};
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
+    const struct wanted wanted = {limit->rule, l1_figure_of_runs(input->run, base)};
+    struct pair pair = {.measure = measure_overall(wanted, input->run, input->mem)};
     if (base)
-        pair.base = as_base(tts_budget_measure_overall(wanted, base, input->baseline_mem));
-    else if (is_growth(limit))
-        pair.base = base_unknown(TTS_BUDGET_NO_BASELINE);
+        pair.base = baseline_measure(measure_overall(wanted, base, input->baseline_mem));
+    else if (is_growth_limit(limit))
+        pair.base = unknown_measure(TTS_BUDGET_NO_BASELINE);
     return pair;
 }
 
-/* Which runs track L1. */
+/* Which of the runs track L1. */
 struct tracking {
     bool run, baseline;
 };
 
-static struct pair phase_pair(const struct tts_budget_input *input,
-                              const struct tts_budget_limit *limit, size_t phase,
-                              struct tracking tracking)
+static struct pair phase_measures(const struct tts_budget_input *input,
+                                  const struct tts_budget_limit *limit, size_t phase,
+                                  struct tracking tracking)
 {
-    const struct tts_run *base = is_growth(limit) ? input->baseline : NULL;
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
     uint32_t other = base ? input->pairs[phase] : TTS_BUDGET_NO_PAIR;
-    const struct tts_budget_wanted wanted = {
+    const struct wanted wanted = {
         limit->rule,
-        tts_budget_l1_of_phases(&input->run->phases[phase],
-                                other == TTS_BUDGET_NO_PAIR ? NULL : &base->phases[other])};
-    struct pair pair = {.measure =
-                            tts_budget_measure_phase(wanted, input->run, phase, tracking.run)};
+        l1_figure_of_phases(&input->run->phases[phase],
+                            other == TTS_BUDGET_NO_PAIR ? NULL : &base->phases[other])};
+    struct pair pair = {.measure = measure_phase(wanted, input->run, phase, tracking.run)};
     if (other != TTS_BUDGET_NO_PAIR)
-        pair.base = as_base(tts_budget_measure_phase(wanted, base, other, tracking.baseline));
-    else if (is_growth(limit))
-        pair.base = base_unknown(base ? TTS_BUDGET_NO_BASELINE_PHASE : TTS_BUDGET_NO_BASELINE);
+        pair.base = baseline_measure(measure_phase(wanted, base, other, tracking.baseline));
+    else if (is_growth_limit(limit))
+        pair.base =
+            unknown_measure(base ? TTS_BUDGET_NO_BASELINE_PHASE : TTS_BUDGET_NO_BASELINE);
     return pair;
 }
 
@@ -243,20 +460,21 @@ struct judge {
     void *ctx;
     struct tts_budget_verdict verdict;
     int64_t worst_distance;
-    struct tts_budget_finding nearest; /* of those that pass */
+    struct tts_budget_finding nearest; /* the passing finding nearest to its limit */
     int64_t nearest_distance;
-    struct tts_budget_finding common; /* of those unknown for a reason of the whole run */
+    /* Collects the phases that are unknown for a reason of the whole run. */
+    struct tts_budget_finding common;
 };
 
-/* Is it the same for every phase? */
-static bool is_of_run(enum tts_budget_reason reason)
+/* Returns true if the reason is the same for every phase of a run. */
+static bool is_reason_of_run(enum tts_budget_reason reason)
 {
     return reason == TTS_BUDGET_NO_L1 || reason == TTS_BUDGET_NO_DEVICE ||
            reason == TTS_BUDGET_NO_CORE || reason == TTS_BUDGET_NO_BASELINE;
 }
 
-/* The first says the reason for all. */
-static void take_common(struct judge *judge, const struct tts_budget_finding *finding)
+/* Adds a phase to the common finding. The first phase sets the reason. */
+static void take_common_finding(struct judge *judge, const struct tts_budget_finding *finding)
 {
     size_t before = judge->common.phases;
     if (before == 0)
@@ -264,13 +482,14 @@ static void take_common(struct judge *judge, const struct tts_budget_finding *fi
     judge->common.phases = before + 1;
     if (before == 0)
         return;
-    judge->common.has_phase = false; /* of several it is no figure of one */
+    judge->common.has_phase =
+        false; /* a finding about several phases has no figure of one phase */
     judge->common.phase = 0;
     judge->common.measured = judge->common.baseline = (struct tts_amount){0};
 }
 
-static void take(struct judge *judge, const struct tts_budget_finding *finding,
-                 int64_t distance)
+static void take_finding(struct judge *judge, const struct tts_budget_finding *finding,
+                         int64_t distance)
 {
     struct tts_budget_verdict *verdict = &judge->verdict;
     if (finding->status == TTS_BUDGET_PASS) {
@@ -284,22 +503,23 @@ static void take(struct judge *judge, const struct tts_budget_finding *finding,
     verdict->over += is_over;
     verdict->unknown += !is_over;
     if (finding->status > verdict->status ||
-        (is_over && distance > judge->worst_distance)) { /* the first of the unknown */
+        (is_over &&
+         distance > judge->worst_distance)) { /* of unknown findings, the first is kept */
         verdict->status = finding->status;
         verdict->worst = *finding;
         judge->worst_distance = distance;
     }
-    if (finding->phases > 0 && is_of_run(finding->reason))
-        take_common(judge, finding);
+    if (finding->phases > 0 && is_reason_of_run(finding->reason))
+        take_common_finding(judge, finding);
     else if (judge->each)
         judge->each(judge->ctx, finding);
 }
 
-static void finish(struct judge *judge)
+static void finish_verdict(struct judge *judge)
 {
     struct tts_budget_verdict *verdict = &judge->verdict;
     if (judge->common.phases > 0) {
-        if (is_of_run(verdict->worst.reason))
+        if (is_reason_of_run(verdict->worst.reason))
             verdict->worst = judge->common;
         if (judge->each)
             judge->each(judge->ctx, &judge->common);
@@ -320,26 +540,27 @@ static void judge_phases(struct judge *judge, const struct tts_budget_input *inp
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
     const char *pattern = input->budget->patterns[limit->pattern].text;
     bool is_l1 = tts_budget_is_l1(limit->rule);
-    const struct tracking tracking = {.run = is_l1 && tts_budget_tracks_l1(input->run),
+    const struct tracking tracking = {.run = is_l1 && states_l1(input->run),
                                       .baseline = is_l1 && input->baseline &&
-                                                  tts_budget_tracks_l1(input->baseline)};
+                                                  states_l1(input->baseline)};
     assert(limit->pattern < input->budget->pattern_count);
     bool any = false;
     for (size_t i = 0; i < input->run->phase_count; i++) {
         int64_t distance;
         if (!tts_budget_matches(pattern, input->run->phases[i].name))
             continue;
-        struct pair pair = phase_pair(input, limit, i, tracking);
-        struct tts_budget_finding finding = find(input, limit_idx, &pair, &distance);
+        struct pair pair = phase_measures(input, limit, i, tracking);
+        struct tts_budget_finding finding =
+            find_against_limit(input, limit_idx, &pair, &distance);
         finding.phases = 1;
-        take(judge, &finding, distance);
+        take_finding(judge, &finding, distance);
         any = true;
     }
     if (!any) {
         struct tts_budget_finding none = {.limit_idx = limit_idx,
                                           .status = TTS_BUDGET_UNKNOWN,
                                           .reason = TTS_BUDGET_NO_PHASE};
-        take(judge, &none, 0);
+        take_finding(judge, &none, 0);
     }
 }
 
@@ -354,11 +575,12 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
         judge_phases(&judge, input, limit_idx);
     } else {
         int64_t distance;
-        struct pair pair = overall_pair(input, limit);
-        struct tts_budget_finding finding = find(input, limit_idx, &pair, &distance);
-        take(&judge, &finding, distance);
+        struct pair pair = overall_measures(input, limit);
+        struct tts_budget_finding finding =
+            find_against_limit(input, limit_idx, &pair, &distance);
+        take_finding(&judge, &finding, distance);
     }
-    finish(&judge);
+    finish_verdict(&judge);
     *out = judge.verdict;
     assert(out->over + out->unknown + out->passed > 0);
 }

@@ -1,5 +1,5 @@
-/* budgetcheck.h: holds a run against a budget: each limit passes, is over, or cannot be told,
- * which is no pass. Pure functions; the rules are in docs/design/budget.md. */
+/* budgetcheck.h: compares a run with a budget. Each limit passes, is exceeded, or is unknown;
+ * unknown is not a pass. Pure functions. The rules are in docs/design/budget.md. */
 #pragma once
 
 #include "analysis/trainmem.h"
@@ -14,7 +14,7 @@
 
 enum tts_budget_status { TTS_BUDGET_PASS, TTS_BUDGET_UNKNOWN, TTS_BUDGET_OVER };
 
-/* X(NAME, text): why it cannot be told. */
+/* X(NAME, text): why a result is unknown. */
 #define TTS_BUDGET_REASON_MAP(X)                                                               \
     X(NONE, "")                                                                                \
     X(NO_PHASE, "no phase matches")                                                            \
@@ -41,28 +41,29 @@ enum tts_budget_reason {
 };
 const char *tts_budget_reason_text(enum tts_budget_reason reason);
 
-/* Which figure of the run it is; of growth the same on both sides. */
+/* The figure of the run that is compared. Growth limits use the same figure on both sides. */
 enum tts_budget_figure {
     TTS_BUDGET_OF_DRAM,
-    TTS_BUDGET_OF_CORE,  /* what the fullest core had at one instant */
-    TTS_BUDGET_OF_TOTAL, /* "Peak Total": where the first is not known of all that is compared
-                          */
+    TTS_BUDGET_OF_CORE,  /* use of the fullest core at one instant */
+    TTS_BUDGET_OF_TOTAL, /* "Peak Total"; used if OF_CORE is not known on both sides */
     TTS_BUDGET_OF_CB,
 };
 bool tts_budget_is_l1(enum tts_budget_rule rule);
 
 struct tts_budget_finding {
-    size_t limit_idx; /* of the budget */
+    size_t limit_idx; /* index in the budget */
     enum tts_budget_status status;
-    enum tts_budget_reason reason; /* NONE unless it is unknown, or over and REFUSED */
+    /* Set if the result is unknown; REFUSED may also be exceeded. */
+    enum tts_budget_reason reason;
     enum tts_budget_figure figure;
     struct tts_amount measured, limit, baseline;
-    bool at_least;  /* measured is that or more; of headroom: or less */
-    int64_t excess; /* over: beyond the limit, or missing from it; else 0. REFUSED: 0 */
-    bool has_phase; /* where it was measured */
-    size_t phase;   /* of the run */
-    /* For how many it stands; 0: overall. Those that pass are one finding, and so are those
-     * that are unknown for the same reason of the whole run, which have no phase. */
+    bool at_least;  /* the real value is `measured` or more (for headroom: or less) */
+    int64_t excess; /* bytes beyond the limit if exceeded, else 0; REFUSED: 0 */
+    bool has_phase; /* there is a phase in which the figure was measured */
+    size_t phase;   /* index in the run */
+    /* Number of phases that the finding stands for; 0: the whole run. All phases that pass
+     * share one finding. All phases that are unknown for the same reason of the whole run share
+     * one finding without a phase. */
     size_t phases;
 };
 
@@ -71,42 +72,44 @@ struct tts_budget_finding {
 struct tts_budget_input {
     const struct tts_budget *budget;
     const struct tts_run *run;
-    const struct tts_trainmem *mem; /* its device memory is what shares are of */
-    struct tts_amount core_bytes;   /* L1 of a core, for shares of it */
-    const struct tts_run *baseline; /* NULL: none; then the next two fields are unused */
+    /* Its device memory is the whole of which shares are taken. */
+    const struct tts_trainmem *mem;
+    struct tts_amount core_bytes;   /* L1 of a core, the whole of which shares are taken */
+    const struct tts_run *baseline; /* NULL: none; the next two fields are unused then */
     const struct tts_trainmem *baseline_mem;
-    const uint32_t *pairs;  /* of tts_budget_pairs_new */
-    int64_t rounding_bytes; /* what growth may be because figures are rounded */
+    const uint32_t *pairs;  /* from tts_budget_pairs_new() */
+    int64_t rounding_bytes; /* growth up to this size may be a rounding error of the figures */
 };
 
-/* What became of a limit: of a phase that can be many findings. */
+/* The result of one limit. A limit for phases can have many findings. */
 struct tts_budget_verdict {
-    enum tts_budget_status status; /* the worst */
-    size_t over, unknown, passed;  /* phases, or 1 */
+    enum tts_budget_status status; /* the worst of all findings */
+    size_t over, unknown, passed;  /* number of phases; 1 for a limit of the whole run */
     struct tts_budget_finding worst;
 };
 
-/* Called for each phase that is over or unknown, in their order; then once for all that are
- * unknown for a reason of the whole run; then once for all that pass, with that nearest to its
- * limit. */
+/* Called in this order: for each phase that is over or unknown; once for all phases that are
+ * unknown for a reason of the whole run; once for all phases that pass, with the phase nearest
+ * to its limit. */
 typedef void tts_budget_each(void *ctx, const struct tts_budget_finding *finding);
 
-/* `each` may be NULL. */
+/* Compares the run with one limit. `each` may be NULL. */
 void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
                       tts_budget_each *each, void *ctx, struct tts_budget_verdict *out);
 
-/* Is there a limit against a baseline? The first of them; limit_count: none. */
+/* Returns the index of the first growth limit, or limit_count if there is none. */
 size_t tts_budget_first_growth(const struct tts_budget *budget);
 
-/* '*' is any text, '?' any character. */
+/* Matches a name with a pattern: '*' matches any text, '?' any character. */
 bool tts_budget_matches(const char *pattern, const char *name);
 
-/* For each phase of the run that of the baseline with the same name: the first for the first,
- * the second for the second. run->phase_count of them, at least one; heap. TTS_E_NOMEM. */
+/* Returns for each phase of the run the index of the phase with the same name in the baseline,
+ * or TTS_BUDGET_NO_PAIR. The n-th phase of a name is paired with the n-th. The array has
+ * run->phase_count entries, at least one; free it with tts_budget_pairs_free(). TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_budget_pairs_new(const struct tts_run *run,
                                                    const struct tts_run *baseline,
                                                    const struct tts_alloc *alloc,
                                                    uint32_t **out, struct tts_error *err);
-/* NULL is fine. */
+/* `run` is the run of tts_budget_pairs_new(). `pairs` may be NULL. */
 void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
                            const struct tts_alloc *alloc);

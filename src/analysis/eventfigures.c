@@ -1,7 +1,7 @@
-/* eventfigures.c: one description of each struct serves both ways, to bytes and back.
+/* eventfigures.c: one description of each struct both encodes and decodes it.
  *
- * Raise VERSION with every change of what is stored or of how an answer is computed: a reader
- * of another version reads the events. */
+ * Raise VERSION with every change of the stored data or of the way an answer is computed.
+ * Readers of other versions then read the events instead. */
 #include "analysis/eventfigures.h"
 
 #include "base/error.h"
@@ -14,9 +14,9 @@
 
 enum { VERSION = 2 };
 
-/* What was taken from a file. */
+/* Data decoded from a file. */
 struct tts_eventfigures {
-    unsigned char *bytes; /* texts lie in them */
+    unsigned char *bytes; /* a copy of the encoded bytes; the texts are in it */
     size_t len;
     struct tts_phase whole;
     struct tts_device_usage *devices;
@@ -28,15 +28,15 @@ struct tts_eventfigures {
 
 struct coder {
     const struct tts_alloc *alloc;
-    const struct tts_eventsummary *sum; /* writing: has the paths of operations */
+    const struct tts_eventsummary *sum; /* encoder: has the paths of operations */
     bool writes;
-    bool is_bad; /* writing: no memory; reading: the bytes cannot be */
+    bool is_bad; /* encoder: out of memory; decoder: the bytes are invalid */
     unsigned char *bytes;
-    size_t len, capacity; /* of what is written; what there is to read */
-    size_t at;            /* reading */
+    size_t len, capacity; /* encoder: bytes written; decoder: bytes available */
+    size_t at;            /* decoder: current position */
 };
 
-static void put_byte(struct coder *c, unsigned byte)
+static void put_coder_byte(struct coder *c, unsigned byte)
 {
     unsigned char *grown =
         c->is_bad ? NULL : tts_alloc_grow(c->alloc, c->bytes, &c->capacity, c->len + 1, 1);
@@ -48,7 +48,7 @@ static void put_byte(struct coder *c, unsigned byte)
     c->bytes[c->len++] = (unsigned char)byte;
 }
 
-static unsigned get_byte(struct coder *c)
+static unsigned get_coder_byte(struct coder *c)
 {
     if (c->is_bad || c->at == c->len) {
         c->is_bad = true;
@@ -62,13 +62,13 @@ static void code_u64(struct coder *c, uint64_t *value)
     if (c->writes) {
         uint64_t rest = *value;
         for (; rest > 127; rest >>= 7)
-            put_byte(c, (unsigned)(rest & 127) | 128);
-        put_byte(c, (unsigned)rest);
+            put_coder_byte(c, (unsigned)(rest & 127) | 128);
+        put_coder_byte(c, (unsigned)rest);
         return;
     }
     *value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        unsigned byte = get_byte(c);
+        unsigned byte = get_coder_byte(c);
         *value |= (uint64_t)(byte & 127) << shift;
         if (byte < 128)
             return;
@@ -76,7 +76,7 @@ static void code_u64(struct coder *c, uint64_t *value)
     c->is_bad = true;
 }
 
-/* A number of at most `most`. */
+/* Codes a number; the decoder rejects numbers above `most`. */
 static void code_up_to(struct coder *c, uint64_t *value, uint64_t most)
 {
     code_u64(c, value);
@@ -121,13 +121,13 @@ static void code_count(struct coder *c, size_t *count, size_t most)
     uint64_t number = *count;
     code_up_to(c, &number, most);
     *count = (size_t)number;
-    if (!c->writes && *count > c->len - c->at) { /* each takes a byte at least */
+    if (!c->writes && *count > c->len - c->at) { /* each element takes at least one byte */
         c->is_bad = true;
         *count = 0;
     }
 }
 
-/* A number of things that are not all stored. */
+/* Codes a count of elements of which not all are stored. */
 static void code_size(struct coder *c, size_t *size)
 {
     uint64_t number = *size;
@@ -135,14 +135,14 @@ static void code_size(struct coder *c, size_t *size)
     *size = (size_t)number;
 }
 
-/* NULL has the length 0, others one more than they have; a terminator follows. */
+/* Codes a text: its length + 1 (NULL: 0), its bytes and a terminator. */
 static void code_text(struct coder *c, const char **text)
 {
     size_t len = *text ? strlen(*text) + 1 : 0;
     code_count(c, &len, SIZE_MAX);
     if (c->writes) {
         for (size_t i = 0; i < len; i++)
-            put_byte(c, (unsigned char)(*text)[i]);
+            put_coder_byte(c, (unsigned char)(*text)[i]);
         return;
     }
     *text = len > 0 ? (const char *)c->bytes + c->at : NULL;
@@ -153,8 +153,8 @@ static void code_text(struct coder *c, const char **text)
     }
 }
 
-/* An operation and its path. Two texts in one, each with its terminator: the path of an
- * operation that was loaded stands after its name. */
+/* Codes the name of an operation, then its path, each with a terminator. A loaded operation
+ * thus has its path right after its name. */
 static void code_op(struct coder *c, const char **op)
 {
     size_t len = 0, name_bytes = 0, path_bytes = 0;
@@ -167,9 +167,9 @@ static void code_op(struct coder *c, const char **op)
     code_count(c, &len, TTS_SUMMARY_OP_BYTES + TTS_SUMMARY_PATH_BYTES);
     if (c->writes) {
         for (size_t i = 0; i < name_bytes; i++)
-            put_byte(c, (unsigned char)(*op)[i]);
+            put_coder_byte(c, (unsigned char)(*op)[i]);
         for (size_t i = 0; i < path_bytes; i++)
-            put_byte(c, (unsigned char)path[i]);
+            put_coder_byte(c, (unsigned char)path[i]);
         return;
     }
     const char *name = (const char *)c->bytes + c->at;
@@ -288,7 +288,7 @@ static void code_row(struct coder *c, void *item)
     code_u64(c, &row->moment_buffers);
 }
 
-/* Rows of a list, sorted already. */
+/* Codes the rows of a sorted list. */
 static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
                       void (*code)(struct coder *c, void *item))
 {
@@ -377,7 +377,7 @@ static void code_facts(struct coder *c, struct tts_eventsummary *sum)
         c->is_bad |= sum->first_ns > sum->last_ns;
 }
 
-/* How many devices have a smaller id. Devices of a black box come in no order. */
+/* Returns the number of devices with a smaller id. The devices of a black box have no order. */
 static size_t rank_of_device(const struct tts_levels *levels, size_t idx)
 {
     size_t rank = 0;
@@ -451,8 +451,8 @@ static void store_devices(struct coder *c, const struct tts_phase *whole)
     }
 }
 
-static enum tts_status store_all(struct coder *c, struct tts_eventscan *scan,
-                                 struct tts_error *err)
+static enum tts_status store_summary(struct coder *c, struct tts_eventscan *scan,
+                                     struct tts_error *err)
 {
     struct tts_eventsummary *sum = scan->sum;
     struct tts_core_part parts[TTS_CORE_PARTS_MAX];
@@ -486,8 +486,8 @@ enum tts_status tts_eventfigures_store(struct tts_eventscan *scan, unsigned char
     unsigned char *kept = NULL;
     *len = 0;
     if (scan->sum->failure_count > 0)
-        return TTS_OK; /* rare and long: show reads the events */
-    enum tts_status status = store_all(&c, scan, err);
+        return TTS_OK; /* rare and long: `show` reads the events instead */
+    enum tts_status status = store_summary(&c, scan, err);
     bool is_wanted = status == TTS_OK && c.len <= TTS_RECPACK_FIGURES_MAX;
     if (is_wanted)
         kept = alloc->resize(alloc->ctx, c.bytes, c.capacity, c.len);
@@ -534,7 +534,7 @@ static void load_phases(struct coder *c, struct tts_eventsummary *sum)
     }
 }
 
-/* The pool that was asked for; the others are passed over. */
+/* Loads the pool that was asked for and skips the others. */
 static void load_pools(struct coder *c, struct tts_eventsummary *sum, enum tts_pool pool)
 {
     struct tts_eventsummary *other = c->alloc->alloc(c->alloc->ctx, sizeof *other);
@@ -550,7 +550,7 @@ static void load_pools(struct coder *c, struct tts_eventsummary *sum, enum tts_p
         c->alloc->free(c->alloc->ctx, other, sizeof *other);
 }
 
-/* The first rows that were asked for. Returns false if there are too few. */
+/* Cuts the list to the `top` rows that were asked for. Returns false if there are too few. */
 static bool cut_best(struct tts_best *best, uint64_t all, size_t top)
 {
     if (best->count < all && (top == 0 || top > best->count))
@@ -560,8 +560,8 @@ static bool cut_best(struct tts_best *best, uint64_t all, size_t top)
     return true;
 }
 
-static bool load_all(struct tts_eventsummary *sum, uint64_t seq,
-                     const struct tts_eventscan_config *config)
+static bool load_summary(struct tts_eventsummary *sum, uint64_t seq,
+                         const struct tts_eventscan_config *config)
 {
     struct tts_eventfigures *stored = sum->stored;
     struct coder c = {.alloc = sum->alloc, .bytes = stored->bytes, .len = stored->len};
@@ -586,7 +586,7 @@ static bool load_all(struct tts_eventsummary *sum, uint64_t seq,
            cut_best(&sum->top_ops, sum->op_count, top);
 }
 
-/* NULL: no memory. */
+/* Copies the bytes. Returns NULL if there is no memory. */
 static struct tts_eventfigures *copy_figures(const struct tts_alloc *alloc,
                                              const unsigned char *bytes, size_t len)
 {
@@ -612,7 +612,7 @@ bool tts_eventfigures_load(struct tts_eventsummary *sum, const unsigned char *by
         return false;
     *fresh = (struct tts_eventsummary){.alloc = alloc, .follow = sum->follow};
     fresh->stored = copy_figures(alloc, bytes, len);
-    bool is_loaded = fresh->stored && load_all(fresh, seq, config);
+    bool is_loaded = fresh->stored && load_summary(fresh, seq, config);
     if (is_loaded) {
         tts_eventsummary_release(sum);
         *sum = *fresh;

@@ -128,7 +128,8 @@ bool tts_eventsummary_mesh_of(const struct tts_eventsummary *sum, uint32_t devic
 
 /* ---- the phases of a pass ---- */
 
-static struct tts_eventscan_capture *capture_of(struct tts_eventscan *scan, uint32_t number)
+static struct tts_eventscan_capture *scan_capture_of(struct tts_eventscan *scan,
+                                                     uint32_t number)
 {
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
         if (scan->captures[i].number == number)
@@ -136,24 +137,24 @@ static struct tts_eventscan_capture *capture_of(struct tts_eventscan *scan, uint
     return NULL;
 }
 
-/* Of captures that begin again and again only those that are active matter. */
-static void begin_capture(struct tts_eventscan *scan, const struct tts_item *item)
+/* Reuses the entry of a capture that is over: only active captures matter. */
+static void begin_scan_capture(struct tts_eventscan *scan, const struct tts_item *item)
 {
-    struct tts_eventscan_capture *capture = capture_of(scan, item->capture);
+    struct tts_eventscan_capture *capture = scan_capture_of(scan, item->capture);
     if (!capture)
-        capture = capture_of(scan, 0);
+        capture = scan_capture_of(scan, 0);
     if (capture)
         *capture = (struct tts_eventscan_capture){item->capture, item->seq};
 }
 
-static void end_capture(struct tts_eventscan *scan, const struct tts_item *item)
+static void end_scan_capture(struct tts_eventscan *scan, const struct tts_item *item)
 {
-    struct tts_eventscan_capture *capture = capture_of(scan, item->capture);
+    struct tts_eventscan_capture *capture = scan_capture_of(scan, item->capture);
     if (capture)
         capture->number = 0;
 }
 
-static struct tts_summary_phase phase_of(const struct tts_phase *phase)
+static struct tts_summary_phase summarize_phase(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
     return (struct tts_summary_phase){
@@ -167,12 +168,13 @@ static struct tts_summary_phase phase_of(const struct tts_phase *phase)
     };
 }
 
-static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, bool is_partial)
+static void add_scan_phase(void *ctx, uint32_t number, const struct tts_phase *phase,
+                           bool is_partial)
 {
     struct tts_eventscan *scan = ctx;
     struct tts_eventsummary *sum = scan->sum;
-    struct tts_summary_phase kept = phase_of(phase);
-    struct tts_eventscan_capture *capture = capture_of(scan, number);
+    struct tts_summary_phase kept = summarize_phase(phase);
+    struct tts_eventscan_capture *capture = scan_capture_of(scan, number);
     kept.capture = number;
     kept.is_partial = is_partial;
     kept.first_seq = capture ? capture->since : sum->first_seq;
@@ -190,9 +192,9 @@ static void on_phase(void *ctx, uint32_t number, const struct tts_phase *phase, 
 
 /* ---- life of a pass ---- */
 
-/* Tells the pools that are kept of a change. */
-static enum tts_status take_change(struct tts_eventscan *scan, const struct tts_item *item,
-                                   const struct tts_change *change)
+/* Passes a change to the pools that the scan follows. */
+static enum tts_status take_scan_change(struct tts_eventscan *scan, const struct tts_item *item,
+                                        const struct tts_change *change)
 {
     struct tts_eventsummary *sum = scan->sum;
     enum tts_status status = TTS_OK;
@@ -217,7 +219,8 @@ enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
                                    const struct tts_alloc *alloc, struct tts_eventsummary *sum,
                                    struct tts_error *err)
 {
-    struct tts_follow_config follow = {.on_phase = on_phase, .keeps_paths = true, .ctx = scan};
+    struct tts_follow_config follow = {
+        .on_phase = add_scan_phase, .keeps_paths = true, .ctx = scan};
     alloc = alloc ? alloc : tts_alloc_libc();
     *scan = (struct tts_eventscan){.config = *config, .sum = sum, .alloc = alloc};
     *sum = (struct tts_eventsummary){.alloc = alloc};
@@ -247,7 +250,7 @@ void tts_eventscan_release(struct tts_eventscan *scan)
 
 /* ---- moments ---- */
 
-static bool is_larger(const void *ctx, const void *a, const void *b)
+static bool is_larger_live(const void *ctx, const void *a, const void *b)
 {
     (void)ctx;
     const struct tts_live *x = a, *y = b;
@@ -259,14 +262,14 @@ static bool is_larger(const void *ctx, const void *a, const void *b)
     return x->id != y->id ? x->id < y->id : x->device < y->device;
 }
 
-static bool had_more(const void *ctx, const void *a, const void *b)
+static bool op_had_more(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
     return x->moment_bytes != y->moment_bytes ? x->moment_bytes > y->moment_bytes
                                               : tts_op_row_precedes(ctx, x, y);
 }
 
-static bool allocated_more(const void *ctx, const void *a, const void *b)
+static bool op_allocated_more(const void *ctx, const void *a, const void *b)
 {
     const struct tts_op_row *x = a, *y = b;
     return x->allocated_bytes != y->allocated_bytes ? x->allocated_bytes > y->allocated_bytes
@@ -276,10 +279,9 @@ static bool allocated_more(const void *ctx, const void *a, const void *b)
 struct filling {
     struct tts_summary_moment *moment;
     struct tts_ops *ops;
-    enum tts_status status;
 };
 
-static enum tts_status add_live(void *ctx, const struct tts_live *live)
+static enum tts_status add_moment_live(void *ctx, const struct tts_live *live)
 {
     struct filling *filling = ctx;
     struct tts_summary_moment *moment = filling->moment;
@@ -294,8 +296,9 @@ static void begin_moment(struct tts_summary_moment *moment, const struct tts_eve
 {
     size_t top = scan->config.top;
     *moment = (struct tts_summary_moment){.pool = pool, .level = level};
-    tts_best_init(&moment->largest, top, sizeof(struct tts_live), is_larger, NULL, scan->alloc);
-    tts_best_init(&moment->by_op, top, sizeof(struct tts_op_row), had_more, scan->follow,
+    tts_best_init(&moment->largest, top, sizeof(struct tts_live), is_larger_live, NULL,
+                  scan->alloc);
+    tts_best_init(&moment->by_op, top, sizeof(struct tts_op_row), op_had_more, scan->follow,
                   scan->alloc);
 }
 
@@ -314,7 +317,8 @@ static enum tts_status end_moment(struct tts_summary_moment *moment, const struc
     return status;
 }
 
-/* What lives now in the pool of `ops`, which had no moment before. */
+/* Lists the buffers that live now in the pool of `ops`. tts_ops_moment() was not called for
+ * `ops` before. */
 static enum tts_status list_moment_now(const struct tts_eventscan *scan,
                                        struct tts_summary_moment *moment, struct tts_ops *ops,
                                        struct tts_level level)
@@ -327,16 +331,17 @@ static enum tts_status list_moment_now(const struct tts_eventscan *scan,
     while (status == TTS_OK &&
            tts_fold_next_live(tts_follow_fold(scan->follow), &cursor, &live))
         if (live.pool == moment->pool && tts_level_has(&moment->level, &live))
-            status = add_live(&filling, &live);
+            status = add_moment_live(&filling, &live);
     return status == TTS_OK ? end_moment(moment, ops) : status;
 }
 
 /* ---- items ---- */
 
-/* An operation that begins is the operation itself, also where the fold counts by the operation
- * around it; of more operations than the fold keeps, the item has the name. */
-static struct tts_summary_op op_of_item(const struct tts_eventscan *scan,
-                                        const struct tts_item *item)
+/* Returns the operation of an item. The event that begins an operation belongs to that
+ * operation, although the fold counts it for the operation around it. If the fold has no room
+ * for the name, the item has it. */
+static struct tts_summary_op summary_op_of(const struct tts_eventscan *scan,
+                                           const struct tts_item *item)
 {
     struct tts_summary_op op = {.known = tts_follow_op(scan->follow, item)};
     bool is_begin = item->kind == TTS_ITEM_EVENT && item->event.kind == TTS_EVENT_OP_BEGIN;
@@ -344,14 +349,15 @@ static struct tts_summary_op op_of_item(const struct tts_eventscan *scan,
         return op;
     op.copy[tts_opnames_copy(op.copy, item->op.name, item->op.name_len)] = '\0';
     if (strcmp(op.copy, op.known) == 0)
-        op.copy[0] = '\0'; /* the text of the fold has a path */
+        op.copy[0] = '\0'; /* not needed: the text of the fold also has a path */
     else
         op.known = NULL;
     return op;
 }
 
-/* The live set of the first is kept with it. */
-static enum tts_status take_failure(struct tts_eventscan *scan, const struct tts_item *item)
+/* Counts a refused request. The first one keeps the buffers that lived then. */
+static enum tts_status take_scan_failure(struct tts_eventscan *scan,
+                                         const struct tts_item *item)
 {
     struct tts_eventsummary *sum = scan->sum;
     enum tts_pool pool = item->event.failure->pool;
@@ -371,7 +377,7 @@ static enum tts_status take_failure(struct tts_eventscan *scan, const struct tts
         .has_time = item->has_time,
         .time_ns = item->time_ns,
         .device = item->event.device,
-        .op = op_of_item(scan, item),
+        .op = summary_op_of(scan, item),
         .failure = *item->event.failure,
         .level = tts_level_listed(tts_levels_of_device(&sum->levels, item->event.device, pool)),
     };
@@ -383,7 +389,7 @@ static enum tts_status take_failure(struct tts_eventscan *scan, const struct tts
     return list_moment_now(scan, &sum->failure_moment, scan->failure_ops, failure->level);
 }
 
-static enum tts_status take_event(struct tts_eventscan *scan, const struct tts_item *item)
+static enum tts_status take_scan_event(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventsummary *sum = scan->sum;
     if (!sum->has_event)
@@ -395,15 +401,15 @@ static enum tts_status take_event(struct tts_eventscan *scan, const struct tts_i
         sum->event.kind = item->event.kind;
         sum->event.has_time = item->has_time;
         sum->event.time_ns = item->time_ns;
-        sum->event.op = op_of_item(scan, item);
+        sum->event.op = summary_op_of(scan, item);
     }
     return item->event.kind == TTS_EVENT_FAILURE && scan->config.at == 0
-               ? take_failure(scan, item)
+               ? take_scan_failure(scan, item)
                : TTS_OK;
 }
 
-/* After the fold. */
-static enum tts_status take_item(struct tts_eventscan *scan, const struct tts_item *item)
+/* Takes an item that the fold has taken already. */
+static enum tts_status take_scan_item(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventsummary *sum = scan->sum;
     if (item->has_time) {
@@ -411,11 +417,11 @@ static enum tts_status take_item(struct tts_eventscan *scan, const struct tts_it
         sum->last_ns = item->time_ns;
     }
     if (item->kind == TTS_ITEM_EVENT)
-        return take_event(scan, item);
+        return take_scan_event(scan, item);
     if (item->kind == TTS_ITEM_BEGIN || item->kind == TTS_ITEM_ACTIVE)
-        begin_capture(scan, item);
+        begin_scan_capture(scan, item);
     else if (item->kind == TTS_ITEM_END)
-        end_capture(scan, item);
+        end_scan_capture(scan, item);
     return TTS_OK;
 }
 
@@ -427,9 +433,9 @@ enum tts_status tts_eventscan_item(struct tts_eventscan *scan, const struct tts_
     struct tts_change change;
     enum tts_status status = tts_follow_change(scan->follow, item, &change, err);
     if (status == TTS_OK)
-        status = take_change(scan, item, &change);
+        status = take_scan_change(scan, item, &change);
     if (status == TTS_OK)
-        status = take_item(scan, item);
+        status = take_scan_item(scan, item);
     return status == TTS_E_NOMEM || scan->is_out_of_memory
                ? tts_error_set(err, TTS_E_NOMEM, "out of memory")
                : status;
@@ -437,21 +443,22 @@ enum tts_status tts_eventscan_item(struct tts_eventscan *scan, const struct tts_
 
 /* ---- the end ---- */
 
-static enum tts_status finish_peak(struct tts_eventscan *scan, enum tts_pool pool)
+static enum tts_status finish_peak_moment(struct tts_eventscan *scan, enum tts_pool pool)
 {
     struct tts_summary_moment *moment = &scan->sum->peak_moment;
     struct filling filling = {.moment = moment, .ops = scan->ops[pool]};
     begin_moment(moment, scan, pool, scan->sum->peak_info.level);
-    enum tts_status status = tts_peak_each(scan->peaks[pool], scan->follow, add_live, &filling);
+    enum tts_status status =
+        tts_peak_each(scan->peaks[pool], scan->follow, add_moment_live, &filling);
     return status == TTS_OK ? end_moment(moment, scan->ops[pool]) : status;
 }
 
-static enum tts_status finish_ops(struct tts_eventscan *scan, const struct tts_ops *ops)
+static enum tts_status finish_top_ops(struct tts_eventscan *scan, const struct tts_ops *ops)
 {
     struct tts_best *top_ops = &scan->sum->top_ops;
     const struct tts_op_row *row;
     enum tts_status status = TTS_OK;
-    tts_best_init(top_ops, scan->config.top, sizeof *row, allocated_more, scan->follow,
+    tts_best_init(top_ops, scan->config.top, sizeof *row, op_allocated_more, scan->follow,
                   scan->alloc);
     for (size_t i = 0; status == TTS_OK && (row = tts_ops_at(ops, i)) != NULL; i++)
         status = tts_best_add(top_ops, row);
@@ -466,11 +473,11 @@ enum tts_status tts_eventscan_finish_pool(struct tts_eventscan *scan, enum tts_p
     tts_best_release(&sum->top_ops);
     sum->peak_info = tts_peak_info(scan->peaks[pool]);
     sum->op_count = tts_ops_count(scan->ops[pool]);
-    enum tts_status status = finish_peak(scan, pool);
-    return status == TTS_OK ? finish_ops(scan, scan->ops[pool]) : status;
+    enum tts_status status = finish_peak_moment(scan, pool);
+    return status == TTS_OK ? finish_top_ops(scan, scan->ops[pool]) : status;
 }
 
-static enum tts_status finish_at(struct tts_eventscan *scan)
+static enum tts_status finish_at_moment(struct tts_eventscan *scan)
 {
     enum tts_pool pool = scan->config.pool;
     tts_fold_fullest_core(tts_follow_fold(scan->follow), &scan->sum->at_core,
@@ -491,7 +498,7 @@ enum tts_status tts_eventscan_finish_whole(struct tts_eventscan *scan, struct tt
 enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_error *err)
 {
     enum tts_status status = scan->config.at > 0
-                                 ? finish_at(scan)
+                                 ? finish_at_moment(scan)
                                  : tts_eventscan_finish_pool(scan, scan->config.pool);
     return status == TTS_OK ? tts_eventscan_finish_whole(scan, err)
                             : tts_error_set(err, TTS_E_NOMEM, "out of memory");

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-static uint32_t index_of(struct tts_levels *levels, uint32_t id)
+static uint32_t index_of_device(struct tts_levels *levels, uint32_t id)
 {
     uint32_t idx = levels->last;
     if (idx < levels->device_count && levels->devices[idx].id == id)
@@ -18,8 +18,9 @@ static uint32_t index_of(struct tts_levels *levels, uint32_t id)
     return idx;
 }
 
-/* A buffer comes or leaves in its pool: of its device, and of all. */
-static void count_come(struct tts_pool_level *level, const struct tts_change *change)
+/* Counts a buffer that comes, or leaves, in one level. Called for the device and for the
+ * total. */
+static void count_level_come(struct tts_pool_level *level, const struct tts_change *change)
 {
     uint64_t bytes = tts_live_bytes(&change->came);
     if (change->is_unlisted) {
@@ -30,7 +31,7 @@ static void count_come(struct tts_pool_level *level, const struct tts_change *ch
     }
 }
 
-static void count_left(struct tts_pool_level *level, const struct tts_change *change)
+static void count_level_left(struct tts_pool_level *level, const struct tts_change *change)
 {
     uint64_t bytes = tts_live_bytes(&change->left);
     if (change->has_unseen) {
@@ -42,46 +43,47 @@ static void count_left(struct tts_pool_level *level, const struct tts_change *ch
     }
 }
 
-static struct tts_pool_level *level_for(struct tts_levels *levels, const struct tts_live *live)
+static struct tts_pool_level *level_of_live(struct tts_levels *levels,
+                                            const struct tts_live *live)
 {
     assert((unsigned)live->pool < TTS_POOLS);
-    return &levels->devices[index_of(levels, live->device)].pools[live->pool];
+    return &levels->devices[index_of_device(levels, live->device)].pools[live->pool];
 }
 
 void tts_levels_change(struct tts_levels *levels, const struct tts_change *change)
 {
     if (change->has_chip) {
-        uint32_t mesh = index_of(levels, change->mesh);
-        levels->devices[index_of(levels, change->chip)].mesh = (uint16_t)(mesh + 1);
+        uint32_t mesh = index_of_device(levels, change->mesh);
+        levels->devices[index_of_device(levels, change->chip)].mesh = (uint16_t)(mesh + 1);
     }
     if (change->has_left || change->has_unseen) {
-        count_left(level_for(levels, &change->left), change);
-        count_left(&levels->total[change->left.pool], change);
+        count_level_left(level_of_live(levels, &change->left), change);
+        count_level_left(&levels->total[change->left.pool], change);
     }
     if (change->has_come) {
-        count_come(level_for(levels, &change->came), change);
-        count_come(&levels->total[change->came.pool], change);
+        count_level_come(level_of_live(levels, &change->came), change);
+        count_level_come(&levels->total[change->came.pool], change);
     }
 }
 
-static void add(struct tts_level *level, const struct tts_pool_level *pool)
+static void add_pool_level(struct tts_level *level, const struct tts_pool_level *pool)
 {
     level->bytes = (int64_t)((uint64_t)level->bytes + pool->listed_bytes + pool->loose_bytes);
     level->loose_bytes = (int64_t)((uint64_t)level->loose_bytes + pool->loose_bytes);
     level->buffers += pool->buffers;
 }
 
-static struct tts_level level_of(const struct tts_levels *levels, uint32_t idx,
-                                 enum tts_pool pool)
+static struct tts_level level_of_device(const struct tts_levels *levels, uint32_t idx,
+                                        enum tts_pool pool)
 {
     const struct tts_device_level *device = &levels->devices[idx];
     struct tts_level level = {.has_device = true, .device = device->id};
-    add(&level, &device->pools[pool]);
+    add_pool_level(&level, &device->pools[pool]);
     if (device->mesh > 0) {
         const struct tts_device_level *mesh = &levels->devices[device->mesh - 1];
         level.has_mesh = true;
         level.mesh = mesh->id;
-        add(&level, &mesh->pools[pool]);
+        add_pool_level(&level, &mesh->pools[pool]);
     }
     return level;
 }
@@ -90,11 +92,11 @@ struct tts_level tts_levels_of(const struct tts_levels *levels, enum tts_pool po
 {
     struct tts_level most = {0};
     if (!tts_pool_is_l1(pool)) {
-        add(&most, &levels->total[pool]);
+        add_pool_level(&most, &levels->total[pool]);
         return most;
     }
     for (uint32_t i = 0; i < levels->device_count; i++) {
-        struct tts_level level = level_of(levels, i, pool);
+        struct tts_level level = level_of_device(levels, i, pool);
         bool is_before =
             level.has_mesh != most.has_mesh ? !level.has_mesh : level.device < most.device;
         if (i == 0 || level.bytes > most.bytes || (level.bytes == most.bytes && is_before))
@@ -108,7 +110,7 @@ struct tts_level tts_levels_of_device(const struct tts_levels *levels, uint32_t 
 {
     for (uint32_t i = 0; i < levels->device_count; i++)
         if (levels->devices[i].id == device)
-            return level_of(levels, i, pool);
+            return level_of_device(levels, i, pool);
     return (struct tts_level){.has_device = true, .device = device};
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/opbytes.h"
 
+#include "base/hashtable.h"
 #include "base/heap.h"
 
 #include <assert.h>
@@ -7,18 +8,14 @@
 
 const char tts_ops_unlisted[] = "(not listed)";
 
-/* The table has indices of rows plus 1, 0 where there is none; it is half empty at least. */
 struct tts_ops {
     enum tts_pool pool;
     struct tts_op_row *rows;
     size_t count, capacity;
-    uint32_t *table;
-    size_t width; /* a power of 2, or 0 */
-    size_t last;  /* the row asked for last */
+    struct tts_hashtable by_op;
+    size_t last; /* the row found last; often the next one too */
     const struct tts_alloc *alloc;
 };
-
-enum { WIDTH_MIN = 64 };
 
 enum tts_status tts_ops_new(enum tts_pool pool, const struct tts_alloc *alloc,
                             struct tts_ops **out)
@@ -28,15 +25,9 @@ enum tts_status tts_ops_new(enum tts_pool pool, const struct tts_alloc *alloc,
     struct tts_ops *ops = alloc->alloc(alloc->ctx, sizeof *ops);
     if (!ops)
         return TTS_E_NOMEM;
-    *ops = (struct tts_ops){.pool = pool, .alloc = alloc};
+    *ops = (struct tts_ops){.pool = pool, .by_op.alloc = alloc, .alloc = alloc};
     *out = ops;
     return TTS_OK;
-}
-
-static void free_table(struct tts_ops *ops)
-{
-    if (ops->table)
-        ops->alloc->free(ops->alloc->ctx, ops->table, ops->width * sizeof *ops->table);
 }
 
 void tts_ops_free(struct tts_ops *ops)
@@ -44,7 +35,7 @@ void tts_ops_free(struct tts_ops *ops)
     if (!ops)
         return;
     const struct tts_alloc *alloc = ops->alloc;
-    free_table(ops);
+    tts_hashtable_release(&ops->by_op);
     if (ops->rows)
         alloc->free(alloc->ctx, ops->rows, ops->capacity * sizeof *ops->rows);
     alloc->free(alloc->ctx, ops, sizeof *ops);
@@ -52,60 +43,38 @@ void tts_ops_free(struct tts_ops *ops)
 
 /* ---- rows ---- */
 
-static uint32_t *slot_of(const struct tts_ops *ops, const char *op)
+static bool is_row_of_op(const void *rows, uint32_t place, const void *op)
 {
-    assert(ops->count < ops->width); /* or it would not end */
-    uint64_t hash = (uint64_t)(uintptr_t)op * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(hash >> 32) & (ops->width - 1);
-    while (ops->table[at] && ops->rows[ops->table[at] - 1].op != op)
-        at = (at + 1) & (ops->width - 1);
-    return &ops->table[at];
+    return ((const struct tts_op_row *)rows)[place].op == op;
 }
 
-/* Room for one row more, in the table too. */
-static bool make_room(struct tts_ops *ops)
-{
-    struct tts_op_row *rows =
-        tts_alloc_grow(ops->alloc, ops->rows, &ops->capacity, ops->count + 1, sizeof *rows);
-    if (!rows)
-        return false;
-    ops->rows = rows;
-    if (ops->count + 1 <= ops->width / 2)
-        return true;
-    size_t width = ops->width ? ops->width * 2 : WIDTH_MIN;
-    uint32_t *table = ops->alloc->alloc(ops->alloc->ctx, width * sizeof *table);
-    if (!table)
-        return false;
-    memset(table, 0, width * sizeof *table);
-    free_table(ops);
-    ops->table = table;
-    ops->width = width;
-    for (size_t i = 0; i < ops->count; i++)
-        *slot_of(ops, rows[i].op) = (uint32_t)i + 1;
-    return true;
-}
-
-/* NULL: out of memory. */
-static struct tts_op_row *row_of(struct tts_ops *ops, const char *op)
+/* Returns the row of `op`, adding one if there is none. NULL: out of memory. */
+static struct tts_op_row *row_of_op(struct tts_ops *ops, const char *op)
 {
     if (ops->last < ops->count && ops->rows[ops->last].op == op)
         return &ops->rows[ops->last];
-    if (!make_room(ops))
-        return NULL;
-    uint32_t *slot = slot_of(ops, op);
-    if (*slot == 0) {
-        ops->rows[ops->count] = (struct tts_op_row){.op = op};
-        *slot = (uint32_t)++ops->count;
+    uint32_t hash = (uint32_t)((uint64_t)(uintptr_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    uint32_t place = tts_hashtable_find(&ops->by_op, hash, is_row_of_op, ops->rows, op);
+    if (place == TTS_HASHTABLE_NONE) {
+        struct tts_op_row *rows =
+            tts_alloc_grow(ops->alloc, ops->rows, &ops->capacity, ops->count + 1, sizeof *rows);
+        if (!rows)
+            return NULL;
+        ops->rows = rows;
+        if (tts_hashtable_add(&ops->by_op, hash, (uint32_t)ops->count) != TTS_OK)
+            return NULL;
+        place = (uint32_t)ops->count++;
+        rows[place] = (struct tts_op_row){.op = op};
     }
-    ops->last = *slot - 1;
-    return &ops->rows[ops->last];
+    ops->last = place;
+    return &ops->rows[place];
 }
 
 /* ---- counting ---- */
 
-static enum tts_status count_left(struct tts_ops *ops, const struct tts_live *live)
+static enum tts_status count_op_left(struct tts_ops *ops, const struct tts_live *live)
 {
-    struct tts_op_row *row = row_of(ops, live->op);
+    struct tts_op_row *row = row_of_op(ops, live->op);
     if (!row)
         return TTS_E_NOMEM;
     assert(row->live_buffers > 0);
@@ -114,11 +83,11 @@ static enum tts_status count_left(struct tts_ops *ops, const struct tts_live *li
     return TTS_OK;
 }
 
-static enum tts_status count_come(struct tts_ops *ops, const struct tts_change *change)
+static enum tts_status count_op_come(struct tts_ops *ops, const struct tts_change *change)
 {
     uint64_t bytes = tts_live_bytes(&change->came);
     struct tts_op_row *row =
-        row_of(ops, change->is_unlisted ? tts_ops_unlisted : change->came.op);
+        row_of_op(ops, change->is_unlisted ? tts_ops_unlisted : change->came.op);
     if (!row)
         return TTS_E_NOMEM;
     if (!change->is_restored) {
@@ -136,16 +105,16 @@ enum tts_status tts_ops_change(struct tts_ops *ops, const struct tts_change *cha
 {
     enum tts_status status = TTS_OK;
     if (change->has_left && change->left.pool == ops->pool)
-        status = count_left(ops, &change->left);
+        status = count_op_left(ops, &change->left);
     if (status == TTS_OK && change->has_come && change->came.pool == ops->pool)
-        status = count_come(ops, change);
+        status = count_op_come(ops, change);
     return status;
 }
 
 enum tts_status tts_ops_moment(struct tts_ops *ops, const struct tts_live *live)
 {
     assert(live->pool == ops->pool);
-    struct tts_op_row *row = row_of(ops, live->op);
+    struct tts_op_row *row = row_of_op(ops, live->op);
     if (!row)
         return TTS_E_NOMEM;
     row->moment_bytes += tts_live_bytes(live);
@@ -170,7 +139,7 @@ const struct tts_op_row *tts_ops_at(const struct tts_ops *ops, size_t idx)
 
 /* ---- order ---- */
 
-static int compare_paths(const struct tts_follow *follow, const char *a, const char *b)
+static int compare_op_paths(const struct tts_follow *follow, const char *a, const char *b)
 {
     char x[512], y[512];
     if (!a || !b)
@@ -186,7 +155,7 @@ static int compare_paths(const struct tts_follow *follow, const char *a, const c
 bool tts_op_row_precedes(const struct tts_follow *follow, const struct tts_op_row *a,
                          const struct tts_op_row *b)
 {
-    int order = a->op == b->op ? 0 : compare_paths(follow, a->op, b->op);
+    int order = a->op == b->op ? 0 : compare_op_paths(follow, a->op, b->op);
     if (order != 0)
         return order < 0;
     const uint64_t x[] = {a->allocated_bytes, a->allocations,  a->live_bytes,

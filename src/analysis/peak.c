@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* A buffer that lived at the peak and has left since. */
+/* A buffer that lived at the peak and was freed since. */
 struct departed {
     uint64_t id, bytes, seq;
     const char *op;
@@ -42,7 +42,7 @@ void tts_peak_free(struct tts_peak *peak)
     alloc->free(alloc->ctx, peak, sizeof *peak);
 }
 
-static enum tts_status depart(struct tts_peak *peak, const struct tts_live *live)
+static enum tts_status add_departed(struct tts_peak *peak, const struct tts_live *live)
 {
     struct departed *grown = tts_alloc_grow(peak->alloc, peak->departed, &peak->capacity,
                                             peak->count + 1, sizeof *grown);
@@ -54,8 +54,8 @@ static enum tts_status depart(struct tts_peak *peak, const struct tts_live *live
     return TTS_OK;
 }
 
-static void raise(struct tts_peak *peak, const struct tts_item *item,
-                  const struct tts_change *change, const struct tts_level *level)
+static void raise_pool_peak(struct tts_peak *peak, const struct tts_item *item,
+                            const struct tts_change *change, const struct tts_level *level)
 {
     peak->info = (struct tts_peak_info){.pool = peak->info.pool,
                                         .level = *level,
@@ -76,19 +76,19 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
 {
     enum tts_pool pool = peak->info.pool;
     if (change->has_left && change->left.pool == pool && change->left.seq <= peak->info.seq) {
-        enum tts_status status = depart(peak, &change->left);
+        enum tts_status status = add_departed(peak, &change->left);
         if (status != TTS_OK)
             return status;
     }
     if (!change->has_chip && !(change->has_come && change->came.pool == pool))
         return TTS_OK;
     struct tts_level level = tts_levels_of(levels, pool);
-    /* Buffers that lived before the file come in no order: their last level counts. */
+    /* Buffers from before the file come in any order, so the last of them sets the level. */
     bool is_raised =
         level.bytes > peak->info.level.bytes ||
         (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
     if (is_raised)
-        raise(peak, item, change, &level);
+        raise_pool_peak(peak, item, change, &level);
     return TTS_OK;
 }
 
@@ -99,8 +99,9 @@ struct tts_peak_info tts_peak_info(const struct tts_peak *peak)
 
 /* ---- what lived ---- */
 
-/* One that has left since, as it was. */
-static struct tts_live live_of(const struct tts_peak *peak, const struct departed *gone)
+/* Rebuilds the description of a buffer that was freed since the peak. */
+static struct tts_live live_of_departed(const struct tts_peak *peak,
+                                        const struct departed *gone)
 {
     struct tts_live live = {.id = gone->id,
                             .size_bytes = gone->bytes,
@@ -126,7 +127,7 @@ enum tts_status tts_peak_each(const struct tts_peak *peak, const struct tts_foll
             tts_level_has(&info->level, &live))
             status = fn(ctx, &live);
     for (size_t i = 0; status == TTS_OK && i < peak->count; i++) {
-        live = live_of(peak, &peak->departed[i]);
+        live = live_of_departed(peak, &peak->departed[i]);
         if (tts_level_has(&info->level, &live))
             status = fn(ctx, &live);
     }

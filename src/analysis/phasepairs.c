@@ -1,4 +1,4 @@
-/* Both lists sorted by name, then side by side. */
+/* Sorts both lists by name and walks through them side by side. */
 #include "analysis/phasepairs.h"
 
 #include "base/heap.h"
@@ -12,27 +12,27 @@ struct named {
     uint32_t idx;
 };
 
-/* By name; those of one name in their order. */
-static int compare(const void *a, const void *b)
+/* Orders by name, then by index. */
+static int compare_named(const void *a, const void *b)
 {
     const struct named *left = a, *right = b;
     int order = strcmp(left->name, right->name);
     return order != 0 ? order : (left->idx > right->idx) - (left->idx < right->idx);
 }
 
-static void list(const struct tts_run *run, struct named *out)
+static void list_names(const struct tts_run *run, struct named *out)
 {
     assert(run->phase_count < TTS_PHASEPAIR_NONE);
     for (size_t i = 0; i < run->phase_count; i++)
         out[i] = (struct named){run->phases[i].name, (uint32_t)i};
     if (run->phase_count > 1)
-        qsort(out, run->phase_count, sizeof *out, compare);
+        qsort(out, run->phase_count, sizeof *out, compare_named);
 }
 
-/* Equal names stand together in both, so walking both at once pairs the first with the first.
- */
-static void pair_up(const struct named *a, size_t a_count, const struct named *b,
-                    size_t b_count, uint32_t *pairs)
+/* Pairs the n-th phase of a name with the n-th: equal names are adjacent and in order in both
+ * lists. */
+static void pair_names(const struct named *a, size_t a_count, const struct named *b,
+                       size_t b_count, uint32_t *pairs)
 {
     size_t i = 0, j = 0;
     while (i < a_count && j < b_count) {
@@ -46,7 +46,7 @@ static void pair_up(const struct named *a, size_t a_count, const struct named *b
     }
 }
 
-static size_t bytes_of(const struct tts_run *run)
+static size_t bytes_of_pairs(const struct tts_run *run)
 {
     return (run->phase_count + (run->phase_count == 0)) * sizeof(uint32_t);
 }
@@ -58,12 +58,13 @@ enum tts_status tts_phasepairs_new(const struct tts_run *run, const struct tts_r
         alloc = tts_alloc_libc();
     size_t names_bytes = (run->phase_count + other->phase_count + 1) * sizeof(struct named);
     struct named *names = alloc->alloc(alloc->ctx, names_bytes);
-    uint32_t *pairs = names ? alloc->alloc(alloc->ctx, bytes_of(run)) : NULL;
+    uint32_t *pairs = names ? alloc->alloc(alloc->ctx, bytes_of_pairs(run)) : NULL;
     if (pairs) {
-        memset(pairs, 0xff, bytes_of(run));
-        list(run, names);
-        list(other, names + run->phase_count);
-        pair_up(names, run->phase_count, names + run->phase_count, other->phase_count, pairs);
+        memset(pairs, 0xff, bytes_of_pairs(run));
+        list_names(run, names);
+        list_names(other, names + run->phase_count);
+        pair_names(names, run->phase_count, names + run->phase_count, other->phase_count,
+                   pairs);
         *out = pairs;
     }
     if (names)
@@ -77,5 +78,5 @@ void tts_phasepairs_free(uint32_t *pairs, const struct tts_run *run,
     if (!alloc)
         alloc = tts_alloc_libc();
     if (pairs)
-        alloc->free(alloc->ctx, pairs, bytes_of(run));
+        alloc->free(alloc->ctx, pairs, bytes_of_pairs(run));
 }

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* One of the lists; lists are short, so what is free is looked up. */
+/* One of the two lists. Lists are short, so free runs are found by search. */
 struct list {
     const struct tts_run *runs;
     size_t count;
@@ -14,7 +14,7 @@ struct pairing {
     struct tts_runpair *out;
 };
 
-/* Whether two runs may go together by a step. */
+/* Returns true if two runs may be paired in this step. */
 typedef bool alike_fn(const struct tts_run *a, const struct tts_run *b);
 
 static bool is_same_log(const struct tts_run *a, const struct tts_run *b)
@@ -33,14 +33,14 @@ static bool is_same_rank(const struct tts_run *a, const struct tts_run *b)
     return a->rank[0] != '\0' && strcmp(a->rank, b->rank) == 0;
 }
 
-static bool contradicts(const char *a, const char *b)
+static bool contradicts_name(const char *a, const char *b)
 {
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
 bool tts_runpair_is_named(const struct tts_run *a, const struct tts_run *b)
 {
-    return !contradicts(a->rank, b->rank) && !contradicts(a->title, b->title);
+    return !contradicts_name(a->rank, b->rank) && !contradicts_name(a->title, b->title);
 }
 
 const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
@@ -50,13 +50,13 @@ const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
         return "order";
     if (by == TTS_RUNPAIR_TITLE && a->title[0] != '\0')
         return "title";
-    /* Without a title, the rank or the name of the log is the same. */
+    /* A pair without a title was found by its rank or by the name of the log. */
     if (a->rank[0] != '\0')
         return "rank";
     return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 ? "file" : "order";
 }
 
-static bool is_free(const struct pairing *pairing, const struct list *list, size_t run)
+static bool is_free_run(const struct pairing *pairing, const struct list *list, size_t run)
 {
     if (list == &pairing->a)
         return pairing->out[run].by == TTS_RUNPAIR_NONE;
@@ -66,20 +66,20 @@ static bool is_free(const struct pairing *pairing, const struct list *list, size
     return true;
 }
 
-static void join(struct pairing *pairing, size_t a, size_t b, enum tts_runpair_by by)
+static void join_runs(struct pairing *pairing, size_t a, size_t b, enum tts_runpair_by by)
 {
-    assert(is_free(pairing, &pairing->a, a) && is_free(pairing, &pairing->b, b));
+    assert(is_free_run(pairing, &pairing->a, a) && is_free_run(pairing, &pairing->b, b));
     pairing->out[a] = (struct tts_runpair){by, b};
 }
 
-/* The only one of a list that is like `run`, or that many if there is none or several. With
- * `only_free` the others do not count. */
-static size_t find_only(const struct pairing *pairing, const struct list *list,
-                        const struct tts_run *run, alike_fn *is_alike, bool only_free)
+/* Returns the index of the only run in the list that is like `run`, or list->count if there is
+ * none or several. With `only_free`, runs that have a partner do not count. */
+static size_t find_only_alike(const struct pairing *pairing, const struct list *list,
+                              const struct tts_run *run, alike_fn *is_alike, bool only_free)
 {
     size_t found = list->count;
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_alike(&list->runs[i], run) || (only_free && !is_free(pairing, list, i)))
+        if (!is_alike(&list->runs[i], run) || (only_free && !is_free_run(pairing, list, i)))
             continue;
         if (found < list->count)
             return list->count;
@@ -88,33 +88,36 @@ static size_t find_only(const struct pairing *pairing, const struct list *list,
     return found;
 }
 
-/* Being alike is an equivalence here, so a join makes no other run unique. */
+/* Pairs runs that are unique in both lists. Likeness is an equivalence here, so a new pair
+ * makes no other run unique. */
 static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_free,
                         enum tts_runpair_by by)
 {
     for (size_t i = 0; i < pairing->a.count; i++) {
-        if (!is_free(pairing, &pairing->a, i))
+        if (!is_free_run(pairing, &pairing->a, i))
             continue;
         const struct tts_run *run = &pairing->a.runs[i];
-        size_t other = find_only(pairing, &pairing->b, run, is_alike, only_free);
-        if (other < pairing->b.count && is_free(pairing, &pairing->b, other) &&
-            find_only(pairing, &pairing->a, &pairing->b.runs[other], is_alike, only_free) == i)
-            join(pairing, i, other, by);
+        size_t other = find_only_alike(pairing, &pairing->b, run, is_alike, only_free);
+        if (other < pairing->b.count && is_free_run(pairing, &pairing->b, other) &&
+            find_only_alike(pairing, &pairing->a, &pairing->b.runs[other], is_alike,
+                            only_free) == i)
+            join_runs(pairing, i, other, by);
     }
 }
 
-/* With `only_named`, joins no two whose names contradict each other. */
+/* Pairs the free runs in their order. With `only_named`, runs with contradicting names are not
+ * paired. */
 static void join_in_order(struct pairing *pairing, bool only_named)
 {
     for (size_t i = 0; i < pairing->a.count; i++) {
-        if (!is_free(pairing, &pairing->a, i))
+        if (!is_free_run(pairing, &pairing->a, i))
             continue;
         const struct tts_run *a = &pairing->a.runs[i];
         for (size_t j = 0; j < pairing->b.count; j++) {
-            if (!is_free(pairing, &pairing->b, j) ||
+            if (!is_free_run(pairing, &pairing->b, j) ||
                 (only_named && !tts_runpair_is_named(a, &pairing->b.runs[j])))
                 continue;
-            join(pairing, i, j, TTS_RUNPAIR_ORDER);
+            join_runs(pairing, i, j, TTS_RUNPAIR_ORDER);
             break;
         }
     }

@@ -1,30 +1,30 @@
-/* whatif_search.c: the smallest size that passes, as far as runs can tell. */
-#include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
+
 #include "device/space.h"
 
 #include <assert.h>
 
-/* The largest bank that is tried, 32 GiB: a space can have twice as many bytes with an
- * alignment of 16, the smallest alignment of DRAM on any chip. */
+/* The largest bank that is tried, 32 GiB. With an alignment of 16 bytes, the smallest of DRAM on
+ * any chip, a space can have twice as many bytes. */
 #define MOST_BYTES (TTS_SPACE_MAX_UNITS / 2 * 16)
-enum { FIRST_PART = 4096 }; /* the first step up is this part of the lower bound */
+enum { FIRST_PART = 4096 }; /* the first step up is 1/4096 of the lower bound */
 
 struct search {
     const struct tts_whatif_search *asked;
     struct tts_whatif_found *out;
-    uint64_t low, high; /* in steps: failed, passed */
+    uint64_t low, high; /* in steps: `low` failed, `high` passed */
 };
 
-static enum tts_status run(struct search *search, uint64_t steps, bool *passes,
-                           struct tts_error *err)
+static enum tts_status run_size(struct search *search, uint64_t steps, bool *passes,
+                                struct tts_error *err)
 {
     const struct tts_whatif_search *asked = search->asked;
     search->out->runs++;
     return asked->run(asked->ctx, steps * asked->step_bytes, passes, err);
 }
 
-/* From the lower bound up until one passes. */
-static enum tts_status go_up(struct search *search, struct tts_error *err)
+/* Goes up from the lower bound until a size passes. */
+static enum tts_status search_up(struct search *search, struct tts_error *err)
 {
     const uint64_t most = MOST_BYTES / search->asked->step_bytes;
     uint64_t stride = search->low / FIRST_PART + 1;
@@ -40,25 +40,25 @@ static enum tts_status go_up(struct search *search, struct tts_error *err)
         enum tts_status status = TTS_OK;
         passes = is_known;
         if (!is_known)
-            status = run(search, next, &passes, err);
+            status = run_size(search, next, &passes, err);
         if (status != TTS_OK)
             return status;
         if (passes)
             search->high = next;
         else if (next == most)
-            return TTS_OK; /* never */
+            return TTS_OK; /* no size passes */
         else
             search->low = next;
     }
     return TTS_OK;
 }
 
-static enum tts_status halve(struct search *search, struct tts_error *err)
+static enum tts_status search_between(struct search *search, struct tts_error *err)
 {
     while (search->high - search->low > 1) {
         uint64_t middle = search->low + (search->high - search->low) / 2;
         bool passes;
-        enum tts_status status = run(search, middle, &passes, err);
+        enum tts_status status = run_size(search, middle, &passes, err);
         if (status != TTS_OK)
             return status;
         if (passes)
@@ -83,16 +83,16 @@ enum tts_status tts_whatif_smallest(const struct tts_whatif_search *asked,
         *out = found;
         return TTS_OK;
     }
-    enum tts_status status = run(&search, search.low, &passes, err);
+    enum tts_status status = run_size(&search, search.low, &passes, err);
     if (status != TTS_OK)
         return status;
     found.is_least = passes;
     if (passes) {
         search.high = search.low;
     } else {
-        status = go_up(&search, err);
+        status = search_up(&search, err);
         if (status == TTS_OK && search.high > 0)
-            status = halve(&search, err);
+            status = search_between(&search, err);
     }
     if (status != TTS_OK)
         return status;

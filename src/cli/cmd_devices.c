@@ -6,9 +6,9 @@
 #include "cli/message.h"
 #include "cli/same_file.h"
 #include "sources/hostchips.h"
-#include "views/charset.h"
 #include "views/chipview.h"
-#include "views/l1map.h"
+#include "views/map/l1map.h"
+#include "views/safe_text.h"
 #include "views/say.h"
 #include "views/table.h"
 

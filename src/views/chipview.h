@@ -1,5 +1,5 @@
-/* chipview.h: the chips that we know, as text and as JSON (docs/design/devices-json.md). Plain
- * functions of a chip; one thread. */
+/* chipview.h: writes the known chips as text and as JSON (docs/design/devices-json.md). Plain
+ * functions of a chip. One thread. */
 #pragma once
 
 #include "ttscope/chip.h"
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One chip, as asked for. */
+/* One chip with its preset and, if asked for, its L1 layout. */
 struct tts_chipview {
     struct tts_chip chip;
     const struct tts_preset *preset; /* NULL: the chip is from a device file */
@@ -18,19 +18,18 @@ struct tts_chipview {
     size_t part_count; /* 0: the layout was not asked for */
 };
 
-/* Returns the bytes that circular buffers and L1 buffers of a core share; 0 if facts are
- * missing.
- */
+/* Returns the bytes that circular buffers and L1 buffers of a core share; 0 if a fact is
+ * missing. */
 uint64_t tts_chipview_l1_bytes(const struct tts_chip *chip);
 
 /* Writes the table of presets. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_chipview_text_list(FILE *out);
 /* Writes all facts of a chip, with their sources, and its pools. */
 void tts_chipview_text_one(const struct tts_chipview *view, FILE *out);
-/* Draws the layout of L1; it was asked for. */
+/* Draws the layout of L1. part_count must not be 0. */
 void tts_chipview_text_layout(const struct tts_chipview *view, bool utf8, FILE *out);
 
-/* Write the field "presets": those that we know, or one chip with its facts. The second adds
+/* Write the field "presets": all presets, or one chip with its facts. The second also writes
  * "l1" if the layout was asked for. */
 void tts_chipview_json_list(struct tts_json *json);
 void tts_chipview_json_one(struct tts_json *json, const struct tts_chipview *view);

@@ -14,13 +14,13 @@ void tts_json_init(struct tts_json *json, FILE *out)
     json->used = 0;
 }
 
-static void flush(struct tts_json *json)
+static void flush_json(struct tts_json *json)
 {
     fwrite(json->buffer, 1, json->used, json->out);
     json->used = 0;
 }
 
-static void put(struct tts_json *json, const char *bytes, size_t len)
+static void put_json_bytes(struct tts_json *json, const char *bytes, size_t len)
 {
     while (len > 0) {
         size_t room = sizeof json->buffer - json->used;
@@ -28,129 +28,129 @@ static void put(struct tts_json *json, const char *bytes, size_t len)
         memcpy(json->buffer + json->used, bytes, part);
         json->used += part;
         if (json->used == sizeof json->buffer)
-            flush(json);
+            flush_json(json);
         bytes += part;
         len -= part;
     }
 }
 
-static void put_char(struct tts_json *json, char c)
+static void put_json_char(struct tts_json *json, char c)
 {
-    put(json, &c, 1);
+    put_json_bytes(json, &c, 1);
 }
 
-static void put_literal(struct tts_json *json, const char *text)
+static void put_json_literal(struct tts_json *json, const char *text)
 {
-    put(json, text, strlen(text));
+    put_json_bytes(json, text, strlen(text));
 }
 
-static void put_number(struct tts_json *json, uint64_t value)
+static void put_json_number(struct tts_json *json, uint64_t value)
 {
     char digits[TTS_NUMBER_MAX];
-    put(json, digits, tts_number_format(digits, value));
+    put_json_bytes(json, digits, tts_number_format(digits, value));
 }
 
-/* The last `digits` hex digits. */
-static void put_hex(struct tts_json *json, uint64_t value, int digits)
+/* Writes the last `digits` hexadecimal digits. */
+static void put_json_hex(struct tts_json *json, uint64_t value, int digits)
 {
     char text[16];
     tts_number_format_hex(text, value, digits);
-    put(json, text, (size_t)digits);
+    put_json_bytes(json, text, (size_t)digits);
 }
 
-static void put_string(struct tts_json *json, const char *text)
+static void put_json_string(struct tts_json *json, const char *text)
 {
     size_t len = strlen(text);
-    put_char(json, '"');
+    put_json_char(json, '"');
     for (size_t i = 0; i < len;) {
         uint32_t code;
         size_t used = tts_utf8_next(text + i, len - i, &code);
         if (code == '"' || code == '\\') {
-            put_char(json, '\\');
-            put_char(json, (char)code);
+            put_json_char(json, '\\');
+            put_json_char(json, (char)code);
         } else if (code < 0x20 || code == 0x7f || code == TTS_UTF8_REPLACEMENT) {
-            put_literal(json, "\\u");
-            put_hex(json, code, 4);
+            put_json_literal(json, "\\u");
+            put_json_hex(json, code, 4);
         } else {
-            put(json, text + i, used);
+            put_json_bytes(json, text + i, used);
         }
         i += used;
     }
-    put_char(json, '"');
+    put_json_char(json, '"');
 }
 
-static void put_line_break(struct tts_json *json)
+static void put_json_line_break(struct tts_json *json)
 {
-    put_char(json, '\n');
+    put_json_char(json, '\n');
     for (unsigned i = 0; i < json->depth; i++)
-        put(json, "  ", 2);
+        put_json_bytes(json, "  ", 2);
 }
 
-/* What stands before every element: comma, line break, key. */
-static void begin_element(struct tts_json *json, const char *key)
+/* Writes what precedes every element: comma, line break, key. */
+static void begin_json_element(struct tts_json *json, const char *key)
 {
     if (json->depth > 0) {
         bool *filled = &json->filled[json->depth - 1];
         if (*filled)
-            put_char(json, ',');
+            put_json_char(json, ',');
         if (json->depth <= TTS_JSON_DEPTH_LINES && !json->is_one_line)
-            put_line_break(json);
+            put_json_line_break(json);
         else if (*filled)
-            put_char(json, ' ');
+            put_json_char(json, ' ');
         *filled = true;
     }
     if (key) {
-        put_char(json, '"');
-        put_literal(json, key);
-        put(json, "\": ", 3);
+        put_json_char(json, '"');
+        put_json_literal(json, key);
+        put_json_bytes(json, "\": ", 3);
     }
 }
 
-static void begin_container(struct tts_json *json, const char *key, char bracket)
+static void begin_json_container(struct tts_json *json, const char *key, char bracket)
 {
-    begin_element(json, key);
-    put_char(json, bracket);
+    begin_json_element(json, key);
+    put_json_char(json, bracket);
     assert(json->depth < TTS_JSON_DEPTH_MAX);
     json->filled[json->depth++] = false;
 }
 
-static void end_container(struct tts_json *json, char bracket)
+static void end_json_container(struct tts_json *json, char bracket)
 {
     assert(json->depth > 0);
     bool filled = json->filled[--json->depth];
     if (filled && json->depth < TTS_JSON_DEPTH_LINES && !json->is_one_line)
-        put_line_break(json);
-    put_char(json, bracket);
+        put_json_line_break(json);
+    put_json_char(json, bracket);
     if (json->depth == 0) {
-        put_char(json, '\n');
-        flush(json);
+        put_json_char(json, '\n');
+        flush_json(json);
     }
 }
 
 void tts_json_object(struct tts_json *json, const char *key)
 {
-    begin_container(json, key, '{');
+    begin_json_container(json, key, '{');
 }
 
 void tts_json_array(struct tts_json *json, const char *key)
 {
-    begin_container(json, key, '[');
+    begin_json_container(json, key, '[');
 }
 
 void tts_json_object_end(struct tts_json *json)
 {
-    end_container(json, '}');
+    end_json_container(json, '}');
 }
 
 void tts_json_array_end(struct tts_json *json)
 {
-    end_container(json, ']');
+    end_json_container(json, ']');
 }
 
 void tts_json_text(struct tts_json *json, const char *key, const char *text)
 {
-    begin_element(json, key);
-    put_string(json, text);
+    begin_json_element(json, key);
+    put_json_string(json, text);
 }
 
 void tts_json_text_or_null(struct tts_json *json, const char *key, const char *text)
@@ -163,28 +163,28 @@ void tts_json_text_or_null(struct tts_json *json, const char *key, const char *t
 
 void tts_json_number(struct tts_json *json, const char *key, uint64_t value)
 {
-    begin_element(json, key);
-    put_number(json, value);
+    begin_json_element(json, key);
+    put_json_number(json, value);
 }
 
 void tts_json_signed(struct tts_json *json, const char *key, int64_t value)
 {
-    begin_element(json, key);
+    begin_json_element(json, key);
     if (value < 0)
-        put_char(json, '-');
-    put_number(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+        put_json_char(json, '-');
+    put_json_number(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void tts_json_hex(struct tts_json *json, const char *key, uint64_t value)
 {
-    begin_element(json, key);
-    put_char(json, '"');
-    put_hex(json, value, 16);
-    put_char(json, '"');
+    begin_json_element(json, key);
+    put_json_char(json, '"');
+    put_json_hex(json, value, 16);
+    put_json_char(json, '"');
 }
 
-/* Digit by digit, so that no rounding mode or locale has a say. */
-/* Returns where it ends. */
+/* Formats digit by digit, so that the result does not depend on a rounding mode or locale. */
+/* Returns the length. */
 static size_t format_ratio(char *out, uint64_t part, uint64_t whole)
 {
     assert(whole > 0 && whole <= UINT64_MAX / 10);
@@ -217,8 +217,8 @@ void tts_json_ratio(struct tts_json *json, const char *key, uint64_t part, uint6
         tts_json_null(json, key);
         return;
     }
-    begin_element(json, key);
-    put(json, text, format_ratio(text, part, whole));
+    begin_json_element(json, key);
+    put_json_bytes(json, text, format_ratio(text, part, whole));
 }
 
 void tts_json_signed_ratio(struct tts_json *json, const char *key, int64_t part, uint64_t whole)
@@ -228,18 +228,18 @@ void tts_json_signed_ratio(struct tts_json *json, const char *key, int64_t part,
         tts_json_null(json, key);
         return;
     }
-    begin_element(json, key);
-    put(json, text, strlen(tts_json_ratio_text(text, part, whole)));
+    begin_json_element(json, key);
+    put_json_bytes(json, text, strlen(tts_json_ratio_text(text, part, whole)));
 }
 
 void tts_json_bool(struct tts_json *json, const char *key, bool value)
 {
-    begin_element(json, key);
-    put_literal(json, value ? "true" : "false");
+    begin_json_element(json, key);
+    put_json_literal(json, value ? "true" : "false");
 }
 
 void tts_json_null(struct tts_json *json, const char *key)
 {
-    begin_element(json, key);
-    put_literal(json, "null");
+    begin_json_element(json, key);
+    put_json_literal(json, "null");
 }

@@ -1,10 +1,10 @@
-/* percent.h: a share of a whole for people. */
+/* percent.h: formats a share of a whole for people. */
 #pragma once
 
 #include <stdint.h>
 
 enum { TTS_PERCENT_MAX = 24 };
 
-/* "12.3 %", rounded; only nothing is "0.0 %" and only all is "100.0 %". A share of 0 is
- * nothing. part <= whole < 2^53. Writes a terminated text and returns `out`. */
+/* Writes "12.3 %", rounded. "0.0 %" means exactly nothing and "100.0 %" exactly everything. If
+ * whole is 0, the share is 0. part <= whole < 2^53. The text is terminated. Returns `out`. */
 const char *tts_percent_format(char out[TTS_PERCENT_MAX], uint64_t part, uint64_t whole);

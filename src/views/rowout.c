@@ -65,8 +65,8 @@ void tts_rowout_micros(struct tts_rowout *rows, uint64_t ns)
 
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* How many bytes at the front are plain in every format. */
-static size_t plain_len(const char *text, size_t len)
+/* Returns how many bytes at the start need no escape in any format. */
+static size_t plain_length(const char *text, size_t len)
 {
     size_t i = 0;
     while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\' &&
@@ -93,7 +93,7 @@ void tts_rowout_json(struct tts_rowout *rows, const char *text, size_t len)
 {
     tts_rowout_put(rows, "\"", 1);
     for (size_t i = 0; i < len;) {
-        size_t plain = plain_len(text + i, len - i);
+        size_t plain = plain_length(text + i, len - i);
         tts_rowout_put(rows, text + i, plain);
         i += plain;
         if (i == len)
@@ -122,12 +122,12 @@ void tts_rowout_csv(struct tts_rowout *rows, const char *text, size_t len)
 {
     if (len == 0)
         return;
-    bool is_plain = plain_len(text, len) == len;
+    bool is_plain = plain_length(text, len) == len;
     bool is_formula = memchr("=+-@\t\r", text[0], 6) != NULL;
     tts_rowout_text(rows, is_plain ? "" : "\"");
     tts_rowout_text(rows, is_formula ? "'" : "");
     for (size_t i = 0; i < len;) {
-        size_t plain = plain_len(text + i, len - i);
+        size_t plain = plain_length(text + i, len - i);
         tts_rowout_put(rows, text + i, plain);
         i += plain;
         if (i == len)

@@ -1,22 +1,36 @@
 #include "views/safe_text.h"
 
-#include "views/charset.h"
 #include "views/utf8.h"
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-static bool is_safe(uint32_t code)
+bool tts_charset_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !(value && value[0]); i++)
+        value = getenv(names[i]);
+    /* "de_DE.UTF-8@euro" */
+    const char *charset = value ? strchr(value, '.') : NULL;
+    if (!charset)
+        return false;
+    return strncasecmp(charset, ".UTF-8", 6) == 0 || strncasecmp(charset, ".utf8", 5) == 0;
+}
+
+static bool is_safe_code(uint32_t code)
 {
     bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-    /* What turns the direction of the line, or has no width, can hide what a name is. */
+    /* Characters that change the direction, or have no width, can disguise a name. */
     bool is_hidden = (code >= 0x200b && code < 0x2010) || (code >= 0x2028 && code < 0x202f) ||
                      (code >= 0x2060 && code < 0x2070) || code == 0xfeff;
     return !is_control && !is_hidden && code != TTS_UTF8_REPLACEMENT;
 }
 
-static size_t count_columns(const char *text, size_t len)
+static size_t count_text_columns(const char *text, size_t len)
 {
     size_t count = 0;
     uint32_t code;
@@ -29,12 +43,12 @@ size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t column
 {
     assert(capacity > 0);
     size_t len = strlen(text), to = 0, column = 0;
-    bool is_cut = count_columns(text, len) > columns;
+    bool is_cut = count_text_columns(text, len) > columns;
     size_t dots = is_cut ? (columns < 3 ? columns : 3) : 0;
     for (size_t from = 0; from < len && column < columns - dots; column++) {
         uint32_t code;
         size_t used = tts_utf8_next(text + from, len - from, &code);
-        bool safe = is_safe(code);
+        bool safe = is_safe_code(code);
         size_t bytes = safe ? used : 1;
         if (bytes + dots >= capacity - to)
             break;
@@ -52,7 +66,8 @@ size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t co
 {
     bool is_utf8 = tts_charset_is_utf8();
     const char *dots = is_utf8 ? "\u2026" : "...";
-    size_t len = strlen(text), all = count_columns(text, len), dots_columns = is_utf8 ? 1 : 3;
+    size_t len = strlen(text), all = count_text_columns(text, len),
+           dots_columns = is_utf8 ? 1 : 3;
     size_t dots_bytes = strlen(dots);
     if (all <= columns || columns <= dots_columns || capacity <= dots_bytes)
         return tts_safe_text(out, capacity, text, columns);

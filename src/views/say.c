@@ -11,23 +11,23 @@
 
 enum { COLUMNS = 80, COLUMNS_MIN = 20, COLUMNS_MAX = 400, SENTENCE_MAX = 1024 };
 
-/* How lines go on that are broken. */
+/* How broken lines continue. */
 struct layout {
-    const char *mark; /* before each of them, then blanks up to */
+    const char *mark; /* starts each further line; blanks follow up to `indent` */
     size_t indent, columns;
 };
 
-/* --- breaking lines --------------------------------------------------------------------- */
+/* ---- breaking lines ---- */
 
-/* The glue in it is seen as a blank. */
-static void put_word(FILE *out, const char *word, size_t len)
+/* Writes a word. Glue becomes a blank. */
+static void say_word(FILE *out, const char *word, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         fputc(word[i] == TTS_SAY_GLUE[0] ? ' ' : word[i], out);
 }
 
-/* From a column on, to the end of the last line. */
-static void put_words(FILE *out, const char *text, size_t column, const struct layout *layout)
+/* Writes the words of a text, beginning at `column`, and ends the last line. */
+static void say_words(FILE *out, const char *text, size_t column, const struct layout *layout)
 {
     bool is_first = true;
     for (const char *word = text; *word;) {
@@ -39,7 +39,7 @@ static void put_words(FILE *out, const char *text, size_t column, const struct l
             fputc(' ', out);
             column++;
         }
-        put_word(out, word, len);
+        say_word(out, word, len);
         column += len;
         is_first = false;
         word += len + (word[len] == ' ');
@@ -55,13 +55,13 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(out, "%*s", (int)indent, "");
-    put_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
+    say_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
 }
 
-/* --- the terminal ----------------------------------------------------------------------- */
+/* ---- the terminal ---- */
 
-/* Of standard output; 0: it is no terminal. The environment counts more than the terminal, as
- * it does in other programs. */
+/* Returns the columns of standard output, or 0 if it is not a terminal. The environment takes
+ * precedence over the terminal, as in other programs. */
 static unsigned terminal_columns(void)
 {
     struct winsize size = {0};
@@ -86,7 +86,7 @@ unsigned tts_say_columns(void)
 
 void tts_say_column(FILE *out, unsigned column, const char *text)
 {
-    put_words(out, text, column, &(struct layout){"", column, tts_say_columns()});
+    say_words(out, text, column, &(struct layout){"", column, tts_say_columns()});
 }
 
 void tts_say_sentence(FILE *out, const char *mark, const char *text)
@@ -97,5 +97,5 @@ void tts_say_sentence(FILE *out, const char *mark, const char *text)
     if (columns == 0)
         fprintf(out, "%s\n", text);
     else
-        put_words(out, text, indent, &(struct layout){mark, indent + 2, columns});
+        say_words(out, text, indent, &(struct layout){mark, indent + 2, columns});
 }

@@ -1,5 +1,5 @@
-/* say.h: text in lines that fit. Sentences and tables have 80 columns; tables use what a wider
- * terminal has. */
+/* say.h: writes text in lines that fit. Sentences have 80 columns; tables use the columns of a
+ * wider terminal. */
 #pragma once
 
 #include "base/compiler.h"
@@ -7,26 +7,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A blank where a line is not broken, as between a number and its unit. */
+/* A blank at which no line is broken, for example between a number and its unit. */
 #define TTS_SAY_GLUE "\037"
 
-/* A line behind `indent` spaces, broken between words; what follows has two more. */
+/* Writes a text after `indent` spaces and breaks lines between words. Further lines are
+ * indented by two more spaces. */
 void tts_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
 
-/* Returns the columns of a table: those of the terminal that standard output is, at least 80;
- * 80 if standard output is no terminal. */
+/* Returns the columns for a table: the width of the terminal on standard output, at least 80.
+ * Without a terminal: 80. */
 unsigned tts_say_columns(void);
 
 /* Writes the rest of a line that has `column` columns so far. Breaks the text between words at
- * tts_say_columns() and goes on below its begin. */
+ * tts_say_columns(); further lines begin below the start of the text. */
 void tts_say_column(FILE *out, unsigned column, const char *text);
 
-/* Writes a sentence of the runtime after `mark`. On a terminal it is broken between words, and
- * what follows has `mark` and two spaces before it. Otherwise it is one line, so that it can be
- * searched for. `out` is for standard output. */
+/* Writes a sentence of the runtime after `mark`. On a terminal the sentence is broken between
+ * words, and further lines begin with `mark` and two spaces. Otherwise the sentence is one
+ * line, so that it can be searched for. `out` goes to standard output. */
 void tts_say_sentence(FILE *out, const char *mark, const char *text);
 
-/* Returns the ending of a noun that is counted: "" for 1, else "s". */
+/* Returns the plural ending for a count: "" for 1, else "s". */
 static inline const char *tts_say_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

@@ -32,7 +32,7 @@ static const char *escape_of(uint32_t code)
     case '"':
         return "&quot;";
     default:
-        /* Control characters, and two code points that XML does not know. */
+        /* Control characters, and two code points that XML does not allow. */
         if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff ||
             code == TTS_UTF8_REPLACEMENT)
             return "\xef\xbf\xbd";

@@ -45,8 +45,8 @@ void tts_table_release(struct tts_table *table)
     *table = (struct tts_table){0};
 }
 
-static bool copy_cell(const struct tts_table *table, struct tts_cell *to,
-                      const struct tts_cell *from)
+static bool copy_table_cell(const struct tts_table *table, struct tts_cell *to,
+                            const struct tts_cell *from)
 {
     *to = *from;
     if (!from->text)
@@ -70,7 +70,7 @@ enum tts_status tts_table_add(struct tts_table *table, const struct tts_cell *ce
         return TTS_E_NOMEM;
     table->cells = grown;
     for (size_t i = 0; i < count; i++) {
-        if (copy_cell(table, &grown[used + i], &cells[i]))
+        if (copy_table_cell(table, &grown[used + i], &cells[i]))
             continue;
         while (i > 0)
             free_cell_text(table, &grown[used + --i]);
@@ -86,14 +86,15 @@ struct layout {
     unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* in columns of the terminal */
 };
 
-static const struct tts_cell *cell_at(const struct tts_table *table, size_t row, size_t column)
+static const struct tts_cell *table_cell_at(const struct tts_table *table, size_t row,
+                                            size_t column)
 {
     return &table->cells[row * table->column_count + column];
 }
 
 /* Writes the text of a cell, at most `width` columns of it. Returns its columns. */
-static unsigned format_cell(const struct tts_column *column, const struct tts_cell *cell,
-                            unsigned width, char out[CELL_BYTES])
+static unsigned format_table_cell(const struct tts_column *column, const struct tts_cell *cell,
+                                  unsigned width, char out[CELL_BYTES])
 {
     char number[TTS_NUMBER_BYTES_MAX];
     const char *text = number;
@@ -128,13 +129,14 @@ static void measure_columns(const struct tts_table *table, struct layout *layout
         if (column->goes_below)
             continue;
         for (size_t row = 0; row < table->row_count; row++) {
-            unsigned got = format_cell(column, cell_at(table, row, i), CELL_COLUMNS, text);
+            unsigned got =
+                format_table_cell(column, table_cell_at(table, row, i), CELL_COLUMNS, text);
             *width = got > *width ? got : *width;
         }
     }
 }
 
-static unsigned total_width(const struct tts_table *table, const struct layout *layout)
+static unsigned table_text_width(const struct tts_table *table, const struct layout *layout)
 {
     unsigned total = table->indent, shown = 0;
     for (size_t i = 0; i < table->column_count; i++)
@@ -147,7 +149,7 @@ static unsigned total_width(const struct tts_table *table, const struct layout *
 static void shrink_columns(const struct tts_table *table, unsigned columns,
                            struct layout *layout)
 {
-    while (total_width(table, layout) > columns) {
+    while (table_text_width(table, layout) > columns) {
         unsigned *widest = NULL;
         for (size_t i = 0; i < table->column_count; i++)
             if (table->columns[i].is_flexible && table->columns[i].title &&
@@ -159,9 +161,9 @@ static void shrink_columns(const struct tts_table *table, unsigned columns,
     }
 }
 
-/* The last column of a row has no blanks after it. */
-static void put_padded(const struct tts_column *column, const char *text, unsigned used,
-                       unsigned width, bool is_last, FILE *out)
+/* Writes a padded cell. The last cell of a row has no blanks after it. */
+static void put_padded_cell(const struct tts_column *column, const char *text, unsigned used,
+                            unsigned width, bool is_last, FILE *out)
 {
     int blanks = width > used ? (int)(width - used) : 0;
     if (column->type == TTS_COLUMN_TEXT)
@@ -170,7 +172,7 @@ static void put_padded(const struct tts_column *column, const char *text, unsign
         fprintf(out, "%*s%s", blanks, "", text);
 }
 
-static size_t last_shown(const struct tts_table *table)
+static size_t last_shown_column(const struct tts_table *table)
 {
     size_t last = 0;
     for (size_t i = 0; i < table->column_count; i++)
@@ -179,7 +181,7 @@ static size_t last_shown(const struct tts_table *table)
 }
 
 /* Writes the blanks before a cell. */
-static void put_gap(const struct tts_table *table, bool is_first, FILE *out)
+static void put_column_gap(const struct tts_table *table, bool is_first, FILE *out)
 {
     fprintf(out, "%*s", (int)(is_first ? table->indent : table->gap), "");
 }
@@ -189,8 +191,9 @@ static bool is_same_group(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Each group ends where its last column ends. */
-static void put_groups(const struct tts_table *table, const struct layout *layout, FILE *out)
+/* Writes the names of the groups. Each ends where its last column ends. */
+static void put_table_groups(const struct tts_table *table, const struct layout *layout,
+                             FILE *out)
 {
     unsigned end = table->indent, at = 0;
     bool is_first = true;
@@ -211,35 +214,36 @@ static void put_groups(const struct tts_table *table, const struct layout *layou
         fputc('\n', out);
 }
 
-static void put_titles(const struct tts_table *table, const struct layout *layout, FILE *out)
+static void put_table_titles(const struct tts_table *table, const struct layout *layout,
+                             FILE *out)
 {
     bool is_first = true;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct tts_column *column = &table->columns[i];
         if (!column->title)
             continue;
-        put_gap(table, is_first, out);
-        put_padded(column, column->title, (unsigned)strlen(column->title), layout->widths[i],
-                   i == last_shown(table), out);
+        put_column_gap(table, is_first, out);
+        put_padded_cell(column, column->title, (unsigned)strlen(column->title),
+                        layout->widths[i], i == last_shown_column(table), out);
         is_first = false;
     }
     fputc('\n', out);
 }
 
 /* Writes the last cell, after `used` columns of its row, and ends the row. */
-static void put_below(const struct tts_table *table, const struct tts_column *column,
-                      const struct tts_cell *cell, unsigned used, FILE *out)
+static void put_table_below(const struct tts_table *table, const struct tts_column *column,
+                            const struct tts_cell *cell, unsigned used, FILE *out)
 {
     char text[CELL_BYTES];
-    unsigned width = format_cell(column, cell, CELL_COLUMNS, text);
+    unsigned width = format_table_cell(column, cell, CELL_COLUMNS, text);
     bool is_below = used + table->gap + width > tts_say_columns();
     fprintf(out, "%s%*s", is_below ? "\n" : "", (int)(is_below ? BELOW_INDENT : table->gap),
             "");
     tts_say_column(out, is_below ? BELOW_INDENT : used + table->gap, text);
 }
 
-static void put_row(const struct tts_table *table, size_t row, const struct layout *layout,
-                    FILE *out)
+static void put_table_row(const struct tts_table *table, size_t row,
+                          const struct layout *layout, FILE *out)
 {
     char text[CELL_BYTES];
     bool is_first = true;
@@ -250,12 +254,15 @@ static void put_row(const struct tts_table *table, size_t row, const struct layo
             continue;
         columns += is_first ? 0 : table->gap;
         if (column->goes_below) {
-            put_below(table, column, cell_at(table, row, i), columns - table->gap, out);
+            put_table_below(table, column, table_cell_at(table, row, i), columns - table->gap,
+                            out);
             return;
         }
-        unsigned used = format_cell(column, cell_at(table, row, i), layout->widths[i], text);
-        put_gap(table, is_first, out);
-        put_padded(column, text, used, layout->widths[i], i == last_shown(table), out);
+        unsigned used =
+            format_table_cell(column, table_cell_at(table, row, i), layout->widths[i], text);
+        put_column_gap(table, is_first, out);
+        put_padded_cell(column, text, used, layout->widths[i], i == last_shown_column(table),
+                        out);
         is_first = false;
         columns += layout->widths[i];
     }
@@ -267,10 +274,10 @@ void tts_table_text(const struct tts_table *table, unsigned columns, FILE *out)
     struct layout layout;
     measure_columns(table, &layout);
     shrink_columns(table, columns, &layout);
-    put_groups(table, &layout, out);
-    put_titles(table, &layout, out);
+    put_table_groups(table, &layout, out);
+    put_table_titles(table, &layout, out);
     for (size_t row = 0; row < table->row_count; row++)
-        put_row(table, row, &layout, out);
+        put_table_row(table, row, &layout, out);
 }
 
 /* ---- JSON and CSV ---- */
@@ -297,7 +304,7 @@ void tts_table_json(const struct tts_table *table, struct tts_json *json, const 
         tts_json_object(json, NULL);
         for (size_t i = 0; i < table->column_count; i++)
             if (table->columns[i].key)
-                put_json_cell(&table->columns[i], cell_at(table, row, i), json);
+                put_json_cell(&table->columns[i], table_cell_at(table, row, i), json);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
@@ -333,7 +340,7 @@ void tts_table_csv(const struct tts_table *table, FILE *out)
             if (row == 0)
                 tts_rowout_text(&rows, column->key);
             else
-                put_csv_cell(column, cell_at(table, row - 1, i), &rows);
+                put_csv_cell(column, table_cell_at(table, row - 1, i), &rows);
             before = ",";
         }
         tts_rowout_text(&rows, "\n");

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Bytes of the sequence that `lead` begins, 0 when it begins none. */
+/* Returns the bytes of the sequence that `lead` begins, or 0 if it begins none. */
 static size_t sequence_len(unsigned char lead)
 {
     if (lead < 0x80)

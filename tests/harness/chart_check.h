@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/t.h"
-#include "views/drawing.h"
+#include "views/chart/drawing.h"
 
 #include <math.h>
 #include <stdbool.h>

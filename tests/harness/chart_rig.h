@@ -1,7 +1,7 @@
 /* chart_rig.h: training runs for the tests of charts, made by hand. */
 #pragma once
 
-#include "views/memcharts.h"
+#include "views/chart/memcharts.h"
 
 #include <stdio.h>
 #include <string.h>

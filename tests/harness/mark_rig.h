@@ -8,7 +8,7 @@
 #pragma once
 
 #include "harness/t.h"
-#include "views/timeline.h"
+#include "views/trace/timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
 #include "harness/chip_tools.h"
 #include "harness/t.h"
 #include "plan/fit.h"

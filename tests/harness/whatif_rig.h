@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
 #include "harness/chip_tools.h"
 #include "model/opnames.h"
 #include "torture/heap.h"

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/program.h"
-#include "views/drawing_cairo.h"
+#include "views/chart/drawing_cairo.h"
 
 static enum tts_status draw_by_cairo(const struct tts_drawing *drawing,
                                      enum tts_picture_format format, FILE *out,

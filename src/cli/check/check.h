@@ -8,10 +8,10 @@
 #include "cli/device_arg.h"
 #include "cli/options.h"
 #include "sources/runs.h"
+#include "views/finding/junit.h"
+#include "views/finding/sarif.h"
 #include "views/json.h"
-#include "views/junit.h"
-#include "views/run_name.h"
-#include "views/sarif.h"
+#include "views/run/run_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "cli/check/check.h"
 #include "cli/message.h"
-#include "views/annotation.h"
+#include "views/finding/annotation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

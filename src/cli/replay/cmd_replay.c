@@ -11,9 +11,9 @@
 #include "cli/same_file.h"
 #include "device/space.h"
 #include "sources/input.h"
-#include "views/addrmap.h"
-#include "views/blocktable.h"
-#include "views/svgmap.h"
+#include "views/map/addrmap.h"
+#include "views/map/blocktable.h"
+#include "views/map/svgmap.h"
 
 #include <inttypes.h>
 #include <string.h>

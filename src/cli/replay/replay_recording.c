@@ -11,7 +11,7 @@
 #include "cli/replay/replay_sequence.h"
 #include "model/devicename.h"
 #include "sources/eventpass.h"
-#include "views/itemcheck.h"
+#include "views/trace/itemcheck.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 

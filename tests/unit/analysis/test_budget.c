@@ -1,6 +1,6 @@
 #include "harness/budget_rig.h"
 
-/* --- patterns --------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 T_TEST(patterns_match_as_a_shell_does)
 {
@@ -41,7 +41,7 @@ T_TEST(patterns_match_as_a_shell_does)
             fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
 }
 
-/* --- bytes and shares ------------------------------------------------------------------- */
+/* ---- bytes and shares ---- */
 
 T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
 {
@@ -75,7 +75,7 @@ T_TEST(exactly_at_the_limit_passes_and_a_byte_more_is_over)
            400 * MB, 0);
     expect(add_limit(TTS_BUDGET_DRAM_FINAL, TTS_BUDGET_BYTES, 300 * MB), TTS_BUDGET_OVER,
            300 * MB, 100 * MB);
-    /* Headroom is the other way round: 2000 - 1000. */
+    /* Headroom is the opposite of a peak: 2000 - 1000. */
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 1000 * MB), TTS_BUDGET_PASS,
            1000 * MB, 0);
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 1000 * MB + 3),
@@ -88,10 +88,10 @@ T_TEST(shares_are_of_the_device_and_rounded_against_the_run)
     expect(add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_SHARE, 5000), TTS_BUDGET_PASS, 1000 * MB,
            0);
     expect(add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_SHARE, 4999), TTS_BUDGET_OVER,
-           1048366284, /* 1048366284.8 */
+           1048366284, /* 1048366284.8, rounded down */
            1000 * MB - 1048366284);
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_SHARE, 1), TTS_BUDGET_PASS,
-           209716, /* 209715.2 */
+           209716, /* 209715.2, rounded up */
            0);
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_SHARE, 5000), TTS_BUDGET_PASS,
            1000 * MB, 0);
@@ -111,7 +111,7 @@ T_TEST(a_share_of_a_core_needs_to_know_the_core)
     expect(limit, TTS_BUDGET_PASS, 1000, 0);
 }
 
-/* --- what is not known ------------------------------------------------------------------ */
+/* ---- what is not known ---- */
 
 T_TEST(a_figure_that_is_not_there_is_no_pass)
 {
@@ -150,11 +150,11 @@ T_TEST(a_run_whose_l1_is_all_zero_did_not_track_it)
     size_t phase = add_phase_limit("A", TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_BYTES, 1000);
     expect_unknown(all, TTS_BUDGET_NO_L1);
     expect_unknown(phase, TTS_BUDGET_NO_L1);
-    put(two, TTS_RUN_L1_BUFFER, 8); /* then the others are really 0 */
+    put(two, TTS_RUN_L1_BUFFER, 8); /* then the other figures are really 0 */
     expect(all, TTS_BUDGET_PASS, 1000, 0);
     expect(phase, TTS_BUDGET_PASS, 1000, 0);
     put(two, TTS_RUN_L1_BUFFER, 0);
-    put(one, TTS_RUN_L1_CORE, 0); /* a run that knows its cores did track them */
+    put(one, TTS_RUN_L1_CORE, 0); /* a run with figures per core did track L1 */
     expect(phase, TTS_BUDGET_PASS, 1000, 0);
 }
 
@@ -195,7 +195,8 @@ T_TEST(peaks_of_a_run_with_missing_events_are_over_or_unknown_and_balances_unkno
     expect_unknown(add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_BYTES, 1000 * MB),
                    TTS_BUDGET_AT_LEAST);
     expect_unknown(add_limit(TTS_BUDGET_CB, TTS_BUDGET_BYTES, 500), TTS_BUDGET_AT_LEAST);
-    for (uint64_t limit = 100; limit <= 900; limit += 800) { /* on either side */
+    for (uint64_t limit = 100; limit <= 900;
+         limit += 800) { /* a limit below and one above the figure */
         expect_unknown(add_limit(TTS_BUDGET_DRAM_FINAL, TTS_BUDGET_BYTES, limit * MB),
                        TTS_BUDGET_IN_PART);
         expect_unknown(add_phase_limit("A", TTS_BUDGET_PHASE_CHANGE, TTS_BUDGET_BYTES, limit),
@@ -212,7 +213,8 @@ T_TEST(of_a_recording_that_ends_within_a_phase_that_phase_is_not_all)
     size_t first = add_phase_limit("A", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 100);
     size_t last = add_phase_limit("B", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_BYTES, 100);
     rig.run.is_cut = true;
-    expect(last, TTS_BUDGET_PASS, 100, 0); /* a log prints a phase when it is over */
+    expect(last, TTS_BUDGET_PASS, 100,
+           0); /* a log prints a phase only when the phase is over */
     rig.run.is_exact = true;
     expect(first, TTS_BUDGET_PASS, 100, 0);
     expect_unknown(last, TTS_BUDGET_AT_LEAST);
@@ -244,12 +246,12 @@ T_TEST(what_is_unknown_for_a_reason_of_the_run_is_told_once)
     T_TRUE(verdict.status == TTS_BUDGET_UNKNOWN && verdict.unknown == 2);
     T_EQ(verdict.worst.phases, 2);
     limit = add_phase_limit("B", TTS_BUDGET_PHASE_CB, TTS_BUDGET_SHARE, 5000);
-    judge_seen(limit, &seen); /* of one phase it is that phase's */
+    judge_seen(limit, &seen); /* with one phase, the finding is that of the phase */
     T_TRUE(seen.findings[0].has_phase && seen.findings[0].phase == 1);
     T_EQ(seen.findings[0].measured.bytes, 10);
 }
 
-/* --- phases ----------------------------------------------------------------------------- */
+/* ---- phases ---- */
 
 T_TEST(each_rule_of_a_phase_has_its_figure)
 {
@@ -291,7 +293,7 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     struct tts_budget_verdict verdict = judge_seen(limit, &seen);
     T_EQ(verdict.status, TTS_BUDGET_OVER);
     T_TRUE(verdict.over == 2 && verdict.unknown == 1 && verdict.passed == 3);
-    T_EQ(verdict.worst.phase, 1); /* 20 beyond, where the other is 10 */
+    T_EQ(verdict.worst.phase, 1); /* 20 bytes beyond; the other phase is 10 beyond */
     T_EQ(verdict.worst.excess, 20);
     T_EQ(seen.count, 4);
     T_TRUE(seen.findings[0].phase == 1 && seen.findings[0].excess == 20);
@@ -299,7 +301,7 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     T_TRUE(seen.findings[2].phase == 4 && seen.findings[2].excess == 10);
     T_EQ(seen.findings[0].phases, 1);
     T_EQ(seen.findings[3].status, TTS_BUDGET_PASS);
-    T_EQ(seen.findings[3].phase, 3); /* 9 is nearest to 10 */
+    T_EQ(seen.findings[3].phase, 3); /* 9 is nearest to the limit of 10 */
     T_EQ(seen.findings[3].phases, 3);
     put(&rig.phases[1], TTS_RUN_SEGMENT_PEAK, 1);
     put(&rig.phases[4], TTS_RUN_SEGMENT_PEAK, 1);
@@ -323,7 +325,7 @@ T_TEST(an_unknown_phase_behind_one_that_is_over_does_not_hide_it)
     T_EQ(judge_seen(limit, &seen).worst.phase, 0);
 }
 
-/* --- rules ------------------------------------------------------------------------------ */
+/* ---- rules ---- */
 
 T_TEST(ids_never_change)
 {

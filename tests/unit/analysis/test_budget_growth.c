@@ -1,8 +1,8 @@
-/* Growth against a baseline, and which phases are held against which. */
+/* Growth against a baseline, and how phases are paired. */
 #include "harness/budget_rig.h"
 #include "torture/heap.h"
 
-/* --- growth ----------------------------------------------------------------------------- */
+/* ---- growth ---- */
 
 T_TEST(growth_is_against_the_same_figure_of_the_baseline)
 {
@@ -120,7 +120,7 @@ T_TEST(sizes_at_the_ends_of_the_range_do_not_wrap)
     expect(2, TTS_BUDGET_PASS, INT64_MAX, 0);
 }
 
-/* --- pairs ------------------------------------------------------------------------------ */
+/* ---- pairs ---- */
 
 T_TEST(pairs_without_memory_leave_nothing)
 {

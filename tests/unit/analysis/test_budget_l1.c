@@ -1,7 +1,7 @@
-/* L1 of a core: which figure it is, and against what. */
+/* L1 of a core: which figure is used, and what it is compared with. */
 #include "harness/budget_rig.h"
 
-/* --- L1 --------------------------------------------------------------------------------- */
+/* ---- L1 ---- */
 
 T_TEST(l1_is_the_fullest_core_where_known_else_the_total)
 {
@@ -15,7 +15,7 @@ T_TEST(l1_is_the_fullest_core_where_known_else_the_total)
     expect(all, TTS_BUDGET_OVER, 8000, 1000);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     T_EQ(judged(all).phase, 1);
-    put(two, TTS_RUN_L1_CORE, 4000); /* of some phases only: no figure of the run */
+    put(two, TTS_RUN_L1_CORE, 4000); /* only some phases know it: the run does not */
     expect(all, TTS_BUDGET_OVER, 8000, 1000);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     put(one, TTS_RUN_L1_CORE, 3000);
@@ -43,9 +43,9 @@ T_TEST(l1_of_a_phase_that_is_missing_could_be_more)
     expect_unknown(0, TTS_BUDGET_AT_LEAST);
 }
 
-/* --- growth ----------------------------------------------------------------------------- */
+/* ---- growth ---- */
 
-/* A recording knows its cores, the log of the day before does not. */
+/* The run is a recording with figures per core; the baseline is a log without them. */
 static void begin_unlike(int64_t run_total, int64_t base_total)
 {
     begin();
@@ -61,7 +61,7 @@ T_TEST(growth_is_told_by_the_figure_that_both_have)
     begin_unlike(900, 600);
     size_t all = add_limit(TTS_BUDGET_L1_CORE, TTS_BUDGET_GROWTH_BYTES, 200);
     size_t phase = add_phase_limit("A", TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_GROWTH_BYTES, 200);
-    expect(all, TTS_BUDGET_OVER, 800, 100); /* by its core it would have shrunk */
+    expect(all, TTS_BUDGET_OVER, 800, 100); /* by the figure of a core it would have shrunk */
     expect(phase, TTS_BUDGET_OVER, 800, 100);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     T_EQ(judged(phase).figure, TTS_BUDGET_OF_TOTAL);
@@ -70,7 +70,8 @@ T_TEST(growth_is_told_by_the_figure_that_both_have)
     expect(phase, TTS_BUDGET_PASS, 290, 0);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_CORE);
     T_EQ(judged(phase).figure, TTS_BUDGET_OF_CORE);
-    rig.phases[0].figures[TTS_RUN_L1_CORE].is_known = false; /* and the other way round */
+    /* The same with the sides exchanged. */
+    rig.phases[0].figures[TTS_RUN_L1_CORE].is_known = false;
     expect(all, TTS_BUDGET_OVER, 800, 100);
     expect(phase, TTS_BUDGET_OVER, 800, 100);
 }
@@ -88,6 +89,6 @@ T_TEST(growth_without_a_figure_that_both_have_is_unknown)
     rig.base_phases[0].figures[TTS_RUN_L1_TOTAL] = (struct tts_amount){0};
     expect_unknown(all, TTS_BUDGET_NO_BASELINE_FIGURE);
     expect_unknown(phase, TTS_BUDGET_NO_BASELINE_FIGURE);
-    /* A limit in bytes has no need of the baseline. */
+    /* A limit in bytes does not need the baseline. */
     expect(add_limit(TTS_BUDGET_L1_CORE, TTS_BUDGET_BYTES, 100), TTS_BUDGET_PASS, 100, 0);
 }

@@ -60,7 +60,7 @@ T_TEST(a_device_alone_has_what_its_mesh_has)
     T_EQ(tts_levels_of_device(&rig->levels, 5, TTS_POOL_DRAM).bytes, 100);
     struct tts_level none = tts_levels_of_device(&rig->levels, 4, TTS_POOL_DRAM);
     T_TRUE(none.bytes == 0 && none.has_device && none.device == 4);
-    rig_chip(rig, 0, 3); /* it moves */
+    rig_chip(rig, 0, 3); /* the chip moves to another mesh */
     T_EQ(tts_levels_of_device(&rig->levels, 0, TTS_POOL_DRAM).bytes, 37);
     rig_free(rig);
 }

@@ -16,7 +16,7 @@ static enum tts_status add_moment(void *ctx, const struct tts_live *live)
     return tts_ops_moment(ctx, live);
 }
 
-/* The row of the model: by going through all that ever was. */
+/* Computes the row of an operation from all events of the model. */
 static struct tts_op_row model_row(const struct model *m, enum tts_pool pool, const char *op)
 {
     struct tts_op_row row = {.op = op};

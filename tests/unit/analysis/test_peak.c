@@ -6,7 +6,7 @@ static struct tts_peak_info peak_of(const struct rig *rig, enum tts_pool pool)
     return tts_peak_info(rig->peaks[pool]);
 }
 
-/* Against the model: when, how much, and every buffer that lived then. */
+/* Compares with the model: when the peak was, how large, and every buffer that lived then. */
 static void check_peak(const struct rig *rig, const struct model *m, enum tts_pool pool)
 {
     static struct rig_set set;
@@ -38,7 +38,7 @@ static void check_buffers(const struct rig *rig, const struct model *m, enum tts
     }
 }
 
-/* The same figure that the phases have. */
+/* Checks that the phases have the same figure. */
 static void check_whole(struct rig *rig)
 {
     const struct tts_phase *whole;
@@ -96,12 +96,12 @@ T_TEST(of_equal_peaks_the_first_stays_with_what_lived_then)
 {
     static struct rig_set set;
     struct rig *rig = rig_new(16, NULL);
-    rig_op(rig, "first");                     /* 1 */
-    rig_take(rig, 0, TTS_POOL_DRAM, 7, 100);  /* 2 */
-    rig_take(rig, 0, TTS_POOL_TRACE, 8, 900); /* 3: another pool */
-    rig_give(rig, 0, 7);                      /* 4 */
-    rig_op(rig, "second");                    /* 5 */
-    rig_take(rig, 0, TTS_POOL_DRAM, 9, 100);  /* 6 */
+    rig_op(rig, "first");                     /* event 1 */
+    rig_take(rig, 0, TTS_POOL_DRAM, 7, 100);  /* event 2 */
+    rig_take(rig, 0, TTS_POOL_TRACE, 8, 900); /* event 3, in another pool */
+    rig_give(rig, 0, 7);                      /* event 4 */
+    rig_op(rig, "second");                    /* event 5 */
+    rig_take(rig, 0, TTS_POOL_DRAM, 9, 100);  /* event 6 */
     struct tts_peak_info info = peak_of(rig, TTS_POOL_DRAM);
     T_EQ(info.level.bytes, 100);
     T_EQ(info.seq, 2);
@@ -246,7 +246,7 @@ T_TEST(what_is_kept_is_no_more_than_lived_at_the_peak)
         rig_give(rig, 0, i);
         rig_take(rig, 0, TTS_POOL_DRAM, i + 100, 100);
     }
-    /* 100 of 40 bytes, half as much again for growth, and the objects themselves. */
+    /* 100 entries of 40 bytes, half of that again for growth, and the objects. */
     T_TRUE(heap.live_bytes < 100 * 40 * 3 / 2 + 4096);
     rig_free(rig);
     T_TRUE(heap_is_settled(&heap));

@@ -12,7 +12,7 @@ struct built {
     struct tts_run_phase phases[PHASES];
 };
 
-/* A letter is a phase. */
+/* Each letter of `names` is the name of a phase. */
 static void build(struct built *out, const char *names)
 {
     *out = (struct built){.run = {.phases = out->phases}};

@@ -22,7 +22,7 @@ static int64_t mb(double value)
     return (int64_t)(bytes < 0 ? bytes - 0.5 : bytes + 0.5);
 }
 
-/* In bytes; the cumulative figures follow. */
+/* Adds a phase; sizes are in bytes. The cumulative figures follow from them. */
 static struct tts_run_phase *add(struct built *built, const char *name, int64_t peak,
                                  int64_t change)
 {
@@ -42,7 +42,7 @@ static struct tts_run_phase *add(struct built *built, const char *name, int64_t 
     return phase;
 }
 
-/* As printed. */
+/* Sets the totals as a log prints them. */
 static void print(struct built *built, double peak, double current)
 {
     struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
@@ -91,7 +91,7 @@ static struct tts_rundiff compare(struct built *a, struct built *b)
     return diff;
 }
 
-/* What was said of the change of the peak. */
+/* Checks that the parts of the cause add up to the change of the peak. */
 static void assert_adds_up(const struct tts_rundiff *diff)
 {
     int64_t sum = diff->cause.not_peak + diff->cause.rounding;
@@ -175,7 +175,7 @@ T_TEST(what_a_log_rounds_is_no_difference)
     T_TRUE(!diff.differs && !diff.is_equal && diff.is_rounded);
     tts_rundiff_release(&diff);
 
-    a.run.is_exact = true; /* one of them is enough */
+    a.run.is_exact = true; /* one rounded run is enough */
     diff = compare(&a, &b);
     T_TRUE(!diff.differs);
     tts_rundiff_release(&diff);
@@ -252,7 +252,8 @@ T_TEST(a_phase_that_only_one_has_may_explain_it)
     tts_rundiff_release(&diff);
 }
 
-/* The other run stands where the phases before left it, and puts nothing on top. */
+/* The smaller run lacks the phase. It counts with the level that its earlier phases left, and a
+ * Segment Peak of 0. */
 T_TEST(a_peak_in_a_phase_that_only_the_larger_has_is_explained)
 {
     struct built a = {.run = {.is_exact = true}}, b = {.run = {.is_exact = true}};
@@ -290,7 +291,7 @@ T_TEST(the_place_of_such_a_phase_is_behind_the_nearest_before_it)
     add(&b, "Z", 40, 40);
     struct tts_rundiff diff = compare(&a, &b);
     assert_adds_up(&diff);
-    T_EQ(diff.cause.not_peak, -60); /* A is at 10 behind X, and has its peak at 70 */
+    T_EQ(diff.cause.not_peak, -60); /* A is at 10 after X and has its peak at 70 */
     T_EQ(diff.phases[diff.cause.phase].contribution.bytes, 500);
     tts_rundiff_release(&diff);
 }
@@ -307,7 +308,7 @@ T_TEST(where_phases_have_other_names_a_part_is_told)
     T_TRUE(diff.cause.has_part);
     T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
-    diff = compare(&b, &a); /* less of them */
+    diff = compare(&b, &a); /* the other way round: the activations shrink */
     T_TRUE(diff.cause.has_part);
     T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
@@ -352,7 +353,7 @@ T_TEST(what_the_smaller_run_had_elsewhere_goes_against_the_change)
 {
     struct built a = {.run = {.is_exact = true}}, b = {.run = {.is_exact = true}};
     add(&a, "X", 100, 10);
-    add(&a, "Y", 20, 0); /* reaches 30, below 100 */
+    add(&a, "Y", 20, 0); /* reaches 30, which is below 100 */
     add(&b, "X", 100, 10);
     add(&b, "Y", 140, 0);
     struct tts_rundiff grown = compare(&a, &b);
@@ -373,7 +374,7 @@ T_TEST(what_the_smaller_run_had_elsewhere_goes_against_the_change)
     tts_rundiff_release(&shrunk);
 }
 
-/* What comes behind the peak changes nothing of it. */
+/* Phases after the peak do not change it. */
 T_TEST(phases_behind_the_peak_contribute_nothing)
 {
     struct built a = {.run = {.is_exact = true}}, b = {.run = {.is_exact = true}};
@@ -416,7 +417,7 @@ T_TEST(what_cannot_be_told_is_not_told)
     b.phases[1].figures[TTS_RUN_CHANGE].bytes += mb(1);
     expect_reason(&a, &b, TTS_RUNDIFF_CONTRADICTION);
 
-    tinyllama(&b, false); /* A reaches more than its own peak */
+    tinyllama(&b, false); /* a phase of A is above the peak of A */
     a.phases[1].figures[TTS_RUN_CHANGE].bytes += mb(1);
     expect_reason(&a, &b, TTS_RUNDIFF_CONTRADICTION);
 
@@ -437,7 +438,7 @@ T_TEST(runs_without_phases_are_compared_by_their_peaks)
     tts_rundiff_release(&diff);
 
     struct built c = {.run = {.is_exact = true}};
-    add(&c, "X", 200, 200); /* what the other did is not known */
+    add(&c, "X", 200, 200); /* the phases of the other run are not known */
     expect_reason(&a, &c, TTS_RUNDIFF_NO_PHASE);
 
     b.run.overall_peak = (struct tts_amount){0};
@@ -458,7 +459,7 @@ T_TEST(shares_have_the_sign_of_the_change)
     delta.a.bytes = 0;
     T_TRUE(!tts_delta_share(&delta, &share));
     delta = (struct tts_delta){{true, 10485}, {true, 20970}, {true, 10485}, true};
-    T_TRUE(!tts_delta_share(&delta, &share)); /* of next to nothing */
+    T_TRUE(!tts_delta_share(&delta, &share)); /* a share of nearly 0 has no meaning */
     delta = (struct tts_delta){{true, 10486}, {true, 0}, {true, -10486}, true};
     T_TRUE(tts_delta_share(&delta, &share));
     T_EQ(share, -10000);
@@ -477,7 +478,7 @@ static int64_t wild(uint64_t *rng)
     return values[t_random(rng) % (sizeof values / sizeof values[0])];
 }
 
-/* Whatever the figures: what is told adds up. */
+/* Random figures: if a cause is found, its parts add up. */
 T_TEST(hostile_figures_add_up_or_are_not_told)
 {
     static const char *const names[] = {"X", "Y", "FORWARD_PASS", "BACKWARD_PASS"};

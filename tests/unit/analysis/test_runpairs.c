@@ -6,7 +6,7 @@
 
 enum { RUNS_MAX = 4 };
 
-/* "title|rank|log", each of which may be empty. */
+/* Each text is "title|rank|log"; parts may be empty. */
 static size_t make(const char *const *texts, struct tts_run *out)
 {
     size_t count = 0;
@@ -73,7 +73,7 @@ T_TEST(the_rest_goes_in_order_where_nothing_contradicts)
 {
     check(LIST("x||", "y||"), LIST("v||"), "-0-0");
     check(LIST("x||", "||", "y||"), LIST("v||", "||"), "-0t1-0");
-    check(LIST("x||", "y||"), LIST("v||", "||"), "o1o0"); /* the last of each */
+    check(LIST("x||", "y||"), LIST("v||", "||"), "o1o0"); /* the last run of each list */
 }
 
 T_TEST(lists_of_the_same_length_leave_no_run_over)

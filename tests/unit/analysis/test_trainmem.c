@@ -92,7 +92,7 @@ T_TEST(gradients_of_earlier_micro_steps_are_in_the_stack)
     struct built built;
     micro_steps(&built);
     struct tts_trainmem mem = analyse(&built);
-    T_EQ(mem.parts_forced, TTS_TRAIN_FORCE_UNKNOWN); /* no parameter count */
+    T_EQ(mem.parts_forced, TTS_TRAIN_FORCE_UNKNOWN); /* the log has no number of parameters */
     assert_parts(&mem, (double[]){0, 2104.53, 2104.92 + 516.00, 4207.27, 7641.25});
 }
 
@@ -161,7 +161,7 @@ T_TEST(phases_of_other_names_are_other)
     assert_parts(&mem, (double[]){470, 100, 50, 200, 300});
 }
 
-/* Two iterations; the gradients are dropped in a phase of its own in between. */
+/* Builds two iterations; a phase of its own between them frees the gradients. */
 static void two_iterations(struct built *out, double second_forward_peak)
 {
     *out = (struct built){0};
@@ -198,7 +198,8 @@ T_TEST(what_another_phase_frees_beyond_gradients_were_activations)
     add_phase(&built, "BACKWARD_PASS", 700, 0);
     struct tts_trainmem mem = analyse(&built);
     assert_parts(&mem, (double[]){0, 0, 700, 0, 150});
-    add_phase(&built, "DROP", 0, -1000); /* more than there was: nothing is below 0 */
+    add_phase(&built, "DROP", 0,
+              -1000); /* frees more than there is: no part becomes negative */
     add_phase(&built, "LOAD", 2000, 10);
     mem = analyse(&built);
     T_EQ(mem.peak.bytes, mem.parts[TTS_RUN_PART_OTHER]);
@@ -228,11 +229,11 @@ T_TEST(a_stated_peak_of_a_later_iteration_is_the_peak)
     assert_amount(mem.peak, 13000);
     T_TRUE(mem.peak_is_whole && mem.peak_is_later && !mem.has_peak_phase);
     T_TRUE(mem.has_verdict && !mem.fits);
-    /* One that a phase has reached is of that phase. */
+    /* A peak that a phase reached belongs to that phase. */
     built.run.whole.peak = built.run.overall_peak;
     mem = analyse(&built);
     T_TRUE(mem.peak_is_whole && !mem.peak_is_later && mem.has_peak_phase);
-    /* One that is below what a phase reached is of something else. */
+    /* A stated peak below that of a phase belongs to something else. */
     built.run.whole.peak = tts_amount_of(mb(8000));
     mem = analyse(&built);
     assert_amount(mem.peak, 8278.65);
@@ -254,7 +255,7 @@ T_TEST(a_stated_verdict_counts_for_the_same_memory_alone)
     options.device_memory = tts_amount_of(mb(9001));
     tts_trainmem_of(&built.run, &options, &mem);
     T_TRUE(mem.has_verdict && mem.fits && !mem.is_refused);
-    /* Nothing makes a peak fit that is too much. */
+    /* A statement cannot make a peak fit that is too large. */
     built.run.whole.fits = true;
     built.run.device_memory = tts_amount_of(mb(8000));
     mem = analyse(&built);
@@ -285,7 +286,7 @@ T_TEST(a_log_of_the_first_iteration_does_not_know_what_later_ones_need)
         built.run.device_memory = tts_amount_of(mb(8000));
         mem = analyse(&built);
         T_TRUE(mem.has_verdict && !mem.fits);
-        /* A second iteration is in the log. */
+        /* The log has a second iteration. */
         add_phase(&built, "FIRST_ITERATION_COMPLETE", 0, 0);
         T_EQ(analyse(&built).covers_first, cases[i].leaves);
         add_phase(&built, "FORWARD_PASS", 996.35, 192.95);

@@ -53,7 +53,8 @@ T_TEST(the_log_may_name_the_optimizer)
     mem = with_optimizer("", false);
     T_EQ(mem.optimizer.expected.bytes, 4000);
     T_EQ(mem.optimizer.source, TTS_TRAIN_ASSUMED);
-    /* Whether it has momentum is not in the log; what another keeps is not known at all. */
+    /* The log does not say whether SGD has momentum. The state of an unknown optimizer is
+     * unknown. */
     T_TRUE(!(with_optimizer("SGD", false).optimizer.expected.is_known));
     mem = with_optimizer("RemoteOptimizer", false);
     T_TRUE(!(mem.optimizer.expected.is_known));
@@ -130,14 +131,14 @@ T_TEST(the_memory_in_a_log_is_that_of_all_devices_of_the_host)
     T_EQ(mem.log_devices, 1);
     assert_amount(mem.device_memory, 28520.96);
     T_EQ(mem.device_memory_source, TTS_TRAIN_FROM_LOG);
-    mem = with_memory(98032, 2, "wormhole_b0"); /* a mesh of 2 on a host with 8 */
+    mem = with_memory(98032, 2, "wormhole_b0"); /* a mesh of 2 devices on a host with 8 */
     T_EQ(mem.log_devices, 8);
-    assert_amount(mem.device_memory, 12254.03); /* what the catalogue has for that chip */
+    assert_amount(mem.device_memory, 12254.03); /* memory of that chip in the catalogue */
     T_EQ(with_memory(24508, 0, "").log_devices, 2);
     T_EQ(with_memory(12254, 8, "wormhole_b0").log_devices, 1);
     T_EQ(with_memory(32594, 1, "blackhole").log_devices, 1);
     T_EQ(with_memory(114083.84, 0, "Blackhole").log_devices, 4);
-    /* A multiple of no chip: the mesh is all there is. */
+    /* The memory is not a multiple of any chip: only the mesh gives the number of devices. */
     T_EQ(with_memory(40000, 4, "").log_devices, 4);
     T_EQ(with_memory(40000, 0, "").log_devices, 1);
 }
@@ -150,14 +151,14 @@ T_TEST(a_chip_that_the_log_names_has_the_memory_of_the_catalogue)
         double wanted;
         uint32_t devices;
     } cases[] = {
-        {12288, "wormhole_b0", 12254.03, 1}, /* before anything is reserved */
+        {12288, "wormhole_b0", 12254.03, 1}, /* size before anything is reserved */
         {12288, "n150", 12254.03, 1},
         {12288, "N150", 12254.03, 1},
         {24576, "n300", 12254.03, 2},
         {98304, "wormhole_b0", 12254.03, 8},
         {0, "n150", 12254.03, 1},
         {28520, "p100", 28520.96, 1},
-        /* A trace region takes some; a log without a name is as it prints. */
+        /* A trace region takes some memory. A log without a chip keeps the printed size. */
         {12200, "n150", 12200, 1},
         {12288, "", 12288, 1},
         {12288, "new_chip", 12288, 1},
@@ -207,7 +208,7 @@ T_TEST(a_block_that_is_cut_off_has_a_peak_of_at_least)
     struct tts_trainmem mem = analyse(&built);
     assert_amount(mem.peak, 15591.27);
     T_TRUE(mem.peak_at_least);
-    T_TRUE(mem.has_verdict && !mem.fits); /* whatever came after */
+    T_TRUE(mem.has_verdict && !mem.fits); /* later iterations cannot change this */
     built.run.phase_count = 2;
     mem = analyse(&built);
     assert_amount(mem.peak, 5571.88);

@@ -2,7 +2,7 @@
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
 
-#define BANK UINT64_C(1070773184) /* of DRAM, of an n150, in each of its 12 */
+#define BANK UINT64_C(1070773184) /* DRAM of an n150 in each of its 12 banks */
 
 T_TEST(what_fits_exactly_passes_and_one_page_more_does_not)
 {
@@ -65,7 +65,7 @@ T_TEST(the_first_failure_says_what_when_where_and_what_lived)
         T_TRUE(first->top[i].is_placed);
         T_STR_EQ(first->top[i].op, "matmul");
     }
-    T_EQ(tts_whatif_failures(rig.whatif), 1); /* the last one fits again */
+    T_EQ(tts_whatif_failures(rig.whatif), 1); /* the last request fits again */
     T_EQ(tts_whatif_device_id(rig.whatif, 0), 7);
     tts_whatif_free(rig.whatif);
 }
@@ -87,7 +87,7 @@ T_TEST(of_many_that_lived_the_largest_are_told_the_older_first)
     tts_whatif_free(rig.whatif);
 }
 
-/* Two pages free, but not beside each other: what is free together is not enough. */
+/* Two pages are free, but not adjacent. */
 T_TEST(fragmentation_fails_though_enough_is_free_and_needs_more_than_the_peak)
 {
     struct tts_chip chip = small_chip(4 * 2048);
@@ -128,7 +128,7 @@ T_TEST(what_is_freed_in_between_makes_room)
     tts_whatif_free(rig.whatif);
 }
 
-/* A free that was not told, and frees of what is not there. */
+/* A free is missing in the recording, and others free unknown buffers. */
 T_TEST(an_id_that_is_given_again_frees_what_it_named)
 {
     struct tts_chip chip = small_chip(4 * 2048);
@@ -176,13 +176,13 @@ T_TEST(the_most_that_any_lacked_is_told_of_all_failures)
     T_TRUE(dram.failures == 3 && dram.deficit_bytes == 5 * 2048 && dram.deficit_seq == 3);
     T_EQ(tts_whatif_first(rig.whatif)->seq, 1);
     alloc_event(&rig, TTS_POOL_DRAM, 9, 20 * 2048 * 12, 2048)->device = 1;
-    feed(&rig); /* on another device: the sum of failures, the worst of deficits */
+    feed(&rig); /* on another device: failures are added, the largest deficit is kept */
     dram = pool_of(&rig, TTS_POOL_DRAM);
     T_TRUE(dram.failures == 4 && dram.deficit_bytes == 16 * 2048 && dram.deficit_seq == 7);
     tts_whatif_free(rig.whatif);
 }
 
-/* Together past 64 bits: no such request can be, and it is not for want of cores. */
+/* The size exceeds 64 bits: the request is impossible, and not for lack of cores. */
 T_TEST(what_cannot_even_be_counted_is_a_failure_of_another_kind)
 {
     struct rig rig = rig_on("n150");
@@ -204,7 +204,7 @@ T_TEST(every_device_has_its_own_and_chips_share_that_of_their_mesh)
     struct rig rig = rig_with(&chip, true);
     chip_of_mesh(&rig, 0, 8);
     chip_of_mesh(&rig, 1, 8);
-    static const uint32_t devices[] = {8, 0, 1, 3}; /* the mesh, its chips, another */
+    static const uint32_t devices[] = {8, 0, 1, 3}; /* the mesh, its chips, another device */
     for (size_t i = 0; i < 4; i++) {
         struct tts_event *event = alloc_event(&rig, TTS_POOL_DRAM, 1, 2 * 2048 * 12, 2048);
         event->device = devices[i];
@@ -213,7 +213,7 @@ T_TEST(every_device_has_its_own_and_chips_share_that_of_their_mesh)
     T_EQ(tts_whatif_devices(rig.whatif), 2);
     T_TRUE(tts_whatif_device_id(rig.whatif, 0) == 8 &&
            tts_whatif_device_id(rig.whatif, 1) == 3);
-    T_EQ(tts_whatif_failures(rig.whatif), 1); /* the third on the mesh */
+    T_EQ(tts_whatif_failures(rig.whatif), 1); /* the third request on the mesh */
     T_EQ(tts_whatif_first(rig.whatif)->seq, 3);
     struct tts_whatif_pool mesh, other;
     T_TRUE(tts_whatif_get_pool(rig.whatif, 0, TTS_POOL_DRAM, &mesh));
@@ -229,7 +229,7 @@ T_TEST(every_device_has_its_own_and_chips_share_that_of_their_mesh)
     tts_whatif_free(rig.whatif);
 }
 
-/* A mesh of itself, of a chip, and a chip that has chips: passed over. */
+/* A mesh of itself, a mesh of a chip, and a chip that has chips are ignored. */
 T_TEST(meshes_that_cannot_be_are_passed_over)
 {
     struct rig rig = rig_on("n150");
@@ -241,7 +241,7 @@ T_TEST(meshes_that_cannot_be_are_passed_over)
         alloc_event(&rig, TTS_POOL_DRAM, 1, 2048, 2048)->device = device;
         feed(&rig);
     }
-    T_EQ(tts_whatif_devices(rig.whatif), 9); /* 0 and 8 are one */
+    T_EQ(tts_whatif_devices(rig.whatif), 9); /* 0 and 8 share a model */
     struct tts_buffer first, second;
     T_TRUE(tts_whatif_find(rig.whatif, 0, 1, &first));
     T_TRUE(tts_whatif_find(rig.whatif, 8, 1, &second) && second.address > first.address);
@@ -262,7 +262,7 @@ T_TEST(one_device_too_many_is_refused)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- other pools ------------------------------------------------------------------------ */
+/* ---- other pools ---- */
 
 T_TEST(traces_go_where_the_device_has_room_for_them)
 {
@@ -273,7 +273,8 @@ T_TEST(traces_go_where_the_device_has_room_for_them)
     just(&rig, TTS_EVENT_TRACE_END, 0);
     struct tts_buffer buffer;
     T_TRUE(tts_whatif_find(rig.whatif, 0, 1, &buffer));
-    T_TRUE(buffer.pool == TTS_POOL_DRAM && buffer.address > 1000000000); /* from the top */
+    /* Allocated from the top. */
+    T_TRUE(buffer.pool == TTS_POOL_DRAM && buffer.address > 1000000000);
     T_TRUE(smallest(&rig).found);
     free_in(&rig, TTS_POOL_TRACE, 1);
     T_EQ(pool_of(&rig, TTS_POOL_DRAM).stats.space.taken_bytes, 0);
@@ -337,7 +338,7 @@ T_TEST(buffers_of_single_cores_are_not_run)
     tts_whatif_free(rig.whatif);
 }
 
-/* On a chip where it fits, and where it does not. */
+/* Tries a chip where the request fits and one where it does not. */
 T_TEST(a_request_of_dram_that_was_refused_is_tried_and_nothing_of_it_stays)
 {
     static const struct tts_failure failure = {.kind = TTS_FAILURE_SPACE,
@@ -407,7 +408,7 @@ T_TEST(other_requests_that_were_refused_are_left_out)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- circular buffers ------------------------------------------------------------------- */
+/* ---- circular buffers ---- */
 
 #define L1_BANK UINT64_C(1393472) /* of an n150 */
 static const struct tts_core_range corner = {.x1 = 1, .y1 = 1};
@@ -415,12 +416,12 @@ static const struct tts_core_range corner = {.x1 = 1, .y1 = 1};
 T_TEST(circular_buffers_that_grow_into_l1_buffers_fail)
 {
     struct rig rig = rig_on("n150");
-    alloc_in(&rig, TTS_POOL_L1, 1, 64 * 2048 * 400, 2048); /* 819200 of every core */
+    alloc_in(&rig, TTS_POOL_L1, 1, 64 * 2048 * 400, 2048); /* 819200 bytes of every core */
     just(&rig, TTS_EVENT_PROGRAM, 0);
     cb_on(&rig, 0, corner, 500000);
     T_EQ(tts_whatif_failures(rig.whatif), 0);
     cb_on(&rig, 0, corner, 100000);
-    T_EQ(tts_whatif_failures(rig.whatif), 0); /* not before the program is complete */
+    T_EQ(tts_whatif_failures(rig.whatif), 0); /* the program is not complete yet */
     free_in(&rig, TTS_POOL_L1, 1);
     const struct tts_whatif_failure *first = tts_whatif_first(rig.whatif);
     T_TRUE(first->kind == TTS_WHATIF_PROGRAM && first->seq == 4 && first->pool == TTS_POOL_L1);
@@ -435,7 +436,7 @@ T_TEST(circular_buffers_that_grow_into_l1_buffers_fail)
     tts_whatif_free(rig.whatif);
 }
 
-/* One that goes on after it was looked at is still one. */
+/* A program that continues after its check is still one program. */
 T_TEST(a_program_counts_once_however_often_it_is_looked_at)
 {
     struct rig rig = rig_on("n150");
@@ -491,7 +492,7 @@ T_TEST(programs_off_the_grid_are_not_checked_and_views_take_nothing)
     tts_whatif_free(rig.whatif);
 }
 
-/* --- beginnings ------------------------------------------------------------------------- */
+/* ---- beginnings ---- */
 
 static void live_item(struct rig *rig, uint64_t id, uint64_t seq, uint64_t size_bytes)
 {
@@ -561,7 +562,7 @@ T_TEST(chips_that_cannot_be_are_refused_at_once)
     T_TRUE(whatif == NULL && err.text[0] != '\0');
 }
 
-/* --- memory ---------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 T_TEST(memory_grows_with_what_lives_not_with_what_happens)
 {
@@ -574,7 +575,7 @@ T_TEST(memory_grows_with_what_lives_not_with_what_happens)
     T_EQ(tts_whatif_new(&config, &heap.alloc, &rig.whatif, &rig.err), TTS_OK);
     for (uint64_t i = 0; i < 20000; i++) {
         if (i >= 8)
-            free_row(&rig, i - 8); /* eight live at any time */
+            free_row(&rig, i - 8); /* eight buffers live at any time */
         rows(&rig, i, 1);
         if (i == 1000)
             early = heap.live_bytes;
@@ -585,7 +586,7 @@ T_TEST(memory_grows_with_what_lives_not_with_what_happens)
     T_TRUE(heap_is_settled(&heap));
 }
 
-/* --- out of memory ---------------------------------------------------------------------- */
+/* ---- out of memory ---- */
 
 static enum tts_status small_story(struct heap *heap, uint64_t *answer)
 {
@@ -626,7 +627,7 @@ T_TEST(running_out_of_memory_anywhere_is_said_and_leaves_nothing)
         T_TRUE(status == TTS_OK || status == TTS_E_NOMEM);
         T_TRUE(heap_is_settled(&heap));
         if (heap.failed > 0 && status == TTS_OK) {
-            T_EQ(answer, 1); /* only the kept steps went, which the file still has */
+            T_EQ(answer, 1); /* only the kept steps are lost; the file still has them */
             status = TTS_E_NOMEM;
         }
     }

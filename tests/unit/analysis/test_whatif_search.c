@@ -1,11 +1,13 @@
+#include "analysis/whatif_search.h"
+
 #include "analysis/whatif.h"
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
 
-/* --- on made-up runs -------------------------------------------------------------------- */
+/* ---- on made-up runs ---- */
 
 struct fake {
-    uint64_t passes_from, passes_also; /* a single smaller size */
+    uint64_t passes_from, passes_also; /* passes_also: a single smaller size that passes */
     unsigned runs, stop_at;
 };
 
@@ -70,7 +72,7 @@ T_TEST(a_size_that_is_known_to_pass_is_not_tried_and_not_passed)
     struct tts_whatif_found found = find(&fake, 32000, 64000);
     T_TRUE(found.bank_bytes == 64000 && !found.is_least);
     fake = (struct fake){.passes_from = 64000};
-    found = find(&fake, 32000, 64001); /* no multiple: not a size we try */
+    found = find(&fake, 32000, 64001); /* not a multiple of the step: not tried */
     T_EQ(found.bank_bytes, 64000);
 }
 
@@ -111,12 +113,12 @@ T_TEST(banks_of_another_size_change_nothing_else)
     T_EQ(tts_whatif_resize(&chip, UINT64_MAX, &out, &err), TTS_E_RANGE);
 }
 
-/* --- on random stories ------------------------------------------------------------------ */
+/* ---- on random stories ---- */
 
 enum { IDS = 24, EVENTS = 300 };
 
-/* The same events for the same seed, on any number of runs; returns the most bytes that lived.
- */
+/* Sends the same events for the same seed, in any number of runs. Returns the largest number of
+ * live bytes. */
 static uint64_t tell(struct rig *rig, uint64_t seed)
 {
     uint64_t rng = seed * 2 + 1, sizes[IDS] = {0}, live = 0, most = 0;
@@ -154,7 +156,8 @@ T_TEST(what_is_found_passes_in_a_whole_run_and_less_does_not)
         T_EQ(dram.failures == 0, tts_whatif_failures(rig.whatif) == 0);
         struct tts_pool_stats stats;
         T_TRUE(tts_device_stats(tts_whatif_device(rig.whatif, 0), TTS_POOL_DRAM, &stats));
-        T_EQ(stats.peak_bytes, dram.stats.peak_bytes); /* as the device itself counts */
+        T_EQ(stats.peak_bytes,
+             dram.stats.peak_bytes); /* equal to the count of the device itself */
         struct tts_whatif_found found = smallest(&rig);
         T_TRUE(found.found && found.bank_bytes >= dram.stats.peak_bytes);
         if (dram.failures == 0)
@@ -192,8 +195,8 @@ T_TEST(kept_steps_fail_and_pass_as_whole_runs_do)
     }
 }
 
-/* Requests beside those that are remembered, and places of several bytes: what lives then is
- * what a run of the events says. */
+/* More different requests than are remembered, and places of several bytes. The steps must give
+ * the same result as the events. */
 T_TEST(steps_of_many_different_requests_are_what_they_were)
 {
     enum { BUFFERS = 20000 };
@@ -217,7 +220,7 @@ T_TEST(steps_of_many_different_requests_are_what_they_were)
     tts_whatif_free(rig.whatif);
 }
 
-/* More than four million, which would be 96 MiB as they are. */
+/* More than four million steps, which would take 96 MiB uncompressed. */
 T_TEST(steps_of_a_long_recording_are_kept_in_little_memory)
 {
     enum { PAIRS = (4 << 20) / 2 + 1 };

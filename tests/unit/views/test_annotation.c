@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/annotation.h"
+#include "views/finding/annotation.h"
 
 static const char *annotated(const struct tts_finding *finding)
 {

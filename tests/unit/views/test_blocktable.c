@@ -1,7 +1,7 @@
 #include "device/space.h"
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/blocktable.h"
+#include "views/map/blocktable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ T_TEST(free_blocks_stand_in_their_class_and_all_stand_by_id)
     static const uint64_t taken[] = {1024, 4096, 8192, 5120, 10240};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         T_EQ(tts_space_take_at(space, taken[i], 512), TTS_OK);
-    T_EQ(tts_space_give(space, 8192), TTS_OK); /* merges twice: two ids go */
+    T_EQ(tts_space_give(space, 8192),
+         TTS_OK); /* merges with both neighbours: two ids become free */
     expect(space, "blocks, by id; Address is relative, add the pool offset 1024 for absolute\n"
                   "  ids of the free blocks of each size class, by address:\n"
                   "  class  0,        below      2048: 6\n"

@@ -1,11 +1,11 @@
 #include "harness/t.h"
-#include "views/chartnames.h"
+#include "views/chart/chartnames.h"
 
 #include <string.h>
 
 static const struct tts_font font = {1000, false};
 
-/* Of two names, the first as it is shown where so many letters "n" fit a line. */
+/* Returns the first of two names as shown if `letters` letters "n" fit a line. */
 static const char *shown_lines(const char *name, const char *other, size_t letters,
                                size_t lines)
 {

@@ -1,7 +1,7 @@
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/drawing.h"
-#include "views/drawing_svg.h"
+#include "views/chart/drawing.h"
+#include "views/chart/drawing_svg.h"
 
 #include <stdlib.h>
 #include <string.h>

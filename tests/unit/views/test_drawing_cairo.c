@@ -1,6 +1,6 @@
 #include "harness/chart_check.h"
 #include "harness/chart_rig.h"
-#include "views/drawing_cairo.h"
+#include "views/chart/drawing_cairo.h"
 
 #include <cairo.h>
 #include <stdlib.h>
@@ -54,8 +54,7 @@ static cairo_status_t read_bytes(void *ctx, unsigned char *out, unsigned len)
     return CAIRO_STATUS_SUCCESS;
 }
 
-/* --- without fonts --------------------------------------------------------------------------
- */
+/* ---- without fonts ---- */
 
 static bool is_refused(writer *write, const struct tts_drawing *d)
 {
@@ -68,7 +67,7 @@ static bool is_refused(writer *write, const struct tts_drawing *d)
     return fclose(out) == 0 && refused && len == 0;
 }
 
-/* The first test of all: fonts are looked for once in the life of a process. */
+/* Must be the first test: a process looks up its fonts once. */
 T_TEST(without_a_font_nothing_is_written_and_why_is_said)
 {
     struct tts_drawing d;
@@ -91,10 +90,10 @@ T_TEST(without_a_font_nothing_is_written_and_why_is_said)
     tts_drawing_release(&d);
 }
 
-/* --- pixels --------------------------------------------------------------------------------
- */
+/* ---- pixels ---- */
 
-/* Far enough from every line, letter and edge to have the colour of the boxes there alone. */
+/* Returns true if the pixel is far from every line, letter and edge, so that only boxes give it
+ * a colour. */
 static bool is_calm(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     struct chart_quad here = chart_box_quad((struct tts_svg_box){x - 150, y - 150, 300, 300});
@@ -128,7 +127,7 @@ static bool is_calm(const struct tts_drawing *d, int64_t x, int64_t y)
     return true;
 }
 
-/* What the boxes paint there, one over the other. */
+/* Returns the colour that the boxes give a pixel, one over the other. */
 static uint32_t expected_at(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     double rgb[3] = {255, 255, 255};
@@ -158,7 +157,7 @@ static void check_pixel(cairo_surface_t *image, uint32_t expected, int64_t x, in
                      (unsigned)(pixel & 0xffffff), (unsigned)expected);
 }
 
-/* In the middle of the box, or near it where something else is. */
+/* Checks a pixel in the middle of the box, or near it if something else is there. */
 static bool check_box(const struct tts_drawing *d, cairo_surface_t *image,
                       const struct tts_svg_box *box)
 {
@@ -189,14 +188,14 @@ T_TEST(the_png_shows_the_bars_of_the_drawing)
     for (size_t i = 0; i < d.shape_count; i++)
         if (chart_is_solid(&d.shapes[i]) && d.shapes[i].box.height >= 400)
             parts += check_box(&d, image, &d.shapes[i].box);
-    T_EQ(parts, 8); /* all but the two of 25 MB */
+    T_EQ(parts, 8); /* all except the two of 25 MB */
     check_pixel(image, 0xffffff, 100, 100);
     cairo_surface_destroy(image);
     free(reader.bytes.at);
     tts_drawing_release(&d);
 }
 
-/* How many pixels of a region are not white. */
+/* Counts the pixels of a region that are not white. */
 static size_t count_ink(cairo_surface_t *image, const struct tts_drawn *text)
 {
     size_t ink = 0;
@@ -212,7 +211,8 @@ static size_t count_ink(cairo_surface_t *image, const struct tts_drawn *text)
     return ink;
 }
 
-/* An alien font may be wider: the letters then shrink, and nothing stands right of them. */
+/* If the font of the machine is wider, the letters shrink, and nothing is drawn right of
+ * them. */
 T_TEST(a_text_is_never_wider_than_its_room)
 {
     struct tts_drawing d;
@@ -234,8 +234,7 @@ T_TEST(a_text_is_never_wider_than_its_room)
     tts_drawing_release(&d);
 }
 
-/* --- files ---------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 T_TEST(the_pdf_has_one_page_of_the_right_size_and_no_date)
 {

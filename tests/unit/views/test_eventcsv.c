@@ -1,4 +1,4 @@
-#include "views/eventcsv.h"
+#include "views/trace/eventcsv.h"
 
 #include "harness/item_rig.h"
 #include "harness/rows_rig.h"

@@ -1,4 +1,4 @@
-#include "views/eventjson.h"
+#include "views/trace/eventjson.h"
 
 #include "harness/item_rig.h"
 #include "harness/rows_rig.h"

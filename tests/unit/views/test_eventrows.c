@@ -1,4 +1,4 @@
-#include "views/eventrows.h"
+#include "views/trace/eventrows.h"
 
 #include "harness/item_rig.h"
 #include "harness/t.h"

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/grouped.h"
+#include "views/run/grouped.h"
 
 T_TEST(numbers_have_commas)
 {

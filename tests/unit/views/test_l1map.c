@@ -1,12 +1,12 @@
 #include "harness/t.h"
-#include "views/l1map.h"
+#include "views/map/l1map.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- drawings --------------------------------------------------------------------------- */
+/* ---- drawings ---- */
 
 static struct tts_chip chip_of(const char *preset, const char *key, const char *value)
 {
@@ -18,7 +18,7 @@ static struct tts_chip chip_of(const char *preset, const char *key, const char *
     return chip;
 }
 
-/* The drawing, to be freed. */
+/* Returns the drawing. The caller frees it. */
 static char *draw_parts(const struct tts_chip *chip, const struct tts_l1_part *parts,
                         size_t count)
 {
@@ -43,14 +43,14 @@ static char *draw(const struct tts_chip *chip)
     return draw_parts(chip, parts, count);
 }
 
-/* --- numbers out of them ---------------------------------------------------------------- */
+/* ---- numbers out of them ---- */
 
 struct text {
     double x, y;
     bool ends_there; /* anchored at its end */
 };
 
-/* The attribute `name` of the element at `at`. */
+/* Returns the attribute `name` of the element at `at`. */
 static double attribute(const char *at, const char *name)
 {
     char wanted[16];
@@ -72,7 +72,8 @@ static size_t read_texts(const char *drawing, struct text *out, size_t capacity)
     return count;
 }
 
-/* Texts that begin, or end, in one column are a line apart; labels are beside the plot. */
+/* Checks that texts which begin, or end, in the same column are a line apart, and that labels
+ * are beside the plot. */
 static void expect_apart(const char *drawing)
 {
     struct text texts[128];
@@ -102,7 +103,7 @@ static bool has(const char *text, const char *what)
     return strstr(text, what) != NULL;
 }
 
-/* --- tests ------------------------------------------------------------------------------ */
+/* ---- tests ---- */
 
 T_TEST(every_preset_is_drawn_and_no_label_lies_over_another)
 {

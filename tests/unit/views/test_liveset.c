@@ -1,17 +1,17 @@
 #include "harness/t.h"
 #include "torture/heap.h"
-#include "views/liveset.h"
+#include "views/trace/liveset.h"
 
 #include <string.h>
 
 enum { IDS = 3000, DEVICES = 3 };
 
-/* What the set must say: the number of each buffer, 0: it does not live. */
+/* The expected number of each buffer; 0: it does not live. */
 static uint64_t wanted[DEVICES][IDS];
 
 static uint64_t id_of(uint64_t i)
 {
-    return i * 4096; /* as addresses are */
+    return i * 4096; /* like addresses */
 }
 
 static void toggle(struct tts_liveset *set, uint32_t device, uint64_t i, uint64_t number)

@@ -1,6 +1,6 @@
 #include "harness/chart_rig.h"
 #include "harness/t.h"
-#include "views/drawing_svg.h"
+#include "views/chart/drawing_svg.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ static char *svg_of(layout *draw, const char *first, const char *second, const c
     return text;
 }
 
-/* Terminated; fails where there is no such file. */
+/* Returns the terminated file. Fails if there is no such file. */
 static char *read_golden(const char *name)
 {
     char path[512];
@@ -62,7 +62,7 @@ T_TEST(the_published_runs_are_drawn_as_ever)
 
 enum { NOT_FOUND = 127 };
 
-/* Skips where there is nothing to look with. */
+/* Skips the test if no checker is installed. */
 static void is_well_formed(const char *svg)
 {
     const char *path = t_scratch("chart.svg");

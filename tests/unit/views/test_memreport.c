@@ -1,11 +1,11 @@
-#include "views/memreport.h"
+#include "views/map/memreport.h"
 
 #include "harness/chip_tools.h"
 #include "torture/heap.h"
 
 #include <stdlib.h>
 
-/* An n150: 12 DRAM banks of 1070773184 B, 64 cores with 1393472 B of L1. */
+/* Makes an n150: 12 DRAM banks of 1070773184 B, 64 cores with 1393472 B of L1. */
 static struct tts_device *device_of(const struct tts_chip *chip)
 {
     struct tts_device *device;
@@ -64,7 +64,7 @@ static void expect(const struct tts_device *device, enum report report, const ch
     free(text);
 }
 
-/* With the regions, and a history in each pool. */
+/* Makes a device with all regions and some allocations in each pool. */
 static struct tts_device *used_device(void)
 {
     struct tts_chip chip = chip_of("n150");
@@ -85,9 +85,9 @@ static struct tts_device *used_device(void)
     take(device, TTS_POOL_TRACE, 4096);
     return device;
 }
-/* Ids by the rules: what is taken keeps the id of the block it is cut from, the rest gets a new
- * one; of two that merge the lower survives. The table is in the order of ids, free slots in
- * the order they came up. */
+/* The rules for ids: a taken block keeps the id of the block it is cut from, and the rest gets
+ * a new id; of two merged blocks the lower one survives. The table is ordered by id, and unused
+ * ids are listed in the order in which they became free. */
 T_TEST(the_detail_has_totals_of_all_banks_and_the_blocks_of_one)
 {
     struct tts_device *device = used_device();

@@ -41,8 +41,7 @@ static void two_tinyllamas(void)
     set(1, "TinyLlama default");
 }
 
-/* --- what is shown -------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
 T_TEST(the_published_runs_show_their_parts_totals_and_verdicts)
 {
@@ -106,7 +105,7 @@ T_TEST(parts_are_stacked_in_order_colour_and_proportion)
     tts_drawing_release(&d);
 }
 
-/* The dashed red lines that are as wide as the device's limit is drawn. */
+/* Counts the dashed red lines that have the width of a limit. */
 static size_t find_limits(const struct tts_drawing *d, const struct tts_drawn **last)
 {
     size_t count = 0;
@@ -124,7 +123,7 @@ T_TEST(one_limit_is_one_line_at_its_height)
     const struct tts_drawn *line = NULL;
     two_tinyllamas();
     draw(2, NULL, &d);
-    T_EQ(find_limits(&d, &line), 2); /* that of the legend is the other */
+    T_EQ(find_limits(&d, &line), 2); /* the other line is in the legend */
     T_EQ(line->stroke_width, 200);
     T_TRUE(line->dash > 0);
     const struct tts_drawn *model = chart_find_box(&d, "model");
@@ -137,7 +136,7 @@ T_TEST(one_limit_is_one_line_at_its_height)
     tts_drawing_release(&d);
 }
 
-/* The whole of the limit's lines, without that of the legend. */
+/* Returns the total length of the lines of the limit, without the line in the legend. */
 static int64_t limit_length(const struct tts_drawing *d)
 {
     int64_t length = 0;
@@ -150,8 +149,8 @@ static int64_t limit_length(const struct tts_drawing *d)
     return length;
 }
 
-/* At every height: through each part, through its label, and just above the bar. chart_check()
- * fails if the line crosses a text. */
+/* Tries a limit at every height: through each part, through its label, and just above the bar.
+ * chart_check() fails if the line crosses a text. */
 T_TEST(a_limit_at_any_height_crosses_no_label_and_is_seen)
 {
     for (int64_t limit = 5000; limit < 1800000; limit += 7919)
@@ -174,7 +173,7 @@ T_TEST(a_label_that_a_limit_would_cross_moves_within_its_part)
     chart_limit(&store[1].mem, 2510 + 184893 + 45875 + 369785 + 963602 / 2);
     runs[0] = runs[1];
     draw(1, NULL, &d);
-    T_EQ(find_limits(&d, &line), 2); /* whole, and that of the legend */
+    T_EQ(find_limits(&d, &line), 2); /* one line without gaps, and the line in the legend */
     label = chart_find_text(&d, "9636 MB");
     part = chart_find_box(&d, "activations");
     T_TRUE(line->box.y > part->box.y && line->box.y < part->box.y + part->box.height);
@@ -278,7 +277,7 @@ T_TEST(the_highest_leaves_a_tenth_above)
 {
     struct tts_drawing d;
     two_tinyllamas();
-    draw(1, NULL, &d); /* the limit is the highest */
+    draw(1, NULL, &d); /* the limit is the highest figure */
     const struct tts_drawn *line = NULL;
     find_limits(&d, &line);
     const struct tts_drawn *other = chart_find_box(&d, "other");
@@ -343,7 +342,7 @@ T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
     static const int64_t parts[TTS_RUN_PARTS] = {5, 120, 33, 240, 41};
     struct tts_drawing d;
     two_tinyllamas();
-    chart_parts(&store[0].mem, parts); /* 12 GiB, as the other has */
+    chart_parts(&store[0].mem, parts); /* 12 GiB, like the other run */
     draw(2, NULL, &d);
     T_EQ(chart_count_text(&d, "Total: 4.39 MB"), 1);
     T_EQ(chart_count_text(&d, "0.05 MB"), 1);
@@ -351,12 +350,12 @@ T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
     T_EQ(chart_count_text(&d, "0 MB"), 0);
     T_EQ(chart_count_text(&d, "< 0.1 % of 12288 MB"), 1);
     T_EQ(chart_count_text(&d, "12288 MB"), 1);
-    T_EQ(chart_count_text(&d, "25 MB"), 1); /* of the large one */
+    T_EQ(chart_count_text(&d, "25 MB"), 1); /* label in the large run */
     T_TRUE(strstr(tts_drawing_text(&d, d.description), "Total: 4.39 MB, Other 0.05 MB"));
     tts_drawing_release(&d);
 }
 
-/* The place of a shape among all. */
+/* Returns the index of a shape. */
 static size_t place_of(const struct tts_drawing *d, const struct tts_drawn *shape)
 {
     return (size_t)(shape - d->shapes);
@@ -371,7 +370,7 @@ T_TEST(limits_lie_on_the_grounds_of_letters_and_below_the_letters)
     find_limits(&d, &line);
     for (size_t i = place_of(&d, line); i < d.shape_count; i++)
         T_TRUE(d.shapes[i].kind != TTS_SHAPE_BOX ||
-               d.shapes[i].fill.alpha == 255); /* keys are opaque, grounds are not */
+               d.shapes[i].fill.alpha == 255); /* keys are opaque, grounds are translucent */
     T_TRUE(place_of(&d, chart_find_text(&d, "9636 MB")) > place_of(&d, line));
     T_TRUE(place_of(&d, chart_find_text(&d, "Total: 8279 MB")) > place_of(&d, line));
     tts_drawing_release(&d);
@@ -402,8 +401,7 @@ T_TEST(twelve_runs_are_a_landscape_page_and_more_are_rows)
     tts_drawing_release(&all);
 }
 
-/* --- nothing overlaps, nothing is clipped ---------------------------------------------------
- */
+/* ---- nothing overlaps, nothing is clipped ---- */
 
 static int64_t random_size(uint64_t *rng)
 {

@@ -12,7 +12,7 @@ T_TEST(a_share_is_rounded_to_a_tenth)
     expect(713536, 779072, "91.6 %"); /* 91.588 */
     expect(1, 3, "33.3 %");
     expect(2, 3, "66.7 %");
-    expect(1, 400, "0.3 %"); /* a half goes up */
+    expect(1, 400, "0.3 %"); /* a half is rounded up */
     expect(1, 2, "50.0 %");
     expect(UINT64_C(1) << 45, UINT64_C(1) << 46, "50.0 %");
 }

@@ -1,4 +1,4 @@
-#include "views/perfetto.h"
+#include "views/trace/perfetto.h"
 
 #include "harness/item_rig.h"
 #include "harness/t.h"
@@ -71,7 +71,7 @@ static void drop(void)
     free(bytes);
 }
 
-/* The n-th event of a type, from 0; its packet in *packet. */
+/* Returns the n-th event of a type, from 0, and its packet in *packet. */
 static const Pf__TrackEvent *event(uint32_t type, size_t n, const Pf__Packet **packet)
 {
     for (size_t i = 0; i < packet_count; i++) {
@@ -95,7 +95,7 @@ static const Pf__Track *track_of(const Pf__TrackEvent *at)
     return NULL;
 }
 
-/* All sequences have the same names. */
+/* Finds an annotation. All sequences have the same names. */
 static const Pf__Annotation *annotation(const Pf__TrackEvent *at, const char *name)
 {
     const Pf__Interned *names = packets[0]->interned_data;
@@ -309,7 +309,7 @@ T_TEST(phases_are_a_sequence_of_their_own)
     T_TRUE(first->trusted_packet_sequence_id == 2 && last->trusted_packet_sequence_id == 2);
     T_TRUE(first->sequence_flags == 1 && !last->has_sequence_flags &&
            !open->has_sequence_flags);
-    T_EQ(packets[packet_count - 1]->track_event->type, BEGIN); /* nothing ends it */
+    T_EQ(packets[packet_count - 1]->track_event->type, BEGIN); /* the slice has no end */
     drop();
 }
 

@@ -1,7 +1,7 @@
 #include "harness/chart_check.h"
 #include "harness/chart_rig.h"
 #include "torture/heap.h"
-#include "views/chartparts.h"
+#include "views/chart/chartparts.h"
 
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ T_TEST(the_published_runs_show_phases_lines_limit_and_peak)
     tts_drawing_release(&d);
 }
 
-/* The phases of a run with micro steps, as the training program names them. */
+/* Fills in the phases of a run with micro steps, with the names of the training program. */
 static void micro_steps(size_t at)
 {
     static const char *const names[] = {
@@ -150,7 +150,7 @@ T_TEST(a_step_is_as_high_as_its_figure)
     const struct tts_svg_point *points = d.points + line->points;
     for (size_t i = 0; i < 4; i++)
         T_TRUE(points[2 * i].y == points[2 * i + 1].y && points[2 * i].x < points[2 * i + 1].x);
-    /* 1863.25, 5572.01, 5764.96, 7428.04: differences are in proportion. */
+    /* 1863.25, 5572.01, 5764.96, 7428.04: the differences are to scale. */
     double a = (double)(points[0].y - points[2].y), b = (double)(points[0].y - points[6].y);
     T_TRUE(a / b > (5572.01 - 1863.25) / (7428.04 - 1863.25) - 0.001);
     T_TRUE(a / b < (5572.01 - 1863.25) / (7428.04 - 1863.25) + 0.001);
@@ -279,8 +279,7 @@ T_TEST(runs_of_very_different_size_get_scales_of_their_own)
     tts_drawing_release(&d);
 }
 
-/* --- any number of phases ------------------------------------------------------------------
- */
+/* ---- any number of phases ---- */
 
 static void random_phases(size_t run, size_t count, uint64_t *rng)
 {
@@ -345,7 +344,7 @@ T_TEST(three_hundred_phases_are_thinned_out)
     T_TRUE(names >= 20 && names <= 60);
     T_EQ(count_steps(&d, "current", &line), 1);
     T_EQ(line->point_count, 600);
-    /* The value stays within the plot, whose end that line reaches. */
+    /* The value stays inside the plot, although the line reaches its end. */
     const struct tts_drawn *value = chart_find_text(&d, "12.99 MB");
     int64_t right = d.points[line->points + 599].x;
     T_TRUE(value->box.x + value->box.width / 2 < right);

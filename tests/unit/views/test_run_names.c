@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "views/run_names.h"
+#include "views/run/run_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -23,7 +23,7 @@ T_TEST(what_a_terminal_obeys_is_a_question_mark)
     T_STR_EQ(safe("a\xe2\x80\xae"
                   "b",
                   20),
-             "a?b"); /* turns the line round */
+             "a?b"); /* changes the direction of the text */
     T_STR_EQ(safe("\xef\xbb\xbf"
                   "x",
                   20),

@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "harness/t.h"
 #include "ttscope/status.h"
-#include "views/sarif.h"
+#include "views/finding/sarif.h"
 
 #include <string.h>
 
@@ -138,5 +138,6 @@ T_TEST(texts_that_run_together_have_another_fingerprint)
            tts_sarif_mix(tts_sarif_mix(init, "a"), "bc"));
     T_TRUE(tts_sarif_mix(init, "") != init);
     T_TRUE(tts_sarif_mix(init, "a") == tts_sarif_mix(init, "a"));
-    T_TRUE(tts_sarif_mix(init, "") == UINT64_C(0xaf63bd4c8601b7df)); /* FNV-1a of one 0 */
+    /* FNV-1a of one zero byte. */
+    T_TRUE(tts_sarif_mix(init, "") == UINT64_C(0xaf63bd4c8601b7df));
 }

@@ -6,7 +6,7 @@
 
 enum { LINE = 80 };
 
-/* What is said: letters up to a column, then `text`. */
+/* Returns the output for letters up to a column, followed by `text`. */
 static const char *said(size_t column, const char *text)
 {
     static char out[512];

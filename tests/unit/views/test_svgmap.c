@@ -1,12 +1,12 @@
 #include "device/space.h"
 #include "harness/t.h"
-#include "views/svgmap.h"
+#include "views/map/svgmap.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a small judge of XML --------------------------------------------------------------- */
+/* ---- a small judge of XML ---- */
 
 enum { DEPTH_MAX = 32, NAME_MAX_BYTES = 32 };
 
@@ -23,7 +23,8 @@ static const char *skip_attributes(const char *at)
     return at;
 }
 
-/* Every element is closed in order, text has no bare markup, and there is one root. */
+/* Checks that every element is closed in order, that text has no bare markup, and that there is
+ * one root. Returns the number of elements. */
 static size_t count_elements(const char *text)
 {
     char open[DEPTH_MAX][NAME_MAX_BYTES];
@@ -58,7 +59,7 @@ static size_t count_elements(const char *text)
     return count;
 }
 
-/* --- maps ------------------------------------------------------------------------------- */
+/* ---- maps ---- */
 
 static struct tts_addrmap *new_map(uint64_t size, uint64_t offset)
 {
@@ -78,12 +79,12 @@ static void add(struct tts_addrmap *map, enum tts_addrmap_change change, uint64_
         after.free_bytes += bytes;
     after.taken_bytes = after.total_bytes - after.free_bytes;
     after.largest_free_bytes = after.free_bytes / 2;
-    /* Operation 1 stands in line 11. */
+    /* Operation 1 is in line 11. */
     struct tts_addrmap_event event = {change, address, bytes, map->operations + 11};
     tts_addrmap_add(map, &event, &after);
 }
 
-/* The drawing, to be freed; the map is freed here. */
+/* Frees the map and returns the drawing. The caller frees it. */
 static char *draw(struct tts_addrmap *map, const char *name)
 {
     char *text;
@@ -109,8 +110,8 @@ static void expect_parts(char *text, const char *const *parts)
 
 T_TEST(a_block_is_drawn_where_and_when_it_was)
 {
-    /* Plot: 930 x 400 from (98, 180). Four operations, the lower half taken in the second and
-     * third, a quarter at the top from the third on. */
+    /* The plot is 930 x 400 from (98, 180). There are four operations. The lower half is taken
+     * in the second and third, a quarter at the top from the third on. */
     struct tts_addrmap *map = new_map(1000, 5000);
     add(map, TTS_ADDRMAP_NOTHING, 0, 0);
     add(map, TTS_ADDRMAP_TAKEN, 5000, 500);
@@ -135,7 +136,7 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
 {
     struct tts_addrmap *map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_TAKEN, 0, 400);
-    add(map, TTS_ADDRMAP_FAILED, 0, 600); /* as much as is free */
+    add(map, TTS_ADDRMAP_FAILED, 0, 600); /* exactly the free bytes */
     add(map, TTS_ADDRMAP_FAILED, 0, 320);
     add(map, TTS_ADDRMAP_FAILED, 0, 601);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
@@ -179,7 +180,7 @@ T_TEST(every_request_that_fails_is_in_the_headline)
     struct tts_addrmap *map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_TAKEN, 0, 400);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
-    add(map, TTS_ADDRMAP_NOT_CUT, 0, 0); /* no request */
+    add(map, TTS_ADDRMAP_NOT_CUT, 0, 0); /* not a request */
     expect_parts(
         draw(map, "x"),
         (const char *const[]){">1 of 2 requests failed: the exact range was not free.<", NULL});
@@ -205,7 +206,7 @@ T_TEST(every_request_that_fails_is_in_the_headline)
                                        NULL});
 }
 
-/* Operation 2 of 4: the lane is 930 x 16 from (98, 588). */
+/* Operation 2 of 4. The lane is 930 x 16 from (98, 588). */
 T_TEST(a_range_that_is_not_free_is_in_the_lane_of_failed_requests)
 {
     for (int outside = 0; outside < 2; outside++) {
@@ -224,7 +225,7 @@ T_TEST(very_many_ranges_that_are_not_free_do_not_hide_the_map)
 {
     static const struct {
         int count;
-        const char *opacity; /* NULL: no dots at all */
+        const char *opacity; /* NULL: no dots */
     } cases[] = {{72, "stroke-opacity=\"1\""}, {200, "stroke-opacity=\".4\""}, {201, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tts_addrmap *map = new_map(1000, 0);
@@ -257,7 +258,7 @@ T_TEST(the_legend_of_failed_requests_has_the_colors_that_occur)
     free(text);
 }
 
-/* The panel is 180 high from y 638; both operations are 465 wide. */
+/* The panel is 180 high from y 638. Both operations are 465 wide. */
 T_TEST(a_request_beyond_the_scale_points_up)
 {
     struct tts_addrmap *map = new_map(1000, 0);
@@ -320,13 +321,13 @@ T_TEST(cut_and_leaked_parts_have_their_own_look)
                                        "fill=\"#8e5bb5\"", ">below the limit<", NULL});
 }
 
-/* Merged columns: an operation is 0.7265625 pixels wide, a column two of them. */
+/* Columns are merged: an operation is 0.7265625 pixels wide, a column has two operations. */
 T_TEST(a_long_history_is_drawn_in_cells)
 {
     struct tts_addrmap *map = new_map(2000, 0);
     for (int i = 0; i < 320; i++)
         add(map, TTS_ADDRMAP_NOTHING, 0, 0);
-    add(map, TTS_ADDRMAP_TAKEN, 0, 1005); /* a hundred rows, and half of the next */
+    add(map, TTS_ADDRMAP_TAKEN, 0, 1005); /* a hundred rows and half of the next */
     for (int i = 0; i < 639; i++)
         add(map, TTS_ADDRMAP_NOTHING, 0, 0);
     add(map, TTS_ADDRMAP_GIVEN, 0, 1005);
@@ -345,7 +346,7 @@ T_TEST(a_long_history_is_drawn_in_cells)
                               "1,280 operations", NULL});
 }
 
-/* As bad as it can be: no two neighbours alike, every step of size failed. */
+/* Makes the worst case: no two neighbours are equal, and every size step failed. */
 static struct tts_addrmap *noise(uint64_t seed)
 {
     struct tts_addrmap *map = new_map(TTS_SPACE_MAX_BYTES, UINT64_C(1) << 63);

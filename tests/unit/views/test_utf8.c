@@ -5,7 +5,7 @@
 
 static void expect(const char *bytes, size_t len, size_t used, uint32_t code)
 {
-    /* The bytes stand at the end of their memory, so that a look past them is seen. */
+    /* The bytes are at the end of their memory, so that the sanitizer sees a read past them. */
     char memory[8];
     uint32_t got = 0;
     char *at = memory + sizeof memory - len;

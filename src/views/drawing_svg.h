@@ -1,9 +1,0 @@
-/* drawing_svg.h: a drawing as an SVG document of its own, with real text. The same drawing
- * gives the same bytes. Errors are the stream's. */
-#pragma once
-
-#include "views/drawing.h"
-
-#include <stdio.h>
-
-void tts_drawing_write_svg(const struct tts_drawing *d, FILE *out);

@@ -1,0 +1,15 @@
+/* blocktable.h: writes the blocks of a space as text, in the form of the runtime's dump: the
+ * free blocks of each size class by address, the unused ids, then all blocks by id. Addresses
+ * are relative to the start of the space, as in the runtime; the heading says so. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "device/space.h"
+#include "ttscope/status.h"
+
+#include <stdio.h>
+
+/* `alloc` is used for the table during the call; NULL is the C library's. TTS_E_NOMEM. The
+ * caller checks the stream for errors. */
+TTS_NODISCARD enum tts_status tts_blocktable_write(const struct tts_space *space,
+                                                   const struct tts_alloc *alloc, FILE *out);

@@ -1,0 +1,39 @@
+/* tracefile.h: facts about a file, which its export repeats. Plain value; the texts are
+ * borrowed. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tts_tracefile {
+    const char *path;    /* as given by the user */
+    const char *program; /* recorded program; NULL: not known */
+    uint64_t pid;        /* 0: not known */
+    bool is_recording;   /* false: a graph trace */
+    bool has_times;
+    uint64_t start_ns, start_realtime_ns; /* of a recording */
+};
+
+/* The text that says how time is shown for files without times. */
+#define TTS_TRACEFILE_NO_TIMES "no times in the file: one microsecond for each event"
+/* Returns the source of the times as a text. */
+static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
+{
+    if (!file->has_times)
+        return TTS_TRACEFILE_NO_TIMES;
+    return file->is_recording ? "the recorder's monotonic clock"
+                              : "durations of functions, one after the other: time between "
+                                "functions is not known";
+}
+
+/* Returns a process number that is not 0 and fits into 31 bits. */
+static inline uint32_t tts_tracefile_pid(const struct tts_tracefile *file)
+{
+    return file->pid > 0 && file->pid <= INT32_MAX ? (uint32_t)file->pid : 1;
+}
+static inline const char *tts_tracefile_program(const struct tts_tracefile *file)
+{
+    if (file->program && file->program[0])
+        return file->program;
+    return file->is_recording ? "(recording)" : "(graph trace)";
+}
