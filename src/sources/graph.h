@@ -8,6 +8,8 @@
 #include "sources/json_pull.h"
 #include "ttscope/alloc.h"
 
+enum { TTS_GRAPH_DEPTH = 1024 }; /* functions inside each other that have a name */
+
 struct tts_graph;
 
 /* Can these first bytes be a graph trace? '[' or '{' behind blanks, and before them what some
@@ -24,6 +26,12 @@ TTS_NODISCARD enum tts_status tts_graph_open_from(const struct tts_jsonpull_sour
                                                   const struct tts_alloc *alloc,
                                                   struct tts_graph **out,
                                                   struct tts_error *err);
+/* For tests: source->before is borrowed for life, and the sizes of windows and pieces are used.
+ */
+TTS_NODISCARD enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
+                                                    const struct tts_alloc *alloc,
+                                                    struct tts_graph **out,
+                                                    struct tts_error *err);
 void tts_graph_close(struct tts_graph *graph); /* NULL is fine */
 
 /* From now on `fn` is told after every read how many bytes there were so far: also where no
@@ -78,3 +86,6 @@ const struct tts_graph_note *tts_graph_note(const struct tts_graph *graph,
                                             enum tts_graph_note_kind kind);
 /* Does that kind make the answer a partial one? */
 bool tts_graph_note_is_bad(enum tts_graph_note_kind kind);
+
+/* Walks every known buffer; for tests. */
+bool tts_graph_is_valid(const struct tts_graph *graph);

@@ -91,13 +91,3 @@ TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json,
 TTS_NODISCARD enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out,
                                                    bool *is_given, bool *is_good,
                                                    struct tts_error *err);
-
-/* "{[(x=0,y=0) - (x=7,y=7)], ...}" as the runtime writes sets of cores; "{}" is none. False:
- * it is something else, or has more than TTS_RANGES_MAX ranges. */
-bool tts_node_parse_ranges(const char *text, size_t len, struct tts_core_range *out,
-                           uint32_t *count);
-
-/* Reads the chips in "[{"device_id":0,"mesh_device_id":0,"address":64}, ...]", the
- * device_tensors of a tensor. Returns how many of them are readable from the start of the list,
- * at most TTS_NODE_PAIRS_MAX. The rest is ignored. */
-uint32_t tts_node_parse_pairs(const char *text, size_t len, struct tts_node_pair *out);

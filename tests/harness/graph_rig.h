@@ -3,7 +3,7 @@
 
 #include "harness/t.h"
 #include "model/follow.h"
-#include "sources/graph_inside.h"
+#include "sources/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static inline void rig_read_source(struct rig *rig, const struct tts_jsonpull_so
         rig->notes[kind] = *tts_graph_note(graph, (enum tts_graph_note_kind)kind);
     tts_fold_health(tts_follow_fold(follow), &rig->health);
     rig->live = tts_fold_collect(tts_follow_fold(follow), NULL, 0);
-    T_TRUE(tts_graph_table_is_valid(&graph->table));
+    T_TRUE(tts_graph_is_valid(graph));
     tts_follow_free(follow);
     tts_graph_close(graph);
 }

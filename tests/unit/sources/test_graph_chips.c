@@ -1,3 +1,4 @@
+#include "base/compiler.h"
 #include "harness/graph_rig.h"
 
 /* Random traces of 1 to 8 chips, as the runtime writes them, beside a plain count of what is on

@@ -1,4 +1,5 @@
 #include "harness/graph_rig.h"
+#include "sources/graph_devices.h"
 
 /* Which devices are meshes and which are chips, told from who has buffers and who has parts. */
 
