@@ -24,20 +24,20 @@ static uint32_t hash_held(const struct tts_devseq_names *names, int key,
                                               (uint64_t)held->buffer.pool);
 }
 
-static bool has_name(const void *held, uint32_t place, const void *name)
+static bool is_entry_named(const void *held, uint32_t place, const void *name)
 {
     return memcmp(&((const struct tts_devseq_held *)held)[place].name, name,
                   sizeof(struct tts_devseq_name)) == 0;
 }
 
-static bool has_place(const void *held, uint32_t place, const void *like)
+static bool is_entry_at(const void *held, uint32_t place, const void *like)
 {
     const struct tts_buffer *buffer = &((const struct tts_devseq_held *)held)[place].buffer;
     const struct tts_buffer *wanted = like;
     return buffer->pool == wanted->pool && buffer->address == wanted->address;
 }
 
-static bool is_in(int key, const struct tts_devseq_held *held)
+static bool is_listed(int key, const struct tts_devseq_held *held)
 {
     return key == BY_NAME || (held->live && held->buffer.placed);
 }
@@ -47,7 +47,7 @@ static struct tts_devseq_held *held_at(struct tts_devseq_names *names, uint32_t 
     return place == TTS_HASHTABLE_NONE ? NULL : &names->held[place];
 }
 
-static struct tts_hashtable *table_of(struct tts_devseq_names *names, int key)
+static struct tts_hashtable *place_table(struct tts_devseq_names *names, int key)
 {
     names->tables[key].alloc = names->alloc;
     return &names->tables[key];
@@ -56,16 +56,17 @@ static struct tts_hashtable *table_of(struct tts_devseq_names *names, int key)
 struct tts_devseq_held *tts_devseq_names_find(struct tts_devseq_names *names,
                                               const struct tts_devseq_name *name)
 {
-    return held_at(names, tts_hashtable_find(table_of(names, BY_NAME), hash_name(names, name),
-                                             has_name, names->held, name));
+    return held_at(names,
+                   tts_hashtable_find(place_table(names, BY_NAME), hash_name(names, name),
+                                      is_entry_named, names->held, name));
 }
 
 struct tts_devseq_held *tts_devseq_names_at(struct tts_devseq_names *names, enum tts_pool pool,
                                             uint64_t address)
 {
     const struct tts_devseq_held like = {.buffer = {.pool = pool, .address = address}};
-    return held_at(names, tts_hashtable_find(table_of(names, BY_PLACE),
-                                             hash_held(names, BY_PLACE, &like), has_place,
+    return held_at(names, tts_hashtable_find(place_table(names, BY_PLACE),
+                                             hash_held(names, BY_PLACE, &like), is_entry_at,
                                              names->held, &like.buffer));
 }
 
@@ -82,8 +83,8 @@ struct tts_devseq_held *tts_devseq_names_add(struct tts_devseq_names *names,
     names->held = held;
     held += names->count;
     *held = (struct tts_devseq_held){.name = *name};
-    if (tts_hashtable_reserve(table_of(names, BY_PLACE), names->count + 1) != TTS_OK ||
-        tts_hashtable_add(table_of(names, BY_NAME), hash_name(names, name),
+    if (tts_hashtable_reserve(place_table(names, BY_PLACE), names->count + 1) != TTS_OK ||
+        tts_hashtable_add(place_table(names, BY_NAME), hash_name(names, name),
                           (uint32_t)names->count) != TTS_OK)
         return NULL;
     names->count++;
@@ -97,10 +98,10 @@ void tts_devseq_names_bind(struct tts_devseq_names *names, struct tts_devseq_hel
     assert(!buffer->placed || !tts_devseq_names_at(names, buffer->pool, buffer->address));
     held->live = true;
     held->buffer = *buffer;
-    if (!is_in(BY_PLACE, held))
+    if (!is_listed(BY_PLACE, held))
         return;
     enum tts_status status =
-        tts_hashtable_add(table_of(names, BY_PLACE), hash_held(names, BY_PLACE, held),
+        tts_hashtable_add(place_table(names, BY_PLACE), hash_held(names, BY_PLACE, held),
                           (uint32_t)(held - names->held));
     assert(status == TTS_OK); /* room was made when the entry was added */
     (void)status;
@@ -114,15 +115,15 @@ static void free_sharding(struct tts_devseq_names *names, struct tts_devseq_held
 }
 
 /* Takes entry `idx` out of a table; the last entry will be in its place. */
-static void unlist(struct tts_devseq_names *names, int key, uint32_t idx)
+static void unlist_entry(struct tts_devseq_names *names, int key, uint32_t idx)
 {
     const struct tts_devseq_held *held = &names->held[idx];
     uint32_t last_idx = (uint32_t)names->count - 1;
     const struct tts_devseq_held *last = &names->held[last_idx];
-    if (is_in(key, held))
-        tts_hashtable_remove(table_of(names, key), hash_held(names, key, held), idx);
-    if (last != held && is_in(key, last))
-        tts_hashtable_move(table_of(names, key), hash_held(names, key, last), last_idx, idx);
+    if (is_listed(key, held))
+        tts_hashtable_remove(place_table(names, key), hash_held(names, key, held), idx);
+    if (last != held && is_listed(key, last))
+        tts_hashtable_move(place_table(names, key), hash_held(names, key, last), last_idx, idx);
 }
 
 void tts_devseq_names_remove(struct tts_devseq_names *names, struct tts_devseq_held *held)
@@ -130,8 +131,8 @@ void tts_devseq_names_remove(struct tts_devseq_names *names, struct tts_devseq_h
     uint32_t idx = (uint32_t)(held - names->held);
     assert(idx < names->count);
     free_sharding(names, held);
-    unlist(names, BY_NAME, idx);
-    unlist(names, BY_PLACE, idx);
+    unlist_entry(names, BY_NAME, idx);
+    unlist_entry(names, BY_PLACE, idx);
     *held = names->held[--names->count];
 }
 

@@ -26,25 +26,27 @@ void tts_devseq_run_release(struct tts_devseq_run *run)
 
 /* --- names ------------------------------------------------------------------------------ */
 
-static bool has_name(const struct tts_devseq_line *line)
+static bool is_named(const struct tts_devseq_line *line)
 {
     return line->name.text[0] != '\0';
 }
 
 /* May this name be given? Also where the line has none. */
-static enum tts_status check_name(struct tts_devseq_run *run,
-                                  const struct tts_devseq_line *line, struct tts_error *err)
+static enum tts_status check_name_free(struct tts_devseq_run *run,
+                                       const struct tts_devseq_line *line,
+                                       struct tts_error *err)
 {
     struct tts_devseq_held *held =
-        has_name(line) ? tts_devseq_names_find(&run->names, &line->name) : NULL;
+        is_named(line) ? tts_devseq_names_find(&run->names, &line->name) : NULL;
     if (!held || !held->live)
         return TTS_OK;
     return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use, free it first",
                          line->name.text);
 }
 
-static enum tts_status find_name(struct tts_devseq_run *run, const struct tts_devseq_line *line,
-                                 struct tts_devseq_held **out, struct tts_error *err)
+static enum tts_status find_named_buffer(struct tts_devseq_run *run,
+                                         const struct tts_devseq_line *line,
+                                         struct tts_devseq_held **out, struct tts_error *err)
 {
     *out = tts_devseq_names_find(&run->names, &line->name);
     if (*out)
@@ -62,7 +64,7 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
                                     const struct tts_devseq_line *line, struct tts_error *err)
 {
     const struct tts_alloc *alloc = run->names.alloc;
-    if (!has_name(line))
+    if (!is_named(line))
         return TTS_OK;
     struct tts_devseq_held *held = tts_devseq_names_find(&run->names, &line->name);
     if (!held)
@@ -86,9 +88,9 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
     return TTS_OK;
 }
 
-static void bind_name(struct tts_devseq_run *run, const struct tts_devseq_step *step)
+static void bind_buffer_name(struct tts_devseq_run *run, const struct tts_devseq_step *step)
 {
-    if (!has_name(&step->line))
+    if (!is_named(&step->line))
         return;
     struct tts_devseq_held *held = tts_devseq_names_find(&run->names, &step->line.name);
     held->page_bytes = step->line.page_bytes;
@@ -99,8 +101,8 @@ static void bind_name(struct tts_devseq_run *run, const struct tts_devseq_step *
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-static void note_failure(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                         uint64_t line_no)
+static void note_alloc_failure(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                               uint64_t line_no)
 {
     step->failed = true;
     step->failure = *tts_device_failure(run->device);
@@ -108,8 +110,8 @@ static void note_failure(struct tts_devseq_run *run, struct tts_devseq_step *ste
         run->counts.first_failure_line = line_no;
 }
 
-static void note_refusal(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                         enum tts_status status)
+static void note_alloc_refusal(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                               enum tts_status status)
 {
     struct tts_devseq_result *result = &step->line.result;
     const struct tts_failure *failure = &step->failure;
@@ -125,8 +127,8 @@ static void note_refusal(struct tts_devseq_run *run, struct tts_devseq_step *ste
         failure->kind == TTS_FAILURE_SPACE && failure->block_bytes <= failure->free_bytes;
 }
 
-static void note_buffer(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                        uint64_t line_no)
+static void note_buffer_address(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                                uint64_t line_no)
 {
     struct tts_pool_stats stats;
     struct tts_devseq_result *result = &step->line.result;
@@ -145,8 +147,9 @@ static void note_buffer(struct tts_devseq_run *run, struct tts_devseq_step *step
     }
 }
 
-static enum tts_status allocate(struct tts_devseq_run *run, const struct tts_devseq_line *line,
-                                struct tts_buffer *buffer, struct tts_error *err)
+static enum tts_status allocate_named(struct tts_devseq_run *run,
+                                      const struct tts_devseq_line *line,
+                                      struct tts_buffer *buffer, struct tts_error *err)
 {
     struct tts_shard shard;
     struct tts_distribution distribution;
@@ -161,27 +164,27 @@ static enum tts_status allocate(struct tts_devseq_run *run, const struct tts_dev
 static enum tts_status run_buffer(struct tts_devseq_run *run, struct tts_devseq_step *step,
                                   uint64_t line_no, struct tts_error *err)
 {
-    enum tts_status status = check_name(run, &step->line, err);
+    enum tts_status status = check_name_free(run, &step->line, err);
     if (status == TTS_OK)
         status = reserve_name(run, &step->line, err);
     if (status != TTS_OK)
         return status;
     uint64_t failures = tts_device_failures(run->device);
-    status = allocate(run, &step->line, &step->buffer, err);
+    status = allocate_named(run, &step->line, &step->buffer, err);
     if (tts_device_failures(run->device) > failures)
-        note_failure(run, step, line_no);
+        note_alloc_failure(run, step, line_no);
     if (step->failed && (status == TTS_E_FULL || status == TTS_E_BELOW_LIMIT))
-        note_refusal(run, step, status);
+        note_alloc_refusal(run, step, status);
     else if (status == TTS_OK)
-        note_buffer(run, step, line_no);
+        note_buffer_address(run, step, line_no);
     else
         return status;
-    bind_name(run, step);
+    bind_buffer_name(run, step);
     return TTS_OK;
 }
 
-static enum tts_status no_pool(const struct tts_devseq_run *run, enum tts_pool pool,
-                               struct tts_error *err)
+static enum tts_status fail_no_pool(const struct tts_devseq_run *run, enum tts_pool pool,
+                                    struct tts_error *err)
 {
     return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' has no %s",
                          tts_device_chip(run->device)->name, tts_pool_name(pool));
@@ -204,7 +207,7 @@ static enum tts_status take_buffer(struct tts_devseq_run *run,
     struct tts_devseq_held *held;
     *found = false;
     if (line->has_address && !tts_device_pool(run->device, line->pool))
-        return no_pool(run, line->pool, err);
+        return fail_no_pool(run, line->pool, err);
     if (line->has_address) {
         held = tts_devseq_names_at(&run->names, line->pool, line->address);
         if (!held) {
@@ -212,7 +215,7 @@ static enum tts_status take_buffer(struct tts_devseq_run *run,
             return TTS_OK;
         }
     } else {
-        enum tts_status status = find_name(run, line, &held, err);
+        enum tts_status status = find_named_buffer(run, line, &held, err);
         if (status != TTS_OK)
             return status;
     }
@@ -251,7 +254,7 @@ static enum tts_status global_address(struct tts_devseq_run *run,
                                       struct tts_error *err)
 {
     struct tts_devseq_held *held;
-    enum tts_status status = find_name(run, line, &held, err);
+    enum tts_status status = find_named_buffer(run, line, &held, err);
     if (status != TTS_OK)
         return status;
     if (!held->live || held->buffer.pool != TTS_POOL_L1)
@@ -279,7 +282,7 @@ static enum tts_status run_cb(struct tts_devseq_run *run, struct tts_devseq_step
                         .total_bytes = line->bytes,
                         .indices = indices,
                         .index_count = line->index_count,
-                        .global = has_name(line)};
+                        .global = is_named(line)};
     for (size_t i = 0; i < line->index_count; i++)
         indices[i] = (struct tts_cb_index){line->indices[i], line->page_bytes};
     if (line->number > 0 && !cb.global)
@@ -297,18 +300,18 @@ static enum tts_status run_cb(struct tts_devseq_run *run, struct tts_devseq_step
 }
 
 /* The room of a core, less what it is over; larger for more room. */
-static int64_t spare(const struct tts_core_room *room)
+static int64_t spare_bytes(const struct tts_core_room *room)
 {
     return (int64_t)room->free_bytes - (int64_t)room->excess_bytes;
 }
 
-static void note_room(struct tts_devseq_run *run, uint64_t line_no)
+static void note_program_room(struct tts_devseq_run *run, uint64_t line_no)
 {
     struct tts_core_room room;
     const struct tts_cbs *cbs = tts_device_cbs(run->device);
     struct tts_cbs_floor floor = tts_device_floor(run->device);
     struct tts_core core = tts_cbs_tightest(cbs, &floor, &room);
-    if (run->tight.line > 0 && spare(&room) >= spare(&run->tight.room))
+    if (run->tight.line > 0 && spare_bytes(&room) >= spare_bytes(&run->tight.room))
         return;
     run->tight = (struct tts_devseq_tight){line_no, tts_cbs_program(cbs), core, room};
 }
@@ -319,9 +322,9 @@ static enum tts_status run_program(struct tts_devseq_run *run, struct tts_devseq
     uint64_t failures = tts_device_failures(run->device);
     enum tts_status status = tts_device_run_program(run->device, err);
     if (status == TTS_OK || status == TTS_E_FULL)
-        note_room(run, line_no);
+        note_program_room(run, line_no);
     if (tts_device_failures(run->device) > failures) {
-        note_failure(run, step, line_no);
+        note_alloc_failure(run, step, line_no);
         step->line.result.outcome = TTS_DEVSEQ_FAILED;
         run->counts.runs_failed++;
         return TTS_OK;
@@ -332,13 +335,13 @@ static enum tts_status run_program(struct tts_devseq_run *run, struct tts_devseq
 
 /* --- queries ---------------------------------------------------------------------------- */
 
-static enum tts_status run_stats(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                                 struct tts_error *err)
+static enum tts_status run_pool_stats(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                                      struct tts_error *err)
 {
     struct tts_pool_stats stats;
     uint64_t *value = step->line.result.value;
     if (!tts_device_stats(run->device, step->line.pool, &stats))
-        return no_pool(run, step->line.pool, err);
+        return fail_no_pool(run, step->line.pool, err);
     value[0] = stats.space.total_bytes;
     value[1] = stats.space.taken_bytes;
     value[2] = stats.space.free_bytes;
@@ -346,20 +349,20 @@ static enum tts_status run_stats(struct tts_devseq_run *run, struct tts_devseq_s
     return TTS_OK;
 }
 
-static enum tts_status no_grid(const struct tts_devseq_run *run, struct tts_error *err)
+static enum tts_status fail_no_grid(const struct tts_devseq_run *run, struct tts_error *err)
 {
     return tts_error_set(err, TTS_E_NOT_FOUND, "the grid of '%s' is not known, set 'grid'",
                          tts_device_chip(run->device)->name);
 }
 
-static enum tts_status run_room(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                                struct tts_error *err)
+static enum tts_status run_core_room(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                                     struct tts_error *err)
 {
     const struct tts_cbs *cbs = tts_device_cbs(run->device);
     struct tts_cbs_floor floor = tts_device_floor(run->device);
     struct tts_core_room room;
     if (!cbs)
-        return no_grid(run, err);
+        return fail_no_grid(run, err);
     if (tts_cbs_core(cbs, &floor, step->line.core, &room) != TTS_OK)
         return tts_error_set(err, TTS_E_INVALID, "core %u-%u is outside the grid of '%s'",
                              step->line.core.x, step->line.core.y,
@@ -370,8 +373,9 @@ static enum tts_status run_room(struct tts_devseq_run *run, struct tts_devseq_st
     return TTS_OK;
 }
 
-static enum tts_status page_of(struct tts_devseq_run *run, const struct tts_devseq_held *held,
-                               uint64_t idx, struct tts_page *out)
+static enum tts_status find_buffer_page(struct tts_devseq_run *run,
+                                        const struct tts_devseq_held *held, uint64_t idx,
+                                        struct tts_page *out)
 {
     const struct tts_pool_layout *layout = tts_device_layout(run->device, held->buffer.pool);
     const struct tts_banks_map *map = tts_device_map(run->device);
@@ -392,24 +396,24 @@ static enum tts_status page_of(struct tts_devseq_run *run, const struct tts_devs
     return status;
 }
 
-static enum tts_status run_page(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                                struct tts_error *err)
+static enum tts_status run_buffer_page(struct tts_devseq_run *run, struct tts_devseq_step *step,
+                                       struct tts_error *err)
 {
     struct tts_devseq_held *held;
     struct tts_page page;
-    enum tts_status status = find_name(run, &step->line, &held, err);
+    enum tts_status status = find_named_buffer(run, &step->line, &held, err);
     if (status != TTS_OK)
         return status;
     if (held->page_bytes == 0)
         return tts_error_set(err, TTS_E_INVALID, "'%s' has no pages of its own",
                              step->line.name.text);
     if (!tts_device_map(run->device))
-        return no_grid(run, err);
+        return fail_no_grid(run, err);
     if (!held->has_address) {
         step->line.result.outcome = TTS_DEVSEQ_NOT_PLACED;
         return TTS_OK;
     }
-    status = page_of(run, held, step->line.number, &page);
+    status = find_buffer_page(run, held, step->line.number, &page);
     if (status == TTS_E_RANGE)
         return tts_error_set(err, status, "'%s' has %" PRIu64 " pages, no page %" PRIu64,
                              step->line.name.text, held->buffer.size_bytes / held->page_bytes,
@@ -424,15 +428,15 @@ static enum tts_status run_page(struct tts_devseq_run *run, struct tts_devseq_st
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-static enum tts_status run_query(struct tts_devseq_run *run, struct tts_devseq_step *step,
-                                 struct tts_error *err)
+static enum tts_status run_device_query(struct tts_devseq_run *run,
+                                        struct tts_devseq_step *step, struct tts_error *err)
 {
     run->counts.queries++;
     if (step->line.kind == TTS_DEVSEQ_STATS)
-        return run_stats(run, step, err);
+        return run_pool_stats(run, step, err);
     if (step->line.kind == TTS_DEVSEQ_ROOM)
-        return run_room(run, step, err);
-    return run_page(run, step, err);
+        return run_core_room(run, step, err);
+    return run_buffer_page(run, step, err);
 }
 
 enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
@@ -466,7 +470,7 @@ enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
     case TTS_DEVSEQ_STATS:
     case TTS_DEVSEQ_ROOM:
     case TTS_DEVSEQ_PAGE:
-        return run_query(run, out, err);
+        return run_device_query(run, out, err);
     case TTS_DEVSEQ_BLANK:
     case TTS_DEVSEQ_KINDS:
         break;

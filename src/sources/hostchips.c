@@ -3,17 +3,91 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"
-#include "sources/hostchips_card.h"
+#include "ttscope/chip.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct host_card {
+    uint32_t code; /* in the serial */
+    enum tts_arch arch;
+    const char *type;   /* the driver's word for it */
+    const char *preset; /* of tts_chip_preset() */
+};
+
+enum { SERIAL_DIGITS = 16, CODE_SHIFT = 36, CODE_MASK = 0xffff };
+
+static const struct host_card cards[] = {
+    {0x14, TTS_ARCH_WORMHOLE, "n300", "n300"},
+    {0x18, TTS_ARCH_WORMHOLE, "n150", "n150"},
+    {0x35, TTS_ARCH_WORMHOLE, "galaxy-wormhole", "galaxy"},
+    {0x36, TTS_ARCH_BLACKHOLE, "p100", "p100"},
+    {0x40, TTS_ARCH_BLACKHOLE, "p150a", "p150"},
+    {0x41, TTS_ARCH_BLACKHOLE, "p150b", "p150"},
+    {0x42, TTS_ARCH_BLACKHOLE, "p150c", "p150"},
+    {0x43, TTS_ARCH_BLACKHOLE, "p100a", "p100"},
+    {0x44, TTS_ARCH_BLACKHOLE, "p300b", "p300"},
+    {0x45, TTS_ARCH_BLACKHOLE, "p300a", "p300"},
+    {0x46, TTS_ARCH_BLACKHOLE, "p300c", "p300"},
+    {0x47, TTS_ARCH_BLACKHOLE, "galaxy-blackhole", "galaxy-blackhole"},
+};
+
+static const struct pci_id {
+    uint64_t device;
+    enum tts_arch arch;
+} pci_ids[] = {
+    {0x401e, TTS_ARCH_WORMHOLE},
+    {0xb140, TTS_ARCH_BLACKHOLE},
+    {0xfaca, TTS_ARCH_GRAYSKULL},
+};
+
+enum { CARDS = sizeof cards / sizeof cards[0], PCI_IDS = sizeof pci_ids / sizeof pci_ids[0] };
+
+/* NULL: none that is known. A serial is 16 hex digits. */
+static const struct host_card *find_card_of_serial(const char *serial)
+{
+    uint64_t board;
+    if (strlen(serial) != SERIAL_DIGITS ||
+        tts_number_parse_hex(serial, SERIAL_DIGITS, &board) != TTS_OK)
+        return NULL;
+    for (size_t i = 0; i < CARDS; i++)
+        if (cards[i].code == (board >> CODE_SHIFT & CODE_MASK))
+            return &cards[i];
+    return NULL;
+}
+
+static const struct host_card *find_card_of_type(const char *type)
+{
+    for (size_t i = 0; i < CARDS; i++)
+        if (strcmp(cards[i].type, type) == 0)
+            return &cards[i];
+    return NULL;
+}
+
+/* Of a PCI device id as sysfs writes it, "0x401e". False: none that is known. */
+static bool find_card_arch(const char *pci_device, enum tts_arch *out)
+{
+    uint64_t device;
+    if (strncmp(pci_device, "0x", 2) != 0 ||
+        tts_number_parse_hex(pci_device + 2, strlen(pci_device + 2), &device) != TTS_OK)
+        return false;
+    for (size_t i = 0; i < PCI_IDS; i++) {
+        if (pci_ids[i].device == device) {
+            *out = pci_ids[i].arch;
+            return true;
+        }
+    }
+    return false;
+}
 
 enum {
     ATTRIBUTE_BYTES = 4096, /* of a file of sysfs */
@@ -23,7 +97,9 @@ enum {
 };
 
 #define CLASS_DIR "/sys/class/tenstorrent"
+
 #define MODULE_DIR "/sys/module/tenstorrent"
+
 #define PROC_DIR "/proc/driver/tenstorrent"
 
 static const char node_prefix[] = "tenstorrent!";
@@ -48,7 +124,7 @@ struct scan {
 
 /* The first `size` bytes of a file, how many there were, or -1. Only plain files are opened and
  * no link is followed, so that no tree can lead to a device node. */
-static ssize_t read_file(int dir, const char *name, char *out, size_t size)
+static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
 {
     struct stat info;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
@@ -69,7 +145,7 @@ static ssize_t read_file(int dir, const char *name, char *out, size_t size)
 }
 
 /* Foreign bytes as a text that can be shown. */
-static void clean(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
+static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 {
     while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
         len--;
@@ -81,21 +157,21 @@ static void clean(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 }
 
 /* "" when it is not there or cannot be read: in a reset the driver refuses to. */
-static void read_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
+static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
 {
     char raw[ATTRIBUTE_BYTES];
-    ssize_t len = read_file(dir, name, raw, sizeof raw);
-    clean(raw, len > 0 ? (size_t)len : 0, out);
+    ssize_t len = read_host_file(dir, name, raw, sizeof raw);
+    clean_text(raw, len > 0 ? (size_t)len : 0, out);
 }
 
 /* A directory to begin paths with: its descriptor, or -1 with errno set. */
-static int open_dir(int dir, const char *name)
+static int open_host_dir(int dir, const char *name)
 {
     return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* The same behind the root. */
-static int open_rooted(const char *root, const char *path)
+static int open_rooted_dir(const char *root, const char *path)
 {
     char full[PATH_BYTES];
     int wanted = snprintf(full, sizeof full, "%s%s", root, path);
@@ -103,7 +179,7 @@ static int open_rooted(const char *root, const char *path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    return open_dir(AT_FDCWD, full);
+    return open_host_dir(AT_FDCWD, full);
 }
 
 /* --- one chip --------------------------------------------------------------------------- */
@@ -116,19 +192,19 @@ static void read_pci_address(int entry_fd, char out[TTS_HOST_TEXT_MAX])
     size_t begin = whole ? (size_t)len : 0, end = begin;
     while (begin > 0 && target[begin - 1] != '/')
         begin--;
-    clean(target + begin, end - begin, out);
+    clean_text(target + begin, end - begin, out);
 }
 
-static void read_arch(int entry_fd, struct tts_hostchip *chip)
+static void read_chip_arch(int entry_fd, struct tts_hostchip *chip)
 {
     char id[TTS_HOST_TEXT_MAX] = "";
-    int pci_fd = open_dir(entry_fd, "device");
+    int pci_fd = open_host_dir(entry_fd, "device");
     if (pci_fd >= 0) {
-        read_attribute(pci_fd, "device", id);
+        read_chip_attribute(pci_fd, "device", id);
         close(pci_fd);
     }
-    const struct tts_hostcard *card = tts_hostcard_of_type(chip->card_type);
-    chip->arch_known = tts_hostcard_arch(id, &chip->arch);
+    const struct host_card *card = find_card_of_type(chip->card_type);
+    chip->arch_known = find_card_arch(id, &chip->arch);
     if (!chip->arch_known && card) {
         chip->arch = card->arch;
         chip->arch_known = true;
@@ -137,23 +213,23 @@ static void read_arch(int entry_fd, struct tts_hostchip *chip)
     chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
 }
 
-static void read_sysfs(int entry_fd, struct tts_hostchip *chip)
+static void read_chip_sysfs(int entry_fd, struct tts_hostchip *chip)
 {
-    read_attribute(entry_fd, "tt_serial", chip->serial);
-    read_attribute(entry_fd, "tt_asic_id", chip->asic_id);
-    read_attribute(entry_fd, "tt_card_type", chip->card_type);
-    read_attribute(entry_fd, "tt_fw_bundle_ver", chip->firmware);
+    read_chip_attribute(entry_fd, "tt_serial", chip->serial);
+    read_chip_attribute(entry_fd, "tt_asic_id", chip->asic_id);
+    read_chip_attribute(entry_fd, "tt_card_type", chip->card_type);
+    read_chip_attribute(entry_fd, "tt_fw_bundle_ver", chip->firmware);
     read_pci_address(entry_fd, chip->pci_address);
-    const struct tts_hostcard *card = tts_hostcard_of_serial(chip->serial);
+    const struct host_card *card = find_card_of_serial(chip->serial);
     if (chip->card_type[0] == '\0' && card)
-        clean(card->type, strlen(card->type), chip->card_type);
-    read_arch(entry_fd, chip);
+        clean_text(card->type, strlen(card->type), chip->card_type);
+    read_chip_arch(entry_fd, chip);
 }
 
 /* --- who has it open -------------------------------------------------------------------- */
 
 /* Keeps sorted[0..count) ascending and free of twins; returns the new count. */
-static size_t insert_once(uint32_t *sorted, size_t count, uint32_t value)
+static size_t insert_sorted(uint32_t *sorted, size_t count, uint32_t value)
 {
     size_t at = 0, end = count;
     while (at < end) {
@@ -183,16 +259,16 @@ static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_M
         if (tts_number_parse(text + at, end - at, &pid) != TTS_OK || pid > INT32_MAX)
             continue;
         assert(count < PIDS_SEEN_MAX);
-        count = insert_once(pids, count, (uint32_t)pid);
+        count = insert_sorted(pids, count, (uint32_t)pid);
     }
     return count;
 }
 
-static void read_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
+static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
 {
     char name[TTS_NUMBER_MAX + sizeof "/pids"];
     snprintf(name, sizeof name, "%" PRIu32 "/pids", chip->node);
-    ssize_t len = read_file(proc_fd, name, room->text, sizeof room->text);
+    ssize_t len = read_host_file(proc_fd, name, room->text, sizeof room->text);
     if (len < 0)
         return;
     chip->pids_known = true;
@@ -203,7 +279,7 @@ static void read_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *c
 
 /* --- all chips -------------------------------------------------------------------------- */
 
-static enum tts_status refuse(const struct scan *scan, int reason)
+static enum tts_status fail_host_dir(const struct scan *scan, int reason)
 {
     enum tts_status status = reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
     return tts_error_set_errno(
@@ -212,7 +288,7 @@ static enum tts_status refuse(const struct scan *scan, int reason)
 }
 
 /* "tenstorrent!0" is node 0. The driver gives no other names, not even "tenstorrent!00". */
-static bool parse_node(const char *name, uint32_t *out)
+static bool parse_chip_node(const char *name, uint32_t *out)
 {
     const size_t prefix = sizeof node_prefix - 1;
     uint64_t node;
@@ -227,7 +303,7 @@ static bool parse_node(const char *name, uint32_t *out)
 }
 
 /* Directories come in any order: of too many chips the lowest are kept. */
-static void add_node(struct scan *scan, uint32_t node)
+static void add_chip_node(struct scan *scan, uint32_t node)
 {
     scan->nodes_seen++;
     if (scan->node_count == TTS_HOST_CHIPS_MAX) {
@@ -235,46 +311,46 @@ static void add_node(struct scan *scan, uint32_t node)
             return;
         scan->node_count--;
     }
-    scan->node_count = insert_once(scan->nodes, scan->node_count, node);
+    scan->node_count = insert_sorted(scan->nodes, scan->node_count, node);
     assert(scan->node_count <= TTS_HOST_CHIPS_MAX);
 }
 
-static enum tts_status list_nodes(struct scan *scan)
+static enum tts_status list_chip_nodes(struct scan *scan)
 {
     struct dirent *entry;
     errno = 0;
     while ((entry = readdir(scan->class_dir))) {
         uint32_t node;
-        if (parse_node(entry->d_name, &node))
-            add_node(scan, node);
+        if (parse_chip_node(entry->d_name, &node))
+            add_chip_node(scan, node);
         errno = 0;
     }
-    return errno == 0 ? TTS_OK : refuse(scan, errno);
+    return errno == 0 ? TTS_OK : fail_host_dir(scan, errno);
 }
 
 /* A chip that has gone since the directory was listed is left out. */
-static enum tts_status add_chip(const struct scan *scan, uint32_t node, struct pid_room *room,
-                                struct tts_hostchips *found)
+static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
+                                     struct pid_room *room, struct tts_hostchips *found)
 {
     char name[sizeof node_prefix + TTS_NUMBER_MAX];
     snprintf(name, sizeof name, "%s%" PRIu32, node_prefix, node);
-    int entry_fd = open_dir(dirfd(scan->class_dir), name);
+    int entry_fd = open_host_dir(dirfd(scan->class_dir), name);
     if (entry_fd < 0) {
         bool gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENODEV;
-        return gone ? TTS_OK : refuse(scan, errno);
+        return gone ? TTS_OK : fail_host_dir(scan, errno);
     }
     assert(found->count < TTS_HOST_CHIPS_MAX);
     struct tts_hostchip *chip = &found->chips[found->count++];
     *chip = (struct tts_hostchip){.node = node};
-    read_sysfs(entry_fd, chip);
+    read_chip_sysfs(entry_fd, chip);
     close(entry_fd);
-    read_pids(scan->proc_fd, room, chip);
+    read_chip_pids(scan->proc_fd, room, chip);
     return TTS_OK;
 }
 
-static enum tts_status add_chips(struct scan *scan, struct tts_hostchips *found)
+static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *found)
 {
-    enum tts_status status = list_nodes(scan);
+    enum tts_status status = list_chip_nodes(scan);
     if (status != TTS_OK || scan->node_count == 0)
         return status;
     const struct tts_alloc *alloc = scan->alloc;
@@ -285,7 +361,7 @@ static enum tts_status add_chips(struct scan *scan, struct tts_hostchips *found)
     if (!found->chips)
         status = tts_error_set(scan->err, TTS_E_NOMEM, "out of memory for the list of chips");
     for (size_t i = 0; status == TTS_OK && i < scan->node_count; i++)
-        status = add_chip(scan, scan->nodes[i], room, found);
+        status = add_host_chip(scan, scan->nodes[i], room, found);
     if (room)
         alloc->free(alloc->ctx, room, sizeof *room);
     found->left_out = scan->nodes_seen - scan->node_count;
@@ -293,9 +369,9 @@ static enum tts_status add_chips(struct scan *scan, struct tts_hostchips *found)
 }
 
 /* NULL with errno set. */
-static DIR *open_class(const char *root)
+static DIR *open_class_dir(const char *root)
 {
-    int path_fd = open_rooted(root, CLASS_DIR);
+    int path_fd = open_rooted_dir(root, CLASS_DIR);
     if (path_fd < 0)
         return NULL;
     int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -308,13 +384,13 @@ static DIR *open_class(const char *root)
     return dir;
 }
 
-static void read_driver(const char *root, struct tts_hostchips *found)
+static void read_driver_version(const char *root, struct tts_hostchips *found)
 {
-    int fd = open_rooted(root, MODULE_DIR);
+    int fd = open_rooted_dir(root, MODULE_DIR);
     if (fd < 0)
         return;
     found->driver_loaded = true;
-    read_attribute(fd, "version", found->driver_version);
+    read_chip_attribute(fd, "version", found->driver_version);
     close(fd);
 }
 
@@ -324,17 +400,17 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     struct scan scan = {.root = root, .alloc = alloc ? alloc : tts_alloc_libc(), .err = err};
     struct tts_hostchips found = {.alloc = scan.alloc};
     enum tts_status status = TTS_OK;
-    read_driver(root, &found);
-    scan.class_dir = open_class(root);
+    read_driver_version(root, &found);
+    scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
         found.driver_loaded = true; /* nothing else makes this class */
-        scan.proc_fd = open_rooted(root, PROC_DIR);
-        status = add_chips(&scan, &found);
+        scan.proc_fd = open_rooted_dir(root, PROC_DIR);
+        status = add_host_chips(&scan, &found);
         if (scan.proc_fd >= 0)
             close(scan.proc_fd);
         closedir(scan.class_dir);
     } else if (errno != ENOENT) {
-        status = refuse(&scan, errno);
+        status = fail_host_dir(&scan, errno);
     }
     if (status == TTS_OK)
         *out = found;

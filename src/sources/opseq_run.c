@@ -21,7 +21,7 @@ void tts_opseq_run_release(struct tts_opseq_run *run)
 
 /* Room for `count` elements, whose old contents do not matter. Grows by half at least, so that
  * a pool that splits slowly does not ask for memory at every query. */
-static void *reserve(struct tts_opseq_run *run, size_t count, size_t element_bytes)
+static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t element_bytes)
 {
     const struct tts_alloc *alloc = run->alloc;
     size_t bytes = count * element_bytes; /* blocks are at most 2^32 */
@@ -120,7 +120,7 @@ static enum tts_status run_shrink(struct tts_opseq_run *run, struct tts_opseq_st
 
 /* --- queries ---------------------------------------------------------------------------- */
 
-static void run_stats(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static void run_space_stats(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
     uint64_t *value = step->line.result.value;
     value[0] = run->stats.total_bytes;
@@ -129,7 +129,7 @@ static void run_stats(struct tts_opseq_run *run, struct tts_opseq_step *step)
     value[3] = run->stats.largest_free_bytes;
 }
 
-static void run_lowest(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static void run_space_lowest(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
     struct tts_opseq_result *result = &step->line.result;
     result->none[0] = !tts_space_lowest_reported(run->space, &result->value[0]);
@@ -138,10 +138,11 @@ static void run_lowest(struct tts_opseq_run *run, struct tts_opseq_step *step)
     step->line.kind = agree ? TTS_OPSEQ_LOWEST : TTS_OPSEQ_STALE;
 }
 
-static enum tts_status run_available(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static enum tts_status run_space_available(struct tts_opseq_run *run,
+                                           struct tts_opseq_step *step)
 {
     size_t capacity = (size_t)run->stats.free_blocks;
-    struct tts_range *ranges = reserve(run, capacity, sizeof *ranges);
+    struct tts_range *ranges = reserve_scratch(run, capacity, sizeof *ranges);
     if (!ranges)
         return TTS_E_NOMEM;
     size_t count = tts_space_available(run->space, step->line.bytes, ranges, capacity);
@@ -156,7 +157,7 @@ static enum tts_status run_available(struct tts_opseq_run *run, struct tts_opseq
     return TTS_OK;
 }
 
-static void run_map(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static void run_space_map(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
     struct tts_space_cursor cursor = {0};
     struct tts_block block;
@@ -176,10 +177,10 @@ static uint64_t neighbour_id(uint32_t id)
     return id == TTS_BLOCK_NONE ? UINT64_MAX : id;
 }
 
-static enum tts_status run_table(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static enum tts_status run_space_table(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
     size_t capacity = tts_space_id_limit(run->space), count;
-    struct tts_block *blocks = reserve(run, capacity, sizeof *blocks);
+    struct tts_block *blocks = reserve_scratch(run, capacity, sizeof *blocks);
     if (!blocks)
         return TTS_E_NOMEM;
     enum tts_status status = tts_space_blocks(run->space, blocks, capacity, &count);
@@ -199,20 +200,20 @@ static enum tts_status run_table(struct tts_opseq_run *run, struct tts_opseq_ste
     return TTS_OK;
 }
 
-static enum tts_status run_query(struct tts_opseq_run *run, struct tts_opseq_step *step)
+static enum tts_status run_space_query(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
     enum tts_opseq_kind kind = step->line.kind;
     run->counts.queries++;
     if (kind == TTS_OPSEQ_AVAILABLE)
-        return run_available(run, step);
+        return run_space_available(run, step);
     if (kind == TTS_OPSEQ_TABLE)
-        return run_table(run, step);
+        return run_space_table(run, step);
     if (kind == TTS_OPSEQ_STATS)
-        run_stats(run, step);
+        run_space_stats(run, step);
     else if (kind == TTS_OPSEQ_MAP)
-        run_map(run, step);
+        run_space_map(run, step);
     else
-        run_lowest(run, step);
+        run_space_lowest(run, step);
     return TTS_OK;
 }
 
@@ -256,7 +257,7 @@ static enum tts_status run_operation(struct tts_opseq_run *run, struct tts_opseq
     case TTS_OPSEQ_AVAILABLE:
     case TTS_OPSEQ_MAP:
     case TTS_OPSEQ_TABLE:
-        return run_query(run, step);
+        return run_space_query(run, step);
     case TTS_OPSEQ_BLANK:
     case TTS_OPSEQ_POOL:
     case TTS_OPSEQ_KINDS:
@@ -267,7 +268,8 @@ static enum tts_status run_operation(struct tts_opseq_run *run, struct tts_opseq
 }
 
 /* Brings the statistics up to date. What was taken or given is what the total moved by. */
-static void account(struct tts_opseq_run *run, uint64_t line_no, struct tts_opseq_step *step)
+static void count_outcome(struct tts_opseq_run *run, uint64_t line_no,
+                          struct tts_opseq_step *step)
 {
     uint64_t before = run->stats.taken_bytes;
     tts_space_get_stats(run->space, &run->stats);
@@ -307,7 +309,7 @@ enum tts_status tts_opseq_run_line(struct tts_opseq_run *run, const struct tts_o
                              tts_status_text(status));
     run->counts.operations++;
     if (line->kind <= TTS_OPSEQ_CLEAR)
-        account(run, line_no, out);
+        count_outcome(run, line_no, out);
     return TTS_OK;
 }
 

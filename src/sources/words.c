@@ -73,3 +73,21 @@ enum tts_status tts_scan_number(struct tts_scan *scan, struct tts_word word, con
                       got.text);
     return tts_scan_at(scan, word, status);
 }
+
+char *tts_put_text(char *at, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(at, text, len);
+    return at + len;
+}
+
+char *tts_put_number(char *at, uint64_t value)
+{
+    return at + tts_number_format(at, value);
+}
+
+char *tts_put_operand(char *at, uint64_t value)
+{
+    *at++ = ' ';
+    return tts_put_number(at, value);
+}

@@ -1,4 +1,4 @@
-/* words.h: the words of one line of text, for readers of line languages.
+/* words.h: the words of one line of text, for readers and writers of line languages.
  * Words are separated by blanks and tabs and borrowed from the line. Nothing is allocated. */
 #pragma once
 
@@ -40,3 +40,9 @@ enum tts_status tts_scan_at(struct tts_scan *scan, struct tts_word word,
 /* A decimal number. TTS_E_SYNTAX, TTS_E_RANGE: err names `name`, what was there, and where. */
 TTS_NODISCARD enum tts_status tts_scan_number(struct tts_scan *scan, struct tts_word word,
                                               const char *name, uint64_t *out);
+
+/* Write at `at`, without a NUL, and return the place after the last byte: a text, a decimal
+ * number, a blank and a decimal number. */
+char *tts_put_text(char *at, const char *text);
+char *tts_put_number(char *at, uint64_t value);
+char *tts_put_operand(char *at, uint64_t value);
