@@ -461,8 +461,8 @@ static enum tts_status find_lora(struct tts_yamlmap *map, const struct tts_yaml_
     while (nest.depth > 0) {
         struct tts_yaml_token token;
         /* Whether a key of adapters is meant depends on the value of an alias. */
-        enum tts_status status = key_line > 0 ? tts_yamlmap_next(map, &token)
-                                              : tts_yaml_refs_raw(&map->refs, &token, map->err);
+        enum tts_status status =
+            key_line > 0 ? tts_yamlmap_next(map, &token) : tts_yamlmap_raw(map, &token);
         if (status != TTS_OK)
             return status;
         if (key_line > 0 && *lora_line == 0 && is_meant(&token))
@@ -487,18 +487,13 @@ struct train_reader {
     uint32_t training_line, model_line, mlp_line; /* of the section's name; 0: not there */
 };
 
-static bool is_in_model(const struct tts_yamlmap *map)
-{
-    return map->depth > 1 && map->levels[1].section == SECTION_MODEL;
-}
-
 /* Returns the i-th result that the current section counts in, or NULL. */
 static struct tts_trainfile *result_at(const struct tts_yamlmap *map, int i)
 {
     const struct train_reader *reader = map->ctx;
     if (i == 0)
         return reader->all;
-    return i == 1 && !is_in_model(map) ? reader->rest : NULL;
+    return i == 1 && !tts_yamlmap_is_in(map, SECTION_MODEL) ? reader->rest : NULL;
 }
 
 /* Keeps the first place. */
@@ -585,8 +580,8 @@ static enum tts_status read_train_unknown(struct tts_yamlmap *map,
         return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
                                 "'%s' has no key '%.*s', did you mean '%s'?",
                                 section_name(section), TTS_YAMLMAP_QUOTE_MAX, key->text, best);
-    enum tts_status status = is_adapter ? tts_yamlmap_next(map, &value)
-                                        : tts_yaml_refs_raw(&map->refs, &value, map->err);
+    enum tts_status status =
+        is_adapter ? tts_yamlmap_next(map, &value) : tts_yamlmap_raw(map, &value);
     if (status != TTS_OK)
         return status;
     if (is_adapter && is_meant(&value))

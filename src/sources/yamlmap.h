@@ -4,19 +4,62 @@
  * that store a value and word the errors. The reader matches keys, suggests the nearest key
  * for a slip, refuses a key that stands twice, keeps the line of each key, follows sections
  * and merge keys, and accepts one document only.
- * Caller's memory, one thread. */
+ * This is the only place that knows libyaml, which allocates on its own and cannot be told
+ * where from. What it takes is bounded by the length of the text and by the depth of its
+ * values. Caller's memory, one thread. */
 #pragma once
 
 #include "base/compiler.h"
-#include "sources/yaml.h"
-#include "sources/yaml_refs.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- tokens ---- */
+
+enum {
+    TTS_YAML_SCALAR_MAX = 511, /* bytes; room for a path */
+    TTS_YAML_ANCHOR_MAX = 63,  /* bytes of a name; longer ones are told apart by as many */
+};
+
+enum tts_yaml_kind {
+    TTS_YAML_DOCUMENT,
+    TTS_YAML_DOCUMENT_END,
+    TTS_YAML_MAP,
+    TTS_YAML_MAP_END,
+    TTS_YAML_LIST,
+    TTS_YAML_LIST_END,
+    TTS_YAML_SCALAR,
+    TTS_YAML_ALIAS,
+    TTS_YAML_END,
+};
+
+struct tts_yaml_token {
+    enum tts_yaml_kind kind;
+    uint32_t line;
+    bool dressed;     /* a map, a list or a scalar that has an anchor or a tag */
+    bool tagged;      /* it has a tag */
+    bool quoted;      /* a scalar in quotes, or a block of text: it is text, not a number */
+    bool too_long;    /* text and bytes are its beginning */
+    bool unprintable; /* in text, '?' stands for a byte that is no printable ASCII */
+    bool control;     /* bytes has a control character of ASCII, perhaps a NUL */
+    char text[TTS_YAML_SCALAR_MAX + 1];
+    char bytes[TTS_YAML_SCALAR_MAX + 1];  /* as it stands: UTF-8, terminated */
+    size_t len;                           /* of bytes */
+    char anchor[TTS_YAML_ANCHOR_MAX + 1]; /* its name, or that of an alias; "": none */
+};
+
+/* Adds where it was to an error that has been set; success passes. Returns `status`. */
+enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_status status);
+
+/* ---- the map ---- */
 
 enum {
     TTS_YAMLMAP_ROWS_MAX = 192,
-    TTS_YAMLMAP_LEVELS_MAX = 3,  /* the file, a section, a section in it */
-    TTS_YAMLMAP_MERGES_MAX = 32, /* maps that wait to be merged into a section */
-    TTS_YAMLMAP_QUOTE_MAX = 40,  /* bytes of a foreign text in a message */
-    TTS_YAMLMAP_TOP = 0,         /* the section of the file itself */
+    TTS_YAMLMAP_LEVELS_MAX = 3, /* the file, a section, a section in it */
+    TTS_YAMLMAP_QUOTE_MAX = 40, /* bytes of a foreign text in a message */
+    TTS_YAMLMAP_TOP = 0,        /* the section of the file itself */
 };
 
 struct tts_yamlmap_row {
@@ -53,25 +96,16 @@ struct tts_yamlmap_form {
     enum tts_status (*end)(struct tts_yamlmap *map, const struct tts_yaml_token *token);
 };
 
-/* The maps of the '<<' of a section are read after its own keys, which count more. The map on
- * top of the stack is next. */
-struct tts_yamlmap_level {
-    uint8_t section;
-    bool is_merged; /* its own keys are over */
-    uint32_t merge_line;
-    struct tts_yaml_range merges[TTS_YAMLMAP_MERGES_MAX];
-    size_t merge_count;
-};
-
 struct tts_yamlmap {
     const struct tts_yamlmap_form *form;
     void *ctx; /* of the form */
     struct tts_error *err;
-    struct tts_yaml yaml;
-    struct tts_yaml_refs refs;
+    /* The rest is the reader's own. */
+    struct tts_yaml *yaml;
+    struct tts_yaml_refs *refs;
     uint32_t
-        lines[TTS_YAMLMAP_ROWS_MAX]; /* of each key, in the section last entered; 0: none */
-    struct tts_yamlmap_level levels[TTS_YAMLMAP_LEVELS_MAX];
+        lines[TTS_YAMLMAP_ROWS_MAX];  /* of each key, in the section last entered; 0: none */
+    struct tts_yamlmap_level *levels; /* TTS_YAMLMAP_LEVELS_MAX */
     size_t depth;
 };
 
@@ -85,12 +119,18 @@ TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *fo
 
 TTS_NODISCARD enum tts_status tts_yamlmap_next(struct tts_yamlmap *map,
                                                struct tts_yaml_token *out);
+/* Like tts_yamlmap_next(), but an alias is one token: for values that are passed over. The form
+ * has_refs. */
+TTS_NODISCARD enum tts_status tts_yamlmap_raw(struct tts_yamlmap *map,
+                                              struct tts_yaml_token *out);
 /* Sets an error at a line and returns `status`. */
 enum tts_status tts_yamlmap_fail(struct tts_yamlmap *map, enum tts_status status, uint32_t line,
                                  const char *format, ...) TTS_PRINTF(4, 5);
 /* Enters the map that has just begun: its keys are of `section`. */
 void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section);
 uint8_t tts_yamlmap_section(const struct tts_yamlmap *map);
+/* Returns true in `section`, which is a section of the file, and in the sections inside it. */
+bool tts_yamlmap_is_in(const struct tts_yamlmap *map, uint8_t section);
 /* Returns the line of the key of a row, or 0. */
 uint32_t tts_yamlmap_line(const struct tts_yamlmap *map, const struct tts_yamlmap_row *row);
 /* TTS_E_SYNTAX if `seen` is not 0: the name stood in that line before. */
