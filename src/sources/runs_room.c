@@ -1,4 +1,4 @@
-#include "sources/runs_inside.h"
+#include "sources/runs_room.h"
 
 #include "base/heap.h"
 #include "model/follow.h"
@@ -136,7 +136,7 @@ void tts_runs_name_captures(struct tts_runs_room *room)
 
 /* ---- the end ---- */
 
-static bool tells_something(const struct tts_run *run)
+static bool has_run_figures(const struct tts_run *run)
 {
     return run->phase_count > 0 || run->overall_peak.is_known;
 }
@@ -148,25 +148,25 @@ struct settled {
 };
 
 /* Where the phases of each begin; how many runs stay. */
-static size_t lay_out(struct tts_runs_room *room)
+static size_t lay_out_runs(struct tts_runs_room *room)
 {
     size_t stay = 0, next = 0;
     for (size_t i = 0; i < room->count; i++) {
         room->entries[i].first = next;
         next += room->entries[i].run.phase_count;
-        stay += tells_something(&room->entries[i].run);
+        stay += has_run_figures(&room->entries[i].run);
     }
     assert(next == room->phase_count);
     return stay;
 }
 
 /* The next one: captures by their numbers, others as they came. */
-static struct tts_runs_entry *next_entry(struct tts_runs_room *room)
+static struct tts_runs_entry *next_settled_entry(struct tts_runs_room *room)
 {
     struct tts_runs_entry *next = NULL;
     for (size_t i = 0; i < room->count; i++) {
         struct tts_runs_entry *entry = &room->entries[i];
-        if (entry->is_settled || !tells_something(&entry->run))
+        if (entry->is_settled || !has_run_figures(&entry->run))
             continue;
         if (!next || entry->capture < next->capture)
             next = entry;
@@ -174,11 +174,11 @@ static struct tts_runs_entry *next_entry(struct tts_runs_room *room)
     return next;
 }
 
-static void put_runs(struct tts_runs_room *room, struct settled *settled,
-                     const struct tts_run_phase *phases)
+static void put_settled_runs(struct tts_runs_room *room, struct settled *settled,
+                             const struct tts_run_phase *phases)
 {
     struct tts_runs_entry *entry;
-    for (size_t at = 0; (entry = next_entry(room)); at++) {
+    for (size_t at = 0; (entry = next_settled_entry(room)); at++) {
         settled->runs[at] = entry->run;
         settled->runs[at].phases = phases + entry->first;
         entry->is_settled = true;
@@ -188,7 +188,7 @@ static void put_runs(struct tts_runs_room *room, struct settled *settled,
 enum tts_status tts_runs_settle(struct tts_runs_room *room, enum tts_runs_kind kind,
                                 struct tts_runs *out)
 {
-    size_t stay = lay_out(room);
+    size_t stay = lay_out_runs(room);
     size_t runs_bytes = sizeof(struct settled) + stay * sizeof(struct tts_run);
     static_assert(_Alignof(struct tts_run_phase) <= _Alignof(struct tts_run),
                   "phases may stand behind runs");
@@ -198,7 +198,7 @@ enum tts_status tts_runs_settle(struct tts_runs_room *room, enum tts_runs_kind k
         return TTS_E_NOMEM;
     settled->bytes = bytes;
     struct tts_run_phase *phases = (void *)((char *)settled + runs_bytes);
-    put_runs(room, settled, phases);
+    put_settled_runs(room, settled, phases);
     for (size_t i = 0; i < room->phase_count; i++) {
         struct tts_runs_entry *entry = &room->entries[room->phases[i].entry];
         phases[entry->first++] = room->phases[i].phase;

@@ -1,4 +1,4 @@
-/* runs_inside.h: runs while they are gathered, for the readers of runs.h. Phases of several
+/* runs_room.h: runs while they are gathered, for the readers of runs.h. Phases of several
  * runs may come in turns. Caller's memory, all zero but for `alloc`; one thread. */
 #pragma once
 
@@ -60,7 +60,3 @@ void tts_runs_put_name(char out[TTS_RUN_NAME_MAX], const char *text, size_t len)
 
 /* The name of the file at a path, without what compressors put behind it; "-" has none. */
 void tts_runs_put_file(struct tts_run *run, const char *path);
-
-/* Fills a room, which the caller releases whatever the status is. */
-TTS_NODISCARD enum tts_status tts_runs_of_events(const char *path, struct tts_runs_room *room,
-                                                 struct tts_error *err);
