@@ -25,7 +25,7 @@ struct budget_reader {
     uint32_t key_lines[KEY_LIMIT];           /* 0: not seen */
 };
 
-static struct budget_reader *reader_of(struct tts_yamlmap *map)
+static struct budget_reader *budget_reader_of(struct tts_yamlmap *map)
 {
     return map->ctx;
 }
@@ -48,13 +48,13 @@ static enum tts_status refuse_budget_token(struct tts_yamlmap *map,
                             wanted);
 }
 
-static bool is_text(const struct tts_yaml_token *token)
+static bool is_budget_text(const struct tts_yaml_token *token)
 {
     return tts_yamlmap_is_plain(token) && token->text[0] != '\0';
 }
 
 /* Puts a name into quotes. */
-static const char *quote_name(const char *name, char out[TTS_YAMLMAP_QUOTE_MAX + 3])
+static const char *quote_budget_name(const char *name, char out[TTS_YAMLMAP_QUOTE_MAX + 3])
 {
     snprintf(out, TTS_YAMLMAP_QUOTE_MAX + 3, "'%.*s'", TTS_YAMLMAP_QUOTE_MAX, name);
     return out;
@@ -63,14 +63,15 @@ static const char *quote_name(const char *name, char out[TTS_YAMLMAP_QUOTE_MAX +
 /* --- values ----------------------------------------------------------------------------- */
 
 /* Reads a path, or the name of a device. */
-static enum tts_status read_path(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
-                                 const struct tts_yaml_token *token)
+static enum tts_status read_device_path(struct tts_yamlmap *map,
+                                        const struct tts_yamlmap_row *row,
+                                        const struct tts_yaml_token *token)
 {
-    struct tts_budget *out = reader_of(map)->out;
+    struct tts_budget *out = budget_reader_of(map)->out;
     bool is_device = row->type == KEY_DEVICE;
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
-    quote_name(row->key, what);
-    if (!is_text(token))
+    quote_budget_name(row->key, what);
+    if (!is_budget_text(token))
         return refuse_budget_token(map, token, what,
                                    is_device ? "the name of a device" : "the path of a run");
     bool is_long = token->too_long || strlen(token->bytes) >= TTS_BUDGET_PATH_MAX;
@@ -84,11 +85,12 @@ static enum tts_status read_path(struct tts_yamlmap *map, const struct tts_yamlm
     return TTS_OK;
 }
 
-static enum tts_status read_memory(struct tts_yamlmap *map, const struct tts_yaml_token *token)
+static enum tts_status read_memory_size(struct tts_yamlmap *map,
+                                        const struct tts_yaml_token *token)
 {
-    struct tts_budget *out = reader_of(map)->out;
+    struct tts_budget *out = budget_reader_of(map)->out;
     uint64_t bytes = 0;
-    if (!is_text(token))
+    if (!is_budget_text(token))
         return refuse_budget_token(map, token, "'device_memory'", "bytes as 12GiB");
     enum tts_status status = tts_bytesize_parse(token->text, &bytes);
     if (token->too_long || status != TTS_OK || bytes == 0)
@@ -103,7 +105,7 @@ static enum tts_status read_memory(struct tts_yamlmap *map, const struct tts_yam
 
 /* --- limits ----------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
+static bool is_limit_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -115,7 +117,7 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     size_t len = strlen(number);
     uint64_t amount;
     enum tts_status status;
-    if (is_growth && !is_digit(number[0])) /* no second sign */
+    if (is_growth && !is_limit_digit(number[0])) /* no second sign */
         return TTS_E_SYNTAX;
     bool is_share = len > 0 && number[len - 1] == '%';
     if (is_share) {
@@ -134,13 +136,13 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     else
         out->unit = is_growth ? TTS_BUDGET_GROWTH_BYTES : TTS_BUDGET_BYTES;
     out->amount = amount;
-    out->is_bare = !is_share && is_digit(number[len - 1]);
+    out->is_bare = !is_share && is_limit_digit(number[len - 1]);
     return TTS_OK;
 }
 
 static const char one_limit[] = "a limit as 11GiB, 95% or +2%, or [95%, +2%]";
 
-static const char *wanted_of(enum tts_budget_rule rule, const char *text)
+static const char *wanted_limit(enum tts_budget_rule rule, const char *text)
 {
     if (rule != TTS_BUDGET_DRAM_HEADROOM)
         return "expected bytes as 11GiB, a share as 95%, or growth as +2% or +50MiB";
@@ -148,7 +150,7 @@ static const char *wanted_of(enum tts_budget_rule rule, const char *text)
                           : "expected bytes as 500MiB or a share of the device as 5%";
 }
 
-static const char *why_of(enum tts_status status)
+static const char *limit_error(enum tts_status status)
 {
     switch ((int)status) {
     case TTS_E_INVALID:
@@ -160,7 +162,7 @@ static const char *why_of(enum tts_status status)
     }
 }
 
-static enum tts_status check_limit(const struct tts_budget_limit *limit)
+static enum tts_status check_limit_text(const struct tts_budget_limit *limit)
 {
     enum { ALL = 100 * 100 };
     if (limit->rule != TTS_BUDGET_DRAM_HEADROOM || limit->unit == TTS_BUDGET_BYTES)
@@ -173,19 +175,19 @@ static enum tts_status check_limit(const struct tts_budget_limit *limit)
 static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml_token *token,
                                   struct tts_budget_limit *limit)
 {
-    struct tts_budget *out = reader_of(map)->out;
+    struct tts_budget *out = budget_reader_of(map)->out;
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
-    quote_name(tts_budget_rule_key(limit->rule), what);
-    if (!is_text(token))
+    quote_budget_name(tts_budget_rule_key(limit->rule), what);
+    if (!is_budget_text(token))
         return refuse_budget_token(map, token, what, one_limit);
     enum tts_status status =
         token->too_long ? TTS_E_SYNTAX : tts_budget_limit_parse(token->text, limit);
     if (status == TTS_OK)
-        status = check_limit(limit);
+        status = check_limit_text(limit);
     if (status != TTS_OK)
         return tts_yamlmap_fail(map, status, token->line, "%s: '%.24s'%s, %s", what,
-                                token->text, why_of(status),
-                                wanted_of(limit->rule, token->text));
+                                token->text, limit_error(status),
+                                wanted_limit(limit->rule, token->text));
     limit->line = token->line;
     assert(out->limit_count < TTS_BUDGET_LIMITS_MAX); /* no key or unit comes twice */
     out->limits[out->limit_count++] = *limit;
@@ -196,7 +198,7 @@ static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml
  */
 static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_limit *limit)
 {
-    const struct tts_budget *out = reader_of(map)->out;
+    const struct tts_budget *out = budget_reader_of(map)->out;
     size_t before = out->limit_count;
     for (;;) {
         struct tts_yaml_token token;
@@ -228,10 +230,10 @@ static enum tts_status enter_budget_section(struct tts_yamlmap *map, uint8_t sec
                                             const struct tts_yaml_token *token,
                                             const char *wanted)
 {
-    struct budget_reader *reader = reader_of(map);
+    struct budget_reader *reader = budget_reader_of(map);
     char what[TTS_YAMLMAP_QUOTE_MAX + 3];
     if (token->kind != TTS_YAML_MAP || token->dressed)
-        return refuse_budget_token(map, token, quote_name(name, what), wanted);
+        return refuse_budget_token(map, token, quote_budget_name(name, what), wanted);
     snprintf(reader->section, sizeof reader->section, "%.*s", TTS_YAMLMAP_QUOTE_MAX, name);
     reader->section_begin = reader->out->limit_count;
     tts_yamlmap_enter(map, section);
@@ -250,9 +252,10 @@ static enum tts_status end_budget_section(struct tts_yamlmap *map,
 }
 
 /* Reads the label of a phase, which is the key of a map of limits. */
-static enum tts_status read_phase(struct tts_yamlmap *map, const struct tts_yaml_token *key)
+static enum tts_status read_phase_limits(struct tts_yamlmap *map,
+                                         const struct tts_yaml_token *key)
 {
-    struct tts_budget *out = reader_of(map)->out;
+    struct tts_budget *out = budget_reader_of(map)->out;
     const char *why = NULL;
     if (key->text[0] == '\0')
         why = "the label of a phase is empty";
@@ -305,7 +308,7 @@ static enum tts_status read_budget_key(struct tts_yamlmap *map,
     char all[sizeof map->err->text] = "";
     size_t len = 0;
     if (tts_yamlmap_section(map) == SECTION_PHASES)
-        return read_phase(map, key);
+        return read_phase_limits(map, key);
     if (best)
         return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
                                 "unknown key '%.*s', did you mean '%s'?", TTS_YAMLMAP_QUOTE_MAX,
@@ -323,7 +326,7 @@ static enum tts_status read_budget_value(struct tts_yamlmap *map,
                                          const struct tts_yamlmap_row *row,
                                          const struct tts_yaml_token *token)
 {
-    struct budget_reader *reader = reader_of(map);
+    struct budget_reader *reader = budget_reader_of(map);
     struct tts_budget_limit limit = {.rule = (enum tts_budget_rule)row->target};
     if (row->type != KEY_LIMIT)
         reader->key_lines[row->type] = tts_yamlmap_line(map, row);
@@ -332,9 +335,9 @@ static enum tts_status read_budget_value(struct tts_yamlmap *map,
     switch (row->type) {
     case KEY_DEVICE:
     case KEY_BASELINE:
-        return read_path(map, row, token);
+        return read_device_path(map, row, token);
     case KEY_DEVICE_MEMORY:
-        return read_memory(map, token);
+        return read_memory_size(map, token);
     case KEY_OVERALL:
         return enter_budget_section(map, SECTION_OVERALL, row->key, token,
                                     "'dram_peak: 95%' or another limit below");
@@ -364,7 +367,7 @@ static enum tts_status check_budget(const struct budget_reader *reader, struct t
 }
 
 /* Does a line begin with blanks, one of which is a tab? */
-static bool is_tabbed(const char *text, size_t len, uint32_t line)
+static bool has_tab_indent(const char *text, size_t len, uint32_t line)
 {
     size_t at = 0;
     for (uint32_t i = 1; i < line && at < len; i++) {
@@ -407,7 +410,7 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
         status = check_budget(&reader, err);
     /* libyaml has no words for a tab. */
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
-        is_tabbed(text, len, err->line)) {
+        has_tab_indent(text, len, err->line)) {
         uint32_t line = err->line;
         tts_error_set(err, TTS_E_SYNTAX, "not YAML: a tab, indent with blanks");
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);

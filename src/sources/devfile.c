@@ -80,8 +80,8 @@ static enum tts_status keep_device_entry(struct tts_yamlmap *map,
 
 /* --- the chip --------------------------------------------------------------------------- */
 
-static enum tts_status apply_preset(const struct device_entries *entries, struct tts_chip *chip,
-                                    struct tts_error *err)
+static enum tts_status apply_device_preset(const struct device_entries *entries,
+                                           struct tts_chip *chip, struct tts_error *err)
 {
     for (size_t i = 0; i < entries->count; i++) {
         const struct device_entry *entry = &entries->list[i];
@@ -92,8 +92,8 @@ static enum tts_status apply_preset(const struct device_entries *entries, struct
     return tts_yaml_at_line(err, 1, TTS_E_SYNTAX);
 }
 
-static enum tts_status apply_name(const char *name, struct tts_chip *chip,
-                                  struct tts_error *err)
+static enum tts_status apply_device_name(const char *name, struct tts_chip *chip,
+                                         struct tts_error *err)
 {
     size_t len = strlen(name);
     if (len == 0)
@@ -107,17 +107,17 @@ static enum tts_status apply_name(const char *name, struct tts_chip *chip,
     return TTS_OK;
 }
 
-static enum tts_status build_chip(const struct device_entries *entries, struct tts_chip *out,
-                                  struct tts_error *err)
+static enum tts_status build_file_chip(const struct device_entries *entries,
+                                       struct tts_chip *out, struct tts_error *err)
 {
     struct tts_chip chip;
     uint32_t line = 0;
-    enum tts_status status = apply_preset(entries, &chip, err);
+    enum tts_status status = apply_device_preset(entries, &chip, err);
     for (size_t i = 0; status == TTS_OK && i < entries->count; i++) {
         const struct device_entry *entry = &entries->list[i];
         line = entry->line;
         if (entry->number == KEY_DEVICE)
-            status = apply_name(entry->value, &chip, err);
+            status = apply_device_name(entry->value, &chip, err);
         else if (entry->number != KEY_PRESET)
             status = tts_chip_set(&chip, entry->key, entry->value, err);
         status = tts_yaml_at_line(err, line, status);
@@ -152,7 +152,7 @@ enum tts_status tts_devfile_parse(const char *text, size_t len, struct tts_chip 
             rows[i].key = tts_fact_name((enum tts_fact_key)i);
     }
     enum tts_status status = tts_yamlmap_read(&form, &entries, text, len, err);
-    return status == TTS_OK ? build_chip(&entries, out, err) : status;
+    return status == TTS_OK ? build_file_chip(&entries, out, err) : status;
 }
 
 enum tts_status tts_devfile_load(const char *path, struct tts_chip *out, struct tts_error *err)

@@ -18,7 +18,7 @@ struct tts_eventfile {
 };
 
 /* A recording is read at any place, so it has to be a file. */
-static enum tts_status open_recording(struct tts_eventfile *file, struct tts_error *err)
+static enum tts_status open_recording_file(struct tts_eventfile *file, struct tts_error *err)
 {
     enum tts_status status =
         tts_input_spool(file->in, "the recording", file->watch.fn, file->watch.ctx, err);
@@ -32,7 +32,7 @@ static enum tts_status open_recording(struct tts_eventfile *file, struct tts_err
     return status;
 }
 
-static enum tts_status open_graph(struct tts_eventfile *file, struct tts_error *err)
+static enum tts_status open_graph_file(struct tts_eventfile *file, struct tts_error *err)
 {
     struct tts_jsonpull_source source;
     enum tts_status status = tts_input_json(file->in, &source, err);
@@ -73,8 +73,8 @@ static enum tts_status open_content(struct tts_eventfile *file, struct tts_error
     bool is_compressed = tts_input_is_compressed(file->in);
     file->size = is_compressed ? 0 : tts_input_total(file->in);
     if (kind == TTS_INPUT_RECORDING && !is_compressed)
-        return open_recording(file, err);
-    return tts_input_begins_as_json(file->in) ? open_graph(file, err)
+        return open_recording_file(file, err);
+    return tts_input_begins_as_json(file->in) ? open_graph_file(file, err)
                                               : refuse_content(file, kind, err);
 }
 
@@ -153,8 +153,8 @@ const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *
     return &file->gaps;
 }
 
-static enum tts_status next_recorded(struct tts_eventfile *file, struct tts_item *out,
-                                     struct tts_error *err)
+static enum tts_status next_recorded_item(struct tts_eventfile *file, struct tts_item *out,
+                                          struct tts_error *err)
 {
     struct tts_error damage;
     enum tts_status status = tts_recfile_next(file->recording, out, &damage);
@@ -173,7 +173,7 @@ static enum tts_status next_recorded(struct tts_eventfile *file, struct tts_item
 enum tts_status tts_eventfile_next(struct tts_eventfile *file, struct tts_item *out,
                                    struct tts_error *err)
 {
-    return file->recording ? next_recorded(file, out, err)
+    return file->recording ? next_recorded_item(file, out, err)
                            : tts_graph_next(file->graph, out, err);
 }
 

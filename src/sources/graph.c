@@ -537,8 +537,9 @@ static void set_event_request(struct tts_graph *graph, struct tts_event *event)
                        "an address, page_size or num_cores that cannot be");
 }
 
-static enum tts_status put_buffer(struct tts_graph *graph,
-                                  const struct tts_graph_buffer *buffer, struct tts_error *err)
+static enum tts_status put_known_buffer(struct tts_graph *graph,
+                                        const struct tts_graph_buffer *buffer,
+                                        struct tts_error *err)
 {
     enum tts_status status = tts_graph_table_put(&graph->table, buffer);
     if (status == TTS_E_NOMEM)
@@ -571,7 +572,7 @@ static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *er
     }
     if (buffer.pool < TTS_POOLS)
         tts_graph_devices_buffer(&graph->devices, buffer.device);
-    return put_buffer(graph, &buffer, err);
+    return put_known_buffer(graph, &buffer, err);
 }
 
 static void make_alloc_event(struct tts_graph *graph, const struct tts_graph_buffer *buffer,
@@ -630,13 +631,13 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
     known.device = own.device;
     known.pool = own.pool;
     known.is_allocated = true;
-    enum tts_status status = put_buffer(graph, &known, err);
+    enum tts_status status = put_known_buffer(graph, &known, err);
     if (status == TTS_OK)
         make_alloc_event(graph, &own, bytes_per_bank);
     return status;
 }
 
-static void free_buffer(struct tts_graph *graph)
+static void free_known_buffer(struct tts_graph *graph)
 {
     const struct tts_graph_node *node = &graph->node;
     struct tts_graph_buffer known;
@@ -703,7 +704,7 @@ static enum tts_status apply_node(struct tts_graph *graph, struct tts_error *err
     case TTS_NODE_BUFFER_ALLOCATE:
         return allocate_buffer(graph, err);
     case TTS_NODE_BUFFER_DEALLOCATE:
-        free_buffer(graph);
+        free_known_buffer(graph);
         break;
     case TTS_NODE_CB_ALLOCATE:
         apply_part(graph, TTS_EVENT_CB);

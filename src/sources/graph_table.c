@@ -14,7 +14,7 @@ struct tts_graph_slot {
     uint64_t key, facts;
 };
 
-static struct tts_graph_slot pack(const struct tts_graph_buffer *buffer)
+static struct tts_graph_slot pack_slot(const struct tts_graph_buffer *buffer)
 {
     assert(buffer->id <= TTS_GRAPH_ID_MAX && buffer->size_bytes <= TTS_GRAPH_SIZE_MAX);
     assert(buffer->pool < 8 && buffer->memory < 4);
@@ -25,7 +25,7 @@ static struct tts_graph_slot pack(const struct tts_graph_buffer *buffer)
                  (uint64_t)buffer->is_allocated << (SIZE_BITS + 5)};
 }
 
-static struct tts_graph_buffer unpack(const struct tts_graph_slot *slot)
+static struct tts_graph_buffer unpack_slot(const struct tts_graph_slot *slot)
 {
     uint64_t facts = slot->facts >> SIZE_BITS;
     return (struct tts_graph_buffer){.id = (slot->key & ID_MASK) - 1,
@@ -37,23 +37,23 @@ static struct tts_graph_buffer unpack(const struct tts_graph_slot *slot)
                                      .is_allocated = facts >> 5 & 1};
 }
 
-static bool holds(const struct tts_graph_slot *slot, uint64_t id)
+static bool holds_id(const struct tts_graph_slot *slot, uint64_t id)
 {
     return (slot->key & ID_MASK) == id + 1;
 }
 
 /* Where a search for `id` begins. The step is secret, lest a file be made to be slow. */
-static size_t home(const struct tts_graph_table *table, uint64_t id)
+static size_t home_slot(const struct tts_graph_table *table, uint64_t id)
 {
     uint64_t mixed = id * table->step;
     return (size_t)(mixed >> 20 ^ mixed >> 44) & (table->width - 1);
 }
 
 /* The place of `id`, or the free one where it would be. */
-static size_t place_of(const struct tts_graph_table *table, uint64_t id)
+static size_t find_slot(const struct tts_graph_table *table, uint64_t id)
 {
-    size_t at = home(table, id);
-    while (table->slots[at].key != 0 && !holds(&table->slots[at], id))
+    size_t at = home_slot(table, id);
+    while (table->slots[at].key != 0 && !holds_id(&table->slots[at], id))
         at = (at + 1) & (table->width - 1);
     return at;
 }
@@ -71,14 +71,14 @@ bool tts_graph_table_find(const struct tts_graph_table *table, uint64_t id,
 {
     if (table->count == 0 || id > TTS_GRAPH_ID_MAX)
         return false;
-    const struct tts_graph_slot *slot = &table->slots[place_of(table, id)];
+    const struct tts_graph_slot *slot = &table->slots[find_slot(table, id)];
     if (slot->key == 0)
         return false;
-    *out = unpack(slot);
+    *out = unpack_slot(slot);
     return true;
 }
 
-static enum tts_status grow(struct tts_graph_table *table)
+static enum tts_status grow_table(struct tts_graph_table *table)
 {
     struct tts_graph_table wide = *table;
     wide.width = table->width ? 2 * table->width : FIRST_WIDTH;
@@ -91,7 +91,7 @@ static enum tts_status grow(struct tts_graph_table *table)
     for (size_t i = 0; i < table->width; i++) {
         const struct tts_graph_slot *slot = &table->slots[i];
         if (slot->key != 0)
-            wide.slots[place_of(&wide, (slot->key & ID_MASK) - 1)] = *slot;
+            wide.slots[find_slot(&wide, (slot->key & ID_MASK) - 1)] = *slot;
     }
     tts_graph_table_release(table);
     *table = wide;
@@ -101,21 +101,21 @@ static enum tts_status grow(struct tts_graph_table *table)
 enum tts_status tts_graph_table_put(struct tts_graph_table *table,
                                     const struct tts_graph_buffer *buffer)
 {
-    size_t at = table->width ? place_of(table, buffer->id) : 0;
+    size_t at = table->width ? find_slot(table, buffer->id) : 0;
     if (table->width && table->slots[at].key != 0) {
-        table->slots[at] = pack(buffer);
+        table->slots[at] = pack_slot(buffer);
         return TTS_OK;
     }
     if (table->count == TTS_GRAPH_BUFFERS_MAX)
         return TTS_E_RANGE;
     if (table->count >= table->width / 8 * 7) {
-        enum tts_status status = grow(table);
+        enum tts_status status = grow_table(table);
         if (status != TTS_OK)
             return status;
-        at = place_of(table, buffer->id);
+        at = find_slot(table, buffer->id);
     }
     assert(table->slots[at].key == 0);
-    table->slots[at] = pack(buffer);
+    table->slots[at] = pack_slot(buffer);
     table->count++;
     return TTS_OK;
 }
@@ -123,11 +123,11 @@ enum tts_status tts_graph_table_put(struct tts_graph_table *table,
 void tts_graph_table_remove(struct tts_graph_table *table, uint64_t id)
 {
     assert(table->count > 0);
-    size_t hole = place_of(table, id), mask = table->width - 1;
-    assert(holds(&table->slots[hole], id));
+    size_t hole = find_slot(table, id), mask = table->width - 1;
+    assert(holds_id(&table->slots[hole], id));
     /* Those behind move up, unless they would come before their home. */
     for (size_t at = (hole + 1) & mask; table->slots[at].key != 0; at = (at + 1) & mask) {
-        size_t from_home = (at - home(table, (table->slots[at].key & ID_MASK) - 1)) & mask;
+        size_t from_home = (at - home_slot(table, (table->slots[at].key & ID_MASK) - 1)) & mask;
         if (from_home >= ((at - hole) & mask)) {
             table->slots[hole] = table->slots[at];
             hole = at;
@@ -145,7 +145,7 @@ bool tts_graph_table_is_valid(const struct tts_graph_table *table)
         if (slot->key == 0)
             continue;
         count++;
-        if (place_of(table, (slot->key & ID_MASK) - 1) != i)
+        if (find_slot(table, (slot->key & ID_MASK) - 1) != i)
             return false;
     }
     return count == table->count && (count == 0 || count <= table->width / 8 * 7);

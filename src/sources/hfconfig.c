@@ -72,7 +72,7 @@ const char *tts_hf_key_name(enum tts_hf_key key)
 
 /* ---- values ---- */
 
-static const char *word_of(enum tts_jsonpull_kind kind)
+static const char *token_word(enum tts_jsonpull_kind kind)
 {
     switch (kind) {
     case TTS_JSONPULL_OBJECT:
@@ -96,8 +96,9 @@ static const char *word_of(enum tts_jsonpull_kind kind)
     return "nothing";
 }
 
-static enum tts_status refuse(struct reader *r, enum tts_status status, const struct name *name,
-                              const struct tts_jsonpull_token *token)
+static enum tts_status fail_config_value(struct reader *r, enum tts_status status,
+                                         const struct name *name,
+                                         const struct tts_jsonpull_token *token)
 {
     const char *what =
         name->kind == FLAG ? "true or false" : "a whole number below 2^64, without a sign";
@@ -107,7 +108,7 @@ static enum tts_status refuse(struct reader *r, enum tts_status status, const st
                       token->text, token->len > QUOTE_MAX ? "..." : "");
     } else {
         tts_error_set(r->err, status, "'%s' must be %s, and is %s", name->name, what,
-                      word_of(token->kind));
+                      token_word(token->kind));
     }
     return tts_jsonpull_at(r->json, r->err, status);
 }
@@ -125,7 +126,7 @@ static size_t without_zero_fraction(const char *text, size_t len)
     return whole;
 }
 
-static enum tts_status number_of(const struct tts_jsonpull_token *token, uint64_t *out)
+static enum tts_status config_number(const struct tts_jsonpull_token *token, uint64_t *out)
 {
     uint64_t ignored;
     if (token->kind != TTS_JSONPULL_NUMBER)
@@ -141,12 +142,12 @@ static enum tts_status number_of(const struct tts_jsonpull_token *token, uint64_
     return tts_number_parse(token->text, len, out);
 }
 
-static bool opens(const struct tts_jsonpull_token *token)
+static bool opens_config_level(const struct tts_jsonpull_token *token)
 {
     return token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
 }
 
-static uint32_t line_of(struct reader *r)
+static uint32_t config_line(struct reader *r)
 {
     tts_jsonpull_mark(r->json);
     uint64_t line = tts_jsonpull_marked_line(r->json);
@@ -154,7 +155,7 @@ static uint32_t line_of(struct reader *r)
 }
 
 /* A key that stands twice counts as it stands last. */
-static enum tts_status read_named(struct reader *r, const struct name *name)
+static enum tts_status read_named_number(struct reader *r, const struct name *name)
 {
     struct tts_jsonpull_token token;
     struct tts_hf_value *value = &r->level->values[name - names];
@@ -170,18 +171,18 @@ static enum tts_status read_named(struct reader *r, const struct name *name)
     if (name->kind == FLAG)
         status = is_flag ? TTS_OK : TTS_E_SYNTAX;
     else
-        status = number_of(&token, &number);
+        status = config_number(&token, &number);
     if (status != TTS_OK && name >= &names[TTS_HF_WINDOW]) {
         *value = (struct tts_hf_value){0};
-        return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+        return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
     }
     if (status != TTS_OK)
-        return refuse(r, status, name, &token);
-    *value = (struct tts_hf_value){.is_set = true, .line = line_of(r), .number = number};
+        return fail_config_value(r, status, name, &token);
+    *value = (struct tts_hf_value){.is_set = true, .line = config_line(r), .number = number};
     return TTS_OK;
 }
 
-static enum tts_status read_sign(struct reader *r, const struct sign *sign)
+static enum tts_status read_sign_key(struct reader *r, const struct sign *sign)
 {
     struct tts_jsonpull_token token;
     uint64_t number = 0;
@@ -189,18 +190,18 @@ static enum tts_status read_sign(struct reader *r, const struct sign *sign)
     if (status != TTS_OK)
         return status;
     bool is_usual = token.kind == TTS_JSONPULL_NULL || token.kind == TTS_JSONPULL_FALSE ||
-                    (number_of(&token, &number) == TTS_OK && number <= sign->usual);
-    r->level->sign_lines[sign - signs] = is_usual ? 0 : line_of(r);
-    return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+                    (config_number(&token, &number) == TTS_OK && number <= sign->usual);
+    r->level->sign_lines[sign - signs] = is_usual ? 0 : config_line(r);
+    return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
 }
 
-static bool is_named(const char *key, size_t len, const char *name)
+static bool is_config_key(const char *key, size_t len, const char *name)
 {
     return strlen(name) == len && memcmp(key, name, len) == 0;
 }
 
 /* A value that is not a text leaves `out` as it is. */
-static enum tts_status read_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MAX])
+static enum tts_status read_config_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MAX])
 {
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(r->json, &token, r->err);
@@ -210,7 +211,7 @@ static enum tts_status read_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MA
         memset(out, 0, TTS_HFCONFIG_TEXT_MAX);
         tts_jsonpull_text(&token, out, NAME_MAX_BYTES);
     }
-    return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
 }
 
 static enum tts_status read_quantization(struct reader *r)
@@ -221,18 +222,19 @@ static enum tts_status read_quantization(struct reader *r)
     if (status != TTS_OK)
         return status;
     bool is_there = token.kind != TTS_JSONPULL_NULL && token.kind != TTS_JSONPULL_FALSE;
-    level->quantization_line = is_there ? line_of(r) : 0;
+    level->quantization_line = is_there ? config_line(r) : 0;
     memset(level->quantization, 0, sizeof level->quantization);
     if (token.kind != TTS_JSONPULL_OBJECT)
-        return opens(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+        return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
     for (;;) {
         char key[NAME_MAX_BYTES + 1];
         status = tts_jsonpull_key(r->json, &token, r->err);
         if (status != TTS_OK || token.kind == TTS_JSONPULL_OBJECT_END)
             return status;
         size_t len = tts_jsonpull_text(&token, key, sizeof key);
-        status = is_named(key, len, "quant_method") ? read_text(r, level->quantization)
-                                                    : tts_jsonpull_skip(r->json, r->err);
+        status = is_config_key(key, len, "quant_method")
+                     ? read_config_text(r, level->quantization)
+                     : tts_jsonpull_skip(r->json, r->err);
         if (status != TTS_OK)
             return status;
     }
@@ -252,25 +254,25 @@ static enum tts_status enter_text_config(struct reader *r)
     return status;
 }
 
-static enum tts_status read_pair(struct reader *r, const char *key, size_t len)
+static enum tts_status read_config_pair(struct reader *r, const char *key, size_t len)
 {
     for (size_t i = 0; i < TTS_HF_KEYS; i++)
-        if (is_named(key, len, names[i].name))
-            return read_named(r, &names[i]);
+        if (is_config_key(key, len, names[i].name))
+            return read_named_number(r, &names[i]);
     for (size_t i = 0; i < SIGNS; i++)
-        if (is_named(key, len, signs[i].name))
-            return read_sign(r, &signs[i]);
-    if (is_named(key, len, "model_type"))
-        return read_text(r, r->level->model_type);
-    if (is_named(key, len, "quantization_config"))
+        if (is_config_key(key, len, signs[i].name))
+            return read_sign_key(r, &signs[i]);
+    if (is_config_key(key, len, "model_type"))
+        return read_config_text(r, r->level->model_type);
+    if (is_config_key(key, len, "quantization_config"))
         return read_quantization(r);
-    if (r->level == &r->top && is_named(key, len, "text_config"))
+    if (r->level == &r->top && is_config_key(key, len, "text_config"))
         return enter_text_config(r);
     return tts_jsonpull_skip(r->json, r->err);
 }
 
 /* The rest of the object that is open. */
-static enum tts_status read_top(struct reader *r)
+static enum tts_status read_config_object(struct reader *r)
 {
     r->level = &r->top;
     for (;;) {
@@ -286,13 +288,13 @@ static enum tts_status read_top(struct reader *r)
             continue;
         }
         size_t len = tts_jsonpull_text(&token, key, sizeof key);
-        status = read_pair(r, key, len);
+        status = read_config_pair(r, key, len);
         if (status != TTS_OK)
             return status;
     }
 }
 
-static enum tts_status read_document(struct reader *r)
+static enum tts_status read_config_document(struct reader *r)
 {
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(r->json, &token, r->err);
@@ -300,16 +302,16 @@ static enum tts_status read_document(struct reader *r)
         return status;
     if (token.kind != TTS_JSONPULL_OBJECT) {
         tts_error_set(r->err, TTS_E_SYNTAX, "not a config.json: it begins with %s, not with {",
-                      token.kind == TTS_JSONPULL_NUMBER ? "a number" : word_of(token.kind));
+                      token.kind == TTS_JSONPULL_NUMBER ? "a number" : token_word(token.kind));
         return tts_jsonpull_at(r->json, r->err, TTS_E_SYNTAX);
     }
-    status = read_top(r);
+    status = read_config_object(r);
     return status == TTS_OK ? tts_jsonpull_next(r->json, &token, r->err) : status;
 }
 
 /* ---- what it comes to ---- */
 
-static void take_level(const struct level *level, struct tts_hfconfig *out)
+static void take_config_level(const struct level *level, struct tts_hfconfig *out)
 {
     for (unsigned key = 0; key < TTS_HF_KEYS; key++)
         if (!out->values[key].is_set)
@@ -317,7 +319,7 @@ static void take_level(const struct level *level, struct tts_hfconfig *out)
 }
 
 /* GPT2's names say nothing where the usual ones are there too. */
-static void take_kind(const struct level *level, struct tts_hfconfig *out)
+static void take_config_kind(const struct level *level, struct tts_hfconfig *out)
 {
     bool has_size = out->values[TTS_HF_HIDDEN_SIZE].is_set;
     for (size_t i = 0; i < SIGNS && out->kind == TTS_HF_PLAIN; i++) {
@@ -342,17 +344,17 @@ enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts
 }
 
 /* The text part is another model than the whole: its type counts where its sizes do. */
-static struct tts_hfconfig combine(const struct reader *r)
+static struct tts_hfconfig combine_levels(const struct reader *r)
 {
     struct tts_hfconfig config = {0};
     const struct level *quantized = r->top.quantization_line > 0 ? &r->top : &r->text;
-    take_level(&r->top, &config);
+    take_config_level(&r->top, &config);
     bool of_text = !config.values[TTS_HF_HIDDEN_SIZE].is_set && r->text.model_type[0] != '\0';
-    take_level(&r->text, &config);
+    take_config_level(&r->text, &config);
     memcpy(config.model_type, of_text ? r->text.model_type : r->top.model_type,
            sizeof config.model_type);
-    take_kind(&r->top, &config);
-    take_kind(&r->text, &config);
+    take_config_kind(&r->top, &config);
+    take_config_kind(&r->text, &config);
     config.quantization_line = quantized->quantization_line;
     memcpy(config.quantization, quantized->quantization, sizeof config.quantization);
     return config;
@@ -372,9 +374,9 @@ enum tts_status tts_hfconfig_parse(const char *text, size_t len, struct tts_hfco
     enum tts_status status = tts_jsonpull_new(&source, NULL, &r.json, err);
     if (status != TTS_OK)
         return status;
-    status = read_document(&r);
+    status = read_config_document(&r);
     if (status == TTS_OK)
-        *out = combine(&r);
+        *out = combine_levels(&r);
     tts_jsonpull_free(r.json);
     return status;
 }

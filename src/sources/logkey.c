@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-static size_t count_digits(struct tts_span text, size_t at)
+static size_t count_key_digits(struct tts_span text, size_t at)
 {
     size_t begin = at;
     while (at < text.len && tts_is_digit(text.at[at]))
@@ -15,7 +15,7 @@ static size_t count_digits(struct tts_span text, size_t at)
     return at - begin;
 }
 
-static bool is_at(struct tts_span text, size_t at, char c)
+static bool is_char_at(struct tts_span text, size_t at, char c)
 {
     return at < text.len && text.at[at] == c;
 }
@@ -31,76 +31,78 @@ static bool is_word_at(struct tts_span text, size_t at)
 /* "02/27/2026", "02/27/26", "27.02.2026". */
 static size_t skip_short_date(struct tts_span text, size_t at)
 {
-    char between = is_at(text, at + 2, '/') ? '/' : '.';
-    if (count_digits(text, at) != 2 || !is_at(text, at + 2, between) ||
-        count_digits(text, at + 3) != 2 || !is_at(text, at + 5, between))
+    char between = is_char_at(text, at + 2, '/') ? '/' : '.';
+    if (count_key_digits(text, at) != 2 || !is_char_at(text, at + 2, between) ||
+        count_key_digits(text, at + 3) != 2 || !is_char_at(text, at + 5, between))
         return at;
-    size_t year = count_digits(text, at + 6), end = at + 6 + year;
+    size_t year = count_key_digits(text, at + 6), end = at + 6 + year;
     bool is_year = year == 4 || (year == 2 && between == '/');
-    return is_year && !is_at(text, end, between) && !is_word_at(text, end) ? end : at;
+    return is_year && !is_char_at(text, end, between) && !is_word_at(text, end) ? end : at;
 }
 
 static size_t skip_date(struct tts_span text, size_t at)
 {
-    if (count_digits(text, at) != 4 || at + 10 > text.len)
+    if (count_key_digits(text, at) != 4 || at + 10 > text.len)
         return skip_short_date(text, at);
     char between = text.at[at + 4];
-    if ((between != '-' && between != '/') || count_digits(text, at + 5) != 2 ||
-        text.at[at + 7] != between || count_digits(text, at + 8) != 2)
+    if ((between != '-' && between != '/') || count_key_digits(text, at + 5) != 2 ||
+        text.at[at + 7] != between || count_key_digits(text, at + 8) != 2)
         return at;
-    bool is_joined = is_at(text, at + 10, 'T') || is_at(text, at + 10, '_');
-    return at + 10 + (is_joined && count_digits(text, at + 11) > 0);
+    bool is_joined = is_char_at(text, at + 10, 'T') || is_char_at(text, at + 10, '_');
+    return at + 10 + (is_joined && count_key_digits(text, at + 11) > 0);
 }
 
 static size_t skip_zone(struct tts_span text, size_t at)
 {
-    if (is_at(text, at, 'Z'))
+    if (is_char_at(text, at, 'Z'))
         return at + 1;
-    if (!is_at(text, at, '+') && !is_at(text, at, '-'))
+    if (!is_char_at(text, at, '+') && !is_char_at(text, at, '-'))
         return at;
-    if (count_digits(text, at + 1) == 4)
+    if (count_key_digits(text, at + 1) == 4)
         return at + 5;
-    bool is_zone = count_digits(text, at + 1) == 2 && is_at(text, at + 3, ':') &&
-                   count_digits(text, at + 4) == 2;
+    bool is_zone = count_key_digits(text, at + 1) == 2 && is_char_at(text, at + 3, ':') &&
+                   count_key_digits(text, at + 4) == 2;
     return is_zone ? at + 6 : at;
 }
 
 static size_t skip_clock(struct tts_span text, size_t at)
 {
-    size_t hours = count_digits(text, at), end = at + hours;
-    if (hours < 1 || hours > 2 || !is_at(text, end, ':') || count_digits(text, end + 1) != 2 ||
-        !is_at(text, end + 3, ':') || count_digits(text, end + 4) != 2)
+    size_t hours = count_key_digits(text, at), end = at + hours;
+    if (hours < 1 || hours > 2 || !is_char_at(text, end, ':') ||
+        count_key_digits(text, end + 1) != 2 || !is_char_at(text, end + 3, ':') ||
+        count_key_digits(text, end + 4) != 2)
         return at;
     end += 6;
-    if ((is_at(text, end, '.') || is_at(text, end, ',')) && count_digits(text, end + 1) > 0)
-        end += 1 + count_digits(text, end + 1);
+    if ((is_char_at(text, end, '.') || is_char_at(text, end, ',')) &&
+        count_key_digits(text, end + 1) > 0)
+        end += 1 + count_key_digits(text, end + 1);
     return skip_zone(text, end);
 }
 
 /* "s", "ms" or " ms" behind a number, and nothing more of a word. */
-static size_t skip_unit(struct tts_span text, size_t at)
+static size_t skip_time_unit(struct tts_span text, size_t at)
 {
-    size_t unit = at + (is_at(text, at, ' ') && is_at(text, at + 1, 'm'));
-    unit += is_at(text, unit, 'm');
-    return is_at(text, unit, 's') && !is_word_at(text, unit + 1) ? unit + 1 : at;
+    size_t unit = at + (is_char_at(text, at, ' ') && is_char_at(text, at + 1, 'm'));
+    unit += is_char_at(text, unit, 'm');
+    return is_char_at(text, unit, 's') && !is_word_at(text, unit + 1) ? unit + 1 : at;
 }
 
 /* Seconds since something: with a unit, with three decimals or more, or since 1970, these in
  * milliseconds perhaps. Four numbers with points are none. */
 static size_t skip_seconds(struct tts_span text, size_t at)
 {
-    size_t digits = count_digits(text, at), end = at + digits, decimals = 0;
-    bool is_whole = !is_at(text, end, '.');
+    size_t digits = count_key_digits(text, at), end = at + digits, decimals = 0;
+    bool is_whole = !is_char_at(text, end, '.');
     if (!is_whole) {
-        decimals = count_digits(text, end + 1);
+        decimals = count_key_digits(text, end + 1);
         end += 1 + decimals;
     }
-    size_t unit = skip_unit(text, end);
+    size_t unit = skip_time_unit(text, end);
     if (digits > 0 && (is_whole || decimals > 0) && unit > end)
         return unit;
     bool is_long = is_whole ? (digits == 10 || digits == 13) && text.at[at] == '1'
                             : digits > 0 && decimals >= 3;
-    return !is_long || is_at(text, end, '.') || is_word_at(text, end) ? at : end;
+    return !is_long || is_char_at(text, end, '.') || is_word_at(text, end) ? at : end;
 }
 
 static size_t skip_time(struct tts_span text, size_t at)
@@ -111,14 +113,14 @@ static size_t skip_time(struct tts_span text, size_t at)
 }
 
 /* The word of three letters that stands there, of those in `all`, and the blanks behind. */
-static size_t skip_name(struct tts_span text, size_t at, const char *all)
+static size_t skip_short_name(struct tts_span text, size_t at, const char *all)
 {
     if (at + 4 > text.len || text.at[at + 3] != ' ')
         return at;
     for (; *all; all += 3) {
         if (memcmp(text.at + at, all, 3) != 0)
             continue;
-        for (at += 4; is_at(text, at, ' ');)
+        for (at += 4; is_char_at(text, at, ' ');)
             at++;
         break;
     }
@@ -128,23 +130,23 @@ static size_t skip_name(struct tts_span text, size_t at, const char *all)
 /* "Feb 27", "Fri Feb 27 10:00:00 2026"; "I0227" before a clock. */
 static size_t skip_named_date(struct tts_span text, size_t at)
 {
-    if (memchr("IWEF", text.at[at], 4) && count_digits(text, at + 1) == 4 &&
-        is_at(text, at + 5, ' ') && skip_clock(text, at + 6) > at + 6)
+    if (memchr("IWEF", text.at[at], 4) && count_key_digits(text, at + 1) == 4 &&
+        is_char_at(text, at + 5, ' ') && skip_clock(text, at + 6) > at + 6)
         return at + 5;
-    size_t month = skip_name(text, at, "MonTueWedThuFriSatSun");
-    size_t day = skip_name(text, month, "JanFebMarAprMayJunJulAugSepOctNovDec");
-    size_t digits = count_digits(text, day), end = day + digits;
+    size_t month = skip_short_name(text, at, "MonTueWedThuFriSatSun");
+    size_t day = skip_short_name(text, month, "JanFebMarAprMayJunJulAugSepOctNovDec");
+    size_t digits = count_key_digits(text, day), end = day + digits;
     if (day == month || digits < 1 || digits > 2 || is_word_at(text, end))
         return at;
-    size_t clock = end + is_at(text, end, ' '), behind = skip_clock(text, clock);
+    size_t clock = end + is_char_at(text, end, ' '), behind = skip_clock(text, clock);
     if (behind == clock)
         return end;
-    bool has_year = is_at(text, behind, ' ') && count_digits(text, behind + 1) == 4 &&
+    bool has_year = is_char_at(text, behind, ' ') && count_key_digits(text, behind + 1) == 4 &&
                     !is_word_at(text, behind + 5);
     return has_year ? behind + 5 : behind;
 }
 
-static bool begins_word(struct tts_span text, size_t at)
+static bool begins_log_word(struct tts_span text, size_t at)
 {
     return at == 0 || (!is_word_at(text, at - 1) && text.at[at - 1] != '.');
 }
@@ -152,7 +154,7 @@ static bool begins_word(struct tts_span text, size_t at)
 /* A date, a time, or both. */
 static size_t skip_any_time(struct tts_span text, size_t at)
 {
-    if (at == text.len || !begins_word(text, at))
+    if (at == text.len || !begins_log_word(text, at))
         return at;
     if (tts_is_letter(text.at[at]))
         return skip_named_date(text, at);
@@ -164,7 +166,7 @@ static size_t skip_any_time(struct tts_span text, size_t at)
 
 /* Where a name of letters, digits, '_' and '.' begins that ends before `at`; `at`: none does.
  */
-static size_t begin_of_name(struct tts_span text, size_t at)
+static size_t find_name_begin(struct tts_span text, size_t at)
 {
     size_t begin = at;
     while (begin > 0 && (is_word_at(text, begin - 1) || text.at[begin - 1] == '.'))
@@ -173,19 +175,19 @@ static size_t begin_of_name(struct tts_span text, size_t at)
 }
 
 /* "module:function" before the number of a line, " - " or " | " behind it. */
-static bool is_function(struct tts_span text, size_t at, size_t behind)
+static bool is_function_name(struct tts_span text, size_t at, size_t behind)
 {
-    if (!is_at(text, behind, ' ') ||
-        (!is_at(text, behind + 1, '-') && !is_at(text, behind + 1, '|')))
+    if (!is_char_at(text, behind, ' ') ||
+        (!is_char_at(text, behind + 1, '-') && !is_char_at(text, behind + 1, '|')))
         return false;
-    size_t function = begin_of_name(text, at);
+    size_t function = find_name_begin(text, at);
     if (function == at || function == 0 || text.at[function - 1] != ':')
         return false;
-    size_t module = begin_of_name(text, function - 1);
+    size_t module = find_name_begin(text, function - 1);
     return module < function - 1 && (module == 0 || tts_is_blank(text.at[module - 1]));
 }
 
-static bool is_source(struct tts_span name)
+static bool is_source_file(struct tts_span name)
 {
     static const char *const sources[] = {".py",  ".cpp", ".cc", ".c",  ".cxx",
                                           ".hpp", ".h",   ".rs", ".go", ".pyx"};
@@ -198,11 +200,12 @@ static bool is_source(struct tts_span name)
 /* The number of a source line: ":87" behind "train.py". */
 static size_t skip_source_line(struct tts_span text, size_t at)
 {
-    size_t digits = text.at[at] == ':' ? count_digits(text, at + 1) : 0;
+    size_t digits = text.at[at] == ':' ? count_key_digits(text, at + 1) : 0;
     size_t end = at + 1 + digits;
     if (digits == 0 || is_word_at(text, end))
         return at;
-    bool is_line = is_source((struct tts_span){text.at, at}) || is_function(text, at, end);
+    bool is_line =
+        is_source_file((struct tts_span){text.at, at}) || is_function_name(text, at, end);
     return is_line ? end : at;
 }
 
@@ -216,7 +219,7 @@ struct tts_span tts_logline_without_source(struct tts_span text)
     while (begin > 0 && tts_is_digit(text.at[begin - 1]))
         begin--;
     if (begin == digit || begin == 0 || text.at[begin - 1] != ':' ||
-        !is_source((struct tts_span){text.at, begin - 1}))
+        !is_source_file((struct tts_span){text.at, begin - 1}))
         return text;
     while (begin > 0 && !tts_is_blank(text.at[begin - 1]))
         begin--;
@@ -229,16 +232,16 @@ struct tts_span tts_logline_without_source(struct tts_span text)
 
 /* ---- the key ---- */
 
-static bool is_edge(char c)
+static bool is_edge_char(char c)
 {
     return tts_is_blank(c) || c == '-' || c == '*' || c == '|';
 }
 
 static struct tts_span trim_edges(struct tts_span text)
 {
-    while (text.len > 0 && is_edge(text.at[text.len - 1]))
+    while (text.len > 0 && is_edge_char(text.at[text.len - 1]))
         text.len--;
-    while (text.len > 0 && is_edge(text.at[0])) {
+    while (text.len > 0 && is_edge_char(text.at[0])) {
         text.at++;
         text.len--;
     }
@@ -246,7 +249,7 @@ static struct tts_span trim_edges(struct tts_span text)
 }
 
 /* Several blanks are one, and brackets that had only a time go. */
-static void add(struct tts_logkey *key, char c)
+static void add_key_char(struct tts_logkey *key, char c)
 {
     size_t len = key->len;
     bool has_blank = len > 0 && key->text[len - 1] == ' ';
@@ -262,7 +265,7 @@ static void add(struct tts_logkey *key, char c)
 }
 
 /* A progress bar may stand before what a program prints: "  5%|##   | 5/100 [00:01<00:10]". */
-static struct tts_span before_bar(struct tts_span prefix)
+static struct tts_span key_before_bar(struct tts_span prefix)
 {
     const char *bar = tts_span_find(prefix, "%|");
     if (!bar)
@@ -274,7 +277,7 @@ static struct tts_span before_bar(struct tts_span prefix)
 }
 
 /* "[rank 0]:" and "[1,0]<stdout>:" are shown in brackets of their own. */
-static struct tts_span without_brackets(struct tts_span text)
+static struct tts_span key_without_brackets(struct tts_span text)
 {
     struct tts_span inside = text;
     inside.len -= tts_span_ends(inside, ":");
@@ -287,9 +290,9 @@ static struct tts_span without_brackets(struct tts_span text)
 }
 
 /* Whether its numbers tell ranks from each other, as far as can be seen. */
-static bool is_rank(struct tts_span text)
+static bool is_rank_word(struct tts_span text)
 {
-    return without_brackets(text).len != text.len || tts_span_find(text, "rank") ||
+    return key_without_brackets(text).len != text.len || tts_span_find(text, "rank") ||
            tts_span_find(text, "Rank") || tts_span_find(text, "RANK");
 }
 
@@ -310,7 +313,7 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
     key->len = 0;
     key->has_time = false;
     key->hash = key->folded = TTS_FNV1A64_INIT;
-    prefix = before_bar(prefix);
+    prefix = key_before_bar(prefix);
     if (trim_edges(prefix).len == 0)
         return;
     for (size_t at = 0; at < prefix.len;) {
@@ -318,7 +321,7 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
         end = end > at ? end : skip_source_line(prefix, at);
         key->has_time = key->has_time || end > at;
         if (end == at)
-            add(key, prefix.at[end++]);
+            add_key_char(key, prefix.at[end++]);
         at = end;
     }
     struct tts_span left = trim_edges((struct tts_span){key->text, key->len});
@@ -326,7 +329,7 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix)
     key->len = left.len;
     left.at = key->text;
     key->hash = tts_fnv1a64_text(key->hash, left.at, left.len);
-    key->folded = is_rank(left) ? key->hash : hash_folded(left);
+    key->folded = is_rank_word(left) ? key->hash : hash_folded(left);
 }
 
 bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
@@ -343,7 +346,7 @@ bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tt
         size_t end = skip_any_time(text, at);
         end = end > at ? end : skip_source_line(text, at);
         if (end == at)
-            add(work, text.at[end++]);
+            add_key_char(work, text.at[end++]);
         at = end;
         struct tts_span left = trim_edges((struct tts_span){work->text, work->len});
         bool is_inside = is_word_at(text, at) && is_word_at(text, at - 1);
@@ -358,28 +361,28 @@ bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tt
 /* ---- what names no rank: processes, and the words of loggers ---- */
 
 /* Whether a word may begin after this byte, or end before it. */
-static bool is_border(struct tts_span text, size_t at, const char *more)
+static bool is_border_char(struct tts_span text, size_t at, const char *more)
 {
     return at >= text.len || tts_is_blank(text.at[at]) || strchr("[]()|", text.at[at]) ||
            (text.at[at] != '\0' && strchr(more, text.at[at]));
 }
 
-static bool begins_token(struct tts_span text, size_t at)
+static bool begins_key_token(struct tts_span text, size_t at)
 {
-    return at == 0 || is_border(text, at - 1, "<,");
+    return at == 0 || is_border_char(text, at - 1, "<,");
 }
 
 /* A number from TTS_LOGKEY_RANKS on is no rank. */
 static bool is_process_number(struct tts_span text, size_t at)
 {
     uint32_t number = 0;
-    size_t digits = count_digits(text, at);
+    size_t digits = count_key_digits(text, at);
     for (size_t i = 0; i < digits && number < TTS_LOGKEY_RANKS; i++)
         number = number * 10 + (uint32_t)(text.at[at + i] - '0');
     return number >= TTS_LOGKEY_RANKS;
 }
 
-static bool is_word(struct tts_span text, size_t at, const char *word)
+static bool is_key_word(struct tts_span text, size_t at, const char *word)
 {
     size_t len = strlen(word);
     return at + len <= text.len && strncasecmp(text.at + at, word, len) == 0;
@@ -388,15 +391,16 @@ static bool is_word(struct tts_span text, size_t at, const char *word)
 /* "pid=230", "pid 4711", "tid:1", with the comma before or after it. */
 static size_t skip_named_process(struct tts_span text, size_t at)
 {
-    if (!begins_token(text, at) || (!is_word(text, at, "pid") && !is_word(text, at, "tid")))
+    if (!begins_key_token(text, at) ||
+        (!is_key_word(text, at, "pid") && !is_key_word(text, at, "tid")))
         return at;
     size_t number = at + 3;
     while (number < text.len && strchr(" =:#", text.at[number]) && text.at[number] != '\0')
         number++;
-    size_t end = number + count_digits(text, number);
+    size_t end = number + count_key_digits(text, number);
     if (number == at + 3 || end == number || is_word_at(text, end))
         return at;
-    return end + is_at(text, end, ',');
+    return end + is_char_at(text, end, ',');
 }
 
 /* "12345" alone, "train[12345]", "[host:12345]". `before` is what was kept before it, 0 for
@@ -405,12 +409,12 @@ static size_t skip_process_number(struct tts_span text, size_t at, char before)
 {
     bool is_index = at > 0 && text.at[at] == '[' && is_word_at(text, at - 1);
     bool is_port = at > 0 && text.at[at] == ':' && is_word_at(text, at - 1);
-    size_t number = at + (is_index || is_port), end = number + count_digits(text, number);
+    size_t number = at + (is_index || is_port), end = number + count_key_digits(text, number);
     if (!is_process_number(text, number))
         return at;
     if (is_index || is_port)
-        return is_at(text, end, ']') ? end + is_index : at;
-    bool is_alone = begins_token(text, at) && is_border(text, end, ":") &&
+        return is_char_at(text, end, ']') ? end + is_index : at;
+    bool is_alone = begins_key_token(text, at) && is_border_char(text, end, ":") &&
                     (before == 0 || strchr("[(|", before));
     return is_alone ? end : at;
 }
@@ -418,12 +422,12 @@ static size_t skip_process_number(struct tts_span text, size_t at, char before)
 /* "prterun-HOST-12345@" before "1,0": newer mpirun puts its own number there. */
 static size_t skip_launcher(struct tts_span text, size_t at)
 {
-    if (!begins_token(text, at) || !is_word(text, at, "prterun-"))
+    if (!begins_key_token(text, at) || !is_key_word(text, at, "prterun-"))
         return at;
     size_t end = at;
-    while (!is_border(text, end, "@,"))
+    while (!is_border_char(text, end, "@,"))
         end++;
-    return is_at(text, end, '@') ? end + 1 : at;
+    return is_char_at(text, end, '@') ? end + 1 : at;
 }
 
 size_t tts_logline_level(struct tts_span text)
@@ -432,7 +436,7 @@ size_t tts_logline_level(struct tts_span text)
                                          "trace", "critical", "fatal",   "notice", NULL};
     for (size_t i = 0; levels[i]; i++) {
         size_t len = strlen(levels[i]);
-        if (is_word(text, 0, levels[i]) && is_border(text, len, ":,"))
+        if (is_key_word(text, 0, levels[i]) && is_border_char(text, len, ":,"))
             return len;
     }
     return 0;
@@ -442,32 +446,32 @@ size_t tts_logline_level(struct tts_span text)
 static size_t skip_level(struct tts_span text, size_t at)
 {
     struct tts_span rest = {text.at + at, text.len - at};
-    size_t end = begins_token(text, at) ? at + tts_logline_level(rest) : at;
-    if (end == at || !is_at(text, end, ':'))
+    size_t end = begins_key_token(text, at) ? at + tts_logline_level(rest) : at;
+    if (end == at || !is_char_at(text, end, ':'))
         return end;
     size_t name = end + 1;
     while (name < text.len &&
            (tts_is_letter(text.at[name]) || text.at[name] == '_' || text.at[name] == '.'))
         name++;
-    return name > end + 1 && is_at(text, name, ':') ? name + 1 : end;
+    return name > end + 1 && is_char_at(text, name, ':') ? name + 1 : end;
 }
 
 static size_t skip_source_name(struct tts_span text, size_t at)
 {
     size_t end = at;
-    if (!begins_token(text, at))
+    if (!begins_key_token(text, at))
         return at;
-    while (!is_border(text, end, ":,"))
+    while (!is_border_char(text, end, ":,"))
         end++;
-    return end > at && is_source((struct tts_span){text.at + at, end - at}) ? end : at;
+    return end > at && is_source_file((struct tts_span){text.at + at, end - at}) ? end : at;
 }
 
 /* Whether fields end there: at '|', and at '-' between blanks. */
 static bool is_field_end(struct tts_span text, size_t at)
 {
-    bool is_dash = is_at(text, at, '-') && (at == 0 || tts_is_blank(text.at[at - 1])) &&
+    bool is_dash = is_char_at(text, at, '-') && (at == 0 || tts_is_blank(text.at[at - 1])) &&
                    (at + 1 == text.len || tts_is_blank(text.at[at + 1]));
-    return is_at(text, at, '|') || is_dash;
+    return is_char_at(text, at, '|') || is_dash;
 }
 
 /* In "info | Always" and "train - INFO", a field of letters is the logger's name: ranks have
@@ -490,7 +494,7 @@ static size_t skip_logger_name(struct tts_span text, size_t at)
     return is_whole && (is_before || is_behind) ? end : at;
 }
 
-static bool has_level(struct tts_span text)
+static bool has_key_level(struct tts_span text)
 {
     for (size_t at = 0; at < text.len; at++)
         if (skip_level(text, at) > at)
@@ -516,18 +520,18 @@ static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_log
 
 /* Adds a byte of the name. A second '|' goes if all between the two is gone, and so does a
  * blank before a bracket (`is_gap`: something before the byte is gone). */
-static void add_shown(struct tts_logkey *left, char c, bool is_gap)
+static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
 {
     struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});
     if (is_gap && c == '|' && tts_span_ends(kept, "|"))
         return;
     if (is_gap && (c == ']' || c == ')'))
         left->len = (size_t)(kept.at + kept.len - left->text);
-    add(left, c);
+    add_key_char(left, c);
 }
 
 /* Takes off what stands around what is left: "| rank 0, |", "(Worker)". */
-static struct tts_span tidy(struct tts_span text)
+static struct tts_span tidy_shown_name(struct tts_span text)
 {
     for (size_t len = text.len + 1; text.len < len;) {
         len = text.len;
@@ -539,7 +543,7 @@ static struct tts_span tidy(struct tts_span text)
         if (text.len > 2 && text.at[0] == '(' &&
             memchr(text.at, ')', text.len) == text.at + text.len - 1)
             text = (struct tts_span){text.at + 1, text.len - 2};
-        text = without_brackets(text);
+        text = key_without_brackets(text);
     }
     return text;
 }
@@ -548,7 +552,7 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char *out, si
 {
     struct tts_logkey left = {.len = 0};
     struct tts_span all = {key->text, key->len};
-    bool has_word = false, is_less = is_folded, is_gap = false, is_logger = has_level(all);
+    bool has_word = false, is_less = is_folded, is_gap = false, is_logger = has_key_level(all);
     for (size_t at = 0; at < all.len;) {
         char c = all.at[at];
         size_t end = skip_no_rank(all, at, &left, is_logger);
@@ -557,12 +561,12 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char *out, si
             at = end > at ? end : at + 1;
             continue;
         }
-        add_shown(&left, c, is_gap);
+        add_shown_char(&left, c, is_gap);
         is_gap = is_gap && (tts_is_blank(c) || c == '|');
         has_word = has_word || is_word_at(all, at) || (unsigned char)c >= 0x80;
         at++;
     }
-    struct tts_span text = tidy((struct tts_span){left.text, left.len});
+    struct tts_span text = tidy_shown_name((struct tts_span){left.text, left.len});
     if (is_less && !has_word)
         text.len = 0;
     while (is_folded && text.len > 0 && text.at[text.len - 1] == ':')
@@ -573,17 +577,17 @@ void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char *out, si
 struct tts_span tts_logkey_skip_times(struct tts_span text)
 {
     for (size_t at = 0;;) {
-        while (at < text.len && is_edge(text.at[at]))
+        while (at < text.len && is_edge_char(text.at[at]))
             at++;
         char open = at < text.len ? text.at[at] : '\0';
         bool is_inside = open == '[' || open == '(';
         size_t begin = at + is_inside;
-        while (is_inside && is_at(text, begin, ' '))
+        while (is_inside && is_char_at(text, begin, ' '))
             begin++;
-        size_t end = skip_any_time(text, begin), clock = end + is_at(text, end, ' ');
+        size_t end = skip_any_time(text, begin), clock = end + is_char_at(text, end, ' ');
         if (end > begin && skip_any_time(text, clock) > clock)
             end = skip_any_time(text, clock);
-        if (end == begin || (is_inside && !is_at(text, end, open == '[' ? ']' : ')')))
+        if (end == begin || (is_inside && !is_char_at(text, end, open == '[' ? ']' : ')')))
             return (struct tts_span){text.at + at, text.len - at};
         at = end + is_inside;
     }
@@ -600,12 +604,12 @@ struct fields {
 /* "rank 3", "rank3", "Rank: 3". */
 static size_t skip_rank(struct tts_span text, size_t at)
 {
-    if (!begins_token(text, at) || !is_word(text, at, "rank"))
+    if (!begins_key_token(text, at) || !is_key_word(text, at, "rank"))
         return at;
     size_t number = at + strlen("rank");
     while (number < text.len && number < at + 6 && memchr(" =:#_-", text.at[number], 6))
         number++;
-    size_t end = number + count_digits(text, number);
+    size_t end = number + count_key_digits(text, number);
     return end == number || is_word_at(text, end) ? at : end;
 }
 
@@ -613,21 +617,22 @@ static size_t skip_rank(struct tts_span text, size_t at)
 static size_t skip_source_reference(struct tts_span text, size_t at)
 {
     size_t end = at, colon = at;
-    for (; is_word_at(text, end) || is_at(text, end, '.') || is_at(text, end, ':'); end++)
-        if (text.at[end] == ':' && count_digits(text, end + 1) > 0)
+    for (; is_word_at(text, end) || is_char_at(text, end, '.') || is_char_at(text, end, ':');
+         end++)
+        if (text.at[end] == ':' && count_key_digits(text, end + 1) > 0)
             colon = end;
     return colon > at && skip_source_line(text, colon) > colon ? skip_source_line(text, colon)
                                                                : at;
 }
 
 /* One thing that is known inside brackets. */
-static size_t skip_known(struct tts_span text, size_t at, struct fields *fields)
+static size_t skip_known_part(struct tts_span text, size_t at, struct fields *fields)
 {
     size_t end = skip_rank(text, at);
     if (end > at && fields->rank.len == 0)
         fields->rank = (struct tts_span){text.at + at, end - at};
     end = end > at ? end : skip_any_time(text, at);
-    if (end == at && begins_token(text, at))
+    if (end == at && begins_key_token(text, at))
         end += tts_logline_level((struct tts_span){text.at + at, text.len - at});
     end = end > at ? end : skip_named_process(text, at);
     end = end > at ? end : skip_process_number(text, at, 0);
@@ -658,17 +663,17 @@ static bool is_host_process(struct tts_span text)
     const char *colon = memchr(text.at, ':', text.len);
     size_t number = colon ? (size_t)(colon - text.at) + 1 : 0;
     return number > 1 && is_process_number(text, number) &&
-           number + count_digits(text, number) == text.len;
+           number + count_key_digits(text, number) == text.len;
 }
 
-static bool is_group(struct tts_span inside, bool is_tagged, struct fields *fields)
+static bool is_bracket_group(struct tts_span inside, bool is_tagged, struct fields *fields)
 {
     if (is_tagged && is_number_list(inside)) {
         fields->rank = inside;
         return true;
     }
     for (size_t at = 0; at < inside.len;) {
-        size_t end = skip_known(inside, at, fields);
+        size_t end = skip_known_part(inside, at, fields);
         if (end == at)
             return has_named_process(inside) || is_host_process(inside);
         at = end;
@@ -677,10 +682,10 @@ static bool is_group(struct tts_span inside, bool is_tagged, struct fields *fiel
 }
 
 /* "[rank0]", "[1,0]<stdout>", "(Worker pid=230)", "[ 12.345678]". */
-static size_t skip_group(struct tts_span text, size_t at, struct fields *fields)
+static size_t skip_bracket_group(struct tts_span text, size_t at, struct fields *fields)
 {
-    const char close = is_at(text, at, '[') ? ']' : ')';
-    if (!is_at(text, at, '[') && !is_at(text, at, '('))
+    const char close = is_char_at(text, at, '[') ? ']' : ')';
+    if (!is_char_at(text, at, '[') && !is_char_at(text, at, '('))
         return at;
     const char *end = memchr(text.at + at, close, text.len - at);
     if (!end)
@@ -690,13 +695,13 @@ static size_t skip_group(struct tts_span text, size_t at, struct fields *fields)
     bool has_stream = tts_span_begins(rest, "<stdout>") || tts_span_begins(rest, "<stderr>");
     struct tts_span inside = {text.at + at + 1, after - at - 2};
     struct fields found = *fields;
-    if (!is_group(inside, has_stream || is_at(text, after, ':'), &found))
+    if (!is_bracket_group(inside, has_stream || is_char_at(text, after, ':'), &found))
         return at;
     *fields = found;
     return after + (has_stream ? strlen("<stdout>") : 0);
 }
 
-static size_t skip_blanks(struct tts_span text, size_t at)
+static size_t skip_key_blanks(struct tts_span text, size_t at)
 {
     while (at < text.len && tts_is_blank(text.at[at]))
         at++;
@@ -706,8 +711,8 @@ static size_t skip_blanks(struct tts_span text, size_t at)
 /* A word that may be content counts only before ':', ']', '|' or a '-' between blanks. */
 static bool ends_field(struct tts_span text, size_t end)
 {
-    return is_at(text, end, ':') || is_at(text, end, ']') ||
-           is_field_end(text, skip_blanks(text, end));
+    return is_char_at(text, end, ':') || is_char_at(text, end, ']') ||
+           is_field_end(text, skip_key_blanks(text, end));
 }
 
 /* The name of a logger, before or after a level: "Always |", "my_trainer - INFO". */
@@ -716,21 +721,21 @@ static size_t skip_logger_field(struct tts_span text, size_t at, const struct fi
     size_t end = at;
     while (end < text.len && (tts_is_letter(text.at[end]) || memchr("_.:", text.at[end], 3)))
         end++;
-    size_t bar = skip_blanks(text, end);
+    size_t bar = skip_key_blanks(text, end);
     if (end == at || fields->has_logger || !is_field_end(text, bar))
         return at;
-    size_t level = skip_blanks(text, bar + 1);
+    size_t level = skip_key_blanks(text, bar + 1);
     return fields->has_level || skip_level(text, level) > level ? end : at;
 }
 
-static size_t skip_field(struct tts_span text, size_t at, struct fields *fields)
+static size_t skip_key_field(struct tts_span text, size_t at, struct fields *fields)
 {
     size_t end = skip_any_time(text, at);
     if (end > at) {
         fields->has_time = true;
         return end;
     }
-    end = skip_group(text, at, fields);
+    end = skip_bracket_group(text, at, fields);
     if (end > at)
         return end;
     end = skip_level(text, at);
@@ -758,14 +763,14 @@ void tts_logkey_split(struct tts_span line, struct tts_span *prefix, struct tts_
     struct fields fields = {.rank = {line.at, 0}};
     size_t end = 0;
     for (;;) {
-        size_t at = skip_blanks(line, end), next = at < line.len ? at : end;
+        size_t at = skip_key_blanks(line, end), next = at < line.len ? at : end;
         if (at < line.len)
-            next = skip_field(line, at, &fields);
+            next = skip_key_field(line, at, &fields);
         if (next <= at)
             break;
-        end =
-            next + (is_at(line, next, ':') || is_at(line, next, ']') || is_at(line, next, ','));
-        size_t bar = skip_blanks(line, end);
+        end = next + (is_char_at(line, next, ':') || is_char_at(line, next, ']') ||
+                      is_char_at(line, next, ','));
+        size_t bar = skip_key_blanks(line, end);
         if (is_field_end(line, bar))
             end = bar + 1;
     }

@@ -75,7 +75,7 @@ static void count_line_ends(struct tts_logcount *count, const unsigned char *end
 
 /* ---- the window ---- */
 
-static void count_to(struct tts_logtext *text, size_t at)
+static void count_text_to(struct tts_logtext *text, size_t at)
 {
     assert(at <= text->end);
     if (text->count.at < text->bytes + at)
@@ -83,10 +83,10 @@ static void count_to(struct tts_logtext *text, size_t at)
 }
 
 /* Drops what is far behind. */
-static void move_window(struct tts_logtext *text)
+static void move_text_window(struct tts_logtext *text)
 {
     size_t gone = text->at > TTS_LOGTEXT_BACK ? text->at - TTS_LOGTEXT_BACK : 0;
-    count_to(text, gone);
+    count_text_to(text, gone);
     memmove(text->bytes, text->bytes + gone, text->end - gone);
     text->gone += gone;
     text->at -= gone;
@@ -103,13 +103,13 @@ static void look_for_utf16(struct tts_logtext *text)
 }
 
 /* Reads once. False: there is no more. */
-static bool fill(struct tts_logtext *text)
+static bool fill_text_window(struct tts_logtext *text)
 {
     if (text->is_end)
         return false;
     bool is_first = text->gone == 0 && text->end == 0;
     if (WINDOW_BYTES - text->end < ROOM_MIN)
-        move_window(text);
+        move_text_window(text);
     assert(WINDOW_BYTES - text->end >= ROOM_MIN);
     size_t got = 0;
     text->status = tts_input_read(text->in, text->bytes + text->end, WINDOW_BYTES - text->end,
@@ -127,7 +127,7 @@ static bool fill(struct tts_logtext *text)
 /* ---- lines ---- */
 
 /* Returns the length of the line end at `at`, which is "\n", "\r\n" or "\r". */
-static size_t line_end_len(const struct tts_logtext *text, size_t at)
+static size_t text_line_end_len(const struct tts_logtext *text, size_t at)
 {
     bool is_two = text->bytes[at] == '\r' && at + 1 < text->end && text->bytes[at + 1] == '\n';
     return is_two ? 2 : 1;
@@ -135,19 +135,19 @@ static size_t line_end_len(const struct tts_logtext *text, size_t at)
 
 /* Returns whether the line end at `at` is in the window as a whole: a "\n" may follow a "\r".
  */
-static bool has_line_end(const struct tts_logtext *text, size_t at)
+static bool has_text_line_end(const struct tts_logtext *text, size_t at)
 {
     return at < text->end && (text->bytes[at] != '\r' || at + 1 < text->end || text->is_end);
 }
 
-static bool take_line(struct tts_logtext *text, struct tts_span *out)
+static bool take_text_line(struct tts_logtext *text, struct tts_span *out)
 {
     size_t searched = 0;
     for (;;) {
         const unsigned char *line = text->bytes + text->at;
         size_t have = text->end - text->at;
         size_t len = (size_t)(find_line_end(line + searched, line + have) - line);
-        bool is_ended = has_line_end(text, text->at + len);
+        bool is_ended = has_text_line_end(text, text->at + len);
         text->skips_rest = len > TTS_LOGLINE_MAX;
         if (is_ended || text->skips_rest || (text->is_end && have > 0)) {
             if (text->skips_rest)
@@ -155,24 +155,24 @@ static bool take_line(struct tts_logtext *text, struct tts_span *out)
             *out = (struct tts_span){(const char *)line, len};
             text->at += len;
             if (is_ended && !text->skips_rest)
-                text->at += line_end_len(text, text->at);
+                text->at += text_line_end_len(text, text->at);
             return true;
         }
         searched = len;
-        if (!fill(text) && have == 0)
+        if (!fill_text_window(text) && have == 0)
             return false;
     }
 }
 
-static void skip_rest(struct tts_logtext *text)
+static void skip_line_rest(struct tts_logtext *text)
 {
     while (text->skips_rest) {
         text->at = (size_t)(find_line_end(text->bytes + text->at, text->bytes + text->end) -
                             text->bytes);
-        if (has_line_end(text, text->at)) {
-            text->at += line_end_len(text, text->at);
+        if (has_text_line_end(text, text->at)) {
+            text->at += text_line_end_len(text, text->at);
             text->skips_rest = false;
-        } else if (!fill(text) && text->at == text->end) {
+        } else if (!fill_text_window(text) && text->at == text->end) {
             text->skips_rest = false;
         }
     }
@@ -180,12 +180,12 @@ static void skip_rest(struct tts_logtext *text)
 
 bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out)
 {
-    skip_rest(text);
-    return take_line(text, out);
+    skip_line_rest(text);
+    return take_text_line(text, out);
 }
 
 /* A terminal writes the next line over a line that ends in "\r" alone. */
-static bool is_overwritten(const struct tts_logtext *text, struct tts_span raw)
+static bool is_line_overwritten(const struct tts_logtext *text, struct tts_span raw)
 {
     const char *end = raw.at + raw.len, *window_end = (const char *)text->bytes + text->end;
     return end + 1 < window_end && end[0] == '\r' && end[1] != '\r' && end[1] != '\n';
@@ -200,7 +200,7 @@ bool tts_logtext_next(struct tts_logtext *text, struct tts_logtext_line *out)
                                      .offset = tts_logtext_offset(text, raw.at),
                                      .raw = raw,
                                      .is_cut = text->skips_rest,
-                                     .is_overwritten = is_overwritten(text, raw)};
+                                     .is_overwritten = is_line_overwritten(text, raw)};
     out->text = tts_logline_clean(raw, text->clean);
     tts_logkey_split(out->text, &out->prefix, &out->rank, &out->text);
     return true;
@@ -208,7 +208,8 @@ bool tts_logtext_next(struct tts_logtext *text, struct tts_logtext_line *out)
 
 /* ---- lines of interest ---- */
 
-static bool is_word(const struct tts_logtext *text, const struct tts_logscan *scan, size_t at)
+static bool is_text_word(const struct tts_logtext *text, const struct tts_logscan *scan,
+                         size_t at)
 {
     char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL] = {0};
     size_t head = at < TTS_LOGSCAN_HEAD ? at : TTS_LOGSCAN_HEAD;
@@ -236,7 +237,7 @@ static bool find_line_begin(struct tts_logtext *text, size_t at, size_t *out)
 }
 
 /* The last bytes of the window wait for what comes behind them. */
-static size_t end_of_words(const struct tts_logtext *text)
+static size_t find_words_end(const struct tts_logtext *text)
 {
     if (text->is_end)
         return text->end;
@@ -246,23 +247,23 @@ static size_t end_of_words(const struct tts_logtext *text)
 bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
                       struct tts_span *out)
 {
-    skip_rest(text);
+    skip_line_rest(text);
     for (;;) {
-        size_t end = end_of_words(text), line;
+        size_t end = find_words_end(text), line;
         if (text->at >= end) {
-            if (!fill(text) && text->at >= text->end)
+            if (!fill_text_window(text) && text->at >= text->end)
                 return false;
             continue;
         }
-        count_to(text, text->at);
+        count_text_to(text, text->at);
         assert(text->count.at == text->bytes + text->at);
         const unsigned char *hit = scan->find(&text->count, text->bytes + end);
         text->at = (size_t)(hit - text->bytes);
         if (text->at == end)
             continue;
-        if (is_word(text, scan, text->at) && find_line_begin(text, text->at, &line)) {
+        if (is_text_word(text, scan, text->at) && find_line_begin(text, text->at, &line)) {
             text->at = line;
-            return take_line(text, out);
+            return take_text_line(text, out);
         }
         text->at++;
     }
@@ -272,7 +273,7 @@ bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
  * between the two. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 {
-    count_to(text, (size_t)((const unsigned char *)line - text->bytes));
+    count_text_to(text, (size_t)((const unsigned char *)line - text->bytes));
     return text->count.line_ends + 1;
 }
 
@@ -295,7 +296,7 @@ void tts_logtext_unread(struct tts_logtext *text, const char *line)
 
 enum tts_status tts_logtext_finish(struct tts_logtext *text, struct tts_error *err)
 {
-    count_to(text, text->end);
+    count_text_to(text, text->end);
     if (err) {
         uint64_t line = text->count.line_ends + 1;
         *err = text->err;
@@ -367,21 +368,21 @@ struct tts_span tts_logtext_first(struct tts_span *all)
 
 /* ---- escape sequences ---- */
 
-static bool is_between(char c, int low, int high)
+static bool is_byte_between(char c, int low, int high)
 {
     unsigned char byte = (unsigned char)c;
     return byte >= low && byte <= high;
 }
 
-static size_t skip_range(struct tts_span line, size_t at, int low, int high)
+static size_t skip_byte_range(struct tts_span line, size_t at, int low, int high)
 {
-    while (at < line.len && is_between(line.at[at], low, high))
+    while (at < line.len && is_byte_between(line.at[at], low, high))
         at++;
     return at;
 }
 
 /* Behind a title or link, up to BEL or ESC '\'. One that does not end is only its beginning. */
-static size_t skip_command(struct tts_span line, size_t begin)
+static size_t skip_escape_command(struct tts_span line, size_t begin)
 {
     for (size_t at = begin; at < line.len; at++) {
         if (line.at[at] == '\a')
@@ -393,15 +394,15 @@ static size_t skip_command(struct tts_span line, size_t begin)
 }
 
 /* Behind the sequence whose ESC is before `at`. */
-static size_t skip_sequence(struct tts_span line, size_t at)
+static size_t skip_escape_sequence(struct tts_span line, size_t at)
 {
     if (at < line.len && line.at[at] == ']')
-        return skip_command(line, at + 1);
+        return skip_escape_command(line, at + 1);
     bool is_control = at < line.len && line.at[at] == '[';
     if (is_control)
-        at = skip_range(line, at + 1, 0x30, 0x3f);
-    at = skip_range(line, at, is_control ? 0x20 : 0x21, 0x2f);
-    return at < line.len && is_between(line.at[at], 0x30, 0x7e) ? at + 1 : at;
+        at = skip_byte_range(line, at + 1, 0x30, 0x3f);
+    at = skip_byte_range(line, at, is_control ? 0x20 : 0x21, 0x2f);
+    return at < line.len && is_byte_between(line.at[at], 0x30, 0x7e) ? at + 1 : at;
 }
 
 struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX])
@@ -414,7 +415,7 @@ struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX
     size_t len = 0;
     for (size_t at = 0; at < line.len;) {
         if (line.at[at] == 0x1b)
-            at = skip_sequence(line, at + 1);
+            at = skip_escape_sequence(line, at + 1);
         else
             out[len++] = line.at[at++];
     }

@@ -181,8 +181,8 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 static_assert((int)ROWS <= TTS_YAMLMAP_ROWS_MAX, "the reader keeps a line of each");
 
 /* Returns the value that a row fills, or NULL if the row fills none. */
-static struct tts_trainfile_value *field_of(struct tts_trainfile *file,
-                                            const struct tts_yamlmap_row *row)
+static struct tts_trainfile_value *row_field(struct tts_trainfile *file,
+                                             const struct tts_yamlmap_row *row)
 {
     return row->type > TYPE_TEXT ? NULL : (void *)((char *)file + row->target);
 }
@@ -191,7 +191,7 @@ static struct tts_trainfile_value *field_of(struct tts_trainfile *file,
 
 enum { DIGITS_MAX = 64 };
 
-static bool is_any_of(const char *text, const char *const *words, size_t count)
+static bool is_any_word(const char *text, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcasecmp(text, words[i]) == 0)
@@ -199,43 +199,43 @@ static bool is_any_of(const char *text, const char *const *words, size_t count)
     return false;
 }
 
-static bool is_true(const char *text)
+static bool is_true_word(const char *text)
 {
     static const char *const words[] = {"true", "yes", "on"};
-    return is_any_of(text, words, sizeof words / sizeof words[0]);
+    return is_any_word(text, words, sizeof words / sizeof words[0]);
 }
 
-static bool is_false(const char *text)
+static bool is_false_word(const char *text)
 {
     static const char *const words[] = {"false", "no", "off"};
-    return is_any_of(text, words, sizeof words / sizeof words[0]);
+    return is_any_word(text, words, sizeof words / sizeof words[0]);
 }
 
-static bool is_digit(char c)
+static bool is_ascii_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_null(const struct tts_yaml_token *token)
+static bool is_null_token(const struct tts_yaml_token *token)
 {
     static const char *const words[] = {"null", "~"};
     return token->kind == TTS_YAML_SCALAR && !token->quoted &&
-           is_any_of(token->text, words, sizeof words / sizeof words[0]);
+           is_any_word(token->text, words, sizeof words / sizeof words[0]);
 }
 
 /* Neither null nor false nor 0 nor nothing at all: the value is meant to be there. */
-static bool is_meant(const struct tts_yaml_token *token)
+static bool is_meant_token(const struct tts_yaml_token *token)
 {
     if (token->kind != TTS_YAML_SCALAR)
         return true;
-    return !is_null(token) && !is_false(token->text) && token->text[0] != '\0' &&
+    return !is_null_token(token) && !is_false_word(token->text) && token->text[0] != '\0' &&
            strcmp(token->text, "0") != 0;
 }
 
 /* "'name' must be <what>, and is <the token>". */
-static enum tts_status refuse_value(struct tts_yamlmap *map, enum tts_status status,
-                                    const char *name, const char *what,
-                                    const struct tts_yaml_token *token)
+static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_status status,
+                                          const char *name, const char *what,
+                                          const struct tts_yaml_token *token)
 {
     const char *is = token->kind == TTS_YAML_LIST ? "a list" : "a map";
     bool cut = strlen(token->text) > TTS_YAMLMAP_QUOTE_MAX;
@@ -252,7 +252,7 @@ static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
 {
     size_t len = 0;
     for (const char *c = text; *c; c++) {
-        if (*c == '_' && c > text && is_digit(c[-1]) && is_digit(c[1]))
+        if (*c == '_' && c > text && is_ascii_digit(c[-1]) && is_ascii_digit(c[1]))
             continue;
         if (len == DIGITS_MAX)
             return false;
@@ -263,7 +263,7 @@ static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
 }
 
 /* "010" is 8 to programs that read YAML 1.1, and 10 to those who write it. */
-static enum tts_status parse_number(const char *text, uint64_t *out)
+static enum tts_status parse_train_number(const char *text, uint64_t *out)
 {
     char digits[DIGITS_MAX + 1];
     uint64_t ignored;
@@ -280,11 +280,11 @@ static enum tts_status parse_number(const char *text, uint64_t *out)
 enum { EXPONENT_MAX = 1000 }; /* more than the digits of any scalar */
 
 /* How many; *first is where the first is that is not 0, and stays where there is none. */
-static size_t count_digits(const char *text, size_t *first)
+static size_t count_real_digits(const char *text, size_t *first)
 {
     size_t count = 0;
     bool is_found = false;
-    for (; is_digit(text[count]); count++)
+    for (; is_ascii_digit(text[count]); count++)
         if (text[count] != '0' && !is_found) {
             *first = count;
             is_found = true;
@@ -301,9 +301,9 @@ static enum tts_status parse_exponent(const char **text, int *out)
         return TTS_OK;
     bool is_negative = at[1] == '-';
     at += at[1] == '+' || is_negative ? 2 : 1;
-    if (!is_digit(*at))
+    if (!is_ascii_digit(*at))
         return TTS_E_SYNTAX;
-    for (; is_digit(*at); at++)
+    for (; is_ascii_digit(*at); at++)
         *out = *out < EXPONENT_MAX ? *out * 10 + (*at - '0') : *out;
     *out = is_negative ? -*out : *out;
     *text = at;
@@ -317,10 +317,10 @@ static enum tts_status parse_real(const char *text, uint64_t *out)
     size_t first = SIZE_MAX, first_part = SIZE_MAX, part = 0;
     int exponent;
     text += is_negative;
-    size_t whole = count_digits(text, &first);
+    size_t whole = count_real_digits(text, &first);
     text += whole;
     if (*text == '.') {
-        part = count_digits(text + 1, &first_part);
+        part = count_real_digits(text + 1, &first_part);
         text += 1 + part;
     }
     if (whole + part == 0 || parse_exponent(&text, &exponent) != TTS_OK || *text != '\0')
@@ -336,84 +336,85 @@ static enum tts_status parse_real(const char *text, uint64_t *out)
     return TTS_OK;
 }
 
-static enum tts_status read_number(struct tts_yamlmap *map, const char *name,
-                                   const struct tts_yaml_token *token, uint64_t *out)
+static enum tts_status read_train_number(struct tts_yamlmap *map, const char *name,
+                                         const struct tts_yaml_token *token, uint64_t *out)
 {
     enum tts_status status = token->kind != TTS_YAML_SCALAR || token->too_long
                                  ? TTS_E_SYNTAX
-                                 : parse_number(token->text, out);
+                                 : parse_train_number(token->text, out);
     return status == TTS_OK
                ? TTS_OK
-               : refuse_value(map, status, name, "a whole number below 2^64, in decimal digits",
-                              token);
+               : refuse_train_value(map, status, name,
+                                    "a whole number below 2^64, in decimal digits", token);
 }
 
-static enum tts_status read_bool(struct tts_yamlmap *map, const char *name,
-                                 const struct tts_yaml_token *token, uint64_t *out)
+static enum tts_status read_train_bool(struct tts_yamlmap *map, const char *name,
+                                       const struct tts_yaml_token *token, uint64_t *out)
 {
-    *out = token->kind == TTS_YAML_SCALAR && is_true(token->text);
-    if (!*out && (token->kind != TTS_YAML_SCALAR || !is_false(token->text)))
-        return refuse_value(map, TTS_E_SYNTAX, name, "true or false", token);
+    *out = token->kind == TTS_YAML_SCALAR && is_true_word(token->text);
+    if (!*out && (token->kind != TTS_YAML_SCALAR || !is_false_word(token->text)))
+        return refuse_train_value(map, TTS_E_SYNTAX, name, "true or false", token);
     return TTS_OK;
 }
 
-static enum tts_status read_real(struct tts_yamlmap *map, const char *name,
-                                 const struct tts_yaml_token *token, uint64_t *out)
+static enum tts_status read_train_real(struct tts_yamlmap *map, const char *name,
+                                       const struct tts_yaml_token *token, uint64_t *out)
 {
     enum tts_status status = token->kind != TTS_YAML_SCALAR || token->too_long
                                  ? TTS_E_SYNTAX
                                  : parse_real(token->text, out);
-    return status == TTS_OK
-               ? TTS_OK
-               : refuse_value(map, status, name, "a decimal number from 0 to below 1", token);
+    return status == TTS_OK ? TTS_OK
+                            : refuse_train_value(map, status, name,
+                                                 "a decimal number from 0 to below 1", token);
 }
 
-static enum tts_status read_text(struct tts_yamlmap *map, const char *name,
-                                 const struct tts_yaml_token *token,
-                                 char out[TTS_TRAINFILE_TEXT_MAX])
+static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name,
+                                       const struct tts_yaml_token *token,
+                                       char out[TTS_TRAINFILE_TEXT_MAX])
 {
     static_assert(TTS_YAML_SCALAR_MAX + 1 == TTS_TRAINFILE_TEXT_MAX, "one holds the other");
     if (token->kind != TTS_YAML_SCALAR || token->control)
-        return refuse_value(map, TTS_E_SYNTAX, name, "one line of text", token);
+        return refuse_train_value(map, TTS_E_SYNTAX, name, "one line of text", token);
     if (token->too_long)
-        return refuse_value(map, TTS_E_RANGE, name, "text of at most 511 bytes", token);
+        return refuse_train_value(map, TTS_E_RANGE, name, "text of at most 511 bytes", token);
     memcpy(out, token->bytes, TTS_TRAINFILE_TEXT_MAX);
     return TTS_OK;
 }
 
 /* An empty text is as null: it has no length that could be wrong. */
-static bool is_absent(const struct tts_yamlmap_row *row, const struct tts_yaml_token *token)
+static bool is_absent_value(const struct tts_yamlmap_row *row,
+                            const struct tts_yaml_token *token)
 {
-    return is_null(token) || (row->type == TYPE_TEXT && !token->control &&
-                              token->kind == TTS_YAML_SCALAR && !token->text[0]);
+    return is_null_token(token) || (row->type == TYPE_TEXT && !token->control &&
+                                    token->kind == TTS_YAML_SCALAR && !token->text[0]);
 }
 
 /* ---- what is passed over ---- */
 
 enum { DEPTH_MAX = 64 }; /* of what is passed over */
 
-static bool is_letter(char c)
+static bool is_ascii_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* "use_lora", "useLora", "qlora"; but not "exploration". */
-static bool begins_word(const char *name, const char *at)
+static bool begins_lora_word(const char *name, const char *at)
 {
-    if (at == name || !is_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
+    if (at == name || !is_ascii_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
         return true;
     return *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
 }
 
 /* Does a key speak of adapters: "lora_rank", "use_peft"? The ranks of DeepSeek's attention do
  * not. */
-static bool is_lora(const char *name)
+static bool is_lora_key(const char *name)
 {
     if (strcmp(name, "q_lora_rank") == 0 || strcmp(name, "kv_lora_rank") == 0)
         return false;
     for (const char *at = name; *at; at++)
         if ((strncasecmp(at, "lora", 4) == 0 || strncasecmp(at, "peft", 4) == 0) &&
-            begins_word(name, at))
+            begins_lora_word(name, at))
             return true;
     return false;
 }
@@ -424,7 +425,7 @@ struct nest {
     unsigned depth;
 };
 
-static bool opens(const struct tts_yaml_token *token)
+static bool opens_nest(const struct tts_yaml_token *token)
 {
     return token->kind == TTS_YAML_MAP || token->kind == TTS_YAML_LIST;
 }
@@ -440,7 +441,7 @@ static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
     }
     bool is_in_map = nest->is_map & 1, is_key = is_in_map && !(nest->is_value_next & 1);
     nest->is_value_next ^= is_in_map;
-    if (opens(token)) {
+    if (opens_nest(token)) {
         nest->is_map = nest->is_map << 1 | (token->kind == TTS_YAML_MAP);
         nest->is_value_next <<= 1;
         nest->depth++;
@@ -451,8 +452,8 @@ static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
 /* Passes over the rest of a value whose first token is known. *lora_line is the line of the
  * first key of adapters in it that is meant; 0: there is none. An alias is not followed: its
  * value was looked at where its anchor stands. */
-static enum tts_status find_lora(struct tts_yamlmap *map, const struct tts_yaml_token *first,
-                                 uint32_t *lora_line)
+static enum tts_status find_lora_key(struct tts_yamlmap *map,
+                                     const struct tts_yaml_token *first, uint32_t *lora_line)
 {
     struct nest nest = {0};
     uint32_t key_line = 0; /* of a key of adapters whose value comes next */
@@ -465,10 +466,10 @@ static enum tts_status find_lora(struct tts_yamlmap *map, const struct tts_yaml_
             key_line > 0 ? tts_yamlmap_next(map, &token) : tts_yamlmap_raw(map, &token);
         if (status != TTS_OK)
             return status;
-        if (key_line > 0 && *lora_line == 0 && is_meant(&token))
+        if (key_line > 0 && *lora_line == 0 && is_meant_token(&token))
             *lora_line = key_line;
         bool is_key = nest_next(&nest, &token);
-        key_line = is_key && is_lora(token.text) ? token.line : 0;
+        key_line = is_key && is_lora_key(token.text) ? token.line : 0;
         if (nest.depth > DEPTH_MAX)
             return tts_yamlmap_fail(map, TTS_E_RANGE, token.line, "nested deeper than %d",
                                     DEPTH_MAX);
@@ -488,7 +489,7 @@ struct train_reader {
 };
 
 /* Returns the i-th result that the current section counts in, or NULL. */
-static struct tts_trainfile *result_at(const struct tts_yamlmap *map, int i)
+static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i)
 {
     const struct train_reader *reader = map->ctx;
     if (i == 0)
@@ -516,14 +517,14 @@ static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
 }
 
 /* Notes that the run is of the kind of `type`. */
-static void flag_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
+static void flag_model_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
 {
     struct tts_trainfile *out;
     if (type == TYPE_LORA) {
         flag_lora(map, line);
         return;
     }
-    for (int i = 0; (out = result_at(map, i)) != NULL; i++) {
+    for (int i = 0; (out = section_result(map, i)) != NULL; i++) {
         if (type == TYPE_GRPO)
             put_train_place(map, &out->grpo_line, &out->grpo_file, line);
         else if (type == TYPE_PIPELINE)
@@ -533,10 +534,11 @@ static void flag_kind(const struct tts_yamlmap *map, enum train_type type, uint3
     }
 }
 
-static enum tts_status skip_value(struct tts_yamlmap *map, const struct tts_yaml_token *first)
+static enum tts_status skip_train_value(struct tts_yamlmap *map,
+                                        const struct tts_yaml_token *first)
 {
     uint32_t lora_line;
-    enum tts_status status = find_lora(map, first, &lora_line);
+    enum tts_status status = find_lora_key(map, first, &lora_line);
     if (status == TTS_OK && lora_line > 0)
         flag_lora(map, lora_line);
     return status;
@@ -551,10 +553,10 @@ static const char *section_name(unsigned section)
     return row->key;
 }
 
-static void count_unknown(const struct tts_yamlmap *map, const struct tts_yaml_token *key)
+static void count_unknown_key(const struct tts_yamlmap *map, const struct tts_yaml_token *key)
 {
     struct tts_trainfile *out;
-    for (int i = 0; (out = result_at(map, i)) != NULL; i++) {
+    for (int i = 0; (out = section_result(map, i)) != NULL; i++) {
         if (out->unknown_keys < TTS_TRAINFILE_UNKNOWN)
             memcpy(out->unknown_names[out->unknown_keys], key->text,
                    sizeof out->unknown_names[0] - 1);
@@ -570,7 +572,7 @@ static enum tts_status read_train_unknown(struct tts_yamlmap *map,
                                           const struct tts_yaml_token *key, const char *best)
 {
     unsigned section = tts_yamlmap_section(map);
-    bool is_adapter = is_lora(key->text);
+    bool is_adapter = is_lora_key(key->text);
     struct tts_yaml_token value;
     if (best && !is_adapter && section == SECTION_TOP)
         return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
@@ -584,12 +586,12 @@ static enum tts_status read_train_unknown(struct tts_yamlmap *map,
         is_adapter ? tts_yamlmap_next(map, &value) : tts_yamlmap_raw(map, &value);
     if (status != TTS_OK)
         return status;
-    if (is_adapter && is_meant(&value))
+    if (is_adapter && is_meant_token(&value))
         flag_lora(map, key->line);
     bool is_holder = value.kind != TTS_YAML_ALIAS && value.anchor[0] != '\0';
     if (!is_adapter && !is_holder)
-        count_unknown(map, key);
-    return skip_value(map, &value);
+        count_unknown_key(map, key);
+    return skip_train_value(map, &value);
 }
 
 static enum tts_status enter_train_section(struct tts_yamlmap *map,
@@ -601,30 +603,31 @@ static enum tts_status enter_train_section(struct tts_yamlmap *map,
                      row->target == SECTION_MULTIHOST || !reader->only_model;
     bool is_empty = token->kind == TTS_YAML_SCALAR && !token->quoted && !token->text[0];
     if (!is_wanted)
-        return skip_value(map, token);
+        return skip_train_value(map, token);
     if (row->target == SECTION_TRAINING)
         reader->training_line = tts_yamlmap_line(map, row);
     else if (row->target == SECTION_MODEL)
         reader->model_line = tts_yamlmap_line(map, row);
-    if (is_empty || is_null(token))
+    if (is_empty || is_null_token(token))
         return TTS_OK;
     if (token->kind != TTS_YAML_MAP)
-        return refuse_value(map, TTS_E_SYNTAX, row->key, "a section of 'key: value'", token);
+        return refuse_train_value(map, TTS_E_SYNTAX, row->key, "a section of 'key: value'",
+                                  token);
     tts_yamlmap_enter(map, (uint8_t)row->target);
     return TTS_OK;
 }
 
-static enum tts_status read_mesh(struct tts_yamlmap *map, const char *name,
-                                 const struct tts_yaml_token *first)
+static enum tts_status read_mesh_shape(struct tts_yamlmap *map, const char *name,
+                                       const struct tts_yaml_token *first)
 {
     static const char what[] = "two numbers from 1, such as [1, 8]";
     enum { SHAPE_MAX = 2 };
     uint64_t shape[SHAPE_MAX];
     struct tts_trainfile *out;
-    if (is_null(first))
+    if (is_null_token(first))
         return TTS_OK;
     if (first->kind != TTS_YAML_LIST)
-        return refuse_value(map, TTS_E_SYNTAX, name, what, first);
+        return refuse_train_value(map, TTS_E_SYNTAX, name, what, first);
     for (size_t count = 0;; count++) {
         struct tts_yaml_token token;
         enum tts_status status = tts_yamlmap_next(map, &token);
@@ -637,13 +640,13 @@ static enum tts_status read_mesh(struct tts_yamlmap *map, const char *name,
             return tts_yamlmap_fail(map, TTS_E_SYNTAX, token.line,
                                     "'%s' must be %s, and has %s", name, what,
                                     is_end ? "fewer" : "more");
-        status = read_number(map, name, &token, &shape[count]);
+        status = read_train_number(map, name, &token, &shape[count]);
         if (status != TTS_OK)
             return status;
         if (shape[count] == 0)
-            return refuse_value(map, TTS_E_RANGE, name, what, &token);
+            return refuse_train_value(map, TTS_E_RANGE, name, what, &token);
     }
-    for (int i = 0; (out = result_at(map, i)) != NULL; i++) {
+    for (int i = 0; (out = section_result(map, i)) != NULL; i++) {
         memcpy(out->mesh_shape, shape, sizeof shape);
         out->mesh_line = first->line;
     }
@@ -659,21 +662,21 @@ static enum tts_status keep_train_value(struct tts_yamlmap *map,
         .is_set = true, .key = row->key, .file = (uint8_t)reader->file, .line = token->line};
     struct tts_trainfile *out;
     enum tts_status status;
-    if (is_absent(row, token))
+    if (is_absent_value(row, token))
         return TTS_OK;
     if (row->type == TYPE_NUMBER)
-        status = read_number(map, row->key, token, &value.number);
+        status = read_train_number(map, row->key, token, &value.number);
     else if (row->type == TYPE_BOOL)
-        status = read_bool(map, row->key, token, &value.number);
+        status = read_train_bool(map, row->key, token, &value.number);
     else if (row->type == TYPE_REAL)
-        status = read_real(map, row->key, token, &value.number);
+        status = read_train_real(map, row->key, token, &value.number);
     else
-        status = read_text(map, row->key, token, value.text);
-    for (int i = 0; status == TTS_OK && (out = result_at(map, i)) != NULL; i++)
-        *field_of(out, row) = value;
+        status = read_train_text(map, row->key, token, value.text);
+    for (int i = 0; status == TTS_OK && (out = section_result(map, i)) != NULL; i++)
+        *row_field(out, row) = value;
     if (status == TTS_OK && row->target == offsetof(struct tts_trainfile, multihost) &&
         value.number)
-        flag_kind(map, TYPE_PIPELINE, token->line);
+        flag_model_kind(map, TYPE_PIPELINE, token->line);
     return status;
 }
 
@@ -683,21 +686,21 @@ static enum tts_status read_train_value(struct tts_yamlmap *map,
 {
     struct train_reader *reader = map->ctx;
     enum train_type type = (enum train_type)row->type;
-    bool is_kind = is_meant(token);
+    bool is_kind = is_meant_token(token);
     if (type <= TYPE_TEXT)
         return keep_train_value(map, row, token);
     if (type == TYPE_ENTER)
         return enter_train_section(map, row, token);
     if (type == TYPE_MESH)
-        return read_mesh(map, row->key, token);
+        return read_mesh_shape(map, row->key, token);
     if (type == TYPE_EXPERT_AXIS) /* 0 is an axis */
         is_kind = token->kind != TTS_YAML_SCALAR ||
-                  (!is_null(token) && token->text[0] && strcmp(token->text, "-1") != 0);
+                  (!is_null_token(token) && token->text[0] && strcmp(token->text, "-1") != 0);
     if (type == TYPE_MLP && is_kind)
         reader->mlp_line = tts_yamlmap_line(map, row);
     else if (type != TYPE_PASS && type != TYPE_MLP && is_kind)
-        flag_kind(map, type, tts_yamlmap_line(map, row));
-    return skip_value(map, token);
+        flag_model_kind(map, type, tts_yamlmap_line(map, row));
+    return skip_train_value(map, token);
 }
 
 static enum tts_status expect_sections(struct tts_error *err, const char *what, uint32_t line)
@@ -781,7 +784,7 @@ static bool is_name_char(char c, bool is_first)
 }
 
 /* The length of "$NAME" or "${NAME}" at `text`, and its name; 0: there is none. */
-static size_t variable_at(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
+static size_t find_variable(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
 {
     bool in_braces = text[0] == '$' && text[1] == '{';
     size_t begin = in_braces ? 2 : 1, len = 0;
@@ -798,8 +801,8 @@ static size_t variable_at(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
 }
 
 /* Appends; false: too long. */
-static bool append(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const char *text,
-                   size_t text_len)
+static bool append_expanded(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const char *text,
+                            size_t text_len)
 {
     if (text_len >= TTS_TRAINFILE_TEXT_MAX - *len)
         return false;
@@ -810,16 +813,16 @@ static bool append(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const char *te
 }
 
 /* Variables that are not set stay as they stand. */
-static bool expand(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
+static bool expand_variables(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     size_t len = 0;
     out[0] = '\0';
     while (*text) {
         char name[TTS_TRAINFILE_TEXT_MAX];
-        size_t taken = variable_at(text, name);
+        size_t taken = find_variable(text, name);
         const char *value = taken > 0 ? getenv(name) : NULL;
         taken = taken > 0 ? taken : 1;
-        if (!append(out, &len, value ? value : text, value ? strlen(value) : taken))
+        if (!append_expanded(out, &len, value ? value : text, value ? strlen(value) : taken))
             return false;
         text += taken;
     }
@@ -828,8 +831,8 @@ static bool expand(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
 
 /* Whether the parts, one behind the other, are a file; *out is then its path. Too long a path
  * is none that can be opened. */
-static bool exists(const char *dir, const char *between, const char *path,
-                   char out[TTS_TRAINFILE_TEXT_MAX])
+static bool path_exists(const char *dir, const char *between, const char *path,
+                        char out[TTS_TRAINFILE_TEXT_MAX])
 {
     char whole[TTS_TRAINFILE_TEXT_MAX];
     int len = snprintf(whole, sizeof whole, "%s%s%s", dir, between, path);
@@ -839,45 +842,45 @@ static bool exists(const char *dir, const char *between, const char *path,
     return true;
 }
 
-static const char *base_name(const char *path)
+static const char *path_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
 /* What stands behind the last "model_configs/": model files have directories of their own. */
-static const char *below_models(const char *path)
+static const char *is_below_models(const char *path)
 {
     static const char models[] = "model_configs/";
     const char *below = path, *at = path;
     while ((at = strstr(at, models)) != NULL)
         below = at += sizeof models - 1;
-    return below == path ? base_name(path) : below;
+    return below == path ? path_base_name(path) : below;
 }
 
 /* The directory of a path with its slash; "" is the current one. */
-static void directory_of(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
+static void path_directory(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
 {
-    size_t len = (size_t)(base_name(path) - path);
+    size_t len = (size_t)(path_base_name(path) - path);
     assert(len < TTS_TRAINFILE_TEXT_MAX);
     memcpy(out, path, len);
     out[len] = '\0';
 }
 
 /* Users copy files out of the tree, so a path may only be right in its last part. */
-static bool find_path(const char *path, const char *dir, char out[TTS_TRAINFILE_TEXT_MAX])
+static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     static const char *const above[] = {"../", "../../"};
     bool is_relative = path[0] != '/';
-    if (exists("", "", path, out) || (is_relative && exists(dir, "", path, out)) ||
-        exists(dir, "", base_name(path), out))
+    if (path_exists("", "", path, out) || (is_relative && path_exists(dir, "", path, out)) ||
+        path_exists(dir, "", path_base_name(path), out))
         return true;
     for (size_t i = 0; i < sizeof above / sizeof above[0]; i++) {
         char models[sizeof "../../model_configs/"];
         snprintf(models, sizeof models, "%smodel_configs/", above[i]);
-        if ((is_relative && exists(dir, above[i], path, out)) ||
-            exists(dir, models, below_models(path), out) ||
-            exists(dir, models, base_name(path), out))
+        if ((is_relative && path_exists(dir, above[i], path, out)) ||
+            path_exists(dir, models, is_below_models(path), out) ||
+            path_exists(dir, models, path_base_name(path), out))
             return true;
     }
     return false;
@@ -885,17 +888,18 @@ static bool find_path(const char *path, const char *dir, char out[TTS_TRAINFILE_
 
 /* Finds the model file that `named` means in the file `beside` ("-": none). TTS_E_NOT_FOUND: it
  * is nowhere, and `missing` is its path. TTS_E_RANGE: too long. err has no line. */
-static enum tts_status find_model(const char *named, const char *beside,
-                                  char out[TTS_TRAINFILE_TEXT_MAX],
-                                  char missing[TTS_TRAINFILE_TEXT_MAX], struct tts_error *err)
+static enum tts_status find_named_model(const char *named, const char *beside,
+                                        char out[TTS_TRAINFILE_TEXT_MAX],
+                                        char missing[TTS_TRAINFILE_TEXT_MAX],
+                                        struct tts_error *err)
 {
     char path[TTS_TRAINFILE_TEXT_MAX], dir[TTS_TRAINFILE_TEXT_MAX];
-    if (!expand(named, path))
+    if (!expand_variables(named, path))
         return tts_error_set(err, TTS_E_RANGE,
                              "the path of the model file is longer than %d bytes",
                              TTS_TRAINFILE_TEXT_MAX - 1);
-    directory_of(beside, dir);
-    if (find_path(path, dir, out))
+    path_directory(beside, dir);
+    if (find_model_path(path, dir, out))
         return TTS_OK;
     memcpy(missing, path, sizeof path);
     return tts_error_set(err, TTS_E_NOT_FOUND,
@@ -912,8 +916,8 @@ struct train_load {
     struct train_reader reader;
 };
 
-static enum tts_status keep_path(struct train_load *load, const char *path,
-                                 struct tts_error *err)
+static enum tts_status keep_model_path(struct train_load *load, const char *path,
+                                       struct tts_error *err)
 {
     size_t len = strlen(path);
     if (len >= TTS_TRAINFILE_TEXT_MAX)
@@ -923,10 +927,10 @@ static enum tts_status keep_path(struct train_load *load, const char *path,
 }
 
 /* The file that was read as a training file is a model file. */
-static void make_model(struct tts_trainfile *out)
+static void mark_as_model_file(struct tts_trainfile *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        struct tts_trainfile_value *value = field_of(out, &rows[i]);
+        struct tts_trainfile_value *value = row_field(out, &rows[i]);
         if (value && value->is_set)
             value->file = TTS_TRAINFILE_MODEL;
     }
@@ -942,8 +946,9 @@ static enum tts_status load_train_model(struct train_load *load, struct tts_erro
 {
     const struct tts_trainfile_value *named = &load->out.model_config;
     char *path = load->out.paths[TTS_TRAINFILE_MODEL];
-    enum tts_status status = find_model(named->text, load->out.paths[TTS_TRAINFILE_TRAINING],
-                                        path, load->out.missing_model, err);
+    enum tts_status status =
+        find_named_model(named->text, load->out.paths[TTS_TRAINFILE_TRAINING], path,
+                         load->out.missing_model, err);
     if (status != TTS_OK)
         return tts_yaml_at_line(err, named->line, status);
     load->reader = (struct train_reader){.file = TTS_TRAINFILE_MODEL,
@@ -969,7 +974,7 @@ static enum tts_status load_train_files(struct train_load *load, const char *pat
     struct train_reader *reader = &load->reader;
     struct tts_trainfile *out = &load->out;
     *reader = (struct train_reader){.all = out, .rest = &load->rest};
-    enum tts_status status = keep_path(load, path, err);
+    enum tts_status status = keep_model_path(load, path, err);
     if (status == TTS_OK && !load->text) {
         status = tts_textfile_read(path, TTS_TRAINFILE_MAX_BYTES, NULL, &load->training, err);
         load->text = &load->training;
@@ -981,7 +986,7 @@ static enum tts_status load_train_files(struct train_load *load, const char *pat
     bool has_model = reader->model_line != 0;
     if (reader->training_line == 0) {
         assert(has_model);
-        make_model(out);
+        mark_as_model_file(out);
         return TTS_OK;
     }
     if (out->model_config.is_set) { /* it counts more than a transformer_config */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_blank(char c)
+static bool is_word_gap(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -14,10 +14,10 @@ static bool is_blank(char c)
 struct tts_word tts_scan_word(struct tts_scan *scan)
 {
     const char *at = scan->at;
-    while (at < scan->end && is_blank(*at))
+    while (at < scan->end && is_word_gap(*at))
         at++;
     const char *start = at;
-    while (at < scan->end && !is_blank(*at))
+    while (at < scan->end && !is_word_gap(*at))
         at++;
     scan->at = at;
     return (struct tts_word){start, (size_t)(at - start)};
