@@ -3,7 +3,7 @@
  * (2048) are made in $TMPDIR (/tmp) and removed. Every figure is of a process of its own, the
  * best of three, in turns. Beside grep the time of a processor counts, as others may run
  * beside; beside two commands in a pipe the time on the clock. */
-#include "sources/trainlog.h"
+#include "sources/trainlog/trainlog.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "graph_dom.h"
 #include "graph_gen.h"
 #include "model/follow.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Bytes as a budget. What is refused has words, a line of the text and changes nothing; what is
  * read has a limit, its lines are of the text, and written out and read again it is the same.
  */
-#include "sources/budgetfile.h"
+#include "sources/config/budgetfile.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

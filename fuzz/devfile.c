@@ -1,6 +1,6 @@
 /* Bytes as a device file. What is refused has words and a line; what loads is a chip that can
  * be, and its set facts, written out under the same preset, load to the same chip. */
-#include "sources/devfile.h"
+#include "sources/config/devfile.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * written and read back the same; what can be run leaves valid pools whose bytes add up, and
  * its printed results hold when run again on a second device, which then is as the first. */
 #include "harness/same_step.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

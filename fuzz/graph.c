@@ -1,7 +1,7 @@
 /* Bytes as a graph trace, read whole and in pieces: the same items, the same end. Every item
  * can be followed; what was allocated and not freed is what lives; and where nothing is noted,
  * the runtime's own figures of DRAM are those of the fold. */
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 #include "fuzz/reuse.h"
 #include "model/follow.h"
 

@@ -1,7 +1,7 @@
 /* Bytes as a config.json. What is refused has words that can be shown and changes nothing; what
  * is read has what must be there, lines of the text, texts with an end, and is the same with
  * blanks around it. */
-#include "sources/hfconfig.h"
+#include "sources/config/hfconfig.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * number, offset, bytes and flags. Prefix and rest make up the line, and the rank is in the
  * prefix. After many other lines, so that the bytes lie across two reads, the lines are the
  * same. The first two bytes choose how many. */
-#include "sources/logtext.h"
+#include "sources/log/logtext.h"
 
 #include "base/heap.h"
 

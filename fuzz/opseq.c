@@ -1,7 +1,7 @@
 /* Bytes as a sequence of the operation language. What can be read is written and read back the
  * same; what can be run leaves a valid space, and its printed results hold when run again. */
 #include "harness/same_line.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/opseq_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * what is read keeps the limits, has texts with an end and nothing in what is not known; and it
  * is the same read in small pieces. */
 #include "base/heap.h"
-#include "sources/resultfile.h"
+#include "sources/runs/resultfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Bytes as a training or model file. What is refused has words, a line of the text and changes
  * nothing; what is read is the same when it is read again, and every value, flag and unknown
  * key has a line of the text and an end. */
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

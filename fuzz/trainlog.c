@@ -2,7 +2,7 @@
  * it gives has lines of the text and texts that end, and unknown figures are 0. Moved behind
  * many empty lines, so that it lies across what is read at once, the same log gives the same
  * runs. */
-#include "sources/trainlog.h"
+#include "sources/trainlog/trainlog.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "cli/check_parts.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "sources/budgetfile.h"
+#include "sources/config/budgetfile.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
-#include "sources/runs.h"
-#include "sources/trainlog.h"
+#include "sources/runs/runs.h"
+#include "sources/trainlog/trainlog.h"
 
 #include <inttypes.h>
 #include <string.h>

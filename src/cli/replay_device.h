@@ -4,7 +4,7 @@
 
 #include "cli/device_arg.h"
 #include "cli/replay_parts.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 #include "views/json.h"
 
 #include <stdbool.h>

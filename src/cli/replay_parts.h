@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/lines.h"
-#include "sources/devseq.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/devseq.h"
+#include "sources/seq/opseq_run.h"
 #include "views/json.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/recfile.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 struct tts_eventfile;
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "model/recfile.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include <assert.h>
 #include <errno.h>

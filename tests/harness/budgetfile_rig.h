@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/t.h"
-#include "sources/budgetfile.h"
+#include "sources/config/budgetfile.h"
 
 #include <stdio.h>
 #include <string.h>

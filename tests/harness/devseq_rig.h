@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/chip_tools.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 struct rig {
     struct tts_device *device;

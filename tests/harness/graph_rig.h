@@ -3,7 +3,7 @@
 
 #include "harness/t.h"
 #include "model/follow.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>

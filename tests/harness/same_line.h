@@ -2,7 +2,7 @@
  * and reads it back. */
 #pragma once
 
-#include "sources/opseq.h"
+#include "sources/seq/opseq.h"
 
 #include <stdbool.h>
 

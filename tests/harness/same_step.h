@@ -2,7 +2,7 @@
  * reads it back. */
 #pragma once
 
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include <stdbool.h>
 #include <string.h>

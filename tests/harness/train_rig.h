@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/t.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/t.h"
-#include "sources/trainlog.h"
+#include "sources/trainlog/trainlog.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

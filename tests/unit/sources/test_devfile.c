@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "sources/devfile.h"
+#include "sources/config/devfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

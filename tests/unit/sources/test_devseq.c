@@ -1,4 +1,4 @@
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include "harness/devseq_text.h"
 

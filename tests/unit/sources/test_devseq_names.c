@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "sources/devseq_names.h"
+#include "sources/seq/devseq_names.h"
 #include "torture/heap.h"
 
 #include <stdio.h>

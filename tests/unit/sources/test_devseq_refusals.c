@@ -1,5 +1,5 @@
 #include "harness/devseq_text.h"
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include <stdio.h>
 

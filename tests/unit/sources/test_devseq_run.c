@@ -1,4 +1,4 @@
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 #include "harness/devseq_rig.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include "harness/graph_rig.h"
 #include "torture/heap.h"

@@ -1,5 +1,5 @@
 #include "harness/graph_rig.h"
-#include "sources/graph_devices.h"
+#include "sources/graph/graph_devices.h"
 
 /* Which devices are meshes and which are chips, told from who has buffers and who has parts. */
 

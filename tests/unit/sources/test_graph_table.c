@@ -1,4 +1,4 @@
-#include "sources/graph_table.h"
+#include "sources/graph/graph_table.h"
 
 #include "base/heap.h"
 #include "harness/t.h"

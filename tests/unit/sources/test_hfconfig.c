@@ -1,4 +1,4 @@
-#include "sources/hfconfig.h"
+#include "sources/config/hfconfig.h"
 
 #include "harness/t.h"
 

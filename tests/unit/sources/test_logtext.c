@@ -1,8 +1,8 @@
-#include "sources/logtext.h"
+#include "sources/log/logtext.h"
 
 #include "base/heap.h"
 #include "harness/t.h"
-#include "sources/logkey.h"
+#include "sources/log/logkey.h"
 #include "torture/heap.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "harness/same_line.h"
 #include "harness/t.h"
-#include "sources/opseq.h"
+#include "sources/seq/opseq.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/opseq_run.h"
 #include "torture/heap.h"
 
 #include <inttypes.h>

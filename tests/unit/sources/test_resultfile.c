@@ -1,4 +1,4 @@
-#include "sources/resultfile.h"
+#include "sources/runs/resultfile.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "sources/runs.h"
+#include "sources/runs/runs.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"

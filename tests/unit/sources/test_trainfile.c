@@ -1,4 +1,4 @@
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include "harness/t.h"
 #include "harness/train_rig.h"

@@ -1,7 +1,7 @@
 #include "harness/t.h"
 #include "harness/train_rig.h"
+#include "sources/config/trainfile.h"
 #include "sources/textfile.h"
-#include "sources/trainfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Anchors, aliases and merge keys of training files. */
 #include "harness/t.h"
 #include "harness/train_rig.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "sources/yamlmap.h"
+#include "sources/config/yamlmap.h"
 
 #include "harness/t.h"
 
