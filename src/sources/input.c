@@ -21,10 +21,11 @@
 enum {
     MAGIC_BYTES = 4,
     IN_BYTES = 128 * 1024,
-    WINDOW_LOG_MAX = 23,   /* 8 MiB: what the levels up to 19 take */
-    GZIP_WINDOW = 15 + 16, /* the largest; and gzip's own header, not zlib's */
-    ZLIB_PIECE_HEAD = 16,  /* before what zlib gets: its size */
-    READ_MAX = 1 << 30,    /* zlib counts with 32 bits */
+    WINDOW_LOG_MAX = 23, /* 8 MiB, enough for zstd levels up to 19 */
+    GZIP_WINDOW =
+        15 + 16, /* the largest window; 16 selects the header of gzip instead of that of zlib */
+    ZLIB_PIECE_HEAD = 16, /* bytes before each block of zlib, which hold its size */
+    READ_MAX = 1 << 30,   /* zlib counts with 32 bits */
     COPY_BYTES = 1 << 16,
 };
 
@@ -35,28 +36,29 @@ struct tts_input {
     const char *path; /* as given */
     int fd;
     bool owns_fd, at_end;
-    bool is_file;    /* regular, and read from its first byte: it can be read again */
+    bool is_file; /* a regular file that is read from its first byte, so it can be read again */
     bool is_spooled; /* `fd` is a temporary file */
-    bool was_coded;  /* the input is compressed, or was before it was spooled */
+    bool was_coded;  /* the input is compressed, or was compressed before it was spooled */
     enum coding coding;
-    unsigned char first[MAGIC_BYTES]; /* of a plain file: looked at, and still to be given */
+    unsigned char first[MAGIC_BYTES]; /* of a plain file: bytes that were examined and are still
+                                         to be returned */
     size_t first_len;
     uint64_t taken, total;
-    /* compressed */
+    /* of a compressed file */
     unsigned char *bytes; /* IN_BYTES */
     size_t at, end;
-    bool is_between; /* a member or frame is over and no other has begun */
+    bool is_between; /* a member or frame has ended and no other has begun */
     bool has_z;
     z_stream z;
     ZSTD_DCtx *zstd;
-    /* Once it has failed it stays so. */
+    /* After the first failure the status stays. */
     enum tts_status status;
     struct tts_error err;
     char fd_path[sizeof "/proc/self/fd/" + 12];
-    /* The content that was looked at. */
+    /* The head of the content, once it was examined. */
     bool has_kind, begins_as_json;
     enum tts_input_kind kind;
-    bool is_past_head; /* more than the head was read */
+    bool is_past_head; /* bytes after the head were read */
     size_t head_at, head_len;
     unsigned char head[TTS_INPUT_HEAD];
 };
@@ -72,7 +74,7 @@ static int open_input_path(const char *path)
     return fd;
 }
 
-/* What is left of a regular file; 0: it is none. */
+/* Returns the number of bytes left in a regular file, or 0 for any other file. */
 static uint64_t input_size(int fd, const struct stat *info)
 {
     off_t at = S_ISREG(info->st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
@@ -173,7 +175,8 @@ static enum tts_status read_input_bytes(struct tts_input *in, unsigned char *out
 static enum coding find_coding(const unsigned char *magic, size_t len)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const unsigned char skipped[] = {0x2a, 0x4d, 0x18}; /* behind 50 to 5f */
+    static const unsigned char skipped[] = {
+        0x2a, 0x4d, 0x18}; /* the bytes after the first one, which is 50 to 5f */
     if (len >= 2 && magic[0] == 0x1f && magic[1] == 0x8b)
         return GZIP;
     if (len < MAGIC_BYTES)
@@ -189,7 +192,7 @@ bool tts_input_is_compressed(const struct tts_input *in)
     return in->was_coded;
 }
 
-/* zlib does not say how much it gives back. */
+/* Stores the size before each block, because zlib does not say how many bytes it frees. */
 static void *z_take(void *ctx, unsigned count, unsigned size)
 {
     const struct tts_alloc *alloc = ctx;
@@ -227,7 +230,7 @@ static bool start_zstd(struct tts_input *in)
            !ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
 }
 
-/* Keeps the first bytes: a pipe cannot be wound back. */
+/* Chooses the decoder by the first bytes. Keeps these bytes, because a pipe cannot go back. */
 static enum tts_status start_decoder(struct tts_input *in)
 {
     while (in->first_len < MAGIC_BYTES && !in->at_end) {
@@ -290,7 +293,7 @@ static enum tts_status fail_z(struct tts_input *in, int code)
                          in->z.msg ? in->z.msg : "it cannot be decompressed");
 }
 
-/* Between two members. gzip lets zeros stand behind the last one, as tapes are filled up. */
+/* Begins the next member. gzip allows zero bytes after the last member, which fill up tapes. */
 static enum tts_status begin_gzip_member(struct tts_input *in)
 {
     while (in->at < in->end && in->bytes[in->at] == 0)
@@ -344,7 +347,7 @@ static enum tts_status step_zstd_decoder(struct tts_input *in, unsigned char *ou
                                          size_t capacity, size_t *made)
 {
     if (in->is_between && in->at == in->end)
-        return TTS_OK; /* asked now, it would wait for a frame that may not come */
+        return TTS_OK; /* another call would wait for a frame that may never come */
     ZSTD_inBuffer from = {in->bytes, in->end, in->at};
     ZSTD_outBuffer to = {out, capacity, 0};
     size_t code = ZSTD_decompressStream(in->zstd, &to, &from);
@@ -356,7 +359,7 @@ static enum tts_status step_zstd_decoder(struct tts_input *in, unsigned char *ou
     return TTS_OK;
 }
 
-/* Until `out` is full: the reader behind works best with much at once. */
+/* Decompresses until `out` is full, because the reader works best with large pieces. */
 static enum tts_status read_compressed(struct tts_input *in, unsigned char *out,
                                        size_t capacity, size_t *got)
 {
@@ -440,12 +443,13 @@ static enum tts_status fill_input_head(struct tts_input *in, struct tts_error *e
 
 /* ---- the kind ---- */
 
-/* An object, or an array of objects. Launchers put "[rank0]: ", "[1,0]<stdout>: " or a time in
- * brackets before each line of a log. */
+/* Returns true for an object or an array of objects. A log may begin with '[' too: launchers
+ * put "[rank0]: ", "[1,0]<stdout>: " or a time in brackets before each line. */
 static bool is_json_head(const unsigned char *bytes, size_t len)
 {
     size_t at = 0;
-    while (at < len && bytes[at] != '[' && bytes[at] != '{') /* blanks, a byte order mark */
+    while (at < len && bytes[at] != '[' &&
+           bytes[at] != '{') /* skips blanks and a byte order mark */
         at++;
     const char *inside = bytes[at] == '[' ? "{]" : "\"}";
     at++;
@@ -569,7 +573,8 @@ static bool write_whole(int fd, const unsigned char *bytes, size_t len)
     return true;
 }
 
-/* Some file systems make no file without a name: there one is made, and its name taken away. */
+/* Opens a temporary file without a name. Some file systems do not support this: there the file
+ * gets a name, which is removed at once. */
 static int open_unnamed_file(void)
 {
     char path[PATH_MAX];
@@ -645,7 +650,8 @@ static ssize_t peek_pipe(int fd, void *out, size_t size)
 static bool may_be_events(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
-    size_t some = len < magic_len ? len : magic_len; /* of a pipe that comes by the byte */
+    size_t some =
+        len < magic_len ? len : magic_len; /* a slow pipe may have given only a few bytes */
     return memcmp(bytes, TTS_REC_MAGIC, some) == 0 || tts_graph_may_be(bytes, len) ||
            find_coding(bytes, len) != PLAIN;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes after the end of the window that a search may read. */
+/* Number of bytes after the end of the window that a search may read. */
 enum { WINDOW_PAD = 64 };
 
 /* ---- searches, 16 bytes at a time ---- */
@@ -22,7 +22,7 @@ static TTS_FORCE_INLINE bool is_json_blank(unsigned char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* The next byte that is no blank. */
+/* Returns the next byte that is not a blank. */
 static TTS_FORCE_INLINE const unsigned char *pass_json_blanks(const unsigned char *at)
 {
     if (TTS_LIKELY(!is_json_blank(*at)))
@@ -37,7 +37,7 @@ static TTS_FORCE_INLINE const unsigned char *pass_json_blanks(const unsigned cha
     }
 }
 
-/* The next '"' or '\'. */
+/* Returns the next '"' or '\'. */
 static TTS_FORCE_INLINE const unsigned char *find_quote(const unsigned char *at)
 {
     for (;; at += 16) {
@@ -49,14 +49,14 @@ static TTS_FORCE_INLINE const unsigned char *find_quote(const unsigned char *at)
     }
 }
 
-/* Brackets, square and curly, which differ by one bit; and what lies between them, '\\' and
- * '|', which stands in strings only. */
+/* Marks square and curly brackets, which differ in one bit. Also marks the characters between
+ * them, '\\' and '|', which occur only in strings. */
 static TTS_FORCE_INLINE tts_bytes16 match_brackets(tts_bytes16 bytes)
 {
     return (tts_bytes16)((bytes | 0x20) - '{' <= '}' - '{');
 }
 
-/* The next '"' or one of these. */
+/* Returns the next '"' or the next byte that match_brackets() marks. */
 static TTS_FORCE_INLINE const unsigned char *find_bracket(const unsigned char *at)
 {
     for (;; at += 16) {
@@ -68,7 +68,7 @@ static TTS_FORCE_INLINE const unsigned char *find_bracket(const unsigned char *a
     }
 }
 
-/* What matters to brackets in 64 bytes: bit i for byte i. */
+/* The bytes of a 64-byte block that matter for brackets. Bit i stands for byte i. */
 struct tts_jsonpull_block {
     uint64_t quotes, escapes, brackets;
 };
@@ -85,7 +85,7 @@ static TTS_FORCE_INLINE struct tts_jsonpull_block scan_block(const unsigned char
     return block;
 }
 
-/* Bit i: whether an odd number of bits up to and with i are set. */
+/* Sets bit i of the result if an odd number of the bits 0 to i are set. */
 static TTS_FORCE_INLINE uint64_t prefix_parity(uint64_t bits)
 {
     for (unsigned shift = 1; shift < 64; shift *= 2)
@@ -98,31 +98,33 @@ enum tts_jsonpull_expect {
     TTS_JSONPULL_FIRST,     /* a value or the end of the array */
     TTS_JSONPULL_FIRST_KEY, /* a key or the end of the object */
     TTS_JSONPULL_NEXT_KEY,  /* a key */
-    TTS_JSONPULL_COMMA,     /* a comma or the end of what is open; of the input if nothing is */
+    TTS_JSONPULL_COMMA, /* a comma, or the end of the innermost open level; the end of the input
+                           if no level is open */
 };
 
-/* Bytes token .. end of the input are in the window; behind them stands a '"', which ends every
- * search. Invariant: window <= token <= at <= end. */
+/* The window holds the input from `token` to `end`. A '"' after `end` stops every search.
+ * Invariant: window <= token <= at <= end. */
 struct tts_jsonpull {
-    const unsigned char *token; /* where the token under way begins: stays in the window */
-    const unsigned char *at;    /* the first byte not told yet */
+    const unsigned char
+        *token;              /* the beginning of the current token, which stays in the window */
+    const unsigned char *at; /* the first byte that is not in a returned token */
     unsigned char *end;
     enum tts_jsonpull_expect expect;
     uint32_t depth;
-    uint64_t is_object[TTS_JSONPULL_DEPTH_MAX / 64]; /* for each level, from 0 */
+    uint64_t is_object[TTS_JSONPULL_DEPTH_MAX / 64]; /* one bit for each level, from 0 */
     bool at_eof;
-    uint64_t end_off; /* of `end` in the input */
-    uint64_t gap;     /* bytes of the token that were taken out of the window */
+    uint64_t end_off; /* offset of `end` in the input */
+    uint64_t gap;     /* number of bytes of the token that were removed from the window */
 
     unsigned char *window;
     size_t window_bytes;
     struct tts_jsonpull_source source;
-    tts_jsonpull_fn on_read; /* NULL: nobody watches */
+    tts_jsonpull_fn on_read; /* called after each read; may be NULL */
     void *on_read_ctx;
 
-    const unsigned char *counted; /* lines up to here are in `line` */
+    const unsigned char *counted; /* `line` is the line number at this place */
     uint64_t line;
-    const unsigned char *mark; /* NULL: marked_line is known */
+    const unsigned char *mark; /* NULL if marked_line is known */
     uint64_t marked_line, marked_off;
     const struct tts_alloc *alloc;
 };
@@ -134,12 +136,12 @@ static TTS_FORCE_INLINE bool is_json_digit(unsigned char c)
 
 /* ---- lines ---- */
 
-/* Ends of lines in [at, end). */
+/* Counts the line ends in [at, end). */
 static uint64_t count_newlines(const unsigned char *at, const unsigned char *end)
 {
     uint64_t lines = 0;
     while (end - at >= 16) {
-        /* Each byte counts for itself, up to 255. */
+        /* Each of the 16 bytes is a counter of its own, which holds at most 255. */
         tts_bytes16 sums = {0};
         for (int i = 0; i < 255 && end - at >= 16; i++, at += 16)
             sums -= (tts_bytes16)(tts_bytes16_load(at) == '\n');
@@ -159,7 +161,7 @@ static void count_lines_to(struct tts_jsonpull *json, const unsigned char *p)
     json->counted = p;
 }
 
-/* Before what is before `p` goes. */
+/* Counts the lines up to `p`, because the bytes before `p` are about to be removed. */
 static void settle_lines(struct tts_jsonpull *json, const unsigned char *p)
 {
     if (json->mark && json->mark < p) {
@@ -199,7 +201,7 @@ uint64_t tts_jsonpull_marked_offset(const struct tts_jsonpull *json)
     return json->marked_off;
 }
 
-/* Adds where `p` is to an error; returns `status`. */
+/* Adds the place of `p` to an error. Returns `status`. */
 static enum tts_status fail_at(struct tts_jsonpull *json, const unsigned char *p,
                                struct tts_error *err, enum tts_status status)
 {
@@ -250,7 +252,8 @@ enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source, void
     return TTS_OK;
 }
 
-/* Bytes from memory, then from the file; 0 behind the last. */
+/* Copies bytes from memory first, then from the file. Sets *got to 0 at the end of the
+ * input. */
 static enum tts_status take_source_bytes(struct tts_jsonpull_source *source, unsigned char *out,
                                          size_t room, size_t *got, struct tts_error *err)
 {
@@ -265,7 +268,7 @@ static enum tts_status take_source_bytes(struct tts_jsonpull_source *source, uns
     return TTS_OK;
 }
 
-/* The token under way comes to the front. */
+/* Moves the current token to the front of the window. */
 static void slide_window(struct tts_jsonpull *json, const unsigned char **p)
 {
     settle_lines(json, json->token);
@@ -282,8 +285,8 @@ static void slide_window(struct tts_jsonpull *json, const unsigned char **p)
     set_window_end(json, json->end - gone);
 }
 
-/* Reads on behind `end`; what is before `token` goes. *p, a place in the window, moves with it.
- * When nothing more comes `at_eof` is set. There must be room. */
+/* Reads more bytes after `end`. Removes the bytes before `token` and adjusts *p, a pointer into
+ * the window. Sets `at_eof` at the end of the input. The window must have room. */
 static enum tts_status fill_window(struct tts_jsonpull *json, const unsigned char **p,
                                    struct tts_error *err)
 {
@@ -302,7 +305,7 @@ static enum tts_status fill_window(struct tts_jsonpull *json, const unsigned cha
     return TTS_OK;
 }
 
-/* Takes [from, to) out of the window; what is behind moves there. Both are past `token`. */
+/* Removes [from, to) from the window and closes the gap. Both are after `token`. */
 static void drop_bytes(struct tts_jsonpull *json, const unsigned char *from,
                        const unsigned char *to)
 {
@@ -347,7 +350,7 @@ enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
                                   .alloc = alloc};
     const unsigned char *p = window;
     enum tts_status status = source->before_len > 0 ? fill_window(json, &p, err) : TTS_OK;
-    assert(status == TTS_OK); /* memory can be read */
+    assert(status == TTS_OK); /* reading from memory cannot fail */
     *out = json;
     return status;
 }
@@ -376,7 +379,7 @@ static TTS_FORCE_INLINE bool is_in_object(const struct tts_jsonpull *json)
     return json->is_object[top / 64] >> top % 64 & 1;
 }
 
-/* What must come now; and the error when it is not what is at `p`. */
+/* Returns the words for what the grammar allows next. */
 static const char *expected_text(const struct tts_jsonpull *json)
 {
     switch (json->expect) {
@@ -418,7 +421,7 @@ static const unsigned char *pass_digits(const unsigned char *p)
     return p;
 }
 
-/* From the first byte to behind the last of what can be a number; NULL: it cannot. */
+/* Returns the end of the number that begins at `p`, or NULL if it is not a valid number. */
 static const unsigned char *number_end(const unsigned char *p)
 {
     p += *p == '-';
@@ -450,7 +453,7 @@ static const unsigned char *pass_number_chars(const unsigned char *p)
     return p;
 }
 
-/* The token at json->token: any number. */
+/* Reads the number at json->token, in any notation. */
 static enum tts_status read_any_number(struct tts_jsonpull *json,
                                        struct tts_jsonpull_token *out, struct tts_error *err)
 {
@@ -473,7 +476,7 @@ static enum tts_status read_any_number(struct tts_jsonpull *json,
     return TTS_OK;
 }
 
-/* The token at json->token: true, false or null. */
+/* Reads true, false or null at json->token. */
 static enum tts_status read_json_word(struct tts_jsonpull *json, struct tts_jsonpull_token *out,
                                       struct tts_error *err)
 {
@@ -506,9 +509,9 @@ static enum tts_status read_json_word(struct tts_jsonpull *json, struct tts_json
 
 /* ---- escapes ---- */
 
-enum { REPLACEMENT = 0xfffd, UNIT_BYTES = 6 }; /* "\uXXXX" */
+enum { REPLACEMENT = 0xfffd, UNIT_BYTES = 6 }; /* length of "\uXXXX" */
 
-/* The number in "\uXXXX" at `at`; false: there is none. */
+/* Reads the number in "\uXXXX" at `at`. Returns false if there is no such escape. */
 static bool read_unit(const char *at, const char *end, uint32_t *out)
 {
     uint64_t value;
@@ -548,7 +551,7 @@ static uint32_t join_surrogates(uint32_t high, uint32_t low)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The escape at *at, a backslash, in UTF-8; *at goes behind it. */
+/* Writes the escape at *at, which is a backslash, as UTF-8 and moves *at past the escape. */
 static size_t read_escape(const char **at, const char *end, char out[4])
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -593,7 +596,7 @@ size_t tts_jsonpull_text(const struct tts_jsonpull_token *token, char *out, size
 
 /* ---- between tokens ---- */
 
-/* The next token begins at the next byte that is no blank, or the end of the input. */
+/* Moves to the next token: the next byte that is not a blank, or the end of the input. */
 static TTS_FORCE_INLINE enum tts_status find_token(struct tts_jsonpull *json,
                                                    struct tts_error *err)
 {
@@ -610,13 +613,13 @@ static TTS_FORCE_INLINE enum tts_status find_token(struct tts_jsonpull *json,
     }
 }
 
-/* Whether it is at this character. What ends the window is none. */
+/* Returns true if the next byte is `c`. The '"' that ends the window does not count. */
 static TTS_FORCE_INLINE bool is_at_char(const struct tts_jsonpull *json, unsigned char c)
 {
     return *json->at == c && (c != '"' || json->at < json->end);
 }
 
-/* To the next key, value or end; a comma before it is passed over. */
+/* Moves to the next key, value or end, past a comma. */
 static TTS_FORCE_INLINE enum tts_status step_to_token(struct tts_jsonpull *json,
                                                       struct tts_error *err)
 {
@@ -655,8 +658,8 @@ static void leave_level(struct tts_jsonpull *json)
 
 /* ---- strings ---- */
 
-/* Where the string whose bytes begin at p ends, or p where the input does: what is before p
- * goes, the first TTS_JSONPULL_TEXT_MAX bytes apart if `keeps`. */
+/* Reads more bytes for a string whose end is not before *p. Removes the bytes before *p; keeps
+ * the first TTS_JSONPULL_TEXT_MAX bytes of the string if `keeps`. */
 static enum tts_status read_string_on(struct tts_jsonpull *json, bool keeps,
                                       const unsigned char **p, struct tts_error *err)
 {
@@ -675,7 +678,7 @@ static enum tts_status read_string_on(struct tts_jsonpull *json, bool keeps,
     return fill_window(json, p, err);
 }
 
-/* *p is behind the opening quote, and then at the closing one. */
+/* Moves *p from the first byte of the string to its closing quote. */
 static TTS_FORCE_INLINE enum tts_status find_string_end(struct tts_jsonpull *json, bool keeps,
                                                         const unsigned char **p,
                                                         struct tts_error *err)
@@ -718,7 +721,8 @@ static enum tts_status skip_string(struct tts_jsonpull *json, struct tts_error *
     return status;
 }
 
-/* Blanks and the colon behind a key; the key stays where it is, so blanks go. */
+/* Reads the blanks and the colon after a key. The key stays in the window, so the blanks are
+ * removed. */
 static enum tts_status read_colon(struct tts_jsonpull *json, struct tts_error *err)
 {
     const unsigned char *p = json->at;
@@ -734,7 +738,7 @@ static enum tts_status read_colon(struct tts_jsonpull *json, struct tts_error *e
         p = json->at;
         drop_bytes(json, p, json->end);
         json->gap = gap;
-        /* A long key is told by its beginning. */
+        /* Only the beginning of a long key is kept. */
         const unsigned char *text_end = json->token + 1 + TTS_JSONPULL_TEXT_MAX;
         if (p > text_end) {
             drop_bytes(json, text_end, p);
@@ -761,7 +765,8 @@ read_key(struct tts_jsonpull *json, struct tts_jsonpull_token *out, struct tts_e
     return status;
 }
 
-/* Whole numbers that surely fit are most of them. */
+/* Reads a number. Most numbers are whole and certainly fit into 64 bits; the others go to
+ * read_any_number(). */
 static TTS_FORCE_INLINE enum tts_status read_short_number(struct tts_jsonpull *json,
                                                           struct tts_jsonpull_token *out,
                                                           struct tts_error *err)
@@ -855,8 +860,8 @@ enum tts_status tts_jsonpull_next(struct tts_jsonpull *json, struct tts_jsonpull
     return read_level_end(json, out, err);
 }
 
-/* The way most keys are: a comma, some blanks, no escape, the colon at once. Everything else
- * goes the long way. */
+/* Handles the usual form of a key: a comma, some blanks, no escape, and the colon directly
+ * after the key. All other forms go to tts_jsonpull_next(). */
 enum tts_status tts_jsonpull_key(struct tts_jsonpull *json, struct tts_jsonpull_token *out,
                                  struct tts_error *err)
 {
@@ -885,7 +890,8 @@ enum tts_status tts_jsonpull_key(struct tts_jsonpull *json, struct tts_jsonpull_
 
 /* ---- skipping ---- */
 
-/* At a bracket, out of or into a level; or at what cannot stand outside of strings. */
+/* Enters or leaves a level at a bracket. Fails at a byte that is not allowed outside
+ * strings. */
 static TTS_FORCE_INLINE enum tts_status pass_bracket(struct tts_jsonpull *json,
                                                      struct tts_error *err)
 {
@@ -898,8 +904,8 @@ static TTS_FORCE_INLINE enum tts_status pass_bracket(struct tts_jsonpull *json,
     return TTS_OK;
 }
 
-/* Without the quotes that an escape before them makes part of a string. *carries: the first
- * byte is escaped, and then whether the one behind the last is. */
+/* Returns the quotes that are not escaped. *carries says whether the first byte is escaped, and
+ * then whether the byte after the last one is. */
 static TTS_FORCE_INLINE uint64_t real_quotes(struct tts_jsonpull_block block, bool *carries)
 {
     if (TTS_LIKELY(block.escapes == 0 && !*carries))
@@ -911,7 +917,7 @@ static TTS_FORCE_INLINE uint64_t real_quotes(struct tts_jsonpull_block block, bo
     }
     *carries = false;
     while (escapes) {
-        uint64_t next = (escapes & -escapes) << 1; /* the byte behind the first of them */
+        uint64_t next = (escapes & -escapes) << 1; /* the byte after the first escape */
         *carries = next == 0;
         quotes &= ~next;
         escapes &= (escapes - 1) & ~next;
@@ -919,7 +925,7 @@ static TTS_FORCE_INLINE uint64_t real_quotes(struct tts_jsonpull_block block, bo
     return quotes;
 }
 
-/* Brackets in the order of `hits`, bits of the 64 bytes at `p`, until `outside` is reached. */
+/* Passes the brackets in `hits`, bits of the 64 bytes at `p`, until the depth is `outside`. */
 static enum tts_status pass_brackets(struct tts_jsonpull *json, const unsigned char *p,
                                      uint64_t hits, uint32_t outside, struct tts_error *err)
 {
@@ -931,13 +937,13 @@ static enum tts_status pass_brackets(struct tts_jsonpull *json, const unsigned c
     return status;
 }
 
-/* From the quote of a string on, 64 bytes at a time, as far as whole ones are in the window or
- * to the end of the level. */
+/* Passes 64 bytes at a time, beginning at the quote of a string. Stops at the end of the level,
+ * or if the window has fewer than 64 bytes. */
 static enum tts_status leave_blocks(struct tts_jsonpull *json, uint32_t outside,
                                     struct tts_error *err)
 {
     const unsigned char *p = json->at;
-    uint64_t in_string = 0; /* all bits: the block begins in a string */
+    uint64_t in_string = 0; /* all bits are set if the block begins in a string */
     bool carries = false;
     for (; json->end - p >= 64; p += 64) {
         struct tts_jsonpull_block block = scan_block(p);
@@ -982,7 +988,8 @@ enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json, struct tts_error *
     return status;
 }
 
-/* The way most values are that are skipped: an empty array or a number, all in the window. */
+/* Skips an empty array or a number that is completely in the window. Most skipped values are
+ * one of these. */
 static TTS_FORCE_INLINE bool skip_short_value(struct tts_jsonpull *json)
 {
     const unsigned char *p = pass_json_blanks(json->at);
