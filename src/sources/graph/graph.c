@@ -186,14 +186,14 @@ static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
 
 /* A circular buffer, dataflow buffer or scratchpad. */
 static void sum_part(struct tts_graph_sums *sums, enum tts_node_type type, uint64_t size_bytes,
-                     bool is_part_borrowed)
+                     bool is_borrowed)
 {
     struct tts_graph_figures *figures = &sums->figures;
-    if (!is_part_borrowed || type == TTS_NODE_CB_ALLOCATE) {
+    if (!is_borrowed || type == TTS_NODE_CB_ALLOCATE) {
         add_bytes(&sums->legacy_program_bytes, size_bytes);
         raise_legacy_peak(sums);
     }
-    if (is_part_borrowed && type != TTS_NODE_SCRATCHPAD_ALLOCATE)
+    if (is_borrowed && type != TTS_NODE_SCRATCHPAD_ALLOCATE)
         return;
     if (type == TTS_NODE_CB_ALLOCATE) {
         add_bytes(&sums->cb_bytes, size_bytes);
