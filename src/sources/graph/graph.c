@@ -18,14 +18,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The figures as the runtime's own functions count them, node by node. Starts from all zero. */
+/* The figures, counted node by node as the runtime's own functions count them. All zero at the
+ * start. */
 struct tts_graph_sums {
     struct tts_graph_figures figures;
     int64_t dram_bytes;
     int64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, total_bytes;
     int64_t legacy_program_bytes, legacy_buffer_bytes;
-    uint64_t depth;    /* functions that are open */
-    bool takes_inputs; /* behind a top-level function_start: its inputs count */
+    uint64_t depth;    /* number of open functions */
+    bool takes_inputs; /* set after a top-level function_start: the inputs of the function count
+                        */
 };
 
 enum { LOOK_FIRST_BYTES = 128 * 1024 };
@@ -33,7 +35,8 @@ enum { LOOK_FIRST_BYTES = 128 * 1024 };
 struct tts_graph_frame {
     uint64_t hash;
     uint64_t start_ns;
-    uint16_t owner; /* index of the frame that its events belong to (model/ophelper.h) */
+    uint16_t owner; /* index of the frame that the events of this frame belong to
+                       (model/ophelper.h) */
     uint8_t len;
     char name[TTS_OP_NAME_MAX];
 };
@@ -43,26 +46,26 @@ enum tts_graph_state {
     TTS_GRAPH_NODES, /* in the array */
     TTS_GRAPH_CUTS,
     TTS_GRAPH_ENDS,
-    TTS_GRAPH_TAIL, /* behind the array */
+    TTS_GRAPH_TAIL, /* after the array */
     TTS_GRAPH_DONE,
 };
 
 struct tts_graph {
     struct tts_jsonpull *json;
     struct tts_jsonpull_source source;
-    unsigned char *ahead; /* bytes that come first; NULL: they are the caller's */
-    size_t ahead_bytes;   /* of memory */
+    unsigned char *ahead; /* the first bytes of the input; NULL if the caller owns them */
+    size_t ahead_bytes;   /* capacity of `ahead` */
     tts_jsonpull_fn on_read;
     void *on_read_ctx;
     enum tts_graph_state state;
     bool is_report;
-    bool has_node;  /* that was read, and is still to be made items of */
-    bool has_event; /* in `item`, to be told behind the chips that are due */
-    bool is_broken; /* `broken` is what every call returns */
+    bool has_node;  /* `node` was read and is not yet applied */
+    bool has_event; /* `item` holds an event, which is given after the chips that are due */
+    bool is_broken; /* every call returns `broken` */
     struct tts_error broken;
     bool has_times;
-    uint64_t clock_ns; /* since the capture began, as far as durations tell */
-    uint64_t node_idx; /* of `node` */
+    uint64_t clock_ns; /* time since the capture began, as far as durations are known */
+    uint64_t node_idx; /* index of `node` */
     uint64_t seq;
     struct tts_graph_node node;
     struct tts_item item;
@@ -70,13 +73,14 @@ struct tts_graph {
     struct tts_graph_table table;
     struct tts_graph_devices devices;
     struct tts_graph_note notes[TTS_GRAPH_NOTES];
-    struct tts_graph_frame frames[TTS_GRAPH_DEPTH]; /* of sums.depth, the outermost ones */
+    struct tts_graph_frame
+        frames[TTS_GRAPH_DEPTH]; /* the outermost functions, at most sums.depth of them */
     const struct tts_alloc *alloc;
 };
 
 /* ---- figures ---- */
 
-/* Sums stop at what 64 bits hold; nobody has that much. */
+/* Adds to a sum and stops at the maximum of 64 bits. No device has that much memory. */
 static void add_bytes(int64_t *sum, uint64_t bytes)
 {
     assert(bytes <= INT64_MAX);
@@ -84,7 +88,7 @@ static void add_bytes(int64_t *sum, uint64_t bytes)
         *sum = INT64_MAX;
 }
 
-/* Down to 0; returns how much it was. */
+/* Subtracts from a sum, which stops at 0. Returns the amount subtracted. */
 static uint64_t take_bytes(int64_t *sum, uint64_t bytes)
 {
     assert(*sum >= 0);
@@ -115,11 +119,11 @@ static void sum_program_end(struct tts_graph_sums *sums)
     sums->legacy_program_bytes = 0;
 }
 
-/* Before a node of this type and what it says is told: every node there is. */
+/* Counts a node of any type, before its other effects. */
 static void sum_node(struct tts_graph_sums *sums, enum tts_node_type type)
 {
     sums->figures.nodes++;
-    /* Inputs are buffers of L1 and tensors; the first other node ends them. */
+    /* The inputs are L1 buffers and tensors. The first node of another type ends them. */
     if (type != TTS_NODE_BUFFER && type != TTS_NODE_TENSOR)
         sums->takes_inputs = false;
     if (type == TTS_NODE_TENSOR) {
@@ -135,7 +139,7 @@ static void sum_node(struct tts_graph_sums *sums, enum tts_node_type type)
     }
 }
 
-/* A `buffer` node. */
+/* Counts a `buffer` node. */
 static void sum_buffer(struct tts_graph_sums *sums, enum tts_node_memory memory,
                        uint64_t size_bytes)
 {
@@ -146,7 +150,8 @@ static void sum_buffer(struct tts_graph_sums *sums, enum tts_node_memory memory,
     raise_legacy_peak(sums);
 }
 
-/* By the node itself; `per_bank_bytes` is its amount on a core. */
+/* Counts an allocation by the values of its own node. `per_bank_bytes` is its size on one
+ * core. */
 static void sum_alloc(struct tts_graph_sums *sums, enum tts_node_memory memory,
                       uint64_t size_bytes, uint64_t per_bank_bytes)
 {
@@ -167,7 +172,8 @@ static void sum_alloc(struct tts_graph_sums *sums, enum tts_node_memory memory,
     raise_peak(&figures->peak_total_bytes, sums->total_bytes);
 }
 
-/* By the buffer that it frees, and on a core by the node itself. */
+/* Counts a free. The size comes from the freed buffer, the size on one core from the node
+ * itself. */
 static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
                      uint64_t size_bytes, enum tts_node_memory own_memory,
                      uint64_t per_bank_bytes)
@@ -179,12 +185,13 @@ static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
     }
     if (memory == TTS_NODE_L1)
         take_bytes(&sums->legacy_buffer_bytes, size_bytes);
-    /* What was there before is not in the sums, so not all of it may be there to take. */
+    /* The sums do not hold what was allocated before the capture, so less may be left to
+     * subtract. */
     if (own_memory != TTS_NODE_DRAM)
         take_bytes(&sums->total_bytes, take_bytes(&sums->l1_bytes, per_bank_bytes));
 }
 
-/* A circular buffer, dataflow buffer or scratchpad. */
+/* Counts a circular buffer, a dataflow buffer or a scratchpad. */
 static void sum_part(struct tts_graph_sums *sums, enum tts_node_type type, uint64_t size_bytes,
                      bool is_borrowed)
 {
@@ -215,7 +222,7 @@ uint64_t tts_graph_line(const struct tts_graph *graph)
     return graph->json ? tts_jsonpull_marked_line(graph->json) : 0;
 }
 
-/* Counts a note; the first of its kind keeps its text and place. */
+/* Counts a note. The first note of each kind keeps its text and place. */
 TTS_PRINTF(3, 4)
 
 static void add_graph_note(struct tts_graph *graph, enum tts_graph_note_kind kind,
@@ -240,7 +247,8 @@ static const struct tts_graph_frame *innermost_frame(const struct tts_graph *gra
     return depth > 0 ? &graph->frames[depth - 1] : NULL;
 }
 
-/* An event of this kind, in the operation that is under way; all else is to be filled in. */
+/* Begins an event of this kind in the current operation. The caller fills in the other
+ * fields. */
 static struct tts_event *new_graph_event(struct tts_graph *graph, enum tts_event_kind kind,
                                          uint32_t device)
 {
@@ -257,14 +265,15 @@ static struct tts_event *new_graph_event(struct tts_graph *graph, enum tts_event
     return &graph->item.event;
 }
 
-/* Takes it back: it cannot be. */
+/* Removes the event, because it is not valid, and notes the reason. */
 static void drop_graph_event(struct tts_graph *graph, const char *why)
 {
     graph->has_event = false;
     add_graph_note(graph, TTS_GRAPH_BAD_NODE, "%s", why);
 }
 
-/* The index of the node's device, 0 where it names none. False: noted. */
+/* Finds the index of the node's device, 0 if the node names none. Returns false after a
+ * note. */
 static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -282,8 +291,9 @@ static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, 
     return *out != TTS_GRAPH_NO_DEVICE;
 }
 
-/* Nodes have durations, but no times. A function starts when the one before it ended, or with
- * the function around it; it ends a duration later. The clock never falls. */
+/* Advances the clock. Nodes have durations, but no times: a function starts when the one before
+ * it ended, or together with the function around it, and ends after its duration. The clock
+ * never goes back. */
 static void advance_graph_clock(struct tts_graph *graph, uint64_t start_ns)
 {
     uint64_t end_ns;
@@ -294,8 +304,7 @@ static void advance_graph_clock(struct tts_graph *graph, uint64_t start_ns)
         graph->clock_ns = end_ns;
 }
 
-/* The one that was put on the frames last, if there was room; else it is told all the
- * same. */
+/* Begins a function. It gets a frame if there is room, and an event in any case. */
 static void begin_function(struct tts_graph *graph)
 {
     static const char no_name[] = "(no name)";
@@ -410,7 +419,8 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
 
 /* ---- buffers ---- */
 
-/* Where the node's buffer is; TTS_POOLS: the host's, TTS_POOLS + 1: it does not say. */
+/* Returns the pool of the node's buffer; TTS_POOLS for the host, TTS_POOLS + 1 if it is
+ * unknown. */
 static uint8_t node_pool(const struct tts_graph_node *node)
 {
     static const uint8_t pools[] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOLS, TTS_POOL_L1_SMALL,
@@ -423,7 +433,7 @@ static uint8_t node_pool(const struct tts_graph_node *node)
     return node->memory == TTS_NODE_L1 ? TTS_POOL_L1 : TTS_POOLS + 1;
 }
 
-/* "type", or what it would be. */
+/* Returns the memory that "type" names. Without a "type" the pool decides. */
 static enum tts_node_memory node_memory(const struct tts_graph_node *node, uint8_t pool)
 {
     if (node->memory != TTS_NODE_NO_MEMORY)
@@ -431,7 +441,7 @@ static enum tts_node_memory node_memory(const struct tts_graph_node *node, uint8
     return pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE ? TTS_NODE_DRAM : TTS_NODE_L1;
 }
 
-/* What the node itself says of a buffer, its id apart. False: noted. */
+/* Reads the buffer that the node describes, except its id. Returns false after a note. */
 static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -462,7 +472,8 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     return true;
 }
 
-/* The buffer that the node is about, by its first connection. False: noted. */
+/* Finds the id of the node's buffer, the first of its connections. Returns false after a
+ * note. */
 static bool find_linked_buffer(struct tts_graph *graph, uint64_t *id)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -478,8 +489,8 @@ static uint64_t divide_pages_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* What the fullest of `banks` banks holds of `size` bytes in pages; as the runtime before
- * max_size_per_bank counted it, alignment left out. */
+/* Returns the bytes that the fullest of `banks` banks holds of a buffer of `size` bytes. Counts
+ * pages like the runtime before max_size_per_bank; the alignment is left out. */
 static uint64_t bank_share(uint64_t size, uint64_t page, uint64_t banks)
 {
     assert(page > 0 && banks > 0);
@@ -490,7 +501,8 @@ static uint64_t bank_share(uint64_t size, uint64_t page, uint64_t banks)
     return bytes < TTS_EVENT_BYTES_MAX ? bytes : size;
 }
 
-/* Bytes on the fullest core of a buffer of `size` bytes. */
+/* Returns the bytes of the node's buffer on the fullest core. The whole buffer has `size`
+ * bytes. */
 static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t device)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -513,7 +525,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
     return size;
 }
 
-/* How it was asked for, as far as that can be. */
+/* Copies the address, page size and cores of the request, if they are valid. */
 static void set_event_request(struct tts_graph *graph, struct tts_event *event)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -550,7 +562,7 @@ static enum tts_status put_known_buffer(struct tts_graph *graph,
     return status;
 }
 
-/* A buffer is known from now on, allocated or not; is allocated; is freed. */
+/* Enters the buffer of a `buffer` node, whether or not it is allocated later. */
 static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *err)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -593,8 +605,7 @@ static void make_alloc_event(struct tts_graph *graph, const struct tts_graph_buf
         drop_graph_event(graph, why.text);
 }
 
-/* Notes what does not fit the node of the buffer: the figures and the events then count it
- * differently. */
+/* Notes a difference from the `buffer` node. The figures and the events then differ. */
 static void compare_buffers(struct tts_graph *graph, const struct tts_graph_buffer *own,
                             const struct tts_graph_buffer *known)
 {
@@ -627,7 +638,8 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
                        "buffer %" PRIu64 " is allocated without a node before", id);
         known = own;
     }
-    /* Frees go by the node, but by the device and the pool of what was allocated. */
+    /* The free is counted with the size of the `buffer` node, and with the device and pool of
+     * the allocation. */
     known.device = own.device;
     known.pool = own.pool;
     known.is_allocated = true;
@@ -686,14 +698,15 @@ static void check_node(struct tts_graph *graph)
                        node->type_text);
 }
 
-/* Makes of graph->node what it tells: an event in graph->item, chips that are due, figures,
- * notes. TTS_E_NOMEM, TTS_E_RANGE: too many buffers. */
+/* Applies graph->node: makes an event in graph->item, marks chips that are due, counts figures,
+ * adds notes. TTS_E_NOMEM. TTS_E_RANGE: too many buffers. */
 static enum tts_status apply_node(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_node_type type = graph->node.type;
     check_node(graph);
     if (type == TTS_NODE_FUNCTION_END)
-        end_function(graph); /* in the operation that ends */
+        end_function(
+            graph); /* before sum_node(), so that the event is in the function that ends */
     sum_node(&graph->sums, type);
     switch (type) {
     case TTS_NODE_FUNCTION_START:
@@ -746,7 +759,7 @@ struct report_device {
     bool has_id, has_banks, has_l1;
 };
 
-/* The report has one entry for a number, be it that of a mesh or of a chip. */
+/* Keeps the facts of a report entry. The entry's number is a mesh, a chip or both. */
 static void keep_report_device(struct tts_graph *graph, const struct report_device *told)
 {
     if (!told->has_id || told->id > UINT32_MAX)
@@ -764,7 +777,7 @@ static void keep_report_device(struct tts_graph *graph, const struct report_devi
     }
 }
 
-/* One object of "devices": the banks of L1 and the L1 of a core are of use. */
+/* Reads one object of "devices": the number of L1 banks and the L1 size of a core. */
 static enum tts_status read_report_device(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -832,7 +845,7 @@ static enum tts_status open_node_array(struct tts_graph *graph, struct tts_error
     return status;
 }
 
-/* Up to the array of nodes, and from behind it to the end of the input. */
+/* Reads up to the array of nodes. */
 static enum tts_status read_report_head(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -907,8 +920,8 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
 
 /* ---- life ---- */
 
-/* Reads on, so that source.before has TTS_GRAPH_LOOK_BYTES or all there is. What cannot be read
- * now fails again when it is read for good. */
+/* Reads until source.before has TTS_GRAPH_LOOK_BYTES or the whole input. A failed read is
+ * ignored here: the same read fails again later. */
 static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_source *source = &graph->source;
@@ -938,8 +951,7 @@ static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err
     return TTS_OK;
 }
 
-/* Looks at the nodes in source.before. What is wrong there is found again when the nodes are
- * read for good. */
+/* Looks at the nodes in source.before. Errors are ignored here: they are found again later. */
 static enum tts_status look_ahead(struct tts_graph *graph, struct tts_graph_look *look,
                                   struct tts_error *err)
 {
@@ -969,7 +981,7 @@ static enum tts_status look_ahead(struct tts_graph *graph, struct tts_graph_look
     return TTS_OK;
 }
 
-/* Forgets all but what the look is for. */
+/* Keeps the result of the look and resets everything else. */
 static void forget_look(struct tts_graph *graph, const struct tts_graph_look *look)
 {
     graph->state = TTS_GRAPH_STARTS;
@@ -980,13 +992,14 @@ static void forget_look(struct tts_graph *graph, const struct tts_graph_look *lo
     memset(graph->notes, 0, sizeof graph->notes);
     tts_graph_devices_start(&graph->devices, look);
     graph->has_times = look->has_durations;
-    /* Tensors of a single chip say nothing more, and those of no dispatch have no use. */
+    /* Tensors of a single chip add no information. Without dispatch their pairs are not
+     * used. */
     bool is_undispatched = look->has_zero_address && !look->has_address;
     bool is_single = look->has_pairs && !look->has_spread;
     graph->node.wants_pairs = graph->devices.is_split || (!is_single && !is_undispatched);
 }
 
-/* Looks ahead, and makes ready to read from the beginning. */
+/* Looks ahead, then prepares to read from the beginning. */
 static enum tts_status begin_reading(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_graph_look look = {0};
@@ -1002,7 +1015,8 @@ static enum tts_status begin_reading(struct tts_graph *graph, struct tts_error *
     return status;
 }
 
-/* U+FEFF, as some editors put it before UTF-8: how many bytes it has here. */
+/* Returns the size of the UTF-8 byte order mark (U+FEFF) at the start of `bytes`, 0 if there is
+ * none. */
 static size_t mark_bytes(const unsigned char *bytes, size_t len)
 {
     static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
@@ -1162,7 +1176,7 @@ static void give_chip(struct tts_graph *graph, struct tts_item *out)
     set_item_time(graph, out);
 }
 
-/* The program of a chip ends with that of the node, in the same operation. */
+/* Makes the event that ends the program of the next chip, in the operation of the node. */
 static void next_ending(struct tts_graph *graph)
 {
     struct tts_graph_devices *devices = &graph->devices;
@@ -1175,7 +1189,7 @@ static void next_ending(struct tts_graph *graph)
     graph->item.event.device = devices->device[i].id;
 }
 
-/* What the last node came to. False: no more. */
+/* Gives the next item that the last node produced. Returns false if there are no more. */
 static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 {
     if (graph->devices.due > 0) {
@@ -1195,7 +1209,7 @@ static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 
 /* ---- reading ---- */
 
-/* The first node decides whether it is a trace at all. */
+/* Reads the first node, which decides whether the input is a trace at all. */
 static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_status status = begin_reading(graph, err);
@@ -1232,7 +1246,7 @@ static void end_nodes(struct tts_graph *graph)
     tts_assert_expensive(tts_graph_is_valid(graph));
 }
 
-/* Up to the next thing to tell. */
+/* Reads nodes until there is an item to give. */
 static enum tts_status advance_to_item(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;

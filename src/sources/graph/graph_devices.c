@@ -71,7 +71,7 @@ void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_nod
 /* Returns true if meshes and chips are numbered separately and a number is used for both. */
 static bool is_look_split(const struct tts_graph_look *look)
 {
-    /* Without dispatch the runtime gives parts the number of the mesh, and no address. */
+    /* Without dispatch the runtime gives parts the number of the mesh, and addresses are 0. */
     bool is_undispatched = look->has_zero_address && !look->has_address;
     bool uses_pairs = look->has_spread && !is_undispatched;
     uint32_t meshes = 0, bare_chips = 0;
@@ -84,8 +84,8 @@ static bool is_look_split(const struct tts_graph_look *look)
         bare_chips += number->has_parts && !is_mesh;
         is_shared |= is_mesh && is_chip;
     }
-    /* A chip with parts and without buffers has its buffers under the number of a mesh. With
-     * several meshes nothing but a tensor says which. */
+    /* A chip with parts and without buffers has its buffers under the number of a mesh. If
+     * there are several meshes, only a tensor tells which one. */
     return is_shared && (uses_pairs || (bare_chips > 0 && meshes == 1));
 }
 
@@ -141,7 +141,8 @@ uint32_t tts_graph_device_id(const struct tts_graph_devices *devices, uint32_t n
     uint16_t chip = find_graph_device(devices, number);
     if (mesh != TTS_GRAPH_NO_DEVICE || chip == TTS_GRAPH_NO_DEVICE)
         return TTS_MESH_ID(number);
-    /* A chip has buffers of its own only if tensors name it: else a new mesh begins here. */
+    /* A chip has buffers of its own only if tensors name it. Otherwise this number is a new
+     * mesh. */
     bool is_chip =
         role == TTS_GRAPH_PROGRAM || devices->device[chip].named != TTS_GRAPH_NO_DEVICE;
     return is_chip ? number : TTS_MESH_ID(number);
@@ -165,7 +166,7 @@ static void join_mesh(struct tts_graph_devices *devices, uint16_t chip, uint16_t
     devices->due++;
 }
 
-/* Has buffers and no parts: a mesh, as far as one can tell. */
+/* Returns true if the device has buffers and no parts, so it is probably a mesh. */
 static bool is_mesh_device(const struct tts_graph_devices *devices,
                            const struct tts_graph_device *device)
 {
@@ -175,8 +176,8 @@ static bool is_mesh_device(const struct tts_graph_devices *devices,
            device->mesh == TTS_GRAPH_NO_DEVICE;
 }
 
-/* The mesh that a chip without one belongs to: the one that tensors name, else the only one
- * there is. *is_known is false if there is none and something must have its buffers. */
+/* Returns the mesh of a chip: the mesh that tensors name, or the only mesh. *is_known is false
+ * if there is no mesh, but another device must own the buffers of the chip. */
 static uint16_t find_mesh_of_chip(const struct tts_graph_devices *devices, uint16_t chip,
                                   bool *is_known)
 {
@@ -196,7 +197,8 @@ static uint16_t find_mesh_of_chip(const struct tts_graph_devices *devices, uint1
     return meshes == 1 ? mesh : TTS_GRAPH_NO_DEVICE;
 }
 
-/* The device has parts or a program, and no buffers. */
+/* Finds the mesh of a device that has parts or a program and no buffers. Returns false if the
+ * mesh cannot be told. */
 static bool place_chip(struct tts_graph_devices *devices, uint16_t chip)
 {
     bool is_known;
@@ -304,13 +306,14 @@ bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx)
         return !device->has_more_meshes;
     device->has_parts = true;
     if (has_chips(devices, idx))
-        return false; /* it was taken for a mesh, and chips were told to be of it */
+        return false; /* the device was taken for a mesh, and chips already belong to it */
     if ((device->has_buffers && !devices->is_split) || device->mesh != TTS_GRAPH_NO_DEVICE)
         return !device->has_more_meshes;
     return place_chip(devices, idx) && !device->has_more_meshes;
 }
 
-/* Ends the programs of chips that may be of the mesh `idx` and have none of their own. */
+/* Ends the programs of chips that may belong to the mesh `idx` and have no programs of their
+ * own. */
 static void end_chip_programs(struct tts_graph_devices *devices, uint16_t idx)
 {
     for (uint16_t i = 0; i < devices->count; i++) {
@@ -337,7 +340,7 @@ void tts_graph_devices_program(struct tts_graph_devices *devices, uint16_t idx)
     }
     device->has_programs = true;
     device->is_running = false;
-    /* A program alone takes nothing of any mesh. */
+    /* A program alone does not use the memory of a mesh, so the result is ignored. */
     if (device->mesh == TTS_GRAPH_NO_DEVICE && !device->has_parts)
         (void)place_chip(devices, idx);
 }

@@ -17,7 +17,7 @@ static void pass_text_blanks(struct node_text *text)
         text->at++;
 }
 
-/* Blanks and then this character. */
+/* Skips blanks and the character `c`. Returns false if another character follows. */
 static bool take_text_char(struct node_text *text, char c)
 {
     pass_text_blanks(text);
@@ -39,7 +39,7 @@ static bool take_text_number(struct node_text *text, uint64_t *out)
     return text->at > begin;
 }
 
-/* "(x=1,y=2)" */
+/* Reads "(x=1,y=2)". */
 static bool take_text_core(struct node_text *text, uint16_t *x, uint16_t *y)
 {
     uint64_t own_x, own_y;
@@ -54,7 +54,7 @@ static bool take_text_core(struct node_text *text, uint16_t *x, uint16_t *y)
     return true;
 }
 
-/* "[(x=1,y=2) - (x=3,y=4)]" */
+/* Reads "[(x=1,y=2) - (x=3,y=4)]". */
 static bool take_core_range(struct node_text *text, struct tts_core_range *out)
 {
     return take_text_char(text, '[') && take_text_core(text, &out->x0, &out->y0) &&
@@ -62,8 +62,8 @@ static bool take_core_range(struct node_text *text, struct tts_core_range *out)
            take_text_char(text, ']');
 }
 
-/* "{[(x=0,y=0) - (x=7,y=7)], ...}" as the runtime writes sets of cores; "{}" is none. False:
- * it is something else, or has more than TTS_RANGES_MAX ranges. */
+/* Reads a set of cores as the runtime writes it: "{[(x=0,y=0) - (x=7,y=7)], ...}", or "{}" for
+ * no core. Returns false for other text and for more than TTS_RANGES_MAX ranges. */
 static bool parse_core_ranges(const char *text, size_t len, struct tts_core_range *out,
                               uint32_t *count)
 {
@@ -95,7 +95,7 @@ static bool take_pair_char(struct node_text *text, char c)
     return true;
 }
 
-/* "key": number */
+/* Reads "key": number. */
 static bool take_pair_member(struct node_text *text, const char **key, size_t *len,
                              uint64_t *value)
 {
@@ -119,7 +119,7 @@ static bool is_pair_key(const char *key, size_t len, const char *word)
     return len == strlen(word) && memcmp(key, word, len) == 0;
 }
 
-/* One object of the list. */
+/* Reads one object of the list. */
 static bool take_chip_pair(struct node_text *text, struct tts_node_pair *out)
 {
     uint64_t chip = UINT64_MAX, mesh = UINT64_MAX;
@@ -143,8 +143,8 @@ static bool take_chip_pair(struct node_text *text, struct tts_node_pair *out)
 }
 
 /* Reads the chips in "[{"device_id":0,"mesh_device_id":0,"address":64}, ...]", the
- * device_tensors of a tensor. Returns how many of them are readable from the start of the list,
- * at most TTS_NODE_PAIRS_MAX. The rest is ignored. */
+ * device_tensors of a tensor. Returns the number of readable chips at the start of the list, at
+ * most TTS_NODE_PAIRS_MAX. The rest is ignored. */
 static uint32_t parse_chip_pairs(const char *text, size_t len, struct tts_node_pair *out)
 {
     struct node_text cursor = {text, text + len};
@@ -159,7 +159,7 @@ static uint32_t parse_chip_pairs(const char *text, size_t len, struct tts_node_p
     return count;
 }
 
-/* A word of a fixed spelling: the compiler makes a few compares of it. */
+/* Compares with a constant word. The compiler turns this into a few comparisons. */
 #define IS(text, word) (memcmp(text, word, sizeof word - 1) == 0)
 
 /* ---- words ---- */
@@ -198,10 +198,10 @@ static enum tts_node_type find_node_type(const char *text, size_t len)
     }
 }
 
-/* Keys of a node, and of its params. */
+/* Keys of a node and of its params. */
 enum key {
     KEY_NONE,
-    KEY_OTHER, /* known, and of no use */
+    KEY_OTHER, /* known, but not used */
     KEY_COUNTER,
     KEY_CONNECTIONS,
     KEY_NODE_TYPE,
@@ -281,8 +281,8 @@ static enum key find_param_key(const char *text, size_t len)
     }
 }
 
-/* A token with its escapes resolved, where it has any: nobody writes these words with escapes,
- * so it is tried only when the word is not known as it stands. */
+/* Copies a token with its escapes resolved. Nobody writes these words with escapes, so this is
+ * tried only if the word is unknown as it stands. */
 static size_t plain_key(const struct tts_jsonpull_token *token, char out[TTS_NODE_TEXT_MAX])
 {
     if (TTS_LIKELY(token->len == 0 || !memchr(token->text, '\\', token->len)))
@@ -335,7 +335,7 @@ static bool is_token_word(const struct tts_jsonpull_token *token, const char *wo
 
 /* ---- values ---- */
 
-/* Passes over the rest of what a token began. */
+/* Skips the rest of the value that a token begins. */
 static enum tts_status pass_value(struct tts_jsonpull *json,
                                   const struct tts_jsonpull_token *token, struct tts_error *err)
 {
@@ -405,7 +405,7 @@ static enum tts_status read_node_field(struct tts_jsonpull *json, struct tts_gra
     return status;
 }
 
-/* Of a long name its end is kept. */
+/* Copies a name. Keeps the end of a long name. */
 static size_t put_node_name(const struct tts_jsonpull_token *token, char out[TTS_OP_NAME_MAX])
 {
     char text[TTS_JSONPULL_TEXT_MAX];
@@ -418,7 +418,7 @@ static size_t put_node_name(const struct tts_jsonpull_token *token, char out[TTS
     return len;
 }
 
-/* A list that is cut off is read as far as it goes. */
+/* Reads the chips of a tensor. A list that is cut off is read as far as it goes. */
 static void set_chip_pairs(struct tts_graph_node *node, const struct tts_jsonpull_token *token)
 {
     char text[TTS_JSONPULL_TEXT_MAX];
@@ -472,7 +472,7 @@ static enum tts_status read_node_param(struct tts_jsonpull *json, struct tts_gra
 
 /* ---- the node ---- */
 
-/* Whether a node of this type has params that matter; unknown yet: it may. */
+/* Returns true if the params of this node matter, or if its type is not known yet. */
 static bool wants_node_params(const struct tts_graph_node *node)
 {
     if (!node->has_type || node->type == TTS_NODE_FUNCTION_START)

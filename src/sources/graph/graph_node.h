@@ -21,7 +21,7 @@ enum tts_node_type {
     TTS_NODE_CB_DEALLOCATE_ALL,
 };
 
-/* Numbers, as numbers or as digits in a string; flags are 0 and 1. */
+/* Numeric fields, written as a number or as digits in a string. Flags are 0 or 1. */
 enum tts_node_field {
     TTS_NODE_COUNTER,
     TTS_NODE_LINK, /* the first of its connections */
@@ -37,7 +37,7 @@ enum tts_node_field {
     TTS_NODE_FIELDS,
 };
 
-/* What "type" says. */
+/* The value of "type". */
 enum tts_node_memory {
     TTS_NODE_NO_MEMORY,
     TTS_NODE_DRAM,
@@ -47,28 +47,29 @@ enum tts_node_memory {
 
 enum { TTS_NODE_TEXT_MAX = 40, TTS_NODE_PAIRS_MAX = 64 };
 
-/* A chip and its mesh, by their numbers: an element of the device_tensors of a tensor. */
+/* A chip and its mesh, by number: one element of the device_tensors of a tensor. */
 struct tts_node_pair {
     uint32_t chip, mesh; /* at most INT32_MAX */
 };
 
 struct tts_graph_node {
-    bool wants_pairs; /* set by the caller: the device_tensors of tensors are read */
+    bool wants_pairs; /* set by the caller if the device_tensors of tensors are to be read */
     enum tts_node_type type;
     bool has_type;
-    bool is_doubled;     /* a key stands twice: the last one counts */
-    uint32_t seen;       /* by key: there, whatever its value */
-    bool has_bad_ranges; /* the cores cannot be read, or are too many */
-    uint32_t given, bad; /* by field: there; there, but no number that could be */
+    bool is_doubled;     /* a key occurs twice; the last one counts */
+    uint32_t seen;       /* a bit for each key that occurs, whatever its value */
+    bool has_bad_ranges; /* the cores cannot be read, or there are too many */
+    uint32_t given, bad; /* bits by field: given; given, but not a valid number */
     enum tts_node_memory memory;
-    uint64_t value[TTS_NODE_FIELDS]; /* of those given */
+    uint64_t value[TTS_NODE_FIELDS]; /* only of given fields */
     uint8_t name_len;
     bool has_name;
     char name[TTS_OP_NAME_MAX];
-    char type_text[TTS_NODE_TEXT_MAX]; /* UNKNOWN: it, as a message can hold it */
+    char type_text[TTS_NODE_TEXT_MAX]; /* of an UNKNOWN node: the text of its type, safe for a
+                                          message */
     uint32_t range_count;
     struct tts_core_range ranges[TTS_RANGES_MAX];
-    uint32_t pair_count; /* TENSOR, with wants_pairs */
+    uint32_t pair_count; /* of a TENSOR, if wants_pairs */
     struct tts_node_pair pairs[TTS_NODE_PAIRS_MAX];
 };
 
@@ -82,12 +83,13 @@ static inline bool tts_node_is_bad(const struct tts_graph_node *node, enum tts_n
     return node->bad >> field & 1;
 }
 
-/* Behind the '{' of a node, to behind its '}'. Fails as tts_jsonpull_next() does. */
+/* Reads a node from after its '{' to after its '}'. Fails like tts_jsonpull_next(). */
 TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json,
                                             struct tts_graph_node *out, struct tts_error *err);
 
-/* A number from whatever stands next: a number, a string of digits, true, false. *is_given:
- * something but null stood there; *is_good: it was one. */
+/* Reads the next value as a number: a number, digits in a string, true or false. Sets *is_given
+ * if the value is not null, and *is_good if it is a valid number. Fails like
+ * tts_jsonpull_next(). */
 TTS_NODISCARD enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out,
                                                    bool *is_given, bool *is_good,
                                                    struct tts_error *err);

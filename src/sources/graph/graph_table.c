@@ -9,7 +9,8 @@ enum { FIRST_WIDTH = 1024, ID_BITS = 48, SIZE_BITS = 53 };
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
 
-/* key: id + 1, 0 where nothing is; device. facts: size, pool, memory, is_allocated. */
+/* `key` holds the id + 1 (0 if the slot is free) and the device. `facts` holds size, pool,
+ * memory and is_allocated. */
 struct tts_graph_slot {
     uint64_t key, facts;
 };
@@ -42,14 +43,15 @@ static bool holds_id(const struct tts_graph_slot *slot, uint64_t id)
     return (slot->key & ID_MASK) == id + 1;
 }
 
-/* Where a search for `id` begins. The step is secret, lest a file be made to be slow. */
+/* Returns the slot where a search for `id` begins. The step is secret, so that nobody can make
+ * a file that is slow to read. */
 static size_t home_slot(const struct tts_graph_table *table, uint64_t id)
 {
     uint64_t mixed = id * table->step;
     return (size_t)(mixed >> 20 ^ mixed >> 44) & (table->width - 1);
 }
 
-/* The place of `id`, or the free one where it would be. */
+/* Returns the slot of `id`, or the free slot where it belongs. */
 static size_t find_slot(const struct tts_graph_table *table, uint64_t id)
 {
     size_t at = home_slot(table, id);
@@ -125,7 +127,7 @@ void tts_graph_table_remove(struct tts_graph_table *table, uint64_t id)
     assert(table->count > 0);
     size_t hole = find_slot(table, id), mask = table->width - 1;
     assert(holds_id(&table->slots[hole], id));
-    /* Those behind move up, unless they would come before their home. */
+    /* Later entries move up, unless that would put them before their home. */
     for (size_t at = (hole + 1) & mask; table->slots[at].key != 0; at = (at + 1) & mask) {
         size_t from_home = (at - home_slot(table, (table->slots[at].key & ID_MASK) - 1)) & mask;
         if (from_home >= ((at - hole) & mask)) {
