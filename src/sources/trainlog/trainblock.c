@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASES_MAX = 16384 }; /* of one block */
+enum { PHASES_MAX = 16384 }; /* in one block */
 
 /* ---- notes ---- */
 
-/* Cut off at the end of a character. */
+/* Ends the text at `len` or before, so that no character is cut in two. */
 static void end_at_character(char *text, size_t len)
 {
     while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
@@ -64,7 +64,7 @@ static const struct field l1_fields[] = {
 
 /* ---- one figure ---- */
 
-/* Where the value of `name` begins in `text`; `at` is where the name should be. */
+/* Finds where the value of `name` begins in `text`. The name is expected at `at`. */
 static bool find_figure(struct tts_span text, size_t at, const char *name, size_t *out)
 {
     while (at < text.len && (tts_is_blank(text.at[at]) || text.at[at] == ','))
@@ -80,7 +80,7 @@ static bool find_figure(struct tts_span text, size_t at, const char *name, size_
     return true;
 }
 
-/* Up to the comma before a blank: commas may stand in the number. */
+/* Returns the text up to a comma that a blank follows, because numbers may hold commas. */
 static struct tts_span figure_text(struct tts_span text, size_t at)
 {
     size_t end = at;
@@ -90,11 +90,12 @@ static struct tts_span figure_text(struct tts_span text, size_t at)
     return (struct tts_span){text.at + at, end - at};
 }
 
-/* Where a note is put, and about what. */
+/* The place and the subject of a note. */
 struct place {
     struct tts_run *run;
     uint64_t line;
-    const char *of, *phase; /* " of ", and its name; both "": the block's own */
+    const char *of, *phase; /* " of " and the name of the phase; both are "" for figures of the
+                               block itself */
 };
 
 static struct tts_amount read_figure_text(const struct place *place, const char *name,
@@ -110,7 +111,7 @@ static struct tts_amount read_figure_text(const struct place *place, const char 
     return (struct tts_amount){0};
 }
 
-/* The value of `name`; `*at` is where it should be, and then where the next should. */
+/* Reads the value of `name`, which is expected at `*at`. Moves `*at` past the value. */
 static struct tts_amount read_figure(const struct place *place, struct tts_span text,
                                      size_t *at, const char *name)
 {
@@ -129,7 +130,7 @@ static struct tts_amount read_figure(const struct place *place, struct tts_span 
     return read_figure_text(place, name, value);
 }
 
-/* A peak is counted from 0 on. */
+/* Returns the peak, or no amount and a note if it is negative. */
 static struct tts_amount refuse_negative(const struct place *place, const char *name,
                                          struct tts_amount peak)
 {
@@ -140,8 +141,8 @@ static struct tts_amount refuse_negative(const struct place *place, const char *
     return (struct tts_amount){0};
 }
 
-/* Whether the line ends before the value of its last field does: what is there and cannot be
- * read is another matter. */
+/* Returns true if the line ends before the value of its last field. A complete value that
+ * cannot be read is a different error. */
 static bool is_line_cut(struct tts_span text, const char *last)
 {
     return !tts_span_find(text, last) || !tts_span_ends(text, "MB");
@@ -170,7 +171,7 @@ static void read_figure_fields(struct tts_trainblock *block, struct tts_span tex
     }
 }
 
-/* ---- a line of them ---- */
+/* ---- a line of figures ---- */
 
 static void read_overall_line(struct tts_trainblock *block, struct tts_span text,
                               uint64_t number)
@@ -206,7 +207,7 @@ static void read_figure_line(struct tts_trainblock *block, const struct tts_trai
         read_figure_fields(block, line->value, l1_fields, 3, number);
 }
 
-/* Says it in the place of the note that it is missing, if that was kept. */
+/* Notes that the figure was derived. Replaces the note that it is missing, if there is one. */
 static void note_derived(struct tts_run *run, const struct tts_run_phase *phase)
 {
     char what[TTS_RUN_NOTE_BYTES], text[TTS_RUN_NOTE_BYTES];
@@ -221,7 +222,8 @@ static void note_derived(struct tts_run *run, const struct tts_run_phase *phase)
     tts_trainblock_note(run, phase->line, "%s", text);
 }
 
-/* Both figures are right to half a step, so their difference is right to 0.01 MB. */
+/* Derives a lost 'Segment Change' from the cumulative figures. Each of them is exact to half a
+ * step, so the difference is exact to 0.01 MB. */
 static void derive_change(struct tts_trainblock *block)
 {
     size_t count = block->run.phase_count;
@@ -241,9 +243,10 @@ static void derive_change(struct tts_trainblock *block)
     note_derived(&block->run, phase);
 }
 
-/* ---- do they follow? ---- */
+/* ---- checks ---- */
 
-/* Whether a is about b, or more, if that is fine too. So it is if one of them is not known. */
+/* Returns true if a is about b, or more than b if `may_be_more`, or if one of them is
+ * unknown. */
 static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
 {
     if (!a.is_known || !b.is_known)
@@ -253,7 +256,8 @@ static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
            (may_be_more || more.bytes <= TOLERANCE_BYTES);
 }
 
-/* Sums of what is known that are not of 64 bits cannot be right. */
+/* Returns true if a is about b + more, or if one of them is unknown. A sum that does not fit
+ * into 64 bits is never right. */
 static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_amount more)
 {
     struct tts_amount sum = tts_amount_add(b, more);
@@ -261,7 +265,8 @@ static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_am
     return !is_known || (sum.is_known && is_about(a, sum, false));
 }
 
-/* A phase, and the one before it; zeros before the first. */
+/* The figures of a phase (b) and of the phase before it (a). All zero before the first
+ * phase. */
 struct step {
     const struct tts_amount *a, *b;
 };
@@ -279,7 +284,8 @@ static bool is_change_right(const struct step *step)
                         step->b[TTS_RUN_CHANGE]);
 }
 
-/* The higher of the peak before, and of what was there before with the phase's own peak. */
+/* Checks the cumulative peak: the higher of the earlier peak, and of the earlier usage plus the
+ * phase's own peak. */
 static bool is_peak_right(const struct step *step)
 {
     struct tts_amount own =
@@ -335,7 +341,7 @@ static void check_totals(struct tts_trainblock *block)
             "programs may be mixed");
 }
 
-/* Each kind is noted once, at its first place. */
+/* Checks all phases. Each kind of error is noted once, at its first place. */
 static void check_figures(struct tts_trainblock *block, bool is_whole)
 {
     struct tts_amount zeros[TTS_RUN_FIGURES] = {[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(0),
@@ -357,13 +363,15 @@ static void check_figures(struct tts_trainblock *block, bool is_whole)
 
 /* ---- overwritten phases ---- */
 
-/* Programs from January to August 2026 kept one phase for each name. With gradient accumulation
- * every micro-step is then printed with the figures of the last: each backward pass frees what
- * its forward pass kept, and the gradients of the first micro-step are in no phase. */
+/* Programs from January to August 2026 kept only one phase for each name. With gradient
+ * accumulation they print every micro-step with the figures of the last one: each backward pass
+ * frees what its forward pass kept, and the gradients of the first micro-step are in no
+ * phase. */
 
 #define SUM_TOLERANCE_BYTES INT64_C(20972) /* 0.02 MB: two figures, each rounded to 0.01 */
 
-/* The phases of one name: how many, the first, and whether all have the same figures. */
+/* All phases with one name: their number, the first one, and whether their figures are
+ * equal. */
 struct repeated {
     size_t count;
     const struct tts_run_phase *first;
@@ -401,9 +409,10 @@ static bool cancels_forward(const struct repeated *forward, const struct repeate
            left.bytes >= -SUM_TOLERANCE_BYTES;
 }
 
-/* One set of gradients, as large as the model: what making it left, or 2 bytes for each
- * parameter if that is less (a log counts all parameters, also those of other chips). With
- * LoRA only a few parameters have gradients. */
+/* Returns the size of the missing gradients, which are as large as the model: the memory that
+ * creating the model took, or 2 bytes for each parameter if that is less. (A log counts all
+ * parameters, also those on other chips.) Unknown with LoRA, where only a few parameters have
+ * gradients. */
 static struct tts_amount missing_gradients(const struct tts_trainblock *block)
 {
     const struct repeated model = find_repeated(block, "MODEL_CREATION");
@@ -433,8 +442,8 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
                             "missing");
 }
 
-/* In a log with all micro-steps the first backward pass leaves its gradients, so that its
- * figures differ from those of later ones. */
+/* Marks a block whose phases were overwritten. In a complete log the first backward pass leaves
+ * its gradients, so its figures differ from the later ones. */
 static void find_overwritten(struct tts_trainblock *block)
 {
     const struct repeated forward = find_repeated(block, "FORWARD_PASS"),
@@ -452,7 +461,8 @@ static void find_overwritten(struct tts_trainblock *block)
 
 /* ---- phases ---- */
 
-/* The names that training programs give begin with capitals and '_': "FORWARD_PASS_micro_0". */
+/* Returns true for names like those of training programs, which begin with capitals and '_':
+ * "FORWARD_PASS_micro_0". */
 static bool is_usual_name(struct tts_span name)
 {
     size_t capitals = 0;
@@ -461,7 +471,7 @@ static bool is_usual_name(struct tts_span name)
     return capitals > 0 && capitals < name.len && name.at[capitals] == '_';
 }
 
-/* The last phase, if no figures have come for it yet; NULL: there is none. */
+/* Returns the last phase if it has no figures yet, else NULL. */
 static struct tts_run_phase *phase_without_figures(struct tts_trainblock *block)
 {
     bool is_there = block->run.phase_count > 0 && block->seen == 0;
@@ -480,8 +490,9 @@ static void begin_block_phase(struct tts_run_phase *phase, struct tts_span name,
     tts_span_copy(phase->name, sizeof phase->name, name);
 }
 
-/* Others print "--- NAME ---" too. Of labels without figures between them, a usual one is of a
- * phase; else the last is. False: that was all there is to do. */
+/* Decides whether a label begins a new phase. Other programs print "--- NAME ---" too. Of
+ * several labels without figures between them, a usual name is the phase, otherwise the last
+ * label is. Returns false if the waiting phase was only renamed. */
 static bool is_new_block_phase(struct tts_trainblock *block, struct tts_span name,
                                uint64_t number)
 {
@@ -494,8 +505,8 @@ static bool is_new_block_phase(struct tts_trainblock *block, struct tts_span nam
     return false;
 }
 
-/* The figures are printed in two lines. The last phase of a block that is cut off is excused.
- */
+/* Notes missing figures of the last phase, which are printed in two lines. Not called for the
+ * last phase of a block that is cut off. */
 static void end_block_phase(struct tts_trainblock *block)
 {
     const unsigned both = 1u << TTS_TRAINLINE_SEGMENT | 1u << TTS_TRAINLINE_CUMULATIVE;

@@ -7,14 +7,14 @@
 
 enum {
     MB_BITS = 20,
-    QUICK_DIGITS = 12, /* of a fraction: times 2^21 they fit into 64 bits */
-    /* A half of a byte has 21 decimals: digits behind these change no rounding. */
+    QUICK_DIGITS = 12, /* of a fraction: multiplied by 2^21 they fit into 64 bits */
+    /* Half a byte has 21 decimals, so later digits do not change the rounding. */
     EXACT_DIGITS = 24,
 };
 
 #define MB_MAX (INT64_MAX >> MB_BITS)
 
-/* The digits from `*at` on, as groups of three where there are commas. */
+/* Reads a number at `*at`. If it has commas, they must separate groups of three digits. */
 static bool read_digit_groups(struct tts_span text, size_t *at, uint64_t *out)
 {
     uint64_t value = 0;
@@ -42,7 +42,8 @@ static bool read_digit_groups(struct tts_span text, size_t *at, uint64_t *out)
     return true;
 }
 
-/* 0.digits times 2^21, rounded down: doubled, digit by digit, and what runs over kept. */
+/* Returns 0.digits times 2^21, rounded down. Doubles the digits again and again and keeps the
+ * carries. */
 static uint64_t scale_fraction_slowly(const char *text, size_t count)
 {
     unsigned char digits[EXACT_DIGITS];
@@ -74,7 +75,8 @@ static uint64_t scale_fraction(const char *text, size_t count)
     return (value << (MB_BITS + 1)) / unit;
 }
 
-/* The fraction from `*at` on, in bytes of a MB, half up. No point is no fraction. */
+/* Reads the fraction of a MB at `*at` in bytes, rounded half up. Without a point the fraction
+ * is 0. */
 static bool read_mb_fraction(struct tts_span text, size_t *at, uint64_t *out)
 {
     *out = 0;
@@ -109,7 +111,7 @@ bool tts_trainline_mb(struct tts_span text, int64_t *bytes)
     return true;
 }
 
-/* Up to `max` digits. */
+/* Reads up to `max` digits. Returns their number. */
 static inline size_t read_quick_digits(struct tts_span text, size_t at, size_t max,
                                        uint64_t *out)
 {
@@ -191,7 +193,7 @@ static struct tts_span span_between(const char *begin, const char *end)
     return (struct tts_span){begin, (size_t)(end - begin)};
 }
 
-/* "--- NAME ---" */
+/* Recognizes "--- NAME ---". */
 
 static bool tell_label(struct tts_span text, struct tts_trainline *out)
 {
@@ -207,7 +209,7 @@ static bool tell_label(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* "[NAME] ------" */
+/* Recognizes "[NAME] ------". */
 
 static bool tell_section(struct tts_span text, struct tts_trainline *out)
 {
@@ -228,11 +230,11 @@ static bool tell_section(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* words with a colon */
+/* The known words before a colon. */
 
 struct words {
     enum tts_trainline_kind kind;
-    size_t len; /* of what stands before the colon; 0: it is nothing */
+    size_t len; /* length of the words before the colon; 0 if they are not known */
 };
 
 static struct words tell_dram_words(struct tts_span behind)
@@ -244,7 +246,7 @@ static struct words tell_dram_words(struct tts_span behind)
     return (struct words){0};
 }
 
-/* Of words that end in "s". */
+/* Recognizes words that end in "s". */
 static struct words tell_parameter_words(struct tts_span before)
 {
     static const char *const all[] = {"Model number of parameters", "Number of parameters",
@@ -266,7 +268,7 @@ static struct words tell_device_words(struct tts_span before)
     return (struct words){0};
 }
 
-/* By the letter before the colon. */
+/* Recognizes the words before a colon. The last letter selects the candidates. */
 static struct words tell_at_colon(struct tts_span before, struct tts_span behind)
 {
     switch (before.len > 0 ? before.at[before.len - 1] : 0) {
@@ -307,7 +309,7 @@ static bool tell_words_with_colon(struct tts_span text, struct tts_trainline *ou
     return false;
 }
 
-/* words between equal signs, and one without anything */
+/* Recognizes words between equal signs. */
 
 static bool tell_rule(struct tts_span text, struct tts_trainline *out)
 {
@@ -339,9 +341,9 @@ static bool tell_no_optimizer(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* rows of a header: "    params  1,100,048,384" */
+/* Rows of a header: "    params  1,100,048,384". */
 
-/* The part of `text` behind the last two blanks, which becomes what is before them. */
+/* Returns the text after the last two blanks and shortens `text` to the part before them. */
 static struct tts_span take_column(struct tts_span *text)
 {
     size_t end = text->len, begin = end;
@@ -365,7 +367,7 @@ static bool tell_row(struct tts_span text, struct tts_trainline *out)
     struct tts_span value = take_column(&text);
     if (tts_span_is(value, "MB"))
         value = span_between(take_column(&text).at, end);
-    /* Behind the prefix there are two blanks or more. */
+    /* The prefix ends in two blanks or more. */
     const char *before = text.at + text.len;
     while (before > text.at && !tts_is_blank(before[-1]))
         before--;
@@ -396,12 +398,11 @@ void tts_trainline_tell(struct tts_span text, struct tts_trainline *out)
 
 /* ---- lines that were wrapped ---- */
 
-/* Lines that a terminal or a build server has wrapped. A piece is joined only if all that was
- * joined is the beginning of a line as programs print it, so no other line can be taken for
- * one. */
+/* Lines that a terminal or a build server wrapped. Pieces are joined only if the result is the
+ * beginning of a line in one of the forms below, so other lines are never joined. */
 
-/* What is printed: ' ' is one blank or more, '#' a size with its unit, '@' the name of a phase.
- */
+/* The lines that programs print. ' ' is one or more blanks, '#' a size with its unit, '@' the
+ * name of a phase. */
 static const char *const wrap_forms[] = {
     "DRAM: Segment Peak #, Allocations #, Deallocations #, Segment Change #",
     "DRAM: Cumulative Peak #, Cumulative Current #",
@@ -413,10 +414,10 @@ static const char *const wrap_forms[] = {
     "--- @ ---",
 };
 
-/* does a text begin a form? */
+/* Matching a text with a form. */
 
-/* Each of these functions matches from `*at` on and moves `*at` past the match.
- * TTS_TRAINWRAP_PART: the text ends in it. */
+/* These functions match at `*at` and move `*at` past the match. TTS_TRAINWRAP_PART: the text
+ * ends in the middle of the match. */
 
 static enum tts_trainwrap_match match_mb_size(struct tts_span text, size_t *at)
 {
@@ -449,7 +450,8 @@ static bool is_capital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* "FORWARD_PASS_micro_0": others print "--- Epoch 1 ---". */
+/* Matches a name like "FORWARD_PASS_micro_0", but not the name in "--- Epoch 1 ---", which
+ * other programs print. */
 static enum tts_trainwrap_match match_phase_name(struct tts_span text, size_t *at)
 {
     size_t i = *at;
@@ -496,9 +498,9 @@ static enum tts_trainwrap_match match_any_form(struct tts_span text)
     return TTS_TRAINWRAP_NONE;
 }
 
-/* the first piece */
+/* The first piece. */
 
-/* Whether the last size of the line is there: nearly all lines are whole. */
+/* Returns true if the line holds its last size, so it is complete. Most lines are. */
 static bool has_last_size(const struct tts_trainline *line)
 {
     static const char *const last[] = {
@@ -519,7 +521,7 @@ static bool has_last_size(const struct tts_trainline *line)
                            last[line->kind]);
 }
 
-/* Where a line begins that is not told from others yet. NULL: nowhere. */
+/* Returns where the beginning of a form starts in a line that is not recognized, or NULL. */
 static const char *find_form_begin(struct tts_span text, bool is_block)
 {
     static const char *const words[] = {
@@ -565,9 +567,10 @@ bool tts_trainwrap_begin(struct tts_trainwrap *wrap, struct tts_span text,
     return true;
 }
 
-/* the pieces that follow */
+/* The pieces that follow. */
 
-/* Where a blank was the end of a line, it may be gone. */
+/* Adds a piece. A blank at the end of the piece before it may be lost, so both ways are
+ * tried. */
 static enum tts_trainwrap_match add_wrap_piece(struct tts_trainwrap *wrap,
                                                struct tts_span piece)
 {
@@ -600,7 +603,7 @@ static enum tts_trainwrap_match add_wrap_rest(struct tts_trainwrap *wrap, struct
     match = add_wrap_piece(wrap, tts_span_trim(piece));
     if (match != TTS_TRAINWRAP_NONE)
         return match;
-    /* A '-' may be of the line, and not before it. */
+    /* A '-' that was skipped may belong to the line instead of the prefix. */
     while (piece.at > rest.at && piece.at[-1] == '-')
         piece = (struct tts_span){piece.at - 1, piece.len + 1};
     return add_wrap_piece(wrap, tts_span_trim(piece));

@@ -13,23 +13,24 @@
 #include <string.h>
 
 enum {
-    LOOK_BACK = 1000,       /* bytes before a line that may say something about it */
-    PHASES_IN_ALL = 32768,  /* of the blocks that are open */
-    PHASES_REUSED = 32,     /* room for more is given back with the run */
-    PREDICTION_LINES = 8,   /* a prediction is this near to the heading, or ignored */
-    WRAPS = 8,              /* lines that wait at once, of several ranks */
-    BLOCK_LINES_MORE = 16,  /* read one by one after a line of a block or a piece of a line */
-    HEADER_LINES_MORE = 64, /* of a header, read one by one after the row that was found */
+    LOOK_BACK = 1000,      /* bytes before a line that may describe it */
+    PHASES_IN_ALL = 32768, /* in all open blocks together */
+    PHASES_REUSED = 32,    /* a larger array is freed with the run */
+    PREDICTION_LINES = 8,  /* a prediction farther from the heading is ignored */
+    WRAPS = 8,             /* wrapped lines that wait at the same time, of several ranks */
+    BLOCK_LINES_MORE =
+        16, /* lines to read one by one after a line of a block or a piece of a line */
+    HEADER_LINES_MORE = 64, /* lines to read one by one after a row of a header */
 };
 
 static_assert((int)TTS_LOGTEXT_BACK >= (int)TTS_LOGLINE_MAX + (int)LOOK_BACK,
               "the lines before one of interest are in the window");
 
-/* What was said, by a rank or by any. Each of the three groups has the time at which it was
- * said (of tts_trainlog.clock; 0: it was not), and is one statement. */
+/* The facts printed before a block, by one rank or by any rank. Each of the three groups is one
+ * statement with its own time: the value of tts_trainlog.clock, or 0 if nothing was printed. */
 struct tts_trainlog_around {
     uint64_t parameters_at, device_at, optimizer_at;
-    bool has_memory; /* seen, and perhaps not to be read */
+    bool has_memory; /* a memory size was printed, but perhaps it is not readable */
     bool is_parameters_bad;
     uint64_t parameters, parameters_line, memory_line;
     struct tts_amount memory;
@@ -37,33 +38,33 @@ struct tts_trainlog_around {
     uint32_t mesh_devices;
     char chip[TTS_RUN_WORD_MAX];
     bool has_kahan, is_kahan;
-    bool is_optimizer_new; /* no block has begun since */
+    bool is_optimizer_new; /* no block has begun since the optimizer was printed */
     char optimizer[TTS_RUN_WORD_MAX];
-    /* The prediction for the next block only. */
+    /* The prediction, which is for the next block only. */
     uint64_t whole_at, whole_line;
     struct tts_run_whole whole;
-    char bad_whole[TTS_TRAINLINE_EXCERPT]; /* if whole.peak is not known */
+    char bad_whole[TTS_TRAINLINE_EXCERPT]; /* only if whole.peak is unknown */
 };
 
-/* The part of a header that is being printed. */
+/* The section of the header that is being printed. */
 enum tts_trainlog_section {
     TTS_TRAINLOG_NO_SECTION,
     TTS_TRAINLOG_SECTION,
     TTS_TRAINLOG_OPTIMIZER_SECTION,
 };
 
-/* One rank: what it said, and its block while that is open. */
+/* One rank: the facts it printed, and its block while it is open. */
 struct tts_trainlog_rank {
     uint64_t hash, folded;
-    uint64_t touched;   /* the higher the later */
-    uint64_t ended;     /* when its last block did */
-    uint64_t joined_to; /* the offset after the last line of a block that was joined */
+    uint64_t touched;   /* a later time is a higher number */
+    uint64_t ended;     /* time at which its last block ended */
+    uint64_t joined_to; /* offset after the last joined line of a block */
     char name[TTS_RUN_TITLE_MAX], folded_name[TTS_RUN_TITLE_MAX];
     enum tts_trainlog_section section;
     struct tts_trainlog_around around;
     bool is_open;
     bool is_bare;   /* only the heading has the prefix */
-    bool is_folded; /* the numbers of the prefix are different from line to line */
+    bool is_folded; /* the numbers in the prefix differ from line to line */
     struct tts_trainblock block;
 };
 
@@ -74,22 +75,23 @@ struct tts_trainlog {
     struct tts_logtext text;
     struct tts_trainlog_rank *ranks[TTS_LOGKEY_RANKS];
     size_t rank_count, open_count, phase_count;
-    struct tts_trainlog_rank *last_opened; /* NULL: it is closed */
+    struct tts_trainlog_rank *last_opened; /* NULL if that block is closed */
     uint64_t clock;
-    uint64_t looked_at;  /* the text up to this offset was read line by line */
-    unsigned lines_more; /* to be read one by one, as they may belong to the last one */
-    bool has_section;    /* some rank may be in one */
-    struct tts_trainlog_around around; /* the last seen of any rank */
+    uint64_t looked_at;  /* the text up to this offset was already read line by line */
+    unsigned lines_more; /* lines still to read one by one, because they may belong to the line
+                            before */
+    bool has_section;    /* a rank may be in a section */
+    struct tts_trainlog_around around; /* the latest facts of any rank */
     uint64_t stray_lines, stray_line;
     struct tts_trainwrap wraps[WRAPS]; /* the oldest first */
     size_t wrap_count;
-    uint64_t lines_read;             /* lines that were looked at */
-    uint64_t joined_from, joined_to; /* the offsets of the line around a block joined last */
-    bool has_run;                    /* `run` is to be given */
+    uint64_t lines_read;             /* number of lines examined */
+    uint64_t joined_from, joined_to; /* offsets of the last joined line outside a block */
+    bool has_run;                    /* `run` is ready to be given */
     struct tts_run run;
-    struct tts_run_phase *phases; /* its */
+    struct tts_run_phase *phases; /* the phases of `run` */
     size_t capacity;
-    enum tts_status status; /* out of memory: nothing more is read */
+    enum tts_status status; /* TTS_E_NOMEM: no more lines are read */
     struct tts_logkey key, line_key;
     char clean[TTS_LOGLINE_MAX], clean_before[TTS_LOGLINE_MAX];
 };
@@ -155,7 +157,7 @@ void tts_trainlog_close(struct tts_trainlog *log)
 
 /* ---- ranks ---- */
 
-/* The rank of this key, if there is one. */
+/* Returns the rank with this key, or NULL. */
 static struct tts_trainlog_rank *find_rank(const struct tts_trainlog *log, uint64_t hash)
 {
     for (size_t i = 0; i < log->rank_count; i++)
@@ -164,7 +166,7 @@ static struct tts_trainlog_rank *find_rank(const struct tts_trainlog *log, uint6
     return NULL;
 }
 
-/* Ends the block of a rank: it becomes the run to be given. */
+/* Ends the block of a rank. The block becomes the next run to give. */
 static void end_block(struct tts_trainlog *log, struct tts_trainlog_rank *rank, bool is_cut)
 {
     struct tts_trainblock *block = &rank->block;
@@ -197,7 +199,8 @@ static void end_block(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
     log->lines_more = log->open_count > 0 ? BLOCK_LINES_MORE : 0;
 }
 
-/* The one that was not touched for the longest time, of those without an open block first. */
+/* Returns the rank that was not used for the longest time; ranks without an open block come
+ * first. */
 static struct tts_trainlog_rank *stalest_rank(const struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *found = log->ranks[0];
@@ -241,8 +244,8 @@ static void name_rank(struct tts_trainlog_rank *rank, const struct tts_logkey *k
     tts_logkey_show(key, true, rank->folded_name, sizeof rank->folded_name);
 }
 
-/* The rank of this key; made if there is none. NULL: out of memory, or all that there may be
- * have an open block and `may_close` forbids to end one. */
+/* Returns the rank with this key and creates it if necessary. Returns NULL without memory, or
+ * if all ranks have an open block and `may_close` forbids to end one. */
 static struct tts_trainlog_rank *get_rank(struct tts_trainlog *log,
                                           const struct tts_logkey *key, bool may_close)
 {
@@ -257,9 +260,9 @@ static struct tts_trainlog_rank *get_rank(struct tts_trainlog *log,
     return rank;
 }
 
-/* A prefix may have numbers that are different in each line: counters, threads. Then all its
- * lines are so: the block that is open with the same prefix but for the numbers, if it is the
- * only one and no line has come with the very prefix of its heading. */
+/* Returns the only open block whose prefix is equal except for its numbers. A prefix may hold
+ * numbers that change in every line: counters, threads. Then all lines of the block are like
+ * this, so no line may have come with exactly the prefix of the heading. */
 static struct tts_trainlog_rank *find_folded_rank(const struct tts_trainlog *log,
                                                   const struct tts_logkey *key)
 {
@@ -275,8 +278,9 @@ static struct tts_trainlog_rank *find_folded_rank(const struct tts_trainlog *log
     return found && (found->block.run.phase_count == 0 || found->is_folded) ? found : NULL;
 }
 
-/* A logger that is given the whole summary puts its prefix before the heading only: lines
- * without one are of the block opened last, if none has come with the prefix. */
+/* Returns the open block that a line belongs to, or NULL. A logger that gets the whole summary
+ * as one message puts its prefix only before the heading. So a line without prefix belongs to
+ * the block opened last, if no line of that block had the prefix. */
 static struct tts_trainlog_rank *find_open_rank(struct tts_trainlog *log,
                                                 const struct tts_logkey *key)
 {
@@ -301,12 +305,12 @@ static struct tts_trainlog_rank *find_open_rank(struct tts_trainlog *log,
 
 /* ---- values ---- */
 
-/* When something was said, and in which line. */
+/* The time and the line of a statement. */
 struct moment {
     uint64_t at, line;
 };
 
-/* What stands behind a colon: "7 (0.00B)", "1,234, trainable: 3". */
+/* Returns the first word after a colon: of "7 (0.00B)" or "1,234, trainable: 3". */
 static struct tts_span first_value_word(struct tts_span value)
 {
     struct tts_span word = tts_span_trim(value);
@@ -318,8 +322,8 @@ static struct tts_span first_value_word(struct tts_span value)
     return (struct tts_span){word.at, len};
 }
 
-/* A program says it once: if a block has begun since the optimizer was named, that was another
- * program's. */
+/* Keeps the number of parameters, which a program prints once. If a block has begun since the
+ * optimizer was printed, that was the optimizer of another program. */
 static void set_log_parameters(struct tts_trainlog_around *around, struct tts_span word,
                                struct tts_span value, struct moment moment)
 {
@@ -336,7 +340,7 @@ static void set_log_parameters(struct tts_trainlog_around *around, struct tts_sp
         tts_trainline_excerpt(around->bad_parameters, value);
 }
 
-/* Memory, mesh and chip are of one statement. */
+/* Forgets memory, mesh and chip, which are one statement. */
 static void forget_log_device(struct tts_trainlog_around *around)
 {
     around->device_at = 0;
@@ -347,7 +351,7 @@ static void forget_log_device(struct tts_trainlog_around *around)
     around->chip[0] = '\0';
 }
 
-/* "(n150)" after the memory is the board, if there is a preset of that name. */
+/* Keeps the board, "(n150)" after the memory, if there is a preset with that name. */
 static void set_log_board(struct tts_trainlog_around *around, struct tts_span rest)
 {
     char name[TTS_RUN_WORD_MAX] = "";
@@ -388,7 +392,7 @@ static void set_log_optimizer(struct tts_trainlog_around *around, struct tts_spa
     tts_span_copy(around->optimizer, sizeof around->optimizer, name);
 }
 
-/* Printed below the settings of AdamW only. */
+/* Keeps the Kahan setting, which is printed only with the settings of AdamW. */
 static void set_log_kahan(struct tts_trainlog_around *around, struct tts_span value,
                           struct moment moment)
 {
@@ -400,7 +404,8 @@ static void set_log_kahan(struct tts_trainlog_around *around, struct tts_span va
     around->is_kahan = tts_span_is(value, "true");
 }
 
-/* A later iteration is printed for people, "iteration 2"; results call it "ITERATION_2". */
+/* Copies the name of the phase with the peak. The log says "iteration 2", results say
+ * "ITERATION_2". */
 static void put_peak_phase(char out[TTS_RUN_NAME_MAX], struct tts_span words)
 {
     static const char iteration[] = "iteration ";
@@ -414,8 +419,8 @@ static void put_peak_phase(char out[TTS_RUN_NAME_MAX], struct tts_span words)
                   (struct tts_span){words.at + len, words.len - len});
 }
 
-/* "13975.36 MB in iteration 2, does not fit n150". A run that its program refuses "does not
- * run on n150". */
+/* Reads "13975.36 MB in iteration 2, does not fit n150". For a run that its program refuses the
+ * text is "does not run on n150". */
 static bool read_prediction(struct tts_span value, struct tts_run_whole *out)
 {
     const char *end = value.at + value.len, *in = tts_span_find(value, " in ");
@@ -453,9 +458,8 @@ static void set_prediction(struct tts_trainlog_around *around, struct tts_span v
     tts_trainline_excerpt(around->bad_whole, value);
 }
 
-/* "parameters 22.52 MB, gradients 22.52 MB": some of what is in memory at the peak that was
- * said last. A line that cannot be read adds nothing; then the parts do not add up to the peak.
- */
+/* Reads "parameters 22.52 MB, gradients 22.52 MB", parts of the predicted peak. A line that
+ * cannot be read is ignored; then the sum of the parts differs from the peak. */
 static void set_prediction_parts(struct tts_trainlog_around *around, struct tts_span value)
 {
     struct tts_run_whole whole = around->whole;
@@ -533,7 +537,7 @@ static void end_sections(struct tts_trainlog *log)
     log->has_section = false;
 }
 
-/* A line that says nothing: an empty one ends the section of its rank. */
+/* Handles a line without facts. An empty line ends the section of its rank. */
 static void pass_silent_line(struct tts_trainlog *log, struct tts_span text)
 {
     if (!log->has_section)
@@ -554,7 +558,8 @@ static void begin_section(struct tts_trainlog *log, struct tts_trainlog_rank *ra
 
 /* ---- lines ---- */
 
-/* A row counts below a section only: columns are printed by many. */
+/* Applies a line around a block. A row only counts in a section, because many programs print
+ * columns. */
 static void say_around(struct tts_trainlog *log, const struct tts_trainline *line,
                        uint64_t number)
 {
@@ -572,7 +577,8 @@ static void say_around(struct tts_trainlog *log, const struct tts_trainline *lin
     set_around(&log->around, line, is_optimizer, moment);
 }
 
-/* Whether lines around it may tell more; these have no word that is searched for. */
+/* Returns true if the line was found by one of its words and the lines around it may hold more
+ * facts. Those lines have no word that is searched for. */
 static bool is_found_by_word(const struct tts_trainline *line)
 {
     return line->kind == TTS_TRAINLINE_PARAMETERS || line->kind == TTS_TRAINLINE_MEMORY ||
@@ -580,7 +586,7 @@ static bool is_found_by_word(const struct tts_trainline *line)
             (tts_span_is(line->name, "params") || tts_span_is(line->name, "memory")));
 }
 
-/* How long the end of a line is that stands at the beginning. */
+/* Returns the length of the line end at the beginning of the text. */
 static size_t line_end_len(struct tts_span text)
 {
     if (tts_span_begins(text, "\r\n"))
@@ -588,7 +594,7 @@ static size_t line_end_len(struct tts_span text)
     return text.len > 0 && (text.at[0] == '\n' || text.at[0] == '\r');
 }
 
-/* What was not read yet of the text before the line. */
+/* Returns the part of the text before the line that was not read yet. */
 static struct tts_span unread_before(const struct tts_trainlog *log, struct tts_span raw)
 {
     struct tts_span all = tts_logtext_before(&log->text, raw.at, LOOK_BACK);
@@ -617,7 +623,7 @@ static void say_before(struct tts_trainlog *log, struct tts_span raw)
     }
 }
 
-/* A line around a block; `raw` is where it stands. */
+/* Applies a line around a block. `raw` is the line in the window. */
 static void say_line(struct tts_trainlog *log, const struct tts_trainline *line,
                      struct tts_span raw, uint64_t number)
 {
@@ -662,8 +668,8 @@ static void apply_log_optimizer(struct tts_run *run, const struct tts_trainlog_a
     run->is_kahan = from->is_kahan;
 }
 
-/* `ttscope fit` prints the line just before its summary, and all its sizes are of one device. A
- * summary far below is another program's. */
+/* Applies the prediction. `ttscope fit` prints it directly before the summary, with all sizes
+ * for one device. A summary farther below is from another program. */
 static void apply_prediction(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     if (from->whole_at == 0 || run->line - from->whole_line > PREDICTION_LINES)
@@ -675,15 +681,16 @@ static void apply_prediction(struct tts_run *run, const struct tts_trainlog_arou
                             from->bad_whole);
 }
 
-/* Whether what the rank said itself, at `own`, counts, and not what was said last by any. Lines
- * without a prefix may be of several programs: what was said before their last block is old. */
+/* Returns true if the rank's own statement, at time `own`, counts more than the latest
+ * statement of any rank. Lines without a prefix may come from several programs; their
+ * statements from before the last block are out of date. */
 static bool is_own_statement(const struct tts_trainlog_rank *rank, uint64_t own, uint64_t any)
 {
     bool has_key = rank->hash != TTS_FNV1A64_INIT;
     return own > 0 && (has_key || own > rank->ended || own >= any);
 }
 
-/* What is known when a block begins. */
+/* Applies the known facts to a block that begins. */
 static void apply_around(struct tts_trainlog *log, struct tts_trainlog_rank *rank)
 {
     struct tts_trainlog_around *own = &rank->around, *any = &log->around;
@@ -700,9 +707,10 @@ static void apply_around(struct tts_trainlog *log, struct tts_trainlog_rank *ran
 
 /* ---- the title of a block ---- */
 
-/* ---- what names nothing ---- */
+/* ---- lines that are no title ---- */
 
-/* Box drawing is no name either: U+2500 to U+257F. */
+/* Returns true if the text has a letter or a digit. Box drawing characters (U+2500 to U+257F)
+ * do not count. */
 static bool has_name_letter(struct tts_span text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -716,7 +724,7 @@ static bool has_name_letter(struct tts_span text)
     return false;
 }
 
-/* "Loss: 10.4", "lr=3e-4". */
+/* Returns true for text like "Loss: 10.4" or "lr=3e-4". */
 static bool has_named_figure(struct tts_span text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -742,7 +750,8 @@ static bool is_log_level(struct tts_span word)
     return false;
 }
 
-/* A level in any case: "info     |", and "[info]" before all else. */
+/* Returns true for a level as a field, in upper or lower case: "info     |" anywhere, or
+ * "[info]" at the beginning. */
 static bool is_level_field(struct tts_span text, size_t at)
 {
     struct tts_span rest = {text.at + at, text.len - at};
@@ -768,7 +777,7 @@ static bool has_level_word(struct tts_span text)
     return false;
 }
 
-/* "      seed  5489": two blanks, a name, two blanks, a value. */
+/* Returns true for "      seed  5489": two blanks, a name, two blanks, a value. */
 static bool is_header_row(struct tts_span text)
 {
     struct tts_span inside = tts_span_trim(text);
@@ -776,9 +785,10 @@ static bool is_header_row(struct tts_span text)
     return indent >= 2 && tts_span_find(inside, "  ") != NULL;
 }
 
-/* ---- whose line it is ---- */
+/* ---- the line without its prefix ---- */
 
-/* The line without what stands before each line of the rank. */
+/* Gives the line without the prefix of the rank. Returns false if the line has another
+ * prefix. */
 static bool strip_rank_key(struct tts_trainlog *log, struct tts_span text, struct tts_span *out)
 {
     text = tts_logline_without_source(text);
@@ -799,7 +809,8 @@ static bool strip_rank_key(struct tts_trainlog *log, struct tts_span text, struc
     return true;
 }
 
-/* A line of a block of the same rank: what stands before is another's title. */
+/* Returns true for a line of an earlier block of the same rank. The lines before it belong to
+ * that block. */
 static bool is_block_line(struct tts_trainlog *log, const struct tts_trainline *line)
 {
     if (line->kind < TTS_TRAINLINE_HEADING || line->kind > TTS_TRAINLINE_OVERALL)
@@ -817,8 +828,9 @@ static bool is_title(struct tts_span text)
            !is_bar;
 }
 
-/* One pass: the nearest line that names something waits for what stands before it. Below a
- * "[SECTION] ---" it is text of a header, which an empty line ends. */
+/* Finds the title in one pass backwards: the nearest line that can be a title. If a "[SECTION]
+ * ---" line comes before it, without an empty line between them, it is text of a header and no
+ * title. */
 static void find_title(struct tts_trainlog *log, struct tts_span raw,
                        char out[TTS_RUN_TITLE_MAX])
 {
@@ -850,12 +862,12 @@ static void find_title(struct tts_trainlog *log, struct tts_span raw,
     }
 }
 
-/* Returns whether the program says in the lines before the heading at `raw` that it overwrites
+/* Returns true if the lines before the heading at `raw` warn that the program overwrites
  * phases. */
 static bool is_overwrite_warned(const struct tts_trainlog *log, struct tts_span raw)
 {
     struct tts_span before = tts_logtext_before(&log->text, raw.at, LOOK_BACK);
-    /* The lines of an earlier block are not about this one. */
+    /* Lines of an earlier block do not describe this block. */
     for (const char *at; (at = tts_span_find(before, "Overall DRAM Peak"));)
         before = (struct tts_span){at + 1, before.len - (size_t)(at + 1 - before.at)};
     return tts_span_find(before, "' already exists, overwriting") != NULL;
@@ -863,7 +875,8 @@ static bool is_overwrite_warned(const struct tts_trainlog *log, struct tts_span 
 
 /* ---- a block ---- */
 
-/* Of the rank whose prefix changes from line to line, if it has an open block. */
+/* Returns the rank of the heading. If the prefix of an open block changes from line to line,
+ * the heading belongs to the same rank. */
 static struct tts_trainlog_rank *heading_rank(struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *rank = NULL;
@@ -905,7 +918,7 @@ static void add_stray_line(struct tts_trainlog *log, enum tts_trainline_kind kin
         log->stray_line = number;
 }
 
-/* A line of a block. */
+/* Handles a line of a block. */
 static void take_block_line(struct tts_trainlog *log, const struct tts_trainline *line,
                             uint64_t number)
 {
@@ -930,7 +943,7 @@ static void take_block_line(struct tts_trainlog *log, const struct tts_trainline
 
 /* ---- reading ---- */
 
-/* A line that is told, and no piece of one. `raw` is where it stands. */
+/* Handles a recognized line that is not a piece of another. `raw` is the line in the window. */
 static void take_told_line(struct tts_trainlog *log, const struct tts_trainline *line,
                            struct tts_span raw, uint64_t number)
 {
@@ -954,8 +967,8 @@ static void forget_wrap(struct tts_trainlog *log, size_t at)
             (log->wrap_count - at) * sizeof log->wraps[at]);
 }
 
-/* Handles a line as far as it came, unless that was done, and forgets it. It may end a block,
- * so the caller does nothing else that may. */
+/* Forgets a wrapped line and handles its pieces so far, unless that was done. This may end a
+ * block, so the caller must not end another one. */
 static void give_up_wrap(struct tts_trainlog *log, size_t at)
 {
     struct tts_trainwrap *wrap = &log->wraps[at];
@@ -968,7 +981,7 @@ static void give_up_wrap(struct tts_trainlog *log, size_t at)
     forget_wrap(log, at);
 }
 
-/* Handles a line whose last piece is `raw`, and forgets it. */
+/* Handles a wrapped line whose last piece is `raw`, and forgets it. */
 static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
 {
     struct tts_trainwrap *wrap = &log->wraps[at];
@@ -976,7 +989,7 @@ static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
     struct tts_trainline line;
     uint64_t end = tts_logtext_offset(&log->text, raw.at) + raw.len;
     tts_trainline_tell((struct tts_span){wrap->text, wrap->len}, &line);
-    /* What was said between the pieces of a heading is known to its block. */
+    /* Facts printed between the pieces of a heading also count for its block. */
     if (line.kind == TTS_TRAINLINE_HEADING)
         wrap->number = tts_logtext_line(&log->text, raw.at);
     if (line.kind != TTS_TRAINLINE_OTHER)
@@ -991,13 +1004,13 @@ static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
     forget_wrap(log, at);
 }
 
-/* True: the line is a piece of one that waits. */
+/* Returns true if the line is a piece of a line that waits. */
 static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts_span raw)
 {
     uint64_t offset = tts_logtext_offset(&log->text, raw.at);
     for (size_t i = log->wrap_count; i-- > 0;) {
         struct tts_trainwrap *wrap = &log->wraps[i];
-        /* The text before its first piece is in the window still. */
+        /* Only then is the text before the first piece still in the window. */
         if (offset - wrap->offset > TTS_LOGLINE_MAX)
             continue;
         enum tts_trainwrap_match match =
@@ -1014,7 +1027,7 @@ static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts
     return false;
 }
 
-/* Whether a line of this key is of another block than the one that waits. */
+/* Returns true if a line with this key belongs to another block than the waiting line. */
 static bool is_other_block(const struct tts_trainlog *log, const struct tts_trainwrap *wrap,
                            const struct tts_logkey *key)
 {
@@ -1025,8 +1038,9 @@ static bool is_other_block(const struct tts_trainlog *log, const struct tts_trai
     return wrap->has_key && key->len > 0 && wrap->folded != key->folded;
 }
 
-/* Gives up one of the lines that wait: what a rank printed before a line of a block comes
- * before it, and there is room for `waits` more. False: none had to be. */
+/* Gives up one waiting line if necessary: a line of a rank is handled before later lines of its
+ * block, and a new line that waits (`waits`) needs room. Returns false if nothing was given
+ * up. */
 static bool make_wrap_room(struct tts_trainlog *log, struct tts_span prefix, bool waits)
 {
     tts_logkey_make(&log->key, prefix);
@@ -1055,7 +1069,8 @@ static void add_wrap(struct tts_trainlog *log, const struct tts_trainwrap *begun
     wrap->last = log->lines_read;
 }
 
-/* True: the line is done with. It may be given again. */
+/* Handles lines that were wrapped. Returns true if the line needs no other handling, or will be
+ * read again. */
 static bool read_wrapped_line(struct tts_trainlog *log, const struct tts_trainline *line,
                               struct tts_span text, struct tts_span raw)
 {
@@ -1085,8 +1100,9 @@ static bool read_wrapped_line(struct tts_trainlog *log, const struct tts_trainli
 
 /* ---- the words of lines of interest ---- */
 
-/* What every line of interest has: "emory", "aram" or "DRAM"; in a block also "-- " or "L1:".
- * Of each two letters are compared, one apart, capitals or not; who asks looks at the rest. */
+/* Finds the words that every line of interest has: "emory", "aram" or "DRAM"; in a block also
+ * "-- " or "L1:". Compares two letters of each word, at a distance of two, in any case.
+ * is_scan_word() checks the rest. */
 static TTS_FORCE_INLINE tts_bytes16 find_hits(tts_bytes16 a, tts_bytes16 c, bool is_block)
 {
     const tts_bytes16 fold = {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32};
@@ -1101,15 +1117,15 @@ static TTS_FORCE_INLINE tts_bytes16 find_hits(tts_bytes16 a, tts_bytes16 c, bool
     return hits;
 }
 
-/* The place of a hit in 32 bytes. */
+/* Returns the place of the first hit in 32 bytes. */
 static TTS_FORCE_INLINE unsigned first_hit(tts_bytes16 low, tts_bytes16 high)
 {
     unsigned first = tts_bytes16_first(low);
     return first < 16 ? first : 16 + tts_bytes16_first(high);
 }
 
-/* Line ends are counted on the way: the bytes are at hand. Each of 16 counts for itself, up to
- * 255 in a round of 127 times two. */
+/* Finds the next word and counts line ends on the way, because the bytes are already loaded.
+ * Each of the 16 bytes is a counter, which holds 255; a round adds at most 127 times two. */
 static TTS_FORCE_INLINE const unsigned char *
 find_log_words(struct tts_logcount *count, const unsigned char *end, bool is_block)
 {
@@ -1152,7 +1168,8 @@ static const unsigned char *find_block_word(struct tts_logcount *count,
     return find_log_words(count, end, true);
 }
 
-/* "memory", "param", " DRAM", "--- ", " L1:": the letter that was found is the last but two. */
+/* Checks for "memory", "param", " DRAM", "--- " or " L1:". The letter that was found is the
+ * third from the end. */
 static bool is_scan_word(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL])
 {
     switch (word[TTS_LOGSCAN_HEAD]) {
@@ -1180,7 +1197,7 @@ static const struct tts_logscan *choose_scan(const struct tts_trainlog *log)
 
 /* ---- lines ---- */
 
-/* `is_next`: the line before it was read too. */
+/* Reads a line. `is_next` says that the line before it was read too. */
 static void read_log_line(struct tts_trainlog *log, struct tts_span raw, bool is_next)
 {
     struct tts_trainline line;
@@ -1191,7 +1208,7 @@ static void read_log_line(struct tts_trainlog *log, struct tts_span raw, bool is
     if (read_wrapped_line(log, &line, text, raw))
         return;
     if (line.kind == TTS_TRAINLINE_OTHER) {
-        /* A word alone says nothing; what stands before it was not read. */
+        /* The word alone means nothing, and the lines before this one were not read. */
         if (!is_next)
             return;
         pass_silent_line(log, text);
@@ -1223,7 +1240,7 @@ static bool read_next_line(struct tts_trainlog *log)
     return true;
 }
 
-/* At the end of the log: the block that began first. */
+/* Returns the open block that began first, for the end of the log. */
 static struct tts_trainlog_rank *first_open_rank(const struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *first = NULL;
@@ -1264,7 +1281,7 @@ enum tts_status tts_trainlog_next(struct tts_trainlog *log, const struct tts_run
     return TTS_OK;
 }
 
-/* ---- what was seen ---- */
+/* ---- facts ---- */
 
 void tts_trainlog_facts(const struct tts_trainlog *log, struct tts_trainlog_facts *out)
 {
