@@ -13,11 +13,11 @@ struct tts_eventfile {
     bool has_items;
     uint64_t last_seq; /* of the last item */
     struct tts_eventfile_gaps gaps;
-    struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
+    struct tts_eventfile_watch watch; /* fn is NULL if there is no watch */
     const struct tts_alloc *alloc;
 };
 
-/* A recording is read at any place, so it has to be a file. */
+/* Opens a recording. It is read at any offset, so a pipe is copied to a file first. */
 static enum tts_status open_recording_file(struct tts_eventfile *file, struct tts_error *err)
 {
     enum tts_status status =
@@ -26,7 +26,8 @@ static enum tts_status open_recording_file(struct tts_eventfile *file, struct tt
         status =
             tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory"); /* without that name */
+        return tts_error_set(
+            err, status, "out of memory"); /* drops the text, which names a temporary file */
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
     return status;
@@ -43,7 +44,7 @@ static enum tts_status open_graph_file(struct tts_eventfile *file, struct tts_er
     return status;
 }
 
-/* Fails for content that is no events. */
+/* Fails for content that holds no events. */
 static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input_kind kind,
                                       struct tts_error *err)
 {
@@ -203,7 +204,8 @@ const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file)
     return file->graph;
 }
 
-/* A chip without known DRAM is on no board yet. */
+/* Returns the largest L1 of a core in the catalogue. Chips without known DRAM are skipped: no
+ * board has them yet. */
 static uint64_t largest_core_bytes(void)
 {
     const struct tts_preset *preset;

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-enum { REPORT_ITEMS = 1024 }; /* between two reports of how far the pass is */
+enum { REPORT_ITEMS = 1024 }; /* number of items between two reports of the progress */
 
 void tts_eventpass_release(struct tts_eventpass *pass)
 {
@@ -27,8 +27,8 @@ static enum tts_status offer_pass_item(struct tts_eventpass *pass, const struct 
     return TTS_OK;
 }
 
-/* Goes on after damage, if there is a keyframe after it. Returns the status of the damage if
- * there is none. */
+/* Continues after damage if there is a keyframe after it. Otherwise returns the status of the
+ * damage. */
 static enum tts_status resume_pass(struct tts_eventpass *pass, struct tts_error *err)
 {
     if (err->status != TTS_E_SYNTAX || !pass->follow ||
@@ -52,7 +52,7 @@ static enum tts_status tell_resynced(void *ctx, const struct tts_item *item)
     return take_pass_item(telling->pass, item, telling->err);
 }
 
-/* An item of the keyframe after a gap. */
+/* Handles an item of the keyframe after a gap. */
 static enum tts_status cross_gap(struct tts_eventpass *pass, const struct tts_item *item,
                                  struct tts_error *err)
 {

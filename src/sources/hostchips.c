@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 struct host_card {
-    uint32_t code; /* in the serial */
+    uint32_t code; /* the part of the serial that names the card type */
     enum tts_arch arch;
-    const char *type;   /* the driver's word for it */
-    const char *preset; /* of tts_chip_preset() */
+    const char *type;   /* the name that the driver uses */
+    const char *preset; /* a name for tts_chip_preset() */
 };
 
 enum { SERIAL_DIGITS = 16, CODE_SHIFT = 36, CODE_MASK = 0xffff };
@@ -52,7 +52,7 @@ static const struct pci_id {
 
 enum { CARDS = sizeof cards / sizeof cards[0], PCI_IDS = sizeof pci_ids / sizeof pci_ids[0] };
 
-/* NULL: none that is known. A serial is 16 hex digits. */
+/* Returns the card of a serial, which has 16 hex digits, or NULL if it is unknown. */
 static const struct host_card *find_card_of_serial(const char *serial)
 {
     uint64_t board;
@@ -73,7 +73,8 @@ static const struct host_card *find_card_of_type(const char *type)
     return NULL;
 }
 
-/* Of a PCI device id as sysfs writes it, "0x401e". False: none that is known. */
+/* Finds the architecture of a PCI device id as in sysfs, "0x401e". Returns false if it is
+ * unknown. */
 static bool find_card_arch(const char *pci_device, enum tts_arch *out)
 {
     uint64_t device;
@@ -90,10 +91,10 @@ static bool find_card_arch(const char *pci_device, enum tts_arch *out)
 }
 
 enum {
-    ATTRIBUTE_BYTES = 4096, /* of a file of sysfs */
+    ATTRIBUTE_BYTES = 4096, /* maximum of a sysfs file */
     PATH_BYTES = 4096,
     PIDS_BYTES = 16 * 1024,
-    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* a digit and the end of the line */
+    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* the shortest line is one digit and the line end */
 };
 
 #define CLASS_DIR "/sys/class/tenstorrent"
@@ -104,7 +105,7 @@ enum {
 
 static const char node_prefix[] = "tenstorrent!";
 
-/* For one file of pids at a time. */
+/* Memory for one file of process ids at a time. */
 struct pid_room {
     char text[PIDS_BYTES];
     uint32_t pids[PIDS_SEEN_MAX];
@@ -115,15 +116,15 @@ struct scan {
     const struct tts_alloc *alloc;
     struct tts_error *err;
     DIR *class_dir;
-    int proc_fd;                        /* -1: the driver is too old to tell who */
-    uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest that there are, ascending */
+    int proc_fd;                        /* -1 if the driver is too old to list processes */
+    uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest node numbers, ascending */
     size_t node_count, nodes_seen;
 };
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* The first `size` bytes of a file, how many there were, or -1. Only plain files are opened and
- * no link is followed, so that no tree can lead to a device node. */
+/* Reads the first `size` bytes of a file. Returns their number, or -1. Opens only plain files
+ * and follows no link, so it never opens a device node. */
 static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
 {
     struct stat info;
@@ -144,7 +145,7 @@ static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
     return got < 0 ? -1 : (ssize_t)len;
 }
 
-/* Foreign bytes as a text that can be shown. */
+/* Copies foreign bytes as printable text. */
 static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 {
     while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
@@ -156,7 +157,8 @@ static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
     out[len] = '\0';
 }
 
-/* "" when it is not there or cannot be read: in a reset the driver refuses to. */
+/* Reads an attribute. Gives "" if it is missing or cannot be read: the driver refuses reads
+ * during a reset. */
 static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
 {
     char raw[ATTRIBUTE_BYTES];
@@ -164,13 +166,13 @@ static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEX
     clean_text(raw, len > 0 ? (size_t)len : 0, out);
 }
 
-/* A directory to begin paths with: its descriptor, or -1 with errno set. */
+/* Opens a directory as the start of paths. Returns the descriptor, or -1 with errno set. */
 static int open_host_dir(int dir, const char *name)
 {
     return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The same behind the root. */
+/* Like open_host_dir(), but below `root`. */
 static int open_rooted_dir(const char *root, const char *path)
 {
     char full[PATH_BYTES];
@@ -209,7 +211,8 @@ static void read_chip_arch(int entry_fd, struct tts_hostchip *chip)
         chip->arch = card->arch;
         chip->arch_known = true;
     }
-    /* A card that cannot carry such a chip was misread: better no preset than a wrong one. */
+    /* If the card cannot have such a chip, it was misread. No preset is better than a wrong
+     * one. */
     chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
 }
 
@@ -226,9 +229,10 @@ static void read_chip_sysfs(int entry_fd, struct tts_hostchip *chip)
     read_chip_arch(entry_fd, chip);
 }
 
-/* --- who has it open -------------------------------------------------------------------- */
+/* --- processes that have it open -------------------------------------------------------- */
 
-/* Keeps sorted[0..count) ascending and free of twins; returns the new count. */
+/* Inserts a value into sorted[0..count), which stays ascending and without duplicates. Returns
+ * the new count. */
 static size_t insert_sorted(uint32_t *sorted, size_t count, uint32_t value)
 {
     size_t at = 0, end = count;
@@ -246,14 +250,14 @@ static size_t insert_sorted(uint32_t *sorted, size_t count, uint32_t value)
     return count + 1;
 }
 
-/* One number a line; what cannot be a pid is passed over. */
+/* Reads one number from each line. Skips lines that cannot be a process id. */
 static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_MAX])
 {
     size_t count = 0;
     for (size_t at = 0, end; at < len; at = end + 1) {
         const char *newline = memchr(text + at, '\n', len - at);
         if (!newline && len == PIDS_BYTES)
-            break; /* the file may go on, and with it the number */
+            break; /* the last line may be cut off */
         end = newline ? (size_t)(newline - text) : len;
         uint64_t pid;
         if (tts_number_parse(text + at, end - at, &pid) != TTS_OK || pid > INT32_MAX)
@@ -287,7 +291,8 @@ static enum tts_status fail_host_dir(const struct scan *scan, int reason)
         "cannot list the chips in '%s" CLASS_DIR "', check that you may read it", scan->root);
 }
 
-/* "tenstorrent!0" is node 0. The driver gives no other names, not even "tenstorrent!00". */
+/* Reads the node number: 0 of "tenstorrent!0". The driver uses no other names, not even
+ * "tenstorrent!00". */
 static bool parse_chip_node(const char *name, uint32_t *out)
 {
     const size_t prefix = sizeof node_prefix - 1;
@@ -302,7 +307,8 @@ static bool parse_chip_node(const char *name, uint32_t *out)
     return true;
 }
 
-/* Directories come in any order: of too many chips the lowest are kept. */
+/* Adds a node. The directory is not sorted; if there are too many chips, the lowest are
+ * kept. */
 static void add_chip_node(struct scan *scan, uint32_t node)
 {
     scan->nodes_seen++;
@@ -328,7 +334,7 @@ static enum tts_status list_chip_nodes(struct scan *scan)
     return errno == 0 ? TTS_OK : fail_host_dir(scan, errno);
 }
 
-/* A chip that has gone since the directory was listed is left out. */
+/* Adds a chip. Leaves it out if it has disappeared since the directory was listed. */
 static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
                                      struct pid_room *room, struct tts_hostchips *found)
 {
@@ -355,7 +361,8 @@ static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *f
         return status;
     const struct tts_alloc *alloc = scan->alloc;
     struct pid_room *room = alloc->alloc(alloc->ctx, sizeof *room);
-    /* Room for all there can be: chips may go while we look, and it is freed by its size. */
+    /* Memory for the maximum, because chips may disappear during the scan and free needs the
+     * size. */
     if (room)
         found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
     if (!found->chips)
@@ -368,7 +375,7 @@ static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *f
     return status;
 }
 
-/* NULL with errno set. */
+/* Opens the directory of the chips. Returns NULL with errno set on failure. */
 static DIR *open_class_dir(const char *root)
 {
     int path_fd = open_rooted_dir(root, CLASS_DIR);
@@ -403,7 +410,7 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     read_driver_version(root, &found);
     scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
-        found.driver_loaded = true; /* nothing else makes this class */
+        found.driver_loaded = true; /* only this driver creates the class */
         scan.proc_fd = open_rooted_dir(root, PROC_DIR);
         status = add_host_chips(&scan, &found);
         if (scan.proc_fd >= 0)

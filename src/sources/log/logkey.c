@@ -1,5 +1,5 @@
-/* What tells the lines of one rank from those of another: the prefix of a line, without what is
- * different from line to line of the same rank. */
+/* The key of a rank: the prefix of its lines, without the parts that change from line to
+ * line. */
 #include "sources/log/logkey.h"
 
 #include "base/hash.h"
@@ -26,7 +26,8 @@ static bool is_word_at(struct tts_span text, size_t at)
            (tts_is_digit(text.at[at]) || tts_is_letter(text.at[at]) || text.at[at] == '_');
 }
 
-/* Each of these returns where what it knows ends; `at` if it is not there. */
+/* Each of the following functions returns the end of the text it recognizes at `at`, or `at` if
+ * there is none. */
 
 /* "02/27/2026", "02/27/26", "27.02.2026". */
 static size_t skip_short_date(struct tts_span text, size_t at)
@@ -79,7 +80,7 @@ static size_t skip_clock(struct tts_span text, size_t at)
     return skip_zone(text, end);
 }
 
-/* "s", "ms" or " ms" behind a number, and nothing more of a word. */
+/* Skips "s", "ms" or " ms" after a number, if the word ends there. */
 static size_t skip_time_unit(struct tts_span text, size_t at)
 {
     size_t unit = at + (is_char_at(text, at, ' ') && is_char_at(text, at + 1, 'm'));
@@ -87,8 +88,8 @@ static size_t skip_time_unit(struct tts_span text, size_t at)
     return is_char_at(text, unit, 's') && !is_word_at(text, unit + 1) ? unit + 1 : at;
 }
 
-/* Seconds since something: with a unit, with three decimals or more, or since 1970, these in
- * milliseconds perhaps. Four numbers with points are none. */
+/* Skips seconds: with a unit, with three decimals or more, or since 1970, perhaps in
+ * milliseconds. Four numbers with points between them are an address, not seconds. */
 static size_t skip_seconds(struct tts_span text, size_t at)
 {
     size_t digits = count_key_digits(text, at), end = at + digits, decimals = 0;
@@ -112,7 +113,7 @@ static size_t skip_time(struct tts_span text, size_t at)
     return end > at ? end : skip_seconds(text, at);
 }
 
-/* The word of three letters that stands there, of those in `all`, and the blanks behind. */
+/* Skips one of the three-letter words in `all` and the blanks after it. */
 static size_t skip_short_name(struct tts_span text, size_t at, const char *all)
 {
     if (at + 4 > text.len || text.at[at + 3] != ' ')
@@ -127,7 +128,7 @@ static size_t skip_short_name(struct tts_span text, size_t at, const char *all)
     return at;
 }
 
-/* "Feb 27", "Fri Feb 27 10:00:00 2026"; "I0227" before a clock. */
+/* Skips "Feb 27", "Fri Feb 27 10:00:00 2026", or "I0227" before a clock. */
 static size_t skip_named_date(struct tts_span text, size_t at)
 {
     if (memchr("IWEF", text.at[at], 4) && count_key_digits(text, at + 1) == 4 &&
@@ -151,7 +152,7 @@ static bool begins_log_word(struct tts_span text, size_t at)
     return at == 0 || (!is_word_at(text, at - 1) && text.at[at - 1] != '.');
 }
 
-/* A date, a time, or both. */
+/* Skips a date, a time, or both. */
 static size_t skip_any_time(struct tts_span text, size_t at)
 {
     if (at == text.len || !begins_log_word(text, at))
@@ -161,11 +162,11 @@ static size_t skip_any_time(struct tts_span text, size_t at)
     if (!tts_is_digit(text.at[at]))
         return at;
     size_t end = skip_time(text, at);
-    return end > at ? skip_clock(text, end) : at; /* it may follow its date directly */
+    return end > at ? skip_clock(text, end) : at; /* a time may follow its date directly */
 }
 
-/* Where a name of letters, digits, '_' and '.' begins that ends before `at`; `at`: none does.
- */
+/* Returns the beginning of the name of letters, digits, '_' and '.' that ends before `at`, or
+ * `at` if there is none. */
 static size_t find_name_begin(struct tts_span text, size_t at)
 {
     size_t begin = at;
@@ -174,7 +175,8 @@ static size_t find_name_begin(struct tts_span text, size_t at)
     return begin < at && tts_is_digit(text.at[begin]) ? at : begin;
 }
 
-/* "module:function" before the number of a line, " - " or " | " behind it. */
+/* Returns true for "module:function" before a line number, if " - " or " | " follows the
+ * number. */
 static bool is_function_name(struct tts_span text, size_t at, size_t behind)
 {
     if (!is_char_at(text, behind, ' ') ||
@@ -197,7 +199,7 @@ static bool is_source_file(struct tts_span name)
     return false;
 }
 
-/* The number of a source line: ":87" behind "train.py". */
+/* Skips the number of a source line: ":87" after "train.py". */
 static size_t skip_source_line(struct tts_span text, size_t at)
 {
     size_t digits = text.at[at] == ':' ? count_key_digits(text, at + 1) : 0;
@@ -248,7 +250,7 @@ static struct tts_span trim_edges(struct tts_span text)
     return text;
 }
 
-/* Several blanks are one, and brackets that had only a time go. */
+/* Adds a character to the key. Merges blanks, and removes brackets that held only a time. */
 static void add_key_char(struct tts_logkey *key, char c)
 {
     size_t len = key->len;
@@ -264,7 +266,8 @@ static void add_key_char(struct tts_logkey *key, char c)
     }
 }
 
-/* A progress bar may stand before what a program prints: "  5%|##   | 5/100 [00:01<00:10]". */
+/* Removes a progress bar, which may stand before the output of a program: "  5%|##   | 5/100
+ * [00:01<00:10]". */
 static struct tts_span key_before_bar(struct tts_span prefix)
 {
     const char *bar = tts_span_find(prefix, "%|");
@@ -276,7 +279,7 @@ static struct tts_span key_before_bar(struct tts_span prefix)
     return prefix;
 }
 
-/* "[rank 0]:" and "[1,0]<stdout>:" are shown in brackets of their own. */
+/* Removes the brackets of "[rank 0]:" and "[1,0]<stdout>:". */
 static struct tts_span key_without_brackets(struct tts_span text)
 {
     struct tts_span inside = text;
@@ -289,7 +292,7 @@ static struct tts_span key_without_brackets(struct tts_span text)
     return (struct tts_span){inside.at + 1, inside.len - 2};
 }
 
-/* Whether its numbers tell ranks from each other, as far as can be seen. */
+/* Returns true if the numbers in the text probably tell ranks apart. */
 static bool is_rank_word(struct tts_span text)
 {
     return key_without_brackets(text).len != text.len || tts_span_find(text, "rank") ||
@@ -358,9 +361,9 @@ bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tt
     return false;
 }
 
-/* ---- what names no rank: processes, and the words of loggers ---- */
+/* ---- parts that name no rank: processes, and words of loggers ---- */
 
-/* Whether a word may begin after this byte, or end before it. */
+/* Returns true if a word may begin after this byte or end before it. */
 static bool is_border_char(struct tts_span text, size_t at, const char *more)
 {
     return at >= text.len || tts_is_blank(text.at[at]) || strchr("[]()|", text.at[at]) ||
@@ -372,7 +375,7 @@ static bool begins_key_token(struct tts_span text, size_t at)
     return at == 0 || is_border_char(text, at - 1, "<,");
 }
 
-/* A number from TTS_LOGKEY_RANKS on is no rank. */
+/* Returns true for a number of TTS_LOGKEY_RANKS or more, which cannot be a rank. */
 static bool is_process_number(struct tts_span text, size_t at)
 {
     uint32_t number = 0;
@@ -388,7 +391,7 @@ static bool is_key_word(struct tts_span text, size_t at, const char *word)
     return at + len <= text.len && strncasecmp(text.at + at, word, len) == 0;
 }
 
-/* "pid=230", "pid 4711", "tid:1", with the comma before or after it. */
+/* Skips "pid=230", "pid 4711" or "tid:1", with a comma before or after it. */
 static size_t skip_named_process(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) ||
@@ -403,8 +406,8 @@ static size_t skip_named_process(struct tts_span text, size_t at)
     return end + is_char_at(text, end, ',');
 }
 
-/* "12345" alone, "train[12345]", "[host:12345]". `before` is what was kept before it, 0 for
- * nothing. */
+/* Skips "12345" alone, or the number in "train[12345]" or "[host:12345]". `before` is the last
+ * kept character, 0 if there is none. */
 static size_t skip_process_number(struct tts_span text, size_t at, char before)
 {
     bool is_index = at > 0 && text.at[at] == '[' && is_word_at(text, at - 1);
@@ -419,7 +422,7 @@ static size_t skip_process_number(struct tts_span text, size_t at, char before)
     return is_alone ? end : at;
 }
 
-/* "prterun-HOST-12345@" before "1,0": newer mpirun puts its own number there. */
+/* Skips "prterun-HOST-12345@" before "1,0", which newer versions of mpirun print. */
 static size_t skip_launcher(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) || !is_key_word(text, at, "prterun-"))
@@ -442,7 +445,7 @@ size_t tts_logline_level(struct tts_span text)
     return 0;
 }
 
-/* "INFO", and "INFO:root:" with the logger's name. */
+/* Skips "INFO", or "INFO:root:" with the name of the logger. */
 static size_t skip_level(struct tts_span text, size_t at)
 {
     struct tts_span rest = {text.at + at, text.len - at};
@@ -466,7 +469,7 @@ static size_t skip_source_name(struct tts_span text, size_t at)
     return end > at && is_source_file((struct tts_span){text.at + at, end - at}) ? end : at;
 }
 
-/* Whether fields end there: at '|', and at '-' between blanks. */
+/* Returns true if a field ends here: at '|', or at '-' between blanks. */
 static bool is_field_end(struct tts_span text, size_t at)
 {
     bool is_dash = is_char_at(text, at, '-') && (at == 0 || tts_is_blank(text.at[at - 1])) &&
@@ -474,8 +477,8 @@ static bool is_field_end(struct tts_span text, size_t at)
     return is_char_at(text, at, '|') || is_dash;
 }
 
-/* In "info | Always" and "train - INFO", a field of letters is the logger's name: ranks have
- * numbers. */
+/* Skips the name of a logger in "info | Always" or "train - INFO": a field of letters. A rank
+ * would have a number. */
 static size_t skip_logger_name(struct tts_span text, size_t at)
 {
     size_t begin = at, end = at;
@@ -502,9 +505,9 @@ static bool has_key_level(struct tts_span text)
     return false;
 }
 
-/* ---- what is shown ---- */
+/* ---- the name that is shown ---- */
 
-/* Where what names no rank ends; `at` if nothing such is there. */
+/* Skips a part that names no rank. Returns `at` if there is none. */
 static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_logkey *left,
                            bool is_logger)
 {
@@ -518,8 +521,9 @@ static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_log
     return end > at || !is_logger ? end : skip_logger_name(text, at);
 }
 
-/* Adds a byte of the name. A second '|' goes if all between the two is gone, and so does a
- * blank before a bracket (`is_gap`: something before the byte is gone). */
+/* Adds a character of the name. `is_gap` says that something before it was removed: then a
+ * second '|' with nothing left between the two is dropped, and so is a blank before a
+ * bracket. */
 static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
 {
     struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});
@@ -530,7 +534,7 @@ static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
     add_key_char(left, c);
 }
 
-/* Takes off what stands around what is left: "| rank 0, |", "(Worker)". */
+/* Removes the punctuation around the name: "| rank 0, |", "(Worker)". */
 static struct tts_span tidy_shown_name(struct tts_span text)
 {
     for (size_t len = text.len + 1; text.len < len;) {
@@ -595,13 +599,13 @@ struct tts_span tts_logkey_skip_times(struct tts_span text)
 
 /* ---- the prefix of any line ---- */
 
-/* The fields of a prefix so far. */
+/* The fields found so far in a prefix. */
 struct fields {
     struct tts_span rank;
     bool has_time, has_level, has_logger;
 };
 
-/* "rank 3", "rank3", "Rank: 3". */
+/* Skips "rank 3", "rank3" or "Rank: 3". */
 static size_t skip_rank(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) || !is_key_word(text, at, "rank"))
@@ -613,7 +617,7 @@ static size_t skip_rank(struct tts_span text, size_t at)
     return end == number || is_word_at(text, end) ? at : end;
 }
 
-/* "train.py:87", "__main__:main:82". */
+/* Skips "train.py:87" or "__main__:main:82". */
 static size_t skip_source_reference(struct tts_span text, size_t at)
 {
     size_t end = at, colon = at;
@@ -625,7 +629,7 @@ static size_t skip_source_reference(struct tts_span text, size_t at)
                                                                : at;
 }
 
-/* One thing that is known inside brackets. */
+/* Skips one known part inside brackets. */
 static size_t skip_known_part(struct tts_span text, size_t at, struct fields *fields)
 {
     size_t end = skip_rank(text, at);
@@ -640,7 +644,8 @@ static size_t skip_known_part(struct tts_span text, size_t at, struct fields *fi
     return end > at || !memchr(" ,:|-", text.at[at], 5) ? end : at + 1;
 }
 
-/* Digits and commas: mpirun and others put them in brackets before a colon. */
+/* Returns true for digits and commas, which mpirun and others put in brackets before a
+ * colon. */
 static bool is_number_list(struct tts_span text)
 {
     size_t at = 0;
@@ -657,7 +662,7 @@ static bool has_named_process(struct tts_span text)
     return false;
 }
 
-/* "host7:4242". */
+/* Returns true for "host7:4242". */
 static bool is_host_process(struct tts_span text)
 {
     const char *colon = memchr(text.at, ':', text.len);
@@ -681,7 +686,7 @@ static bool is_bracket_group(struct tts_span inside, bool is_tagged, struct fiel
     return inside.len > 0;
 }
 
-/* "[rank0]", "[1,0]<stdout>", "(Worker pid=230)", "[ 12.345678]". */
+/* Skips "[rank0]", "[1,0]<stdout>", "(Worker pid=230)" or "[ 12.345678]". */
 static size_t skip_bracket_group(struct tts_span text, size_t at, struct fields *fields)
 {
     const char close = is_char_at(text, at, '[') ? ']' : ')';
@@ -708,14 +713,15 @@ static size_t skip_key_blanks(struct tts_span text, size_t at)
     return at;
 }
 
-/* A word that may be content counts only before ':', ']', '|' or a '-' between blanks. */
+/* Returns true if a field ends here: before ':', ']', '|' or a '-' between blanks. Otherwise
+ * the word may be content. */
 static bool ends_field(struct tts_span text, size_t end)
 {
     return is_char_at(text, end, ':') || is_char_at(text, end, ']') ||
            is_field_end(text, skip_key_blanks(text, end));
 }
 
-/* The name of a logger, before or after a level: "Always |", "my_trainer - INFO". */
+/* Skips the name of a logger before or after a level: "Always |", "my_trainer - INFO". */
 static size_t skip_logger_field(struct tts_span text, size_t at, const struct fields *fields)
 {
     size_t end = at;

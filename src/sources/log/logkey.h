@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 enum {
-    TTS_LOGKEY_RANKS = 256,     /* ranks that are told apart: a larger number is a process */
-    TTS_LOGKEY_STRIP_MAX = 256, /* bytes of a prefix that tts_logkey_strip() knows */
+    TTS_LOGKEY_RANKS = 256,     /* ranks that are distinguished; a larger number is a process */
+    TTS_LOGKEY_STRIP_MAX = 256, /* bytes of a prefix that tts_logkey_strip() can handle */
 };
 
 /* Splits a line without escape sequences into its prefix and the rest. *rank is the part of the
@@ -27,8 +27,8 @@ void tts_logkey_split(struct tts_span line, struct tts_span *prefix, struct tts_
 /* A prefix without times and numbers of source lines. */
 struct tts_logkey {
     uint64_t hash;
-    uint64_t folded; /* the hash with all numbers made equal, unless they tell ranks apart */
-    bool has_time;   /* something was taken out */
+    uint64_t folded; /* the hash with all numbers made equal, unless they distinguish ranks */
+    bool has_time;   /* a time or a source line was removed */
     size_t len;
     char text[TTS_LOGLINE_MAX];
 };
@@ -40,9 +40,9 @@ void tts_logkey_make(struct tts_logkey *key, struct tts_span prefix);
  * name: only the key tells them apart. */
 void tts_logkey_show(const struct tts_logkey *key, bool is_folded, char *out, size_t capacity);
 
-/* Finds the rest of `text` after the same prefix, except times and numbers of source lines.
- * False: another prefix stands there, or `prefix` has nothing but times. `work` is scratch
- * space. */
+/* Finds the rest of `text` after the same prefix; times and numbers of source lines may differ.
+ * Returns false if `text` has another prefix, or if `prefix` holds only times. `work` is
+ * scratch space. */
 bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tts_span text,
                       struct tts_span *rest);
 /* Returns the text after the times at its beginning. */

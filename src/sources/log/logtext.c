@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    PAD = 64, /* after the window, for reads of 16 bytes at once */
+    PAD = 64, /* bytes after the window, for loads of 16 bytes */
     CHUNK = 256 * 1024,
-    ROOM_MIN = 64 * 1024, /* less than this is not worth a read: the window moves first */
+    ROOM_MIN = 64 * 1024, /* with less room than this the window moves before a read */
     WINDOW_BYTES = TTS_LOGTEXT_BACK + TTS_LOGLINE_MAX + CHUNK,
 };
 
@@ -82,7 +82,7 @@ static void count_text_to(struct tts_logtext *text, size_t at)
         count_line_ends(&text->count, text->bytes + at);
 }
 
-/* Drops what is far behind. */
+/* Drops the bytes that are no longer needed. */
 static void move_text_window(struct tts_logtext *text)
 {
     size_t gone = text->at > TTS_LOGTEXT_BACK ? text->at - TTS_LOGTEXT_BACK : 0;
@@ -102,7 +102,7 @@ static void look_for_utf16(struct tts_logtext *text)
                                         (bytes[0] == 0xfe && bytes[1] == 0xff));
 }
 
-/* Reads once. False: there is no more. */
+/* Reads once. Returns false at the end of the input. */
 static bool fill_text_window(struct tts_logtext *text)
 {
     if (text->is_end)
@@ -184,7 +184,7 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out)
     return take_text_line(text, out);
 }
 
-/* A terminal writes the next line over a line that ends in "\r" alone. */
+/* Returns true if the line ends in a lone "\r": a terminal writes the next line over it. */
 static bool is_line_overwritten(const struct tts_logtext *text, struct tts_span raw)
 {
     const char *end = raw.at + raw.len, *window_end = (const char *)text->bytes + text->end;
@@ -217,7 +217,8 @@ static bool is_text_word(const struct tts_logtext *text, const struct tts_logsca
     return scan->is_word(word);
 }
 
-/* Where the line begins that has a word at `at`. False: too far before it. */
+/* Finds the beginning of the line that has a word at `at`. Returns false if it is too far
+ * before `at`. */
 static bool find_line_begin(struct tts_logtext *text, size_t at, size_t *out)
 {
     size_t least = at > TTS_LOGLINE_MAX ? at - TTS_LOGLINE_MAX : 0;
@@ -236,7 +237,8 @@ static bool find_line_begin(struct tts_logtext *text, size_t at, size_t *out)
     return false;
 }
 
-/* The last bytes of the window wait for what comes behind them. */
+/* Returns the end of the bytes that can be searched. The last bytes of the window need the
+ * bytes after them. */
 static size_t find_words_end(const struct tts_logtext *text)
 {
     if (text->is_end)
@@ -269,8 +271,8 @@ bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
     }
 }
 
-/* Where its word was found behind its beginning, it is counted further; but no line ends
- * between the two. */
+/* The count may already be past the beginning of the line, because its word was found later. No
+ * line ends between the two, so the number is the same. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 {
     count_text_to(text, (size_t)((const unsigned char *)line - text->bytes));
@@ -322,7 +324,7 @@ void tts_logtext_on_tick(struct tts_logtext *text, void (*tick)(void *ctx, uint6
     text->tick_ctx = ctx;
 }
 
-/* ---- what stands before ---- */
+/* ---- text before a line ---- */
 
 static bool is_line_end(char c)
 {
@@ -381,7 +383,8 @@ static size_t skip_byte_range(struct tts_span line, size_t at, int low, int high
     return at;
 }
 
-/* Behind a title or link, up to BEL or ESC '\'. One that does not end is only its beginning. */
+/* Returns the end of a title or link, after BEL or ESC '\'. If the end is missing, only its
+ * beginning is skipped. */
 static size_t skip_escape_command(struct tts_span line, size_t begin)
 {
     for (size_t at = begin; at < line.len; at++) {
@@ -393,7 +396,7 @@ static size_t skip_escape_command(struct tts_span line, size_t begin)
     return begin;
 }
 
-/* Behind the sequence whose ESC is before `at`. */
+/* Returns the end of the sequence whose ESC is before `at`. */
 static size_t skip_escape_sequence(struct tts_span line, size_t at)
 {
     if (at < line.len && line.at[at] == ']')

@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 enum {
-    TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are looked at */
+    TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are examined */
     TTS_LOGTEXT_BACK = TTS_LOGLINE_MAX + 1024, /* bytes before a line that stay in the window */
-    TTS_LOGSCAN_HEAD = 3, /* bytes of a word before the one that is found */
-    TTS_LOGSCAN_TAIL = 3, /* and from that one on */
+    TTS_LOGSCAN_HEAD = 3, /* bytes of a word before the byte that is found */
+    TTS_LOGSCAN_TAIL = 3, /* bytes of a word from the byte that is found */
 };
 
 /* The number of line ends before `at`, and whether there was a NUL byte. */
@@ -34,25 +34,26 @@ struct tts_logcount {
 
 /* How a reader finds its lines without looking at each line. */
 struct tts_logscan {
-    /* Returns the first place from count->at on where one of the words may be; `end` if there
-     * is none. Counts up to about that place, not past it. 64 bytes after `end` can be read. */
+    /* Returns the first place from count->at on where one of the words may be, or `end`. Counts
+     * line ends up to about that place, not past it. The function may read 64 bytes after
+     * `end`. */
     const unsigned char *(*find)(struct tts_logcount *count, const unsigned char *end);
-    /* Returns whether one of the words is there. The byte that was found is
+    /* Returns true if one of the words is there. The byte that was found is
      * word[TTS_LOGSCAN_HEAD]. */
     bool (*is_word)(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL]);
 };
 
-/* Fields are private: the calls below read them. */
+/* The fields are private; use the functions below. */
 struct tts_logtext {
     const struct tts_alloc *alloc;
     struct tts_input *in;
     unsigned char *bytes;
-    size_t at, end;     /* the next line, and where the window ends */
+    size_t at, end;     /* offsets of the next line and of the end of the window */
     size_t no_line_for; /* in the TTS_LOGLINE_MAX bytes before this place no line begins */
     struct tts_logcount count;
     uint64_t gone; /* bytes before the window */
     bool is_end, skips_rest, is_utf16;
-    enum tts_status status; /* why it is the end */
+    enum tts_status status; /* the reason for the end */
     struct tts_error err;
     void (*tick)(void *ctx, uint64_t taken);
     void *tick_ctx;
@@ -72,13 +73,15 @@ struct tts_logtext_line {
     bool is_overwritten;  /* a lone "\r" ends the line, and another text follows in its place */
 };
 
-/* Reads `in` from where it stands. TTS_E_NOMEM: err names the path. */
+/* Opens the text of `in` from its current position. TTS_E_NOMEM: err names the path. */
 TTS_NODISCARD enum tts_status tts_logtext_open(struct tts_logtext *text, struct tts_input *in,
                                                const struct tts_alloc *alloc,
                                                struct tts_error *err);
-void tts_logtext_close(struct tts_logtext *text); /* a zeroed one is fine */
+void tts_logtext_close(struct tts_logtext *text); /* a zeroed struct is allowed */
 
-/* Reads the next line, up to its "\n", "\r" or "\r\n". False at the end. */
+/* Reads the next line, up to its "
+ * ", "\r" or "\r
+ * ". Returns false at the end. */
 bool tts_logtext_next(struct tts_logtext *text, struct tts_logtext_line *out);
 /* Like tts_logtext_next(), but gives only the bytes. */
 bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out);
@@ -86,38 +89,38 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out);
 bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
                       struct tts_span *out);
 
-/* Returns the number or the offset of the line that was given last and begins at `line`. */
+/* Returns the number or the offset of the line that was given last. `line` is its beginning. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
-/* Gives the line again that was given last and begins at `line`. */
+/* Makes the last line, which begins at `line`, the next one again. */
 void tts_logtext_unread(struct tts_logtext *text, const char *line);
-/* Returns the place of an offset that is in the window. */
+/* Returns the pointer to an offset that is in the window. */
 const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset);
 
-/* Counts the lines that are left, at the end. Returns TTS_OK after the last line, or why the
- * rest cannot be read; err has line and offset then. */
+/* Counts the remaining lines at the end. Returns TTS_OK after the last line, or the reason why
+ * the rest cannot be read; then err has line and offset. */
 enum tts_status tts_logtext_finish(struct tts_logtext *text, struct tts_error *err);
 
-/* What is known of the text besides its lines; final after tts_logtext_finish(). */
+/* Facts about the text besides its lines. They are final after tts_logtext_finish(). */
 struct tts_logtext_facts {
     uint64_t lines, bytes; /* of the content, not of the compressed file */
-    bool has_nul;          /* the file is no text, or a log with a hole */
-    bool is_utf16;         /* the text begins as UTF-16 does */
+    bool has_nul;          /* not a text file, or a log with a hole */
+    bool is_utf16;         /* the text begins like UTF-16 */
 };
 struct tts_logtext_facts tts_logtext_facts(const struct tts_logtext *text);
 
-/* From now on `tick` is told after every read how many bytes of the file were read. */
+/* Calls `tick` after each following read with the number of bytes of the file read so far. */
 void tts_logtext_on_tick(struct tts_logtext *text, void (*tick)(void *ctx, uint64_t taken),
                          void *ctx);
 
 /* ---- text in the window ---- */
 
-/* Returns the whole lines that stand before `line` in the window, at most `bytes` bytes. */
+/* Returns the complete lines before `line` in the window, at most `bytes` bytes. */
 struct tts_span tts_logtext_before(const struct tts_logtext *text, const char *line,
                                    size_t bytes);
-/* Takes the first line off *all, which is not empty. */
+/* Removes the first line from *all, which is not empty, and returns it. */
 struct tts_span tts_logtext_first(struct tts_span *all);
-/* Takes the last line off *all. False: *all is empty. */
+/* Removes the last line from *all. Returns false if *all is empty. */
 bool tts_logtext_last(struct tts_span *all, struct tts_span *line);
 
 /* Returns the line without a byte order mark and escape sequences: the line itself, or a copy

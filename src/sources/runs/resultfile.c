@@ -11,30 +11,30 @@
 
 enum { TTS_RESULT_KEY_MAX = 40, TTS_RESULT_WORD_MAX = 64 };
 
-/* The run that is being read. */
+/* A run that is being read. */
 struct run_draft {
     struct tts_runs_room *room;
-    struct tts_runs_entry *entry; /* of the room, or `spare` where there is no place */
+    struct tts_runs_entry *entry; /* in the room, or `spare` if the room is full */
     struct tts_runs_entry spare;
     bool takes_captures;
-    bool has_log;                      /* what it is called by */
-    bool is_assumed;                   /* device_memory_bytes */
+    bool has_log;                      /* the run is named after its log */
+    bool is_assumed;                   /* device_memory_bytes is an assumption */
     struct tts_amount parameter_bytes; /* of one chip */
     bool has_optimizer_source;
-    bool is_whole; /* of `analyze`: the peak is that of all iterations */
+    bool is_whole; /* from `analyze`: the peak is the peak of all iterations */
     char optimizer[TTS_RUN_WORD_MAX];
 };
 
 struct result_reader {
     struct tts_jsonpull *json;
     struct tts_error *err;
-    struct tts_runs_room runs, top; /* of "runs", and of the document itself */
+    struct tts_runs_room runs, top; /* the runs of "runs", and of the document itself */
     char schema[TTS_RESULT_WORD_MAX];
-    bool has_version; /* or it says none */
+    bool has_version; /* `version` is a number, or the document has none */
     uint64_t version;
 };
 
-/* A list of objects: `read_one` is called behind the begin of each. */
+/* Reads one object of a list, after its beginning. */
 typedef enum tts_status (*result_one_fn)(struct result_reader *r, struct run_draft *draft);
 
 static bool is_result_key(const char *key, const char *name)
@@ -42,7 +42,7 @@ static bool is_result_key(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* ---- values: null is absent; one of another kind is noted, and absent too ---- */
+/* ---- values: null is treated as absent; another type is noted and treated as absent ---- */
 
 static bool opens_level(const struct tts_jsonpull_token *token)
 {
@@ -55,13 +55,13 @@ static uint64_t mark_result_line(struct result_reader *r)
     return tts_jsonpull_marked_line(r->json);
 }
 
-/* The next one, whatever it is; of one that opens only its begin. */
+/* Reads the next token. Of an object or list this is only the beginning. */
 static enum tts_status pull_token(struct result_reader *r, struct tts_jsonpull_token *token)
 {
     return tts_jsonpull_next(r->json, token, r->err);
 }
 
-/* A value of the wrong kind. */
+/* Notes and skips a value of the wrong type. */
 static enum tts_status note_wrong_kind(struct result_reader *r, struct run_draft *draft,
                                        const char *key, const struct tts_jsonpull_token *token,
                                        const char *wanted)
@@ -73,7 +73,7 @@ static enum tts_status note_wrong_kind(struct result_reader *r, struct run_draft
 static bool signed_number(const struct tts_jsonpull_token *token, int64_t *out)
 {
     if (token->kind != TTS_JSONPULL_NUMBER)
-        return false; /* others have neither text nor value */
+        return false; /* other tokens have neither text nor value */
     uint64_t size = token->value;
     bool is_negative = token->len > 1 && token->text[0] == '-';
     if (!token->is_whole &&
@@ -116,7 +116,7 @@ static enum tts_status read_result_number(struct result_reader *r, struct run_dr
     return note_wrong_kind(r, draft, key, &token, "a whole number");
 }
 
-/* Nothing for null; a zero byte in it is its end. */
+/* Reads a text; null gives "". A zero byte ends the text. */
 static enum tts_status read_result_text(struct result_reader *r, struct run_draft *draft,
                                         const char *key, char *out, size_t capacity)
 {
@@ -132,8 +132,7 @@ static enum tts_status read_result_text(struct result_reader *r, struct run_draf
     return TTS_OK;
 }
 
-/* Like tts_result_flag(). Sets *is_there to false for a null and for a value of another type.
- */
+/* Like read_flag(), but sets *is_there to false for a null and for a value of another type. */
 static enum tts_status read_answer(struct result_reader *r, struct run_draft *draft,
                                    const char *key, bool *is_there, bool *out)
 {
@@ -154,7 +153,7 @@ static enum tts_status read_flag(struct result_reader *r, struct run_draft *draf
     return read_answer(r, draft, key, &(bool){0}, out);
 }
 
-/* Goes into an object or a list; *is_in false: it is none. */
+/* Enters an object or a list. Sets *is_in to false if the value is something else. */
 static enum tts_status enter_result_level(struct result_reader *r, struct run_draft *draft,
                                           const char *key, enum tts_jsonpull_kind kind,
                                           bool *is_in)
@@ -168,7 +167,8 @@ static enum tts_status enter_result_level(struct result_reader *r, struct run_dr
                            kind == TTS_JSONPULL_ARRAY ? "a list" : "an object");
 }
 
-/* The next key of the object that is open; "" at its end, "?" where it can be none of ours. */
+/* Reads the next key of the open object: "" at its end, "?" for a key that is not known
+ * here. */
 static enum tts_status read_result_key(struct result_reader *r, char key[TTS_RESULT_KEY_MAX])
 {
     struct tts_jsonpull_token token;
@@ -177,7 +177,7 @@ static enum tts_status read_result_key(struct result_reader *r, char key[TTS_RES
     if (status != TTS_OK || token.kind == TTS_JSONPULL_OBJECT_END)
         return status;
     size_t len = tts_jsonpull_text(&token, key, TTS_RESULT_KEY_MAX - 1);
-    /* One that is none, or too long to be ours, is none of them. */
+    /* An empty key, one with a zero byte and one that is too long are unknown. */
     if (len == 0 || strlen(key) < len || token.len >= TTS_RESULT_KEY_MAX)
         memcpy(key, "?", 2);
     return TTS_OK;
@@ -216,7 +216,7 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-/* `object` is "dram" or "l1". */
+/* Reads the figures of a phase. `object` is "dram" or "l1". */
 static enum tts_status read_phase_figures(struct result_reader *r, struct run_draft *draft,
                                           const char *object, struct phase_draft *out)
 {
@@ -259,7 +259,7 @@ static enum tts_status read_phase_field(struct result_reader *r, struct run_draf
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* A phase goes to the run of its capture, where it names one. */
+/* Adds the phase to the run of its capture, or to the current run if it names none. */
 static enum tts_status keep_result_phase(struct run_draft *draft,
                                          const struct phase_draft *phase)
 {
@@ -272,7 +272,7 @@ static enum tts_status keep_result_phase(struct run_draft *draft,
         enum tts_status status = tts_runs_capture(room, (uint32_t)phase->capture, &entry);
         if (status != TTS_OK)
             return status;
-        draft->entry = &room->entries[own]; /* they may have moved */
+        draft->entry = &room->entries[own]; /* the entries may have moved */
     }
     if (!entry || entry == &draft->spare)
         return TTS_OK;
@@ -282,7 +282,7 @@ static enum tts_status keep_result_phase(struct run_draft *draft,
     return tts_runs_add_phase(room, entry, &phase->phase);
 }
 
-/* Behind the begin of a phase: reads and keeps it. */
+/* Reads a phase after its beginning and keeps it. */
 static enum tts_status read_result_phase(struct result_reader *r, struct run_draft *draft)
 {
     struct phase_draft phase = {0};
@@ -303,7 +303,7 @@ static enum tts_status read_result_phase(struct result_reader *r, struct run_dra
 
 /* ---- a run ---- */
 
-/* Of "notes" and of "missing". */
+/* Reads an element of "notes" or "missing". */
 static enum tts_status read_result_note(struct result_reader *r, struct run_draft *draft)
 {
     char key[TTS_RESULT_KEY_MAX], text[TTS_RUN_NOTE_BYTES] = "";
@@ -337,7 +337,7 @@ static enum tts_status read_value_source(struct result_reader *r, struct run_dra
     return status;
 }
 
-/* By the name of its log, else by what it is called. */
+/* Names the run after its log, or by its own name without a log. */
 static enum tts_status read_run_name(struct result_reader *r, struct run_draft *draft,
                                      const char *key)
 {
@@ -352,7 +352,7 @@ static enum tts_status read_run_name(struct result_reader *r, struct run_draft *
     return TTS_OK;
 }
 
-/* Of one device: divided already where it comes from a log. */
+/* Reads the memory of one device. A value from a log is already divided. */
 static enum tts_status read_device_memory(struct result_reader *r, struct run_draft *draft,
                                           const char *key)
 {
@@ -361,7 +361,7 @@ static enum tts_status read_device_memory(struct result_reader *r, struct run_dr
     return read_amount(r, draft, key, &run->device_memory);
 }
 
-/* Several fields may say it. */
+/* Reads a flag that says that figures are lower limits. Several fields mean this. */
 static enum tts_status read_at_least(struct result_reader *r, struct run_draft *draft,
                                      const char *key)
 {
@@ -371,7 +371,7 @@ static enum tts_status read_at_least(struct result_reader *r, struct run_draft *
     return status;
 }
 
-/* One of the "parts" of the peak. */
+/* Reads one of the "parts" of the peak. */
 static enum tts_status read_peak_part(struct result_reader *r, struct run_draft *draft)
 {
     char key[TTS_RESULT_KEY_MAX], name[TTS_RESULT_WORD_MAX] = "";
@@ -397,7 +397,7 @@ static enum tts_status read_peak_part(struct result_reader *r, struct run_draft 
     return TTS_OK;
 }
 
-/* The "peak" of `fit`: its phase and its parts. */
+/* Reads the "peak" of `fit`: its phase and its parts. */
 static enum tts_status read_run_peak(struct result_reader *r, struct run_draft *draft,
                                      const char *object)
 {
@@ -419,7 +419,7 @@ static enum tts_status read_run_peak(struct result_reader *r, struct run_draft *
     return status;
 }
 
-/* The "breakdown" of `analyze`. */
+/* Reads the "breakdown" of `analyze`. */
 static enum tts_status read_peak_breakdown(struct result_reader *r, struct run_draft *draft,
                                            const char *object)
 {
@@ -448,7 +448,7 @@ static enum tts_status read_peak_breakdown(struct result_reader *r, struct run_d
     return status;
 }
 
-/* A field about the whole run. Sets *is_one to false if the key is none of these. */
+/* Reads a field about the whole run. Sets *is_one to false for any other key. */
 static enum tts_status read_whole_run(struct result_reader *r, struct run_draft *draft,
                                       const char *key, bool *is_one)
 {
@@ -535,7 +535,8 @@ static enum tts_status read_run_field(struct result_reader *r, struct run_draft 
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* What was assumed will be again; what was known is as if the log had said it. */
+/* Ends a run. Assumed values are removed, because they will be assumed again. Known values
+ * stay, as if a log had printed them. */
 static void end_result_run(const struct result_reader *r, struct run_draft *draft)
 {
     struct tts_run *run = &draft->entry->run;
@@ -545,7 +546,8 @@ static void end_result_run(const struct result_reader *r, struct run_draft *draf
     if (!is_fit && !draft->is_whole)
         run->whole = (struct tts_run_whole){0};
     run->whole.has_fits &= run->device_memory.is_known;
-    /* A chip of several has a part of the model: the count of the whole says nothing of it. */
+    /* One of several chips holds only a part of the model, so the number of all parameters does
+     * not apply. */
     if (draft->parameter_bytes.is_known && run->has_parameters &&
         run->parameters > (uint64_t)draft->parameter_bytes.bytes / 2)
         run->has_parameters = false;
@@ -568,7 +570,7 @@ static enum tts_status begin_result_run(struct result_reader *r, struct tts_runs
     return TTS_OK;
 }
 
-/* Behind the begin of one of "runs". */
+/* Reads one of "runs" after its beginning. */
 static enum tts_status read_listed_run(struct result_reader *r, struct run_draft *document)
 {
     (void)document;
@@ -640,7 +642,7 @@ static enum tts_status read_result_document(struct result_reader *r)
     if (status != TTS_OK)
         return status;
     end_result_run(r, &draft);
-    return pull_token(r, &token); /* nothing may come behind it */
+    return pull_token(r, &token); /* nothing may follow the document */
 }
 
 static bool is_our_schema(const char *schema)
@@ -662,15 +664,16 @@ static enum tts_status check_result_schema(const struct result_reader *r)
     return TTS_OK;
 }
 
-/* The figures of a log are rounded, also when they come from analyze. */
+/* Marks runs as exact unless they come from analyze, because the figures of a log are
+ * rounded. */
 static void mark_runs_exact(struct tts_runs_room *room, const char *schema)
 {
     for (size_t i = 0; i < room->count; i++)
         room->entries[i].run.is_exact = !is_result_key(schema, OURS "analyze");
 }
 
-/* What is said of the document as a whole goes with its last run, and what is missing of it
- * may be missing of each. */
+/* Moves the notes about the document to its last run. If something is missing in the document,
+ * it may be missing in every run. */
 static void move_run_notes(const struct tts_run *from, struct tts_runs_room *room)
 {
     struct tts_run *last = &room->entries[room->count - 1].run;
@@ -681,13 +684,14 @@ static void move_run_notes(const struct tts_run *from, struct tts_runs_room *roo
         room->entries[i].run.is_at_least |= from->is_at_least;
 }
 
-/* Its captures are the runs. */
+/* Makes a run of each capture. */
 static void settle_result_captures(struct tts_runs_room *room)
 {
     struct tts_run *first = &room->entries[0].run;
     if (room->count > 1 && first->phase_count == 0) {
         move_run_notes(first, room);
-        first->overall_peak = (struct tts_amount){0}; /* of the file, not of a capture */
+        first->overall_peak =
+            (struct tts_amount){0}; /* this is the peak of the file, not of a capture */
     }
     tts_runs_total(room);
     tts_runs_name_captures(room);
@@ -754,7 +758,7 @@ enum tts_status tts_result_parse(const char *text, size_t len, const struct tts_
     return status;
 }
 
-/* ---- is it one? ---- */
+/* ---- recognizing a result ---- */
 
 static bool has_our_schema(struct result_reader *r)
 {

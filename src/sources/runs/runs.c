@@ -24,12 +24,13 @@ struct event_reader {
     struct tts_follow *follow;
     struct tts_eventpass pass;
     struct tts_runs_room *room;
-    enum tts_status kept; /* of what on_phase had to keep */
+    enum tts_status kept; /* the status of keeping phases */
     bool has_events;
-    bool is_whole;          /* a capture began before anything lived */
-    int64_t restored_bytes; /* DRAM and TRACE that lived before the first event */
+    bool is_whole;          /* a capture began while no buffer was live */
+    int64_t restored_bytes; /* bytes of DRAM and TRACE that were live before the first event */
     uint64_t missed, refused;
-    uint64_t stop_seq; /* of a refused request at which the program stopped; 0: none */
+    uint64_t
+        stop_seq; /* number of the refused request at which the program stopped; 0 if none */
     struct tts_error refusal;
 };
 
@@ -38,7 +39,7 @@ struct event_reader {
 static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
-    const struct tts_pool_usage *dram = &usage->dram_with_trace; /* as a log has it */
+    const struct tts_pool_usage *dram = &usage->dram_with_trace; /* a log counts TRACE too */
     const int64_t values[] = {
         [TTS_RUN_SEGMENT_PEAK] = dram->peak_bytes,
         [TTS_RUN_ALLOCATIONS] = dram->allocated_bytes,
@@ -61,7 +62,8 @@ static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
     return out;
 }
 
-/* More bytes on a core than it has: an end is missing, or something is counted twice. */
+/* Notes a core with more bytes than its L1 has: an end is missing, or something is counted
+ * twice. */
 static void note_core_peak(const struct event_reader *r, struct tts_run *run,
                            const struct tts_phase *phase)
 {
@@ -111,8 +113,8 @@ static void count_read_item(struct event_reader *r, const struct tts_item *item)
     tts_item_follow_stop(item, &r->stop_seq);
 }
 
-/* Statements about captures that cannot be are passed over; behind an event that cannot be all
- * figures would be wrong. */
+/* Follows an item. An invalid statement about captures is skipped. An invalid event is an
+ * error, because all later figures would be wrong. */
 static enum tts_status follow_read_item(void *ctx, const struct tts_item *item,
                                         struct tts_error *err)
 {
@@ -128,7 +130,7 @@ static enum tts_status follow_read_item(void *ctx, const struct tts_item *item,
     return r->kept == TTS_OK ? status : r->kept;
 }
 
-/* TTS_OK: to its end, or what ended it. */
+/* Reads all items. Returns TTS_OK at the end of the file, otherwise the reason for stopping. */
 static enum tts_status read_event_items(struct event_reader *r, struct tts_error *err)
 {
     r->pass = (struct tts_eventpass){.file = r->file,
@@ -143,7 +145,7 @@ static enum tts_status read_event_items(struct event_reader *r, struct tts_error
 
 /* ---- the end ---- */
 
-/* Without a capture all of it is one phase. */
+/* Makes the whole file one phase if it has no capture. */
 static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_phase *whole)
 {
     struct tts_runs_entry *entry;
@@ -173,8 +175,8 @@ static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_
     return tts_runs_add_phase(r->room, entry, &phase);
 }
 
-/* The only capture of a file can end before the file does, as the first iteration of
- * `ttscope fit --record` does. Then the run can reach its peak after the last phase. */
+/* Keeps a peak after the last phase. The only capture of a file can end before the file does,
+ * like the first iteration of `ttscope fit --record`. */
 static void take_whole_file(struct event_reader *r, const struct tts_phase *all)
 {
     struct tts_run *run = &r->room->entries[0].run;
@@ -196,7 +198,7 @@ static void note_recording_damage(struct tts_run *run, const struct tts_recfile_
         tts_runs_note(run, 0, "the recording stopped, what came after that is missing");
 }
 
-/* Events that are missing because of damage. In which run they were is not known. */
+/* Notes events that are missing because of damage. Their run is unknown. */
 static void note_event_gaps(struct event_reader *r, struct tts_run *last)
 {
     const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(r->file);
@@ -207,7 +209,7 @@ static void note_event_gaps(struct event_reader *r, struct tts_run *last)
                       gaps->first.text, gaps->events, gaps->events == 1 ? " is" : "s are");
 }
 
-/* What is wrong with the file stands with its last run. */
+/* Adds the notes about the file to its last run. */
 static void note_event_file(struct event_reader *r, const struct tts_error *damage)
 {
     if (r->room->count == 0)
@@ -221,7 +223,7 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
         last->is_at_least = true;
         tts_runs_note(last, note->line, "%s", note->text);
     }
-    /* In which run that was is not known. */
+    /* The run of these events is unknown, so every run gets the mark. */
     for (size_t i = 0; i < r->room->count && (r->missed > 0 || r->refused > 0); i++)
         r->room->entries[i].run.is_at_least = true;
     if (r->missed > 0)
@@ -300,10 +302,10 @@ struct tts_runs_reader {
     bool is_started;
     /* A log. */
     struct tts_trainlog *log;
-    struct tts_error refusal; /* why an input that begins like JSON is no trace */
+    struct tts_error refusal; /* why an input that begins like JSON is not a trace */
     void (*tick)(void *ctx, uint64_t taken);
     void *tick_ctx;
-    /* Anything else, which is read at the start as a whole. */
+    /* Any other input, which is read completely at the start. */
     struct tts_runs whole;
     size_t next;
 };
@@ -329,7 +331,7 @@ static enum tts_status settle_runs(struct tts_runs_room *room, enum tts_runs_kin
 static enum tts_status pull_json_input(struct tts_runs_reader *reader,
                                        struct tts_jsonpull **out, struct tts_error *err)
 {
-    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* of UTF-8, by some editors */
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* the UTF-8 mark of some editors */
     struct tts_jsonpull_source source;
     enum tts_status status = tts_input_rewind(reader->in, err);
     if (status == TTS_OK)
@@ -393,7 +395,8 @@ static enum tts_status begin_log_runs(struct tts_runs_reader *reader, struct tts
     return TTS_OK;
 }
 
-/* Some logs begin with a line of JSON: JSON that is no graph trace may be a log. */
+/* Begins an input that is JSON. Some logs begin with a line of JSON, so JSON that is not a
+ * graph trace may be a log. */
 static enum tts_status begin_json_runs(struct tts_runs_reader *reader, struct tts_error *err)
 {
     bool is_ours = false;
@@ -417,7 +420,8 @@ static enum tts_status begin_json_runs(struct tts_runs_reader *reader, struct tt
     return status;
 }
 
-/* Text that begins like JSON, but cannot be a trace: keeps why, before the text is read. */
+/* Keeps the reason why text that begins like JSON cannot be a trace, before the text is
+ * read. */
 static void keep_refusal(struct tts_runs_reader *reader)
 {
     struct tts_graph *graph = NULL;
@@ -549,7 +553,7 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
                          "saved result (--json)");
 }
 
-/* Fails for a log without a summary. JSON is a trace that is broken. */
+/* Fails for an input without a summary. If it is JSON, it is a damaged trace. */
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
@@ -562,7 +566,7 @@ static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct
     return err->status;
 }
 
-/* Runs that were read before damage stay, with a note. */
+/* Ends a log. Runs that were read before damage are kept, with a note. */
 static enum tts_status end_log_runs(const struct tts_runs_reader *reader,
                                     struct tts_runs_room *room, enum tts_status status,
                                     struct tts_error *err)

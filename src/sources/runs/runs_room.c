@@ -86,7 +86,7 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
         run->is_cut = true;
         tts_runs_note(run, 0, "its last phase was not ended");
     } else if (is_partial && !entry->is_partial) {
-        entry->is_partial = true; /* and so are those that follow */
+        entry->is_partial = true; /* all later phases are partial too, so one note is enough */
         tts_runs_note(run, 0, "from phase '%.40s' on something is not in the file", name);
     }
 }
@@ -112,7 +112,7 @@ void tts_runs_put_file(struct tts_run *run, const char *path)
 
 void tts_runs_total(struct tts_runs_room *room)
 {
-    /* The last phase of each counts. */
+    /* A later phase replaces the values of an earlier one. */
     for (size_t i = 0; i < room->phase_count; i++) {
         const struct tts_amount *figures = room->phases[i].phase.figures;
         struct tts_runs_entry *entry = &room->entries[room->phases[i].entry];
@@ -141,13 +141,13 @@ static bool has_run_figures(const struct tts_run *run)
     return run->phase_count > 0 || run->overall_peak.is_known;
 }
 
-/* In one piece: its size, the runs, their phases. */
+/* One block of memory: its size, the runs, their phases. */
 struct settled {
     size_t bytes;
     struct tts_run runs[];
 };
 
-/* Where the phases of each begin; how many runs stay. */
+/* Finds where the phases of each run begin. Returns the number of runs to keep. */
 static size_t lay_out_runs(struct tts_runs_room *room)
 {
     size_t stay = 0, next = 0;
@@ -160,7 +160,7 @@ static size_t lay_out_runs(struct tts_runs_room *room)
     return stay;
 }
 
-/* The next one: captures by their numbers, others as they came. */
+/* Returns the next entry: captures by number, other runs in the order of the file. */
 static struct tts_runs_entry *next_settled_entry(struct tts_runs_room *room)
 {
     struct tts_runs_entry *next = NULL;

@@ -1,5 +1,5 @@
-/* runs_room.h: runs while they are gathered, for the readers of runs.h. Phases of several
- * runs may come in turns. Caller's memory, all zero but for `alloc`; one thread. */
+/* runs_room.h: collects runs for the readers of runs.h. The phases of several runs may
+ * alternate. Caller's memory, all zero except `alloc`. One thread. */
 #pragma once
 
 #include "base/compiler.h"
@@ -7,10 +7,10 @@
 
 struct tts_runs_entry {
     struct tts_run run;
-    uint32_t capture; /* 0: it is none of a recording */
-    bool is_partial;  /* that was noted */
+    uint32_t capture; /* 0 if it is not a capture of a recording */
+    bool is_partial;  /* a note says so */
     bool is_settled;
-    size_t first; /* of its phases; known at the end */
+    size_t first; /* index of its first phase; known at the end */
 };
 
 struct tts_runs_phase {
@@ -27,36 +27,39 @@ struct tts_runs_room {
     uint64_t unlisted;
 };
 
-/* A run without phases so far, counted in `unlisted` where there are too many: then *out is
- * NULL. It stays where it is until the next is added. TTS_E_NOMEM. */
+/* Adds a run without phases. If there are too many, *out is NULL and `unlisted` counts the run.
+ * The entry stays in place until the next one is added. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_add(struct tts_runs_room *room,
                                            struct tts_runs_entry **out);
-/* The run of a capture, made when it is seen first; NULL as above. TTS_E_NOMEM. */
+/* Finds the run of a capture, which is added when it is first seen. *out may be NULL, see
+ * tts_runs_add(). TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_capture(struct tts_runs_room *room, uint32_t capture,
                                                struct tts_runs_entry **out);
-/* Its next phase. One too many is counted, and the run is cut off there. TTS_E_NOMEM. */
+/* Adds a phase to a run. If there are too many, the phase is counted and the run is cut off.
+ * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_add_phase(struct tts_runs_room *room,
                                                  struct tts_runs_entry *entry,
                                                  const struct tts_run_phase *phase);
 
-/* Copies all runs that tell something to *out, which may have none then; captures stand in
- * their order. Once. TTS_E_NOMEM. */
+/* Copies all runs that have figures to *out, captures in the order of their numbers. *out may
+ * be empty. Only once. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_settle(struct tts_runs_room *room,
                                               enum tts_runs_kind kind, struct tts_runs *out);
 void tts_runs_room_release(struct tts_runs_room *room);
 
-/* Overall peak and final usage, where the last phase tells them: of captures. */
+/* Sets the overall peak and the final usage of each capture from its last phase. */
 void tts_runs_total(struct tts_runs_room *room);
-/* Where there are several captures each is called by its number. */
+/* Names each capture by its number if there are several. */
 void tts_runs_name_captures(struct tts_runs_room *room);
 
-/* What is wrong with a run; what is too much is counted. */
+/* Adds a note to a run. Only counts the note if there is no room. */
 void tts_runs_note(struct tts_run *run, uint64_t line, const char *format, ...)
     TTS_PRINTF(3, 4);
-/* The same of a phase that a follower told (follow.h). */
+/* Notes that a phase from a follower (follow.h) is partial or was not ended. */
 void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is_partial);
-/* At most TTS_RUN_NAME_MAX - 1 bytes of it. */
+/* Copies at most TTS_RUN_NAME_MAX - 1 bytes of the name. */
 void tts_runs_put_name(char out[TTS_RUN_NAME_MAX], const char *text, size_t len);
 
-/* The name of the file at a path, without what compressors put behind it; "-" has none. */
+/* Names the run after the file at a path, without the suffix of a compressor. "-" gives no
+ * name. */
 void tts_runs_put_file(struct tts_run *run, const char *path);
