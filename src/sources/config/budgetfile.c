@@ -13,16 +13,16 @@
 
 enum { SECTION_OVERALL = TTS_YAMLMAP_TOP + 1, SECTION_PHASES, SECTION_PHASE };
 
-/* LIMIT is last: the rules follow the keys of the top in the table. */
+/* KEY_LIMIT is last: in the table the rules follow the keys of the file itself. */
 enum { KEY_DEVICE, KEY_DEVICE_MEMORY, KEY_BASELINE, KEY_OVERALL, KEY_PHASES, KEY_LIMIT };
 
 enum { ROWS = KEY_LIMIT + TTS_BUDGET_RULES };
 
 struct budget_reader {
     struct tts_budget *out;
-    char section[TTS_YAMLMAP_QUOTE_MAX + 1]; /* the map of limits that is read */
-    size_t section_begin;                    /* limits before it */
-    uint32_t key_lines[KEY_LIMIT];           /* 0: not seen */
+    char section[TTS_YAMLMAP_QUOTE_MAX + 1]; /* name of the map of limits that is being read */
+    size_t section_begin;                    /* number of limits before this map */
+    uint32_t key_lines[KEY_LIMIT];           /* 0 if not seen */
 };
 
 static struct budget_reader *budget_reader_of(struct tts_yamlmap *map)
@@ -30,7 +30,7 @@ static struct budget_reader *budget_reader_of(struct tts_yamlmap *map)
     return map->ctx;
 }
 
-/* Refuses a token: `what` is the place, `wanted` is what should be there. */
+/* Refuses a token. `what` names the place, `wanted` the expected value. */
 static enum tts_status refuse_budget_token(struct tts_yamlmap *map,
                                            const struct tts_yaml_token *token, const char *what,
                                            const char *wanted)
@@ -62,7 +62,7 @@ static const char *quote_budget_name(const char *name, char out[TTS_YAMLMAP_QUOT
 
 /* --- values ----------------------------------------------------------------------------- */
 
-/* Reads a path, or the name of a device. */
+/* Reads a path or the name of a device. */
 static enum tts_status read_device_path(struct tts_yamlmap *map,
                                         const struct tts_yamlmap_row *row,
                                         const struct tts_yaml_token *token)
@@ -117,7 +117,7 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     size_t len = strlen(number);
     uint64_t amount;
     enum tts_status status;
-    if (is_growth && !is_limit_digit(number[0])) /* no second sign */
+    if (is_growth && !is_limit_digit(number[0])) /* a second sign is not allowed */
         return TTS_E_SYNTAX;
     bool is_share = len > 0 && number[len - 1] == '%';
     if (is_share) {
@@ -189,13 +189,13 @@ static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml
                                 token->text, limit_error(status),
                                 wanted_limit(limit->rule, token->text));
     limit->line = token->line;
-    assert(out->limit_count < TTS_BUDGET_LIMITS_MAX); /* no key or unit comes twice */
+    assert(out->limit_count < TTS_BUDGET_LIMITS_MAX); /* no key or unit occurs twice */
     out->limits[out->limit_count++] = *limit;
     return TTS_OK;
 }
 
-/* Reads a list that has begun. Each limit has another unit: two of one unit are one too many.
- */
+/* Reads the rest of a list. Every limit in a list has a different unit, so a list with the same
+ * unit twice is too long. */
 static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_limit *limit)
 {
     const struct tts_budget *out = budget_reader_of(map)->out;
@@ -366,7 +366,7 @@ static enum tts_status check_budget(const struct budget_reader *reader, struct t
     return tts_yaml_at_line(err, device > memory ? device : memory, TTS_E_INVALID);
 }
 
-/* Does a line begin with blanks, one of which is a tab? */
+/* Returns true if the line begins with blanks and one of them is a tab. */
 static bool has_tab_indent(const char *text, size_t len, uint32_t line)
 {
     size_t at = 0;
@@ -408,7 +408,7 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
     enum tts_status status = tts_yamlmap_read(&form, &reader, text, len, err);
     if (status == TTS_OK)
         status = check_budget(&reader, err);
-    /* libyaml has no words for a tab. */
+    /* The message of libyaml does not mention the tab. */
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
         has_tab_indent(text, len, err->line)) {
         uint32_t line = err->line;

@@ -8,22 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Facts are keys by their own number; two keys more are no facts. */
+/* The number of a fact is its key. The two other keys are not facts. */
 enum { KEY_DEVICE = TTS_FACTS, KEY_PRESET, KEYS };
 enum { VALUE_MAX = 63 };
 
-/* The values in the order of the file, as a fact may depend on those before it. */
+/* The values in the order of the file, because a fact may depend on earlier ones. */
 struct device_entries {
     struct device_entry {
         const char *key;
         int number;
-        uint32_t line; /* of the value */
+        uint32_t line; /* line of the value */
         char value[VALUE_MAX + 1];
     } list[KEYS];
     size_t count;
 };
 
-/* `what` is the place of the token, as a message begins. */
+/* Refuses a token. `what` names the place and begins the message. */
 static enum tts_status refuse_device_token(struct tts_yamlmap *map,
                                            const struct tts_yaml_token *token, const char *what)
 {
@@ -71,7 +71,7 @@ static enum tts_status keep_device_entry(struct tts_yamlmap *map,
     if (strlen(token->text) > VALUE_MAX || token->unprintable)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
                                 "%s is not a short text of printable ASCII", what);
-    assert(entries->count < KEYS); /* no key comes twice */
+    assert(entries->count < KEYS); /* no key occurs twice */
     struct device_entry *entry = &entries->list[entries->count++];
     *entry = (struct device_entry){.key = row->key, .number = row->target, .line = token->line};
     memcpy(entry->value, token->text, sizeof entry->value);
@@ -124,7 +124,7 @@ static enum tts_status build_file_chip(const struct device_entries *entries,
     }
     if (status != TTS_OK)
         return status;
-    /* A chip may be wrong until its last line. */
+    /* Only the complete chip is checked, because a chip may be invalid before the last line. */
     status = tts_yaml_at_line(err, line, tts_chip_check(&chip, err));
     if (status == TTS_OK)
         *out = chip;

@@ -30,7 +30,8 @@ static const struct name {
 };
 static_assert(sizeof names / sizeof names[0] == TTS_HF_KEYS, "each key has its name");
 
-/* What is neither null, nor false, nor a number up to `usual`, makes the model of a kind. */
+/* Keys that make the model a special kind, unless the value is null, false, or a number up to
+ * `usual`. */
 static const struct sign {
     const char *name;
     enum tts_hf_kind kind;
@@ -48,11 +49,11 @@ static const struct sign {
 };
 enum { SIGNS = sizeof signs / sizeof signs[0] };
 
-/* One object: the top of the file, or its text_config. */
+/* One object: the whole file, or its text_config. */
 struct level {
     struct tts_hf_value values[TTS_HF_KEYS];
     char model_type[TTS_HFCONFIG_TEXT_MAX];
-    uint32_t sign_lines[SIGNS]; /* 0: not there */
+    uint32_t sign_lines[SIGNS]; /* 0 if the key is absent */
     uint32_t quantization_line;
     char quantization[TTS_HFCONFIG_TEXT_MAX];
 };
@@ -61,7 +62,7 @@ struct reader {
     struct tts_jsonpull *json;
     struct tts_error *err;
     struct level top, text;
-    struct level *level; /* that is being read */
+    struct level *level; /* the object that is being read */
 };
 
 const char *tts_hf_key_name(enum tts_hf_key key)
@@ -113,7 +114,7 @@ static enum tts_status fail_config_value(struct reader *r, enum tts_status statu
     return tts_jsonpull_at(r->json, r->err, status);
 }
 
-/* Some programs write 4096 as 4096.0. */
+/* Returns the length without ".0": some programs write 4096 as 4096.0. */
 static size_t without_zero_fraction(const char *text, size_t len)
 {
     const char *point = memchr(text, '.', len);
@@ -154,7 +155,7 @@ static uint32_t config_line(struct reader *r)
     return line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
 }
 
-/* A key that stands twice counts as it stands last. */
+/* Reads the value of a known key. If a key occurs twice, the last value counts. */
 static enum tts_status read_named_number(struct reader *r, const struct name *name)
 {
     struct tts_jsonpull_token token;
@@ -200,7 +201,7 @@ static bool is_config_key(const char *key, size_t len, const char *name)
     return strlen(name) == len && memcmp(key, name, len) == 0;
 }
 
-/* A value that is not a text leaves `out` as it is. */
+/* Reads a text. Any other value leaves `out` unchanged. */
 static enum tts_status read_config_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MAX])
 {
     struct tts_jsonpull_token token;
@@ -242,7 +243,7 @@ static enum tts_status read_quantization(struct reader *r)
 
 /* ---- objects ---- */
 
-/* From here on keys are those of the text part, until its object ends. */
+/* Enters the text_config. Until its end all keys belong to it. */
 static enum tts_status enter_text_config(struct reader *r)
 {
     struct tts_jsonpull_token token;
@@ -271,7 +272,7 @@ static enum tts_status read_config_pair(struct reader *r, const char *key, size_
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* The rest of the object that is open. */
+/* Reads the rest of the open object. */
 static enum tts_status read_config_object(struct reader *r)
 {
     r->level = &r->top;
@@ -309,7 +310,7 @@ static enum tts_status read_config_document(struct reader *r)
     return status == TTS_OK ? tts_jsonpull_next(r->json, &token, r->err) : status;
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 static void take_config_level(const struct level *level, struct tts_hfconfig *out)
 {
@@ -318,7 +319,8 @@ static void take_config_level(const struct level *level, struct tts_hfconfig *ou
             out->values[key] = level->values[key];
 }
 
-/* GPT2's names say nothing where the usual ones are there too. */
+/* Finds the kind of the model. The names of GPT2 do not count if the usual names are there
+ * too. */
 static void take_config_kind(const struct level *level, struct tts_hfconfig *out)
 {
     bool has_size = out->values[TTS_HF_HIDDEN_SIZE].is_set;
@@ -343,7 +345,8 @@ enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts
     return TTS_OK;
 }
 
-/* The text part is another model than the whole: its type counts where its sizes do. */
+/* Combines the whole file and its text_config. The text_config describes another model than the
+ * whole, so its type counts if its sizes do. */
 static struct tts_hfconfig combine_levels(const struct reader *r)
 {
     struct tts_hfconfig config = {0};

@@ -31,19 +31,19 @@ enum train_section {
 };
 
 enum train_type {
-    TYPE_NUMBER, /* values that are kept: the target is an offset in struct tts_trainfile */
+    TYPE_NUMBER, /* values that are kept; the target is an offset in struct tts_trainfile */
     TYPE_BOOL,
     TYPE_REAL,
     TYPE_TEXT,
-    TYPE_PASS,     /* it changes no memory */
-    TYPE_ENTER,    /* a section: the target */
+    TYPE_PASS,     /* has no influence on memory */
+    TYPE_ENTER,    /* a section; the target is its number */
     TYPE_MESH,     /* two numbers */
-    TYPE_LORA,     /* the rest say of what kind the run is, by being there, */
-    TYPE_PIPELINE, /* not null and not false */
+    TYPE_LORA,     /* the following show by their presence that the run is of a special kind: */
+    TYPE_PIPELINE, /* any value except null and false */
     TYPE_EXPERTS,
-    TYPE_EXPERT_AXIS, /* the same; -1 is none */
+    TYPE_EXPERT_AXIS, /* any value except null, false and -1 */
     TYPE_GRPO,
-    TYPE_MLP, /* a section of another model */
+    TYPE_MLP, /* the section of another kind of model */
 };
 
 #define KEPT(field, section, name, type)                                                       \
@@ -57,7 +57,8 @@ enum train_type {
         name, SECTION_##section, TYPE_##type, 0                                                \
     }
 
-/* Those of the parsers and of the files that come with tt-train, January and August 2026. */
+/* The keys in the parsers of tt-train and in the files that come with it, from January and
+ * August 2026. */
 static const struct tts_yamlmap_row rows[] = {
     ENTER(TOP, "training_config", TRAINING),
     ENTER(TOP, "device_config", DEVICE),
@@ -81,7 +82,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "learning_rate", PASS),
     OF(TRAINING, "lr", PASS),
     OF(TRAINING, "weight_decay", PASS),
-    OF(TRAINING, "momentum", PASS), /* of the MNIST example alone */
+    OF(TRAINING, "momentum", PASS), /* used only by the MNIST example */
     OF(TRAINING, "beta1", PASS),
     OF(TRAINING, "beta2", PASS),
     OF(TRAINING, "eps", PASS),
@@ -93,7 +94,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "lr_schedule_steps", PASS),
     OF(TRAINING, "tokenizer_path", PASS),
     OF(TRAINING, "model_path", PASS),
-    OF(TRAINING, "model_type", PASS), /* no parser asks for it there */
+    OF(TRAINING, "model_type", PASS), /* no parser reads it here */
     OF(TRAINING, "model_id", PASS),
     OF(TRAINING, "checkpoint_dir", PASS),
     OF(TRAINING, "eval_every", PASS),
@@ -103,7 +104,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "validation_batch_size", PASS),
     OF(TRAINING, "weight_sync_every", PASS),
     OF(TRAINING, "grpo_config", GRPO),
-    OF(TRAINING, "multihost_config", PIPELINE), /* the path of a file that has one */
+    OF(TRAINING, "multihost_config", PIPELINE), /* the path of a file with that section */
     OF(TRAINING, "lora_config", LORA),
     OF(TRAINING, "lora", LORA),
     OF(TRAINING, "use_lora", LORA),
@@ -135,10 +136,11 @@ static const struct tts_yamlmap_row rows[] = {
     ENTER(MODEL, "rope_scaling", ROPE),
     OF(MODEL, "theta", PASS),
     OF(MODEL, "model_path", PASS),
-    OF(MODEL, "attention_bias", PASS), /* of Qwen3; from here to the experts, of DeepSeek */
+    OF(MODEL, "attention_bias",
+       PASS), /* this one is for Qwen3; the following, up to the experts, are for DeepSeek */
     OF(MODEL, "inter_dim", PASS),
     OF(MODEL, "n_dense_layers", PASS),
-    OF(MODEL, "q_lora_rank", PASS), /* a way of attention, no adapter */
+    OF(MODEL, "q_lora_rank", PASS), /* a form of attention, not an adapter */
     OF(MODEL, "kv_lora_rank", PASS),
     OF(MODEL, "qk_nope_head_dim", PASS),
     OF(MODEL, "qk_rope_head_dim", PASS),
@@ -223,7 +225,7 @@ static bool is_null_token(const struct tts_yaml_token *token)
            is_any_word(token->text, words, sizeof words / sizeof words[0]);
 }
 
-/* Neither null nor false nor 0 nor nothing at all: the value is meant to be there. */
+/* Returns true if the value is meant to be set: not null, false, 0 or empty. */
 static bool is_meant_token(const struct tts_yaml_token *token)
 {
     if (token->kind != TTS_YAML_SCALAR)
@@ -232,7 +234,7 @@ static bool is_meant_token(const struct tts_yaml_token *token)
            strcmp(token->text, "0") != 0;
 }
 
-/* "'name' must be <what>, and is <the token>". */
+/* Fails with "'name' must be <what>, and is <the token>". */
 static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_status status,
                                           const char *name, const char *what,
                                           const struct tts_yaml_token *token)
@@ -246,8 +248,8 @@ static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_stat
                             what, TTS_YAMLMAP_QUOTE_MAX, token->text, cut ? "..." : "");
 }
 
-/* YAML lets an underscore stand between digits. False: not digits, or more than 64 bits have.
- */
+/* Copies a number without the underscores that YAML allows between digits. Returns false if
+ * other characters occur, or more digits than 64 bits have. */
 static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
 {
     size_t len = 0;
@@ -262,7 +264,8 @@ static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
     return true;
 }
 
-/* "010" is 8 to programs that read YAML 1.1, and 10 to those who write it. */
+/* Parses a number. Refuses "010": it is 8 to programs that read YAML 1.1, but its author means
+ * 10. */
 static enum tts_status parse_train_number(const char *text, uint64_t *out)
 {
     char digits[DIGITS_MAX + 1];
@@ -277,9 +280,10 @@ static enum tts_status parse_train_number(const char *text, uint64_t *out)
     return tts_number_parse(digits, len, out);
 }
 
-enum { EXPONENT_MAX = 1000 }; /* more than the digits of any scalar */
+enum { EXPONENT_MAX = 1000 }; /* more than the number of digits of any scalar */
 
-/* How many; *first is where the first is that is not 0, and stays where there is none. */
+/* Returns the number of digits. Sets *first to the index of the first digit that is not 0;
+ * leaves it unchanged if there is none. */
 static size_t count_real_digits(const char *text, size_t *first)
 {
     size_t count = 0;
@@ -292,7 +296,7 @@ static size_t count_real_digits(const char *text, size_t *first)
     return count;
 }
 
-/* Reads past "e-3"; what is too large to matter is cut. */
+/* Parses "e-3" and moves *text past it. An exponent that is too large to matter is limited. */
 static enum tts_status parse_exponent(const char **text, int *out)
 {
     const char *at = *text;
@@ -310,7 +314,7 @@ static enum tts_status parse_exponent(const char **text, int *out)
     return TTS_OK;
 }
 
-/* Digits with a point among or around them, then perhaps an exponent; below 1. */
+/* Parses a real number below 1: digits, perhaps with a point, and perhaps an exponent. */
 static enum tts_status parse_real(const char *text, uint64_t *out)
 {
     bool is_negative = text[0] == '-';
@@ -326,7 +330,7 @@ static enum tts_status parse_real(const char *text, uint64_t *out)
     if (whole + part == 0 || parse_exponent(&text, &exponent) != TTS_OK || *text != '\0')
         return TTS_E_SYNTAX;
     bool is_any = first != SIZE_MAX || first_part != SIZE_MAX;
-    /* As 0.d... times ten to this. */
+    /* The exponent of the value when written as 0.d.... */
     int power = exponent + (first != SIZE_MAX        ? (int)(whole - first)
                             : first_part != SIZE_MAX ? -(int)first_part
                                                      : 0);
@@ -381,7 +385,8 @@ static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name
     return TTS_OK;
 }
 
-/* An empty text is as null: it has no length that could be wrong. */
+/* Returns true for a null. An empty text counts as null too: it has no length that could be
+ * wrong. */
 static bool is_absent_value(const struct tts_yamlmap_row *row,
                             const struct tts_yaml_token *token)
 {
@@ -389,16 +394,17 @@ static bool is_absent_value(const struct tts_yamlmap_row *row,
                                     token->kind == TTS_YAML_SCALAR && !token->text[0]);
 }
 
-/* ---- what is passed over ---- */
+/* ---- skipped values ---- */
 
-enum { DEPTH_MAX = 64 }; /* of what is passed over */
+enum { DEPTH_MAX = 64 }; /* maximum depth of a skipped value */
 
 static bool is_ascii_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* "use_lora", "useLora", "qlora"; but not "exploration". */
+/* Returns true if the word "lora" begins at `at`: in "use_lora", "useLora" and "qlora", but not
+ * in "exploration". */
 static bool begins_lora_word(const char *name, const char *at)
 {
     if (at == name || !is_ascii_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
@@ -406,8 +412,8 @@ static bool begins_lora_word(const char *name, const char *at)
     return *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
 }
 
-/* Does a key speak of adapters: "lora_rank", "use_peft"? The ranks of DeepSeek's attention do
- * not. */
+/* Returns true if a key is about adapters: "lora_rank", "use_peft". The ranks in DeepSeek's
+ * attention are not. */
 static bool is_lora_key(const char *name)
 {
     if (strcmp(name, "q_lora_rank") == 0 || strcmp(name, "kv_lora_rank") == 0)
@@ -419,7 +425,7 @@ static bool is_lora_key(const char *name)
     return false;
 }
 
-/* Which scalars are keys: bits by depth, the innermost lowest. */
+/* Tells which scalars are keys: one bit for each depth, the innermost lowest. */
 struct nest {
     uint64_t is_map, is_value_next;
     unsigned depth;
@@ -430,7 +436,7 @@ static bool opens_nest(const struct tts_yaml_token *token)
     return token->kind == TTS_YAML_MAP || token->kind == TTS_YAML_LIST;
 }
 
-/* Told of every token in its order: is this one a key? */
+/* Takes every token in order. Returns true if this token is a key. */
 static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
 {
     if (token->kind == TTS_YAML_MAP_END || token->kind == TTS_YAML_LIST_END) {
@@ -449,19 +455,19 @@ static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
     return is_key && token->kind == TTS_YAML_SCALAR;
 }
 
-/* Passes over the rest of a value whose first token is known. *lora_line is the line of the
- * first key of adapters in it that is meant; 0: there is none. An alias is not followed: its
- * value was looked at where its anchor stands. */
+/* Skips the rest of a value whose first token is known. *lora_line is the line of the first
+ * adapter key in it that is meant to be set, 0 if there is none. An alias is not followed,
+ * because its value was examined at its anchor. */
 static enum tts_status find_lora_key(struct tts_yamlmap *map,
                                      const struct tts_yaml_token *first, uint32_t *lora_line)
 {
     struct nest nest = {0};
-    uint32_t key_line = 0; /* of a key of adapters whose value comes next */
+    uint32_t key_line = 0; /* line of an adapter key whose value comes next */
     *lora_line = 0;
     nest_next(&nest, first);
     while (nest.depth > 0) {
         struct tts_yaml_token token;
-        /* Whether a key of adapters is meant depends on the value of an alias. */
+        /* The value of an adapter key may be an alias, so the alias is followed here. */
         enum tts_status status =
             key_line > 0 ? tts_yamlmap_next(map, &token) : tts_yamlmap_raw(map, &token);
         if (status != TTS_OK)
@@ -479,13 +485,13 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
 
 /* ---- a file ---- */
 
-/* A file is read once, into two results: all of it, and all but its transformer_config, which
- * does not count if the file names a model file. */
+/* A file is read once, with two results: `all` of it, and the `rest` without
+ * transformer_config, which does not count if the file names a model file. */
 struct train_reader {
     unsigned file;
-    bool only_model; /* other sections are passed over, except multihost_config */
+    bool only_model; /* other sections are skipped, except multihost_config */
     struct tts_trainfile *all, *rest;
-    uint32_t training_line, model_line, mlp_line; /* of the section's name; 0: not there */
+    uint32_t training_line, model_line, mlp_line; /* lines of the section names; 0 if absent */
 };
 
 /* Returns the i-th result that the current section counts in, or NULL. */
@@ -497,7 +503,7 @@ static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i
     return i == 1 && !tts_yamlmap_is_in(map, SECTION_MODEL) ? reader->rest : NULL;
 }
 
-/* Keeps the first place. */
+/* Keeps the first place only. */
 static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
                             uint32_t line)
 {
@@ -508,7 +514,7 @@ static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint
     }
 }
 
-/* A key of adapters counts wherever it stands. */
+/* Records an adapter key, which counts in every section. */
 static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
 {
     const struct train_reader *reader = map->ctx;
@@ -516,7 +522,7 @@ static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
     put_train_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
 }
 
-/* Notes that the run is of the kind of `type`. */
+/* Records that the run is of the kind that `type` shows. */
 static void flag_model_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
 {
     struct tts_trainfile *out;
@@ -565,9 +571,9 @@ static void count_unknown_key(const struct tts_yamlmap *map, const struct tts_ya
     }
 }
 
-/* A key that is nearly a known one is a slip that would change the answer. Any other key, and
- * a key of adapters, is of a program that we do not know. A key with an anchor holds values
- * for others: nothing that could be missed. */
+/* Handles an unknown key. A key that is nearly a known one is a mistake that would change the
+ * result. Any other key, and an adapter key, belongs to a program that is not known here. A key
+ * with an anchor only holds values for other keys, so nothing can be missed. */
 static enum tts_status read_train_unknown(struct tts_yamlmap *map,
                                           const struct tts_yaml_token *key, const char *best)
 {
@@ -693,7 +699,7 @@ static enum tts_status read_train_value(struct tts_yamlmap *map,
         return enter_train_section(map, row, token);
     if (type == TYPE_MESH)
         return read_mesh_shape(map, row->key, token);
-    if (type == TYPE_EXPERT_AXIS) /* 0 is an axis */
+    if (type == TYPE_EXPERT_AXIS) /* 0 is a valid axis */
         is_kind = token->kind != TTS_YAML_SCALAR ||
                   (!is_null_token(token) && token->text[0] && strcmp(token->text, "-1") != 0);
     if (type == TYPE_MLP && is_kind)
@@ -726,8 +732,8 @@ static enum tts_status refuse_train_place(struct tts_yamlmap *map,
         map->err, token->kind == TTS_YAML_LIST ? "it is a list" : "it is text", token->line);
 }
 
-/* Checks that the file has a section of a model or of training. A file with a mlp_config and
- * no transformer_config is of a model that is not modelled. */
+/* Checks that the file has a model section or a training section. A file with mlp_config and
+ * without transformer_config is a model that is not supported. */
 static enum tts_status check_sections(struct train_reader *reader, struct tts_error *err)
 {
     if (reader->mlp_line > 0 && reader->model_line == 0) {
@@ -747,7 +753,7 @@ static enum tts_status check_sections(struct train_reader *reader, struct tts_er
     return is_neither ? expect_sections(err, "not a configuration", 1) : TTS_OK;
 }
 
-/* Results may be half written after a failure. */
+/* After a failure the results may be incomplete. */
 static enum tts_status read_train_file(struct train_reader *reader, const char *text,
                                        size_t len, struct tts_error *err)
 {
@@ -783,7 +789,8 @@ static bool is_name_char(char c, bool is_first)
            (c >= '0' && c <= '9' && !is_first);
 }
 
-/* The length of "$NAME" or "${NAME}" at `text`, and its name; 0: there is none. */
+/* Returns the length of "$NAME" or "${NAME}" at `text` and copies the name; 0 if there is
+ * none. */
 static size_t find_variable(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
 {
     bool in_braces = text[0] == '$' && text[1] == '{';
@@ -800,7 +807,7 @@ static size_t find_variable(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
     return begin + len + in_braces;
 }
 
-/* Appends; false: too long. */
+/* Appends text. Returns false if the result is too long. */
 static bool append_expanded(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const char *text,
                             size_t text_len)
 {
@@ -812,7 +819,7 @@ static bool append_expanded(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const
     return true;
 }
 
-/* Variables that are not set stay as they stand. */
+/* Replaces variables. A variable that is not set stays as it is. */
 static bool expand_variables(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     size_t len = 0;
@@ -829,8 +836,8 @@ static bool expand_variables(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
     return true;
 }
 
-/* Whether the parts, one behind the other, are a file; *out is then its path. Too long a path
- * is none that can be opened. */
+/* Returns true if the parts together are the path of a file, and copies the path to *out. A
+ * path that is too long cannot be opened. */
 static bool path_exists(const char *dir, const char *between, const char *path,
                         char out[TTS_TRAINFILE_TEXT_MAX])
 {
@@ -848,7 +855,8 @@ static const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What stands behind the last "model_configs/": model files have directories of their own. */
+/* Returns the part after the last "model_configs/", because model files have directories of
+ * their own. */
 static const char *is_below_models(const char *path)
 {
     static const char models[] = "model_configs/";
@@ -858,7 +866,7 @@ static const char *is_below_models(const char *path)
     return below == path ? path_base_name(path) : below;
 }
 
-/* The directory of a path with its slash; "" is the current one. */
+/* Copies the directory of a path with its slash; "" is the current directory. */
 static void path_directory(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     size_t len = (size_t)(path_base_name(path) - path);
@@ -867,7 +875,8 @@ static void path_directory(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
     out[len] = '\0';
 }
 
-/* Users copy files out of the tree, so a path may only be right in its last part. */
+/* Finds a model file. Users copy files out of the tree, so perhaps only the last part of the
+ * path is right. */
 static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     static const char *const above[] = {"../", "../../"};
@@ -886,8 +895,8 @@ static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAI
     return false;
 }
 
-/* Finds the model file that `named` means in the file `beside` ("-": none). TTS_E_NOT_FOUND: it
- * is nowhere, and `missing` is its path. TTS_E_RANGE: too long. err has no line. */
+/* Finds the model file that the file `beside` ("-": no file) calls `named`. TTS_E_NOT_FOUND:
+ * there is no such file, and `missing` is its path. TTS_E_RANGE: too long. err has no line. */
 static enum tts_status find_named_model(const char *named, const char *beside,
                                         char out[TTS_TRAINFILE_TEXT_MAX],
                                         char missing[TTS_TRAINFILE_TEXT_MAX],
@@ -911,7 +920,7 @@ static enum tts_status find_named_model(const char *named, const char *beside,
 
 struct train_load {
     struct tts_trainfile out, rest;
-    const struct tts_textfile *text; /* of the file that was asked for */
+    const struct tts_textfile *text; /* the text of the requested file */
     struct tts_textfile training, model;
     struct train_reader reader;
 };
@@ -926,7 +935,7 @@ static enum tts_status keep_model_path(struct train_load *load, const char *path
     return TTS_OK;
 }
 
-/* The file that was read as a training file is a model file. */
+/* Marks all values as read from a model file, because the file turned out to be one. */
 static void mark_as_model_file(struct tts_trainfile *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -961,7 +970,7 @@ static enum tts_status load_train_model(struct train_load *load, struct tts_erro
                : status;
 }
 
-/* Returns true if the run is refused, whatever its model. */
+/* Returns true if the run is refused, whatever its model is. */
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||
@@ -989,7 +998,7 @@ static enum tts_status load_train_files(struct train_load *load, const char *pat
         mark_as_model_file(out);
         return TTS_OK;
     }
-    if (out->model_config.is_set) { /* it counts more than a transformer_config */
+    if (out->model_config.is_set) { /* a model file counts more than a transformer_config */
         memcpy(load->rest.paths, out->paths, sizeof out->paths);
         *out = load->rest;
         return load_train_model(load, err);

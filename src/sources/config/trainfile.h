@@ -1,6 +1,6 @@
-/* trainfile.h: the training and model configurations of tt-train, as they stand in their YAML
- * files (docs/design/train-config.md). Values keep the file and the line they come from;
- * nothing is defaulted here. */
+/* trainfile.h: the values in the training and model configurations of tt-train
+ * (docs/design/train-config.md). Each value keeps its file and line. No defaults are filled in
+ * here. */
 #pragma once
 
 #include "ttscope/status.h"
@@ -50,18 +50,18 @@
 enum {
     TTS_TRAINFILE_TEXT_MAX = 512,
     TTS_TRAINFILE_MAX_BYTES = 1 << 20,
-    TTS_TRAINFILE_UNKNOWN = 3, /* keys that are not known: as many are named */
+    TTS_TRAINFILE_UNKNOWN = 3, /* number of unknown keys whose names are kept */
 };
 
 struct tts_textfile;
 
 struct tts_trainfile_value {
     bool is_set;
-    const char *key;                   /* its name in the file; NULL: not set */
-    uint8_t file;                      /* index in tts_trainfile.paths */
-    uint32_t line;                     /* of the value */
-    uint64_t number;                   /* NUMBER; BOOL: 0 or 1; REAL: whether it is not 0 */
-    char text[TTS_TRAINFILE_TEXT_MAX]; /* TEXT, terminated, as it stands */
+    const char *key; /* its name in the file; NULL if it is not set */
+    uint8_t file;    /* index in tts_trainfile.paths */
+    uint32_t line;   /* line of the value */
+    uint64_t number; /* NUMBER; BOOL: 0 or 1; REAL: 0 if the value is 0, else 1 */
+    char text[TTS_TRAINFILE_TEXT_MAX]; /* TEXT, terminated, as in the file */
 };
 
 enum { TTS_TRAINFILE_TRAINING, TTS_TRAINFILE_MODEL, TTS_TRAINFILE_FILES };
@@ -70,40 +70,43 @@ struct tts_trainfile {
 #define TTS_TRAINFILE_FIELD(field, section, name, type) struct tts_trainfile_value field;
     TTS_TRAINFILE_KEYS(TTS_TRAINFILE_FIELD)
 #undef TTS_TRAINFILE_FIELD
-    uint64_t mesh_shape[2]; /* device_config; 0 0: not there */
+    uint64_t mesh_shape[2]; /* of device_config; 0 0 if absent */
     uint32_t mesh_line;
-    /* Sections that are there and say that the run is of a kind not modelled: lines, 0: no. */
+    /* Lines of sections that show a kind of run that is not supported; 0 if absent. */
     uint32_t lora_line, pipeline_line, moe_line, grpo_line, mlp_line;
     uint8_t lora_file, pipeline_file, moe_file, grpo_file, mlp_file;
-    /* Keys that nothing known is near to: passed over, to be told. The first of them, and
-     * where the very first stands. */
+    /* Keys that are skipped and reported because no known key is near them: their number, the
+     * names of the first ones, and the place of the first one. */
     uint64_t unknown_keys;
     char unknown_names[TTS_TRAINFILE_UNKNOWN][64];
     uint32_t unknown_line;
     uint8_t unknown_file;
-    /* "" where there is none: a model file alone has no training file. What messages name. */
+    /* The paths, for messages. "" if there is no such file: a model file alone has no training
+     * file. */
     char paths[TTS_TRAINFILE_FILES][TTS_TRAINFILE_TEXT_MAX];
-    /* After a failure: the model file that is nowhere, with its variables replaced; "": another
-     * reason. */
+    /* After a failure: the path of the model file that does not exist, with its variables
+     * replaced; "" for another failure. */
     char missing_model[TTS_TRAINFILE_TEXT_MAX];
 };
 
-/* Reads a training file and the model file that it names, or a model file alone (one with
+/* Loads a training file and the model file that it names, or a model file alone (with
  * `transformer_config`, without `training_config`). A training file that has its own
- * `transformer_config` and names no file is both; where it names one, the file counts. A run of
- * a kind not modelled (below) may have no model at all: its path is then "". "-" is standard
- * input; `text` is that of `path` where somebody has read it already, NULL: nobody. Some 20 KB;
- * caller's memory. TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key:
- * err names the nearest; a model file that is nowhere; no section of either kind), TTS_E_RANGE:
- * err->line is where, *bad_file the file: an index of paths, which alone are written in *out
- * when it fails, with missing_model, as far as known. TTS_E_IO, TTS_E_NOMEM: there is no line.
- */
+ * `transformer_config` and names no model file is both. If it names a model file, the model
+ * file counts. A run of a kind that is not supported (see the lines above) may have no model;
+ * then the path of the model is "".
+ * "-" is standard input. `text` is the content of `path` if it was already read, otherwise
+ * NULL. *out takes about 20 KB of the caller's memory.
+ * TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key: err names the nearest key; a model file that
+ * does not exist; no section of either kind), TTS_E_RANGE: err->line is the line and *bad_file
+ * the file, an index of paths. After a failure only the known paths and missing_model are
+ * written in *out. TTS_E_IO, TTS_E_NOMEM: there is no line. */
 TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path,
                                                  const struct tts_textfile *text,
                                                  struct tts_trainfile *out, unsigned *bad_file,
                                                  struct tts_error *err);
 
-/* One file from memory, into what is there; `file` is its index. Paths stay as they are. */
+/* Parses one file from memory and adds its values to *out. `file` is its index. The paths are
+ * unchanged. */
 TTS_NODISCARD enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
                                                   struct tts_trainfile *out,
                                                   struct tts_error *err);

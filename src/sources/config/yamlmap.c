@@ -1,10 +1,10 @@
-/* Tokens of the text, then tokens with aliases replaced by the values of their anchors, then
- * the map.
+/* Three layers: the tokens of the text, the tokens with each alias replaced by the value of its
+ * anchor, and the map.
  *
- * From the first anchor on, the tokens of the text are kept in a log, which the text's length
- * bounds. An alias is a range of the log. What aliases add is bounded, so that a few lines
- * cannot stand for billions of values: TTS_YAML_REPLAYED_MAX tokens in all, TTS_YAML_FRAMES_MAX
- * aliases inside each other. An anchor that holds its own alias is refused. */
+ * From the first anchor on, the tokens are kept in a log, whose size is limited by the length
+ * of the text. An alias is a range of the log. Limits keep a few lines of aliases from
+ * producing billions of values: TTS_YAML_REPLAYED_MAX tokens in all, and a nesting of
+ * TTS_YAML_FRAMES_MAX aliases. An anchor that contains its own alias is refused. */
 #include "sources/config/yamlmap.h"
 
 #include "base/error.h"
@@ -28,12 +28,12 @@ enum {
 
 struct tts_yaml {
     yaml_parser_t parser;
-    const char *text; /* borrowed, behind a byte order mark */
+    const char *text; /* borrowed; after a byte order mark */
     size_t len;
     uint32_t last_line;
 };
 
-/* A whole value in the log. */
+/* The range of a complete value in the log. */
 struct tts_yaml_range {
     size_t begin, end;
 };
@@ -41,9 +41,9 @@ struct tts_yaml_range {
 struct tts_yaml_entry {
     uint8_t kind; /* enum tts_yaml_kind */
     bool quoted, too_long;
-    uint16_t len; /* of a scalar: bytes from `at` */
+    uint16_t len; /* of a scalar: number of bytes from `at` on */
     uint32_t line;
-    size_t at;                    /* of a scalar: in refs->bytes */
+    size_t at;                    /* of a scalar: offset in refs->bytes */
     struct tts_yaml_range target; /* of an alias */
 };
 
@@ -52,27 +52,27 @@ struct tts_yaml_refs {
     const struct tts_alloc *alloc;
     struct tts_yaml_entry *log;
     size_t count, capacity;
-    char *bytes; /* of the scalars of the log */
+    char *bytes; /* the bytes of the scalars in the log */
     size_t byte_count, byte_capacity;
     struct tts_yaml_anchor {
         char name[TTS_YAML_ANCHOR_MAX + 1];
         struct tts_yaml_range range;
-        unsigned depth; /* of the text where it began */
+        unsigned depth; /* depth of the text at its beginning */
         bool is_open;   /* its value has not ended */
     } anchors[TTS_YAML_ANCHORS_MAX];
     size_t anchor_count;
-    unsigned depth; /* of the text */
-    bool is_kept;   /* tokens go to the log */
+    unsigned depth; /* depth of the text */
+    bool is_kept;   /* tokens are added to the log */
     struct tts_yaml_range frames[TTS_YAML_FRAMES_MAX];
     size_t frame_count;
     uint64_t replayed;
 };
 
-/* The maps of the '<<' of a section are read after its own keys, which count more. The map on
- * top of the stack is next. */
+/* A map of the file. The maps that '<<' merges into it are read after its own keys, which take
+ * precedence. The last map of the stack is the next. */
 struct tts_yamlmap_level {
     uint8_t section;
-    bool is_merged; /* its own keys are over */
+    bool is_merged; /* its own keys have all been read */
     uint32_t merge_line;
     struct tts_yaml_range merges[TTS_YAMLMAP_MERGES_MAX];
     size_t merge_count;
@@ -88,7 +88,8 @@ enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_
     return status;
 }
 
-/* Line ends are those of libyaml that a text editor knows too. */
+/* Returns the line of an offset. Of the line ends of libyaml only those count that text editors
+ * know too. */
 static uint32_t text_line(const char *text, size_t len, size_t offset)
 {
     uint32_t line = 1;
@@ -97,14 +98,15 @@ static uint32_t text_line(const char *text, size_t len, size_t offset)
     return line;
 }
 
-/* libyaml has the end of the text on a line of its own, even when there is none. */
+/* Returns the line of a mark. libyaml counts the end of the text as a line of its own, even if
+ * there is none. */
 static uint32_t mark_line(const struct tts_yaml *yaml, const yaml_mark_t *mark)
 {
     return mark->line < yaml->last_line ? (uint32_t)mark->line + 1 : yaml->last_line;
 }
 
-/* Where an error of libyaml is best looked for: a key without its colon and a quote without its
- * end are noticed far behind. */
+/* Returns the line of an error of libyaml. A missing colon and a missing quote are detected
+ * much later, so the line of their beginning is better. */
 static uint32_t problem_line(const struct tts_yaml *yaml)
 {
     const yaml_parser_t *parser = &yaml->parser;
@@ -128,7 +130,7 @@ static enum tts_status fail_yaml(const struct tts_yaml *yaml, struct tts_error *
     return tts_yaml_at_line(err, problem_line(yaml), TTS_E_SYNTAX);
 }
 
-/* Where libyaml ends a line and no editor shows it: NEL, LS, PS. NULL: nowhere. */
+/* Returns the first line end that libyaml knows but no editor shows (NEL, LS, PS), or NULL. */
 static const char *find_hidden_end(const char *text, size_t len)
 {
     static const char *const ends[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
@@ -141,7 +143,8 @@ static const char *find_hidden_end(const char *text, size_t len)
     return first;
 }
 
-/* UTF-8, with or without a byte order mark. TTS_E_SYNTAX: it holds a NUL byte. TTS_E_NOMEM. */
+/* Opens a text in UTF-8, with or without a byte order mark. TTS_E_SYNTAX: it holds a NUL byte
+ * or a hidden line end. TTS_E_NOMEM. */
 static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t len,
                                  struct tts_error *err)
 {
@@ -168,12 +171,13 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     if (!yaml_parser_initialize(&yaml->parser))
         return fail_yaml(yaml, err);
     yaml_parser_set_input_string(&yaml->parser, (const unsigned char *)yaml->text, yaml->len);
-    yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING); /* it would guess UTF-16 */
+    yaml_parser_set_encoding(&yaml->parser,
+                             YAML_UTF8_ENCODING); /* otherwise libyaml would guess UTF-16 */
     return TTS_OK;
 }
 
-/* Fills text, bytes, len and what is said of them: the bytes of a scalar, at most
- * TTS_YAML_SCALAR_MAX of them. */
+/* Fills text, bytes, len and the flags about them from the bytes of a scalar. Copies at most
+ * TTS_YAML_SCALAR_MAX bytes. */
 static void fill_scalar(struct tts_yaml_token *token, const char *bytes, size_t len)
 {
     token->len = len < TTS_YAML_SCALAR_MAX ? len : TTS_YAML_SCALAR_MAX;
@@ -195,7 +199,7 @@ static void copy_scalar(const yaml_event_t *event, struct tts_yaml_token *out)
     fill_scalar(out, (const char *)event->data.scalar.value, len);
 }
 
-/* Anchor and tag are NULL where there is none. */
+/* Copies the anchor and the tag, which may be NULL. */
 static void copy_anchor_and_tag(const yaml_char_t *anchor, const yaml_char_t *tag,
                                 struct tts_yaml_token *out)
 {
@@ -222,7 +226,7 @@ static enum tts_yaml_kind event_kind(yaml_event_type_t type)
     return kinds[type];
 }
 
-/* The event is copied, so that it can go at once. */
+/* Reads the next event and copies it, so that the event can be freed at once. */
 static enum tts_status read_yaml_event(struct tts_yaml *yaml, struct tts_yaml_token *out,
                                        struct tts_error *err)
 {
@@ -230,7 +234,7 @@ static enum tts_status read_yaml_event(struct tts_yaml *yaml, struct tts_yaml_to
     do {
         if (!yaml_parser_parse(&yaml->parser, &event))
             return fail_yaml(yaml, err);
-    } while (event.type == YAML_STREAM_START_EVENT); /* holds nothing */
+    } while (event.type == YAML_STREAM_START_EVENT); /* this event has no content */
     *out = (struct tts_yaml_token){.kind = event_kind(event.type),
                                    .line = mark_line(yaml, &event.start_mark)};
     if (event.type == YAML_SCALAR_EVENT) {
@@ -277,7 +281,7 @@ static bool closes_value(enum tts_yaml_kind kind)
 
 /* ---- anchors ---- */
 
-/* The latest of a name counts. */
+/* Returns the latest anchor with this name, or NULL. */
 static const struct tts_yaml_anchor *find_anchor(const struct tts_yaml_refs *refs,
                                                  const char *name)
 {
@@ -300,7 +304,7 @@ static enum tts_status open_anchor(struct tts_yaml_refs *refs,
     return TTS_OK;
 }
 
-/* The value that ends at the last entry of the log. */
+/* Closes the anchors of the value that ends at the last entry of the log. */
 static void close_anchors(struct tts_yaml_refs *refs)
 {
     for (size_t i = 0; i < refs->anchor_count; i++) {
@@ -366,7 +370,7 @@ static void fill_logged_token(const struct tts_yaml_refs *refs,
         fill_scalar(out, refs->bytes + entry->at, entry->len);
 }
 
-/* The end of the value that begins at `begin`. */
+/* Returns the end of the value that begins at `begin`. */
 static size_t logged_value_end(const struct tts_yaml_refs *refs, size_t begin)
 {
     size_t at = begin, depth = 0;
@@ -381,7 +385,7 @@ static size_t logged_value_end(const struct tts_yaml_refs *refs, size_t begin)
 
 /* ---- tokens ---- */
 
-/* Of the text; an alias sets *target. */
+/* Reads a token of the text. An alias sets *target. */
 static enum tts_status read_text_token(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
                                        struct tts_yaml_range *target, struct tts_error *err)
 {
@@ -448,8 +452,8 @@ static enum tts_status read_raw_token(struct tts_yaml_refs *refs, struct tts_yam
     return read_any_token(refs, out, &target, err);
 }
 
-/* Reads the next token; an alias is read as its value. TTS_E_SYNTAX: not YAML, a tag, or an
- * alias without an anchor. TTS_E_RANGE: past a limit above. TTS_E_NOMEM. */
+/* Reads the next token, with an alias replaced by its value. TTS_E_SYNTAX: not YAML, a tag, or
+ * an alias without an anchor. TTS_E_RANGE: above a limit. TTS_E_NOMEM. */
 static enum tts_status read_resolved_token(struct tts_yaml_refs *refs,
                                            struct tts_yaml_token *out, struct tts_error *err)
 {
@@ -466,7 +470,7 @@ static enum tts_status read_resolved_token(struct tts_yaml_refs *refs,
 
 /* ---- merge keys ---- */
 
-/* Reads one value, whole, and says where it is in the log. */
+/* Reads one complete value and returns its range in the log. */
 static enum tts_status read_whole_value(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
                                         uint32_t *line, struct tts_error *err)
 {
@@ -492,7 +496,7 @@ static enum tts_status read_whole_value(struct tts_yaml_refs *refs, struct tts_y
     return TTS_OK;
 }
 
-/* An alias of the log stands for its target. */
+/* Returns the range of a value in the log; for an alias the range of its target. */
 static struct tts_yaml_range logged_value(const struct tts_yaml_refs *refs, size_t begin)
 {
     const struct tts_yaml_entry *entry = &refs->log[begin];
@@ -501,9 +505,9 @@ static struct tts_yaml_range logged_value(const struct tts_yaml_refs *refs, size
     return (struct tts_yaml_range){begin, logged_value_end(refs, begin)};
 }
 
-/* Reads the value of a merge key: a map, or a list of maps. Fills `out` with the ranges of
- * these maps, in their order. TTS_E_SYNTAX: another value. TTS_E_RANGE: more than `max` maps.
- * Else as read_resolved_token(). */
+/* Reads the value of a merge key: a map or a list of maps. Fills `out` with the ranges of the
+ * maps in their order. TTS_E_SYNTAX: another value. TTS_E_RANGE: more than `max` maps. Other
+ * errors like read_resolved_token(). */
 static enum tts_status read_merge_maps(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
                                        size_t max, size_t *count, struct tts_error *err)
 {
@@ -528,8 +532,8 @@ static enum tts_status read_merge_maps(struct tts_yaml_refs *refs, struct tts_ya
     return TTS_OK;
 }
 
-/* Makes the pairs of such a map, and its end, the next tokens. TTS_E_RANGE: as above; the error
- * is at `line`. */
+/* Makes the pairs of a logged map, and its end, the next tokens. TTS_E_RANGE: aliases are
+ * nested too deeply; the error is at `line`. */
 static enum tts_status replay_map(struct tts_yaml_refs *refs, struct tts_yaml_range range,
                                   uint32_t line, struct tts_error *err)
 {
@@ -596,7 +600,7 @@ void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section)
             map->lines[i] = 0;
 }
 
-/* Of several maps the first counts most, so it goes on top. */
+/* Reads the maps of '<<'. The first map takes precedence, so it goes on top of the stack. */
 static enum tts_status read_yamlmap_merge(struct tts_yamlmap *map, uint32_t line)
 {
     struct tts_yamlmap_level *level = current_level(map);
@@ -667,7 +671,7 @@ find_row(const struct tts_yamlmap *map, const struct tts_yaml_token *token, cons
     return NULL;
 }
 
-/* Passes over the value of a merged key that the section has already. */
+/* Skips the value of a merged key that the section already has. */
 static enum tts_status pass_yamlmap_value(struct tts_yamlmap *map)
 {
     unsigned depth = 0;
@@ -711,7 +715,7 @@ static enum tts_status read_yamlmap_pair(struct tts_yamlmap *map,
 
 /* ---- the document ---- */
 
-/* Reads past the beginning of the map. */
+/* Reads the beginning of the document and of its map. */
 static enum tts_status open_yamlmap(struct tts_yamlmap *map)
 {
     bool has_refs = map->form->has_refs;
@@ -744,7 +748,7 @@ static enum tts_status read_yamlmap_levels(struct tts_yamlmap *map)
     return TTS_OK;
 }
 
-/* Nothing may follow the map. */
+/* Reads the end of the document. Nothing may follow the map. */
 static enum tts_status close_yamlmap(struct tts_yamlmap *map)
 {
     struct tts_yaml_token token;

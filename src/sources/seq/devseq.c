@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What can stand behind the operands, in canonical order. */
+/* The options that may follow the operands, in canonical order. */
 enum tts_devseq_option {
     TTS_DEVSEQ_TENSOR,
     TTS_DEVSEQ_SHAPE,
@@ -25,13 +25,13 @@ enum tts_devseq_option {
     TTS_DEVSEQ_OPTIONS,
 };
 
-/* What can stand behind '='. */
+/* The form of a result, after '='. */
 enum tts_devseq_shape {
     TTS_DEVSEQ_SAYS_NOTHING,
     TTS_DEVSEQ_SAYS_ADDRESS, /* ADDR, F, T ADDR, - */
     TTS_DEVSEQ_SAYS_PLACE,   /* ADDR */
     TTS_DEVSEQ_SAYS_OK,      /* ok, F */
-    TTS_DEVSEQ_SAYS_NUMBERS, /* as many as `numbers` */
+    TTS_DEVSEQ_SAYS_NUMBERS, /* as many numbers as `numbers` says */
     TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR, - */
 };
 
@@ -360,7 +360,7 @@ static enum tts_status fail_word(struct tts_scan *scan, struct tts_word word,
 
 /* --- small parts ------------------------------------------------------------------------ */
 
-/* Cuts off what stands before `mark`; without one, all of it, and false. */
+/* Cuts off the part before `mark`. Without a mark cuts off everything and returns false. */
 static bool cut_word(struct tts_word *rest, char mark, struct tts_word *out)
 {
     const char *at = rest->len > 0 ? memchr(rest->text, mark, rest->len) : NULL;
@@ -502,7 +502,7 @@ static enum tts_status parse_buffer_name(struct tts_scan *scan, struct tts_word 
     return TTS_OK;
 }
 
-/* The place of a word in a list; -1: it is not in it. */
+/* Returns the index of a word in a list, or -1. */
 static int find_listed_word(struct tts_word word, const char *const *list, int count)
 {
     for (int i = 0; i < count; i++)
@@ -605,7 +605,7 @@ static enum tts_status fail_unknown_option(struct tts_scan *scan,
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* What stands behind the operands, up to "=" or the end; *last is that word. */
+/* Parses the options after the operands, up to "=" or the end. *last is that word. */
 static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_devseq_line *out,
                                             struct tts_word *last)
 {
@@ -789,7 +789,8 @@ static enum tts_status parse_devseq_result(struct tts_scan *scan, struct tts_dev
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-/* Sequences for one pool have one letter for an operation, and 'P'. */
+/* Fails for an unknown verb. Sequences for one pool use one letter for each operation, and 'P';
+ * the message says so. */
 static enum tts_status fail_unknown_verb(struct tts_scan *scan, struct tts_word word)
 {
     if (word.len == 1 && memchr("Paxdkrcslqvmt", word.text[0], 13)) {

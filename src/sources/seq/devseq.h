@@ -1,6 +1,6 @@
-/* devseq.h: one line of the device language (docs/design/devseq.md), as text and as data.
- * Plain values and pure functions: nothing is allocated, kept or printed. A sequence is run by
- * devseq_run.h. */
+/* devseq.h: one line of the device language (docs/design/devseq.md) as text and as data. Plain
+ * values and pure functions: nothing is allocated, kept or printed. devseq_run.h runs a
+ * sequence. */
 #pragma once
 
 #include "ttscope/buffer.h"
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum tts_devseq_kind {
-    TTS_DEVSEQ_BLANK, /* nothing, or a comment; its text is not kept */
+    TTS_DEVSEQ_BLANK, /* an empty line or a comment, whose text is not kept */
     TTS_DEVSEQ_BUFFER,
     TTS_DEVSEQ_SHARD,
     TTS_DEVSEQ_CB,
@@ -37,7 +37,7 @@ enum tts_devseq_outcome {
     TTS_DEVSEQ_NOT_PLACED,  /* - */
 };
 
-/* value[] holds the numbers of the result from left to right; what is not named is 0. */
+/* value[] holds the numbers of the result from left to right. All other elements are 0. */
 struct tts_devseq_result {
     enum tts_devseq_outcome outcome;
     uint64_t value[4];
@@ -48,7 +48,7 @@ struct tts_devseq_result {
 enum { TTS_DEVSEQ_NAME_MAX = 48 };
 
 struct tts_devseq_name {
-    char text[TTS_DEVSEQ_NAME_MAX]; /* "" : none */
+    char text[TTS_DEVSEQ_NAME_MAX]; /* "" if there is none */
 };
 
 /* Operands and options that the line does not have are 0. */
@@ -74,29 +74,30 @@ struct tts_devseq_line {
     struct tts_devseq_result result;
 };
 
-/* One line without its end. TTS_E_SYNTAX, TTS_E_RANGE (a number past its bounds): err says what
- * was expected and err->offset is the byte of the line where it was. */
+/* Parses one line without its line end. TTS_E_SYNTAX, TTS_E_RANGE (a number above its limit):
+ * err says what was expected, and err->offset is the byte in the line. */
 TTS_NODISCARD enum tts_status tts_devseq_parse(const char *text, size_t len,
                                                struct tts_devseq_line *out,
                                                struct tts_error *err);
 
 enum { TTS_DEVSEQ_TEXT_MAX = 4096 };
 
-/* The canonical text, terminated, without a line end; returns its length. Blank is "". */
+/* Writes the canonical text, terminated, without a line end. Returns its length. A blank line
+ * gives "". */
 size_t tts_devseq_format(const struct tts_devseq_line *line, char out[TTS_DEVSEQ_TEXT_MAX]);
 
-/* The verb of a kind, "" for a blank line. */
+/* Returns the verb of a kind, "" for a blank line. */
 const char *tts_devseq_verb(enum tts_devseq_kind kind);
 
-/* Can a statement of this kind state a result? */
+/* Returns true if a statement of this kind can have a result. */
 bool tts_devseq_kind_has_result(enum tts_devseq_kind kind);
 
-/* Do two results of one statement say the same? */
+/* Returns true if two results of one statement are equal. */
 bool tts_devseq_result_equal(const struct tts_devseq_result *a,
                              const struct tts_devseq_result *b);
 
-/* The request of a buffer or shard line; `shard` and `distribution` are its memory, and the
- * ranges stay those of the line. */
+/* Returns the request of a buffer or shard line. The request uses the memory of `shard` and
+ * `distribution`, and the ranges of the line. */
 struct tts_request tts_devseq_request(const struct tts_devseq_line *line,
                                       struct tts_shard *shard,
                                       struct tts_distribution *distribution);

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What the two tables are about. */
+/* The keys of the two tables. */
 enum { BY_NAME = TTS_DEVSEQ_BY_NAME, BY_PLACE = TTS_DEVSEQ_BY_PLACE };
 
 static uint32_t hash_name(const struct tts_devseq_names *names,
@@ -103,7 +103,7 @@ void tts_devseq_names_bind(struct tts_devseq_names *names, struct tts_devseq_hel
     enum tts_status status =
         tts_hashtable_add(place_table(names, BY_PLACE), hash_held(names, BY_PLACE, held),
                           (uint32_t)(held - names->held));
-    assert(status == TTS_OK); /* room was made when the entry was added */
+    assert(status == TTS_OK); /* add has already made room */
     (void)status;
 }
 
@@ -114,7 +114,7 @@ static void free_sharding(struct tts_devseq_names *names, struct tts_devseq_held
     held->sharding = NULL;
 }
 
-/* Takes entry `idx` out of a table; the last entry will be in its place. */
+/* Removes entry `idx` from a table. The last entry then takes its index. */
 static void unlist_entry(struct tts_devseq_names *names, int key, uint32_t idx)
 {
     const struct tts_devseq_held *held = &names->held[idx];

@@ -14,7 +14,8 @@ void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
 {
     *run = (struct tts_devseq_run){.device = device,
                                    .names.alloc = alloc ? alloc : tts_alloc_libc()};
-    const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes from the kernel */
+    const void *random =
+        (const void *)getauxval(AT_RANDOM); /* 16 random bytes from the kernel */
     if (random)
         memcpy(&run->names.seed, random, sizeof run->names.seed);
 }
@@ -31,7 +32,7 @@ static bool is_named(const struct tts_devseq_line *line)
     return line->name.text[0] != '\0';
 }
 
-/* May this name be given? Also where the line has none. */
+/* Checks that the name of a line is not in use. A line without a name is fine. */
 static enum tts_status check_name_free(struct tts_devseq_run *run,
                                        const struct tts_devseq_line *line,
                                        struct tts_error *err)
@@ -59,7 +60,7 @@ static enum tts_status find_named_buffer(struct tts_devseq_run *run,
                          nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-/* Makes room for the buffer of a line before it is allocated. */
+/* Makes room for the buffer of a line before the buffer is allocated. */
 static enum tts_status reserve_name(struct tts_devseq_run *run,
                                     const struct tts_devseq_line *line, struct tts_error *err)
 {
@@ -190,7 +191,7 @@ static enum tts_status fail_no_pool(const struct tts_devseq_run *run, enum tts_p
                          tts_device_chip(run->device)->name, tts_pool_name(pool));
 }
 
-/* The block at an address; an unnamed buffer is no more than that. */
+/* Finds the block at an address. Nothing else is known of a buffer without a name. */
 static enum tts_status find_block(const struct tts_devseq_run *run,
                                   const struct tts_devseq_line *line, struct tts_buffer *out)
 {
@@ -199,7 +200,7 @@ static enum tts_status find_block(const struct tts_devseq_run *run,
     return tts_space_size_at(tts_banks_space(banks, 0), line->address, &out->block_bytes);
 }
 
-/* What a line frees, if it is there. A name goes with its buffer, either way. */
+/* Finds the buffer that a line frees, if it exists. Its name is removed in any case. */
 static enum tts_status take_buffer(struct tts_devseq_run *run,
                                    const struct tts_devseq_line *line, struct tts_buffer *out,
                                    bool *found, struct tts_error *err)
@@ -238,7 +239,7 @@ static enum tts_status run_free(struct tts_devseq_run *run, struct tts_devseq_st
         return TTS_OK;
     }
     status = tts_device_release(run->device, &buffer);
-    assert(status != TTS_E_NOT_FOUND); /* names and blocks go together */
+    assert(status != TTS_E_NOT_FOUND); /* every name has a block */
     if (status != TTS_OK)
         return tts_error_set(err, status, "cannot free: %s", tts_status_text(status));
     run->counts.frees_ok++;
@@ -299,7 +300,8 @@ static enum tts_status run_cb(struct tts_devseq_run *run, struct tts_devseq_step
     return status;
 }
 
-/* The room of a core, less what it is over; larger for more room. */
+/* Returns the free bytes of a core minus the bytes above its limit. A larger value means more
+ * room. */
 static int64_t spare_bytes(const struct tts_core_room *room)
 {
     return (int64_t)room->free_bytes - (int64_t)room->excess_bytes;
@@ -475,7 +477,7 @@ enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
     case TTS_DEVSEQ_KINDS:
         break;
     }
-    assert(false); /* the caller has seen to these */
+    assert(false); /* the caller handles these kinds */
     return TTS_E_INVALID;
 }
 

@@ -1,6 +1,6 @@
-/* devseq_run.h: runs the lines of a device sequence and says what each of them did.
- * Caller's memory: init, then one line after the other, release in any case. A run borrows its
- * device and owns a table of the buffers that have names. One thread. */
+/* devseq_run.h: runs the lines of a device sequence and gives the result of each. Caller's
+ * memory: init, then one line after the other, release in any case. A run borrows its device
+ * and owns a table of the named buffers. One thread. */
 #pragma once
 
 #include "sources/seq/devseq.h"
@@ -9,22 +9,24 @@
 #include "ttscope/device.h"
 #include "ttscope/status.h"
 
-/* What has happened so far. */
+/* Counts of the run so far. */
 struct tts_devseq_counts {
-    uint64_t operations; /* every line but comments and blank lines */
+    uint64_t operations; /* all lines except comments and blank lines */
     uint64_t buffers_ok, buffers_failed, buffers_below_limit, buffers_not_placed;
-    uint64_t fragmented; /* those of buffers_failed for which enough was free, in pieces */
+    uint64_t
+        fragmented; /* the part of buffers_failed for which enough was free, but in pieces */
     uint64_t frees_ok, frees_ignored;
     uint64_t programs, cbs, runs_ok, runs_failed;
     uint64_t captures, queries;
-    uint64_t first_failure_line;   /* 0: nothing failed */
-    uint64_t peak_line[TTS_POOLS]; /* where the peak was first reached; 0: nothing was taken */
+    uint64_t first_failure_line; /* 0 if nothing failed */
+    uint64_t
+        peak_line[TTS_POOLS]; /* line that first reached the peak; 0 if nothing was allocated */
     uint64_t peak_bytes[TTS_POOLS];
 };
 
-/* The least room that any core had when a program was run. */
+/* The core with the least room at the start of any program. */
 struct tts_devseq_tight {
-    uint64_t line; /* 0: no program was run */
+    uint64_t line; /* 0 if no program was run */
     uint64_t program_id;
     struct tts_core core;
     struct tts_core_room room;
@@ -37,28 +39,29 @@ struct tts_devseq_run {
     struct tts_devseq_tight tight;
 };
 
-/* One line, run. */
+/* The result of one line. */
 struct tts_devseq_step {
-    struct tts_devseq_line line; /* the same, with the result it had */
+    struct tts_devseq_line line; /* the line with its actual result */
     bool has_buffer;
-    struct tts_buffer buffer; /* that was placed, counted or given back */
+    struct tts_buffer buffer; /* the buffer that was placed, counted or freed */
     bool failed;
     struct tts_failure failure;
-    size_t
-        overlaps; /* of a circular buffer: how many earlier ones it lies over, on some core */
+    size_t overlaps; /* of a circular buffer: the number of earlier ones that it overlaps on
+                        some core */
 };
 
-/* `alloc` NULL means the C library's. */
+/* `alloc` may be NULL for the C library's. */
 void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
                          const struct tts_alloc *alloc);
 void tts_devseq_run_release(struct tts_devseq_run *run);
 
-/* To be asked after the last line. TTS_E_SYNTAX: there was no statement. */
+/* Checks the sequence after its last line. TTS_E_SYNTAX: it has no statement. */
 TTS_NODISCARD enum tts_status tts_devseq_run_finish(const struct tts_devseq_run *run,
                                                     struct tts_error *err);
 
-/* Runs one line that is not blank; `line_no` is where it stands. Any status but TTS_OK is the
- * file's fault (or TTS_E_NOMEM), said in err; the run can then only be released. */
+/* Runs one line that is not blank. `line_no` is its number. Any status except TTS_OK and
+ * TTS_E_NOMEM is an error in the file, described in err. After an error the run can only be
+ * released. */
 TTS_NODISCARD enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
                                                   const struct tts_devseq_line *line,
                                                   uint64_t line_no, struct tts_devseq_step *out,

@@ -10,7 +10,7 @@
 
 enum { TTS_OPERANDS_MAX = 3 };
 
-/* What stands where an operand can. */
+/* The kind of an operand. */
 enum tts_opseq_operand {
     TTS_OPERAND_END,
     TTS_OPERAND_SIZE,
@@ -20,7 +20,7 @@ enum tts_opseq_operand {
     TTS_OPERAND_CUT,
 };
 
-/* What can stand behind '='. */
+/* The form of a result, after '='. */
 enum tts_opseq_shape {
     TTS_SHAPE_NOTHING,
     TTS_SHAPE_TAKE,
@@ -39,7 +39,8 @@ struct tts_opseq_form {
     const char *usage;
 };
 
-/* The fields of a pool in canonical order: the numbers of struct tts_space_config, policy. */
+/* The fields of a pool in canonical order: the numbers of struct tts_space_config, then the
+ * policy. */
 enum {
     TTS_FIELD_SIZE,
     TTS_FIELD_OFFSET,
@@ -214,7 +215,7 @@ static const char *const shape_usage[] = {
 static const char pool_usage[] =
     "P size=N offset=N min_allocation_size=N alignment=N policy=FIRST|BEST";
 
-/* What a word suggests that stands where it cannot. */
+/* Returns a hint for a word in the wrong place. */
 static const char *usage_hint(struct tts_word word)
 {
     if (word.len > 0 && word.text[0] == '#')
@@ -239,7 +240,7 @@ static enum tts_status parse_pool_policy(struct tts_scan *scan, struct tts_word 
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* Splits "name=value"; the field's index, or TTS_FIELDS when it has no such name. */
+/* Splits "name=value". Returns the index of the field, or TTS_FIELDS for an unknown name. */
 static int split_pool_field(struct tts_word word, struct tts_word *value)
 {
     struct tts_word name;
@@ -292,7 +293,7 @@ static enum tts_status parse_pool_fields(struct tts_scan *scan, struct tts_opseq
 
 /* --- results ---------------------------------------------------------------------------- */
 
-/* Words behind the first "=" of the line. */
+/* Returns the number of words after the first "=" of the line. */
 static unsigned count_result_words(const struct tts_scan *scan)
 {
     struct tts_scan again = {scan->begin, scan->begin, scan->end, NULL};
@@ -304,7 +305,7 @@ static unsigned count_result_words(const struct tts_scan *scan)
     return count;
 }
 
-/* "got" for a result that does not have its shape. */
+/* Fails for a result of the wrong form. */
 static enum tts_status fail_result(struct tts_scan *scan, enum tts_opseq_kind kind,
                                    struct tts_word word)
 {
@@ -323,7 +324,8 @@ static enum tts_status fail_result(struct tts_scan *scan, enum tts_opseq_kind ki
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* One number of a result. A bad word is told with the shape, a large one with its limit. */
+/* Parses one number of a result. The message for a bad word shows the form, the message for a
+ * large number its limit. */
 static enum tts_status parse_result_value(struct tts_scan *scan, enum tts_opseq_kind kind,
                                           struct tts_word word, uint64_t *out)
 {
@@ -377,7 +379,7 @@ static enum tts_status parse_stats_result(struct tts_scan *scan, struct tts_opse
     return TTS_OK;
 }
 
-/* a and x: an address, F, and for a also T with an address. */
+/* Parses the result of `a` and `x`: an address or F; for `a` also T with an address. */
 static enum tts_status parse_take_result(struct tts_scan *scan, struct tts_opseq_line *out)
 {
     struct tts_word word = tts_scan_word(scan);
@@ -472,8 +474,8 @@ static enum tts_status set_opseq_operand(struct tts_scan *scan, enum tts_opseq_o
     return TTS_OK;
 }
 
-/* The message for an operation with too few or too many words; `word` is the first that shows
- * it and `got` the operands before. */
+/* Fails for an operation with too few or too many words. `word` is the first wrong word, `got`
+ * the number of operands before it. */
 static enum tts_status fail_operand_count(struct tts_scan *scan,
                                           const struct tts_opseq_form *form,
                                           struct tts_word word, unsigned got)
@@ -502,7 +504,7 @@ static enum tts_status parse_opseq_operands(struct tts_scan *scan, struct tts_op
     }
 }
 
-/* TTS_OPSEQ_BLANK when no kind has this letter. */
+/* Returns the kind with this letter, or TTS_OPSEQ_BLANK. */
 static enum tts_opseq_kind find_opseq_kind(struct tts_word word)
 {
     enum tts_opseq_kind kind = TTS_OPSEQ_POOL;
@@ -513,7 +515,7 @@ static enum tts_opseq_kind find_opseq_kind(struct tts_word word)
     return kind < TTS_OPSEQ_KINDS ? kind : TTS_OPSEQ_BLANK;
 }
 
-/* Does it look like a word of the language for a whole device, "buffer", "cb"? */
+/* Returns true if the word looks like a verb of the device language: "buffer", "cb". */
 static bool is_opseq_statement(struct tts_word word)
 {
     bool lower = word.len > 1;

@@ -1,6 +1,6 @@
-/* opseq.h: one line of the operation language (docs/design/opseq.md), as text and as data.
- * Plain values and pure functions: nothing is allocated, kept or printed. A sequence is run by
- * opseq_run.h. */
+/* opseq.h: one line of the operation language (docs/design/opseq.md) as text and as data. Plain
+ * values and pure functions: nothing is allocated, kept or printed. opseq_run.h runs a
+ * sequence. */
 #pragma once
 
 #include "ttscope/space.h"
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum tts_opseq_kind {
-    TTS_OPSEQ_BLANK,     /* nothing, or a comment; its text is not kept */
+    TTS_OPSEQ_BLANK,     /* an empty line or a comment, whose text is not kept */
     TTS_OPSEQ_POOL,      /* P */
     TTS_OPSEQ_TAKE,      /* a */
     TTS_OPSEQ_TAKE_AT,   /* x */
@@ -21,7 +21,7 @@ enum tts_opseq_kind {
     TTS_OPSEQ_CLEAR,     /* c */
     TTS_OPSEQ_STATS,     /* s */
     TTS_OPSEQ_LOWEST,    /* l */
-    TTS_OPSEQ_STALE,     /* q: the question of l where its two answers differ */
+    TTS_OPSEQ_STALE,     /* q: like l, if the reported and the true address differ */
     TTS_OPSEQ_AVAILABLE, /* v */
     TTS_OPSEQ_MAP,       /* m */
     TTS_OPSEQ_TABLE,     /* t */
@@ -41,7 +41,7 @@ enum { TTS_OPSEQ_VALUES = 4 };
  *   s      total, taken, free, largest free, all in bytes
  *   l q    reported and true lowest address, where none[] is false; l has them equal
  *   v m t  count, hash
- * What is not named is 0 and false. */
+ * All other elements are 0 and false. */
 struct tts_opseq_result {
     enum tts_opseq_outcome outcome;
     bool none[2];
@@ -52,33 +52,34 @@ struct tts_opseq_result {
 struct tts_opseq_line {
     enum tts_opseq_kind kind;
     enum tts_direction direction; /* a */
-    uint64_t bytes;               /* a x k v: as asked for, not rounded */
+    uint64_t bytes;               /* a x k v: the requested size, not rounded */
     uint64_t address;             /* x d */
     uint64_t limit;               /* a */
     bool has_result;
     struct tts_opseq_result result;
-    struct tts_space_config pool; /* P: as it stands, whether or not it can be a space */
+    struct tts_space_config pool; /* P: as in the file, even if no such space is possible */
 };
 
-/* One line without its end. TTS_E_SYNTAX, TTS_E_RANGE (a number past 64 bits): err says what
- * was expected and err->offset is the byte of the line where it was. */
+/* Parses one line without its line end. TTS_E_SYNTAX, TTS_E_RANGE (a number above 64 bits): err
+ * says what was expected, and err->offset is the byte in the line. */
 TTS_NODISCARD enum tts_status tts_opseq_parse(const char *text, size_t len,
                                               struct tts_opseq_line *out,
                                               struct tts_error *err);
 
 enum { TTS_OPSEQ_TEXT_MAX = 192 };
 
-/* The canonical text, terminated, without a line end; returns its length. Blank is "". */
+/* Writes the canonical text, terminated, without a line end. Returns its length. A blank line
+ * gives "". */
 size_t tts_opseq_format(const struct tts_opseq_line *line, char out[TTS_OPSEQ_TEXT_MAX]);
 
-/* The letter of a kind, ' ' for a blank line. */
+/* Returns the letter of a kind, ' ' for a blank line. */
 char tts_opseq_letter(enum tts_opseq_kind kind);
 
-/* "FIRST" or "BEST". */
+/* Returns "FIRST" or "BEST". */
 const char *tts_opseq_policy_name(enum tts_policy policy);
 
-/* Can an operation of this kind state a result? */
+/* Returns true if an operation of this kind can have a result. */
 bool tts_opseq_kind_has_result(enum tts_opseq_kind kind);
 
-/* Do two results of one operation say the same? */
+/* Returns true if two results of one operation are equal. */
 bool tts_opseq_result_equal(const struct tts_opseq_result *a, const struct tts_opseq_result *b);

@@ -19,12 +19,12 @@ void tts_opseq_run_release(struct tts_opseq_run *run)
     *run = (struct tts_opseq_run){0};
 }
 
-/* Room for `count` elements, whose old contents do not matter. Grows by half at least, so that
- * a pool that splits slowly does not ask for memory at every query. */
+/* Returns memory for `count` elements; the old contents are lost. Grows by half at least, so
+ * that a pool that splits slowly does not allocate at every query. */
 static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t element_bytes)
 {
     const struct tts_alloc *alloc = run->alloc;
-    size_t bytes = count * element_bytes; /* blocks are at most 2^32 */
+    size_t bytes = count * element_bytes; /* there are at most 2^32 blocks */
     if (bytes <= run->scratch_bytes && run->scratch)
         return run->scratch;
     size_t grown = run->scratch_bytes + run->scratch_bytes / 2;
@@ -36,7 +36,7 @@ static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t ele
     return run->scratch;
 }
 
-/* What a request takes: the larger of it and the smallest block, rounded up. */
+/* Returns the size of the block for a request: at least the smallest block, rounded up. */
 static uint64_t needed_bytes(const struct tts_space_config *pool, uint64_t bytes)
 {
     uint64_t wanted = bytes > pool->min_bytes ? bytes : pool->min_bytes;
@@ -47,8 +47,8 @@ static uint64_t needed_bytes(const struct tts_space_config *pool, uint64_t bytes
 
 /* --- operations ------------------------------------------------------------------------- */
 
-/* Each of these writes step->line.result and the block it concerns, counts, and returns TTS_OK
- * or a status that ends the run. */
+/* Each of these functions sets step->line.result and the block, counts, and returns TTS_OK or a
+ * status that ends the run. */
 
 static enum tts_status run_take(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
@@ -146,7 +146,7 @@ static enum tts_status run_space_available(struct tts_opseq_run *run,
     if (!ranges)
         return TTS_E_NOMEM;
     size_t count = tts_space_available(run->space, step->line.bytes, ranges, capacity);
-    assert(count <= capacity); /* each of them is a free block */
+    assert(count <= capacity); /* every range is a free block */
     uint64_t hash = TTS_FNV1A64_INIT;
     for (size_t i = 0; i < count; i++) {
         hash = tts_fnv1a64_u64(hash, ranges[i].start);
@@ -263,11 +263,11 @@ static enum tts_status run_operation(struct tts_opseq_run *run, struct tts_opseq
     case TTS_OPSEQ_KINDS:
         break;
     }
-    assert(false); /* the caller has seen to these */
+    assert(false); /* the caller handles these kinds */
     return TTS_E_INVALID;
 }
 
-/* Brings the statistics up to date. What was taken or given is what the total moved by. */
+/* Updates the statistics. The change of the total is the size that was taken or given back. */
 static void count_outcome(struct tts_opseq_run *run, uint64_t line_no,
                           struct tts_opseq_step *step)
 {

@@ -1,5 +1,5 @@
-/* words.h: the words of one line of text, for readers and writers of line languages.
- * Words are separated by blanks and tabs and borrowed from the line. Nothing is allocated. */
+/* words.h: the words of one line of text, for readers and writers of line languages. Words are
+ * separated by blanks and tabs. They are borrowed from the line. Nothing is allocated. */
 #pragma once
 
 #include "ttscope/status.h"
@@ -13,7 +13,7 @@ struct tts_word {
     size_t len; /* 0 at the end of the line */
 };
 
-/* Start from {line, line, line + len, err}; err may be NULL. */
+/* The position in a line. Start from {line, line, line + len, err}; err may be NULL. */
 struct tts_scan {
     const char *begin, *at, *end;
     struct tts_error *err;
@@ -22,27 +22,28 @@ struct tts_scan {
 struct tts_word tts_scan_word(struct tts_scan *scan);
 bool tts_word_is(struct tts_word word, const char *text);
 
-/* Splits "name=value" at the first '='. False: there is none. */
+/* Splits "name=value" at the first '='. Returns false if there is no '='. */
 bool tts_word_split(struct tts_word word, struct tts_word *name, struct tts_word *value);
 
 enum { TTS_QUOTE_MAX = 24 };
 
-/* A foreign word as a message can hold it: short, and nothing that a terminal would obey. */
+/* A foreign word for a message: short, and without characters that a terminal would obey. */
 struct tts_quote {
     char text[TTS_QUOTE_MAX + sizeof "..."];
 };
 struct tts_quote tts_word_quote(struct tts_word word);
 
-/* Adds where it was to an error that has been set; returns `status`. */
+/* Adds the place of the word to an error that has been set. Returns `status`. */
 enum tts_status tts_scan_at(struct tts_scan *scan, struct tts_word word,
                             enum tts_status status);
 
-/* A decimal number. TTS_E_SYNTAX, TTS_E_RANGE: err names `name`, what was there, and where. */
+/* Parses a decimal number. TTS_E_SYNTAX, TTS_E_RANGE: err has `name`, the word and its
+ * place. */
 TTS_NODISCARD enum tts_status tts_scan_number(struct tts_scan *scan, struct tts_word word,
                                               const char *name, uint64_t *out);
 
-/* Write at `at`, without a NUL, and return the place after the last byte: a text, a decimal
- * number, a blank and a decimal number. */
+/* Write a text, a decimal number, or a blank and a decimal number at `at`, without a NUL.
+ * Return the place after the last byte. */
 char *tts_put_text(char *at, const char *text);
 char *tts_put_number(char *at, uint64_t value);
 char *tts_put_operand(char *at, uint64_t value);
