@@ -857,7 +857,7 @@ static const char *path_base_name(const char *path)
 
 /* Returns the part after the last "model_configs/", because model files have directories of
  * their own. */
-static const char *is_below_models(const char *path)
+static const char *path_below_models(const char *path)
 {
     static const char models[] = "model_configs/";
     const char *below = path, *at = path;
@@ -888,7 +888,7 @@ static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAI
         char models[sizeof "../../model_configs/"];
         snprintf(models, sizeof models, "%smodel_configs/", above[i]);
         if ((is_relative && path_exists(dir, above[i], path, out)) ||
-            path_exists(dir, models, is_below_models(path), out) ||
+            path_exists(dir, models, path_below_models(path), out) ||
             path_exists(dir, models, path_base_name(path), out))
             return true;
     }

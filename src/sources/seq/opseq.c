@@ -516,7 +516,7 @@ static enum tts_opseq_kind find_opseq_kind(struct tts_word word)
 }
 
 /* Returns true if the word looks like a verb of the device language: "buffer", "cb". */
-static bool is_opseq_statement(struct tts_word word)
+static bool is_devseq_verb(struct tts_word word)
 {
     bool lower = word.len > 1;
     for (size_t i = 0; i < word.len && lower; i++)
@@ -539,7 +539,7 @@ enum tts_status tts_opseq_parse(const char *text, size_t len, struct tts_opseq_l
         tts_error_set(err, TTS_E_SYNTAX,
                       "unknown operation '%s', expected one of P a x d k r c s l q v m t%s",
                       tts_word_quote(word).text,
-                      is_opseq_statement(word) ? "; for a whole device add --device NAME" : "");
+                      is_devseq_verb(word) ? "; for a whole device add --device NAME" : "");
         return tts_scan_at(&scan, word, TTS_E_SYNTAX);
     }
     enum tts_status status = line.kind == TTS_OPSEQ_POOL ? parse_pool_fields(&scan, &line)
