@@ -43,9 +43,9 @@ TTS_NODISCARD enum tts_status tts_eventfile_resume(struct tts_eventfile *file,
 /* Events that are missing because of damage, with more items after them. */
 struct tts_eventfile_gaps {
     uint64_t count, events;
-    struct tts_error first;             /* the damage before the first gap */
-    uint64_t first_after, first_events; /* the last event before the first gap, and the number
-                                           of events missing there */
+    struct tts_error first; /* the damage before the first gap */
+    /* The last event before the first gap, and the number of events missing there. */
+    uint64_t first_after, first_events;
 };
 const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *file);
 

@@ -16,14 +16,15 @@ typedef enum tts_status (*tts_eventpass_fn)(void *ctx, const struct tts_item *it
 
 struct tts_eventpass {
     struct tts_eventfile *file; /* its watch gets the progress */
-    struct tts_follow *follow;  /* the receiver of the items that `take` passes on; NULL if
-                                   damage ends the pass */
+    /* The receiver of the items that `take` passes on; NULL if damage ends the pass. */
+    struct tts_follow *follow;
     tts_eventpass_fn take;
     void *ctx;
     const struct tts_alloc *alloc;
-    bool keeps_graph_times; /* the times of a graph trace are kept, although they leave out the
-                               time between its functions */
-    bool is_done;           /* set by `take` to end the pass */
+    /* The times of a graph trace are kept, although they leave out the time between its
+     * functions. */
+    bool keeps_graph_times;
+    bool is_done; /* set by `take` to end the pass */
     /* The rest belongs to the pass and is 0 at first. */
     struct tts_itemgate gate;
     struct tts_resync *resync; /* made at the first gap */

@@ -26,10 +26,10 @@ struct tts_hostchip {
     bool arch_known;
     enum tts_arch arch; /* from the PCI device id, otherwise from the card type */
     const char *preset; /* for this card; NULL if none is known */
-    bool
-        pids_known; /* the driver lists the processes that have the chip open (2.5 and later) */
-    uint32_t pids[TTS_HOST_PIDS_MAX]; /* ascending, without duplicates; 0 is a process that this
-                                         user may not see */
+    /* The driver lists the processes that have the chip open (2.5 and later). */
+    bool pids_known;
+    /* Ascending, without duplicates; 0 is a process that this user may not see. */
+    uint32_t pids[TTS_HOST_PIDS_MAX];
     size_t pid_count; /* may exceed TTS_HOST_PIDS_MAX; the others are not kept */
 };
 

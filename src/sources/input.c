@@ -40,8 +40,8 @@ struct tts_input {
     bool is_spooled; /* `fd` is a temporary file */
     bool was_coded;  /* the input is compressed, or was compressed before it was spooled */
     enum coding coding;
-    unsigned char first[MAGIC_BYTES]; /* of a plain file: bytes that were examined and are still
-                                         to be returned */
+    /* Of a plain file: bytes that were examined and are still to be returned. */
+    unsigned char first[MAGIC_BYTES];
     size_t first_len;
     uint64_t taken, total;
     /* of a compressed file */

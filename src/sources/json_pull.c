@@ -98,8 +98,9 @@ enum tts_jsonpull_expect {
     TTS_JSONPULL_FIRST,     /* a value or the end of the array */
     TTS_JSONPULL_FIRST_KEY, /* a key or the end of the object */
     TTS_JSONPULL_NEXT_KEY,  /* a key */
-    TTS_JSONPULL_COMMA, /* a comma, or the end of the innermost open level; the end of the input
-                           if no level is open */
+    /* A comma, or the end of the innermost open level; the end of the input if no level is
+     * open. */
+    TTS_JSONPULL_COMMA,
 };
 
 /* The window holds the input from `token` to `end`. A '"' after `end` stops every search.

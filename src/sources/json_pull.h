@@ -50,8 +50,8 @@ typedef enum tts_status (*tts_jsonpull_read_fn)(void *ctx, void *out, size_t roo
                                                 struct tts_error *err);
 
 struct tts_jsonpull_source {
-    const unsigned char *before; /* the first bytes of the input; borrowed while the window does
-                                    not hold all of them */
+    /* The first bytes of the input; borrowed while the window does not hold all of them. */
+    const unsigned char *before;
     size_t before_len;
     uint64_t before_off; /* offset of before[0] in the input */
     int fd; /* read after `before`; -1 if there is no file. The reader does not close it */
@@ -102,8 +102,8 @@ TTS_NODISCARD enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json,
  * becomes U+FFFD. */
 size_t tts_jsonpull_text(const struct tts_jsonpull_token *token, char *out, size_t capacity);
 
-uint64_t tts_jsonpull_offset(const struct tts_jsonpull *json); /* offset of the first byte that
-                                                                  is not in a returned token */
+/* Returns the offset of the first byte that is not in a returned token. */
+uint64_t tts_jsonpull_offset(const struct tts_jsonpull *json);
 /* Remembers the place of the token returned last. The functions below give its line and offset
  * until the next call of mark. */
 void tts_jsonpull_mark(struct tts_jsonpull *json);

@@ -25,9 +25,9 @@ struct tts_graph_sums {
     int64_t dram_bytes;
     int64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, total_bytes;
     int64_t legacy_program_bytes, legacy_buffer_bytes;
-    uint64_t depth;    /* number of open functions */
-    bool takes_inputs; /* set after a top-level function_start: the inputs of the function count
-                        */
+    uint64_t depth; /* number of open functions */
+    /* Set after a top-level function_start: the inputs of the function count. */
+    bool takes_inputs;
 };
 
 enum { LOOK_FIRST_BYTES = 128 * 1024 };
@@ -35,8 +35,8 @@ enum { LOOK_FIRST_BYTES = 128 * 1024 };
 struct tts_graph_frame {
     uint64_t hash;
     uint64_t start_ns;
-    uint16_t owner; /* index of the frame that the events of this frame belong to
-                       (model/ophelper.h) */
+    /* Index of the frame that the events of this frame belong to (model/ophelper.h). */
+    uint16_t owner;
     uint8_t len;
     char name[TTS_OP_NAME_MAX];
 };
@@ -73,8 +73,8 @@ struct tts_graph {
     struct tts_graph_table table;
     struct tts_graph_devices devices;
     struct tts_graph_note notes[TTS_GRAPH_NOTES];
-    struct tts_graph_frame
-        frames[TTS_GRAPH_DEPTH]; /* the outermost functions, at most sums.depth of them */
+    /* The outermost functions, at most sums.depth of them. */
+    struct tts_graph_frame frames[TTS_GRAPH_DEPTH];
     const struct tts_alloc *alloc;
 };
 

@@ -49,8 +49,8 @@ TTS_NODISCARD enum tts_status tts_graph_next(struct tts_graph *graph, struct tts
 /* Return the node and the line of the last item. */
 uint64_t tts_graph_node(const struct tts_graph *graph);
 uint64_t tts_graph_line(const struct tts_graph *graph);
-uint64_t
-tts_graph_tell(const struct tts_graph *graph); /* Returns the number of bytes read so far */
+/* Returns the number of bytes read so far. */
+uint64_t tts_graph_tell(const struct tts_graph *graph);
 
 /* Returns the L1 bytes of one core of the device, from the report; 0 if the report does not
  * say. */
@@ -77,8 +77,8 @@ enum tts_graph_note_kind {
     TTS_GRAPH_FREE_OF_NOTHING, /* a free of an unknown buffer */
     TTS_GRAPH_UNCLOSED,        /* a function that did not end, or an end without a beginning */
     TTS_GRAPH_NO_BANKS,        /* an L1 buffer without its size in a bank */
-    TTS_GRAPH_WHICH_MESH, /* a chip that several meshes could own, or a mesh that is also a chip
-                           */
+    /* A chip that several meshes could own, or a mesh that is also a chip. */
+    TTS_GRAPH_WHICH_MESH,
     TTS_GRAPH_NOTES,
 };
 struct tts_graph_note {

@@ -28,10 +28,10 @@ struct tts_graph_look {
     struct tts_graph_number numbers[TTS_GRAPH_DEVICES];
     uint16_t count;
     bool has_pairs; /* a tensor names chips */
-    bool
-        has_spread; /* a tensor names a chip whose number differs from the number of its mesh */
-    bool has_address, has_zero_address; /* an allocated buffer has an address above 0; has
-                                           address 0 (no dispatch) */
+    /* A tensor names a chip whose number differs from the number of its mesh. */
+    bool has_spread;
+    /* An allocated buffer has an address above 0; has address 0 (no dispatch). */
+    bool has_address, has_zero_address;
     bool has_durations;
 };
 
@@ -43,8 +43,8 @@ struct tts_graph_device {
     uint32_t l1_banks; /* 0 if unknown */
     uint32_t l1_bytes; /* of one core; 0 if unknown */
     uint16_t mesh; /* index of the mesh that items name for this chip, or TTS_GRAPH_NO_DEVICE */
-    uint16_t
-        named; /* index of the mesh that tensors name for this chip, or TTS_GRAPH_NO_DEVICE */
+    /* Index of the mesh that tensors name for this chip, or TTS_GRAPH_NO_DEVICE. */
+    uint16_t named;
     bool is_mesh; /* known in a split trace, or from a tensor */
     bool has_buffers, has_parts;
     bool gets_buffers,

@@ -65,8 +65,8 @@ struct tts_graph_node {
     uint8_t name_len;
     bool has_name;
     char name[TTS_OP_NAME_MAX];
-    char type_text[TTS_NODE_TEXT_MAX]; /* of an UNKNOWN node: the text of its type, safe for a
-                                          message */
+    /* Of an UNKNOWN node: the text of its type, safe for a message. */
+    char type_text[TTS_NODE_TEXT_MAX];
     uint32_t range_count;
     struct tts_core_range ranges[TTS_RANGES_MAX];
     uint32_t pair_count; /* of a TENSOR, if wants_pairs */

@@ -66,8 +66,8 @@ struct tts_logtext_line {
     uint64_t offset;        /* of the first byte in the content */
     struct tts_span raw;    /* the bytes as they are in the log, without the line end */
     struct tts_span prefix; /* times, ranks and fields of loggers, without escape sequences */
-    struct tts_span
-        rank; /* the part of the prefix that tells ranks apart; empty if none does */
+    /* The part of the prefix that tells ranks apart; empty if none does. */
+    struct tts_span rank;
     struct tts_span text; /* the rest, without escape sequences */
     bool is_cut;          /* the line is longer than TTS_LOGLINE_MAX; the rest is skipped */
     bool is_overwritten;  /* a lone "\r" ends the line, and another text follows in its place */

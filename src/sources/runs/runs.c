@@ -29,8 +29,8 @@ struct event_reader {
     bool is_whole;          /* a capture began while no buffer was live */
     int64_t restored_bytes; /* bytes of DRAM and TRACE that were live before the first event */
     uint64_t missed, refused;
-    uint64_t
-        stop_seq; /* number of the refused request at which the program stopped; 0 if none */
+    /* Number of the refused request at which the program stopped; 0 if none. */
+    uint64_t stop_seq;
     struct tts_error refusal;
 };
 

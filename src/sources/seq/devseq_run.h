@@ -13,14 +13,14 @@
 struct tts_devseq_counts {
     uint64_t operations; /* all lines except comments and blank lines */
     uint64_t buffers_ok, buffers_failed, buffers_below_limit, buffers_not_placed;
-    uint64_t
-        fragmented; /* the part of buffers_failed for which enough was free, but in pieces */
+    /* The part of buffers_failed for which enough was free, but in pieces. */
+    uint64_t fragmented;
     uint64_t frees_ok, frees_ignored;
     uint64_t programs, cbs, runs_ok, runs_failed;
     uint64_t captures, queries;
     uint64_t first_failure_line; /* 0 if nothing failed */
-    uint64_t
-        peak_line[TTS_POOLS]; /* line that first reached the peak; 0 if nothing was allocated */
+    /* Line that first reached the peak; 0 if nothing was allocated. */
+    uint64_t peak_line[TTS_POOLS];
     uint64_t peak_bytes[TTS_POOLS];
 };
 
@@ -46,8 +46,8 @@ struct tts_devseq_step {
     struct tts_buffer buffer; /* the buffer that was placed, counted or freed */
     bool failed;
     struct tts_failure failure;
-    size_t overlaps; /* of a circular buffer: the number of earlier ones that it overlaps on
-                        some core */
+    /* Of a circular buffer: the number of earlier ones that it overlaps on some core. */
+    size_t overlaps;
 };
 
 /* `alloc` may be NULL for the C library's. */

@@ -13,8 +13,8 @@
 struct tts_opseq_counts {
     uint64_t operations; /* all lines except P, comments and blank lines */
     uint64_t takes, takes_failed, takes_below_limit;
-    uint64_t takes_fragmented; /* the part of takes_failed for which enough was free, but in
-                                  pieces */
+    /* The part of takes_failed for which enough was free, but in pieces. */
+    uint64_t takes_fragmented;
     uint64_t takes_at, takes_at_failed;
     uint64_t gives, gives_ignored;
     uint64_t shrinks, shrinks_refused, unshrinks, clears;
@@ -38,8 +38,9 @@ struct tts_opseq_step {
     struct tts_opseq_line line; /* the line with its actual result, as l or q */
     bool is_operation;          /* false for a blank line and P */
     uint64_t address;           /* of the block that was taken or given back */
-    uint64_t bytes; /* size of that block, 0 if there is none. For a failed take: the size it
-                       needed, rounded; UINT64_MAX if that is above 64 bits */
+    /* Size of that block, 0 if there is none. For a failed take: the size it needed,
+     * rounded; UINT64_MAX if that is above 64 bits. */
+    uint64_t bytes;
 };
 
 /* `alloc` may be NULL for the C library's. */

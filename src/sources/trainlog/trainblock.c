@@ -94,8 +94,8 @@ static struct tts_span figure_text(struct tts_span text, size_t at)
 struct place {
     struct tts_run *run;
     uint64_t line;
-    const char *of, *phase; /* " of " and the name of the phase; both are "" for figures of the
-                               block itself */
+    /* " of " and the name of the phase; both are "" for figures of the block itself. */
+    const char *of, *phase;
 };
 
 static struct tts_amount read_figure_text(const struct place *place, const char *name,

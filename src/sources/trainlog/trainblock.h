@@ -16,12 +16,12 @@ struct tts_trainblock {
     struct tts_run run;
     struct tts_run_phase *phases; /* run.phase_count of them are in use */
     size_t capacity;
-    bool is_full;        /* the block has more phases than are kept */
-    bool is_mixed;       /* a line occurred twice */
-    bool is_change_lost; /* the line of the last phase ends before the value of 'Segment Change'
-                          */
-    bool is_warned;      /* the program warned before the block that it overwrites phases */
-    unsigned seen;       /* lines seen of the last phase, one bit for each kind */
+    bool is_full;  /* the block has more phases than are kept */
+    bool is_mixed; /* a line occurred twice */
+    /* The line of the last phase ends before the value of 'Segment Change'. */
+    bool is_change_lost;
+    bool is_warned; /* the program warned before the block that it overwrites phases */
+    unsigned seen;  /* lines seen of the last phase, one bit for each kind */
 };
 
 /* Begins a block at the heading in line `number`. Keeps the memory of the phases. */

@@ -67,8 +67,8 @@ struct tts_trainwrap {
     uint64_t last;           /* the number of the last piece; the caller counts the lines */
     uint64_t hash, folded;   /* hashes of its key */
     bool has_key;
-    bool is_told; /* the first piece was already handled alone, so nothing is lost without the
-                     others */
+    /* The first piece was already handled alone, so nothing is lost without the others. */
+    bool is_told;
     size_t prefix_len, len;
     char text[TTS_TRAINWRAP_PREFIX + TTS_TRAINWRAP_CONTENT]; /* all pieces, with one prefix */
 };

@@ -77,10 +77,10 @@ struct tts_trainlog {
     size_t rank_count, open_count, phase_count;
     struct tts_trainlog_rank *last_opened; /* NULL if that block is closed */
     uint64_t clock;
-    uint64_t looked_at;  /* the text up to this offset was already read line by line */
-    unsigned lines_more; /* lines still to read one by one, because they may belong to the line
-                            before */
-    bool has_section;    /* a rank may be in a section */
+    uint64_t looked_at; /* the text up to this offset was already read line by line */
+    /* Lines still to read one by one, because they may belong to the line before. */
+    unsigned lines_more;
+    bool has_section;                  /* a rank may be in a section */
     struct tts_trainlog_around around; /* the latest facts of any rank */
     uint64_t stray_lines, stray_line;
     struct tts_trainwrap wraps[WRAPS]; /* the oldest first */

@@ -37,9 +37,9 @@ struct tts_trainlog_facts {
     uint64_t lines, bytes; /* of the text, not of the compressed file */
     bool has_nul;          /* not a text file, or a log with a hole */
     bool is_utf16;         /* the log begins like UTF-16; no summary was found in it */
-    uint64_t stray_lines; /* lines with memory figures outside any block, because the heading is
-                             not in the log */
-    uint64_t stray_line;  /* the first of them */
+    /* Lines with memory figures outside any block, because the heading is not in the log. */
+    uint64_t stray_lines;
+    uint64_t stray_line; /* the first of them */
 };
 void tts_trainlog_facts(const struct tts_trainlog *log, struct tts_trainlog_facts *out);
 

@@ -138,8 +138,8 @@ T_TEST(a_name_is_given_once_at_a_time)
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
     expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use, free it first");
-    expect(rig, "stats dram = 1070773184 0 1070773184 1070773184"); /* the refused buffer was
-                                                                       not allocated */
+    /* The refused buffer was not allocated. */
+    expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
     expect(rig, "buffer l1 interleaved 4096 4096 as=a = 1495040");
     expect(rig, "free a");
@@ -326,8 +326,8 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
     expect(rig, "buffer dram interleaved 2048 2048 as=d = 2968640");
     expect(rig, "cb 1024 cores=0-0 index=3 on=a offset=3072 = 1498112");
     expect(rig, "cb 4096 cores=0-0 index=4 on=a = 1495040");
-    expect(rig, "room 0-0 = 105664 1495040 1389376"); /* the circular buffer takes no room in
-                                                         the region */
+    /* The circular buffer takes no room in the region. */
+    expect(rig, "room 0-0 = 105664 1495040 1389376");
     expect_refusal(rig, "cb 1025 cores=0-0 on=a offset=3072", TTS_E_INVALID,
                    "the circular buffer is larger than what 'a' has in a bank");
     expect_refusal(rig, "cb 1 cores=0-0 on=a offset=4097", TTS_E_INVALID,
