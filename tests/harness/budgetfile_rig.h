@@ -1,4 +1,4 @@
-/* budgetfile_rig.h: texts as budgets. */
+/* budgetfile_rig.h: parses texts as budgets. */
 #pragma once
 
 #include "harness/t.h"
