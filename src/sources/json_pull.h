@@ -96,6 +96,14 @@ TTS_NODISCARD enum tts_status tts_jsonpull_skip(struct tts_jsonpull *json,
 /* Skips the rest of the innermost open object or array and its end. */
 TTS_NODISCARD enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json,
                                                  struct tts_error *err);
+/* Skips the rest of the value that `token` begins, if it begins an object or array. */
+TTS_NODISCARD static inline enum tts_status
+tts_jsonpull_finish(struct tts_jsonpull *json, const struct tts_jsonpull_token *token,
+                    struct tts_error *err)
+{
+    bool is_open = token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
+    return is_open ? tts_jsonpull_leave(json, err) : TTS_OK;
+}
 
 /* Copies the text of a KEY or STRING with its escapes resolved, at most `capacity` bytes.
  * Returns the number of bytes. An invalid escape is copied as it is; half a surrogate pair

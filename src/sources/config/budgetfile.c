@@ -3,6 +3,7 @@
 #include "base/bytesize.h"
 #include "base/error.h"
 #include "base/share.h"
+#include "base/span.h"
 #include "sources/config/yamlmap.h"
 #include "sources/textfile.h"
 
@@ -105,11 +106,6 @@ static enum tts_status read_memory_size(struct tts_yamlmap *map,
 
 /* --- limits ----------------------------------------------------------------------------- */
 
-static bool is_limit_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit *out)
 {
     bool is_growth = text[0] == '+';
@@ -117,7 +113,7 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     size_t len = strlen(number);
     uint64_t amount;
     enum tts_status status;
-    if (is_growth && !is_limit_digit(number[0])) /* a second sign is not allowed */
+    if (is_growth && !tts_is_digit(number[0])) /* a second sign is not allowed */
         return TTS_E_SYNTAX;
     bool is_share = len > 0 && number[len - 1] == '%';
     if (is_share) {
@@ -136,7 +132,7 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     else
         out->unit = is_growth ? TTS_BUDGET_GROWTH_BYTES : TTS_BUDGET_BYTES;
     out->amount = amount;
-    out->is_bare = !is_share && is_limit_digit(number[len - 1]);
+    out->is_bare = !is_share && tts_is_digit(number[len - 1]);
     return TTS_OK;
 }
 

@@ -143,11 +143,6 @@ static enum tts_status config_number(const struct tts_jsonpull_token *token, uin
     return tts_number_parse(token->text, len, out);
 }
 
-static bool opens_config_level(const struct tts_jsonpull_token *token)
-{
-    return token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
-}
-
 static uint32_t config_line(struct reader *r)
 {
     tts_jsonpull_mark(r->json);
@@ -175,7 +170,7 @@ static enum tts_status read_named_number(struct reader *r, const struct name *na
         status = config_number(&token, &number);
     if (status != TTS_OK && name >= &names[TTS_HF_WINDOW]) {
         *value = (struct tts_hf_value){0};
-        return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+        return tts_jsonpull_finish(r->json, &token, r->err);
     }
     if (status != TTS_OK)
         return fail_config_value(r, status, name, &token);
@@ -193,7 +188,7 @@ static enum tts_status read_sign_key(struct reader *r, const struct sign *sign)
     bool is_usual = token.kind == TTS_JSONPULL_NULL || token.kind == TTS_JSONPULL_FALSE ||
                     (config_number(&token, &number) == TTS_OK && number <= sign->usual);
     r->level->sign_lines[sign - signs] = is_usual ? 0 : config_line(r);
-    return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    return tts_jsonpull_finish(r->json, &token, r->err);
 }
 
 static bool is_config_key(const char *key, size_t len, const char *name)
@@ -212,7 +207,7 @@ static enum tts_status read_config_text(struct reader *r, char out[TTS_HFCONFIG_
         memset(out, 0, TTS_HFCONFIG_TEXT_MAX);
         tts_jsonpull_text(&token, out, NAME_MAX_BYTES);
     }
-    return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    return tts_jsonpull_finish(r->json, &token, r->err);
 }
 
 static enum tts_status read_quantization(struct reader *r)
@@ -226,7 +221,7 @@ static enum tts_status read_quantization(struct reader *r)
     level->quantization_line = is_there ? config_line(r) : 0;
     memset(level->quantization, 0, sizeof level->quantization);
     if (token.kind != TTS_JSONPULL_OBJECT)
-        return opens_config_level(&token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+        return tts_jsonpull_finish(r->json, &token, r->err);
     for (;;) {
         char key[NAME_MAX_BYTES + 1];
         status = tts_jsonpull_key(r->json, &token, r->err);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"
+#include "base/span.h"
 #include "sources/config/yamlmap.h"
 #include "sources/textfile.h"
 
@@ -213,11 +214,6 @@ static bool is_false_word(const char *text)
     return is_any_word(text, words, sizeof words / sizeof words[0]);
 }
 
-static bool is_ascii_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_null_token(const struct tts_yaml_token *token)
 {
     static const char *const words[] = {"null", "~"};
@@ -254,7 +250,7 @@ static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
 {
     size_t len = 0;
     for (const char *c = text; *c; c++) {
-        if (*c == '_' && c > text && is_ascii_digit(c[-1]) && is_ascii_digit(c[1]))
+        if (*c == '_' && c > text && tts_is_digit(c[-1]) && tts_is_digit(c[1]))
             continue;
         if (len == DIGITS_MAX)
             return false;
@@ -288,7 +284,7 @@ static size_t count_real_digits(const char *text, size_t *first)
 {
     size_t count = 0;
     bool is_found = false;
-    for (; is_ascii_digit(text[count]); count++)
+    for (; tts_is_digit(text[count]); count++)
         if (text[count] != '0' && !is_found) {
             *first = count;
             is_found = true;
@@ -305,9 +301,9 @@ static enum tts_status parse_exponent(const char **text, int *out)
         return TTS_OK;
     bool is_negative = at[1] == '-';
     at += at[1] == '+' || is_negative ? 2 : 1;
-    if (!is_ascii_digit(*at))
+    if (!tts_is_digit(*at))
         return TTS_E_SYNTAX;
-    for (; is_ascii_digit(*at); at++)
+    for (; tts_is_digit(*at); at++)
         *out = *out < EXPONENT_MAX ? *out * 10 + (*at - '0') : *out;
     *out = is_negative ? -*out : *out;
     *text = at;
@@ -398,16 +394,11 @@ static bool is_absent_value(const struct tts_yamlmap_row *row,
 
 enum { DEPTH_MAX = 64 }; /* maximum depth of a skipped value */
 
-static bool is_ascii_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Returns true if the word "lora" begins at `at`: in "use_lora", "useLora" and "qlora", but not
  * in "exploration". */
 static bool begins_lora_word(const char *name, const char *at)
 {
-    if (at == name || !is_ascii_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
+    if (at == name || !tts_is_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
         return true;
     return *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
 }
@@ -785,8 +776,7 @@ enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
 
 static bool is_name_char(char c, bool is_first)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (c >= '0' && c <= '9' && !is_first);
+    return tts_is_letter(c) || c == '_' || (tts_is_digit(c) && !is_first);
 }
 
 /* Returns the length of "$NAME" or "${NAME}" at `text` and copies the name; 0 if there is

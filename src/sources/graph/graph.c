@@ -810,18 +810,17 @@ static enum tts_status read_report_devices(struct tts_graph *graph, struct tts_e
 {
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(graph->json, &token, err);
-    if (status != TTS_OK || token.kind != TTS_JSONPULL_ARRAY)
-        return status == TTS_OK && token.kind == TTS_JSONPULL_OBJECT
-                   ? tts_jsonpull_leave(graph->json, err)
-                   : status;
+    if (status != TTS_OK)
+        return status;
+    if (token.kind != TTS_JSONPULL_ARRAY)
+        return tts_jsonpull_finish(graph->json, &token, err);
     for (;;) {
         status = tts_jsonpull_next(graph->json, &token, err);
         if (status != TTS_OK || token.kind == TTS_JSONPULL_ARRAY_END)
             return status;
-        if (token.kind == TTS_JSONPULL_OBJECT)
-            status = read_report_device(graph, err);
-        else if (token.kind == TTS_JSONPULL_ARRAY)
-            status = tts_jsonpull_leave(graph->json, err);
+        status = token.kind == TTS_JSONPULL_OBJECT
+                     ? read_report_device(graph, err)
+                     : tts_jsonpull_finish(graph->json, &token, err);
         if (status != TTS_OK)
             return status;
     }
@@ -909,7 +908,7 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
         }
         add_graph_note(graph, TTS_GRAPH_BAD_NODE, "an element that is no node");
         sum_node(&graph->sums, TTS_NODE_UNKNOWN);
-        return token.kind == TTS_JSONPULL_ARRAY ? tts_jsonpull_leave(graph->json, err) : TTS_OK;
+        return tts_jsonpull_finish(graph->json, &token, err);
     }
     status = tts_node_read(graph->json, &graph->node, err);
     if (status != TTS_OK)

@@ -335,14 +335,6 @@ static bool is_token_word(const struct tts_jsonpull_token *token, const char *wo
 
 /* ---- values ---- */
 
-/* Skips the rest of the value that a token begins. */
-static enum tts_status pass_value(struct tts_jsonpull *json,
-                                  const struct tts_jsonpull_token *token, struct tts_error *err)
-{
-    bool is_open = token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
-    return is_open ? tts_jsonpull_leave(json, err) : TTS_OK;
-}
-
 static bool token_number(const struct tts_jsonpull_token *token, uint64_t *out)
 {
     switch (token->kind) {
@@ -379,7 +371,7 @@ enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out, b
         return status;
     *is_given = token.kind != TTS_JSONPULL_NULL;
     *is_good = token_number(&token, out);
-    return pass_value(json, &token, err);
+    return tts_jsonpull_finish(json, &token, err);
 }
 
 static void set_node_field(struct tts_graph_node *node, enum tts_node_field field,
@@ -467,7 +459,7 @@ static enum tts_status read_node_param(struct tts_jsonpull *json, struct tts_gra
     if (status != TTS_OK)
         return status;
     set_text_param(node, key, &token);
-    return pass_value(json, &token, err);
+    return tts_jsonpull_finish(json, &token, err);
 }
 
 /* ---- the node ---- */
@@ -504,7 +496,7 @@ static enum tts_status read_node_params(struct tts_jsonpull *json, struct tts_gr
     forget_node_params(node);
     enum tts_status status = tts_jsonpull_next(json, &token, err);
     if (status != TTS_OK || token.kind != TTS_JSONPULL_OBJECT)
-        return status == TTS_OK ? pass_value(json, &token, err) : status;
+        return status == TTS_OK ? tts_jsonpull_finish(json, &token, err) : status;
     for (;;) {
         status = tts_jsonpull_key(json, &token, err);
         if (TTS_UNLIKELY(status != TTS_OK) || token.kind == TTS_JSONPULL_OBJECT_END)
@@ -525,7 +517,7 @@ static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_gr
         return status;
     if (token.kind != TTS_JSONPULL_ARRAY) {
         set_node_field(node, TTS_NODE_LINK, token.kind != TTS_JSONPULL_NULL, false);
-        return pass_value(json, &token, err);
+        return tts_jsonpull_finish(json, &token, err);
     }
     status = tts_jsonpull_next(json, &token, err);
     if (status != TTS_OK)
@@ -536,7 +528,7 @@ static enum tts_status read_connections(struct tts_jsonpull *json, struct tts_gr
     }
     bool is_good = token_number(&token, &node->value[TTS_NODE_LINK]);
     set_node_field(node, TTS_NODE_LINK, true, is_good);
-    status = pass_value(json, &token, err);
+    status = tts_jsonpull_finish(json, &token, err);
     return status == TTS_OK ? tts_jsonpull_leave(json, err) : status;
 }
 
@@ -548,7 +540,7 @@ static enum tts_status read_node_type(struct tts_jsonpull *json, struct tts_grap
     node->has_type = false;
     node->type = TTS_NODE_UNKNOWN;
     if (status != TTS_OK || token.kind != TTS_JSONPULL_STRING)
-        return status == TTS_OK ? pass_value(json, &token, err) : status;
+        return status == TTS_OK ? tts_jsonpull_finish(json, &token, err) : status;
     set_node_type(node, &token);
     return TTS_OK;
 }

@@ -44,11 +44,6 @@ static bool is_result_key(const char *key, const char *name)
 
 /* ---- values: null is treated as absent; another type is noted and treated as absent ---- */
 
-static bool opens_level(const struct tts_jsonpull_token *token)
-{
-    return token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
-}
-
 static uint64_t mark_result_line(struct result_reader *r)
 {
     tts_jsonpull_mark(r->json);
@@ -67,7 +62,7 @@ static enum tts_status note_wrong_kind(struct result_reader *r, struct run_draft
                                        const char *wanted)
 {
     tts_runs_note(&draft->entry->run, mark_result_line(r), "'%s' is not %s", key, wanted);
-    return opens_level(token) ? tts_jsonpull_leave(r->json, r->err) : TTS_OK;
+    return tts_jsonpull_finish(r->json, token, r->err);
 }
 
 static bool signed_number(const struct tts_jsonpull_token *token, int64_t *out)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "base/span.h"
 #include "sources/seq/words.h"
 
 #include <assert.h>
@@ -485,7 +486,7 @@ static enum tts_status parse_core_indices(struct tts_scan *scan, struct tts_word
 
 static bool is_name_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return tts_is_letter(c) || c == '_';
 }
 
 static enum tts_status parse_buffer_name(struct tts_scan *scan, struct tts_word word,

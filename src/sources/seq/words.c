@@ -2,22 +2,18 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/span.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_word_gap(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 struct tts_word tts_scan_word(struct tts_scan *scan)
 {
     const char *at = scan->at;
-    while (at < scan->end && is_word_gap(*at))
+    while (at < scan->end && tts_is_blank(*at))
         at++;
     const char *start = at;
-    while (at < scan->end && !is_word_gap(*at))
+    while (at < scan->end && !tts_is_blank(*at))
         at++;
     scan->at = at;
     return (struct tts_word){start, (size_t)(at - start)};
