@@ -522,7 +522,7 @@ enum tts_status tts_input_json(struct tts_input *in, struct tts_jsonpull_source 
 
 /* ---- once more ---- */
 
-/* Forgets all that was read. The next read is from the place where `fd` stands. */
+/* Forgets all that was read. The next read begins at the current position of `fd`. */
 static void forget_content(struct tts_input *in, enum coding coding)
 {
     free_decoder(in);

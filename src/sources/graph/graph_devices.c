@@ -211,7 +211,7 @@ static bool place_chip(struct tts_graph_devices *devices, uint16_t chip)
     return true;
 }
 
-/* ---- what the look found ---- */
+/* ---- the result of the look ---- */
 
 static void start_number(struct tts_graph_devices *devices,
                          const struct tts_graph_number *number)
@@ -260,7 +260,7 @@ void tts_graph_devices_start(struct tts_graph_devices *devices,
         devices->device[tts_graph_device(devices, mesh->number)].has_buffers = true;
 }
 
-/* ---- what nodes say ---- */
+/* ---- facts of nodes ---- */
 
 bool tts_graph_devices_pair(struct tts_graph_devices *devices, const struct tts_node_pair *pair)
 {

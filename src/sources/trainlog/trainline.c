@@ -185,7 +185,7 @@ void tts_trainline_excerpt(char out[TTS_TRAINLINE_EXCERPT], struct tts_span text
     out[len] = '\0';
 }
 
-/* ---- what a line is ---- */
+/* ---- kinds of lines ---- */
 
 static struct tts_span span_between(const char *begin, const char *end)
 {

@@ -22,7 +22,7 @@ bool tts_trainline_shape(struct tts_span text, uint32_t *out);
 /* Copies a short, printable part of the text for a note. */
 void tts_trainline_excerpt(char out[TTS_TRAINLINE_EXCERPT], struct tts_span text);
 
-/* ---- what a line is ---- */
+/* ---- kinds of lines ---- */
 
 enum tts_trainline_kind {
     TTS_TRAINLINE_OTHER,
