@@ -11,7 +11,7 @@ struct tts_eventfile {
     struct tts_recfile *recording;
     struct tts_graph *graph;
     bool has_items;
-    uint64_t last_seq; /* of the last item */
+    uint64_t last_seq; /* number of the last item */
     struct tts_eventfile_gaps gaps;
     struct tts_eventfile_watch watch; /* fn is NULL if there is no watch */
     const struct tts_alloc *alloc;

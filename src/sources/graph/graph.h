@@ -59,11 +59,12 @@ uint64_t tts_graph_core_bytes(const struct tts_graph *graph, uint32_t device);
 /* The figures that the runtime's own functions give for the nodes so far
  * (docs/design/graph.md), with their double counting. Sums do not wrap below 0. */
 struct tts_graph_figures {
-    int64_t dram_peak_bytes, dram_allocated_bytes, dram_freed_bytes; /* extract_dram_usage */
-    /* extract_resource_usage_per_core */
+    int64_t dram_peak_bytes, dram_allocated_bytes,
+        dram_freed_bytes; /* from extract_dram_usage() */
+    /* From extract_resource_usage_per_core(). */
     int64_t peak_cb_bytes, peak_dfb_bytes, peak_scratchpad_bytes, peak_l1_bytes,
         peak_total_bytes;
-    uint64_t legacy_l1_peak_bytes; /* extract_peak_L1_memory_usage, but in 64 bits */
+    uint64_t legacy_l1_peak_bytes; /* from extract_peak_L1_memory_usage(), but in 64 bits */
     bool l1_is_whole_buffers; /* without max_size_per_bank: interleaved buffers count in full */
     uint64_t nodes, functions, tensors;
 };

@@ -32,7 +32,7 @@ enum tts_node_field {
     TTS_NODE_PAGE_SIZE,
     TTS_NODE_CORES,
     TTS_NODE_PER_BANK,
-    TTS_NODE_BORROWED, /* globally_allocated, borrows_memory */
+    TTS_NODE_BORROWED, /* the key globally_allocated or borrows_memory */
     TTS_NODE_DURATION, /* of function_end and capture_end, in nanoseconds */
     TTS_NODE_FIELDS,
 };

@@ -32,7 +32,7 @@ struct tts_logcount {
     bool has_nul;
 };
 
-/* How a reader finds its lines without looking at each line. */
+/* Lets a reader find its lines without examining every line. */
 struct tts_logscan {
     /* Returns the first place from count->at on where one of the words may be, or `end`. Counts
      * line ends up to about that place, not past it. The function may read 64 bytes after

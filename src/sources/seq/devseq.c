@@ -29,11 +29,11 @@ enum tts_devseq_option {
 /* The form of a result, after '='. */
 enum tts_devseq_shape {
     TTS_DEVSEQ_SAYS_NOTHING,
-    TTS_DEVSEQ_SAYS_ADDRESS, /* ADDR, F, T ADDR, - */
+    TTS_DEVSEQ_SAYS_ADDRESS, /* ADDR, F, T ADDR or - */
     TTS_DEVSEQ_SAYS_PLACE,   /* ADDR */
-    TTS_DEVSEQ_SAYS_OK,      /* ok, F */
+    TTS_DEVSEQ_SAYS_OK,      /* ok or F */
     TTS_DEVSEQ_SAYS_NUMBERS, /* as many numbers as `numbers` says */
-    TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR, - */
+    TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR or - */
 };
 
 struct tts_devseq_form {

@@ -32,16 +32,16 @@ enum tts_devseq_sharding { TTS_DEVSEQ_CLASSIC, TTS_DEVSEQ_ND, TTS_DEVSEQ_GRID };
 
 enum tts_devseq_outcome {
     TTS_DEVSEQ_DONE,
-    TTS_DEVSEQ_FAILED,      /* F */
-    TTS_DEVSEQ_BELOW_LIMIT, /* T */
-    TTS_DEVSEQ_NOT_PLACED,  /* - */
+    TTS_DEVSEQ_FAILED,      /* written as F */
+    TTS_DEVSEQ_BELOW_LIMIT, /* written as T */
+    TTS_DEVSEQ_NOT_PLACED,  /* written as - */
 };
 
 /* value[] holds the numbers of the result from left to right. All other elements are 0. */
 struct tts_devseq_result {
     enum tts_devseq_outcome outcome;
     uint64_t value[4];
-    bool has_core; /* page, in L1 */
+    bool has_core; /* of `page` in L1 */
     struct tts_core core;
 };
 
@@ -54,19 +54,19 @@ struct tts_devseq_name {
 /* Operands and options that the line does not have are 0. */
 struct tts_devseq_line {
     enum tts_devseq_kind kind;
-    enum tts_pool pool;          /* buffer, shard, stats, free by address */
-    struct tts_devseq_name name; /* as, on; of free and page */
-    bool has_address;            /* free by address */
+    enum tts_pool pool;          /* of buffer, shard and stats, and of free by address */
+    struct tts_devseq_name name; /* options `as` and `on`; operand of free and page */
+    bool has_address;            /* of free by address */
     uint64_t address;
-    uint64_t bytes;               /* SIZE */
-    uint64_t page_bytes;          /* PAGE, page */
-    uint64_t number;              /* ID, INDEX, offset */
-    enum tts_placement placement; /* from, at */
+    uint64_t bytes;               /* operand SIZE */
+    uint64_t page_bytes;          /* operand PAGE, option `page` */
+    uint64_t number;              /* operand ID or INDEX, option `offset` */
+    enum tts_placement placement; /* options `from` and `at` */
     enum tts_devseq_sharding sharding;
     uint32_t rank;
     uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX];
     bool has_tensor, column_major;
-    struct tts_core core; /* room */
+    struct tts_core core; /* operand of room */
     size_t range_count, index_count;
     struct tts_core_range ranges[TTS_RANGES_MAX];
     uint8_t indices[TTS_CB_INDICES_MAX];

@@ -12,26 +12,26 @@
 
 enum tts_opseq_kind {
     TTS_OPSEQ_BLANK,     /* an empty line or a comment, whose text is not kept */
-    TTS_OPSEQ_POOL,      /* P */
-    TTS_OPSEQ_TAKE,      /* a */
-    TTS_OPSEQ_TAKE_AT,   /* x */
-    TTS_OPSEQ_GIVE,      /* d */
-    TTS_OPSEQ_SHRINK,    /* k */
-    TTS_OPSEQ_UNSHRINK,  /* r */
-    TTS_OPSEQ_CLEAR,     /* c */
-    TTS_OPSEQ_STATS,     /* s */
-    TTS_OPSEQ_LOWEST,    /* l */
-    TTS_OPSEQ_STALE,     /* q: like l, if the reported and the true address differ */
-    TTS_OPSEQ_AVAILABLE, /* v */
-    TTS_OPSEQ_MAP,       /* m */
-    TTS_OPSEQ_TABLE,     /* t */
+    TTS_OPSEQ_POOL,      /* letter P */
+    TTS_OPSEQ_TAKE,      /* letter a */
+    TTS_OPSEQ_TAKE_AT,   /* letter x */
+    TTS_OPSEQ_GIVE,      /* letter d */
+    TTS_OPSEQ_SHRINK,    /* letter k */
+    TTS_OPSEQ_UNSHRINK,  /* letter r */
+    TTS_OPSEQ_CLEAR,     /* letter c */
+    TTS_OPSEQ_STATS,     /* letter s */
+    TTS_OPSEQ_LOWEST,    /* letter l */
+    TTS_OPSEQ_STALE,     /* letter q: like l, if the reported and the true address differ */
+    TTS_OPSEQ_AVAILABLE, /* letter v */
+    TTS_OPSEQ_MAP,       /* letter m */
+    TTS_OPSEQ_TABLE,     /* letter t */
     TTS_OPSEQ_KINDS,
 };
 
 enum tts_opseq_outcome {
     TTS_OPSEQ_DONE,
-    TTS_OPSEQ_FAILED,      /* F or E */
-    TTS_OPSEQ_BELOW_LIMIT, /* T */
+    TTS_OPSEQ_FAILED,      /* written as F or E */
+    TTS_OPSEQ_BELOW_LIMIT, /* written as T */
 };
 
 enum { TTS_OPSEQ_VALUES = 4 };
@@ -51,13 +51,13 @@ struct tts_opseq_result {
 /* Operands that the kind does not have are 0. */
 struct tts_opseq_line {
     enum tts_opseq_kind kind;
-    enum tts_direction direction; /* a */
-    uint64_t bytes;               /* a x k v: the requested size, not rounded */
-    uint64_t address;             /* x d */
-    uint64_t limit;               /* a */
+    enum tts_direction direction; /* of a */
+    uint64_t bytes;               /* of a, x, k and v: the requested size, not rounded */
+    uint64_t address;             /* of x and d */
+    uint64_t limit;               /* of a */
     bool has_result;
     struct tts_opseq_result result;
-    struct tts_space_config pool; /* P: as in the file, even if no such space is possible */
+    struct tts_space_config pool; /* of P: as in the file, even if no such space is possible */
 };
 
 /* Parses one line without its line end. TTS_E_SYNTAX, TTS_E_RANGE (a number above 64 bits): err

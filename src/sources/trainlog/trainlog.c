@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LOOK_BACK = 1000,      /* bytes before a line that may describe it */
+    LOOK_BACK = 1000, /* number of bytes before a line that are searched for facts about it */
     PHASES_IN_ALL = 32768, /* in all open blocks together */
     PHASES_REUSED = 32,    /* a larger array is freed with the run */
     PREDICTION_LINES = 8,  /* a prediction farther from the heading is ignored */
@@ -1010,7 +1010,7 @@ static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts
     uint64_t offset = tts_logtext_offset(&log->text, raw.at);
     for (size_t i = log->wrap_count; i-- > 0;) {
         struct tts_trainwrap *wrap = &log->wraps[i];
-        /* Only then is the text before the first piece still in the window. */
+        /* Farther away the text before the first piece may have left the window. */
         if (offset - wrap->offset > TTS_LOGLINE_MAX)
             continue;
         enum tts_trainwrap_match match =

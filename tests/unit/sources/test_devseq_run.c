@@ -210,7 +210,7 @@ T_TEST(nothing_is_freed_where_nothing_begins)
     T_EQ(rig->run.counts.frees_ignored, 4);
     expect(rig, "stats l1 = 1393472 2048 1391424 1391424");
     expect(rig, "buffer l1 interleaved 2048 2048 at=1497088 as=at = 1497088");
-    expect(rig, "free at"); /* the name never had the block */
+    expect(rig, "free at"); /* a buffer placed with at= owns no block */
     expect(rig, "buffer l1 interleaved 0 2048 as=empty = -");
     expect(rig, "free empty");
     T_EQ(rig->run.counts.frees_ok, 2);

@@ -438,7 +438,7 @@ T_TEST(sums_of_the_largest_sizes_are_exact)
                                 "\"params\":{\"size\":1099511627776}}",
                                 i);
     snprintf(text + len, sizeof text - len, "]");
-    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE); /* no cores */
+    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE); /* noted: no cores */
     T_EQ(rig.figures.peak_total_bytes, (int64_t)NODES << 40);
     T_EQ(rig.figures.legacy_l1_peak_bytes, (int64_t)NODES << 40);
 }
