@@ -1,9 +1,10 @@
-/* Reading training logs: how fast, beside `grep -c` for a line of every summary in the same
- * run, and with how much memory. Usage: bench_analyze [MB [TTSCOPE]]; logs of MB megabytes
- * (2048) are made in $TMPDIR (/tmp) and removed. Every figure is of a process of its own, the
- * best of three, in turns. Beside grep the time of a processor counts, as others may run
- * beside; beside two commands in a pipe the time on the clock. */
-#include "sources/trainlog.h"
+/* Measures the reading of training logs: speed and memory, compared with `grep -c` for one line
+ * of every summary in the same run. Usage: bench_analyze [MB [TTSCOPE]]. Logs of MB megabytes
+ * (2048) are written to $TMPDIR (/tmp) and removed. Each figure comes from a process of its own
+ * and is the best of three; the commands take turns. The comparison with grep uses processor
+ * time, because other processes may run at the same time. The comparison with two commands in a
+ * pipe uses elapsed time. */
+#include "sources/trainlog/trainlog.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -87,7 +88,8 @@ static void write_summary(FILE *file, uint64_t *state)
             peak, current);
 }
 
-/* What a trainer prints for a step, with a word now and then that a reader looks for. */
+/* Writes the lines of one training step. Some of them hold a word that the reader searches
+ * for. */
 static void write_step(FILE *file, uint64_t step, uint64_t *state)
 {
     uint64_t number = draw(state);
@@ -144,14 +146,14 @@ static void read_here(const char *path, uint64_t wanted)
     tts_trainlog_close(log);
 }
 
-/* Runs a command of the shell; NULL: reads `path` itself. */
+/* Runs a shell command, or reads `path` itself if `command` is NULL. */
 static void child(const char *command, const char *path, uint64_t wanted)
 {
     if (!command) {
         read_here(path, wanted);
         _exit(EXIT_SUCCESS);
     }
-    /* Not /dev/null: grep knows it, and stops at the first line. */
+    /* Not /dev/null: grep recognizes it and stops at the first match. */
     int fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (fd >= 0)
         dup2(fd, STDOUT_FILENO);
@@ -186,7 +188,7 @@ static struct cost run_once(const char *command, const char *path, uint64_t want
                          (double)usage.ru_maxrss / 1024};
 }
 
-/* The best times of all runs, and the most memory of any. */
+/* Keeps the best times of all runs and the largest memory of any. */
 static void keep_best(struct cost *best, struct cost cost, bool is_first)
 {
     if (is_first || cost.seconds < best->seconds)
@@ -228,7 +230,7 @@ static void say_ratio(struct cost cost, struct cost other, bool is_time)
                other.processor_seconds / cost.processor_seconds);
 }
 
-/* Beside `other`: how many times its time, or what part of its rate. */
+/* Compares with `other`: the ratio of the times, or of the rates. */
 static void compare(const char *path, const char *other, uint64_t wanted, double bytes,
                     bool is_time)
 {

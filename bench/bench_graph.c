@@ -1,11 +1,11 @@
-/* Reading graph traces: how fast, beside a reader that builds the whole document, and with how
- * much memory. Usage: bench_graph [MB [DIRECTORY]]; the traces are made in DIRECTORY ($TMPDIR,
- * /tmp) and removed. Every figure is of a process of its own; times are the best of three, of
- * one core. */
+/* Measures the reading of graph traces: speed and memory, compared with a reader that builds
+ * the whole document. Usage: bench_graph [MB [DIRECTORY]]. The traces are written to DIRECTORY
+ * ($TMPDIR, /tmp) and removed. Each figure comes from a process of its own. Times are the best
+ * of three, on one core. */
 #include "graph_dom.h"
 #include "graph_gen.h"
 #include "model/follow.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,7 +38,8 @@ static void stop(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Time of this process on a processor: others may run beside it. */
+/* Returns the processor time of this process, because other processes may run at the same
+ * time. */
 static double now(void)
 {
     struct timespec time;
@@ -46,7 +47,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The most memory that this process had, in KiB. */
+/* Returns the largest memory of this process so far, in KiB. */
 static uint64_t peak_kib(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -66,7 +67,7 @@ struct measure {
     struct tts_graph_figures figures;
 };
 
-/* ---- what is measured ---- */
+/* ---- measurements ---- */
 
 static struct tts_follow *new_follow(bool folds)
 {
@@ -120,7 +121,7 @@ static void read_dom(const char *path, struct measure *out)
     out->count = (uint64_t)nodes;
 }
 
-/* ---- in a process of its own ---- */
+/* ---- processes ---- */
 
 typedef void (*reader_fn)(const char *path, struct measure *out);
 
@@ -193,7 +194,7 @@ static void measure_memory(const char *name, const struct measure *measure, uint
     say("  allowed: 32 MiB and 64 B for each live one", (double)allowed / 1048576, "MiB");
 }
 
-/* The whole, compact. */
+/* Measures the whole trace, in compact form. */
 static void measure_whole(const char *path, double mb)
 {
     struct graph_gen_result made = make(path, mb, 0);
@@ -210,7 +211,7 @@ static void measure_whole(const char *path, double mb)
     measure_memory("  memory", &folded, made.live_max);
 }
 
-/* A part, beside the general reader, which needs it all in memory. */
+/* Measures a part, compared with the general reader, which needs it completely in memory. */
 static void measure_part(const char *path, double mb, int indent)
 {
     struct graph_gen_result made = make(path, mb, indent);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    PARAMETERS = 20000, /* weights, gradients and what the optimizer keeps */
+    PARAMETERS = 20000, /* weights, gradients and the state of the optimizer */
     TEXT_BYTES = 16 * 1024,
     CHIP = 0,
     MESH = 1,
@@ -18,8 +18,8 @@ struct buffer {
 };
 
 struct gen {
-    FILE *out;       /* NULL: only counted */
-    FILE *top_level; /* NULL: not wanted; gets the counters of top-level functions */
+    FILE *out;       /* NULL to count only */
+    FILE *top_level; /* receives the counters of top-level functions; may be NULL */
     int indent;
     uint64_t bytes, limit, counter, seed;
     unsigned depth;
@@ -47,7 +47,8 @@ static void write_text(struct gen *gen, const char *text, size_t len)
         fwrite(text, 1, len, gen->out);
 }
 
-/* As it is, or laid out: blanks behind ':' and line breaks behind ',' and brackets. */
+/* Writes the text as it is, or laid out with blanks after ':' and line breaks after ',' and
+ * brackets. */
 static void write_laid_out(struct gen *gen, const char *text, size_t len)
 {
     static const char blanks[] = "                                        ";
@@ -83,8 +84,8 @@ static void write_laid_out(struct gen *gen, const char *text, size_t len)
     }
 }
 
-/* The node whose middle, from "arguments" to "connections" and from "node_type" to "params", is
- * as said. Keys are in the order of the alphabet. */
+/* Writes a node with the given parts from "arguments" to "connections" and from "node_type" to
+ * "params". The keys are in alphabetical order. */
 __attribute__((format(printf, 4, 5))) static uint64_t
 node(struct gen *gen, const char *type, const char *lists, const char *params, ...)
 {
@@ -111,7 +112,7 @@ node(struct gen *gen, const char *type, const char *lists, const char *params, .
 
 #define NO_LISTS "\"arguments\":[],\"connections\":[]"
 
-/* ---- what programs do ---- */
+/* ---- the program ---- */
 
 #define TENSOR_ARGUMENT                                                                        \
     "\"Tensor(storage=DeviceStorage(),tensor_spec=TensorSpec(logical_shape=Shape([1, 1, "      \
@@ -211,7 +212,7 @@ static void deallocate(struct gen *gen, size_t idx)
 static void program(struct gen *gen)
 {
     node(gen, "circular_buffer_deallocate_all", NO_LISTS, "{\"device_id\":%d}", MESH);
-    if (gen->programs++ % 16 != 0) /* the others are in the cache */
+    if (gen->programs++ % 16 != 0) /* the other programs are in the cache */
         return;
     for (unsigned i = 0; i < 6; i++)
         node(
@@ -236,7 +237,8 @@ static void operation(struct gen *gen)
     tensor(gen, &gen->buffers[gen->live - 1]);
 }
 
-/* Forward: everything stays. Backward: two are freed for each that is made. */
+/* Runs one step. In the forward pass all buffers stay. In the backward pass two buffers are
+ * freed for each new one. */
 static void run(struct gen *gen)
 {
     while (gen->live < PARAMETERS)
@@ -253,7 +255,7 @@ static void run(struct gen *gen)
     node(gen, "capture_end", NO_LISTS, "null");
 }
 
-/* From the start; what the first node says is behind it in any case. */
+/* Starts again after the first node. */
 static void restart(struct gen *gen, FILE *out, FILE *top_level)
 {
     struct graph_gen_result *result = gen->result;
@@ -280,7 +282,7 @@ int graph_gen(FILE *out, uint64_t bytes, int indent, struct graph_gen_result *re
     gen->indent = indent;
     gen->limit = bytes;
     gen->result = result;
-    /* The first node names all top-level functions, so all is gone through twice. */
+    /* The first node names all top-level functions, so everything is generated twice. */
     fwrite(head, 1, sizeof head - 1, out);
     restart(gen, NULL, out);
     run(gen);

@@ -1,7 +1,7 @@
-/* Bytes as a budget. What is refused has words, a line of the text and changes nothing; what is
- * read has a limit, its lines are of the text, and written out and read again it is the same.
- */
-#include "sources/budgetfile.h"
+/* Reads bytes as a budget. A refused budget has a message and a line of the text, and changes
+ * nothing. An accepted budget has a limit and lines of the text, and is the same when it is
+ * written and read back. */
+#include "sources/config/budgetfile.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* As many lines as any way to count them finds. */
+/* Returns the largest number of lines that any way of counting finds. */
 static uint32_t lines_at_most(const uint8_t *bytes, size_t len)
 {
     uint32_t lines = 1;
@@ -89,12 +89,12 @@ static void put(struct writer *w, const char *text)
     w->at += len;
 }
 
-/* Line ends that may stand in a label only by their names. */
+/* Line ends that a label may only hold as escapes. */
 static const struct {
     const char *bytes, *name;
 } line_ends[] = {{"\xc2\x85", "\\N"}, {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}};
 
-/* How many bytes of `text` were written by a name. */
+/* Writes a line end as an escape. Returns the number of bytes of `text` it stands for. */
 static size_t put_line_end(struct writer *w, const char *text)
 {
     for (size_t i = 0; i < sizeof line_ends / sizeof line_ends[0]; i++) {
@@ -107,7 +107,7 @@ static size_t put_line_end(struct writer *w, const char *text)
     return 0;
 }
 
-/* Between double quotes. */
+/* Writes a text in double quotes. */
 static void put_quoted(struct writer *w, const char *text)
 {
     put(w, "\"");
@@ -138,7 +138,8 @@ static void put_value(struct writer *w, const struct tts_budget_limit *limit)
     put(w, value);
 }
 
-/* Limits of one key stand together; the first writes all as a list. */
+/* Writes a limit. Limits of one key are adjacent; the first one writes all of them as a
+ * list. */
 static void put_limit(struct writer *w, const struct tts_budget *budget, size_t idx,
                       const char *indent)
 {
@@ -159,7 +160,7 @@ static void put_limit(struct writer *w, const struct tts_budget *budget, size_t 
     put(w, "]\n");
 }
 
-/* Overall first, so limits may come in another order. */
+/* Writes a budget, overall limits first, so the order of the limits may change. */
 static size_t write_budget(const struct tts_budget *budget, char *text)
 {
     struct writer w = {.text = text};

@@ -1,6 +1,6 @@
-/* Bytes as a device file. What is refused has words and a line; what loads is a chip that can
- * be, and its set facts, written out under the same preset, load to the same chip. */
-#include "sources/devfile.h"
+/* Reads bytes as a device file. A refused file has a message and a line. An accepted file is a
+ * valid chip, and its set facts, written under the same preset, give the same chip. */
+#include "sources/config/devfile.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static bool same_chip(const struct tts_chip *a, const struct tts_chip *b)
            same_facts(a->grids, b->grids, TTS_DISPATCHES);
 }
 
-/* The name between single quotes, where a single quote is written twice. */
+/* Writes the name in single quotes. A single quote in it is written twice. */
 static void write_name(const char *name, char *out)
 {
     size_t at = 0;
@@ -62,7 +62,8 @@ static size_t write_chip(const struct tts_chip *chip, const char *preset, char *
     return (size_t)at;
 }
 
-/* A chip does not say which preset it began with: one of them it must be. */
+/* Checks that the chip is the same when written and read back. A chip does not keep the name of
+ * its preset, so one of the presets must give the same chip. */
 static void check_round_trip(const struct tts_chip *chip)
 {
     static char text[TEXT_BYTES];
@@ -77,8 +78,8 @@ static void check_round_trip(const struct tts_chip *chip)
     stop("what was written reads differently", text);
 }
 
-/* As many lines as any way to count them finds; UTF-8 has ends of line of two and three bytes
- * too. */
+/* Returns the largest number of lines that any way of counting finds. UTF-8 has line ends of
+ * two and three bytes too. */
 static uint32_t lines_at_most(const uint8_t *bytes, size_t len)
 {
     uint32_t lines = 1;

@@ -1,10 +1,11 @@
-/* Bytes as a sequence of the device language, the first of them the device. What can be read is
- * written and read back the same; what can be run leaves valid pools whose bytes add up, and
- * its printed results hold when run again on a second device, which then is as the first. */
+/* Reads bytes as a sequence of the device language; the first byte chooses the device. Every
+ * readable line stays the same when it is written and read back. Every sequence that can be run
+ * leaves valid pools whose bytes add up. Its printed results hold in a second run, which leaves
+ * an equal device. */
 #include "device/devicepools.h"
 #include "device/space.h"
 #include "harness/same_step.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@ struct side {
 };
 
 struct rig {
-    struct side first, again; /* the second runs what the first printed */
-    bool one_run;             /* nothing was refused so far */
+    struct side first, again; /* the second run executes what the first one printed */
+    bool one_run;             /* no line was refused so far */
 };
 
 static void stop(const char *what, const char *text)
@@ -39,8 +40,8 @@ static void set(struct tts_chip *chip, const char *key, const char *value)
         stop("no such chip", err.text);
 }
 
-/* Bits of the choice, from the lowest: Blackhole, with L1_SMALL and TRACE, two for the mode,
- * HYBRID. '@' is a plain n150. */
+/* Makes a device. The bits of the choice, from the lowest: Blackhole, with L1_SMALL and TRACE,
+ * two bits for the mode, HYBRID. '@' is a plain n150. */
 static struct tts_device *new_device(uint8_t choice)
 {
     static const enum tts_mode modes[] = {TTS_MODE_PLACE, TTS_MODE_NO_DISPATCH,
@@ -73,7 +74,7 @@ static void end(struct side *side)
     tts_device_free(side->device);
 }
 
-/* --- what must hold --------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------- */
 
 static void check_pool(const struct rig *rig, enum tts_pool pool)
 {
@@ -108,7 +109,7 @@ static void check_counts(const struct tts_devseq_counts *counts, uint64_t refuse
         stop("the counts do not add up", "");
 }
 
-/* Writes, reads, writes again. */
+/* Writes a line, reads it back and writes it again. */
 static void check_round_trip(const struct tts_devseq_line *line)
 {
     char text[TTS_DEVSEQ_TEXT_MAX], second[TTS_DEVSEQ_TEXT_MAX];
@@ -126,7 +127,7 @@ static void check_round_trip(const struct tts_devseq_line *line)
         stop("the canonical form is not one", text);
 }
 
-/* The printed step, run on the second device, has the stated result. */
+/* Runs the printed step on the second device and compares the result. */
 static void check_again(struct rig *rig, const struct tts_devseq_step *step, uint64_t line_no)
 {
     char text[TTS_DEVSEQ_TEXT_MAX];
@@ -144,7 +145,7 @@ static void check_again(struct rig *rig, const struct tts_devseq_step *step, uin
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-/* A refused line ends the run on both devices; another begins, which knows no names. */
+/* Ends the run on both devices after a refused line. New runs begin, without names. */
 static void refuse(struct rig *rig, const struct tts_devseq_line *line, enum tts_status status)
 {
     struct tts_devseq_step step;

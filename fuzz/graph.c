@@ -1,9 +1,9 @@
-/* Bytes as a graph trace, read whole and in pieces: the same items, the same end. Every item
- * can be followed; what was allocated and not freed is what lives; and where nothing is noted,
- * the runtime's own figures of DRAM are those of the fold. */
+/* Reads bytes as a graph trace, at once and in pieces, which must give the same items and the
+ * same end. Every item can be followed. The live buffers are those that were allocated and not
+ * freed. If nothing is noted, the runtime's own DRAM figures are equal to those of the fold. */
+#include "sources/graph/graph.h"
 #include "fuzz/reuse.h"
 #include "model/follow.h"
-#include "sources/graph_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* What takes as long as a run, or longer, is done in one of so many; the input decides. */
+/* Slow checks are done in one of this many runs; the input decides which. */
 enum { WALK_RUNS = 64, PIECE_RUNS = 8 };
 
 static void stop(const char *what, const char *text)
@@ -20,7 +20,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* ---- what a reading comes to ---- */
+/* ---- the result of a reading ---- */
 
 struct outcome {
     enum tts_status status;
@@ -107,7 +107,7 @@ static struct tts_graph *open_graph(const uint8_t *bytes, size_t len, size_t pie
     return graph;
 }
 
-/* Follows an item. False: there is no room for it, and it is not followed any more. */
+/* Follows an item. Returns false if there is no room for it; then following ends. */
 static bool follow_item(struct tts_follow *follow, const struct tts_item *item)
 {
     struct tts_error err = {0};
@@ -118,7 +118,7 @@ static bool follow_item(struct tts_follow *follow, const struct tts_item *item)
     return false;
 }
 
-/* `follow` may be NULL. Returns whether all could be followed. */
+/* Reads a trace. `follow` may be NULL. Returns true if all items could be followed. */
 static bool read_in_pieces(const uint8_t *bytes, size_t len, size_t piece,
                            struct tts_follow *follow, struct outcome *out)
 {
@@ -135,7 +135,7 @@ static bool read_in_pieces(const uint8_t *bytes, size_t len, size_t piece,
     return is_followed;
 }
 
-/* ---- what it adds up to ---- */
+/* ---- sums ---- */
 
 static int64_t live_bytes(const struct tts_fold *fold, enum tts_pool pool)
 {

@@ -1,7 +1,7 @@
-/* Bytes as a config.json. What is refused has words that can be shown and changes nothing; what
- * is read has what must be there, lines of the text, texts with an end, and is the same with
+/* Reads bytes as a config.json. A refused file has a printable message and changes nothing. An
+ * accepted file has lines of the text and terminated texts, and gives the same result with
  * blanks around it. */
-#include "sources/hfconfig.h"
+#include "sources/config/hfconfig.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void check_error(const struct tts_error *err, enum tts_status status, uin
             stop("an error that cannot be shown", err->text);
 }
 
-/* The same one line further down. */
+/* Returns true if `b` is equal to `a`, but one line further down. */
 static bool is_same(const struct tts_hfconfig *a, const struct tts_hfconfig *b)
 {
     for (int key = 0; key < TTS_HF_KEYS; key++)

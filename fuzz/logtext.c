@@ -1,8 +1,8 @@
-/* Bytes as a log. Whatever they are, the lines are those of a plain loop over the whole text:
- * number, offset, bytes and flags. Prefix and rest make up the line, and the rank is in the
- * prefix. After many other lines, so that the bytes lie across two reads, the lines are the
- * same. The first two bytes choose how many. */
-#include "sources/logtext.h"
+/* Reads bytes as a log. The lines must be the same as those of a simple loop over the whole
+ * text: number, offset, bytes and flags. Prefix and rest make up the line, and the rank is in
+ * the prefix. The lines are also the same after many other lines, when the bytes lie across two
+ * reads. The first two bytes choose how many. */
+#include "sources/log/logtext.h"
 
 #include "base/heap.h"
 
@@ -27,7 +27,8 @@ static void check(bool holds, const char *what)
     abort();
 }
 
-/* The line that a plain loop finds at `at`; *next is where the next one begins. */
+/* Returns the line that a simple loop finds at `at`. *next is the beginning of the next
+ * line. */
 static struct tts_logtext_line plain_line(size_t at, size_t len, size_t *next)
 {
     size_t end = at;

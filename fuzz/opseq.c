@@ -1,8 +1,9 @@
-/* Bytes as a sequence of the operation language. What can be read is written and read back the
- * same; what can be run leaves a valid space, and its printed results hold when run again. */
+/* Reads bytes as a sequence of the operation language. Every readable line stays the same when
+ * it is written and read back. Every sequence that can be run leaves a valid space, and its
+ * printed results hold in a second run. */
 #include "device/space.h"
 #include "harness/same_line.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/opseq_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    MAX_LINES = 300,        /* each may be a walk over all blocks */
-    CHECK_EVERY_LINES = 50, /* and the check of the space is one */
+    MAX_LINES = 300,        /* each line may visit all blocks */
+    CHECK_EVERY_LINES = 50, /* the check of the space visits all blocks too */
 };
 
 struct rig {
-    struct tts_opseq_run run, again; /* the second runs what the first printed */
+    struct tts_opseq_run run, again; /* the second run executes what the first one printed */
 };
 
 static void stop(const char *what, const char *text)
@@ -25,7 +26,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* Writes, reads, writes again. */
+/* Writes a line, reads it back and writes it again. */
 static void check_round_trip(const struct tts_opseq_line *line)
 {
     char text[TTS_OPSEQ_TEXT_MAX], second[TTS_OPSEQ_TEXT_MAX];
@@ -43,7 +44,7 @@ static void check_round_trip(const struct tts_opseq_line *line)
         stop("the canonical form is not one", text);
 }
 
-/* The printed step, run on the second space, has the stated result. */
+/* Runs the printed step on the second space and compares the result. */
 static void check_again(struct rig *rig, const struct tts_opseq_step *step, uint64_t line_no)
 {
     char text[TTS_OPSEQ_TEXT_MAX];

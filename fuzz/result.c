@@ -1,8 +1,8 @@
-/* Bytes as a result that was saved with --json. What is refused has words and changes nothing;
- * what is read keeps the limits, has texts with an end and nothing in what is not known; and it
- * is the same read in small pieces. */
+/* Reads bytes as a result that was saved with --json. A refused result has a message and
+ * changes nothing. An accepted result keeps the limits, has terminated texts and zeros in
+ * unknown values, and is the same when it is read in small pieces. */
 #include "base/heap.h"
-#include "sources/resultfile.h"
+#include "sources/runs/resultfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void check(const struct tts_runs *runs)
         stop("a limit does not hold", "");
 }
 
-/* A byte at a time. */
+/* Reads one byte at a time. */
 static enum tts_status read_slowly(const uint8_t *bytes, size_t len, struct tts_runs *out,
                                    struct tts_error *err, bool *is_one)
 {
@@ -75,7 +75,7 @@ static enum tts_status read_slowly(const uint8_t *bytes, size_t len, struct tts_
     return status;
 }
 
-/* Field by field: what is between them may be anything. */
+/* Compares field by field, because padding may differ. */
 static void check_same_phase(const struct tts_run_phase *a, const struct tts_run_phase *b)
 {
     if (a->line != b->line || strcmp(a->name, b->name) != 0)
@@ -86,7 +86,7 @@ static void check_same_phase(const struct tts_run_phase *a, const struct tts_run
             stop("not the same figure in pieces", a->name);
 }
 
-/* All but where the phases are. */
+/* Compares everything except the addresses of the phases. */
 static void check_same(const struct tts_runs *a, const struct tts_runs *b)
 {
     if (a->count != b->count || a->unlisted != b->unlisted)

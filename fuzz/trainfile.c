@@ -1,7 +1,7 @@
-/* Bytes as a training or model file. What is refused has words, a line of the text and changes
- * nothing; what is read is the same when it is read again, and every value, flag and unknown
- * key has a line of the text and an end. */
-#include "sources/trainfile.h"
+/* Reads bytes as a training or model file. A refused file has a message and a line of the text,
+ * and changes nothing. An accepted file gives the same result when it is read again, and every
+ * value, flag and unknown key has a line of the text and a terminated name. */
+#include "sources/config/trainfile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static bool is_same_value(const struct tts_trainfile_value *a,
            a->number == b->number && strcmp(a->text, b->text) == 0;
 }
 
-/* Every value of a file. */
+/* All values of a file. */
 static const struct {
     const char *name;
     size_t offset;

@@ -1,8 +1,7 @@
-/* Bytes as the log of a training program. Whatever they are, the reader comes to an end, what
- * it gives has lines of the text and texts that end, and unknown figures are 0. Moved behind
- * many empty lines, so that it lies across what is read at once, the same log gives the same
- * runs. */
-#include "sources/trainlog.h"
+/* Reads bytes as the log of a training program. The reader must come to an end. Its runs have
+ * lines of the text and terminated texts, and unknown figures are 0. After many empty lines,
+ * when the log lies across two reads, it gives the same runs. */
+#include "sources/trainlog/trainlog.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* What is compared of a run. */
+/* The parts of a run that are compared. */
 struct digest {
     uint64_t line, end_line, parameters, sum;
     size_t phases;
@@ -133,7 +132,8 @@ static int new_file(void)
     return fd;
 }
 
-/* Compressed bytes and marks mean something at the beginning only. */
+/* Returns false for compressed bytes and byte order marks, which only count at the
+ * beginning. */
 static bool may_move(const uint8_t *bytes, size_t len)
 {
     return len > 0 && len < FIRST_READ && bytes[0] < 0x80 && bytes[0] != 0x1f &&

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/same_file.h"
-#include "sources/devfile.h"
+#include "sources/config/devfile.h"
 #include "views/safe_text.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plan/note.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <stdbool.h>
 #include <stdint.h>

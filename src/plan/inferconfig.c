@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "sources/hfconfig.h"
+#include "sources/config/hfconfig.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/number.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -7,8 +7,8 @@
 
 #include "plan/note.h"
 #include "plan/settings.h"
+#include "sources/config/trainfile.h"
 #include "sources/textfile.h"
-#include "sources/trainfile.h"
 
 enum {
     TTS_TRAIN_CHARACTERS = 65, /* of the Shakespeare text: the vocabulary of its tokenizer */

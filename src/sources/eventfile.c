@@ -11,14 +11,14 @@ struct tts_eventfile {
     struct tts_recfile *recording;
     struct tts_graph *graph;
     bool has_items;
-    uint64_t last_seq; /* of the last item */
+    uint64_t last_seq; /* number of the last item */
     struct tts_eventfile_gaps gaps;
-    struct tts_eventfile_watch watch; /* fn NULL: nobody watches */
+    struct tts_eventfile_watch watch; /* fn is NULL if there is no watch */
     const struct tts_alloc *alloc;
 };
 
-/* A recording is read at any place, so it has to be a file. */
-static enum tts_status open_recording(struct tts_eventfile *file, struct tts_error *err)
+/* Opens a recording. It is read at any offset, so a pipe is copied to a file first. */
+static enum tts_status open_recording_file(struct tts_eventfile *file, struct tts_error *err)
 {
     enum tts_status status =
         tts_input_spool(file->in, "the recording", file->watch.fn, file->watch.ctx, err);
@@ -26,13 +26,14 @@ static enum tts_status open_recording(struct tts_eventfile *file, struct tts_err
         status =
             tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory"); /* without that name */
+        return tts_error_set(
+            err, status, "out of memory"); /* drops the text, which names a temporary file */
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
     return status;
 }
 
-static enum tts_status open_graph(struct tts_eventfile *file, struct tts_error *err)
+static enum tts_status open_graph_file(struct tts_eventfile *file, struct tts_error *err)
 {
     struct tts_jsonpull_source source;
     enum tts_status status = tts_input_json(file->in, &source, err);
@@ -43,7 +44,7 @@ static enum tts_status open_graph(struct tts_eventfile *file, struct tts_error *
     return status;
 }
 
-/* Fails for content that is no events. */
+/* Fails for content that holds no events. */
 static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input_kind kind,
                                       struct tts_error *err)
 {
@@ -73,8 +74,8 @@ static enum tts_status open_content(struct tts_eventfile *file, struct tts_error
     bool is_compressed = tts_input_is_compressed(file->in);
     file->size = is_compressed ? 0 : tts_input_total(file->in);
     if (kind == TTS_INPUT_RECORDING && !is_compressed)
-        return open_recording(file, err);
-    return tts_input_begins_as_json(file->in) ? open_graph(file, err)
+        return open_recording_file(file, err);
+    return tts_input_begins_as_json(file->in) ? open_graph_file(file, err)
                                               : refuse_content(file, kind, err);
 }
 
@@ -153,8 +154,8 @@ const struct tts_eventfile_gaps *tts_eventfile_gaps(const struct tts_eventfile *
     return &file->gaps;
 }
 
-static enum tts_status next_recorded(struct tts_eventfile *file, struct tts_item *out,
-                                     struct tts_error *err)
+static enum tts_status next_recorded_item(struct tts_eventfile *file, struct tts_item *out,
+                                          struct tts_error *err)
 {
     struct tts_error damage;
     enum tts_status status = tts_recfile_next(file->recording, out, &damage);
@@ -173,7 +174,7 @@ static enum tts_status next_recorded(struct tts_eventfile *file, struct tts_item
 enum tts_status tts_eventfile_next(struct tts_eventfile *file, struct tts_item *out,
                                    struct tts_error *err)
 {
-    return file->recording ? next_recorded(file, out, err)
+    return file->recording ? next_recorded_item(file, out, err)
                            : tts_graph_next(file->graph, out, err);
 }
 
@@ -203,7 +204,8 @@ const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file)
     return file->graph;
 }
 
-/* A chip without known DRAM is on no board yet. */
+/* Returns the largest L1 of a core in the catalogue. Chips without known DRAM are skipped: no
+ * board has them yet. */
 static uint64_t largest_core_bytes(void)
 {
     const struct tts_preset *preset;

@@ -3,32 +3,109 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"
-#include "sources/hostchips_card.h"
+#include "ttscope/chip.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct host_card {
+    uint32_t code; /* the part of the serial that names the card type */
+    enum tts_arch arch;
+    const char *type;   /* the name that the driver uses */
+    const char *preset; /* a name for tts_chip_preset() */
+};
+
+enum { SERIAL_DIGITS = 16, CODE_SHIFT = 36, CODE_MASK = 0xffff };
+
+static const struct host_card cards[] = {
+    {0x14, TTS_ARCH_WORMHOLE, "n300", "n300"},
+    {0x18, TTS_ARCH_WORMHOLE, "n150", "n150"},
+    {0x35, TTS_ARCH_WORMHOLE, "galaxy-wormhole", "galaxy"},
+    {0x36, TTS_ARCH_BLACKHOLE, "p100", "p100"},
+    {0x40, TTS_ARCH_BLACKHOLE, "p150a", "p150"},
+    {0x41, TTS_ARCH_BLACKHOLE, "p150b", "p150"},
+    {0x42, TTS_ARCH_BLACKHOLE, "p150c", "p150"},
+    {0x43, TTS_ARCH_BLACKHOLE, "p100a", "p100"},
+    {0x44, TTS_ARCH_BLACKHOLE, "p300b", "p300"},
+    {0x45, TTS_ARCH_BLACKHOLE, "p300a", "p300"},
+    {0x46, TTS_ARCH_BLACKHOLE, "p300c", "p300"},
+    {0x47, TTS_ARCH_BLACKHOLE, "galaxy-blackhole", "galaxy-blackhole"},
+};
+
+static const struct pci_id {
+    uint64_t device;
+    enum tts_arch arch;
+} pci_ids[] = {
+    {0x401e, TTS_ARCH_WORMHOLE},
+    {0xb140, TTS_ARCH_BLACKHOLE},
+    {0xfaca, TTS_ARCH_GRAYSKULL},
+};
+
+enum { CARDS = sizeof cards / sizeof cards[0], PCI_IDS = sizeof pci_ids / sizeof pci_ids[0] };
+
+/* Returns the card of a serial, which has 16 hex digits, or NULL if it is unknown. */
+static const struct host_card *find_card_of_serial(const char *serial)
+{
+    uint64_t board;
+    if (strlen(serial) != SERIAL_DIGITS ||
+        tts_number_parse_hex(serial, SERIAL_DIGITS, &board) != TTS_OK)
+        return NULL;
+    for (size_t i = 0; i < CARDS; i++)
+        if (cards[i].code == (board >> CODE_SHIFT & CODE_MASK))
+            return &cards[i];
+    return NULL;
+}
+
+static const struct host_card *find_card_of_type(const char *type)
+{
+    for (size_t i = 0; i < CARDS; i++)
+        if (strcmp(cards[i].type, type) == 0)
+            return &cards[i];
+    return NULL;
+}
+
+/* Finds the architecture of a PCI device id as in sysfs, "0x401e". Returns false if it is
+ * unknown. */
+static bool find_card_arch(const char *pci_device, enum tts_arch *out)
+{
+    uint64_t device;
+    if (strncmp(pci_device, "0x", 2) != 0 ||
+        tts_number_parse_hex(pci_device + 2, strlen(pci_device + 2), &device) != TTS_OK)
+        return false;
+    for (size_t i = 0; i < PCI_IDS; i++) {
+        if (pci_ids[i].device == device) {
+            *out = pci_ids[i].arch;
+            return true;
+        }
+    }
+    return false;
+}
+
 enum {
-    ATTRIBUTE_BYTES = 4096, /* of a file of sysfs */
+    ATTRIBUTE_BYTES = 4096, /* maximum of a sysfs file */
     PATH_BYTES = 4096,
     PIDS_BYTES = 16 * 1024,
-    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* a digit and the end of the line */
+    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* the shortest line is one digit and the line end */
 };
 
 #define CLASS_DIR "/sys/class/tenstorrent"
+
 #define MODULE_DIR "/sys/module/tenstorrent"
+
 #define PROC_DIR "/proc/driver/tenstorrent"
 
 static const char node_prefix[] = "tenstorrent!";
 
-/* For one file of pids at a time. */
+/* Memory for one file of process ids at a time. */
 struct pid_room {
     char text[PIDS_BYTES];
     uint32_t pids[PIDS_SEEN_MAX];
@@ -39,16 +116,16 @@ struct scan {
     const struct tts_alloc *alloc;
     struct tts_error *err;
     DIR *class_dir;
-    int proc_fd;                        /* -1: the driver is too old to tell who */
-    uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest that there are, ascending */
+    int proc_fd;                        /* -1 if the driver is too old to list processes */
+    uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest node numbers, ascending */
     size_t node_count, nodes_seen;
 };
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* The first `size` bytes of a file, how many there were, or -1. Only plain files are opened and
- * no link is followed, so that no tree can lead to a device node. */
-static ssize_t read_file(int dir, const char *name, char *out, size_t size)
+/* Reads the first `size` bytes of a file. Returns their number, or -1. Opens only plain files
+ * and follows no link, so it never opens a device node. */
+static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
 {
     struct stat info;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
@@ -68,8 +145,8 @@ static ssize_t read_file(int dir, const char *name, char *out, size_t size)
     return got < 0 ? -1 : (ssize_t)len;
 }
 
-/* Foreign bytes as a text that can be shown. */
-static void clean(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
+/* Copies foreign bytes as printable text. */
+static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 {
     while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
         len--;
@@ -80,22 +157,23 @@ static void clean(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
     out[len] = '\0';
 }
 
-/* "" when it is not there or cannot be read: in a reset the driver refuses to. */
-static void read_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
+/* Reads an attribute. Gives "" if it is missing or cannot be read: the driver refuses reads
+ * during a reset. */
+static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
 {
     char raw[ATTRIBUTE_BYTES];
-    ssize_t len = read_file(dir, name, raw, sizeof raw);
-    clean(raw, len > 0 ? (size_t)len : 0, out);
+    ssize_t len = read_host_file(dir, name, raw, sizeof raw);
+    clean_text(raw, len > 0 ? (size_t)len : 0, out);
 }
 
-/* A directory to begin paths with: its descriptor, or -1 with errno set. */
-static int open_dir(int dir, const char *name)
+/* Opens a directory as the start of paths. Returns the descriptor, or -1 with errno set. */
+static int open_host_dir(int dir, const char *name)
 {
     return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The same behind the root. */
-static int open_rooted(const char *root, const char *path)
+/* Like open_host_dir(), but below `root`. */
+static int open_rooted_dir(const char *root, const char *path)
 {
     char full[PATH_BYTES];
     int wanted = snprintf(full, sizeof full, "%s%s", root, path);
@@ -103,7 +181,7 @@ static int open_rooted(const char *root, const char *path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    return open_dir(AT_FDCWD, full);
+    return open_host_dir(AT_FDCWD, full);
 }
 
 /* --- one chip --------------------------------------------------------------------------- */
@@ -116,44 +194,46 @@ static void read_pci_address(int entry_fd, char out[TTS_HOST_TEXT_MAX])
     size_t begin = whole ? (size_t)len : 0, end = begin;
     while (begin > 0 && target[begin - 1] != '/')
         begin--;
-    clean(target + begin, end - begin, out);
+    clean_text(target + begin, end - begin, out);
 }
 
-static void read_arch(int entry_fd, struct tts_hostchip *chip)
+static void read_chip_arch(int entry_fd, struct tts_hostchip *chip)
 {
     char id[TTS_HOST_TEXT_MAX] = "";
-    int pci_fd = open_dir(entry_fd, "device");
+    int pci_fd = open_host_dir(entry_fd, "device");
     if (pci_fd >= 0) {
-        read_attribute(pci_fd, "device", id);
+        read_chip_attribute(pci_fd, "device", id);
         close(pci_fd);
     }
-    const struct tts_hostcard *card = tts_hostcard_of_type(chip->card_type);
-    chip->arch_known = tts_hostcard_arch(id, &chip->arch);
+    const struct host_card *card = find_card_of_type(chip->card_type);
+    chip->arch_known = find_card_arch(id, &chip->arch);
     if (!chip->arch_known && card) {
         chip->arch = card->arch;
         chip->arch_known = true;
     }
-    /* A card that cannot carry such a chip was misread: better no preset than a wrong one. */
+    /* If the card cannot have such a chip, it was misread. No preset is better than a wrong
+     * one. */
     chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
 }
 
-static void read_sysfs(int entry_fd, struct tts_hostchip *chip)
+static void read_chip_sysfs(int entry_fd, struct tts_hostchip *chip)
 {
-    read_attribute(entry_fd, "tt_serial", chip->serial);
-    read_attribute(entry_fd, "tt_asic_id", chip->asic_id);
-    read_attribute(entry_fd, "tt_card_type", chip->card_type);
-    read_attribute(entry_fd, "tt_fw_bundle_ver", chip->firmware);
+    read_chip_attribute(entry_fd, "tt_serial", chip->serial);
+    read_chip_attribute(entry_fd, "tt_asic_id", chip->asic_id);
+    read_chip_attribute(entry_fd, "tt_card_type", chip->card_type);
+    read_chip_attribute(entry_fd, "tt_fw_bundle_ver", chip->firmware);
     read_pci_address(entry_fd, chip->pci_address);
-    const struct tts_hostcard *card = tts_hostcard_of_serial(chip->serial);
+    const struct host_card *card = find_card_of_serial(chip->serial);
     if (chip->card_type[0] == '\0' && card)
-        clean(card->type, strlen(card->type), chip->card_type);
-    read_arch(entry_fd, chip);
+        clean_text(card->type, strlen(card->type), chip->card_type);
+    read_chip_arch(entry_fd, chip);
 }
 
-/* --- who has it open -------------------------------------------------------------------- */
+/* --- processes that have it open -------------------------------------------------------- */
 
-/* Keeps sorted[0..count) ascending and free of twins; returns the new count. */
-static size_t insert_once(uint32_t *sorted, size_t count, uint32_t value)
+/* Inserts a value into sorted[0..count), which stays ascending and without duplicates. Returns
+ * the new count. */
+static size_t insert_sorted(uint32_t *sorted, size_t count, uint32_t value)
 {
     size_t at = 0, end = count;
     while (at < end) {
@@ -170,29 +250,29 @@ static size_t insert_once(uint32_t *sorted, size_t count, uint32_t value)
     return count + 1;
 }
 
-/* One number a line; what cannot be a pid is passed over. */
+/* Reads one number from each line. Skips lines that cannot be a process id. */
 static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_MAX])
 {
     size_t count = 0;
     for (size_t at = 0, end; at < len; at = end + 1) {
         const char *newline = memchr(text + at, '\n', len - at);
         if (!newline && len == PIDS_BYTES)
-            break; /* the file may go on, and with it the number */
+            break; /* the last line may be cut off */
         end = newline ? (size_t)(newline - text) : len;
         uint64_t pid;
         if (tts_number_parse(text + at, end - at, &pid) != TTS_OK || pid > INT32_MAX)
             continue;
         assert(count < PIDS_SEEN_MAX);
-        count = insert_once(pids, count, (uint32_t)pid);
+        count = insert_sorted(pids, count, (uint32_t)pid);
     }
     return count;
 }
 
-static void read_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
+static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
 {
     char name[TTS_NUMBER_MAX + sizeof "/pids"];
     snprintf(name, sizeof name, "%" PRIu32 "/pids", chip->node);
-    ssize_t len = read_file(proc_fd, name, room->text, sizeof room->text);
+    ssize_t len = read_host_file(proc_fd, name, room->text, sizeof room->text);
     if (len < 0)
         return;
     chip->pids_known = true;
@@ -203,7 +283,7 @@ static void read_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *c
 
 /* --- all chips -------------------------------------------------------------------------- */
 
-static enum tts_status refuse(const struct scan *scan, int reason)
+static enum tts_status fail_host_dir(const struct scan *scan, int reason)
 {
     enum tts_status status = reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
     return tts_error_set_errno(
@@ -211,8 +291,9 @@ static enum tts_status refuse(const struct scan *scan, int reason)
         "cannot list the chips in '%s" CLASS_DIR "', check that you may read it", scan->root);
 }
 
-/* "tenstorrent!0" is node 0. The driver gives no other names, not even "tenstorrent!00". */
-static bool parse_node(const char *name, uint32_t *out)
+/* Reads the node number: 0 of "tenstorrent!0". The driver uses no other names, not even
+ * "tenstorrent!00". */
+static bool parse_chip_node(const char *name, uint32_t *out)
 {
     const size_t prefix = sizeof node_prefix - 1;
     uint64_t node;
@@ -226,8 +307,9 @@ static bool parse_node(const char *name, uint32_t *out)
     return true;
 }
 
-/* Directories come in any order: of too many chips the lowest are kept. */
-static void add_node(struct scan *scan, uint32_t node)
+/* Adds a node. The directory is not sorted; if there are too many chips, the lowest are
+ * kept. */
+static void add_chip_node(struct scan *scan, uint32_t node)
 {
     scan->nodes_seen++;
     if (scan->node_count == TTS_HOST_CHIPS_MAX) {
@@ -235,67 +317,68 @@ static void add_node(struct scan *scan, uint32_t node)
             return;
         scan->node_count--;
     }
-    scan->node_count = insert_once(scan->nodes, scan->node_count, node);
+    scan->node_count = insert_sorted(scan->nodes, scan->node_count, node);
     assert(scan->node_count <= TTS_HOST_CHIPS_MAX);
 }
 
-static enum tts_status list_nodes(struct scan *scan)
+static enum tts_status list_chip_nodes(struct scan *scan)
 {
     struct dirent *entry;
     errno = 0;
     while ((entry = readdir(scan->class_dir))) {
         uint32_t node;
-        if (parse_node(entry->d_name, &node))
-            add_node(scan, node);
+        if (parse_chip_node(entry->d_name, &node))
+            add_chip_node(scan, node);
         errno = 0;
     }
-    return errno == 0 ? TTS_OK : refuse(scan, errno);
+    return errno == 0 ? TTS_OK : fail_host_dir(scan, errno);
 }
 
-/* A chip that has gone since the directory was listed is left out. */
-static enum tts_status add_chip(const struct scan *scan, uint32_t node, struct pid_room *room,
-                                struct tts_hostchips *found)
+/* Adds a chip. Leaves it out if it has disappeared since the directory was listed. */
+static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
+                                     struct pid_room *room, struct tts_hostchips *found)
 {
     char name[sizeof node_prefix + TTS_NUMBER_MAX];
     snprintf(name, sizeof name, "%s%" PRIu32, node_prefix, node);
-    int entry_fd = open_dir(dirfd(scan->class_dir), name);
+    int entry_fd = open_host_dir(dirfd(scan->class_dir), name);
     if (entry_fd < 0) {
         bool gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENODEV;
-        return gone ? TTS_OK : refuse(scan, errno);
+        return gone ? TTS_OK : fail_host_dir(scan, errno);
     }
     assert(found->count < TTS_HOST_CHIPS_MAX);
     struct tts_hostchip *chip = &found->chips[found->count++];
     *chip = (struct tts_hostchip){.node = node};
-    read_sysfs(entry_fd, chip);
+    read_chip_sysfs(entry_fd, chip);
     close(entry_fd);
-    read_pids(scan->proc_fd, room, chip);
+    read_chip_pids(scan->proc_fd, room, chip);
     return TTS_OK;
 }
 
-static enum tts_status add_chips(struct scan *scan, struct tts_hostchips *found)
+static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *found)
 {
-    enum tts_status status = list_nodes(scan);
+    enum tts_status status = list_chip_nodes(scan);
     if (status != TTS_OK || scan->node_count == 0)
         return status;
     const struct tts_alloc *alloc = scan->alloc;
     struct pid_room *room = alloc->alloc(alloc->ctx, sizeof *room);
-    /* Room for all there can be: chips may go while we look, and it is freed by its size. */
+    /* Memory for the maximum, because chips may disappear during the scan and free needs the
+     * size. */
     if (room)
         found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
     if (!found->chips)
         status = tts_error_set(scan->err, TTS_E_NOMEM, "out of memory for the list of chips");
     for (size_t i = 0; status == TTS_OK && i < scan->node_count; i++)
-        status = add_chip(scan, scan->nodes[i], room, found);
+        status = add_host_chip(scan, scan->nodes[i], room, found);
     if (room)
         alloc->free(alloc->ctx, room, sizeof *room);
     found->left_out = scan->nodes_seen - scan->node_count;
     return status;
 }
 
-/* NULL with errno set. */
-static DIR *open_class(const char *root)
+/* Opens the directory of the chips. Returns NULL with errno set on failure. */
+static DIR *open_class_dir(const char *root)
 {
-    int path_fd = open_rooted(root, CLASS_DIR);
+    int path_fd = open_rooted_dir(root, CLASS_DIR);
     if (path_fd < 0)
         return NULL;
     int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -308,13 +391,13 @@ static DIR *open_class(const char *root)
     return dir;
 }
 
-static void read_driver(const char *root, struct tts_hostchips *found)
+static void read_driver_version(const char *root, struct tts_hostchips *found)
 {
-    int fd = open_rooted(root, MODULE_DIR);
+    int fd = open_rooted_dir(root, MODULE_DIR);
     if (fd < 0)
         return;
     found->driver_loaded = true;
-    read_attribute(fd, "version", found->driver_version);
+    read_chip_attribute(fd, "version", found->driver_version);
     close(fd);
 }
 
@@ -324,17 +407,17 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     struct scan scan = {.root = root, .alloc = alloc ? alloc : tts_alloc_libc(), .err = err};
     struct tts_hostchips found = {.alloc = scan.alloc};
     enum tts_status status = TTS_OK;
-    read_driver(root, &found);
-    scan.class_dir = open_class(root);
+    read_driver_version(root, &found);
+    scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
-        found.driver_loaded = true; /* nothing else makes this class */
-        scan.proc_fd = open_rooted(root, PROC_DIR);
-        status = add_chips(&scan, &found);
+        found.driver_loaded = true; /* only this driver creates the class */
+        scan.proc_fd = open_rooted_dir(root, PROC_DIR);
+        status = add_host_chips(&scan, &found);
         if (scan.proc_fd >= 0)
             close(scan.proc_fd);
         closedir(scan.class_dir);
     } else if (errno != ENOENT) {
-        status = refuse(&scan, errno);
+        status = fail_host_dir(&scan, errno);
     }
     if (status == TTS_OK)
         *out = found;

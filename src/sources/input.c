@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "model/recfile.h"
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,10 +21,11 @@
 enum {
     MAGIC_BYTES = 4,
     IN_BYTES = 128 * 1024,
-    WINDOW_LOG_MAX = 23,   /* 8 MiB: what the levels up to 19 take */
-    GZIP_WINDOW = 15 + 16, /* the largest; and gzip's own header, not zlib's */
-    ZLIB_PIECE_HEAD = 16,  /* before what zlib gets: its size */
-    READ_MAX = 1 << 30,    /* zlib counts with 32 bits */
+    WINDOW_LOG_MAX = 23, /* 8 MiB, enough for zstd levels up to 19 */
+    GZIP_WINDOW =
+        15 + 16, /* the largest window; 16 selects the header of gzip instead of that of zlib */
+    ZLIB_PIECE_HEAD = 16, /* bytes before each block of zlib, which hold its size */
+    READ_MAX = 1 << 30,   /* zlib counts with 32 bits */
     COPY_BYTES = 1 << 16,
 };
 
@@ -35,35 +36,36 @@ struct tts_input {
     const char *path; /* as given */
     int fd;
     bool owns_fd, at_end;
-    bool is_file;    /* regular, and read from its first byte: it can be read again */
+    bool is_file; /* a regular file that is read from its first byte, so it can be read again */
     bool is_spooled; /* `fd` is a temporary file */
-    bool was_coded;  /* the input is compressed, or was before it was spooled */
+    bool was_coded;  /* the input is compressed, or was compressed before it was spooled */
     enum coding coding;
-    unsigned char first[MAGIC_BYTES]; /* of a plain file: looked at, and still to be given */
+    /* Of a plain file: bytes that were examined and are still to be returned. */
+    unsigned char first[MAGIC_BYTES];
     size_t first_len;
     uint64_t taken, total;
-    /* compressed */
+    /* of a compressed file */
     unsigned char *bytes; /* IN_BYTES */
     size_t at, end;
-    bool is_between; /* a member or frame is over and no other has begun */
+    bool is_between; /* a member or frame has ended and no other has begun */
     bool has_z;
     z_stream z;
     ZSTD_DCtx *zstd;
-    /* Once it has failed it stays so. */
+    /* After the first failure the status stays. */
     enum tts_status status;
     struct tts_error err;
     char fd_path[sizeof "/proc/self/fd/" + 12];
-    /* The content that was looked at. */
+    /* The head of the content, once it was examined. */
     bool has_kind, begins_as_json;
     enum tts_input_kind kind;
-    bool is_past_head; /* more than the head was read */
+    bool is_past_head; /* bytes after the head were read */
     size_t head_at, head_len;
     unsigned char head[TTS_INPUT_HEAD];
 };
 
 /* ---- the file ---- */
 
-static int open_path(const char *path)
+static int open_input_path(const char *path)
 {
     int fd;
     do
@@ -72,15 +74,15 @@ static int open_path(const char *path)
     return fd;
 }
 
-/* What is left of a regular file; 0: it is none. */
-static uint64_t size_of(int fd, const struct stat *info)
+/* Returns the number of bytes left in a regular file, or 0 for any other file. */
+static uint64_t input_size(int fd, const struct stat *info)
 {
     off_t at = S_ISREG(info->st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
     return at >= 0 && info->st_size > at ? (uint64_t)(info->st_size - at) : 0;
 }
 
-static enum tts_status cannot_read(struct tts_error *err, enum tts_status status,
-                                   const char *path, int sys_errno)
+static enum tts_status fail_input_read(struct tts_error *err, enum tts_status status,
+                                       const char *path, int sys_errno)
 {
     if (strcmp(path, "-") == 0)
         return tts_error_set_errno(err, status, sys_errno, "cannot read standard input");
@@ -92,9 +94,9 @@ enum tts_status tts_input_open(const char *path, const struct tts_alloc *alloc,
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open_path(path);
+    int fd = is_stdin ? STDIN_FILENO : open_input_path(path);
     if (fd < 0)
-        return cannot_read(err, TTS_E_IO, path, errno);
+        return fail_input_read(err, TTS_E_IO, path, errno);
 
     struct stat info;
     struct tts_input *in = NULL;
@@ -106,7 +108,7 @@ enum tts_status tts_input_open(const char *path, const struct tts_alloc *alloc,
     if (reason != 0) {
         if (!is_stdin)
             close(fd);
-        return cannot_read(err, reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO, path, reason);
+        return fail_input_read(err, reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO, path, reason);
     }
     memset(in, 0, offsetof(struct tts_input, head));
     in->alloc = alloc;
@@ -114,7 +116,7 @@ enum tts_status tts_input_open(const char *path, const struct tts_alloc *alloc,
     in->fd = fd;
     in->owns_fd = !is_stdin;
     in->is_file = S_ISREG(info.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
-    in->total = size_of(fd, &info);
+    in->total = input_size(fd, &info);
     *out = in;
     return TTS_OK;
 }
@@ -152,8 +154,8 @@ uint64_t tts_input_total(const struct tts_input *in)
     return in->total;
 }
 
-static enum tts_status read_some(struct tts_input *in, unsigned char *out, size_t capacity,
-                                 size_t *got)
+static enum tts_status read_input_bytes(struct tts_input *in, unsigned char *out,
+                                        size_t capacity, size_t *got)
 {
     assert(capacity > 0 && !in->at_end);
     ssize_t count;
@@ -170,10 +172,11 @@ static enum tts_status read_some(struct tts_input *in, unsigned char *out, size_
 
 /* ---- how it is compressed ---- */
 
-static enum coding coding_of(const unsigned char *magic, size_t len)
+static enum coding find_coding(const unsigned char *magic, size_t len)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const unsigned char skipped[] = {0x2a, 0x4d, 0x18}; /* behind 50 to 5f */
+    static const unsigned char skipped[] = {
+        0x2a, 0x4d, 0x18}; /* the bytes after the first one, which is 50 to 5f */
     if (len >= 2 && magic[0] == 0x1f && magic[1] == 0x8b)
         return GZIP;
     if (len < MAGIC_BYTES)
@@ -189,7 +192,7 @@ bool tts_input_is_compressed(const struct tts_input *in)
     return in->was_coded;
 }
 
-/* zlib does not say how much it gives back. */
+/* Stores the size before each block, because zlib does not say how many bytes it frees. */
 static void *z_take(void *ctx, unsigned count, unsigned size)
 {
     const struct tts_alloc *alloc = ctx;
@@ -227,18 +230,18 @@ static bool start_zstd(struct tts_input *in)
            !ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
 }
 
-/* Keeps the first bytes: a pipe cannot be wound back. */
-static enum tts_status start(struct tts_input *in)
+/* Chooses the decoder by the first bytes. Keeps these bytes, because a pipe cannot go back. */
+static enum tts_status start_decoder(struct tts_input *in)
 {
     while (in->first_len < MAGIC_BYTES && !in->at_end) {
         size_t got = 0;
         enum tts_status status =
-            read_some(in, in->first + in->first_len, MAGIC_BYTES - in->first_len, &got);
+            read_input_bytes(in, in->first + in->first_len, MAGIC_BYTES - in->first_len, &got);
         if (status != TTS_OK)
             return status;
         in->first_len += got;
     }
-    in->coding = coding_of(in->first, in->first_len);
+    in->coding = find_coding(in->first, in->first_len);
     in->was_coded = in->coding != PLAIN;
     if (in->coding == PLAIN)
         return TTS_OK;
@@ -253,8 +256,8 @@ static enum tts_status start(struct tts_input *in)
 
 /* ---- plain ---- */
 
-static enum tts_status read_plain(struct tts_input *in, unsigned char *out, size_t capacity,
-                                  size_t *got)
+static enum tts_status read_plain_bytes(struct tts_input *in, unsigned char *out,
+                                        size_t capacity, size_t *got)
 {
     size_t kept = in->first_len < capacity ? in->first_len : capacity;
     memcpy(out, in->first, kept);
@@ -264,19 +267,19 @@ static enum tts_status read_plain(struct tts_input *in, unsigned char *out, size
     if (kept == capacity || in->at_end)
         return TTS_OK;
     size_t more = 0;
-    enum tts_status status = read_some(in, out + kept, capacity - kept, &more);
+    enum tts_status status = read_input_bytes(in, out + kept, capacity - kept, &more);
     *got = kept + more;
     return status;
 }
 
 /* ---- compressed ---- */
 
-static enum tts_status fill(struct tts_input *in)
+static enum tts_status fill_coded(struct tts_input *in)
 {
     if (in->at < in->end || in->at_end)
         return TTS_OK;
     size_t got = 0;
-    enum tts_status status = read_some(in, in->bytes, IN_BYTES, &got);
+    enum tts_status status = read_input_bytes(in, in->bytes, IN_BYTES, &got);
     in->at = 0;
     in->end = got;
     return status;
@@ -290,8 +293,8 @@ static enum tts_status fail_z(struct tts_input *in, int code)
                          in->z.msg ? in->z.msg : "it cannot be decompressed");
 }
 
-/* Between two members. gzip lets zeros stand behind the last one, as tapes are filled up. */
-static enum tts_status begin_member(struct tts_input *in)
+/* Begins the next member. gzip allows zero bytes after the last member, which fill up tapes. */
+static enum tts_status begin_gzip_member(struct tts_input *in)
 {
     while (in->at < in->end && in->bytes[in->at] == 0)
         in->at++;
@@ -304,11 +307,11 @@ static enum tts_status begin_member(struct tts_input *in)
     return inflateReset(&in->z) == Z_OK ? TTS_OK : fail_z(in, Z_STREAM_ERROR);
 }
 
-static enum tts_status step_gzip(struct tts_input *in, unsigned char *out, size_t capacity,
-                                 size_t *made)
+static enum tts_status step_gzip_decoder(struct tts_input *in, unsigned char *out,
+                                         size_t capacity, size_t *made)
 {
     if (in->is_between) {
-        enum tts_status status = begin_member(in);
+        enum tts_status status = begin_gzip_member(in);
         if (status != TTS_OK || in->is_between)
             return status;
     }
@@ -340,11 +343,11 @@ static enum tts_status fail_zstd(struct tts_input *in, size_t code)
     }
 }
 
-static enum tts_status step_zstd(struct tts_input *in, unsigned char *out, size_t capacity,
-                                 size_t *made)
+static enum tts_status step_zstd_decoder(struct tts_input *in, unsigned char *out,
+                                         size_t capacity, size_t *made)
 {
     if (in->is_between && in->at == in->end)
-        return TTS_OK; /* asked now, it would wait for a frame that may not come */
+        return TTS_OK; /* another call would wait for a frame that may never come */
     ZSTD_inBuffer from = {in->bytes, in->end, in->at};
     ZSTD_outBuffer to = {out, capacity, 0};
     size_t code = ZSTD_decompressStream(in->zstd, &to, &from);
@@ -356,18 +359,18 @@ static enum tts_status step_zstd(struct tts_input *in, unsigned char *out, size_
     return TTS_OK;
 }
 
-/* Until `out` is full: the reader behind works best with much at once. */
+/* Decompresses until `out` is full, because the reader works best with large pieces. */
 static enum tts_status read_compressed(struct tts_input *in, unsigned char *out,
                                        size_t capacity, size_t *got)
 {
     while (*got < capacity) {
-        enum tts_status status = fill(in);
+        enum tts_status status = fill_coded(in);
         if (status != TTS_OK)
             return status;
         size_t made = 0;
         bool is_last = in->at == in->end;
-        status = in->coding == GZIP ? step_gzip(in, out + *got, capacity - *got, &made)
-                                    : step_zstd(in, out + *got, capacity - *got, &made);
+        status = in->coding == GZIP ? step_gzip_decoder(in, out + *got, capacity - *got, &made)
+                                    : step_zstd_decoder(in, out + *got, capacity - *got, &made);
         *got += made;
         if (status != TTS_OK)
             return status;
@@ -382,15 +385,15 @@ static enum tts_status read_compressed(struct tts_input *in, unsigned char *out,
 
 /* ---- the content ---- */
 
-static enum tts_status read_content(struct tts_input *in, void *out, size_t capacity,
-                                    size_t *got, struct tts_error *err)
+static enum tts_status read_content_bytes(struct tts_input *in, void *out, size_t capacity,
+                                          size_t *got, struct tts_error *err)
 {
     assert(capacity > 0);
     size_t made = 0;
     if (in->status == TTS_OK && in->coding == CODING_UNKNOWN)
-        in->status = start(in);
+        in->status = start_decoder(in);
     if (in->status == TTS_OK)
-        in->status = in->coding == PLAIN ? read_plain(in, out, capacity, &made)
+        in->status = in->coding == PLAIN ? read_plain_bytes(in, out, capacity, &made)
                                          : read_compressed(in, out, capacity, &made);
     if (made == 0 && in->status != TTS_OK) {
         if (err)
@@ -412,22 +415,22 @@ enum tts_status tts_input_read(struct tts_input *in, void *out, size_t capacity,
         return TTS_OK;
     }
     in->is_past_head = true;
-    return read_content(in, out, capacity, got, err);
+    return read_content_bytes(in, out, capacity, got, err);
 }
 
 /* Bytes that cannot be decompressed end the head. The read after the head says why. */
-static enum tts_status fill_head(struct tts_input *in, struct tts_error *err)
+static enum tts_status fill_input_head(struct tts_input *in, struct tts_error *err)
 {
     struct tts_error why = {0};
     while (in->head_len < sizeof in->head) {
         size_t got = 0;
-        enum tts_status status = read_content(in, in->head + in->head_len,
-                                              sizeof in->head - in->head_len, &got, &why);
+        enum tts_status status = read_content_bytes(in, in->head + in->head_len,
+                                                    sizeof in->head - in->head_len, &got, &why);
         bool is_end = status == TTS_E_SYNTAX || (status != TTS_OK && in->head_len > 0);
         if (is_end || (status == TTS_OK && got == 0))
             break;
         if (status == TTS_E_IO)
-            return cannot_read(err, status, in->path, why.sys_errno);
+            return fail_input_read(err, status, in->path, why.sys_errno);
         if (status != TTS_OK) {
             if (err)
                 *err = why;
@@ -440,12 +443,13 @@ static enum tts_status fill_head(struct tts_input *in, struct tts_error *err)
 
 /* ---- the kind ---- */
 
-/* An object, or an array of objects. Launchers put "[rank0]: ", "[1,0]<stdout>: " or a time in
- * brackets before each line of a log. */
-static bool is_json(const unsigned char *bytes, size_t len)
+/* Returns true for an object or an array of objects. A log may begin with '[' too: launchers
+ * put "[rank0]: ", "[1,0]<stdout>: " or a time in brackets before each line. */
+static bool is_json_head(const unsigned char *bytes, size_t len)
 {
     size_t at = 0;
-    while (at < len && bytes[at] != '[' && bytes[at] != '{') /* blanks, a byte order mark */
+    while (at < len && bytes[at] != '[' &&
+           bytes[at] != '{') /* skips blanks and a byte order mark */
         at++;
     const char *inside = bytes[at] == '[' ? "{]" : "\"}";
     at++;
@@ -454,13 +458,13 @@ static bool is_json(const unsigned char *bytes, size_t len)
     return at == len || (bytes[at] != 0 && strchr(inside, bytes[at]));
 }
 
-static enum tts_input_kind kind_of_head(const struct tts_input *in)
+static enum tts_input_kind head_kind(const struct tts_input *in)
 {
     if (in->head_len == 0)
         return in->status == TTS_OK ? TTS_INPUT_EMPTY : TTS_INPUT_UNKNOWN;
     if (tts_recfile_is_one(in->head, in->head_len))
         return TTS_INPUT_RECORDING;
-    if (in->begins_as_json && is_json(in->head, in->head_len))
+    if (in->begins_as_json && is_json_head(in->head, in->head_len))
         return TTS_INPUT_JSON;
     return memchr(in->head, 0, in->head_len) ? TTS_INPUT_UNKNOWN : TTS_INPUT_TEXT;
 }
@@ -470,11 +474,11 @@ enum tts_status tts_input_kind(struct tts_input *in, enum tts_input_kind *out,
 {
     if (!in->has_kind) {
         assert(!in->is_past_head);
-        enum tts_status status = fill_head(in, err);
+        enum tts_status status = fill_input_head(in, err);
         if (status != TTS_OK)
             return status;
         in->begins_as_json = tts_graph_may_be(in->head, in->head_len);
-        in->kind = kind_of_head(in);
+        in->kind = head_kind(in);
         in->has_kind = true;
     }
     *out = in->kind;
@@ -492,8 +496,8 @@ const unsigned char *tts_input_head(const struct tts_input *in, size_t *len)
     return in->head;
 }
 
-static enum tts_status read_for_json(void *ctx, void *out, size_t room, size_t *got,
-                                     struct tts_error *err)
+static enum tts_status read_json_bytes(void *ctx, void *out, size_t room, size_t *got,
+                                       struct tts_error *err)
 {
     return tts_input_read(ctx, out, room, got, err);
 }
@@ -502,7 +506,7 @@ enum tts_status tts_input_json(struct tts_input *in, struct tts_jsonpull_source 
                                struct tts_error *err)
 {
     assert(!in->is_past_head && in->head_at == 0);
-    enum tts_status status = fill_head(in, err);
+    enum tts_status status = fill_input_head(in, err);
     if (status != TTS_OK)
         return status;
     *out = (struct tts_jsonpull_source){
@@ -510,7 +514,7 @@ enum tts_status tts_input_json(struct tts_input *in, struct tts_jsonpull_source 
     if (in->coding == PLAIN)
         out->fd = in->fd;
     else
-        out->read = read_for_json;
+        out->read = read_json_bytes;
     in->head_at = in->head_len;
     in->is_past_head = true;
     return TTS_OK;
@@ -518,7 +522,7 @@ enum tts_status tts_input_json(struct tts_input *in, struct tts_jsonpull_source 
 
 /* ---- once more ---- */
 
-/* Forgets all that was read. The next read is from the place where `fd` stands. */
+/* Forgets all that was read. The next read begins at the current position of `fd`. */
 static void forget_content(struct tts_input *in, enum coding coding)
 {
     free_decoder(in);
@@ -537,7 +541,7 @@ enum tts_status tts_input_rewind(struct tts_input *in, struct tts_error *err)
         return TTS_OK;
     }
     if (lseek(in->fd, 0, SEEK_SET) < 0)
-        return cannot_read(err, TTS_E_IO, in->path, errno);
+        return fail_input_read(err, TTS_E_IO, in->path, errno);
     forget_content(in, in->is_spooled ? PLAIN : CODING_UNKNOWN);
     return TTS_OK;
 }
@@ -555,7 +559,7 @@ const char *tts_input_fd_path(struct tts_input *in)
 
 /* ---- a pipe as a file ---- */
 
-static bool write_all(int fd, const unsigned char *bytes, size_t len)
+static bool write_whole(int fd, const unsigned char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(fd, bytes, len);
@@ -569,8 +573,9 @@ static bool write_all(int fd, const unsigned char *bytes, size_t len)
     return true;
 }
 
-/* Some file systems make no file without a name: there one is made, and its name taken away. */
-static int unnamed_file(void)
+/* Opens a temporary file without a name. Some file systems do not support this: there the file
+ * gets a name, which is removed at once. */
+static int open_unnamed_file(void)
 {
     char path[PATH_MAX];
     const char *dir = getenv("TMPDIR");
@@ -597,11 +602,11 @@ enum tts_status tts_input_spool(struct tts_input *in, const char *what,
         return TTS_OK;
     uint64_t done = 0;
     enum tts_status status = TTS_OK;
-    int copy = unnamed_file();
+    int copy = open_unnamed_file();
     bool is_kept = copy >= 0;
     for (size_t got = 1; is_kept && status == TTS_OK && got > 0;) {
         status = tts_input_read(in, bytes, sizeof bytes, &got, err);
-        is_kept = status != TTS_OK || write_all(copy, bytes, got);
+        is_kept = status != TTS_OK || write_whole(copy, bytes, got);
         done += status == TTS_OK ? got : 0;
         if (tick)
             tick(ctx, done);
@@ -642,12 +647,13 @@ static ssize_t peek_pipe(int fd, void *out, size_t size)
     return len;
 }
 
-static bool may_have_events(const unsigned char *bytes, size_t len)
+static bool may_be_events(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
-    size_t some = len < magic_len ? len : magic_len; /* of a pipe that comes by the byte */
+    size_t some =
+        len < magic_len ? len : magic_len; /* a slow pipe may have given only a few bytes */
     return memcmp(bytes, TTS_REC_MAGIC, some) == 0 || tts_graph_may_be(bytes, len) ||
-           coding_of(bytes, len) != PLAIN;
+           find_coding(bytes, len) != PLAIN;
 }
 
 bool tts_input_may_have_events(const char **path, bool stdin_is_free)
@@ -657,7 +663,7 @@ bool tts_input_may_have_events(const char **path, bool stdin_is_free)
     bool is_stdin = strcmp(*path, "-") == 0;
     if (!is_stdin && (stat(*path, &st) != 0 || (S_ISFIFO(st.st_mode) && !stdin_is_free)))
         return false;
-    int fd = is_stdin ? STDIN_FILENO : open_path(*path);
+    int fd = is_stdin ? STDIN_FILENO : open_input_path(*path);
     if (fd < 0)
         return false;
     bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
@@ -670,5 +676,5 @@ bool tts_input_may_have_events(const char **path, bool stdin_is_free)
     }
     if (!is_stdin)
         close(fd);
-    return len > 0 && may_have_events(bytes, (size_t)len);
+    return len > 0 && may_be_events(bytes, (size_t)len);
 }

@@ -37,9 +37,10 @@ struct tts_input; /* opaque; heap */
 /* TTS_E_IO (missing, a directory, no permission), TTS_E_NOMEM: err names the path. */
 TTS_NODISCARD enum tts_status tts_input_open(const char *path, const struct tts_alloc *alloc,
                                              struct tts_input **out, struct tts_error *err);
-void tts_input_close(struct tts_input *in); /* NULL is fine */
+void tts_input_close(struct tts_input *in); /* NULL is allowed */
 
-/* Waits for the head of a pipe. Only before the first read. TTS_E_IO: err names the path. */
+/* Finds the kind of the content. Waits for the head of a pipe. Only before the first read.
+ * TTS_E_IO: err names the path. */
 TTS_NODISCARD enum tts_status tts_input_kind(struct tts_input *in, enum tts_input_kind *out,
                                              struct tts_error *err);
 /* Returns whether the input is gzip or zstd. After tts_input_kind() or a read. */
@@ -52,7 +53,7 @@ bool tts_input_begins_as_json(const struct tts_input *in);
  * or spool. */
 const unsigned char *tts_input_head(const struct tts_input *in, size_t *len);
 
-/* Reads up to `capacity` bytes of content, at least one unless it is the end (*got 0). */
+/* Reads up to `capacity` bytes of content, and at least one. Sets *got to 0 at the end. */
 TTS_NODISCARD enum tts_status tts_input_read(struct tts_input *in, void *out, size_t capacity,
                                              size_t *got, struct tts_error *err);
 
@@ -61,10 +62,10 @@ TTS_NODISCARD enum tts_status tts_input_read(struct tts_input *in, void *out, si
 TTS_NODISCARD enum tts_status
 tts_input_json(struct tts_input *in, struct tts_jsonpull_source *out, struct tts_error *err);
 
-/* Makes the input one that can be read again: copies the content of a pipe, decompressed, to a
+/* Makes the input readable more than once: copies the content of a pipe, decompressed, to a
  * temporary file without a name. Does nothing for a regular file. Only before the first read.
- * `tick`, if not NULL, is told now and then how many bytes were copied. err says that `what`
- * ("the recording") cannot be kept. */
+ * `tick`, if not NULL, is called from time to time with the number of bytes copied. The error
+ * text says that `what` ("the recording") cannot be kept. */
 TTS_NODISCARD enum tts_status tts_input_spool(struct tts_input *in, const char *what,
                                               void (*tick)(void *ctx, uint64_t bytes),
                                               void *ctx, struct tts_error *err);
@@ -72,15 +73,15 @@ TTS_NODISCARD enum tts_status tts_input_spool(struct tts_input *in, const char *
  * tts_input_spool() before the read. */
 TTS_NODISCARD enum tts_status tts_input_rewind(struct tts_input *in, struct tts_error *err);
 
-/* Returns a path by which another reader can open the input again; "-" is standard input, where
- * it stands. Borrowed from the input. */
-const char *tts_input_path(const struct tts_input *in);
-/* Returns the name that the system has for the open regular file, for readers that seek.
+/* Returns a path that another reader can open; "-" is standard input at its current position.
  * Borrowed from the input. */
+const char *tts_input_path(const struct tts_input *in);
+/* Returns the name by which the system can open the open regular file again, for readers that
+ * seek. Borrowed from the input. */
 const char *tts_input_fd_path(struct tts_input *in);
 
-/* Return the bytes of the file itself that were read so far, and in all (0: unknown), for a
- * line of progress. */
+/* Return the number of bytes of the file itself that were read so far, and its size (0:
+ * unknown), to show progress. */
 uint64_t tts_input_taken(const struct tts_input *in);
 uint64_t tts_input_total(const struct tts_input *in);
 

@@ -1,9 +1,10 @@
-/* json_pull.h: JSON, token by token, out of a file or memory, through a window of a fixed size.
+/* json_pull.h: reads JSON token by token from a file or from memory, through a window of fixed
+ * size.
  *
- * Strings are told as they stand, between their quotes; tts_jsonpull_text() resolves escapes.
- * One that is longer than TTS_JSONPULL_TEXT_MAX is told by its beginning. In strings any byte
- * may stand; what is skipped is only checked for its strings and brackets. Nesting is bounded
- * and costs a bit for each level. One thread. */
+ * The text of a string is given as it is in the file, without its quotes; tts_jsonpull_text()
+ * resolves escapes. Only the first TTS_JSONPULL_TEXT_MAX bytes of a longer string are given. A
+ * string may hold any byte. In skipped values only strings and brackets are checked. The depth
+ * is limited and costs one bit for each level. One thread. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -21,12 +22,12 @@ enum {
 };
 
 enum tts_jsonpull_kind {
-    TTS_JSONPULL_END, /* behind the one value there is */
+    TTS_JSONPULL_END, /* after the only value of the input */
     TTS_JSONPULL_OBJECT,
     TTS_JSONPULL_OBJECT_END,
     TTS_JSONPULL_ARRAY,
     TTS_JSONPULL_ARRAY_END,
-    TTS_JSONPULL_KEY, /* with the colon behind it */
+    TTS_JSONPULL_KEY, /* with the colon after it */
     TTS_JSONPULL_STRING,
     TTS_JSONPULL_NUMBER,
     TTS_JSONPULL_TRUE,
@@ -38,73 +39,84 @@ struct tts_jsonpull_token {
     enum tts_jsonpull_kind kind;
     const char *text; /* KEY, STRING, NUMBER; borrowed until the next call */
     size_t len;
-    bool is_cut;    /* KEY, STRING: there is more of it */
-    bool is_whole;  /* NUMBER: digits only, and they fit */
-    uint64_t value; /* of those */
+    bool is_cut;    /* KEY, STRING: the text is longer than `len` */
+    bool is_whole;  /* NUMBER: it has only digits and fits into `value` */
+    uint64_t value; /* only if is_whole */
 };
 
-/* Writes up to `room` bytes to `out`, at least one unless it is the end (*got 0). */
+/* Reads up to `room` bytes into `out`, and at least one. Sets *got to 0 at the end of the
+ * input. */
 typedef enum tts_status (*tts_jsonpull_read_fn)(void *ctx, void *out, size_t room, size_t *got,
                                                 struct tts_error *err);
 
 struct tts_jsonpull_source {
-    const unsigned char
-        *before; /* these come first; what the window does not hold is borrowed */
+    /* The first bytes of the input; borrowed while the window does not hold all of them. */
+    const unsigned char *before;
     size_t before_len;
-    uint64_t before_off;       /* of the first of them in the input */
-    int fd;                    /* then these; -1: none. Not closed */
-    tts_jsonpull_read_fn read; /* instead of fd, if it is not NULL */
-    void *ctx;                 /* of `read` */
-    size_t window_bytes;       /* 0: TTS_JSONPULL_WINDOW; TTS_JSONPULL_WINDOW_MIN at least */
-    size_t piece_bytes; /* at most so many are taken at once; 0: as many as there is room */
+    uint64_t before_off; /* offset of before[0] in the input */
+    int fd; /* read after `before`; -1 if there is no file. The reader does not close it */
+    tts_jsonpull_read_fn read; /* used instead of `fd` if not NULL */
+    void *ctx;                 /* passed to `read` */
+    size_t window_bytes; /* at least TTS_JSONPULL_WINDOW_MIN; 0 means TTS_JSONPULL_WINDOW */
+    size_t piece_bytes;  /* maximum of one read; 0 means no maximum */
 };
 
-/* Reads bytes after those of `before`, as tts_jsonpull_read_fn says. TTS_E_IO, or what `read`
- * returns. */
+/* Reads the bytes after `before`, like a tts_jsonpull_read_fn. TTS_E_IO, or a status of
+ * `read`. */
 TTS_NODISCARD enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source,
                                                 void *out, size_t room, size_t *got,
                                                 struct tts_error *err);
 
 struct tts_jsonpull;
 
-/* TTS_E_NOMEM. */
+/* Makes a reader, which the caller frees. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
                                                const struct tts_alloc *alloc,
                                                struct tts_jsonpull **out,
                                                struct tts_error *err);
-void tts_jsonpull_free(struct tts_jsonpull *json); /* NULL is fine */
+void tts_jsonpull_free(struct tts_jsonpull *json); /* NULL is allowed */
 
-/* From now on `fn` is told after every read how many bytes there were so far. */
+/* Calls `fn` after each following read with the number of bytes read so far. */
 typedef void (*tts_jsonpull_fn)(void *ctx, uint64_t bytes);
 void tts_jsonpull_watch(struct tts_jsonpull *json, tts_jsonpull_fn fn, void *ctx);
 
-/* TTS_E_SYNTAX: err has what, line and offset. TTS_E_RANGE: nested too deeply. TTS_E_IO. After
- * a failure there is nothing more to ask but where. */
+/* Reads the next token. TTS_E_SYNTAX: not JSON; err has the reason, the line and the offset.
+ * TTS_E_RANGE: nested too deeply. TTS_E_IO. After a failure only the functions that tell the
+ * place may be called. */
 TTS_NODISCARD enum tts_status tts_jsonpull_next(struct tts_jsonpull *json,
                                                 struct tts_jsonpull_token *out,
                                                 struct tts_error *err);
-/* The same in an object, quicker: the next key, or OBJECT_END. */
+/* Like tts_jsonpull_next(), but faster: reads the next key of an object, or OBJECT_END. */
 TTS_NODISCARD enum tts_status tts_jsonpull_key(struct tts_jsonpull *json,
                                                struct tts_jsonpull_token *out,
                                                struct tts_error *err);
-/* Passes over the value that comes next: behind a key, in an array, or the whole. */
+/* Skips the next value: after a key, in an array, or the whole document. */
 TTS_NODISCARD enum tts_status tts_jsonpull_skip(struct tts_jsonpull *json,
                                                 struct tts_error *err);
-/* Passes over the rest of the innermost object or array that is open, and its end. */
+/* Skips the rest of the innermost open object or array and its end. */
 TTS_NODISCARD enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json,
                                                  struct tts_error *err);
+/* Skips the rest of the value that `token` begins, if it begins an object or array. */
+TTS_NODISCARD static inline enum tts_status
+tts_jsonpull_finish(struct tts_jsonpull *json, const struct tts_jsonpull_token *token,
+                    struct tts_error *err)
+{
+    bool is_open = token->kind == TTS_JSONPULL_OBJECT || token->kind == TTS_JSONPULL_ARRAY;
+    return is_open ? tts_jsonpull_leave(json, err) : TTS_OK;
+}
 
-/* Text of a KEY or STRING with its escapes resolved, at most `capacity` bytes of it; returns
- * how many. An escape that cannot be stands as it is, half a surrogate pair is U+FFFD. */
+/* Copies the text of a KEY or STRING with its escapes resolved, at most `capacity` bytes.
+ * Returns the number of bytes. An invalid escape is copied as it is; half a surrogate pair
+ * becomes U+FFFD. */
 size_t tts_jsonpull_text(const struct tts_jsonpull_token *token, char *out, size_t capacity);
 
-uint64_t
-tts_jsonpull_offset(const struct tts_jsonpull *json); /* of the first byte not told yet */
-/* Remembers the place of the token that was told last; its line can be asked for until the next
- * is remembered. */
+/* Returns the offset of the first byte that is not in a returned token. */
+uint64_t tts_jsonpull_offset(const struct tts_jsonpull *json);
+/* Remembers the place of the token returned last. The functions below give its line and offset
+ * until the next call of mark. */
 void tts_jsonpull_mark(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_line(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_offset(const struct tts_jsonpull *json);
-/* Adds where the token is that was told last; returns `status`. */
+/* Adds the place of the token returned last to an error. Returns `status`. */
 enum tts_status tts_jsonpull_at(struct tts_jsonpull *json, struct tts_error *err,
                                 enum tts_status status);

@@ -12,7 +12,7 @@
 
 enum { PIECE_BYTES = 16 * 1024 };
 
-static int open_path(const char *path)
+static int open_text_path(const char *path)
 {
     int fd;
     do
@@ -21,8 +21,8 @@ static int open_path(const char *path)
     return fd;
 }
 
-/* One more read; 0, or what errno would be. *is_end: there is no more of it. */
-static int read_piece(int fd, struct tts_textfile *file, size_t limit, bool *is_end)
+/* Reads once. Returns 0 or an errno. Sets *is_end at the end of the file. */
+static int read_text_piece(int fd, struct tts_textfile *file, size_t limit, bool *is_end)
 {
     assert(file->len < limit);
     size_t room = limit - file->len < PIECE_BYTES ? limit - file->len : PIECE_BYTES;
@@ -45,10 +45,10 @@ enum tts_status tts_textfile_read(const char *path, size_t max_bytes,
 {
     struct tts_textfile file = {.alloc = alloc ? alloc : tts_alloc_libc()};
     bool is_stdin = strcmp(path, "-") == 0, is_end = false;
-    int fd = is_stdin ? STDIN_FILENO : open_path(path);
+    int fd = is_stdin ? STDIN_FILENO : open_text_path(path);
     int failed = fd < 0 ? errno : 0;
     while (failed == 0 && !is_end && file.len <= max_bytes)
-        failed = read_piece(fd, &file, max_bytes + 1, &is_end);
+        failed = read_text_piece(fd, &file, max_bytes + 1, &is_end);
     if (fd >= 0 && !is_stdin)
         close(fd);
     if (failed == 0) {

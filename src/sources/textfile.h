@@ -1,4 +1,4 @@
-/* textfile.h: a small file, whole, in memory. Caller's struct; start from a zeroed one. */
+/* textfile.h: a small file, completely in memory. Caller's struct, zeroed at the start. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -7,18 +7,18 @@
 #include <stddef.h>
 
 struct tts_textfile {
-    char *text; /* not terminated; NULL with len 0 where there is nothing */
+    char *text; /* not terminated; NULL if len is 0 */
     size_t len;
-    /* inside */
+    /* private */
     size_t capacity;
     const struct tts_alloc *alloc;
 };
 
-/* "-" is standard input. At most max_bytes + 1 bytes are read, so that a reader sees that there
- * are too many. `alloc` NULL is the C library's. TTS_E_IO, TTS_E_NOMEM: err names the path, and
- * *out is as it was. */
+/* Reads a file. "-" is standard input. Reads at most max_bytes + 1 bytes, so that the caller
+ * can detect a file that is too large. `alloc` may be NULL for the C library's. TTS_E_IO,
+ * TTS_E_NOMEM: err names the path, and *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_textfile_read(const char *path, size_t max_bytes,
                                                 const struct tts_alloc *alloc,
                                                 struct tts_textfile *out,
                                                 struct tts_error *err);
-void tts_textfile_release(struct tts_textfile *file); /* a zeroed one is fine */
+void tts_textfile_release(struct tts_textfile *file); /* a zeroed struct is allowed */

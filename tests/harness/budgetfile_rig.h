@@ -1,8 +1,8 @@
-/* budgetfile_rig.h: texts as budgets. */
+/* budgetfile_rig.h: parses texts as budgets. */
 #pragma once
 
 #include "harness/t.h"
-#include "sources/budgetfile.h"
+#include "sources/config/budgetfile.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* devseq_rig.h: short ways to run a device sequence, for the tests of it. */
+/* devseq_rig.h: runs device sequences in tests. */
 #pragma once
 
 #include "device/devicepools.h"
 #include "harness/chip_tools.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 struct rig {
     struct tts_device *device;
@@ -29,7 +29,7 @@ static inline struct rig *rig_of(const char *preset)
     return rig_on(&chip, TTS_MODE_PLACE);
 }
 
-/* An n150 with both of the regions that it has not by itself. */
+/* Returns an n150 with the two regions that it does not have by default. */
 static inline struct rig *rig_with_regions(enum tts_mode mode)
 {
     struct tts_chip chip = chip_of("n150");
@@ -56,7 +56,7 @@ static inline enum tts_status run_text(struct rig *rig, const char *text)
     return tts_devseq_run_line(&rig->run, &line, ++rig->line_no, &rig->step, &rig->err);
 }
 
-/* Runs `text` and expects it back, with its result. */
+/* Runs `text` and expects the same text with its result as the answer. */
 static inline void expect(struct rig *rig, const char *text)
 {
     char got[TTS_DEVSEQ_TEXT_MAX];
@@ -72,7 +72,7 @@ static inline void expect_all(struct rig *rig, const char *const *lines, size_t 
         expect(rig, lines[i]);
 }
 
-/* The file is at fault, and what is there stays. */
+/* Expects that a line is refused and changes nothing. */
 static inline void expect_refusal(struct rig *rig, const char *text, enum tts_status status,
                                   const char *message)
 {

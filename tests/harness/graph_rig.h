@@ -1,9 +1,10 @@
-/* graph_rig.h: a graph trace read and followed at once, for the tests of the reader. */
+/* graph_rig.h: reads a graph trace and follows it at the same time, for the tests of the
+ * reader. */
 #pragma once
 
 #include "harness/t.h"
 #include "model/follow.h"
-#include "sources/graph_inside.h"
+#include "sources/graph/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,23 +14,23 @@
 enum { RIG_ITEMS = 128 };
 
 struct rig_item {
-    struct tts_item item; /* what it points to is gone */
+    struct tts_item item; /* its pointers are no longer valid */
     uint64_t node, line;
     char op[TTS_OP_NAME_MAX + 1];
     struct tts_core_range first_range;
 };
 
 struct rig {
-    enum tts_status status; /* behind the last item; TTS_E_NOT_FOUND: all is well */
+    enum tts_status status; /* after the last item; TTS_E_NOT_FOUND if there was no error */
     struct tts_error err;
-    size_t count; /* of all items; the first RIG_ITEMS are kept */
+    size_t count; /* number of all items; only the first RIG_ITEMS are kept */
     struct rig_item items[RIG_ITEMS];
     struct tts_graph_figures figures;
     struct tts_graph_note notes[TTS_GRAPH_NOTES];
     struct tts_tracker_health health;
     bool has_phase;
     char phase[32];
-    struct tts_usage usage; /* of the phase; without texts and parts */
+    struct tts_usage usage; /* of the phase, without texts and parts */
     uint64_t live;
 };
 
@@ -83,7 +84,7 @@ static inline void rig_read_source(struct rig *rig, const struct tts_jsonpull_so
         rig->notes[kind] = *tts_graph_note(graph, (enum tts_graph_note_kind)kind);
     tts_fold_health(tts_follow_fold(follow), &rig->health);
     rig->live = tts_fold_collect(tts_follow_fold(follow), NULL, 0);
-    T_TRUE(tts_graph_table_is_valid(&graph->table));
+    T_TRUE(tts_graph_is_valid(graph));
     tts_follow_free(follow);
     tts_graph_close(graph);
 }
@@ -102,7 +103,7 @@ static inline void rig_read(struct rig *rig, const char *text)
     rig_read_bytes(rig, text, strlen(text), 0);
 }
 
-/* Reads to the end, and there is no note but of `allowed` (bits of kinds). */
+/* Reads to the end and fails on notes other than `allowed` (bits of kinds). */
 static inline void rig_read_well(struct rig *rig, const char *text, unsigned allowed)
 {
     rig_read(rig, text);
@@ -113,7 +114,7 @@ static inline void rig_read_well(struct rig *rig, const char *text, unsigned all
             fail_msg("noted: %s", rig->notes[kind].text);
 }
 
-/* Item `idx` is an event of this kind. */
+/* Returns item `idx`, which must be an event of this kind. */
 static inline const struct tts_event *rig_event(const struct rig *rig, size_t idx,
                                                 enum tts_event_kind kind)
 {
@@ -123,8 +124,8 @@ static inline const struct tts_event *rig_event(const struct rig *rig, size_t id
     return &rig->items[idx].item.event;
 }
 
-/* The letters of all items: b(egin), c(ut), e(nd), m(esh), and events: A(lloc), F(ree),
- * P(rogram), C(b), D(fb), S(cratchpad), ( and ) for operations. */
+/* Returns one letter for each item: b(egin), c(ut), e(nd), m(esh); for events: A(lloc), F(ree),
+ * P(rogram), C(b), D(fb), S(cratchpad), and ( and ) for operations. */
 static inline const char *rig_letters(const struct rig *rig)
 {
     static char text[RIG_ITEMS + 1];

@@ -1,8 +1,8 @@
-/* same_line.h: whether two lines of an allocation sequence say the same; for what writes a line
- * and reads it back. */
+/* same_line.h: compares two lines of an allocation sequence, for tests that write a line and
+ * read it back. */
 #pragma once
 
-#include "sources/opseq.h"
+#include "sources/seq/opseq.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
-/* same_step.h: whether two lines of a device sequence say the same; for what writes a line and
- * reads it back. */
+/* same_step.h: compares two lines of a device sequence, for tests that write a line and read it
+ * back. */
 #pragma once
 
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include <stdbool.h>
 #include <string.h>

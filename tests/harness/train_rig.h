@@ -1,13 +1,12 @@
-/* train_rig.h: what the tests of the training file reader share: one that is read, and what is
- * expected of it. */
+/* train_rig.h: reads a training file and checks its values, for the tests of that reader. */
 #pragma once
 
 #include "harness/t.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <string.h>
 
-static struct tts_trainfile held; /* some 20 KB */
+static struct tts_trainfile held; /* about 20 KB */
 
 #define V(key) (&held.key)
 

@@ -1,8 +1,8 @@
-/* trainlog_rig.h: logs that a test writes, and all that is read of them. */
+/* trainlog_rig.h: writes logs, reads them and keeps all runs. */
 #pragma once
 
 #include "harness/t.h"
-#include "sources/trainlog.h"
+#include "sources/trainlog/trainlog.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { RUNS_MAX = 300, PHASES_MAX = 40 };
 
-/* The runs of the log last read, with phases of their own. */
+/* The runs of the last log. Their phases are copies. */
 static struct tts_run runs[RUNS_MAX];
 static struct tts_run_phase run_phases[RUNS_MAX][PHASES_MAX];
 static size_t run_count;
@@ -32,7 +32,7 @@ static struct tts_error failure;
     "  L1: Peak CB " cb " MB, Peak Buffer " buffer " MB, Peak Total " total " MB\n"
 #define PHASE(name) "--- " name " ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00")
 
-/* One phase, as it is printed: 3, 4, 2, +2, 3, 2 and 0.25, 0.50, 0.75 MB. */
+/* One phase in the printed form: 3, 4, 2, +2, 3, 2 and 0.25, 0.50, 0.75 MB. */
 #define BODY(name)                                                                             \
     "\n" PHASE(name) CUMULATIVE("3.00", "2.00")                                                \
         L1("0.25", "0.50", "0.75") "\n=== Final Totals ===\n" OVERALL("3.00", "2.00")
@@ -58,7 +58,7 @@ static inline void keep_run(const struct tts_run *run)
     run_count++;
 }
 
-/* Reads a file to its end, and returns what that was. */
+/* Reads a file to its end. Returns the final status. */
 static inline enum tts_status read_path(const char *path)
 {
     struct tts_trainlog *log = NULL;
@@ -95,7 +95,7 @@ static inline void expect_figure(size_t run, size_t phase, enum tts_run_figure f
     T_EQ(runs[run].phases[phase].figures[figure].bytes, MB(mb));
 }
 
-/* What BODY prints, under this name. */
+/* Expects the figures of BODY under this name. */
 static inline void expect_body(size_t run, size_t phase, const char *name)
 {
     static const double wanted[TTS_RUN_L1_CORE] = {3, 4, 2, 2, 3, 2, 0.25, 0.5, 0.75};
@@ -105,7 +105,7 @@ static inline void expect_body(size_t run, size_t phase, const char *name)
         expect_figure(run, phase, (enum tts_run_figure)i, wanted[i]);
 }
 
-/* A whole block with one phase, and nothing wrong with it. */
+/* Expects a complete block with one phase and without notes. */
 static inline void expect_whole(size_t run, const char *rank, const char *name)
 {
     T_TRUE(run < run_count);
@@ -125,7 +125,7 @@ static inline void expect_note(size_t run, size_t note, uint64_t line, const cha
     T_EQ(runs[run].notes[note].line, line);
 }
 
-/* The text with `prefix` before each line. Freed by the caller. */
+/* Returns the text with `prefix` before each line. The caller frees it. */
 static inline char *with_prefix(const char *prefix, const char *text)
 {
     size_t lines = 1;
@@ -141,7 +141,8 @@ static inline char *with_prefix(const char *prefix, const char *text)
     return out;
 }
 
-/* The text with `end` in the place of each "\n". Freed by the caller. */
+/* Returns the text with `end` in place of each "
+ * ". The caller frees it. */
 static inline char *with_ends(const char *text, const char *end)
 {
     char *out = malloc((strlen(end) + 1) * strlen(text) + 1), *at = out;

@@ -7,7 +7,7 @@
 #include "base/beside.h"
 #include "cli/device_arg.h"
 #include "cli/options.h"
-#include "sources/runs.h"
+#include "sources/runs/runs.h"
 #include "views/finding/junit.h"
 #include "views/finding/sarif.h"
 #include "views/json.h"

@@ -11,7 +11,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/same_file.h"
-#include "sources/budgetfile.h"
+#include "sources/config/budgetfile.h"
 
 #include <assert.h>
 #include <inttypes.h>

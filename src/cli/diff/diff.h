@@ -3,7 +3,7 @@
 
 #include "analysis/rundiff.h"
 #include "analysis/runpairs.h"
-#include "sources/runs.h"
+#include "sources/runs/runs.h"
 #include "views/json.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "cli/replay/replay_sequence.h"
 #include "device/devicepools.h"
 #include "device/space.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 #include "views/map/addrmap.h"
 #include "views/map/blocktable.h"
 #include "views/json.h"

@@ -3,8 +3,8 @@
 
 #include "base/lines.h"
 #include "device/space.h"
-#include "sources/devseq.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/devseq.h"
+#include "sources/seq/opseq_run.h"
 #include "views/json.h"
 
 #include <stdbool.h>

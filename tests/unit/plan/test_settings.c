@@ -1,7 +1,7 @@
 #include "plan/settings.h"
 
 #include "harness/t.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <string.h>
 

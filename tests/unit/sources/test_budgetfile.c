@@ -1,7 +1,7 @@
 #include "harness/budgetfile_rig.h"
 #include "torture/heap.h"
 
-/* --- what it takes ---------------------------------------------------------------------- */
+/* --- accepted budgets ------------------------------------------------------------------- */
 
 T_TEST(every_key_is_read_in_the_order_of_the_file)
 {

@@ -1,4 +1,4 @@
-/* What the value of a limit can be. */
+/* The possible values of a limit. */
 #include "harness/budgetfile_rig.h"
 
 /* --- limits ----------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
-/* What is no budget, and what is said of it. */
+/* Files that are no budget, and their messages. */
 #include "harness/budgetfile_rig.h"
 
-/* --- what it refuses -------------------------------------------------------------------- */
+/* --- refused files ---------------------------------------------------------------------- */
 
 T_TEST(a_budget_without_a_limit_is_refused)
 {

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "sources/devfile.h"
+#include "sources/config/devfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static void expect_fact(const struct tts_chip *chip, enum tts_fact_key key, uint
     T_EQ(chip->fact[key].origin, TTS_ORIGIN_SET);
 }
 
-/* --- what it takes ---------------------------------------------------------------------- */
+/* --- accepted files --------------------------------------------------------------------- */
 
 T_TEST(a_preset_alone_is_that_preset)
 {
@@ -149,7 +149,7 @@ T_TEST(every_fact_is_a_key)
     }
 }
 
-/* --- what it refuses -------------------------------------------------------------------- */
+/* --- refused files ---------------------------------------------------------------------- */
 
 T_TEST(a_file_without_a_word_says_how_to_begin)
 {
@@ -320,7 +320,7 @@ T_TEST(a_second_document_is_refused)
             "a second document begins, a device file has one");
 }
 
-/* The words behind "not YAML: " are those of the parser. */
+/* Checks the line only: the words after "not YAML: " come from libyaml. */
 static void not_yaml(const char *text, uint32_t line)
 {
     struct tts_chip chip;
@@ -372,11 +372,11 @@ T_TEST(nul_bytes_and_utf_16_are_refused_with_their_line)
     refused_bytes(utf16, sizeof utf16 - 1, wanted);
 }
 
-/* --- much of it ------------------------------------------------------------------------- */
+/* --- large files ------------------------------------------------------------------------ */
 
 static char big[TTS_DEVFILE_MAX_BYTES + 2];
 
-/* `head`, then `piece` as often as it fits into `len` bytes. */
+/* Writes `head`, then `piece` as often as it fits into `len` bytes. */
 static size_t fill(const char *head, const char *piece, size_t len)
 {
     size_t at = strlen(head), step = strlen(piece);

@@ -1,10 +1,10 @@
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include "harness/devseq_text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* --- what can be said ------------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------------------- */
 
 T_TEST(every_statement_and_option_is_written_as_it_was_read)
 {
@@ -126,7 +126,7 @@ T_TEST(the_parts_of_a_line_land_where_they_are_looked_for)
     line = parsed("free l1 99");
     T_TRUE(line.has_address && line.address == 99 && line.pool == TTS_POOL_L1 &&
            line.name.text[0] == '\0');
-    line = parsed("free l1"); /* alone it is a name */
+    line = parsed("free l1"); /* without an address, "l1" is a name */
     T_TRUE(!line.has_address);
     T_STR_EQ(line.name.text, "l1");
     line = parsed("page a 5 = 1 2-3 4");

@@ -1,11 +1,11 @@
 #include "harness/devseq_text.h"
-#include "sources/devseq.h"
+#include "sources/seq/devseq.h"
 
 #include <stdio.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Long lines are put together here. */
+/* Builds long lines. */
 struct text {
     char text[8192];
     size_t len;
@@ -109,7 +109,8 @@ T_TEST(the_longest_line_has_room)
     add_times(&text, "z", 47);
     add(&text, " = T ");
     add(&text, most);
-    memcpy(text.text + strlen("shard l1_small "), "nd     ", 7); /* any number of dimensions */
+    memcpy(text.text + strlen("shard l1_small "), "nd     ",
+           7); /* an nd shard may have any number of dimensions */
     struct tts_devseq_line line = parsed(text.text);
     char out[TTS_DEVSEQ_TEXT_MAX];
     T_EQ(tts_devseq_format(&line, out), text.len - 5);
@@ -168,7 +169,7 @@ T_TEST(cores_and_indices_are_below_64)
                  "the index '64' is too much, the most is 63");
 }
 
-/* --- what cannot ------------------------------------------------------------------------ */
+/* --- refused lines ---------------------------------------------------------------------- */
 
 T_TEST(an_unknown_statement_is_named_with_the_nearest)
 {

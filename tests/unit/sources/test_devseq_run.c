@@ -1,5 +1,5 @@
 #include "device/devicepools.h"
-#include "sources/devseq_run.h"
+#include "sources/seq/devseq_run.h"
 
 #include "harness/devseq_rig.h"
 #include "torture/heap.h"
@@ -99,7 +99,7 @@ T_TEST(a_buffer_that_does_not_fit_fails_as_in_the_runtime)
         "2048 B, free: 1391424 B, largest free block: 1024000 B)");
     T_EQ(rig->run.counts.fragmented, 1);
     expect(rig, "shard l1 classic 2048 2048 shard=1000x1 cores=0-0 = F");
-    T_EQ(rig->run.counts.fragmented, 1); /* there is not as much */
+    T_EQ(rig->run.counts.fragmented, 1); /* here too little memory is free */
     expect(rig, "kernel 100000000000 as=y = F");
     T_EQ(rig->run.counts.buffers_failed, 3);
     T_EQ(rig->run.counts.first_failure_line, 4);
@@ -139,7 +139,8 @@ T_TEST(a_name_is_given_once_at_a_time)
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
     expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use, free it first");
-    expect(rig, "stats dram = 1070773184 0 1070773184 1070773184"); /* it was not allocated */
+    /* The refused buffer was not allocated. */
+    expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
     expect(rig, "buffer l1 interleaved 4096 4096 as=a = 1495040");
     expect(rig, "free a");
@@ -165,7 +166,7 @@ T_TEST(a_name_whose_buffer_failed_is_given_again)
     expect(rig, "buffer l1 interleaved 8192 2048 as=a = 1497088");
     expect(rig, "shard l1 classic 8192 2048 tensor=4x1 shard=1000x1 cores=0-0 as=b = F");
     expect(rig, "buffer l1 interleaved 8192 2048 as=b = 1495040");
-    expect(rig, "page b 0 = 0 1-4 1495040"); /* interleaved, whatever it was to be */
+    expect(rig, "page b 0 = 0 1-4 1495040"); /* interleaved; the failed line does not count */
     rig_end(rig);
 }
 
@@ -210,7 +211,7 @@ T_TEST(nothing_is_freed_where_nothing_begins)
     T_EQ(rig->run.counts.frees_ignored, 4);
     expect(rig, "stats l1 = 1393472 2048 1391424 1391424");
     expect(rig, "buffer l1 interleaved 2048 2048 at=1497088 as=at = 1497088");
-    expect(rig, "free at"); /* it never held the block */
+    expect(rig, "free at"); /* a buffer placed with at= owns no block */
     expect(rig, "buffer l1 interleaved 0 2048 as=empty = -");
     expect(rig, "free empty");
     T_EQ(rig->run.counts.frees_ok, 2);
@@ -244,7 +245,7 @@ T_TEST(pages_are_found_in_every_layout)
         uint16_t x, y;
         uint64_t address;
     } pages[] = {
-        /* Pages run along the rows of the tensor, shards along those of the cores. */
+        /* Pages follow the rows of the tensor, shards the rows of the cores. */
         {"page c 0", 2, 3, 1495040}, {"page c 1", 3, 3, 1495040}, {"page c 2", 2, 3, 1497088},
         {"page c 4", 2, 4, 1495040}, {"page c 7", 3, 4, 1497088}, {"page n 0", 2, 3, 1490944},
         {"page n 1", 3, 3, 1490944}, {"page n 6", 2, 4, 1492992}, {"page g 1", 2, 4, 1488896},
@@ -271,7 +272,7 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
     expect(rig, "shard l1 classic 8192 2048 shard=4x1 cores=0-0 as=s = 1488896");
     expect_refusal(rig, "page s 0", TTS_E_NOT_FOUND,
                    "the pages of 's' cannot be told, give it 'tensor='");
-    /* Four shards of a tensor of 3x3 pages, and three cores for them. */
+    /* A tensor of 3x3 pages needs four shards, but there are three cores. */
     expect_refusal(rig, "shard l1 classic 18432 2048 tensor=3x3 shard=2x2 cores=0-0..2-0 as=t",
                    TTS_E_INVALID, "4 shards for 3 cores");
     rig_end(rig);
@@ -326,7 +327,8 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
     expect(rig, "buffer dram interleaved 2048 2048 as=d = 2968640");
     expect(rig, "cb 1024 cores=0-0 index=3 on=a offset=3072 = 1498112");
     expect(rig, "cb 4096 cores=0-0 index=4 on=a = 1495040");
-    expect(rig, "room 0-0 = 105664 1495040 1389376"); /* it takes nothing of the region */
+    /* The circular buffer takes no room in the region. */
+    expect(rig, "room 0-0 = 105664 1495040 1389376");
     expect_refusal(rig, "cb 1025 cores=0-0 on=a offset=3072", TTS_E_INVALID,
                    "the circular buffer is larger than what 'a' has in a bank");
     expect_refusal(rig, "cb 1 cores=0-0 on=a offset=4097", TTS_E_INVALID,
@@ -369,7 +371,7 @@ T_TEST(a_trace_goes_to_its_region_and_what_is_freed_is_free_again)
     T_EQ(rig->step.failure.kind, TTS_FAILURE_TRACE);
     expect(rig, "free trace 1073651712");
     expect(rig, "trace 589824 as=u = 1073651712");
-    /* A buffer in TRACE is no trace: what it gives back was never of the budget. */
+    /* A buffer in TRACE is not a trace, so freeing it does not change the budget. */
     expect(rig, "buffer trace interleaved 24576 2048 as=b = 1073700864");
     expect(rig, "free b");
     expect(rig, "trace 589824 as=v = F");
@@ -389,7 +391,9 @@ T_TEST(without_a_region_a_trace_lies_above_what_its_capture_used)
     expect(rig, "capture");
     expect(rig, "buffer dram interleaved 24576 2048 from=top as=high = 1073731584");
     expect(rig, "trace 98304 as=u = F");
-    expect(rig, "stats dram = 1070773184 14336 1070758848 1070758848"); /* nothing stayed */
+    expect(
+        rig,
+        "stats dram = 1070773184 14336 1070758848 1070758848"); /* nothing stayed allocated */
     rig_end(rig);
 }
 
@@ -444,7 +448,7 @@ T_TEST(what_happened_is_counted_once)
         "buffer l1 interleaved 131072 2048 as=a = 1497088",
         "buffer l1 interleaved 262144 2048 as=b = 1492992",
         "free a",
-        "buffer l1 interleaved 131072 2048 = 1497088", /* as high as before */
+        "buffer l1 interleaved 131072 2048 = 1497088", /* reaches the same peak again */
         "buffer dram interleaved 2048 2048 = 2968640",
         "kernel 4096 = 1073739776",
         "buffer l1 interleaved 0 0 = -",
@@ -474,7 +478,7 @@ T_TEST(what_happened_is_counted_once)
            counts->runs_failed == 0 && counts->captures == 1 && counts->queries == 2);
     T_EQ(counts->first_failure_line, 17);
     T_EQ(counts->peak_bytes[TTS_POOL_L1], 6144);
-    T_EQ(counts->peak_line[TTS_POOL_L1], 2); /* where it was first reached */
+    T_EQ(counts->peak_line[TTS_POOL_L1], 2); /* the line that first reached it */
     T_EQ(counts->peak_bytes[TTS_POOL_DRAM], 4096);
     T_EQ(counts->peak_line[TTS_POOL_DRAM], 6);
     T_EQ(counts->peak_line[TTS_POOL_TRACE], 0);
@@ -524,7 +528,8 @@ T_TEST(without_a_known_grid_there_is_only_dram)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* A sequence that asks for memory in every way; the status of the line that ends it. */
+/* Runs a sequence with every kind of allocation. Returns the status of the line that ends
+ * it. */
 static enum tts_status run_all(const struct heap *heap)
 {
     static const char *const lines[] = {
@@ -570,7 +575,7 @@ static enum tts_status run_all(const struct heap *heap)
         T_TRUE(!banks || tts_banks_is_valid(banks));
     }
     tts_devseq_run_release(&run);
-    tts_devseq_run_release(&run); /* once more is fine */
+    tts_devseq_run_release(&run); /* a second release is harmless */
     tts_device_free(device);
     return status;
 }

@@ -1,4 +1,4 @@
-#include "sources/graph.h"
+#include "sources/graph/graph.h"
 
 #include "harness/graph_rig.h"
 #include "torture/heap.h"
@@ -80,7 +80,8 @@ T_TEST(the_runtimes_own_tests_give_the_runtimes_own_figures)
          .letters = "b(A)(F)(A)(A)ce",
          .l1 = 4096,
          .total = 4096,
-         .legacy = 137216, /* a buffer that a function makes first is its input, too */
+         .legacy =
+             137216, /* a function also counts the first buffer that it makes as an input */
          .nodes = 20,
          .core_bytes = 4096},
         {.name = "add_same",
@@ -230,7 +231,8 @@ T_TEST(a_real_trace_of_2024_reads_as_its_program_ran)
     T_EQ(rig.figures.peak_total_bytes, 2 * 24576 + 4 * 4096);
     T_EQ(rig.figures.legacy_l1_peak_bytes, 24576 + 6144 + 2 * 24576 + 4 * 4096);
     T_TRUE(rig.figures.l1_is_whole_buffers);
-    /* The circular buffer of 'repeat' is on the first twelve cores, the others everywhere. */
+    /* The circular buffer of 'repeat' is on the first twelve cores, the other ones on all
+     * cores. */
     T_TRUE(rig.usage.core.known);
     T_EQ(rig.usage.core.bytes, 2 * 24576 + 4 * 4096);
     T_EQ(rig.usage.core.core.x, 0);
@@ -243,7 +245,7 @@ T_TEST(a_real_trace_of_2024_reads_as_its_program_ran)
 /* ---- every generation ---- */
 
 static const char *const same[] = {
-    /* as the runtime writes it now */
+    /* The current form. */
     "[{\"arguments\":[],\"connections\":[1],\"counter\":0,\"input_tensors\":[],\"node_type\":"
     "\"capture_start\",\"params\":null,\"stacking_level\":0},"
     "{\"arguments\":[\"a]\",\"{\\\"\"],\"connections\":[2,3,4,5],\"counter\":1,"
@@ -269,7 +271,7 @@ static const char *const same[] = {
     "\"node_type\":\"function_end\",\"params\":{\"name\":\"op\"},\"stacking_level\":1},"
     "{\"arguments\":[],\"connections\":[],\"counter\":7,\"duration_ns\":9,\"input_tensors\":[],"
     "\"node_type\":\"capture_end\",\"params\":null,\"stacking_level\":0}]",
-    /* strings, {} and no params, other keys, blanks, a free without a size */
+    /* Numbers as strings, {} or no params, other keys, blanks, a free without a size. */
     "[\n {\"connections\": [1], \"counter\": 0, \"node_type\": \"capture_start\", \"params\": "
     "{}},\n"
     " {\"connections\": [2, 3], \"counter\": 1, \"node_type\": \"function_start\", \"params\": "
@@ -289,7 +291,7 @@ static const char *const same[] = {
     " {\"connections\": [7], \"counter\": 6, \"node_type\": \"function_end\", \"params\": "
     "{\"name\": \"op\"}},\n"
     " {\"connections\": [], \"counter\": 7, \"node_type\": \"capture_end\"}\n]\n",
-    /* keys the other way round, in a report, escapes where nobody needs them */
+    /* Keys in reverse order, in a report, with needless escapes. */
     "{\"version\":1,\"metadata\":{\"graph\":[1,2]},\"graph\":[{\"params\":null,\"node_type\":"
     "\"capture_start\",\"counter\":0},"
     "{\"params\":{\"name\":\"\\u006fp\"},\"node_type\":\"function\\u005fstart\",\"counter\":1},"
@@ -374,7 +376,7 @@ T_TEST(buffer_type_says_which_pool)
 {
     static const struct {
         const char *facts;
-        int pool; /* -1: the host's */
+        int pool; /* -1 for the host */
         int64_t dram, l1;
     } cases[] = {
         {"\"buffer_type\":0,\"type\":\"DRAM\"", TTS_POOL_DRAM, 2048, 0},
@@ -408,7 +410,7 @@ T_TEST(buffer_type_says_which_pool)
     }
 }
 
-/* ---- what a bank holds ---- */
+/* ---- bytes in a bank ---- */
 
 static uint64_t bank_of(const char *head, const char *facts)
 {
@@ -431,7 +433,8 @@ T_TEST(a_bank_holds_what_the_node_or_the_report_says)
                                       "{\"l1_num_banks\":4,\"device_id\":5,\"arch\":\"x\"}],"
                                       "\"graph\":";
     T_EQ(bank_of("", ",\"max_size_per_bank\":4096,\"num_cores\":2,\"page_size\":2048"), 4096);
-    T_EQ(bank_of("", ",\"num_cores\":4,\"page_size\":2048"), 3 * 2048); /* 10 pages on 4 */
+    T_EQ(bank_of("", ",\"num_cores\":4,\"page_size\":2048"),
+         3 * 2048); /* 10 pages on 4 cores */
     T_EQ(bank_of("", ",\"num_cores\":4,\"page_size\":30000"), 30000);
     T_EQ(bank_of("", ",\"num_cores\":0,\"page_size\":2048"), 20000);
     T_TRUE(rig.figures.l1_is_whole_buffers);
@@ -544,7 +547,7 @@ T_TEST(of_a_long_name_the_end_is_kept)
     T_STR_EQ(rig.items[1].op, name + strlen(name) - TTS_OP_NAME_MAX);
 }
 
-/* Allocates one buffer in functions inside each other, and asks for its operation. */
+/* Allocates one buffer inside nested functions and returns the operation of the allocation. */
 static const char *op_of_alloc(const char *const *functions, size_t count)
 {
     static char text[4096];
@@ -563,7 +566,8 @@ static const char *op_of_alloc(const char *const *functions, size_t count)
     rig_read_well(&rig, text, 1 << TTS_GRAPH_UNCLOSED);
     rig_event(&rig, count + 1, TTS_EVENT_ALLOC);
     rig_event(&rig, count + 2, TTS_EVENT_OP_END);
-    T_STR_EQ(rig.items[count].op, functions[count - 1]); /* functions keep their names */
+    T_STR_EQ(rig.items[count].op,
+             functions[count - 1]); /* the functions keep their own names */
     T_STR_EQ(rig.items[count + 2].op, functions[count - 1]);
     return rig.items[count + 1].op;
 }
@@ -611,7 +615,7 @@ T_TEST(operations_deeper_than_are_kept_are_still_counted)
         uint64_t depth = events < DEEP ? events : 2 * DEEP - 1 - events;
         bool is_begin = events < DEEP;
         if (!is_begin && depth >= TTS_GRAPH_DEPTH)
-            depth = TTS_GRAPH_DEPTH - 1; /* the innermost that is kept */
+            depth = TTS_GRAPH_DEPTH - 1; /* the innermost function with a name */
         snprintf(name, sizeof name, "f%d", (int)depth);
         T_EQ(item.op.name_len, strlen(name));
         T_MEM_EQ(item.op.name, name, strlen(name));
@@ -660,7 +664,7 @@ static void add_read(void *ctx, uint64_t bytes)
     *last = bytes;
 }
 
-/* Also where one item takes all of it. */
+/* Also if a single item takes the whole file. */
 T_TEST(who_watches_is_told_how_far_it_is)
 {
     static char text[200000];
@@ -701,7 +705,7 @@ T_TEST(a_file_is_read_behind_its_first_bytes)
     struct tts_graph *graph = NULL;
     struct tts_item item;
     T_EQ(tts_graph_open(fd, before, 16, NULL, &graph, NULL), TTS_OK);
-    free(before); /* not borrowed */
+    free(before); /* the reader has its own copy */
     size_t count = 0;
     while (tts_graph_next(graph, &item, NULL) == TTS_OK)
         count++;
@@ -710,7 +714,7 @@ T_TEST(a_file_is_read_behind_its_first_bytes)
     T_EQ(tts_graph_next(graph, &item, NULL), TTS_E_NOT_FOUND);
     tts_graph_close(graph);
     tts_graph_close(NULL);
-    T_EQ(fcntl(fd, F_GETFD) >= 0, 1); /* not closed */
+    T_EQ(fcntl(fd, F_GETFD) >= 0, 1); /* the caller's descriptor is still open */
     close(fd);
 }
 

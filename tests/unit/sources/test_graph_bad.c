@@ -1,13 +1,13 @@
 #include "harness/graph_rig.h"
 
-/* What is wrong with a trace: syntax ends it, where and why; all else is noted, and it goes on.
- */
+/* Errors in a trace. A syntax error ends the trace, with its place and reason. All other errors
+ * are noted, and reading continues. */
 
 static struct rig rig;
 
 #define START "{\"counter\":0,\"node_type\":\"capture_start\",\"params\":null}"
 
-/* ---- what ends ---- */
+/* ---- errors that end the trace ---- */
 
 static void is_refused(const char *text, size_t len, const char *says, uint64_t offset)
 {
@@ -132,9 +132,9 @@ T_TEST(deep_nesting_ends_at_its_bound)
     T_STR_EQ(rig_letters(&rig), "b");
 }
 
-/* ---- what goes on ---- */
+/* ---- errors that are noted ---- */
 
-/* The node behind START does nothing but make a note of this kind. */
+/* Checks that the node after START does nothing except add a note of this kind. */
 static void is_noted(const char *node, enum tts_graph_note_kind kind, const char *says)
 {
     char text[1024];
@@ -211,7 +211,7 @@ T_TEST(a_number_that_is_too_long_or_taken_back_is_none)
                   ",\n" PLAIN("buffer", ",\"params\":{\"size\":8,\"size\":-1,\"type\":"
                                         "\"DRAM\"}") "]",
                   1u << TTS_GRAPH_BAD_NODE);
-    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* twice, and no size */
+    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* a key twice, and no size */
     snprintf(text, sizeof text,
              "[" START
              ",\n" PLAIN("buffer", ",\"params\":{\"type\":\"DRAM\",\"size\":\"%05000d\"}") "]",
@@ -279,9 +279,9 @@ T_TEST(unknown_nodes_and_counters_out_of_order_are_noted)
     T_EQ(rig.figures.tensors, 2);
 }
 
-/* ---- buffers that do not fit ---- */
+/* ---- buffers that contradict their nodes ---- */
 
-#define BUFFER(n, size) /* of DRAM */                                                          \
+#define BUFFER(n, size) /* in DRAM */                                                          \
     "{\"counter\":" #n ",\"node_type\":\"buffer\",\"params\":{\"size\":" #size                 \
     ",\"type\":\"DRAM\"}}"
 #define DO(n, what, size, link)                                                                \
@@ -353,7 +353,7 @@ T_TEST(of_keys_that_stand_twice_the_last_counts)
     T_EQ(rig.figures.dram_freed_bytes, 4);
     rig_read_well(&rig, "[" START ",{\"counter\":1,\"node_type\":\"tensor\",\"node_type\":1}]",
                   1u << TTS_GRAPH_BAD_NODE);
-    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* twice, and no type */
+    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* a key twice, and no type */
     T_EQ(rig.figures.tensors, 0);
     rig_read_well(&rig, "{\"graph\":[" START "],\"graph\":[1]}", 1u << TTS_GRAPH_BAD_NODE);
     T_TRUE(strstr(rig.notes[TTS_GRAPH_BAD_NODE].text, "second") != NULL);
@@ -378,7 +378,7 @@ T_TEST(a_key_stands_twice_whatever_its_values_are)
     }
 }
 
-/* ---- operations that do not fit ---- */
+/* ---- operations that do not match ---- */
 
 T_TEST(ends_without_begins_and_begins_without_ends_are_noted)
 {
@@ -403,7 +403,7 @@ T_TEST(some_notes_make_an_answer_partial)
              kind != TTS_GRAPH_UNCLOSED && kind != TTS_GRAPH_NO_BANKS);
 }
 
-/* ---- large things ---- */
+/* ---- large values ---- */
 
 T_TEST(strings_of_any_length_are_passed_over)
 {
@@ -438,7 +438,7 @@ T_TEST(sums_of_the_largest_sizes_are_exact)
                                 "\"params\":{\"size\":1099511627776}}",
                                 i);
     snprintf(text + len, sizeof text - len, "]");
-    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE); /* no cores */
+    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE); /* noted: no cores */
     T_EQ(rig.figures.peak_total_bytes, (int64_t)NODES << 40);
     T_EQ(rig.figures.legacy_l1_peak_bytes, (int64_t)NODES << 40);
 }

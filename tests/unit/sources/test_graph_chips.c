@@ -1,12 +1,13 @@
+#include "base/compiler.h"
 #include "harness/graph_rig.h"
 
-/* Random traces of 1 to 8 chips, as the runtime writes them, beside a plain count of what is on
- * every core of every chip. */
+/* Random traces of 1 to 8 chips in the form of the runtime, compared with a simple count of the
+ * bytes on every core of every chip. */
 
 enum { CHIPS = 8, MESHES = 2, SIDE = 4, BUFFERS = 64, STEPS = 40, TEXT = 256 * 1024 };
 
 struct chip_count {
-    uint64_t core[SIDE][SIDE]; /* circular buffers */
+    uint64_t core[SIDE][SIDE]; /* bytes of circular buffers */
     uint64_t cb_bytes, l1_bytes;
 };
 
@@ -19,7 +20,7 @@ struct buffer {
 struct scene {
     uint64_t rng;
     unsigned chips, meshes;
-    unsigned number[MESHES]; /* of each mesh, as the runtime counts them */
+    unsigned number[MESHES]; /* the runtime's number of each mesh */
     unsigned mesh_of[CHIPS];
     bool has_tensors, is_undispatched;
     struct buffer live[BUFFERS];
@@ -39,7 +40,7 @@ static unsigned draw(unsigned below)
     return (unsigned)(t_random(&scene.rng) % below);
 }
 
-/* ---- the plain count ---- */
+/* ---- the simple count ---- */
 
 static void count_peaks(void)
 {
@@ -161,7 +162,8 @@ static void put_cb(unsigned number, unsigned x1, unsigned y1, uint64_t bytes)
              (unsigned)bytes, scene.is_undispatched ? 0 : 103712, number, x1, y1);
 }
 
-/* A program of a mesh: what was before ends on all its chips, then parts on some of them. */
+/* Writes a program of a mesh: ends the parts on all its chips, then adds parts on some of
+ * them. */
 static void put_program(void)
 {
     unsigned mesh = draw(scene.meshes), only = draw(4) == 0 ? draw(scene.chips) : CHIPS;
@@ -186,7 +188,7 @@ static void put_program(void)
     }
 }
 
-/* The runtime forgets a program: it says so for each chip. */
+/* Writes that the runtime forgets a program, once for each chip. */
 static void put_forgotten(void)
 {
     for (unsigned c = 0; c < scene.chips; c++) {
@@ -217,7 +219,7 @@ static void draw_scene(uint64_t seed)
     for (unsigned programs = draw(3); programs > 0; programs--)
         put_program();
     for (unsigned mesh = 0; mesh < scene.meshes; mesh++)
-        put_alloc(mesh); /* of a mesh without buffers nothing is known */
+        put_alloc(mesh); /* nothing is known about a mesh without buffers */
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned kind = draw(16);
         if (kind < 6)

@@ -1,5 +1,5 @@
-/* The runtime counts TRACE as DRAM and L1_SMALL as L1: our sums of two pools, folded from the
- * same nodes, are its figures. One device, random traces. */
+/* The runtime counts TRACE as DRAM and L1_SMALL as L1. The sums of two pools in the fold must
+ * be equal to the runtime's figures for the same nodes. Random traces of one device. */
 #include "harness/graph_rig.h"
 
 #include <stdarg.h>
@@ -29,7 +29,7 @@ put_node(struct writer *w, const char *type, uint64_t connection, const char *fo
 
 struct drawn {
     uint64_t node, size;
-    unsigned type; /* as the runtime counts buffer types: DRAM, L1, -, L1_SMALL, TRACE */
+    unsigned type; /* buffer types of the runtime: DRAM, L1, -, L1_SMALL, TRACE */
 };
 
 static void put_buffer(struct writer *w, const char *node_type, const struct drawn *buffer)
@@ -42,7 +42,7 @@ static void put_buffer(struct writer *w, const char *node_type, const struct dra
              buffer->size / 8);
 }
 
-/* Buffers of all four pools come and go, and programs with circular buffers. */
+/* Draws buffers of all four pools, and programs with circular buffers. */
 static void draw_trace(struct writer *w, uint64_t seed)
 {
     static const unsigned types[] = {0, 0, 0, 1, 1, 3, 4};
@@ -103,5 +103,6 @@ T_TEST(the_sums_of_two_pools_are_the_figures_of_the_runtime)
         apart += ours->dram_with_trace.peak_bytes <
                  ours->pools[TTS_POOL_DRAM].peak_bytes + ours->pools[TTS_POOL_TRACE].peak_bytes;
     }
-    T_TRUE(traces > 100 && small > 100 && apart > 30); /* it is no sum of peaks */
+    T_TRUE(traces > 100 && small > 100 &&
+           apart > 30); /* the peak of a sum differs from the sum of the peaks */
 }

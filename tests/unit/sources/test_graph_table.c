@@ -1,4 +1,4 @@
-#include "sources/graph_table.h"
+#include "sources/graph/graph_table.h"
 
 #include "base/heap.h"
 #include "harness/t.h"
@@ -65,7 +65,7 @@ T_TEST(it_agrees_with_a_plain_array_over_any_history)
     size_t count = 0;
     for (int i = 0; i < 200000; i++) {
         uint64_t id = t_random(&rng) % IDS;
-        /* grows, then shrinks */
+        /* First the table grows, then it shrinks. */
         bool puts = t_random(&rng) % 100 < (i < 100000 ? 80 : 20);
         if (puts) {
             struct tts_graph_buffer buffer = buffer_of(id);
@@ -99,7 +99,7 @@ T_TEST(it_takes_no_more_than_64_bytes_for_each)
     for (uint64_t id = 0; id < 200000; id++) {
         struct tts_graph_buffer buffer = buffer_of(id * 7);
         T_EQ(tts_graph_table_put(&table, &buffer), TTS_OK);
-        /* while it grows the old one is there, too */
+        /* During growth the old array still exists. */
         if (heap.live_bytes != bytes_before && id >= 1024)
             T_TRUE(heap.live_bytes + bytes_before <= 64 * (id + 1));
         bytes_before = heap.live_bytes;
@@ -121,7 +121,7 @@ T_TEST(without_memory_it_stays_as_it_was)
     uint64_t id = 0;
     enum tts_status status;
     for (;; id++) {
-        heap.fail_at = heap.calls + (table.count > 0); /* the first one succeeds */
+        heap.fail_at = heap.calls + (table.count > 0); /* the first put must succeed */
         buffer = buffer_of(id);
         status = tts_graph_table_put(&table, &buffer);
         if (status != TTS_OK)

@@ -1,4 +1,4 @@
-#include "sources/hfconfig.h"
+#include "sources/config/hfconfig.h"
 
 #include "harness/t.h"
 
@@ -39,7 +39,7 @@ static void refused(const char *text, enum tts_status status, uint32_t line, con
     T_EQ(tts_hfconfig_parse(text, strlen(text), &config, NULL), status);
 }
 
-/* Read, but a key is absent that every model has. */
+/* Expects that the text is read, but a required key is absent. */
 static void incomplete(const char *text, const char *words)
 {
     struct tts_hfconfig config = parsed(text);
@@ -53,7 +53,7 @@ static void incomplete(const char *text, const char *words)
     "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 100, "              \
     "\"intermediate_size\": 8"
 
-/* --- what it takes ---------------------------------------------------------------------- */
+/* --- accepted files --------------------------------------------------------------------- */
 
 T_TEST(a_llama_is_read_with_its_lines)
 {
@@ -102,7 +102,7 @@ T_TEST(a_gpt2_is_known_by_its_names)
     T_STR_EQ(config.model_type, "gpt2");
     config = parsed("{\"text_config\": {\"n_embd\": 6}}");
     T_EQ(config.kind, TTS_HF_GPT2);
-    /* Where the usual ones are there they count. */
+    /* The usual names count more. */
     config = parsed("{\"n_embd\": 2, \"n_layer\": 7, \"hidden_size\": 1, " REST "}");
     expect(&config, TTS_HF_HIDDEN_SIZE, 1, 1);
     expect(&config, TTS_HF_LAYERS, 2, 1);
@@ -147,7 +147,7 @@ T_TEST(the_text_part_is_taken_where_the_top_has_nothing)
     expect(&config, TTS_HF_LAYERS, 2, 2);
     T_TRUE(!config.values[TTS_HF_HEAD_DIM].is_set);
     T_STR_EQ(config.model_type, "gemma3_text");
-    /* Where the sizes are at the top, so is the type. */
+    /* If the sizes are at the top, the type at the top counts. */
     config = parsed("{\"text_config\": {\"model_type\": \"b\", \"head_dim\": 3},"
                     "\"hidden_size\": 7, \"model_type\": \"a\", " REST "}");
     T_STR_EQ(config.model_type, "a");
@@ -203,7 +203,8 @@ T_TEST(a_key_of_another_kind_of_model_is_kept_whatever_its_value)
         T_EQ(config.kind, cases[i].kind);
         T_EQ(config.kind_line, cases[i].key[0] ? 2 : 0);
     }
-    struct tts_hfconfig config = parsed("{\"kv_lora_rank\": 1}"); /* needs no other key */
+    struct tts_hfconfig config =
+        parsed("{\"kv_lora_rank\": 1}"); /* this kind needs no other key */
     T_EQ(config.kind, TTS_HF_LATENT);
 }
 
@@ -236,8 +237,8 @@ T_TEST(windows_and_quantizations_are_read)
     expect(&config, TTS_HF_USE_WINDOW, 1, 1);
     T_EQ(config.quantization_line, 2);
     T_STR_EQ(config.quantization, "awq");
-    /* In the text part; of no value that we know; of another kind: no reason to refuse a file.
-     */
+    /* Values in the text part, unknown values and values of another type do not refuse a
+     * file. */
     config = parsed("{\"text_config\": {\"quantization_config\": {\"quant_method\": 3},"
                     "\"sliding_window\": [1]}, \"use_sliding_window\": \"no\"}");
     T_TRUE(config.quantization_line == 1 && config.quantization[0] == '\0');
@@ -246,7 +247,7 @@ T_TEST(windows_and_quantizations_are_read)
     T_TRUE(config.quantization_line == 0 && !config.values[TTS_HF_WINDOW].is_set);
 }
 
-/* --- what it refuses -------------------------------------------------------------------- */
+/* --- refused files ---------------------------------------------------------------------- */
 
 T_TEST(a_key_that_must_be_there_is_named)
 {

@@ -24,7 +24,7 @@ static struct tts_hostchips scan(void)
     return chips;
 }
 
-/* The only chip. */
+/* Scans a host with exactly one chip. */
 static struct tts_hostchip scan_one(void)
 {
     struct tts_hostchips chips = scan();
@@ -46,7 +46,7 @@ static void refused(enum tts_status status, const char *reason)
     T_EQ(tts_hostchips_scan(&chips, host_root, NULL, NULL), status);
 }
 
-/* --- what is there ---------------------------------------------------------------------- */
+/* --- existing chips --------------------------------------------------------------------- */
 
 T_TEST(an_n150_and_a_p150a_are_told_with_all_that_the_kernel_says)
 {
@@ -200,7 +200,7 @@ T_TEST(a_pci_id_alone_tells_the_architecture)
     }
 }
 
-/* --- what is not there ------------------------------------------------------------------ */
+/* --- missing files ---------------------------------------------------------------------- */
 
 T_TEST(a_host_without_the_driver_has_no_chips_and_no_error)
 {
@@ -262,7 +262,7 @@ T_TEST(a_chip_that_has_gone_is_left_out)
     T_EQ(scan_one().node, 1);
 }
 
-/* Runs as somebody who may not read everything, where we are allowed to become one. */
+/* Changes to a user without rights, if this is allowed. */
 static bool become_nobody(void)
 {
     if (geteuid() != 0)
@@ -327,7 +327,7 @@ T_TEST(a_class_that_is_no_directory_or_a_root_too_long_is_an_error)
     refused(TTS_E_IO, ": too many levels of symbolic links");
 
     static char longest[5000];
-    memset(longest, '/', sizeof longest - 1); /* its beginning is a directory */
+    memset(longest, '/', sizeof longest - 1); /* a path whose beginning is a directory */
     struct tts_hostchips chips = {.count = 99};
     struct tts_error err;
     T_EQ(tts_hostchips_scan(&chips, longest, NULL, &err), TTS_E_IO);
@@ -335,7 +335,7 @@ T_TEST(a_class_that_is_no_directory_or_a_root_too_long_is_an_error)
     T_EQ(chips.count, 99);
 }
 
-/* --- what should not be there ----------------------------------------------------------- */
+/* --- unexpected files ------------------------------------------------------------------- */
 
 T_TEST(only_names_of_the_driver_are_chips)
 {
@@ -459,7 +459,7 @@ T_TEST(of_300_chips_the_lowest_are_kept_and_the_others_counted)
     tts_hostchips_release(&chips);
 }
 
-/* --- who has it open -------------------------------------------------------------------- */
+/* --- processes that have it open -------------------------------------------------------- */
 
 static struct tts_hostchip with_pids(const char *text)
 {

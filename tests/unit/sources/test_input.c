@@ -55,7 +55,7 @@ static const char *write_packed(size_t len)
     return path;
 }
 
-/* Reads to the end, `step` bytes at most at once; returns why it ended. */
+/* Reads to the end, at most `step` bytes at a time. Returns the final status. */
 static enum tts_status read_all(const char *path, size_t step, size_t *len,
                                 struct tts_error *err)
 {
@@ -96,7 +96,7 @@ static void expect_text(const char *path, size_t step, size_t wanted)
     T_MEM_EQ(got, text, wanted);
 }
 
-/* What comes before the end is right, whatever the end is. */
+/* Expects an error, and correct content before it. */
 static void expect_failure(size_t packed_len, const char *words)
 {
     size_t len;
@@ -145,7 +145,7 @@ T_TEST(gzip_members_are_given_as_one)
     len += pack_gzip(packed + len, 300000, 0);
     len += pack_gzip(packed + len, 300000, 5);
     expect_text(write_packed(len), 262144, 300005);
-    memset(packed + len, 0, 1000); /* a tape is filled up */
+    memset(packed + len, 0, 1000); /* zero bytes, which fill up a tape */
     expect_text(write_packed(len + 1000), 262144, 300005);
     expect_text(write_packed(len + 1), 262144, 300005);
     packed[len + 999] = 'x';
@@ -190,7 +190,7 @@ T_TEST(compressed_bytes_that_are_cut_off_say_so)
     expect_failure(len - 1, "the zstd data is cut off");
 }
 
-/* With a checksum at its end. */
+/* Packs with a checksum at the end. */
 static size_t pack_checked(size_t len)
 {
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
@@ -206,7 +206,7 @@ T_TEST(damaged_bytes_say_so)
 {
     make_text();
     size_t len = pack_gzip(packed, 0, 200000);
-    packed[len - 8] ^= 1; /* its checksum */
+    packed[len - 8] ^= 1; /* breaks the checksum */
     expect_failure(len, "damaged gzip data: incorrect data check");
     len = pack_gzip(packed, 0, 200000);
     memset(packed + 20, 0xff, 100);
@@ -217,7 +217,7 @@ T_TEST(damaged_bytes_say_so)
     packed[len - 1] ^= 1;
     expect_failure(len, "damaged zstd data: ");
     len = pack_checked(200000);
-    packed[4] = 0xff; /* of its header: a bit that must not be set */
+    packed[4] = 0xff; /* sets a bit of the header that must be 0 */
     expect_failure(len, "damaged zstd data: ");
     len = pack_zstd(packed, 0, 200000);
     memset(packed + len, 'x', 20);
@@ -231,7 +231,7 @@ static size_t pack_window(int log)
     ZSTD_outBuffer to = {packed, PACKED_MAX, 0};
     T_TRUE(zstd != NULL);
     T_TRUE(!ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, log)));
-    /* In two steps, so that the window does not shrink to the size of the text. */
+    /* In two steps, otherwise the window shrinks to the size of the text. */
     T_TRUE(!ZSTD_isError(ZSTD_compressStream2(zstd, &to, &from, ZSTD_e_continue)));
     T_EQ(ZSTD_compressStream2(zstd, &to, &from, ZSTD_e_end), 0);
     ZSTD_freeCCtx(zstd);
@@ -310,7 +310,7 @@ T_TEST(every_allocation_may_fail)
 
 /* ---- kinds ---- */
 
-/* A pipe that holds the bytes, as the path of its end. */
+/* Returns a path to the end of a pipe that holds the bytes. */
 static const char *pipe_of(const unsigned char *bytes, size_t len, int *fd)
 {
     static char path[64];
@@ -387,7 +387,7 @@ T_TEST(the_content_says_the_kind)
     }
 }
 
-/* The error comes with the read, where a reader of logs can say the line. */
+/* The error comes with the read, so that a reader of logs can name the line. */
 T_TEST(bytes_that_cannot_be_decompressed_are_of_no_kind)
 {
     struct tts_input *in = NULL;
@@ -438,7 +438,7 @@ T_TEST(a_pipe_can_be_read_again_once_it_is_spooled)
         T_EQ(tts_input_open(pipe_of(packed, len, &fd), NULL, &in, NULL), TTS_OK);
         close(fd);
         expect_kind(in, TTS_INPUT_TEXT, LEN);
-        T_EQ(tts_input_rewind(in, NULL), TTS_OK); /* nothing but the head was read */
+        T_EQ(tts_input_rewind(in, NULL), TTS_OK); /* only the head was read */
         T_EQ(tts_input_spool(in, "a pipe", count_spooled, &spooled, NULL), TTS_OK);
         T_EQ(spooled, LEN);
         T_EQ(tts_input_is_compressed(in), is_gzip);

@@ -1,8 +1,8 @@
-#include "sources/logtext.h"
+#include "sources/log/logtext.h"
 
 #include "base/heap.h"
 #include "harness/t.h"
-#include "sources/logkey.h"
+#include "sources/log/logkey.h"
 #include "torture/heap.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINES_MAX = 64, FIRST_READ = (256 + 4 + 5) * 1024 }; /* a whole window */
+enum { LINES_MAX = 64, FIRST_READ = (256 + 4 + 5) * 1024 }; /* FIRST_READ is a full window */
 
-/* The lines of the text last read, with texts of their own. */
+/* The lines of the last text. Their texts are copies. */
 static struct tts_logtext_line lines[LINES_MAX];
 static char texts[LINES_MAX][4][TTS_LOGLINE_MAX + 1];
 static size_t line_count;
@@ -111,7 +111,10 @@ T_TEST(line_ends_may_be_mixed)
         expect_line(i, numbers[i], offsets[i], wanted[i]);
 }
 
-/* "d\r\r\n" is a line of a program that writes "\r\n" through another that does, too. */
+/* "d\r\r
+ * " occurs if two programs in a row turn "
+ * " into "\r
+ * ". */
 T_TEST(only_a_lone_cr_before_text_overwrites)
 {
     static const bool wanted[] = {false, true, false, true, false, false, false};
@@ -162,7 +165,8 @@ T_TEST(a_line_end_may_lie_across_two_reads)
         memset(text, '\n', pad);
         memcpy(text + pad, "\r\nab\rcd", 8);
         T_EQ(count_lines(text, pad + 7, pad + 2), pad + 3);
-        memset(text + pad - 5000, 'x', 5000); /* the line end is after the rest of a cut line */
+        memset(text + pad - 5000, 'x',
+               5000); /* the rest of the cut line is before its line end */
         T_EQ(count_lines(text, pad + 7, pad - 5000 + 2), pad - 5000 + 3);
     }
 }

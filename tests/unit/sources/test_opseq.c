@@ -1,7 +1,7 @@
 #include "device/space.h"
 #include "harness/same_line.h"
 #include "harness/t.h"
-#include "sources/opseq.h"
+#include "sources/seq/opseq.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 static enum tts_status parse(const char *text, struct tts_opseq_line *out,
                              struct tts_error *err)
 {
-    /* Exactly as long as it is, and without an end: a read past it is seen by sanitizers. */
+    /* A copy of the exact length without a terminator, so that sanitizers see a read past its
+     * end. */
     char bytes[256];
     size_t len = strlen(text);
     memcpy(bytes + sizeof bytes - len, text, len);

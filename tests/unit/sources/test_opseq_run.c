@@ -1,6 +1,6 @@
 #include "device/space.h"
 #include "harness/t.h"
-#include "sources/opseq_run.h"
+#include "sources/seq/opseq_run.h"
 #include "torture/heap.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static enum tts_status run_line(struct session *session, const char *text)
                               &session->err);
 }
 
-/* Runs `text` without its result and expects the whole of it back. */
+/* Runs `text` without its result and expects the complete line as the answer. */
 static void expect(struct session *session, const char *text)
 {
     struct tts_opseq_line line;
@@ -88,7 +88,7 @@ T_TEST(every_operation_answers_in_its_own_line)
     tts_opseq_run_release(&session->run);
 }
 
-/* FNV-1a 64 as the language defines it, apart from the code under test. */
+/* FNV-1a 64 as the language defines it, independent of the code under test. */
 static uint64_t fold(uint64_t hash, uint64_t value)
 {
     for (int i = 0; i < 8; i++) {
@@ -102,7 +102,7 @@ static uint64_t fold(uint64_t hash, uint64_t value)
 T_TEST(hashes_are_over_the_values_the_language_names)
 {
     const uint64_t start = UINT64_C(14695981039346656037), none = UINT64_MAX;
-    /* After this: block 0 taken [1024, 1088), block 1 free [1088, 66560). */
+    /* After this block 0 is taken [1024, 1088) and block 1 is free [1088, 66560). */
     struct session *session = begin();
     expect(session, POOL);
     expect(session, "a 64 1 0 = 1024");
@@ -172,7 +172,8 @@ T_TEST(a_step_tells_which_block_it_moved)
 
 T_TEST(a_take_that_fails_while_enough_is_free_is_fragmented)
 {
-    /* All 65536 bytes are free but for a block in the middle; sizes are rounded first. */
+    /* Of the 65536 bytes only a block in the middle is taken. Sizes are rounded before the
+     * comparison. */
     static const char *const lines[] = {POOL,          "x 33792 32",  "a 65504 1 0",
                                         "a 65505 1 0", "a 40000 0 0", "x 33792 40000"};
     static const uint64_t fragmented[] = {0, 0, 1, 1, 2, 2};
@@ -225,7 +226,7 @@ T_TEST(what_happened_is_counted_once)
     T_EQ(counts->operations, 16);
     T_EQ(counts->takes, 3);
     T_EQ(counts->takes_failed, 1);
-    T_EQ(counts->takes_fragmented, 0); /* 1536 bytes were free */
+    T_EQ(counts->takes_fragmented, 0); /* only 1536 bytes were free */
     T_EQ(counts->takes_below_limit, 1);
     T_EQ(counts->takes_at, 1);
     T_EQ(counts->takes_at_failed, 1);
@@ -237,7 +238,7 @@ T_TEST(what_happened_is_counted_once)
     T_EQ(counts->clears, 1);
     T_EQ(counts->queries, 2);
     T_EQ(counts->peak_taken_bytes, 64000);
-    T_EQ(counts->peak_line, 4); /* where it was first reached, not the last time */
+    T_EQ(counts->peak_line, 4); /* the line that first reached it */
     T_EQ(session->run.stats.taken_bytes, 64000);
     tts_opseq_run_release(&session->run);
 }
@@ -290,7 +291,8 @@ T_TEST(a_pool_that_cannot_be_is_refused)
     tts_opseq_run_release(&session->run);
 }
 
-/* A sequence that asks for memory in every way; the status of the line that ends it. */
+/* Runs a sequence with every kind of allocation. Returns the status of the line that ends
+ * it. */
 static enum tts_status run_all(const struct tts_alloc *alloc)
 {
     static const char *const lines[] = {
@@ -320,7 +322,7 @@ T_TEST(memory_that_runs_out_anywhere_ends_the_run_cleanly)
     T_EQ(run_all(&heap.alloc), TTS_OK);
     T_TRUE(heap_is_settled(&heap));
     uint64_t calls = heap.calls;
-    T_TRUE(calls >= 3); /* the space, and the array for v and t, which grew */
+    T_TRUE(calls >= 3); /* the space, and the array for v and t, which has grown */
     for (uint64_t n = 1; n <= calls; n++) {
         heap_init(&heap);
         heap.fail_at = n;

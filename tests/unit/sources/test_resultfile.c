@@ -1,4 +1,4 @@
-#include "sources/resultfile.h"
+#include "sources/runs/resultfile.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"
@@ -39,7 +39,7 @@ static void expect(struct tts_amount amount, int64_t bytes)
     T_EQ(amount.bytes, bytes);
 }
 
-/* ---- what it takes ---- */
+/* ---- accepted documents ---- */
 
 static const char fit[] =
     "{" FIT ", \"device\": \"n150\", \"capacity_bytes\": 12000, \"parameters\": 42,\n"
@@ -106,7 +106,8 @@ T_TEST(the_peak_of_all_iterations_and_the_verdict_are_those_of_fit)
                   "\"fits\": null}");
     T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
     tts_runs_release(&runs);
-    /* Of a log, only if it was a prediction; a verdict about an assumed device is none. */
+    /* The peak of a log counts only if it was a prediction. A verdict about an assumed device
+     * does not count. */
     runs = parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"fits\": true}");
     T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
     tts_runs_release(&runs);
@@ -216,7 +217,7 @@ T_TEST(the_phases_of_each_capture_are_a_run)
     tts_runs_release(&runs);
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 T_TEST(a_value_of_the_wrong_kind_is_noted_and_not_known)
 {
@@ -375,7 +376,7 @@ T_TEST(out_of_memory_leaves_nothing)
     T_TRUE(at > 4);
 }
 
-/* ---- is it one? ---- */
+/* ---- recognizing a result ---- */
 
 static bool is_one(const char *text)
 {

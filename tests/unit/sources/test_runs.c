@@ -1,4 +1,4 @@
-#include "sources/runs.h"
+#include "sources/runs/runs.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"
@@ -94,8 +94,7 @@ T_TEST(each_kind_is_known_by_its_content)
     }
 }
 
-/* The same through a pipe, which cannot be read twice; and one that is a file is read from
- * where it stands. */
+/* Also through a pipe, which cannot be read twice. A file is read from its current position. */
 T_TEST(standard_input_is_any_of_them)
 {
     static const char *const texts[] = {LOG_HEAD LOG_PHASE("A") LOG_END, RESULT, GRAPH};
@@ -139,7 +138,7 @@ T_TEST(a_log_may_have_several_runs)
     tts_runs_release(&runs);
 }
 
-/* A line of a log behind a mark of its launcher. */
+/* Copies the next line of a log after the mark of a launcher. */
 static size_t put_line(char *out, size_t capacity, const char *mark, const char **text)
 {
     size_t len = strcspn(*text, "\n");
@@ -237,7 +236,7 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
     tts_runs_release(&runs);
 }
 
-/* ---- what is none ---- */
+/* ---- files without runs ---- */
 
 T_TEST(what_has_no_run_is_refused)
 {
@@ -267,7 +266,7 @@ T_TEST(what_has_no_run_is_refused)
                        &runs, &err),
          TTS_E_SYNTAX);
     T_EQ(err.line, 1);
-    T_EQ(err.offset, 39); /* of the file, with its mark */
+    T_EQ(err.offset, 39); /* offset in the file, including the byte order mark */
 }
 
 /* ---- memory ---- */
@@ -285,7 +284,7 @@ static enum tts_status load_with(struct heap *heap, const char *path, uint64_t f
     return status;
 }
 
-/* Every `step`th allocation, and the last ones, which are ours. */
+/* Fails every `step`th allocation, and each of the last ones, which belong to this room. */
 static void sweep(const char *path, uint64_t step)
 {
     struct heap heap;
@@ -302,5 +301,5 @@ T_TEST(out_of_memory_leaves_nothing)
     sweep(file_of(LOG_HEAD LOG_PHASE("A") LOG_PHASE("B") LOG_END), 1);
     sweep(file_of(RESULT), 1);
     sweep(file_of("[\n" LOG_HEAD LOG_PHASE("A") LOG_END), 8);
-    sweep(file_of(GRAPH), 8); /* a follower takes much memory, and has tests of its own */
+    sweep(file_of(GRAPH), 8); /* a follower allocates much memory and has its own tests */
 }

@@ -1,4 +1,4 @@
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include "harness/t.h"
 #include "harness/train_rig.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what it takes ---------------------------------------------------------------------- */
+/* --- accepted files --------------------------------------------------------------------- */
 
 T_TEST(a_training_file_gives_its_values_with_their_lines)
 {
@@ -224,7 +224,7 @@ T_TEST(a_mesh_may_be_a_list_of_lines)
     T_EQ(held.mesh_line, 3);
 }
 
-/* --- what it passes over ---------------------------------------------------------------- */
+/* --- skipped keys ----------------------------------------------------------------------- */
 
 T_TEST(unknown_keys_are_counted_and_the_first_three_are_kept)
 {
@@ -289,7 +289,7 @@ T_TEST(kinds_of_runs_that_are_not_modelled_are_flagged)
     T_EQ(held.moe_line, 3);
 }
 
-/* Whatever the key of an adapter is called, and however deep it stands. */
+/* With any name of the adapter key, and at any depth. */
 T_TEST(any_key_of_lora_or_peft_is_flagged)
 {
     static const char *const meant[] = {"training_config:\n  lora_rank: 8\n",

@@ -1,6 +1,6 @@
 #include "harness/t.h"
 #include "harness/train_rig.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "harness/t.h"
 #include "harness/train_rig.h"
+#include "sources/config/trainfile.h"
 #include "sources/textfile.h"
-#include "sources/trainfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void load_fails(const char *path, unsigned file, const struct refusal *wa
 
 static const char model_text[] = "transformer_config: {num_heads: 6}\n";
 
-/* tree/configs/training_configs/t.yaml, naming `model`. */
+/* Writes tree/configs/training_configs/t.yaml, which names `model`. */
 static const char *write_training(const char *model)
 {
     char text[700];
@@ -195,7 +195,7 @@ T_TEST(variables_that_are_set_are_expanded)
     expect_model(write_training("${TTS_TEST_ROOT}/of.yaml"), "/root/of.yaml");
     expect_model(write_training("$TTS_TEST_ROOT/${TTS_TEST_WORD}.yaml"), "/root/of.yaml");
     expect_model(write_training("$TTS_TEST_ROOT/$TTS_TEST_WORD.yaml"), "/root/of.yaml");
-    /* What is no variable stays. */
+    /* Text that is not a variable stays unchanged. */
     write_file("tree/configs/training_configs/a$1${}${x$.yaml", model_text);
     expect_model(write_training("a$1${}${x$.yaml"), "/a$1${}${x$.yaml");
 }
@@ -221,7 +221,7 @@ T_TEST(a_model_file_that_is_nowhere_says_where_was_looked)
     T_TRUE(strstr(held.paths[0], "training_configs/t.yaml") != NULL);
     T_STR_EQ(held.paths[1], "");
     T_STR_EQ(held.missing_model, "configs/nowhere.yaml");
-    /* Its path is whole, with what the environment has. */
+    /* The path is complete, with the values of the environment. */
     static const char far[] = "/abc/12345678901234567890123456789012345678901234567890"
                               "1234567890123456789/\xc3\xa4.yaml";
     load_fails(write_training(far), TTS_TRAINFILE_TRAINING, &wanted);
@@ -244,7 +244,7 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
     expect(V(num_heads), 4, 2);
     T_STR_EQ(held.paths[0], path);
     T_STR_EQ(held.paths[1], path);
-    /* Also where its model gives way to that of another file. */
+    /* Also if the model of another file replaces its own. */
     char names[] = "training_config: {model_config: m.yaml}\n"
                    "transformer_config: {num_heads: 4, num_blocks: 3}\n";
     const struct tts_textfile naming = {.text = names, .len = sizeof names - 1};
@@ -371,7 +371,7 @@ T_TEST(standard_input_is_read_too)
     T_STR_EQ(held.paths[TTS_TRAINFILE_MODEL], "-");
 }
 
-/* --- as users have them ----------------------------------------------------------------- */
+/* --- copies outside the tree ------------------------------------------------------------ */
 
 T_TEST(the_configurations_of_tt_train_are_read)
 {

@@ -1,7 +1,7 @@
-/* Anchors, aliases and merge keys of training files. */
+/* Anchors, aliases and merge keys in training files. */
 #include "harness/t.h"
 #include "harness/train_rig.h"
-#include "sources/trainfile.h"
+#include "sources/config/trainfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +20,12 @@ T_TEST(an_alias_is_the_value_of_its_anchor)
         "  num_groups: *chips\n"
         "device_config: {mesh_shape: *shape}\n");
     expect(V(batch_size), 4, 3);
-    expect(V(accumulation), 4, 3); /* where the value stands */
+    expect(V(accumulation), 4, 3); /* the line of the value, not of the alias */
     T_STR_EQ(V(model_config)->text, "a b.yaml");
     expect(V(num_heads), 12, 1);
     expect(V(num_groups), 8, 1);
     T_TRUE(held.mesh_shape[0] == 1 && held.mesh_shape[1] == 8);
-    T_EQ(held.unknown_keys, 1); /* 'defaults' has no anchor itself */
+    T_EQ(held.unknown_keys, 1); /* 'defaults' has no anchor itself, so it is unknown */
 }
 
 T_TEST(a_whole_section_may_be_an_alias)
@@ -36,7 +36,7 @@ T_TEST(a_whole_section_may_be_an_alias)
           "transformer_config: *model\n");
     expect(V(num_heads), 6, 2);
     expect(V(composite_layernorm), 1, 3);
-    T_EQ(held.unknown_keys, 0); /* it holds values for others */
+    T_EQ(held.unknown_keys, 0); /* with an anchor it holds values for other keys */
 }
 
 T_TEST(the_latest_anchor_of_a_name_counts)
@@ -64,7 +64,7 @@ T_TEST(merged_keys_give_way_to_those_of_the_section_wherever_these_stand)
           "  gradient_accumulation_steps: ~\n");
     expect(V(batch_size), 2, 7);
     expect(V(clip), 0, 9);
-    T_TRUE(!V(accumulation)->is_set); /* null is a value for a merge */
+    T_TRUE(!V(accumulation)->is_set); /* in a merge null is a value */
     T_STR_EQ(V(optimizer_type)->text, "SGD");
     expect(V(momentum), 1, 5);
 }
@@ -115,7 +115,7 @@ T_TEST(what_is_passed_over_follows_no_alias_but_says_who_trains_adapters)
     T_EQ(held.lora_line, 1);
 }
 
-/* --- what is refused -------------------------------------------------------------------- */
+/* --- refused files ---------------------------------------------------------------------- */
 
 static void refused(const char *text, enum tts_status wanted, uint32_t line, const char *words)
 {
@@ -160,7 +160,7 @@ T_TEST(a_few_lines_cannot_stand_for_billions_of_values)
                  i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     }
     size_t at = strlen(text);
-    /* Passed over, it is one value; read, its first values are wrong already. */
+    /* When skipped, the alias is one value. When read, its first value is already wrong. */
     snprintf(text + at, sizeof text - at, "training_config: {batch_size: 1, lora: *a11}\n");
     parse(text);
     expect(V(batch_size), 1, 13);

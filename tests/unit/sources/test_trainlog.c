@@ -1,9 +1,9 @@
-/* Blocks: their lines, their figures, where they end. */
+/* Blocks: their lines, their figures, their end. */
 #include "harness/trainlog_rig.h"
 
 #include <unistd.h>
 
-/* ---- as printed ---- */
+/* ---- the usual form ---- */
 
 T_TEST(a_block_is_read_as_it_is_printed)
 {
@@ -40,7 +40,7 @@ T_TEST(every_label_is_a_phase)
     T_STR_EQ(runs[0].phases[3].name, "after  eval: 3 --- a, b");
     T_STR_EQ(runs[0].phases[4].name, "\xe4\xb8\x80");
     T_STR_EQ(runs[0].phases[5].name, "");
-    /* Byte 60 would be the other half of a letter. */
+    /* Byte 60 is the second half of a letter. */
     T_STR_EQ(runs[0].phases[6].name,
              "1234a name of 64 bytes, which is one too many, for its plac...");
     T_EQ(strlen(runs[0].phases[6].name), 62);
@@ -184,7 +184,7 @@ T_TEST(the_first_notes_are_kept_and_all_are_counted)
 T_TEST(notes_end_with_a_whole_letter)
 {
     char text[600], name[80];
-    /* 62 bytes of two-byte letters: the text would be cut inside one. */
+    /* 62 bytes of two-byte letters. The limit falls in the middle of one. */
     for (int i = 0; i < 31; i++)
         memcpy(name + 2 * i, "\xc3\xa9", 3);
     snprintf(text, sizeof text,
@@ -197,7 +197,7 @@ T_TEST(notes_end_with_a_whole_letter)
     T_TRUE(strstr(runs[0].notes[0].text, name) != NULL);
 }
 
-/* ---- several ---- */
+/* ---- several blocks ---- */
 
 T_TEST(several_blocks_are_given_one_after_the_other)
 {

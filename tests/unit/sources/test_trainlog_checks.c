@@ -1,4 +1,4 @@
-/* Figures that contradict each other, and lines that are not what they look like. */
+/* Figures that contradict each other, and lines that only look like lines of a block. */
 #include "harness/trainlog_rig.h"
 
 #define FOLLOW                                                                                 \
@@ -10,7 +10,7 @@
 #define CHANGE(name) "'Segment Change' is not allocations less deallocations in " name
 #define PEAK(name) "'Cumulative Peak' does not follow from 'Segment Peak' in " name
 
-/* The line of the only note with this text; 0: there is none. */
+/* Returns the line of the only note with this text, or 0. */
 static uint64_t line_of(const char *text)
 {
     uint64_t line = 0;
@@ -76,7 +76,7 @@ T_TEST(a_change_is_allocations_less_deallocations)
     T_EQ(line_of(CHANGE("A")), 2);
     read_phases(SEGMENT("3.00", "4.00", "x", "+2.04") CUMULATIVE("3.00", "2.04"), a);
     T_EQ(line_of(CHANGE("A")), 0);
-    /* Sums that are not of 64 bits. */
+    /* Sums that do not fit into 64 bits. */
     read_phases(SEGMENT("0.00", "0.00", "8796093022206.99", "+8796093022206.99")
                     CUMULATIVE("0.00", "8796093022206.99"),
                 "");
@@ -129,7 +129,7 @@ T_TEST(a_negative_peak_is_not_known)
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known &&
            !runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_PEAK].is_known &&
            !runs[0].overall_peak.is_known && runs[0].overall_peak.bytes == 0);
-    /* What is there at the end of a phase may be less than at its beginning. */
+    /* The usage after a phase may be lower than before it. */
     read_log(HEADING "--- A ---\n" SEGMENT("0.00", "0.00", "2.00", "-2.00")
                  CUMULATIVE("0.00", "-2.00") OVERALL("0.00", "-2.00"));
     T_EQ(runs[0].notes_in_all, 0);
@@ -148,7 +148,7 @@ T_TEST(two_lines_in_one_are_not_read)
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);
 }
 
-/* ---- labels of others ---- */
+/* ---- labels of other programs ---- */
 
 T_TEST(a_label_of_others_takes_no_figures)
 {

@@ -1,5 +1,5 @@
-/* The text itself: ends of lines, long lines, escape sequences, borders of what is read at
- * once; and what happens when something fails. */
+/* The text itself: line ends, long lines, escape sequences and the borders of the window; and
+ * failures. */
 #include "harness/trainlog_rig.h"
 #include "torture/heap.h"
 
@@ -46,7 +46,7 @@ T_TEST(escape_sequences_are_taken_out)
     expect_figure(0, 0, TTS_RUN_SEGMENT_PEAK, 3);
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_CURRENT, 2);
     expect_figure(0, 0, TTS_RUN_L1_TOTAL, 0.75);
-    T_EQ(facts.stray_lines, 1); /* behind "unfinished", a prefix */
+    T_EQ(facts.stray_lines, 1); /* after "unfinished", which is its prefix */
 }
 
 T_TEST(nul_bytes_are_bytes_like_others)
@@ -59,12 +59,12 @@ T_TEST(nul_bytes_are_bytes_like_others)
     T_STR_EQ(runs[0].phases[0].name, "A?B");
     T_EQ(runs[0].line, 2);
     T_TRUE(!runs[0].is_cut && runs[0].notes_in_all == 0);
-    /* At the very end, where 16 are not looked at together. */
+    /* At the very end, where fewer than 16 bytes are left. */
     read_bytes("abc\0", 4);
     T_TRUE(facts.has_nul);
     read_bytes("abc", 3);
     T_TRUE(!facts.has_nul);
-    /* In each of the bytes that are looked at together. */
+    /* At each of the bytes that are examined together. */
     for (size_t i = 0; i < 70; i++) {
         char many[1000];
         memset(many, 'a', sizeof many);
@@ -93,7 +93,7 @@ T_TEST(marks_at_the_beginning_are_known)
 
 /* ---- long lines ---- */
 
-/* `before` bytes of a line, then the text. Freed by the caller. */
+/* Returns the text after `before` filler bytes on the same line. The caller frees it. */
 static char *behind(size_t before, char filler, const char *text, size_t *len)
 {
     *len = before + strlen(text);
@@ -119,7 +119,7 @@ T_TEST(only_the_first_bytes_of_a_line_are_looked_at)
         T_EQ(facts.stray_lines, cases[i].is_found ? 0 : 3);
         T_EQ(facts.lines, 9);
         free(text);
-        /* The same within a block, where every line is looked at. */
+        /* Inside a block, where every line is examined. */
         text = behind(cases[i].before, ' ', BODY("A"), &len);
         memcpy(text, HEADING, strlen(HEADING));
         read_bytes(text, len);
@@ -149,7 +149,7 @@ T_TEST(a_block_may_stand_at_any_place_of_what_is_read_at_once)
 {
     static const char text[] = "Title\nNumber of parameters: 5\n" BLOCK("A") "rest\n";
     static char log[FIRST_READ + CHUNK];
-    /* Lines of 7 bytes, so that borders fall into them too. */
+    /* Lines of 7 bytes, so that the borders also fall inside lines. */
     for (size_t pad = FIRST_READ - 500; pad < FIRST_READ + 100; pad++) {
         for (size_t i = 0; i < pad; i++)
             log[i] = i % 7 == 6 || i + 1 == pad ? '\n' : '.';
@@ -204,7 +204,7 @@ T_TEST(standard_input_may_come_in_small_pieces)
     }
 }
 
-/* Two ways lead through a log: by words, and line by line behind what was found. */
+/* A log is read in two ways: by words, and line by line after a line of a block. */
 T_TEST(a_block_goes_on_behind_any_number_of_other_lines)
 {
     static char text[200000];
@@ -288,7 +288,7 @@ T_TEST(progress_is_told_now_and_then)
     tts_trainlog_close(NULL);
 }
 
-/* Reads all; what was given before memory ran out is right. */
+/* Reads all runs. Runs given before memory ran out must be correct. */
 static enum tts_status read_with(const struct tts_alloc *alloc, const char *path, size_t *count)
 {
     struct tts_trainlog *log = NULL;

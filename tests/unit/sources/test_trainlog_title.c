@@ -100,7 +100,8 @@ T_TEST(a_title_is_found_in_one_pass)
         T_STR_EQ(run->title, "");
         found++;
     }
-    T_TRUE((clock() - begin) / CLOCKS_PER_SEC < 10); /* about half a second; it was minutes */
+    T_TRUE((clock() - begin) / CLOCKS_PER_SEC <
+           10); /* takes about half a second; an earlier version took minutes */
     T_EQ(found, count);
     tts_trainlog_close(log);
 }
@@ -115,7 +116,7 @@ T_TEST(a_title_is_without_times_and_sources)
     read_log(text);
     free(text);
     T_STR_EQ(runs[0].title, "My run");
-    /* Where there are none before the heading they are of the title. */
+    /* If the heading has no time, the date belongs to the title. */
     expect_title("2026-02-27 evening\n", "2026-02-27 evening");
     expect_title("My run (trainer.cpp:23)\n", "My run");
     expect_title("My run      train.py:106\n", "My run");

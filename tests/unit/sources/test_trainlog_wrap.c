@@ -1,16 +1,17 @@
-/* Lines that a terminal or a build server has wrapped, and what can be derived if the rest of a
- * line is lost. */
+/* Lines that a terminal or a build server wrapped, and figures that are derived if the rest of
+ * a line is lost. */
 #include "harness/trainlog_rig.h"
 
 #define WRAPPED                                                                                \
     "Available Device Memory: 12288.00 MB\nmine\n" BLOCK("FORWARD_PASS_micro_0") BLOCK("ENTR"  \
                                                                                        "Y")
 
-/* How a text is wrapped. */
+/* A way of wrapping a text. */
 struct style {
-    const char *first, *others; /* before the first piece of a line, and before the others */
+    const char *first,
+        *others; /* prefix of the first piece of a line, and of the other pieces */
     const char *end;
-    bool is_soft; /* between words, and the blank there is gone */
+    bool is_soft; /* breaks between words and drops the blank */
 };
 
 static size_t piece_of(const char *line, size_t len, size_t width, const struct style *style)
@@ -23,7 +24,7 @@ static size_t piece_of(const char *line, size_t len, size_t width, const struct 
     return style->is_soft && line[cut] != ' ' ? width : cut;
 }
 
-/* Each line in pieces of at most `width` letters. */
+/* Wraps each line into pieces of at most `width` letters. */
 static const char *wrap(const char *text, size_t width, const struct style *style)
 {
     static char out[60000];
@@ -91,7 +92,7 @@ T_TEST(the_other_pieces_have_the_prefix_or_none)
     expect_wrapped(&(struct style){"(W pid=7) \x1b[1m", "(W pid=7) ", "\x1b[0m\n", false}, "W");
 }
 
-/* Two texts, line by line in turns, each with its prefix. */
+/* Writes two texts line by line in turns, each with its prefix. */
 static const char *mix(const char *a, const char *b)
 {
     static char out[60000];
@@ -121,11 +122,11 @@ T_TEST(pieces_of_several_ranks_may_be_mixed)
     }
 }
 
-/* ---- what is not joined ---- */
+/* ---- lines that are not joined ---- */
 
 T_TEST(what_does_not_go_on_is_not_joined)
 {
-    /* A line between, without a prefix. */
+    /* Another line without prefix comes between the pieces. */
     read_log(HEADING "--- A_A ---\n  DRAM: Cumulative Peak 3.00 MB, Cumulative Current 2.00\n"
                      "Step: 1\nMB\n" OVERALL("3.00", "2.00"));
     expect_note(0, 0, 3, "cannot read 'Cumulative Current' of A_A: '2.00'");
@@ -143,19 +144,19 @@ T_TEST(what_does_not_go_on_is_not_joined)
         T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_CURRENT].is_known);
         T_EQ(runs[0].overall_peak.bytes, MB(3));
     }
-    /* Labels of others, and words alone. */
+    /* Labels of other programs, and single words. */
     read_log(HEADING "--- Epoch\n1 ---\n--- A\nb ---\nDRAM:\nL1:\n" BODY("A_A"));
     T_EQ(run_count, 1);
     expect_whole(0, "", "A_A");
     T_EQ(facts.stray_lines, 0);
-    /* Of a heading as much as tells it. */
+    /* Only as much of a heading as is needed to recognize it. */
     read_log("===\n Memory Usage Summary ===\n" BODY("A"));
     T_EQ(run_count, 0);
 }
 
 T_TEST(a_line_that_waits_is_not_lost)
 {
-    /* At the end of the log, before a block, and if many wait. */
+    /* At the end of the log, before a block, and if too many lines wait. */
     read_log(HEADING "--- A_A ---\n  DRAM: Cumulative Peak 3.00 MB, Cumulative Current 2.00");
     T_EQ(run_count, 1);
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);
@@ -176,7 +177,7 @@ T_TEST(a_line_that_waits_is_not_lost)
     T_EQ(run_count, 12);
     for (size_t i = 0; i < 12; i++) {
         T_TRUE(!runs[i].is_cut && runs[i].overall_peak.bytes == MB(3));
-        T_EQ(runs[i].final.is_known, i >= 4); /* eight wait at once */
+        T_EQ(runs[i].final.is_known, i >= 4); /* at most eight lines wait at the same time */
     }
 }
 
@@ -184,14 +185,14 @@ T_TEST(the_number_of_a_wrapped_line_is_that_of_its_first_piece)
 {
     read_log("x\n=== Memory Usage\nSummary ===\n--- FORWARD_PA\nSS ---\n  DRAM: Segment Peak "
              "3.00 MB, Allocations x\n" OVERALL("3.00", "2.00"));
-    T_EQ(runs[0].line, 3); /* of a heading the last */
+    T_EQ(runs[0].line, 3); /* a heading has the number of its last piece */
     T_STR_EQ(runs[0].title, "x");
     T_EQ(runs[0].phases[0].line, 4);
     expect_note(0, 0, 6, "cannot read 'Allocations' of FORWARD_PASS: 'x'");
     T_EQ(runs[0].end_line, 7);
 }
 
-/* ---- what is derived ---- */
+/* ---- derived figures ---- */
 
 #define CUT_SHORT "  DRAM: Segment Peak 3.00 MB, Allocations 4.00 MB, Deallocations 2.00 MB, "
 
@@ -202,7 +203,8 @@ T_TEST(a_change_that_is_missing_is_derived)
     expect_body(0, 0, "A_A");
     T_EQ(runs[0].notes_in_all, 1);
     expect_note(0, 0, 3, "'Segment Change' of A_A is derived from 'Cumulative Current'");
-    /* From the phase before, also if all of the line is missing, or its last number is cut. */
+    /* Derived from the phase before, also if the whole line is missing or its last number is
+     * cut off. */
     read_log(HEADING BODY("A_A") HEADING
              "--- A_A ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00")
                  CUMULATIVE("3.00", "2.00") "--- B_B ---\n" CUMULATIVE(
@@ -219,8 +221,8 @@ T_TEST(a_change_that_is_missing_is_derived)
 
 T_TEST(a_change_that_cannot_be_derived_is_missing)
 {
-    /* What was there before, or is there after, is not known; the value is there and cannot be
-     * read; or lines are mixed. */
+    /* Nothing is derived if a cumulative figure is unknown, if the value is there but not
+     * readable, or if lines are mixed. */
     read_log(HEADING "--- A_A ---\n" CUT_SHORT "\n" OVERALL("3.00", "2.00"));
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
     expect_note(0, 0, 3, "'Segment Change' of A_A is missing");

@@ -1,5 +1,5 @@
 #include "harness/t.h"
-#include "sources/words.h"
+#include "sources/seq/words.h"
 
 #include <string.h>
 

@@ -1,11 +1,12 @@
-#include "sources/yamlmap.h"
+#include "sources/config/yamlmap.h"
 
 #include "harness/t.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A form with a number at the top and one in a section: every value is written to a log. */
+/* A form with a number at the top and a number in a section. Every value is written to a
+ * log. */
 enum { SECTION_INNER = 1 };
 enum { TYPE_VALUE, TYPE_SECTION };
 

@@ -1,0 +1,145 @@
+/* yamlmap.h: reads a YAML text that is one map of known keys with sections, as described by a
+ * table.
+ *
+ * A form describes a kind of file: its rows (key, section, type, target) and the functions that
+ * store values and write error texts. The reader finds the row of each key, suggests the
+ * nearest key for a misspelled one, refuses a key that occurs twice, keeps the line of each
+ * key, follows sections and merge keys, and accepts only one document.
+ * Only this file knows libyaml, which uses its own allocator. The length of the text and the
+ * depth of its values limit its memory.
+ * Caller's memory, one thread. */
+#pragma once
+
+#include "base/compiler.h"
+#include "ttscope/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- tokens ---- */
+
+enum {
+    TTS_YAML_SCALAR_MAX = 511, /* bytes; enough for a path */
+    TTS_YAML_ANCHOR_MAX =
+        63, /* bytes of a name; two longer names are equal if these bytes are */
+};
+
+enum tts_yaml_kind {
+    TTS_YAML_DOCUMENT,
+    TTS_YAML_DOCUMENT_END,
+    TTS_YAML_MAP,
+    TTS_YAML_MAP_END,
+    TTS_YAML_LIST,
+    TTS_YAML_LIST_END,
+    TTS_YAML_SCALAR,
+    TTS_YAML_ALIAS,
+    TTS_YAML_END,
+};
+
+struct tts_yaml_token {
+    enum tts_yaml_kind kind;
+    uint32_t line;
+    bool dressed;     /* a map, a list or a scalar that has an anchor or a tag */
+    bool tagged;      /* the value has a tag */
+    bool quoted;      /* a scalar in quotes, or a block of text: a text, not a number */
+    bool too_long;    /* text and bytes hold only its beginning */
+    bool unprintable; /* `text` has '?' in place of a byte that is not printable ASCII */
+    bool control;     /* `bytes` has an ASCII control character, perhaps a NUL */
+    char text[TTS_YAML_SCALAR_MAX + 1];
+    char bytes[TTS_YAML_SCALAR_MAX + 1]; /* as in the file: UTF-8, terminated */
+    size_t len;                          /* length of bytes */
+    char anchor[TTS_YAML_ANCHOR_MAX +
+                1]; /* the name of its anchor, or of the alias; "" if none */
+};
+
+/* Adds a line to an error that has been set. Does nothing if `status` is TTS_OK. Returns
+ * `status`. */
+enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_status status);
+
+/* ---- the map ---- */
+
+enum {
+    TTS_YAMLMAP_ROWS_MAX = 192,
+    TTS_YAMLMAP_LEVELS_MAX = 3, /* the file, a section, a section inside it */
+    TTS_YAMLMAP_QUOTE_MAX = 40, /* bytes of foreign text in a message */
+    TTS_YAMLMAP_TOP = 0,        /* the section of the file itself */
+};
+
+struct tts_yamlmap_row {
+    const char *key;
+    uint8_t section; /* section of the key */
+    uint8_t type;    /* meaning defined by the form */
+    uint16_t target; /* destination of the value, defined by the form */
+};
+
+/* The place of a token that is not allowed there. */
+enum tts_yamlmap_place { TTS_YAMLMAP_EMPTY, TTS_YAMLMAP_DOCUMENT, TTS_YAMLMAP_KEY };
+
+struct tts_yamlmap;
+
+struct tts_yamlmap_form {
+    const char *what; /* for messages: "a device file" */
+    size_t max_bytes;
+    const struct tts_yamlmap_row *rows;
+    size_t row_count; /* at most TTS_YAMLMAP_ROWS_MAX */
+    /* True: anchors, aliases and merge keys are followed, and keys match exactly. False:
+     * aliases, anchors and tags are refused, and keys match in upper or lower case, with '-'
+     * for '_'. */
+    bool has_refs;
+    /* All functions set map->err before they return an error. `refuse` never returns TTS_OK. */
+    enum tts_status (*refuse)(struct tts_yamlmap *map, const struct tts_yaml_token *token,
+                              enum tts_yamlmap_place place);
+    /* Handles a key without a row. `best` is the nearest key of the section, or NULL. The
+     * function must read the value. */
+    enum tts_status (*unknown)(struct tts_yamlmap *map, const struct tts_yaml_token *key,
+                               const char *best);
+    /* Handles the value of a row. `token` is its first token. */
+    enum tts_status (*value)(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
+                             const struct tts_yaml_token *token);
+    /* Handles the end of a section other than the top. May be NULL. */
+    enum tts_status (*end)(struct tts_yamlmap *map, const struct tts_yaml_token *token);
+};
+
+struct tts_yamlmap {
+    const struct tts_yamlmap_form *form;
+    void *ctx; /* for the form */
+    struct tts_error *err;
+    /* The rest is private. */
+    struct tts_yaml *yaml;
+    struct tts_yaml_refs *refs;
+    uint32_t
+        lines[TTS_YAMLMAP_ROWS_MAX];  /* of each key in the section entered last; 0 if absent */
+    struct tts_yamlmap_level *levels; /* TTS_YAMLMAP_LEVELS_MAX */
+    size_t depth;
+};
+
+/* Reads the whole text. TTS_E_SYNTAX: not YAML, not this form, a key twice, too large.
+ * TTS_E_RANGE, TTS_E_NOMEM, or a status of the form's functions. err->line is the line. */
+TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
+                                               const char *text, size_t len,
+                                               struct tts_error *err);
+
+/* ---- for the functions of a form ---- */
+
+TTS_NODISCARD enum tts_status tts_yamlmap_next(struct tts_yamlmap *map,
+                                               struct tts_yaml_token *out);
+/* Like tts_yamlmap_next(), but an alias is one token, for values that are skipped. Only for a
+ * form with has_refs. */
+TTS_NODISCARD enum tts_status tts_yamlmap_raw(struct tts_yamlmap *map,
+                                              struct tts_yaml_token *out);
+/* Sets an error with its line. Returns `status`. */
+enum tts_status tts_yamlmap_fail(struct tts_yamlmap *map, enum tts_status status, uint32_t line,
+                                 const char *format, ...) TTS_PRINTF(4, 5);
+/* Enters the map that has just begun. Its keys belong to `section`. */
+void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section);
+uint8_t tts_yamlmap_section(const struct tts_yamlmap *map);
+/* Returns true in `section`, which is a section of the file, and in the sections inside it. */
+bool tts_yamlmap_is_in(const struct tts_yamlmap *map, uint8_t section);
+/* Returns the line of the key of a row, or 0. */
+uint32_t tts_yamlmap_line(const struct tts_yamlmap *map, const struct tts_yamlmap_row *row);
+/* TTS_E_SYNTAX if `seen` is not 0: the name already occurs in line `seen`. */
+TTS_NODISCARD enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name,
+                                                     uint32_t seen, uint32_t line);
+/* Returns true if a token is a scalar without anchor and tag. */
+bool tts_yamlmap_is_plain(const struct tts_yaml_token *token);
