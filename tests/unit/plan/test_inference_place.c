@@ -1,5 +1,4 @@
 #include "harness/inference_rig.h"
-#include "plan/inference_inside.h"
 #include "torture/heap.h"
 
 #include <string.h>
@@ -163,7 +162,7 @@ T_TEST(sums_of_blocks_agree_with_the_placement_of_each)
         struct tts_inference plan = plan_on(&config, names[i % 3]);
         T_EQ(tts_chip_preset(names[i % 3], &chip, &err), TTS_OK);
         T_EQ(tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err), TTS_OK);
-        T_EQ(tts_inference_would_fit(&config, &dram), plan.fits);
+        T_EQ(plan.largest_length >= config.length, plan.fits);
         T_EQ(plan.fits, plan.peak_bank_bytes <= plan.bank_bytes);
         T_TRUE(plan.peak_bank_bytes >= plan.total_bytes / dram.banks);
         T_EQ(plan.fits, plan.first_failure.kind == TTS_FAILURE_NONE);
@@ -287,14 +286,12 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
 T_TEST(what_cannot_be_counted_does_not_fit)
 {
     struct tts_inference_config config = tiny_llama();
-    struct tts_pool_layout dram;
-    struct tts_chip chip;
-    struct tts_error err;
-    T_EQ(tts_chip_preset("n150", &chip, &err), TTS_OK);
-    T_EQ(tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err), TTS_OK);
-    T_TRUE(tts_inference_would_fit(&config, &dram));
-    config.batch = INT64_MAX;
-    T_TRUE(!tts_inference_would_fit(&config, &dram));
+    uint64_t plain = plan_on(&config, "n150").largest_length;
+    T_EQ(plain, config.model.positions);
+    config.model.positions = INT64_MAX; /* lengths of 2^61 are tried too */
+    struct tts_inference plan = plan_on(&config, "n150");
+    T_TRUE(plan.fits && plan.length_limit == INT64_MAX / 2);
+    T_TRUE(plan.largest_length > plain && plan.largest_length < UINT64_C(1) << 32);
 }
 
 T_TEST(sizes_far_beyond_any_chip_are_still_counted)
