@@ -97,3 +97,8 @@ bool tts_fit_has_chips(const struct tts_workload *workload, const struct tts_chi
 
 /* Is its optimizer one of single operations? */
 bool tts_fit_steps_in_parts(const struct tts_workload *workload);
+
+/* Returns the DRAM pool of a chip. TTS_E_NOT_FOUND: the chip has no DRAM, or a fact of its DRAM
+ * is unknown. */
+TTS_NODISCARD enum tts_status tts_fit_dram(const struct tts_chip *chip,
+                                           struct tts_pool_layout *out, struct tts_error *err);

@@ -229,3 +229,17 @@ enum tts_status tts_fit_follow_end(struct tts_fit_follow *f, struct tts_device *
     f->placement.peak_bank_bytes = stats.peak_bytes;
     return TTS_OK;
 }
+
+enum tts_status tts_fit_follow_run(struct tts_fit_follow *f,
+                                   const struct tts_workload *workload,
+                                   struct tts_device *device, const struct tts_alloc *alloc,
+                                   struct tts_error *err)
+{
+    tts_fit_follow_begin(f, device);
+    struct tts_workload_watch watch = tts_fit_follow_watch(f);
+    enum tts_status status = tts_workload_run(workload, device, &watch, alloc, err);
+    if (status == TTS_OK)
+        return tts_fit_follow_end(f, device, err);
+    tts_device_observe(device, NULL);
+    return status;
+}

@@ -40,6 +40,14 @@ TTS_NODISCARD enum tts_status tts_fit_follow_end(struct tts_fit_follow *follow,
                                                  struct tts_device *device,
                                                  struct tts_error *err);
 
+/* Begins, runs the workload on the device, ends. Stops watching after a failure too. Errors of
+ * tts_workload_run() and tts_fit_follow_end(). */
+TTS_NODISCARD enum tts_status tts_fit_follow_run(struct tts_fit_follow *follow,
+                                                 const struct tts_workload *workload,
+                                                 struct tts_device *device,
+                                                 const struct tts_alloc *alloc,
+                                                 struct tts_error *err);
+
 /* ---- a run for nothing but its verdict ---- */
 
 struct tts_trial_of {
@@ -66,17 +74,3 @@ TTS_NODISCARD enum tts_status tts_trial_fits(const struct tts_trial_of *of,
 /* Quicker still: could it fit, if memory were never in pieces? */
 TTS_NODISCARD enum tts_status tts_trial_has_room(const struct tts_trial_of *of, bool *out,
                                                  struct tts_error *err);
-
-/* ---- what the peak is made of ---- */
-
-/* A run up to the allocation of *peak, and what lived there: fills part_bytes, parts and
- * part_count of *peak. The parts are *capacity entries, to be freed with `alloc`. */
-TTS_NODISCARD enum tts_status tts_fit_find_parts(const struct tts_workload *workload,
-                                                 const struct tts_chip *chip,
-                                                 const struct tts_alloc *alloc,
-                                                 struct tts_fit_peak *peak, size_t *capacity,
-                                                 struct tts_error *err);
-
-/* The DRAM pool of a chip. TTS_E_NOT_FOUND: there is none, or a fact of it is unknown. */
-TTS_NODISCARD enum tts_status tts_fit_dram(const struct tts_chip *chip,
-                                           struct tts_pool_layout *out, struct tts_error *err);

@@ -9,41 +9,6 @@
  * whole run shows that all find a place: unless it has more steps than this, blocks counted. */
 enum { SHORT_STEPS = 3, WHOLE_STEPS_MAX = 1 << 14 };
 
-enum tts_status tts_fit_dram(const struct tts_chip *chip, struct tts_pool_layout *out,
-                             struct tts_error *err)
-{
-    struct tts_pool_layout layout;
-    enum tts_status status = tts_chip_pool(chip, TTS_POOL_DRAM, &layout, err);
-    if (status != TTS_OK)
-        return status;
-    if (layout.bank_bytes == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "'%.31s' has no DRAM, give a device that has", chip->name);
-    *out = layout;
-    return TTS_OK;
-}
-
-static enum tts_status run(const struct tts_workload *workload, struct tts_device *device,
-                           const struct tts_alloc *alloc, struct tts_trial *out,
-                           struct tts_error *err)
-{
-    struct tts_fit_follow follow = {.tracker = NULL};
-    tts_fit_follow_begin(&follow, device);
-    struct tts_workload_watch watch = tts_fit_follow_watch(&follow);
-    enum tts_status status = tts_workload_run(workload, device, &watch, alloc, err);
-    if (status != TTS_OK) {
-        tts_device_observe(device, NULL);
-        return status;
-    }
-    status = tts_fit_follow_end(&follow, device, err);
-    if (status == TTS_OK)
-        *out = (struct tts_trial){.peak_bytes = follow.peak.bytes,
-                                  .kept_bytes = follow.kept_bytes,
-                                  .peak_bank_bytes = follow.placement.peak_bank_bytes,
-                                  .fits = follow.placement.failures == 0};
-    return status;
-}
-
 /* In TTS_MODE_PLACE it ends at the first refusal. */
 static enum tts_status run_on_new(const struct tts_trial_of *of, enum tts_mode mode,
                                   uint64_t micro_steps, struct tts_trial *out,
@@ -51,11 +16,17 @@ static enum tts_status run_on_new(const struct tts_trial_of *of, enum tts_mode m
 {
     struct tts_device *device = NULL;
     const struct tts_device_config config = {.mode = mode};
+    struct tts_fit_follow follow = {.tracker = NULL};
     struct tts_workload workload = *of->workload;
     workload.accumulate = micro_steps;
     enum tts_status status = tts_device_new(of->chip, &config, of->alloc, &device, err);
     if (status == TTS_OK)
-        status = run(&workload, device, of->alloc, out, err);
+        status = tts_fit_follow_run(&follow, &workload, device, of->alloc, err);
+    if (status == TTS_OK)
+        *out = (struct tts_trial){.peak_bytes = follow.peak.bytes,
+                                  .kept_bytes = follow.kept_bytes,
+                                  .peak_bank_bytes = follow.placement.peak_bank_bytes,
+                                  .fits = follow.placement.failures == 0};
     tts_device_free(device);
     return status;
 }
