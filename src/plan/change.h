@@ -54,6 +54,27 @@ TTS_NODISCARD enum tts_status tts_fit_change_find(const struct tts_fit *fit,
                                                   struct tts_fit_change out[TTS_FIT_CHANGES],
                                                   size_t *count, struct tts_error *err);
 
+enum { TTS_BATCHES_MAX = 256 };
+
+/* The batches that divide the batch of a workload. The smallest is first, the batch of the
+ * workload is last. */
+struct tts_batches {
+    uint64_t batch[TTS_BATCHES_MAX];
+    size_t count;
+};
+void tts_batches_init(struct tts_batches *batches, const struct tts_workload *workload);
+
+enum { TTS_LIGHTER_MAX = 5 };
+
+/* Fills `out` with the optimizers that have less state than `from`, the least loss first.
+ * Returns their number. */
+size_t tts_optimizer_lighter(struct tts_optimizer_config from,
+                             struct tts_optimizer_config out[TTS_LIGHTER_MAX]);
+
+/* Fills the options and the cost of a change: the differences between `from` and
+ * change->workload, and change->device. */
+void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_change *change);
+
 enum tts_largest_kind { TTS_LARGEST_BATCH, TTS_LARGEST_SEQUENCE };
 
 struct tts_largest {

@@ -47,30 +47,3 @@ TTS_NODISCARD enum tts_status tts_fit_follow_run(struct tts_fit_follow *follow,
                                                  struct tts_device *device,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_error *err);
-
-/* ---- a run for nothing but its verdict ---- */
-
-struct tts_trial_of {
-    const struct tts_workload *workload;
-    const struct tts_chip *chip;
-    const struct tts_alloc *alloc;
-};
-
-struct tts_trial {
-    uint64_t peak_bytes; /* UINT64_MAX: it cannot be run */
-    uint64_t kept_bytes;
-    uint64_t peak_bank_bytes; /* that every bank has to give; UINT64_MAX as above */
-    bool fits;                /* every buffer has a place, and the device has the chips */
-};
-
-/* A workload whose first micro steps show that there is no room is not run with all of them;
- * one that cannot be run (as tts_workload_check() says) is one that does not fit.
- * TTS_E_NOT_FOUND: the chip has no DRAM that is known. TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_trial_run(const struct tts_trial_of *of,
-                                            struct tts_trial *out, struct tts_error *err);
-/* The same, quicker: of one that does not fit nothing else is known. */
-TTS_NODISCARD enum tts_status tts_trial_fits(const struct tts_trial_of *of,
-                                             struct tts_trial *out, struct tts_error *err);
-/* Quicker still: could it fit, if memory were never in pieces? */
-TTS_NODISCARD enum tts_status tts_trial_has_room(const struct tts_trial_of *of, bool *out,
-                                                 struct tts_error *err);
