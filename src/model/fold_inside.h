@@ -79,7 +79,6 @@ struct tts_watch {
 void tts_watch_settle(struct tts_watch *watch, const struct tts_fold *fold);
 /* The watch learns of devices that are new to the fold. */
 void tts_watch_enter(struct tts_watch *watch, const struct tts_fold *fold);
-void tts_watch_begin(struct tts_watch *watch, const struct tts_fold *fold);
 /* Begins the phase for a device, with what is on its cores now, and lists it. */
 void tts_watch_renew(struct tts_watch *watch, const struct tts_fold_device *device);
 
@@ -109,8 +108,6 @@ static inline enum tts_core_kind tts_pool_core_kind(enum tts_pool pool)
     return pool == TTS_POOL_L1 ? TTS_CORE_L1 : TTS_CORE_L1_SMALL;
 }
 
-/* By id; entered if it is new. NULL: there are devices_max already. */
-struct tts_fold_device *tts_fold_device(struct tts_fold *fold, uint32_t id);
 /* The slot of by_id that has the device, or the empty one where it would be. */
 static inline uint32_t tts_fold_device_slot(const struct tts_fold *fold, uint32_t id)
 {
@@ -127,32 +124,12 @@ static inline struct tts_fold_device *tts_fold_find(const struct tts_fold *fold,
     return idx == TTS_FOLD_NO_DEVICE ? NULL : &fold->devices[idx];
 }
 
-/* Something of `device` and its chips could not be put on the cores. */
-void tts_fold_lose(struct tts_fold *fold, struct tts_fold_device *device);
-
-/* ---- what lies on cores: fold_cores.c ---- */
-
-/* The watches have touched the device and its chips before each of these. `part` NULL: the
- * ledger had no room for it. */
-void tts_fold_place(struct tts_fold *fold, struct tts_fold_device *device,
-                    const struct tts_event *event, struct tts_l1_entry *part, uint32_t op);
-void tts_fold_displace(struct tts_fold *fold, struct tts_fold_device *device,
-                       const struct tts_l1_entry *part);
-void tts_fold_program(struct tts_fold *fold, struct tts_fold_device *device);
-void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
-                           const struct tts_event *event, uint32_t op);
-/* Of a keyframe: on `device` alone. `part` has seq and op. */
-void tts_fold_restore_part(struct tts_fold *fold, struct tts_fold_device *device,
-                           const struct tts_event *event, const struct tts_program_part *part);
-
 /* Nothing came or left. */
 static inline void tts_change_clear(struct tts_change *change)
 {
     change->has_come = change->is_restored = change->is_unlisted = false;
     change->has_left = change->has_unseen = change->has_chip = false;
 }
-
-/* ---- what there is now: fold_now.c ---- */
 
 /* A buffer of the ledger. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);
