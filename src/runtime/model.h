@@ -56,12 +56,3 @@ struct tts_value *tts_llama_block(struct tts_autograd *ag, const void *block,
                                   struct tts_value *x);
 struct tts_value *tts_gpt2_block(struct tts_autograd *ag, const void *block,
                                  struct tts_value *x);
-/* The norm of the family. */
-struct tts_value *tts_norm_of(struct tts_autograd *ag, const struct tts_model *model,
-                              const struct tts_norm *norm, struct tts_value *x);
-/* A linear whose outputs are divided among the chips, and one whose inputs are; the plain one
- * where there is no tensor parallel. */
-struct tts_value *tts_linear_columns(struct tts_autograd *ag, const struct tts_model *model,
-                                     struct tts_value *x, const struct tts_linear *linear);
-struct tts_value *tts_linear_rows(struct tts_autograd *ag, const struct tts_model *model,
-                                  struct tts_value *x, const struct tts_linear *linear);
