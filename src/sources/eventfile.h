@@ -2,7 +2,7 @@
  * graph trace may be compressed (gzip, zstd). One thread. */
 #pragma once
 
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 #include "sources/graph.h"
 
 struct tts_eventfile;

@@ -2,12 +2,12 @@
  *
  * Of the keyframes of a file only one that it starts with is told (model/item.h). A recording
  * that is damaged in the middle is read on at the next good keyframe if there is a follower:
- * what that keyframe says about the missing events is told as items too (model/resync.h).
- * Plain data, caller's memory. One thread. */
+ * what that keyframe says about the missing events is told as items too
+ * (model/recording/resync.h). Plain data, caller's memory. One thread. */
 #pragma once
 
 #include "model/follow.h"
-#include "model/resync.h"
+#include "model/recording/resync.h"
 #include "sources/eventfile.h"
 
 /* Takes one item. A status that is not TTS_OK ends the pass. */

@@ -2,8 +2,8 @@
  * it ends. */
 #include "harness/item_draw.h"
 #include "harness/same_item.h"
-#include "model/recdec.h"
-#include "model/recenc.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recenc.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Header, state and block header of a recording: what is written is read, what is damaged is
  * noticed. */
 #include "harness/t.h"
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 
 #include "base/bytes.h"
 #include "base/checksum.h"

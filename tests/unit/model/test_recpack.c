@@ -2,7 +2,7 @@
 #include "harness/item_rig.h"
 #include "harness/once.h"
 #include "harness/recfile_rig.h"
-#include "model/recpack_inside.h"
+#include "model/recording/recpack_inside.h"
 #include "torture/heap.h"
 
 enum { PLACE = 4096, ITEMS = 900, LONG = 160000, LONG_LIVE = 600 };

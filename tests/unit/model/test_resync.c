@@ -2,7 +2,7 @@
  * told. */
 #include "harness/item_rig.h"
 #include "harness/recfile_rig.h"
-#include "model/resync.h"
+#include "model/recording/resync.h"
 
 enum { PLACE = 8192, EVENTS = 9000, LIVE = 150, MANY_EVENTS = 150 * 1000 };
 

@@ -2,7 +2,7 @@
 #include "plan/fit.h"
 
 #include "harness/plan_rig.h"
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 #include "torture/heap.h"
 
 #include <string.h>

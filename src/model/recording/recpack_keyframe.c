@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recpack_inside.h"
+#include "model/recording/recpack_inside.h"
 
 #include <assert.h>
 #include <stdlib.h>

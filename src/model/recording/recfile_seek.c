@@ -1,7 +1,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recfile_inside.h"
+#include "model/recording/recfile_inside.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>

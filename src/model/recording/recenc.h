@@ -5,7 +5,7 @@
 
 #include "base/checksum.h"
 #include "model/item.h"
-#include "model/reccode.h"
+#include "model/recording/reccode.h"
 
 /* Of an item, with all that has to be defined for it. */
 enum { TTS_RECENC_ITEM_MAX = 2048, TTS_RECENC_HASHES = 4096 };

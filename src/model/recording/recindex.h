@@ -1,7 +1,7 @@
 /* recindex.h: the last block of a packed recording (docs/design/recording.md). */
 #pragma once
 
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 
 /* Of one block. */
 struct tts_recindex_entry {

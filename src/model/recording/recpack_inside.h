@@ -2,9 +2,9 @@
 #pragma once
 
 #include "model/follow.h"
-#include "model/recenc.h"
-#include "model/recindex.h"
-#include "model/recpack.h"
+#include "model/recording/recenc.h"
+#include "model/recording/recindex.h"
+#include "model/recording/recpack.h"
 
 #include <zstd.h>
 

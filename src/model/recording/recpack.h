@@ -4,7 +4,7 @@
 #pragma once
 
 #include "model/item.h"
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 #include "ttscope/alloc.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "model/item.h"
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 #include "ttscope/alloc.h"
 
 struct tts_recfile;

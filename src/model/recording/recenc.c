@@ -1,6 +1,6 @@
-#include "model/recenc.h"
+#include "model/recording/recenc.h"
 
-#include "model/recenc_inside.h"
+#include "model/recording/recenc_inside.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recpack_inside.h"
+#include "model/recording/recpack_inside.h"
 
 #include <assert.h>
 #include <errno.h>

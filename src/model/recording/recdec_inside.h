@@ -2,7 +2,7 @@
  * nothing of the decoder changes but by a record that was read to its end. */
 #pragma once
 
-#include "model/recdec.h"
+#include "model/recording/recdec.h"
 
 struct tts_recdec_in {
     struct tts_recdec *dec;

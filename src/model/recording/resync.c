@@ -1,4 +1,4 @@
-#include "model/resync.h"
+#include "model/recording/resync.h"
 
 #include "base/heap.h"
 

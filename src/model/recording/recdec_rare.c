@@ -1,5 +1,5 @@
 #include "model/fold.h"
-#include "model/recdec_inside.h"
+#include "model/recording/recdec_inside.h"
 
 #include <assert.h>
 

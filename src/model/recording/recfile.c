@@ -1,10 +1,10 @@
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "model/fold.h"
-#include "model/recfile_inside.h"
+#include "model/recording/recfile_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "model/item.h"
-#include "model/reccode.h"
-#include "model/recformat.h"
+#include "model/recording/reccode.h"
+#include "model/recording/recformat.h"
 
 /* What was defined last in a slot. A shape is an event without its device, id and address. */
 struct tts_recdec_shape {

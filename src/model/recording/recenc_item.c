@@ -1,6 +1,6 @@
 #include "model/ledger.h"
 #include "model/opnames.h"
-#include "model/recenc_inside.h"
+#include "model/recording/recenc_inside.h"
 
 #include <assert.h>
 

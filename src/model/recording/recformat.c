@@ -1,4 +1,4 @@
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 
 #include "base/bytes.h"
 #include "base/checksum.h"

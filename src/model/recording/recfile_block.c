@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "model/fold.h"
-#include "model/recfile_inside.h"
+#include "model/recording/recfile_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* recfile_inside.h: what the files of the reader of recordings know of each other. */
 #pragma once
 
-#include "model/recdec.h"
-#include "model/recfile.h"
-#include "model/recindex.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recfile.h"
+#include "model/recording/recindex.h"
 
 #include <assert.h>
 #include <zstd.h>

@@ -1,8 +1,8 @@
-#include "model/recpack.h"
+#include "model/recording/recpack.h"
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recpack_inside.h"
+#include "model/recording/recpack_inside.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "model/opnames.h"
-#include "model/recenc_inside.h"
+#include "model/recording/recenc_inside.h"
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-#include "model/recdec_inside.h"
+#include "model/recording/recdec_inside.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
  * at once; they are there for a reader when he is told. */
 #pragma once
 
-#include "model/recenc.h"
+#include "model/recording/recenc.h"
 
 /* Parts of a shape's tag. */
 enum {
