@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void begin(struct tts_error *err, enum tts_status status, int sys_errno)
+static void begin_error(struct tts_error *err, enum tts_status status, int sys_errno)
 {
     *err = (struct tts_error){.status = status, .sys_errno = sys_errno};
 }
@@ -17,7 +17,7 @@ enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, con
         return status;
     va_list args;
     va_start(args, format);
-    begin(err, status, 0);
+    begin_error(err, status, 0);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     return status;
@@ -43,7 +43,7 @@ enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status statu
         return status;
     va_list args;
     va_start(args, format);
-    begin(err, status, sys_errno);
+    begin_error(err, status, sys_errno);
     int wanted = vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 

@@ -32,7 +32,7 @@ static bool is_above_limit(uint64_t end)
            end > limit.rlim_cur;
 }
 
-static int length_of(int fd, uint64_t *out)
+static int file_length(int fd, uint64_t *out)
 {
     off_t end = lseek(fd, 0, SEEK_END);
     if (end < 0)
@@ -46,7 +46,7 @@ static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     static const unsigned char zeros[64 * 1024];
     uint64_t length = 0;
-    int reason = length_of(fd, &length);
+    int reason = file_length(fd, &length);
     if (reason != 0)
         return reason;
     off = off < length ? length : off;
@@ -91,7 +91,7 @@ int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
 }
 
 /* One write for each page, for a kernel that cannot be asked. They are new: all zeros. */
-static void touch(const struct tts_mapped *mapped)
+static void touch_pages(const struct tts_mapped *mapped)
 {
     volatile unsigned char *at = mapped->bytes;
     size_t page = page_bytes();
@@ -105,7 +105,7 @@ int tts_mapped_populate(const struct tts_mapped *mapped)
     assert(mapped->bytes);
     while (madvise(mapped->base, mapped->base_bytes, MADV_POPULATE_WRITE) != 0) {
         if (errno == EINVAL) {
-            touch(mapped);
+            touch_pages(mapped);
             return 0;
         }
         if (errno == EFAULT)

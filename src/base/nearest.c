@@ -5,7 +5,7 @@
 
 enum { CANDIDATE_MAX = 40, DISTANCE_MAX = 2 };
 
-static unsigned min(unsigned a, unsigned b)
+static unsigned min_cost(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -22,9 +22,10 @@ static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t
                 now[j] = (unsigned)j;
                 continue;
             }
-            now[j] = min(back[j - 1] + (a[i - 1] != b[j - 1]), min(back[j], now[j - 1]) + 1);
+            now[j] = min_cost(back[j - 1] + (a[i - 1] != b[j - 1]),
+                              min_cost(back[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = min(now[j], two_back[j - 2] + 1);
+                now[j] = min_cost(now[j], two_back[j - 2] + 1);
         }
     }
     return rows[a_len % 3][b_len];

@@ -18,7 +18,7 @@ static unsigned digit_value(char c)
 }
 
 /* A character that is no digit outranks a value too large, wherever it stands. */
-static enum tts_status parse(const char *text, size_t len, unsigned base, uint64_t *out)
+static enum tts_status parse_digits(const char *text, size_t len, unsigned base, uint64_t *out)
 {
     uint64_t value = 0;
     enum tts_status status = len > 0 ? TTS_OK : TTS_E_SYNTAX;
@@ -38,17 +38,17 @@ static enum tts_status parse(const char *text, size_t len, unsigned base, uint64
 
 enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out)
 {
-    return parse(text, len, 10, out);
+    return parse_digits(text, len, 10, out);
 }
 
 enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out)
 {
-    return parse(text, len, 16, out);
+    return parse_digits(text, len, 16, out);
 }
 
 /* bytes / 2^shift in units of 10^-decimals, rounded half up; digit by digit, so nothing wraps.
  */
-static uint64_t scale(uint64_t bytes, unsigned shift, unsigned decimals)
+static uint64_t scale_number(uint64_t bytes, unsigned shift, unsigned decimals)
 {
     assert(shift >= 10 && shift <= 60);
     uint64_t mask = (UINT64_C(1) << shift) - 1;
@@ -70,13 +70,13 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
         return out;
     }
     /* Rounding may reach 1024 of a unit, which is one of the next. */
-    while (unit < 5 && scale(bytes, 10 * (unit + 1), 0) >= 1024)
+    while (unit < 5 && scale_number(bytes, 10 * (unit + 1), 0) >= 1024)
         unit++;
     unsigned shift = 10 * (unit + 1), decimals = 2;
-    while (decimals > 0 && scale(bytes, shift, decimals) >= 1000)
+    while (decimals > 0 && scale_number(bytes, shift, decimals) >= 1000)
         decimals--;
     static const unsigned powers[] = {1, 10, 100};
-    uint64_t value = scale(bytes, shift, decimals);
+    uint64_t value = scale_number(bytes, shift, decimals);
     uint64_t whole = value / powers[decimals], part = value % powers[decimals];
     if (decimals == 0)
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " %ciB", whole, units[unit]);
@@ -122,7 +122,7 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
 const char *tts_number_format_shifted(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes,
                                       unsigned shift)
 {
-    uint64_t hundredths = scale(bytes, shift, 2);
+    uint64_t hundredths = scale_number(bytes, shift, 2);
     snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
              hundredths % 100);
     return out;

@@ -57,23 +57,23 @@ static uint64_t read_counter(void)
 }
 
 /* What the processor says does not change: whoever asks first keeps the answer for all. */
-static TTS_COLD enum source ask(_Atomic int *kept)
+static TTS_COLD enum source ask_processor(_Atomic int *kept)
 {
     enum source source = has_steady_counter() ? COUNTER : CLOCK;
     atomic_store_explicit(kept, source, memory_order_relaxed);
     return source;
 }
 
-static TTS_FORCE_INLINE enum source source(void)
+static TTS_FORCE_INLINE enum source tick_source(void)
 {
     static _Atomic int kept;
     int known = atomic_load_explicit(&kept, memory_order_relaxed);
-    return TTS_LIKELY(known != NOT_ASKED) ? (enum source)known : ask(&kept);
+    return TTS_LIKELY(known != NOT_ASKED) ? (enum source)known : ask_processor(&kept);
 }
 
 uint64_t tts_ticks_now(void)
 {
-    return TTS_LIKELY(source() == COUNTER) ? read_counter() : tts_clock_ns();
+    return TTS_LIKELY(tick_source() == COUNTER) ? read_counter() : tts_clock_ns();
 }
 
 /* ---- how long a tick is ---- */
@@ -85,7 +85,7 @@ struct instant {
 
 /* Between two looks at the clock; of several the closest: in the others this thread was
  * interrupted. */
-static struct instant look(void)
+static struct instant look_at_clocks(void)
 {
     struct instant best = {.doubt_ns = UINT64_MAX};
     for (int i = 0; i < TRIES; i++) {
@@ -103,14 +103,14 @@ static uint64_t scale_between(const struct instant *from, const struct instant *
 }
 
 /* Of several spans that with the least doubt. */
-static TTS_COLD uint64_t measure(void)
+static TTS_COLD uint64_t measure_rate(void)
 {
     uint64_t scale = 0, least = UINT64_MAX;
-    struct instant from = look();
+    struct instant from = look_at_clocks();
     for (int i = 0; i < SPANS || (scale == 0 && i < TRIES); i++) {
         while (tts_clock_ns() - from.ns < SPAN_NS)
             nanosleep(&(struct timespec){.tv_nsec = SPAN_NS / 4}, NULL);
-        struct instant to = look();
+        struct instant to = look_at_clocks();
         uint64_t found = scale_between(&from, &to), doubt = from.doubt_ns + to.doubt_ns;
         if (found > 0 && doubt < least) {
             scale = found;
@@ -124,12 +124,12 @@ static TTS_COLD uint64_t measure(void)
 uint64_t tts_ticks_scale(void)
 {
     static _Atomic uint64_t kept;
-    if (source() == CLOCK)
+    if (tick_source() == CLOCK)
         return UINT64_C(1) << 32;
     uint64_t scale = atomic_load_explicit(&kept, memory_order_relaxed);
     if (scale > 0)
         return scale;
-    uint64_t measured = measure();
+    uint64_t measured = measure_rate();
     /* Who comes second takes what is there: all of a process have one. */
     if (atomic_compare_exchange_strong_explicit(&kept, &scale, measured, memory_order_relaxed,
                                                 memory_order_relaxed))

@@ -653,7 +653,8 @@ TTS_COLD static struct tts_fold_device *drop_event(struct tts_fold *fold)
     return NULL;
 }
 
-static TTS_FORCE_INLINE struct tts_fold_device *begin_event(struct tts_fold *fold, uint32_t id)
+static TTS_FORCE_INLINE struct tts_fold_device *begin_device_event(struct tts_fold *fold,
+                                                                   uint32_t id)
 {
     struct tts_fold_device *device = device_of_id(fold, id);
     if (TTS_UNLIKELY(!device))
@@ -666,7 +667,7 @@ static TTS_FORCE_INLINE enum tts_fold_outcome
 fold_alloc(struct tts_fold *fold, uint32_t device_id, enum tts_pool pool, uint64_t id,
            uint64_t size_bytes, uint64_t op_hash, struct tts_change *change)
 {
-    struct tts_fold_device *device = begin_event(fold, device_id);
+    struct tts_fold_device *device = begin_device_event(fold, device_id);
     if (TTS_UNLIKELY(!device))
         return TTS_FOLD_DROPPED;
     alloc_plain(fold, device,
@@ -684,7 +685,7 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_free(struct tts_fold *fold,
                                                         struct tts_change *change)
 {
     assert(!tts_pool_is_l1(pool));
-    struct tts_fold_device *device = begin_event(fold, device_id);
+    struct tts_fold_device *device = begin_device_event(fold, device_id);
     if (TTS_UNLIKELY(!device))
         return TTS_FOLD_DROPPED;
     return free_buffer(fold, device, id, pool, size_bytes, change);
@@ -719,7 +720,7 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_l1(struct tts_fold *fold,
                                                       uint64_t op_hash,
                                                       struct tts_change *change)
 {
-    struct tts_fold_device *device = begin_event(fold, event->device);
+    struct tts_fold_device *device = begin_device_event(fold, event->device);
     if (!device)
         return TTS_FOLD_DROPPED;
     if (event->kind == TTS_EVENT_FREE)
@@ -741,7 +742,7 @@ static enum tts_fold_outcome fold_other(struct tts_fold *fold, const struct tts_
             count_op(fold, event, op_hash);
         return TTS_FOLD_COUNTED;
     }
-    struct tts_fold_device *device = begin_event(fold, event->device);
+    struct tts_fold_device *device = begin_device_event(fold, event->device);
     if (!device)
         return TTS_FOLD_DROPPED;
     fold_rare(fold, device, event, op_hash);
@@ -834,7 +835,7 @@ uint64_t tts_fold_seq(const struct tts_fold *fold)
 /* ---- chips of a mesh ---- */
 
 /* Its chips have nothing of it. */
-static bool is_idle(const struct tts_fold_device *mesh)
+static bool is_mesh_idle(const struct tts_fold_device *mesh)
 {
     return mesh->cores.all_bytes == 0 && mesh->cores.top_bytes == 0 && mesh->trace_depth == 0;
 }
@@ -848,7 +849,7 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
         return tts_error_set(err, TTS_E_INVALID,
                              "device %u cannot be a chip of itself: give the mesh its own id",
                              chip);
-    if (part && part->mesh != TTS_FOLD_NO_DEVICE && !is_idle(&fold->devices[part->mesh]))
+    if (part && part->mesh != TTS_FOLD_NO_DEVICE && !is_mesh_idle(&fold->devices[part->mesh]))
         return tts_error_set(err, TTS_E_BUSY,
                              "chip %u is in mesh %u, which has something on its cores: free it "
                              "first",
@@ -877,7 +878,7 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
 
 /* ---- a mesh that had events: they were the chip's, too ---- */
 
-static void add_pool(struct tts_pool_tally *run, const struct tts_pool_tally *other)
+static void add_pool_tally(struct tts_pool_tally *run, const struct tts_pool_tally *other)
 {
     run->allocated_bytes += other->allocated_bytes;
     run->freed_bytes += other->freed_bytes;
@@ -885,7 +886,7 @@ static void add_pool(struct tts_pool_tally *run, const struct tts_pool_tally *ot
     run->frees += other->frees;
 }
 
-static int64_t more_of(int64_t a, int64_t b)
+static int64_t max_bytes(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -898,27 +899,30 @@ static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
         enum tts_pool first = tts_pair_first(pair), second = tts_pair_second(pair);
         tts_tally_mark_pair(run, pair);
         struct tts_pair_tally *kept = &run->pairs[pair];
-        kept->peak_bytes = more_of(kept->peak_bytes, tts_tally_pair_peak(other, pair));
-        kept->first_peak_bytes = more_of(kept->first_peak_bytes, tts_tally_peak(other, first));
-        add_pool(&run->pools[first], &other->pools[first]);
-        add_pool(&run->pools[second], &other->pools[second]);
+        kept->peak_bytes = max_bytes(kept->peak_bytes, tts_tally_pair_peak(other, pair));
+        kept->first_peak_bytes =
+            max_bytes(kept->first_peak_bytes, tts_tally_peak(other, first));
+        add_pool_tally(&run->pools[first], &other->pools[first]);
+        add_pool_tally(&run->pools[second], &other->pools[second]);
         run->pools[first].peak_bytes = tts_pool_tally_change(&run->pools[first]);
-        int64_t peak = more_of(run->pools[second].peak_bytes, other->pools[second].peak_bytes);
+        int64_t peak =
+            max_bytes(run->pools[second].peak_bytes, other->pools[second].peak_bytes);
         run->pools[second].peak_bytes =
-            more_of(peak, tts_pool_tally_change(&run->pools[second]));
+            max_bytes(peak, tts_pool_tally_change(&run->pools[second]));
     }
 }
 
-static void merge_run(struct tts_tally *run, const struct tts_tally *other)
+static void merge_tally(struct tts_tally *run, const struct tts_tally *other)
 {
     merge_pools(run, other);
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
         run->program_bytes[kind] += other->program_bytes[kind];
-        int64_t peak = more_of(run->program_peak_bytes[kind], other->program_peak_bytes[kind]);
-        run->program_peak_bytes[kind] = more_of(peak, (int64_t)run->program_bytes[kind]);
+        int64_t peak =
+            max_bytes(run->program_peak_bytes[kind], other->program_peak_bytes[kind]);
+        run->program_peak_bytes[kind] = max_bytes(peak, (int64_t)run->program_bytes[kind]);
     }
     run->core_bytes += other->core_bytes;
-    run->total_peak_bytes = more_of(run->total_peak_bytes, other->total_peak_bytes);
+    run->total_peak_bytes = max_bytes(run->total_peak_bytes, other->total_peak_bytes);
     tts_tally_note_total(run);
     run->programs += other->programs;
     run->traces += other->traces;
@@ -930,8 +934,8 @@ static void merge_totals(struct tts_pool_total *totals, const struct tts_pool_to
 {
     for (int i = 0; i < count; i++) {
         totals[i].current_bytes += other[i].current_bytes;
-        int64_t least = more_of((int64_t)totals[i].current_bytes, other[i].peak_bytes);
-        totals[i].peak_bytes = more_of(totals[i].peak_bytes, least);
+        int64_t least = max_bytes((int64_t)totals[i].current_bytes, other[i].peak_bytes);
+        totals[i].peak_bytes = max_bytes(totals[i].peak_bytes, least);
     }
 }
 
@@ -964,7 +968,7 @@ static void merge_seen(struct tts_fold *fold, struct tts_fold_device *chip,
                        struct tts_watch_device *seen, const struct tts_watch_device *other)
 {
     assert(seen->is_listed && seen->peak.part != other->peak.part);
-    merge_run(&seen->run, &other->run);
+    merge_tally(&seen->run, &other->run);
     merge_totals(seen->totals, other->totals, TTS_POOLS);
     merge_totals(seen->pair_totals, other->pair_totals, TTS_PAIRS);
     if (other->peak.sum.bytes == 0)
@@ -993,7 +997,7 @@ static void merge_mesh(struct tts_fold *fold, struct tts_fold_device *chip,
 static void leave_mesh(struct tts_fold *fold, struct tts_fold_device *chip)
 {
     struct tts_fold_device *mesh = &fold->devices[chip->mesh];
-    assert(is_idle(mesh));
+    assert(is_mesh_idle(mesh));
     uint16_t *link = &mesh->first_chip, before = TTS_FOLD_NO_DEVICE;
     while (*link != chip->idx) {
         before = *link;
@@ -1065,8 +1069,8 @@ static struct tts_event alloc_event_of(const struct tts_item *item)
     return event;
 }
 
-static enum tts_status restore_live(struct tts_fold *fold, const struct tts_item *item,
-                                    struct tts_change *change, struct tts_error *err)
+static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts_item *item,
+                                         struct tts_change *change, struct tts_error *err)
 {
     struct tts_event event = alloc_event_of(item);
     enum tts_status status = tts_event_check(&event, err);
@@ -1103,8 +1107,8 @@ static enum tts_status restore_live(struct tts_fold *fold, const struct tts_item
     return TTS_OK;
 }
 
-static enum tts_status restore_part(struct tts_fold *fold, const struct tts_item *item,
-                                    struct tts_error *err)
+static enum tts_status restore_part_item(struct tts_fold *fold, const struct tts_item *item,
+                                         struct tts_error *err)
 {
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
@@ -1120,8 +1124,8 @@ static enum tts_status restore_part(struct tts_fold *fold, const struct tts_item
     return TTS_OK;
 }
 
-static enum tts_status restore_tracing(struct tts_fold *fold, const struct tts_item *item,
-                                       struct tts_error *err)
+static enum tts_status restore_trace_depth(struct tts_fold *fold, const struct tts_item *item,
+                                           struct tts_error *err)
 {
     struct tts_fold_device *device = device_of_id(fold, item->device);
     if (!device)
@@ -1135,8 +1139,8 @@ static enum tts_status restore_tracing(struct tts_fold *fold, const struct tts_i
     return TTS_OK;
 }
 
-static enum tts_status restore_seq(struct tts_fold *fold, const struct tts_item *item,
-                                   struct tts_error *err)
+static enum tts_status restore_keyframe_seq(struct tts_fold *fold, const struct tts_item *item,
+                                            struct tts_error *err)
 {
     if (item->seq >= TTS_FOLD_SEQ_MAX)
         return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is none", item->seq);
@@ -1155,18 +1159,18 @@ enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *i
     }
     switch ((int)item->kind) {
     case TTS_ITEM_KEYFRAME:
-        return restore_seq(fold, item, err);
+        return restore_keyframe_seq(fold, item, err);
     case TTS_ITEM_CHIP:
         return tts_fold_chip(fold, item->device, item->mesh, err);
     case TTS_ITEM_MISSED:
         tts_fold_miss(fold);
         return TTS_OK;
     case TTS_ITEM_LIVE:
-        return restore_live(fold, item, out, err);
+        return restore_live_item(fold, item, out, err);
     case TTS_ITEM_PART:
-        return restore_part(fold, item, err);
+        return restore_part_item(fold, item, err);
     case TTS_ITEM_TRACING:
-        return restore_tracing(fold, item, err);
+        return restore_trace_depth(fold, item, err);
     default:
         return TTS_OK;
     }

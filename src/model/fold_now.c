@@ -270,7 +270,7 @@ struct teller {
     void *ctx;
 };
 
-static struct tts_item item_of(const struct tts_fold *fold, enum tts_item_kind kind)
+static struct tts_item new_item(const struct tts_fold *fold, enum tts_item_kind kind)
 {
     struct tts_item item;
     memset(&item, 0, sizeof item);
@@ -299,7 +299,7 @@ static size_t unpack_ranges(const struct tts_fold *fold, uint32_t set,
     return count;
 }
 
-static bool is_set(uint32_t cores)
+static bool is_core_set(uint32_t cores)
 {
     return cores != TTS_CORESETS_EVERY && cores != TTS_CORESETS_NOWHERE;
 }
@@ -308,13 +308,13 @@ static bool tell_live(const struct teller *t, uint32_t place)
 {
     const struct tts_fold *fold = t->fold;
     struct tts_core_range ranges[TTS_RANGES_MAX];
-    struct tts_item item = item_of(fold, TTS_ITEM_LIVE);
+    struct tts_item item = new_item(fold, TTS_ITEM_LIVE);
     struct tts_entry entry = tts_ledger_read(fold->ledger, place);
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
     item.live = tts_fold_live_at(fold, place);
     item.op = item_op_of(fold, entry.op);
     item.live.op = item.op.name;
-    if (part && is_set(part->cores)) {
+    if (part && is_core_set(part->cores)) {
         item.event.ranges = ranges;
         item.event.range_count = unpack_ranges(fold, part->cores, ranges);
     }
@@ -328,7 +328,7 @@ struct choice {
     uint64_t rest;
 };
 
-static int size_class(const struct tts_fold *fold, uint32_t place)
+static int buffer_size_class(const struct tts_fold *fold, uint32_t place)
 {
     return 63 - __builtin_clzll(tts_ledger_size(fold->ledger, place) | 1);
 }
@@ -340,7 +340,7 @@ static struct choice choose_largest(const struct tts_fold *fold, uint64_t most)
     if (most >= tts_ledger_count(fold->ledger))
         return (struct choice){.last = -1};
     while ((place = tts_ledger_next(fold->ledger, &cursor)) != TTS_LEDGER_NONE)
-        counts[size_class(fold, place)]++;
+        counts[buffer_size_class(fold, place)]++;
     struct choice choice = {.last = 63, .rest = most};
     while (choice.rest >= counts[choice.last])
         choice.rest -= counts[choice.last--];
@@ -353,7 +353,7 @@ static bool tell_buffers(const struct teller *t, struct choice choice, struct tt
 {
     uint32_t cursor = 0, place;
     while ((place = tts_ledger_next(t->fold->ledger, &cursor)) != TTS_LEDGER_NONE) {
-        int class = choice.last < 0 ? 0 : size_class(t->fold, place);
+        int class = choice.last < 0 ? 0 : buffer_size_class(t->fold, place);
         if (class < choice.last || (class == choice.last && choice.rest == 0)) {
             missed->left_buffers++;
             missed->left_bytes += tts_ledger_size(t->fold->ledger, place);
@@ -370,7 +370,7 @@ static bool tell_part(const struct teller *t, const struct tts_fold_device *devi
                       const struct tts_program_part *part)
 {
     struct tts_core_range ranges[TTS_RANGES_MAX];
-    struct tts_item item = item_of(t->fold, TTS_ITEM_PART);
+    struct tts_item item = new_item(t->fold, TTS_ITEM_PART);
     enum tts_event_kind kind = (enum tts_event_kind)((int)TTS_EVENT_CB + (int)part->kind);
     item.event = tts_event_of(kind, device->id);
     item.event.size_bytes = part->bytes;
@@ -389,7 +389,7 @@ static bool tell_device_items(const struct teller *t, const struct tts_fold_devi
             return false;
     if (device->trace_depth == 0)
         return true;
-    struct tts_item item = item_of(t->fold, TTS_ITEM_TRACING);
+    struct tts_item item = new_item(t->fold, TTS_ITEM_TRACING);
     item.device = device->id;
     item.count = device->trace_depth;
     return t->fn(t->ctx, &item);
@@ -399,7 +399,7 @@ static bool tell_mesh(const struct teller *t, const struct tts_fold_device *mesh
 {
     for (uint16_t idx = mesh->first_chip; idx != TTS_FOLD_NO_DEVICE;
          idx = t->fold->devices[idx].next_chip) {
-        struct tts_item item = item_of(t->fold, TTS_ITEM_CHIP);
+        struct tts_item item = new_item(t->fold, TTS_ITEM_CHIP);
         item.device = t->fold->ids[idx];
         item.mesh = mesh->id;
         if (!t->fn(t->ctx, &item))
@@ -409,7 +409,7 @@ static bool tell_mesh(const struct teller *t, const struct tts_fold_device *mesh
 }
 
 /* Something lives, or is on the cores, that no item tells of; or may do so. */
-static bool is_incomplete(const struct tts_fold *fold)
+static bool is_fold_incomplete(const struct tts_fold *fold)
 {
     bool is_lost = fold->is_lost || fold->health.unlisted > 0;
     for (uint16_t i = 0; i < fold->device_count; i++)
@@ -422,8 +422,8 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
 {
     struct teller t = {fold, fn, ctx};
     uint64_t count = tts_ledger_count(fold->ledger);
-    struct tts_item item = item_of(fold, TTS_ITEM_KEYFRAME);
-    struct tts_item missed = item_of(fold, TTS_ITEM_MISSED);
+    struct tts_item item = new_item(fold, TTS_ITEM_KEYFRAME);
+    struct tts_item missed = new_item(fold, TTS_ITEM_MISSED);
     item.count = most < count ? most : count;
     bool ok = fn(ctx, &item);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
@@ -432,9 +432,9 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_device_items(&t, &fold->devices[i]);
     /* MISSED is the last: who restores it marks every device. */
-    bool is_all = missed.left_buffers == 0 && !is_incomplete(fold);
+    bool is_all = missed.left_buffers == 0 && !is_fold_incomplete(fold);
     ok = ok && (is_all || fn(ctx, &missed));
-    item = item_of(fold, TTS_ITEM_KEYFRAME_END);
+    item = new_item(fold, TTS_ITEM_KEYFRAME_END);
     return ok && fn(ctx, &item);
 }
 

@@ -54,47 +54,47 @@ struct tts_ledger {
 
 /* ---- words ---- */
 
-static inline uint64_t word_of(struct tts_entry entry)
+static inline uint64_t entry_word(struct tts_entry entry)
 {
     assert(entry.size_bytes <= TTS_LEDGER_SIZE_MAX && entry.pool < TTS_POOLS);
     return entry.size_bytes << (DEVICE_BITS + POOL_BITS) | (uint64_t)entry.device << POOL_BITS |
            (entry.pool + 1u);
 }
 
-static inline uint8_t device_in(uint64_t word)
+static inline uint8_t device_in_word(uint64_t word)
 {
     return (uint8_t)(word >> POOL_BITS);
 }
 
 /* ---- birth and death ---- */
 
-static uint32_t full_at(uint64_t width)
+static uint32_t full_count_at(uint64_t width)
 {
     return (uint32_t)(width <= ROOMY_WIDTH ? width / 4 : width / 2);
 }
 
-static uint64_t last_width(uint32_t live_max)
+static uint64_t last_table_width(uint32_t live_max)
 {
     uint64_t width = UINT64_C(1) << FIRST_BITS;
-    while (full_at(width) < live_max)
+    while (full_count_at(width) < live_max)
         width *= 2;
     return width;
 }
 
 /* Of all widths from the first to the last; live_max is limited, nothing can overflow. */
-static size_t all_slots(uint32_t live_max)
+static size_t all_table_slots(uint32_t live_max)
 {
-    return (size_t)(2 * last_width(live_max) - (UINT64_C(1) << FIRST_BITS));
+    return (size_t)(2 * last_table_width(live_max) - (UINT64_C(1) << FIRST_BITS));
 }
 
 static size_t slot_bytes(uint32_t live_max)
 {
-    return all_slots(live_max) * sizeof(struct slot) + LINE_BYTES - 1;
+    return all_table_slots(live_max) * sizeof(struct slot) + LINE_BYTES - 1;
 }
 
-static size_t note_bytes(uint32_t live_max)
+static size_t notes_bytes(uint32_t live_max)
 {
-    return all_slots(live_max) * sizeof(uint64_t);
+    return all_table_slots(live_max) * sizeof(uint64_t);
 }
 
 static size_t l1_bytes(uint32_t live_max)
@@ -102,14 +102,14 @@ static size_t l1_bytes(uint32_t live_max)
     return (size_t)live_max * sizeof(struct tts_l1_entry);
 }
 
-static uint64_t mixed(uint64_t seed)
+static uint64_t mixed_seed(uint64_t seed)
 {
     seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
     return seed ^ seed >> 31;
 }
 
-static struct slot *aligned(void *memory)
+static struct slot *aligned_bytes(void *memory)
 {
     size_t astray = (uintptr_t)memory % LINE_BYTES;
     char *first = (char *)memory + (astray ? LINE_BYTES - astray : 0);
@@ -131,20 +131,20 @@ enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tt
         .more_alloc = alloc == tts_alloc_libc() ? tts_alloc_pages() : alloc,
     };
     ledger->slot_memory = alloc->alloc(alloc->ctx, slot_bytes(live_max));
-    ledger->first_notes = alloc->alloc(alloc->ctx, note_bytes(live_max));
+    ledger->first_notes = alloc->alloc(alloc->ctx, notes_bytes(live_max));
     ledger->first_l1 = alloc->alloc(alloc->ctx, l1_bytes(live_max));
     if (!ledger->slot_memory || !ledger->first_notes || !ledger->first_l1) {
         tts_ledger_free(ledger);
         return TTS_E_NOMEM;
     }
-    ledger->first_slots = aligned(ledger->slot_memory);
-    ledger->step = (GOLDEN & ~SECRET) | (mixed(seed) & SECRET) | 1;
+    ledger->first_slots = aligned_bytes(ledger->slot_memory);
+    ledger->step = (GOLDEN & ~SECRET) | (mixed_seed(seed) & SECRET) | 1;
     tts_ledger_reset(ledger);
     *out = ledger;
     return TTS_OK;
 }
 
-static uint64_t width_of(const struct tts_ledger *ledger)
+static uint64_t table_width_of(const struct tts_ledger *ledger)
 {
     return (uint64_t)ledger->mask + 1;
 }
@@ -156,11 +156,11 @@ static size_t table_bytes(uint64_t width)
 }
 
 /* Gives back what was taken since birth. */
-static void give_more(struct tts_ledger *ledger)
+static void give_more_memory(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
     if (ledger->more)
-        alloc->free(alloc->ctx, ledger->more, table_bytes(width_of(ledger)));
+        alloc->free(alloc->ctx, ledger->more, table_bytes(table_width_of(ledger)));
     if (ledger->l1 && ledger->l1 != ledger->first_l1)
         alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->l1_max));
     ledger->more = NULL;
@@ -173,11 +173,11 @@ void tts_ledger_free(struct tts_ledger *ledger)
     if (!ledger)
         return;
     const struct tts_alloc *alloc = ledger->alloc;
-    give_more(ledger);
+    give_more_memory(ledger);
     if (ledger->slot_memory)
         alloc->free(alloc->ctx, ledger->slot_memory, slot_bytes(ledger->live_max));
     if (ledger->first_notes)
-        alloc->free(alloc->ctx, ledger->first_notes, note_bytes(ledger->live_max));
+        alloc->free(alloc->ctx, ledger->first_notes, notes_bytes(ledger->live_max));
     if (ledger->first_l1)
         alloc->free(alloc->ctx, ledger->first_l1, l1_bytes(ledger->live_max));
     alloc->free(alloc->ctx, ledger, sizeof(*ledger));
@@ -185,7 +185,7 @@ void tts_ledger_free(struct tts_ledger *ledger)
 
 static void set_full(struct tts_ledger *ledger)
 {
-    uint32_t full = full_at(width_of(ledger));
+    uint32_t full = full_count_at(table_width_of(ledger));
     ledger->full = full < ledger->l1_max ? full : ledger->l1_max;
 }
 
@@ -216,7 +216,7 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
     void *memory = bits <= MOST_BITS ? alloc->alloc(alloc->ctx, table_bytes(width)) : NULL;
     if (!memory)
         return false;
-    struct slot *slots = aligned(memory);
+    struct slot *slots = aligned_bytes(memory);
     if (alloc != tts_alloc_pages()) /* pages are zero, and not touched before they are used */
         memset(slots, 0, sizeof(*slots) << bits);
     ledger->more = memory;
@@ -226,7 +226,7 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
 
 void tts_ledger_reset(struct tts_ledger *ledger)
 {
-    give_more(ledger);
+    give_more_memory(ledger);
     set_first_table(ledger, 0, FIRST_BITS);
     ledger->count = ledger->l1_used = 0;
     ledger->l1_head = ledger->l1_free = TTS_LEDGER_NONE;
@@ -236,40 +236,40 @@ void tts_ledger_reset(struct tts_ledger *ledger)
 
 /* Ids are mostly counted: a step of about the golden section spreads those evenly. The lower
  * bits of the step are a secret, against ids that were made to meet. */
-static TTS_FORCE_INLINE uint32_t best_place(const struct tts_ledger *ledger, uint8_t device,
-                                            uint64_t id)
+static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledger,
+                                                  uint8_t device, uint64_t id)
 {
     uint64_t hash = (id / RUN + device * DEVICE_STEP) * ledger->step;
     return ((uint32_t)(hash >> ledger->shift) & ~(uint32_t)(RUN - 1)) | (uint32_t)(id % RUN);
 }
 
 /* Where the key is, or the empty slot where it would go. */
-static TTS_FORCE_INLINE uint32_t look(const struct tts_ledger *ledger, uint8_t device,
-                                      uint64_t id)
+static TTS_FORCE_INLINE uint32_t look_up_place(const struct tts_ledger *ledger, uint8_t device,
+                                               uint64_t id)
 {
-    for (uint32_t i = best_place(ledger, device, id);; i = (i + 1) & ledger->mask) {
+    for (uint32_t i = best_entry_place(ledger, device, id);; i = (i + 1) & ledger->mask) {
         const struct slot *slot = &ledger->slots[i];
-        if (!slot->word || (slot->id == id && device_in(slot->word) == device))
+        if (!slot->word || (slot->id == id && device_in_word(slot->word) == device))
             return i;
     }
 }
 
 /* False: there is no memory, and nothing changes. */
-TTS_COLD static bool widen(struct tts_ledger *ledger)
+TTS_COLD static bool widen_ledger_table(struct tts_ledger *ledger)
 {
     const struct slot *slots = ledger->slots;
     const uint64_t *notes = ledger->notes;
-    uint64_t width = width_of(ledger);
+    uint64_t width = table_width_of(ledger);
     uint32_t bits = 64 + 1 - ledger->shift;
     void *before = ledger->more;
-    if (width < last_width(ledger->live_max))
+    if (width < last_table_width(ledger->live_max))
         set_first_table(ledger, (size_t)(slots - ledger->first_slots + (ptrdiff_t)width), bits);
     else if (!set_more_table(ledger, bits))
         return false;
     for (uint64_t i = 0; i < width; i++) {
         if (!slots[i].word)
             continue;
-        uint32_t place = look(ledger, device_in(slots[i].word), slots[i].id);
+        uint32_t place = look_up_place(ledger, device_in_word(slots[i].word), slots[i].id);
         ledger->slots[place] = slots[i];
         ledger->notes[place] = notes[i];
     }
@@ -296,11 +296,11 @@ TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
 }
 
 /* Room for one entry more. False: there is no memory. */
-TTS_COLD static bool make_room(struct tts_ledger *ledger)
+TTS_COLD static bool make_table_room(struct tts_ledger *ledger)
 {
     assert(ledger->count == ledger->full);
     if ((ledger->count == ledger->l1_max && !make_l1_room(ledger)) ||
-        (ledger->count == full_at(width_of(ledger)) && !widen(ledger)))
+        (ledger->count == full_count_at(table_width_of(ledger)) && !widen_ledger_table(ledger)))
         return false;
     set_full(ledger);
     tts_assert_expensive(tts_ledger_is_valid(ledger));
@@ -311,34 +311,34 @@ void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
     /* The count may be foreign: what is above live_max gets room when it comes. */
     uint64_t most = count < ledger->live_max ? count : ledger->live_max;
-    while (full_at(width_of(ledger)) < most && widen(ledger))
+    while (full_count_at(table_width_of(ledger)) < most && widen_ledger_table(ledger))
         continue;
 }
 
 uint32_t tts_ledger_find(const struct tts_ledger *ledger, uint8_t device, uint64_t id)
 {
-    uint32_t place = look(ledger, device, id);
+    uint32_t place = look_up_place(ledger, device, id);
     return ledger->slots[place].word ? place : TTS_LEDGER_NONE;
 }
 
 static TTS_FORCE_INLINE void write_entry(struct tts_ledger *ledger, uint32_t place,
                                          struct tts_entry entry)
 {
-    ledger->slots[place] = (struct slot){.id = entry.id, .word = word_of(entry)};
+    ledger->slots[place] = (struct slot){.id = entry.id, .word = entry_word(entry)};
     assert(entry.seq < IN_L1 >> OP_BITS);
     ledger->notes[place] = entry.seq << OP_BITS | entry.op;
 }
 
 uint32_t tts_ledger_enter(struct tts_ledger *ledger, struct tts_entry entry, bool *is_new)
 {
-    uint32_t place = look(ledger, entry.device, entry.id);
+    uint32_t place = look_up_place(ledger, entry.device, entry.id);
     *is_new = !ledger->slots[place].word;
     if (TTS_UNLIKELY(!*is_new))
         return place;
     if (TTS_UNLIKELY(ledger->count == ledger->full)) {
-        if (!make_room(ledger))
+        if (!make_table_room(ledger))
             return TTS_LEDGER_NONE;
-        place = look(ledger, entry.device, entry.id);
+        place = look_up_place(ledger, entry.device, entry.id);
     }
     ledger->count++;
     write_entry(ledger, place, entry);
@@ -353,12 +353,12 @@ void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_en
 
 /* Everything up to the next empty slot moves back, unless it would come before its best
  * place. */
-static TTS_FORCE_INLINE void close_gap(struct tts_ledger *ledger, uint32_t gap)
+static TTS_FORCE_INLINE void close_entry_gap(struct tts_ledger *ledger, uint32_t gap)
 {
     struct slot *slots = ledger->slots;
     uint32_t mask = ledger->mask;
     for (uint32_t i = (gap + 1) & mask; slots[i].word; i = (i + 1) & mask) {
-        uint32_t best = best_place(ledger, device_in(slots[i].word), slots[i].id);
+        uint32_t best = best_entry_place(ledger, device_in_word(slots[i].word), slots[i].id);
         if (((i - best) & mask) < ((i - gap) & mask))
             continue;
         slots[gap] = slots[i];
@@ -374,7 +374,7 @@ void tts_ledger_remove(struct tts_ledger *ledger, uint32_t place)
     if (TTS_UNLIKELY(tts_pool_is_l1(tts_ledger_pool(ledger, place))))
         tts_ledger_drop_l1(ledger, place);
     ledger->count--;
-    close_gap(ledger, place);
+    close_entry_gap(ledger, place);
 }
 
 struct tts_entry tts_ledger_read(const struct tts_ledger *ledger, uint32_t place)
@@ -387,7 +387,7 @@ struct tts_entry tts_ledger_read(const struct tts_ledger *ledger, uint32_t place
                               .size_bytes = tts_ledger_size(ledger, place),
                               .seq = part ? part->seq : note >> OP_BITS,
                               .op = part ? part->op : (uint16_t)note,
-                              .device = device_in(slot->word),
+                              .device = device_in_word(slot->word),
                               .pool = (uint8_t)tts_ledger_pool(ledger, place)};
 }
 
@@ -419,7 +419,7 @@ uint32_t tts_ledger_next(const struct tts_ledger *ledger, uint32_t *cursor)
 /* ---- parts in L1 ---- */
 
 /* What was dropped last is the likeliest to be in a cache. */
-static uint32_t unused_l1(struct tts_ledger *ledger)
+static uint32_t take_unused_l1(struct tts_ledger *ledger)
 {
     uint32_t idx = ledger->l1_free;
     if (idx == TTS_LEDGER_NONE)
@@ -434,7 +434,7 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
     uint64_t note = ledger->notes[place];
     assert(!tts_ledger_l1(ledger, place));
     assert(tts_pool_is_l1(tts_ledger_pool(ledger, place)));
-    uint32_t idx = unused_l1(ledger);
+    uint32_t idx = take_unused_l1(ledger);
     assert(idx < ledger->l1_max); /* no more than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];
     *part = (struct tts_l1_entry){.id = slot->id,
@@ -442,7 +442,7 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
                                   .next = ledger->l1_head,
                                   .prev = TTS_LEDGER_NONE,
                                   .op = (uint16_t)note,
-                                  .device = device_in(slot->word),
+                                  .device = device_in_word(slot->word),
                                   .pool = (uint8_t)tts_ledger_pool(ledger, place)};
     if (part->next != TTS_LEDGER_NONE)
         ledger->l1[part->next].prev = idx;
@@ -491,8 +491,8 @@ const struct tts_l1_entry *tts_ledger_l1_next(const struct tts_ledger *ledger, u
 
 /* ---- the whole ---- */
 
-static bool is_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
-                          uint32_t before)
+static bool is_l1_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
+                             uint32_t before)
 {
     uint32_t place = tts_ledger_find(ledger, part->device, part->id);
     if (place == TTS_LEDGER_NONE || tts_ledger_l1(ledger, place) != part ||
@@ -506,13 +506,14 @@ bool tts_ledger_is_valid(const struct tts_ledger *ledger)
 {
     uint32_t cursor = 0, count = 0, parts = 0, listed = 0, before = TTS_LEDGER_NONE;
     for (uint32_t at; (at = tts_ledger_next(ledger, &cursor)) != TTS_LEDGER_NONE; count++) {
-        if (look(ledger, device_in(ledger->slots[at].word), ledger->slots[at].id) != at)
+        if (look_up_place(ledger, device_in_word(ledger->slots[at].word),
+                          ledger->slots[at].id) != at)
             return false;
         parts += (ledger->notes[at] & IN_L1) != 0;
     }
     for (cursor = ledger->l1_head; cursor != TTS_LEDGER_NONE;) {
         uint32_t at = cursor;
-        if (listed++ == parts || !is_part_valid(ledger, &ledger->l1[at], before))
+        if (listed++ == parts || !is_l1_part_valid(ledger, &ledger->l1[at], before))
             return false;
         cursor = ledger->l1[at].next;
         before = at;

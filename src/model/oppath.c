@@ -47,7 +47,7 @@ enum tts_status tts_oppath_new(const struct tts_alloc *alloc, struct tts_oppath 
     return TTS_OK;
 }
 
-static void free_nodes(struct tts_oppath *paths)
+static void free_path_nodes(struct tts_oppath *paths)
 {
     if (paths->table)
         paths->alloc->free(paths->alloc->ctx, paths->table,
@@ -59,7 +59,7 @@ void tts_oppath_free(struct tts_oppath *paths)
     if (!paths)
         return;
     const struct tts_alloc *alloc = paths->alloc;
-    free_nodes(paths);
+    free_path_nodes(paths);
     if (paths->threads)
         alloc->free(alloc->ctx, paths->threads,
                     paths->thread_capacity * sizeof *paths->threads);
@@ -68,7 +68,7 @@ void tts_oppath_free(struct tts_oppath *paths)
 
 /* ---- nodes ---- */
 
-static struct oppath_node *find_node(const struct tts_oppath *paths, const char *op)
+static struct oppath_node *find_path_node(const struct tts_oppath *paths, const char *op)
 {
     assert(paths->count < paths->width); /* or it would not end */
     uint64_t hash = (uint64_t)(uintptr_t)op * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,7 +78,7 @@ static struct oppath_node *find_node(const struct tts_oppath *paths, const char 
     return &paths->table[at];
 }
 
-static bool grow_nodes(struct tts_oppath *paths)
+static bool grow_path_nodes(struct tts_oppath *paths)
 {
     if (2 * (paths->count + 1) <= paths->width)
         return true;
@@ -92,12 +92,12 @@ static bool grow_nodes(struct tts_oppath *paths)
     paths->width = width;
     for (size_t i = 0; i < old.width; i++)
         if (old.table[i].op)
-            *find_node(paths, old.table[i].op) = old.table[i];
-    free_nodes(&old);
+            *find_path_node(paths, old.table[i].op) = old.table[i];
+    free_path_nodes(&old);
     return true;
 }
 
-static uint64_t join_hashes(uint64_t path, uint64_t op)
+static uint64_t join_op_hashes(uint64_t path, uint64_t op)
 {
     uint64_t hash = (path ^ op >> 31 ^ op << 33) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
@@ -109,16 +109,16 @@ static uint64_t enter_path(struct tts_oppath *paths, struct tts_fold *fold, uint
                            const struct tts_item_op *op)
 {
     const char *outer = tts_fold_op_text(fold, parent), *none = tts_fold_op_other();
-    uint64_t hash = join_hashes(parent, op->hash);
+    uint64_t hash = join_op_hashes(parent, op->hash);
     if (tts_fold_op_text(fold, hash) != none)
         return hash;
-    if (outer == none || !grow_nodes(paths))
+    if (outer == none || !grow_path_nodes(paths))
         return op->hash;
     tts_fold_name(fold, hash, op->name, op->name_len);
     const char *text = tts_fold_op_text(fold, hash);
     if (text == none)
         return op->hash;
-    struct oppath_node *node = find_node(paths, text);
+    struct oppath_node *node = find_path_node(paths, text);
     assert(!node->op);
     *node = (struct oppath_node){text, outer};
     paths->count++;
@@ -149,8 +149,8 @@ static struct oppath_thread *find_thread(struct tts_oppath *paths, uint32_t thre
     return &threads[paths->thread_count++];
 }
 
-static void begin_op(struct tts_oppath *paths, struct tts_fold *fold,
-                     const struct tts_item *item)
+static void begin_path_op(struct tts_oppath *paths, struct tts_fold *fold,
+                          const struct tts_item *item)
 {
     const struct tts_item_op *op = &item->op;
     struct oppath_thread *thread = find_thread(paths, item->thread);
@@ -173,7 +173,7 @@ static void begin_op(struct tts_oppath *paths, struct tts_fold *fold,
     frame->own = op->hash;
 }
 
-static void end_op(struct tts_oppath *paths, uint32_t number)
+static void end_path_op(struct tts_oppath *paths, uint32_t number)
 {
     struct oppath_thread *thread = find_thread(paths, number);
     if (thread && thread->depth > 0)
@@ -210,9 +210,9 @@ uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
                           const struct tts_item *item)
 {
     if (item->event.kind == TTS_EVENT_OP_BEGIN)
-        begin_op(paths, fold, item);
+        begin_path_op(paths, fold, item);
     else if (item->event.kind == TTS_EVENT_OP_END)
-        end_op(paths, item->thread);
+        end_path_op(paths, item->thread);
     else
         return tts_oppath_find(paths, item->op.hash);
     return item->op.hash;
@@ -235,7 +235,7 @@ size_t tts_oppath_text(const struct tts_oppath *paths, const char *op, char *out
     size_t at = size - 1;
     put_before(out, &at, op);
     while (paths->width > 0 && at > 0) {
-        const struct oppath_node *node = find_node(paths, op);
+        const struct oppath_node *node = find_path_node(paths, op);
         if (!node->op)
             break;
         put_before(out, &at, separator);

@@ -296,12 +296,12 @@ static void fill_most_used(struct tts_pool_usage *out, const struct tts_phase *p
     *out = result;
 }
 
-static int64_t max_of(int64_t a, int64_t b)
+static int64_t more_bytes(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static void fill_phase(struct tts_watch *watch, struct tts_phase *phase)
+static void fill_whole_usage(struct tts_watch *watch, struct tts_phase *phase)
 {
     struct tts_usage *whole = &phase->usage;
     fill_usage(whole, &watch->whole, watch->totals, watch->pair_totals);
@@ -312,16 +312,16 @@ static void fill_phase(struct tts_watch *watch, struct tts_phase *phase)
     whole->peak_total_bytes = 0; /* L1 of all devices together is on no core */
     for (size_t i = 0; i < phase->device_count; i++) {
         const struct tts_usage *usage = &phase->devices[i].usage;
-        whole->peak_cb_bytes = max_of(whole->peak_cb_bytes, usage->peak_cb_bytes);
-        whole->peak_dfb_bytes = max_of(whole->peak_dfb_bytes, usage->peak_dfb_bytes);
+        whole->peak_cb_bytes = more_bytes(whole->peak_cb_bytes, usage->peak_cb_bytes);
+        whole->peak_dfb_bytes = more_bytes(whole->peak_dfb_bytes, usage->peak_dfb_bytes);
         whole->peak_scratchpad_bytes =
-            max_of(whole->peak_scratchpad_bytes, usage->peak_scratchpad_bytes);
-        whole->peak_total_bytes = max_of(whole->peak_total_bytes, usage->peak_total_bytes);
+            more_bytes(whole->peak_scratchpad_bytes, usage->peak_scratchpad_bytes);
+        whole->peak_total_bytes = more_bytes(whole->peak_total_bytes, usage->peak_total_bytes);
     }
 }
 
 /* The peak of the fullest device; with its parts where that has them, if it is listed. */
-static void fill_phase_core(const struct tts_fold *fold, const struct tts_watch *watch,
+static void fill_whole_core(const struct tts_fold *fold, const struct tts_watch *watch,
                             struct tts_phase *phase, struct tts_core_part *parts)
 {
     struct tts_core_peak *core = &phase->usage.core;
@@ -355,7 +355,7 @@ void tts_watch_cut(struct tts_fold *fold, struct tts_watch *watch, struct tts_ph
         parts += devices[i].usage.core.part_count;
     }
     tts_watch_settle(watch, fold);
-    fill_phase(watch, out);
-    fill_phase_core(fold, watch, out, parts);
+    fill_whole_usage(watch, out);
+    fill_whole_core(fold, watch, out, parts);
     watch_begin(watch, fold);
 }

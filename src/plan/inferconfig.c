@@ -48,7 +48,7 @@ static const struct {
     {"mllama", "its cross attention is not modelled; 'llama' is nearest"},
 };
 
-static enum tts_status refuse_type(struct tts_inferconfig *config)
+static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
 {
     const char *type = config->model_type;
     struct tts_nearest nearest = {.word = type};
@@ -71,7 +71,8 @@ static enum tts_status refuse_type(struct tts_inferconfig *config)
                      type);
 }
 
-static enum tts_status find_type(struct tts_inferconfig *config, const struct model_type **out)
+static enum tts_status find_model_type(struct tts_inferconfig *config,
+                                       const struct model_type **out)
 {
     config->type_is_assumed = config->model_type[0] == '\0';
     if (config->type_is_assumed)
@@ -82,7 +83,7 @@ static enum tts_status find_type(struct tts_inferconfig *config, const struct mo
         *out = &types[i];
         return TTS_OK;
     }
-    return refuse_type(config);
+    return refuse_unknown_type(config);
 }
 
 /* --- config.json ------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ static void put_json_model(struct tts_inferconfig *config, const struct tts_hfco
 }
 
 /* A window counts only if use_sliding_window does not turn it off. */
-static void put_unused(struct tts_inferconfig *config, const struct tts_hfconfig *file)
+static void put_unused_keys(struct tts_inferconfig *config, const struct tts_hfconfig *file)
 {
     const struct tts_hf_value *window = &file->values[TTS_HF_WINDOW];
     const struct tts_hf_value *use = &file->values[TTS_HF_USE_WINDOW];
@@ -183,7 +184,7 @@ static enum tts_status load_json(struct tts_inferconfig *config,
     if (tts_hfconfig_parse(text->text, text->len, &file, &err) != TTS_OK)
         return tts_notes_fail_read(&config->train.notes, config->path, &err);
     snprintf(config->model_type, sizeof config->model_type, "%s", file.model_type);
-    enum tts_status status = find_type(config, &type);
+    enum tts_status status = find_model_type(config, &type);
     if (status != TTS_OK)
         return status;
     if (file.kind != TTS_HF_PLAIN)
@@ -195,7 +196,7 @@ static enum tts_status load_json(struct tts_inferconfig *config,
         return status;
     put_json_model(config, &file, type);
     put_json_origins(config, &file);
-    put_unused(config, &file);
+    put_unused_keys(config, &file);
     return TTS_OK;
 }
 
@@ -298,7 +299,7 @@ static enum tts_status load_yaml(struct tts_inferconfig *config,
 /* --- either form ------------------------------------------------------------------------- */
 
 /* The name counts if the text does not tell, so that the reader reports the error. */
-static bool is_json(const char *path, const struct tts_textfile *text)
+static bool is_json_config(const char *path, const struct tts_textfile *text)
 {
     size_t at = 0;
     while (at < text->len && memchr(" \t\r\n", text->text[at], 4))
@@ -306,8 +307,8 @@ static bool is_json(const char *path, const struct tts_textfile *text)
     return (at < text->len && text->text[at] == '{') || tts_ends_in(path, ".json");
 }
 
-static const char *origin_path(const struct tts_inferconfig *config,
-                               const struct tts_inference_origin *origin)
+static const char *config_origin_path(const struct tts_inferconfig *config,
+                                      const struct tts_inference_origin *origin)
 {
     return origin->path ? origin->path : config->path;
 }
@@ -324,12 +325,12 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
         return TTS_OK;
     }
     return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, origin_path(config, heads), heads->line,
+        &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
         "'%s' must divide the %s of %" PRIu64 ", and is %" PRIu64, heads->key,
         config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
 }
 
-static enum tts_status put_length(struct tts_inferconfig *config)
+static enum tts_status put_context_length(struct tts_inferconfig *config)
 {
     const struct tts_inference_origin *origin = &config->origins[TTS_INFERENCE_FIELD_LENGTH];
     if (config->has_length)
@@ -338,13 +339,13 @@ static enum tts_status put_length(struct tts_inferconfig *config)
     if (config->config.length > 0)
         return TTS_OK;
     return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, origin_path(config, origin), origin->line,
+        &config->train.notes, TTS_E_RANGE, config_origin_path(config, origin), origin->line,
         origin->line > 0 ? "'%s' is 0, give '--length N'" : "no '%s', give '--length N'",
         origin->key);
 }
 
 /* Names the value that is wrong, and its origin. */
-static enum tts_status check_config(struct tts_inferconfig *config)
+static enum tts_status check_inference_config(struct tts_inferconfig *config)
 {
     enum tts_inference_field field = TTS_INFERENCE_FIELD_NONE;
     struct tts_error err = {0};
@@ -354,7 +355,7 @@ static enum tts_status check_config(struct tts_inferconfig *config)
     if (origin->option)
         return tts_notes_fail(&config->train.notes, TTS_E_INVALID, NULL, 0, "'%s' %s",
                               origin->option, err.text);
-    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, origin_path(config, origin),
+    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, config_origin_path(config, origin),
                           origin->line, "'%s' %s",
                           origin->key ? origin->key : "the configuration", err.text);
 }
@@ -370,13 +371,14 @@ enum tts_status tts_inferconfig_load(struct tts_inferconfig *config)
     if (tts_textfile_read(config->path, TTS_HFCONFIG_MAX_BYTES, NULL, &text, &err) != TTS_OK)
         return err.sys_errno == ENOENT ? tts_configpath_fail_file(notes, config->path)
                                        : tts_notes_fail_read(notes, config->path, &err);
-    status = is_json(config->path, &text) ? load_json(config, &text) : load_yaml(config, &text);
+    status = is_json_config(config->path, &text) ? load_json(config, &text)
+                                                 : load_yaml(config, &text);
     tts_textfile_release(&text);
     if (status == TTS_OK)
         status = put_head_dim(config);
     if (status == TTS_OK)
-        status = put_length(config);
-    return status == TTS_OK ? check_config(config) : status;
+        status = put_context_length(config);
+    return status == TTS_OK ? check_inference_config(config) : status;
 }
 
 bool tts_inferconfig_has_window(const struct tts_inferconfig *config)
@@ -390,8 +392,8 @@ bool tts_inferconfig_has_window(const struct tts_inferconfig *config)
 static_assert(TTS_WEIGHT_BF16 < TTS_WEIGHT_BFP8 && TTS_WEIGHT_BFP8 < TTS_WEIGHT_BFP4,
               "a larger one is lighter");
 
-static void add_option(char options[TTS_INFERENCE_OPTIONS_MAX], const char *name,
-                       enum tts_weight_dtype dtype)
+static void add_remedy_option(char options[TTS_INFERENCE_OPTIONS_MAX], const char *name,
+                              enum tts_weight_dtype dtype)
 {
     size_t len = strlen(options);
     snprintf(options + len, TTS_INFERENCE_OPTIONS_MAX - len, "%s%s %s", len > 0 ? " " : "",
@@ -425,10 +427,10 @@ static void lighten_weights(bool has_part_weights, enum tts_weight_dtype to,
             continue;
         any = true;
         if (has_part_weights)
-            add_option(options, parts[i].name, to);
+            add_remedy_option(options, parts[i].name, to);
     }
     if (any && !has_part_weights)
-        add_option(options, "--weights", to);
+        add_remedy_option(options, "--weights", to);
 }
 
 struct remedies {
@@ -483,7 +485,7 @@ static enum tts_status find_prefill(struct remedies *remedies, uint64_t total_by
 }
 
 /* Moves the remedies that are enough before the others; the order is otherwise kept. */
-static void put_enough_first(struct remedies *remedies)
+static void put_enough_remedies_first(struct remedies *remedies)
 {
     struct tts_inference_lighter sorted[TTS_INFERENCE_LIGHTER_MAX];
     size_t count = 0;
@@ -514,13 +516,13 @@ tts_inferconfig_lighten(const struct tts_inferconfig *config, const struct tts_c
         struct tts_inference_config lighter = config->config;
         lighten_weights(config->has_part_weights, steps[i].weights, &lighter, options);
         if (lighten_dtype(&lighter.cache, steps[i].cache))
-            add_option(options, "--cache", steps[i].cache);
+            add_remedy_option(options, "--cache", steps[i].cache);
         if (strcmp(options, last) == 0)
             continue;
         status = offer_remedy(&remedies, &lighter, options, err);
         last = remedies.count > 0 ? out[remedies.count - 1].options : "";
     }
-    put_enough_first(&remedies);
+    put_enough_remedies_first(&remedies);
     *count = remedies.count;
     return status;
 }

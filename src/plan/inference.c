@@ -110,7 +110,7 @@ static uint64_t divide_rounding_up(uint64_t value, uint64_t by)
 }
 
 /* Products that pass 2^63 mark the list; the value then means nothing. */
-static uint64_t multiply(struct tensor_list *list, uint64_t a, uint64_t b)
+static uint64_t multiply_sizes(struct tensor_list *list, uint64_t a, uint64_t b)
 {
     uint64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > INT64_MAX) {
@@ -125,16 +125,16 @@ static void put_tensor(const struct filling *fill, uint64_t pages, uint64_t page
     struct tensor_list *list = fill->list;
     assert(list->count < TENSORS_MAX);
     assert(pages > 0 && page_bytes > 0);
-    multiply(list, pages, page_bytes);
+    multiply_sizes(list, pages, page_bytes);
     list->tensors[list->count++] = (struct tensor){fill->part, fill->stage, page_bytes, pages};
 }
 
 /* `count` matrices in one tensor, each padded to whole tiles. */
 static void put_tiles(const struct filling *fill, uint64_t count, uint64_t rows, uint64_t cols)
 {
-    uint64_t tiles =
-        multiply(fill->list, divide_rounding_up(rows, TILE), divide_rounding_up(cols, TILE));
-    put_tensor(fill, multiply(fill->list, count, tiles), tile_bytes[fill->dtype]);
+    uint64_t tiles = multiply_sizes(fill->list, divide_rounding_up(rows, TILE),
+                                    divide_rounding_up(cols, TILE));
+    put_tensor(fill, multiply_sizes(fill->list, count, tiles), tile_bytes[fill->dtype]);
 }
 
 static void put_matrix(const struct filling *fill, uint64_t rows, uint64_t cols)
@@ -160,8 +160,8 @@ static struct share share_of_chip(struct tensor_list *list,
                           .kv_heads = divide_rounding_up(model->kv_heads, chips),
                           .mlp_width = divide_rounding_up(model->mlp_width, chips),
                           .vocabulary = divide_rounding_up(model->vocabulary, chips)};
-    share.q_width = multiply(list, share.q_heads, model->head_dim);
-    share.kv_width = multiply(list, share.kv_heads, model->head_dim);
+    share.q_width = multiply_sizes(list, share.q_heads, model->head_dim);
+    share.kv_width = multiply_sizes(list, share.kv_heads, model->head_dim);
     return share;
 }
 
@@ -172,7 +172,7 @@ static void put_embedding(struct filling fill, const struct tts_inference_config
 {
     const struct tts_inference_model *model = &config->model;
     bool is_head = model->tied && !config->separate_head;
-    uint64_t row_bytes = multiply(fill.list, model->hidden, BF16_BYTES);
+    uint64_t row_bytes = multiply_sizes(fill.list, model->hidden, BF16_BYTES);
     fill.dtype = config->embedding;
     /* Rows are looked up, so the table has them as pages; where it is also the matrix of the
      * head, or has blocks with a common exponent, it is in tiles. */
@@ -239,7 +239,7 @@ static void put_norms(struct filling fill, const struct tts_inference_model *mod
 
 static uint64_t round_up_tokens(struct tensor_list *list, uint64_t value, uint64_t to)
 {
-    return multiply(list, divide_rounding_up(value, to), to);
+    return multiply_sizes(list, divide_rounding_up(value, to), to);
 }
 
 static void put_rope(struct filling fill, const struct tts_inference_config *config)
@@ -254,7 +254,7 @@ static void put_rope(struct filling fill, const struct tts_inference_config *con
 static void put_cache(struct filling fill, const struct tts_inference_config *config,
                       const struct share *share)
 {
-    uint64_t heads = multiply(fill.list, config->batch, share->kv_heads);
+    uint64_t heads = multiply_sizes(fill.list, config->batch, share->kv_heads);
     uint64_t tokens = round_up_tokens(fill.list, config->length, config->block);
     fill.dtype = config->cache;
     for (int i = 0; i < 2; i++)
@@ -267,7 +267,7 @@ static void put_attention_run(const struct filling *fill,
 {
     uint64_t head_dim = config->model.head_dim, q = share->q_heads, kv = share->kv_heads;
     /* together, by heads, rotated, attended, and with the heads side by side again */
-    put_matrix(fill, tokens, multiply(fill->list, q + 2 * kv, head_dim));
+    put_matrix(fill, tokens, multiply_sizes(fill->list, q + 2 * kv, head_dim));
     put_tiles(fill, q, tokens, head_dim);
     put_tiles(fill, kv, tokens, head_dim);
     put_tiles(fill, kv, tokens, head_dim);
@@ -287,7 +287,7 @@ static void put_mlp_run(const struct filling *fill, const struct tts_inference_c
         put_matrix(fill, tokens, share->mlp_width);
 }
 
-static uint64_t pages_from(const struct tensor_list *list, size_t first)
+static uint64_t sum_pages_from(const struct tensor_list *list, size_t first)
 {
     uint64_t pages = 0;
     for (size_t i = first; i < list->count; i++)
@@ -312,7 +312,7 @@ static void put_activation_tensors(struct filling fill,
     size_t first = fill.list->count;
     put_attention_run(&fill, config, tokens, share);
     put_mlp_run(&mlp_fill, config, tokens, share);
-    if (mlp.overflows || pages_from(&mlp, first) > pages_from(fill.list, first))
+    if (mlp.overflows || sum_pages_from(&mlp, first) > sum_pages_from(fill.list, first))
         *fill.list = mlp;
     put_matrix(&fill, config->batch, share->vocabulary); /* logits of each one's last token */
 }
@@ -719,8 +719,8 @@ static struct tts_inference_bound whole_prefill_bound(const struct tts_inference
     return bound;
 }
 
-static enum tts_status sum_parts(const struct tts_inference_config *config,
-                                 struct tts_inference *out, struct tts_error *err)
+static enum tts_status sum_part_bytes(const struct tts_inference_config *config,
+                                      struct tts_inference *out, struct tts_error *err)
 {
     struct tensor_list list;
     fill_tensors(&list, config);
@@ -754,7 +754,7 @@ enum tts_status tts_inference_plan(const struct tts_inference_config *config,
         return status;
     plan.part_bytes[TTS_INFERENCE_TRACE] = trace.banks * trace.bank_bytes;
     plan.capacity_bytes = dram.banks * dram.bank_bytes + trace.banks * trace.bank_bytes;
-    status = sum_parts(config, &plan, err);
+    status = sum_part_bytes(config, &plan, err);
     if (status == TTS_OK)
         status = place_on_chip(config, &opened, alloc, &plan, err);
     if (status != TTS_OK)

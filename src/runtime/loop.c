@@ -17,7 +17,7 @@ struct loop {
     struct tts_value *ids, *targets, *logits, *loss;
 };
 
-static void end_phase(struct loop *loop, const char *name)
+static void end_loop_phase(struct loop *loop, const char *name)
 {
     const struct tts_workload_watch *watch = loop->ag.rt.watch;
     if (watch && watch->phase && loop->ag.rt.status == TTS_OK)
@@ -25,7 +25,7 @@ static void end_phase(struct loop *loop, const char *name)
 }
 
 /* Since August the programs number the micro steps, if there are several. */
-static void end_pass(struct loop *loop, const char *name, uint64_t micro)
+static void end_loop_pass(struct loop *loop, const char *name, uint64_t micro)
 {
     char text[64];
     if (loop->iteration > 1)
@@ -34,7 +34,7 @@ static void end_pass(struct loop *loop, const char *name, uint64_t micro)
         snprintf(text, sizeof text, "%s_micro_%" PRIu64, name, micro);
         name = text;
     }
-    end_phase(loop, name);
+    end_loop_phase(loop, name);
 }
 
 /* --- one micro step --------------------------------------------------------------------- */
@@ -99,11 +99,11 @@ static void run_micro_step(struct loop *loop, uint64_t micro)
         tts_value_replace(ag, &loop->logits, NULL);
     else
         scale_loss(loop);
-    end_pass(loop, "FORWARD_PASS", micro);
+    end_loop_pass(loop, "FORWARD_PASS", micro);
     if (scales_late)
         scale_loss(loop);
     tts_autograd_backward(ag, loop->loss);
-    end_pass(loop, "BACKWARD_PASS", micro);
+    end_loop_pass(loop, "BACKWARD_PASS", micro);
     tts_autograd_reset(ag);
     if (!is_v1 && is_cpp) /* the block that declares the loss ends here */
         tts_value_replace(ag, &loop->loss, NULL);
@@ -129,12 +129,12 @@ static void run_iteration(struct loop *loop)
         tts_gradients_clip(&loop->model, ag);
     tts_optimizer_step(&loop->optimizer, ag);
     if (loop->iteration == 1) {
-        end_phase(loop, TTS_PHASE_FIRST_ITERATION);
+        end_loop_phase(loop, TTS_PHASE_FIRST_ITERATION);
         return;
     }
     char name[sizeof TTS_PHASE_LATER_ITERATION + TTS_LATER_DIGITS];
     snprintf(name, sizeof name, TTS_PHASE_LATER_ITERATION "%" PRIu64, loop->iteration);
-    end_phase(loop, name);
+    end_loop_phase(loop, name);
 }
 
 /* Buffers that are replaced move, and holes with them. From the moment that all lie where they
@@ -164,17 +164,17 @@ static void run_until_settled(struct loop *loop)
     }
 }
 
-static void run(struct loop *loop)
+static void run_loop(struct loop *loop)
 {
     struct tts_autograd *ag = &loop->ag;
     if (!tts_recipe_is_v1(loop->workload->recipe) && !tts_recipe_is_cpp(loop->workload->recipe))
-        end_phase(loop, "ENTRY");
+        end_loop_phase(loop, "ENTRY");
     if (loop->workload->recipe == TTS_RECIPE_V1)
         tts_model_make_mask(&loop->model, ag);
     tts_model_build(&loop->model, ag, loop->workload);
-    end_phase(loop, "MODEL_CREATION");
+    end_loop_phase(loop, "MODEL_CREATION");
     tts_optimizer_build(&loop->optimizer, ag, &loop->model);
-    end_phase(loop, "OPTIMIZER_CREATION");
+    end_loop_phase(loop, "OPTIMIZER_CREATION");
     run_until_settled(loop);
 }
 
@@ -193,7 +193,7 @@ enum tts_status tts_workload_run(const struct tts_workload *workload, struct tts
     loop.ag.rt.tensor_parallel = workload->tensor_parallel;
     loop.ag.rt.reduces_whole = tts_recipe_is_may(workload->recipe) &&
                                workload->tensor_parallel > 1 && workload->data_parallel > 1;
-    run(&loop);
+    run_loop(&loop);
     drop_variables(&loop);
     tts_autograd_reset(&loop.ag);
     tts_optimizer_release(&loop.optimizer, &loop.ag);

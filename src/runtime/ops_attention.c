@@ -143,7 +143,8 @@ struct tts_value *tts_op_rope(struct tts_autograd *ag, struct tts_value *x)
 /* --- attention of single operations ----------------------------------------------------- */
 
 /* k or v for every head: by rows, repeated, in tiles again. */
-static struct tts_tensor repeat(struct tts_runtime *rt, struct tts_tensor kv, uint64_t heads)
+static struct tts_tensor repeat_for_heads(struct tts_runtime *rt, struct tts_tensor kv,
+                                          uint64_t heads)
 {
     struct tts_shape s = kv.shape;
     struct tts_tensor like = {NULL, s, TTS_DTYPE_BF16, TTS_LAYOUT_ROW_MAJOR};
@@ -161,7 +162,7 @@ static struct tts_tensor group_matmul(struct tts_runtime *rt, struct tts_tensor 
     uint64_t heads = a.shape.d[1];
     if (kv.shape.d[1] == heads)
         return tts_kernel_2(rt, TTS_KERNEL_MATMUL, out, a, kv);
-    struct tts_tensor repeated = repeat(rt, kv, heads);
+    struct tts_tensor repeated = repeat_for_heads(rt, kv, heads);
     struct tts_tensor product = tts_kernel_2(rt, TTS_KERNEL_MATMUL, out, a, repeated);
     tts_tensor_drop(rt, &repeated);
     return product;

@@ -5,8 +5,8 @@
 #include <assert.h>
 
 /* A value of one kernel of one input, and its node. */
-static struct tts_value *unary(struct tts_autograd *ag, const struct tts_op *op,
-                               enum tts_kernel_kind kind, struct tts_value *x)
+static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_op *op,
+                                      enum tts_kernel_kind kind, struct tts_value *x)
 {
     tts_runtime_op_begin(&ag->rt, op->name);
     struct tts_value *out =
@@ -57,25 +57,25 @@ static void dropout_backward(struct tts_autograd *ag, struct tts_node *node)
 struct tts_value *tts_op_silu(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"silu", "silu_bw", silu_backward};
-    return unary(ag, &op, TTS_KERNEL_SILU, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_SILU, x);
 }
 
 struct tts_value *tts_op_gelu(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"gelu", "gelu_bw", gelu_backward};
-    return unary(ag, &op, TTS_KERNEL_GELU, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_GELU, x);
 }
 
 struct tts_value *tts_op_scale(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"scale", "scale_bw", scale_backward};
-    return unary(ag, &op, TTS_KERNEL_SCALE, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_SCALE, x);
 }
 
 struct tts_value *tts_op_dropout(struct tts_autograd *ag, struct tts_value *x, bool on)
 {
     static const struct tts_op op = {"dropout", "dropout_bw", dropout_backward};
-    return on ? unary(ag, &op, TTS_KERNEL_DROPOUT, x) : tts_value_share(x);
+    return on ? run_unary_op(ag, &op, TTS_KERNEL_DROPOUT, x) : tts_value_share(x);
 }
 
 /* --- sums and products ------------------------------------------------------------------ */
@@ -100,8 +100,8 @@ static void add_constant_backward(struct tts_autograd *ag, struct tts_node *node
     pass_gradient(ag, node->in[0], node->out[0]->gradient);
 }
 
-static struct tts_value *sum_of(struct tts_autograd *ag, struct tts_value *a,
-                                struct tts_value *b)
+static struct tts_value *add_values(struct tts_autograd *ag, struct tts_value *a,
+                                    struct tts_value *b)
 {
     return tts_value_new(
         ag, tts_kernel_2(&ag->rt, TTS_KERNEL_ADD, a->data.shape, a->data, b->data));
@@ -111,7 +111,7 @@ struct tts_value *tts_op_add(struct tts_autograd *ag, struct tts_value *a, struc
 {
     static const struct tts_op op = {"add", "add_bw", add_backward};
     tts_runtime_op_begin(&ag->rt, op.name);
-    struct tts_value *out = sum_of(ag, a, b);
+    struct tts_value *out = add_values(ag, a, b);
     struct tts_node node = {.op = &op, .in = {a, b}, .out = {out}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(&ag->rt);
@@ -123,7 +123,7 @@ struct tts_value *tts_op_add_constant(struct tts_autograd *ag, struct tts_value 
 {
     static const struct tts_op op = {"add", "add_bw", add_constant_backward};
     tts_runtime_op_begin(&ag->rt, op.name);
-    struct tts_value *out = sum_of(ag, a, b);
+    struct tts_value *out = add_values(ag, a, b);
     struct tts_node node = {.op = &op, .in = {a}, .out = {out}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(&ag->rt);
@@ -160,8 +160,8 @@ struct tts_value *tts_op_mul(struct tts_autograd *ag, struct tts_value *a, struc
 enum { LINEAR1, GATE, GATED };
 
 /* The gradient of a weight, adopted or added at once. */
-static void weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
-                            struct tts_tensor d_out, struct tts_tensor x)
+static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
+                                struct tts_tensor d_out, struct tts_tensor x)
 {
     tts_value_add_gradient(
         ag, weight, tts_kernel_2(&ag->rt, TTS_KERNEL_MATMUL, weight->data.shape, d_out, x));
@@ -176,7 +176,7 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     struct tts_tensor *saved = node->kept;
     struct tts_value *w2 = node->in[2];
     struct tts_shape wide = saved[LINEAR1].shape;
-    weight_gradient(ag, w2, *d_out, saved[GATED]);
+    add_weight_gradient(ag, w2, *d_out, saved[GATED]);
     tts_tensor_drop(rt, &saved[GATED]);
     struct tts_tensor d_product = tts_kernel_2(rt, TTS_KERNEL_MATMUL, wide, *d_out, w2->data);
     tts_tensor_drop(rt, d_out);
@@ -207,8 +207,8 @@ static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
     tts_kernel_in_place(rt, TTS_KERNEL_ADD, d_x, more);
     tts_tensor_drop(rt, &more);
     tts_value_add_gradient(ag, x, d_x);
-    weight_gradient(ag, w1, d_linear1, x->data);
-    weight_gradient(ag, w3, d_gate, x->data);
+    add_weight_gradient(ag, w1, d_linear1, x->data);
+    add_weight_gradient(ag, w3, d_gate, x->data);
     tts_tensor_drop(rt, &d_gate);
 }
 

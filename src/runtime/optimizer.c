@@ -17,8 +17,8 @@ static struct tts_tensor state_like(struct tts_autograd *ag, const struct tts_va
     return state;
 }
 
-static struct tts_tensor cast(struct tts_autograd *ag, struct tts_tensor from,
-                              enum tts_dtype dtype)
+static struct tts_tensor cast_tensor(struct tts_autograd *ag, struct tts_tensor from,
+                                     enum tts_dtype dtype)
 {
     struct tts_tensor like = {NULL, from.shape, dtype, TTS_LAYOUT_TILE};
     return tts_kernel_to(&ag->rt, TTS_KERNEL_TYPECAST, from, like);
@@ -30,7 +30,7 @@ static void build_adamw(const struct tts_optimizer_config *config, struct tts_au
     bool full = config->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION;
     enum tts_dtype dtype = full ? TTS_DTYPE_FP32 : TTS_DTYPE_BF16;
     if (full) {
-        state[MASTER] = cast(ag, parameter->data, dtype);
+        state[MASTER] = cast_tensor(ag, parameter->data, dtype);
         tts_tensor_mark(state[MASTER], TTS_PART_OPTIMIZER);
     }
     state[FIRST] = state_like(ag, parameter, dtype);
@@ -98,7 +98,8 @@ void tts_optimizer_release(struct tts_optimizer *optimizer, struct tts_autograd 
 /* --- a step ----------------------------------------------------------------------------- */
 
 /* a * factor + b * factor, where the factors make copies that live to the end. */
-static struct tts_tensor mix(struct tts_runtime *rt, struct tts_tensor a, struct tts_tensor b)
+static struct tts_tensor mix_moment(struct tts_runtime *rt, struct tts_tensor a,
+                                    struct tts_tensor b)
 {
     struct tts_tensor x = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, a);
     struct tts_tensor y = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, b);
@@ -108,8 +109,8 @@ static struct tts_tensor mix(struct tts_runtime *rt, struct tts_tensor a, struct
     return sum;
 }
 
-static struct tts_tensor mix_squares(struct tts_runtime *rt, struct tts_tensor a,
-                                     struct tts_tensor b)
+static struct tts_tensor mix_square_moment(struct tts_runtime *rt, struct tts_tensor a,
+                                           struct tts_tensor b)
 {
     struct tts_tensor x = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, a);
     struct tts_tensor square = tts_kernel_1(rt, TTS_KERNEL_SQUARE, a.shape, b);
@@ -122,7 +123,7 @@ static struct tts_tensor mix_squares(struct tts_runtime *rt, struct tts_tensor a
 }
 
 /* sqrt(of) + epsilon; what it is made of goes. */
-static struct tts_tensor divisor(struct tts_runtime *rt, struct tts_tensor of)
+static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor of)
 {
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, of.shape, of);
     struct tts_tensor sum = tts_kernel_1(rt, TTS_KERNEL_ADD, of.shape, root);
@@ -131,8 +132,8 @@ static struct tts_tensor divisor(struct tts_runtime *rt, struct tts_tensor of)
 }
 
 /* above / below, by the reciprocal. */
-static struct tts_tensor quotient(struct tts_runtime *rt, struct tts_tensor above,
-                                  struct tts_tensor below)
+static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tensor above,
+                                        struct tts_tensor below)
 {
     struct tts_tensor inverse = tts_kernel_1(rt, TTS_KERNEL_RECIPROCAL, below.shape, below);
     struct tts_tensor ratio =
@@ -178,7 +179,7 @@ static struct tts_tensor update_v1(struct tts_runtime *rt, struct tts_tensor fir
     struct tts_tensor above = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, first_hat);
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, shape, second_hat);
     struct tts_tensor below = tts_kernel_1(rt, TTS_KERNEL_ADD, shape, root);
-    struct tts_tensor update = quotient(rt, above, below);
+    struct tts_tensor update = adamw_quotient(rt, above, below);
     tts_tensor_drop(rt, &below);
     tts_tensor_drop(rt, &root);
     tts_tensor_drop(rt, &above);
@@ -215,10 +216,10 @@ static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                    tts_kernel_2(rt, TTS_KERNEL_MAXIMUM, shape, *largest, state[SECOND]));
     }
     struct tts_tensor hat = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, *largest);
-    struct tts_tensor below = divisor(rt, hat);
+    struct tts_tensor below = adamw_divisor(rt, hat);
     tts_tensor_drop(rt, &hat);
     struct tts_tensor above = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, first_hat);
-    struct tts_tensor update = quotient(rt, above, below);
+    struct tts_tensor update = adamw_quotient(rt, above, below);
     tts_tensor_drop(rt, &above);
     apply_update(rt, &parameter->data, update, &state[MASTER]);
     tts_tensor_drop(rt, &update);
@@ -234,8 +235,8 @@ static void step_composite(struct tts_runtime *rt, struct tts_value *parameter,
         tts_kernel_1(rt, TTS_KERNEL_SCALE, parameter->data.shape, parameter->data);
     apply_update(rt, &parameter->data, decay, &none);
     tts_tensor_drop(rt, &decay);
-    struct tts_tensor moments[2] = {mix(rt, state[FIRST], parameter->gradient)};
-    moments[1] = mix_squares(rt, state[SECOND], parameter->gradient);
+    struct tts_tensor moments[2] = {mix_moment(rt, state[FIRST], parameter->gradient)};
+    moments[1] = mix_square_moment(rt, state[SECOND], parameter->gradient);
     (is_head ? finish_head : finish_v1)(rt, parameter, state, moments);
 }
 
@@ -244,7 +245,7 @@ static void step_full_precision(struct tts_autograd *ag, struct tts_value *param
                                 struct tts_tensor *state)
 {
     tts_kernel_in_place(&ag->rt, TTS_KERNEL_ADAMW, state[MASTER], parameter->gradient);
-    struct tts_tensor weights = cast(ag, state[MASTER], TTS_DTYPE_BF16);
+    struct tts_tensor weights = cast_tensor(ag, state[MASTER], TTS_DTYPE_BF16);
     tts_tensor_mark(weights, TTS_PART_PARAMETERS);
     tts_tensor_replace(&ag->rt, &parameter->data, weights);
 }
