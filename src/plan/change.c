@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- trials: runs for nothing but the verdict --------------------------------------------- */
+/* --- trials: runs that only find out whether a workload fits
+ * ------------------------------- */
 
 struct trial_of {
     const struct tts_workload *workload;
@@ -24,19 +25,22 @@ struct trial_of {
 };
 
 struct trial {
-    uint64_t peak_bytes; /* UINT64_MAX: it cannot be run */
+    uint64_t peak_bytes; /* UINT64_MAX: the workload cannot be run */
     uint64_t kept_bytes;
-    uint64_t peak_bank_bytes; /* that every bank has to give; UINT64_MAX as above */
-    bool has_room;            /* it would fit if memory were never in pieces */
-    bool fits;                /* every buffer has a place, and the device has the chips */
+    uint64_t peak_bank_bytes; /* bytes that every bank has to provide. UINT64_MAX: the workload
+                                 cannot be run */
+    bool has_room;            /* the workload would fit if memory were never fragmented */
+    bool fits;                /* every buffer has a place, and the device has enough chips */
 };
 
-/* The second micro step is the first that has gradients before it; those behind it ask for the
- * same, so that a few show whether there is room. Where holes are wanders on, so that only a
- * whole run shows that all find a place: unless it has more steps than this, blocks counted. */
+/* The second micro step is the first that starts with gradients. Later micro steps request the
+ * same buffers, so a few steps show whether there is room. Free ranges move from step to step,
+ * so only a full run shows that every buffer finds a place. Runs with more than WHOLE_STEPS_MAX
+ * steps (micro steps x blocks) are not run in full. */
 enum { SHORT_STEPS = 3, WHOLE_STEPS_MAX = 1 << 14 };
 
-/* In TTS_MODE_PLACE it ends at the first refusal. */
+/* Runs `micro_steps` micro steps on a new device. In TTS_MODE_PLACE the run ends at the first
+ * refusal. */
 static enum tts_status run_trial_steps(const struct trial_of *of, enum tts_mode mode,
                                        uint64_t micro_steps, struct trial *out,
                                        struct tts_error *err)
@@ -64,7 +68,7 @@ static bool can_run_all_steps(const struct tts_workload *workload)
            workload->accumulate <= WHOLE_STEPS_MAX / workload->model.blocks;
 }
 
-/* In overcommit mode a few steps say whether there is room, and only then all are run. */
+/* In overcommit mode, runs a few micro steps first, and all of them only if there is room. */
 static enum tts_status run_few_then_all(const struct trial_of *of, enum tts_mode mode,
                                         uint64_t bank_bytes, struct trial *out,
                                         struct tts_error *err)
@@ -79,11 +83,12 @@ static enum tts_status run_few_then_all(const struct trial_of *of, enum tts_mode
     return status;
 }
 
-/* Runs a trial. TTS_MODE_OVERCOMMIT tells all; a workload whose first micro steps show that
- * there is no room is not run with all of them. TTS_MODE_PLACE is quicker: if the workload does
- * not fit, nothing else is known. TTS_MODE_NO_DISPATCH is quicker still: only has_room is
- * known. A workload that cannot be run (as tts_workload_check() says) does not fit.
- * TTS_E_NOT_FOUND: the chip has no DRAM that is known. TTS_E_NOMEM. */
+/* Runs a trial. TTS_MODE_OVERCOMMIT fills all of *out; if the first micro steps show that there
+ * is no room, the rest is not run. TTS_MODE_PLACE is faster, but if the workload does not fit,
+ * only `fits` is valid. TTS_MODE_NO_DISPATCH is the fastest and sets only `has_room`. A
+ * workload that tts_workload_check() refuses does not fit.
+ *
+ * TTS_E_NOT_FOUND: the DRAM of the chip is unknown. TTS_E_NOMEM: out of memory. */
 static enum tts_status run_trial(const struct trial_of *of, enum tts_mode mode,
                                  struct trial *out, struct tts_error *err)
 {
@@ -107,27 +112,30 @@ static enum tts_status run_trial(const struct trial_of *of, enum tts_mode mode,
     return TTS_OK;
 }
 
-/* --- ladders: rows of workloads, each larger than the one before ------------------------- */
+/* --- ladders: rows of workloads in ascending size
+ * ------------------------------------------ */
 
-/* Makes rung `idx` of the base. */
+/* Changes a copy of the base workload into rung `idx`. */
 typedef void (*ladder_step_fn)(const void *ctx, uint64_t idx, struct tts_workload *workload);
 
 struct ladder {
-    /* Given before. */
+    /* Set by the caller. */
     struct tts_workload base;
     const struct tts_chip *chip;
     const struct tts_alloc *alloc;
     ladder_step_fn step;
     const void *ctx;
-    uint64_t count; /* rungs */
-    uint64_t tries; /* how many below the first that is too large are tried one by one */
-    bool is_far;    /* its end is: search by doubles from the bottom, not by halves */
-    /* Found: the one below this is the highest known to fit; 0: none is. */
+    uint64_t count; /* number of rungs */
+    uint64_t
+        tries;   /* number of rungs below the first oversized rung that are tried one by one */
+    bool is_far; /* the answer is probably near the bottom: double from there instead of halving
+                  */
+    /* Results. fits - 1 is the highest rung that is known to fit. 0: no rung fits. */
     uint64_t fits;
-    struct trial last; /* of that one */
+    struct trial last; /* trial of the rung fits - 1 */
 };
 
-/* A step: sequences of one tile more each. */
+/* Sets the sequence of rung `idx`: idx + 1 tiles. */
 static void set_sequence_rung(const void *ctx, uint64_t idx, struct tts_workload *workload)
 {
     (void)ctx;
@@ -149,12 +157,12 @@ static enum tts_status run_rung(const struct ladder *l, uint64_t idx, enum tts_m
     return run_trial(&of, mode, out, err);
 }
 
-/* Rungs [0, good) are known to be good, those from `bad` on to be not. */
+/* Rungs [0, good) are good. Rungs from `bad` on are not. */
 struct border {
     uint64_t good, bad;
 };
 
-/* Is rung `idx` good? *border follows. */
+/* Judges rung `idx` and moves one end of *border. */
 typedef enum tts_status (*judge_fn)(struct ladder *l, uint64_t idx, struct border *border,
                                     struct tts_error *err);
 
@@ -193,7 +201,7 @@ static enum tts_status halve_ladder(struct ladder *l, judge_fn judge, struct bor
     return status;
 }
 
-/* 0, 1, 3, 7: each is one below the double of what is good. */
+/* Tries rungs 0, 1, 3, 7 and so on: twice the number of good rungs, minus one. */
 static enum tts_status climb_ladder(struct ladder *l, judge_fn judge, struct border *border,
                                     struct tts_error *err)
 {
@@ -204,10 +212,11 @@ static enum tts_status climb_ladder(struct ladder *l, judge_fn judge, struct bor
     return status;
 }
 
-/* Finds the highest rung that fits. What a bank has to give grows from rung to rung, so the
- * highest that has room is found by halves. Where it finds no place, because memory is in
- * pieces, those below are tried one by one, and behind `tries` of them by halves: then a higher
- * one may fit. Errors of run_trial(). */
+/* Finds the highest rung that fits. The bytes that a bank has to provide grow from rung to
+ * rung, so a binary search finds the highest rung that has room. If that rung does not fit
+ * because memory is fragmented, the `tries` rungs below are tried one by one. After them a
+ * binary search continues, which can miss a higher rung that fits. Returns the errors of
+ * run_trial(). */
 static enum tts_status search_ladder(struct ladder *l, struct tts_error *err)
 {
     struct border room = {0, l->count}, fit;
@@ -225,7 +234,7 @@ static enum tts_status search_ladder(struct ladder *l, struct tts_error *err)
 
 /* --- choices ---------------------------------------------------------------------------- */
 
-enum { ROOT_MAX = 1024 }; /* of the largest batch whose divisors are all looked for */
+enum { ROOT_MAX = 1024 }; /* square root of the largest batch whose divisors are all found */
 
 void tts_batches_init(struct tts_batches *batches, const struct tts_workload *workload)
 {
@@ -245,7 +254,7 @@ void tts_batches_init(struct tts_batches *batches, const struct tts_workload *wo
     assert(count <= TTS_BATCHES_MAX);
 }
 
-/* Each gives up one thing more than the one before. */
+/* Each optimizer in `out` gives up one more feature than the optimizer before. */
 size_t tts_optimizer_lighter(struct tts_optimizer_config from,
                              struct tts_optimizer_config out[TTS_LIGHTER_MAX])
 {
@@ -394,18 +403,19 @@ const char *tts_fit_change_name(enum tts_fit_change_kind kind)
 
 enum { CHANGE_TRIES = 8, LEAST_PERCENT = 1 };
 
-/* A search: the run that does not fit, and what was found so far. */
+/* A search: the run that does not fit, and the changes found so far. */
 struct search {
     const struct tts_fit *fit;
     const struct tts_alloc *alloc;
     struct tts_fit_change found[TTS_FIT_CHANGES];
     size_t count;
-    /* Parameters and the optimizer's state alone are too much: most likely nothing helps that
-     * lowers activations. Then ladders are tried from the bottom, to know soon. */
+    /* Parameters and optimizer state alone do not fit, so changes that lower only activations
+     * most likely do not help. Ladders are then climbed from the bottom, which finds this out
+     * soon. */
     bool is_hopeless;
 };
 
-/* One that may be offered. */
+/* A change that may be offered, and its trial. */
 struct candidate {
     struct tts_workload workload;
     struct trial trial;
@@ -447,8 +457,7 @@ static enum tts_status try_candidate(const struct search *s, struct candidate *c
     return run_trial(&of, TTS_MODE_OVERCOMMIT, &candidate->trial, err);
 }
 
-/* --- best of a ladder
- * ---------------------------------------------------------------------------- */
+/* --- best rung of a ladder -------------------------------------------------------------- */
 
 static struct ladder ladder_of(const struct search *s, const struct tts_workload *base,
                                ladder_step_fn step, const void *ctx)
@@ -462,7 +471,7 @@ static struct ladder ladder_of(const struct search *s, const struct tts_workload
                            .is_far = s->is_hopeless};
 }
 
-/* The best of a ladder, or its lowest rung when none fits. */
+/* Finds the best rung of a ladder, or the lowest rung if no rung fits. */
 static enum tts_status find_best_rung(struct ladder *ladder, struct candidate *out,
                                       struct tts_error *err)
 {
@@ -493,9 +502,9 @@ static enum tts_status offer_best_rung(struct search *s, enum tts_fit_change_kin
 /* --- a smaller batch, more micro steps -------------------------------------------------- */
 
 struct batch_rungs {
-    uint64_t batch, accumulate; /* as they are */
+    uint64_t batch, accumulate; /* values of the workload before the change */
     struct tts_batches batches;
-    size_t lowest; /* that has no more micro steps than there can be */
+    size_t lowest; /* index of the smallest batch whose number of micro steps is allowed */
 };
 
 static void set_divisor_rung(const void *ctx, uint64_t idx, struct tts_workload *workload)
@@ -504,10 +513,10 @@ static void set_divisor_rung(const void *ctx, uint64_t idx, struct tts_workload 
     workload->batch = rungs->batches.batch[rungs->lowest + idx];
     if (__builtin_mul_overflow(rungs->accumulate, rungs->batch / workload->batch,
                                &workload->accumulate))
-        workload->accumulate = 0; /* refused */
+        workload->accumulate = 0; /* tts_workload_check() refuses 0 */
 }
 
-/* The batches below the one of `base`. */
+/* Returns the ladder of the batches below the batch of `base`. */
 static struct ladder batch_ladder(const struct search *s, struct batch_rungs *rungs,
                                   const struct tts_workload *base)
 {
@@ -554,8 +563,9 @@ static enum tts_status find_shorter_sequence(struct search *s, struct tts_error 
     return offer_best_rung(s, TTS_FIT_CHANGE_SEQUENCE, &ladder, err);
 }
 
-/* The first that fits, in the order of what is lost; else the last, with the least state. Less
- * state is not always less: zeroed gradients may stay instead. */
+/* Finds the first lighter optimizer that fits, else offers the last one, which has the least
+ * state. Less state does not always mean less memory: gradients set to zero may stay
+ * instead. */
 static enum tts_status find_lighter_optimizer(struct search *s, struct tts_error *err)
 {
     struct tts_optimizer_config lighter[TTS_LIGHTER_MAX];
@@ -575,7 +585,7 @@ static enum tts_status find_lighter_optimizer(struct search *s, struct tts_error
 /* --- more chips ------------------------------------------------------------------------- */
 
 /* Sets the next larger number of chips that divides the chips of the device and that the model
- * can be divided by. Returns false if there is none. */
+ * can be divided by. Returns false if there is no such number. */
 static bool next_chip_count(const struct tts_fit *fit, struct tts_workload *workload)
 {
     uint64_t chips = fit->chip->fact[TTS_FACT_CHIPS].value / workload->data_parallel;
@@ -589,8 +599,8 @@ static bool next_chip_count(const struct tts_fit *fit, struct tts_workload *work
     return false;
 }
 
-/* Tries more chips than the run has; if the device has too few for the run, as many as it has.
- */
+/* Tries more chips than the run has. If the device has too few chips for the run, tries the
+ * numbers of chips that the device has. */
 static enum tts_status find_more_chips(struct search *s, struct tts_error *err)
 {
     struct candidate best, next = {.workload = s->fit->workload};
@@ -612,13 +622,13 @@ static enum tts_status find_more_chips(struct search *s, struct tts_error *err)
 /* --- a larger device -------------------------------------------------------------------- */
 
 struct device {
-    const char *name; /* NULL: there is none */
+    const char *name; /* NULL: no device */
     struct tts_chip chip;
-    uint64_t bytes; /* of DRAM */
+    uint64_t bytes; /* size of the DRAM */
 };
 
-/* Finds the preset with the least DRAM above that of *device; of one chip, or, for a run on
- * several, with as many. */
+/* Finds the preset with the least DRAM that is larger than the DRAM of *device. The preset has
+ * one chip, or for a run on several chips at least as many as the run. */
 static bool next_larger_device(struct device *device, uint64_t chips)
 {
     struct device next = {.name = NULL}, other;
@@ -646,7 +656,7 @@ static enum tts_status find_larger_device(struct search *s, struct tts_error *er
     bool has_chips = tts_fit_has_chips(&fit->workload, fit->chip);
     struct device device = {.bytes = has_chips ? fit->capacity_bytes : 0};
     struct tts_pool_layout plain;
-    /* If facts of the card were set, the same preset does not help. */
+    /* If facts of the card were changed, its own preset is no answer. */
     if (has_chips && tts_chip_preset(fit->chip->name, &device.chip, NULL) == TTS_OK &&
         tts_fit_dram(&device.chip, &plain, NULL) == TTS_OK &&
         plain.bank_bytes * plain.banks > device.bytes)
@@ -655,7 +665,7 @@ static enum tts_status find_larger_device(struct search *s, struct tts_error *er
                              {.peak_bytes = fit->peak_bytes, .kept_bytes = fit->kept_bytes}};
     while (!same.trial.fits && next_larger_device(&device, tts_fit_chips(&fit->workload))) {
         if (fit->peak_bytes > device.bytes)
-            continue; /* no need to run it */
+            continue; /* too small: no need to run the workload */
         struct trial_of of = {&fit->workload, &device.chip, s->alloc};
         enum tts_status status = run_trial(&of, TTS_MODE_OVERCOMMIT, &same.trial, err);
         if (status != TTS_OK)
@@ -668,8 +678,9 @@ static enum tts_status find_larger_device(struct search *s, struct tts_error *er
 
 /* --- several at once -------------------------------------------------------------------- */
 
-/* The largest batch with which out->workload fits, if there is one: out->trial says. Its own
- * is tried apart, since gradients may not have to live through a forward pass with it. */
+/* Finds the largest batch with which out->workload fits. out->trial.fits says whether there is
+ * one. If `own`, tries the batch of out->workload first, separately: with that batch gradients
+ * may not have to survive a forward pass. */
 static enum tts_status try_batches(const struct search *s, bool own, struct candidate *out,
                                    struct tts_error *err)
 {
@@ -685,7 +696,7 @@ static enum tts_status try_batches(const struct search *s, bool own, struct cand
     return find_best_rung(&ladder, out, err);
 }
 
-/* The first optimizer with which it fits, in the order of what is lost. */
+/* Finds the first lighter optimizer with which the workload fits. */
 static enum tts_status try_optimizers(const struct search *s, const struct tts_workload *base,
                                       bool own, struct candidate *best, struct tts_error *err)
 {
@@ -708,7 +719,7 @@ static bool has_fitting_change(const struct search *s, enum tts_fit_change_kind 
     return false;
 }
 
-/* Returns whether a change was found that fits and leaves the sequence as it is. */
+/* Returns whether a change was found that fits and keeps the sequence. */
 static bool fits_with_sequence(const struct search *s)
 {
     static const enum tts_fit_change_kind kinds[] = {
@@ -720,7 +731,7 @@ static bool fits_with_sequence(const struct search *s)
     return false;
 }
 
-/* Recompute with a smaller batch, where neither does alone. */
+/* Tries recompute with a smaller batch, if neither of the two is enough alone. */
 static enum tts_status find_batch_and_recompute(struct search *s, struct tts_error *err)
 {
     struct candidate both = {.workload = s->fit->workload};
@@ -735,7 +746,7 @@ static enum tts_status find_batch_and_recompute(struct search *s, struct tts_err
     return status;
 }
 
-/* All chips of the device and recompute, with a smaller batch if it must be. */
+/* Tries all chips of the device with recompute, and with a smaller batch if necessary. */
 static enum tts_status find_chips_and_recompute(struct search *s, struct tts_error *err)
 {
     const struct tts_fit *fit = s->fit;
@@ -756,7 +767,8 @@ static enum tts_status find_chips_and_recompute(struct search *s, struct tts_err
     return status;
 }
 
-/* With a lighter optimizer too, where nothing that leaves the context alone does. */
+/* Tries a lighter optimizer with recompute and a smaller batch, if no change that keeps the
+ * sequence fits. */
 static enum tts_status find_with_optimizer(struct search *s, struct tts_error *err)
 {
     struct candidate best = {.workload = s->fit->workload};
@@ -771,7 +783,7 @@ static enum tts_status find_with_optimizer(struct search *s, struct tts_error *e
     return status;
 }
 
-/* Moves the changes that fit to the front; the order of cost stays within both groups. */
+/* Moves the changes that fit to the front. Both groups keep the order of cost. */
 static void put_fitting_first(const struct search *s, struct tts_fit_change *out)
 {
     size_t at = 0;
@@ -808,7 +820,7 @@ enum tts_status tts_fit_change_find(const struct tts_fit *fit, const struct tts_
 
 /* --- the largest batch or sequence ------------------------------------------------------ */
 
-/* 256 tries of a run that stops where it fails stay well below a second. */
+/* 256 trials that stop at the first refusal take well below a second. */
 enum { LARGEST_TRIES = 256 };
 
 static void set_batch_rung(const void *ctx, uint64_t idx, struct tts_workload *workload)

@@ -9,7 +9,7 @@
 enum {
     SHOWN = 6,
     NAME_BYTES = 256,
-    ENTRIES_MAX = 4096, /* of a folder that are looked at */
+    ENTRIES_MAX = 4096, /* entries of a folder that are read */
     LIST_BYTES = SHOWN * (NAME_BYTES + 4) + TTS_CONFIG_PATH_MAX + 64,
 };
 
@@ -21,7 +21,7 @@ bool tts_ends_in(const char *text, const char *end)
 
 /* ---- the files of a folder ---- */
 
-/* The first names of a folder in the order of the alphabet. */
+/* The alphabetically first names of a folder. */
 struct names {
     char name[SHOWN][NAME_BYTES];
     size_t kept, count;
@@ -65,7 +65,8 @@ static const char *list_config_files(const char *folder, const char *but, char o
         return out;
     size_t len = (size_t)snprintf(out, LIST_BYTES, "; in '%s' there %s ", shown,
                                   names.count == 1 ? "is" : "are");
-    if (len >= LIST_BYTES / 2) { /* a folder with so long a path leaves no room for names */
+    if (len >=
+        LIST_BYTES / 2) { /* the path of the folder is so long that no room is left for names */
         out[0] = '\0';
         return out;
     }

@@ -9,22 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tracker that is told the sizes of what is freed counts right with any number of buffers;
- * of more than these at once it does not know which operation made them. */
+/* Limits of the tracker. The tracker learns the size of each freed buffer, so its counts are
+ * right for any number of buffers. If more than LIVE_MAX buffers live at once, it does not know
+ * which operations made the others. */
 enum { LIVE_MAX = 1 << 16, DEVICES_MAX = 2, OPS_MAX = 256 };
 
-/* A result and what only its end needs. */
+/* A result, and the data needed to free it. */
 struct owned {
     struct tts_fit fit;
     const struct tts_alloc *alloc;
     size_t part_capacity;
 };
 
-/* What exists while the workload runs. */
+/* The objects that exist while the workload runs. */
 struct session {
     struct tts_device *device;
     struct tts_tracker *tracker;
-    struct tts_recorder *recorder; /* NULL: none is asked for */
+    struct tts_recorder *recorder; /* NULL: no recording was asked for */
     struct tts_fit_follow follow;
 };
 
@@ -51,7 +52,7 @@ static enum tts_status open_session(struct session *s, const struct tts_fit_conf
     return status;
 }
 
-/* The first of what went wrong is what is told; a recording is finished in any case. */
+/* Frees the session. Finishes the recording even after a failure. Returns the first error. */
 static enum tts_status close_session(struct session *s, enum tts_status status,
                                      struct tts_error *err)
 {
@@ -68,7 +69,7 @@ static enum tts_status close_session(struct session *s, enum tts_status status,
 
 /* --- what the peak is made of ----------------------------------------------------------- */
 
-/* All that lives at the peak: first one entry for each buffer, then for each group. */
+/* The buffers that live at the peak: at first one entry per buffer, later one per group. */
 struct heap_of_parts {
     const struct tts_alloc *alloc;
     struct tts_fit_part *parts;
@@ -112,7 +113,7 @@ static int by_part_bytes(const void *left, const void *right)
     return by_part_group(left, right);
 }
 
-/* One entry for each group, in their order. */
+/* Joins the entries of each group and sorts the groups by size. */
 static void join_part_groups(struct heap_of_parts *heap)
 {
     size_t groups = 0;
@@ -157,7 +158,7 @@ static enum tts_status find_peak_parts(struct owned *owned, struct tts_error *er
     struct tts_fit_peak *peak = &owned->fit.peak;
     uint64_t bytes = 0;
     enum tts_status status = collect_parts(&owned->fit, &heap, err);
-    peak->parts = heap.parts; /* freed with the result, after a failure too */
+    peak->parts = heap.parts; /* freed with the result, also after a failure */
     owned->part_capacity = heap.capacity;
     if (status != TTS_OK)
         return status;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what is passed on ------------------------------------------------------------------ */
+/* --- events for the tracker ------------------------------------------------------------- */
 
 static void keep_post_failure(struct tts_fit_follow *f, enum tts_status status,
                               const struct tts_error *why)
@@ -23,7 +23,8 @@ static void post_event(struct tts_fit_follow *f, const struct tts_event *event)
     keep_post_failure(f, tts_tracker_post(f->tracker, event, &why), &why);
 }
 
-/* As a tracker that is attached to a device has it; but a device has one observer only. */
+/* Posts the event that an attached tracker would fold. The tracker cannot be attached: a device
+ * has only one observer, and that is the follower. */
 static void post_buffer(struct tts_fit_follow *f, const struct tts_device_event *told)
 {
     const struct tts_buffer *buffer = told->buffer;
@@ -45,9 +46,9 @@ static void post_buffer(struct tts_fit_follow *f, const struct tts_device_event 
     post_event(f, &event);
 }
 
-/* --- what is counted -------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------- */
 
-/* A device may be asked how full it is while it tells of an event: that changes nothing. */
+/* Stores the free bytes of the DRAM. Queries are allowed while the device reports an event. */
 static void note_dram_room(struct tts_fit_follow *f)
 {
     struct tts_pool_stats stats;
@@ -93,7 +94,7 @@ static void count_buffer(struct tts_fit_follow *f, const struct tts_device_event
     f->allocations += is_alloc;
     assert(!is_alloc || f->allocations == told->buffer->id);
     if (told->buffer->block_bytes == 0)
-        return; /* it takes nothing */
+        return; /* the buffer takes no memory */
     if (is_alloc) {
         assert(bytes <= UINT64_MAX - f->live_bytes);
         f->live_bytes += bytes;
@@ -112,13 +113,14 @@ static void on_device_event(void *ctx, const struct tts_device_event *told)
     if (told->kind == TTS_DEVICE_ALLOC || told->kind == TTS_DEVICE_FREE) {
         count_buffer(f, told);
     } else if (told->kind == TTS_DEVICE_FAILURE) {
-        /* Not passed on: the buffer is told of next, as one without a place. Who replays a
-         * recording of both would have it refused twice. */
+        /* The failure itself is not posted. The device reports the buffer next, as a buffer
+         * without a place. A recording with both would make a replay refuse the buffer
+         * twice. */
         note_placement_failure(f, told->failure);
     }
 }
 
-/* --- what the workload says ------------------------------------------------------------- */
+/* --- callbacks of the workload ---------------------------------------------------------- */
 
 static void on_op_begin(void *ctx, const char *op, int32_t layer)
 {
@@ -190,7 +192,7 @@ static void on_workload_settled(void *ctx)
     f->is_settled = true;
 }
 
-/* --- from begin to end ------------------------------------------------------------------ */
+/* --- begin and end ---------------------------------------------------------------------- */
 
 void tts_fit_follow_begin(struct tts_fit_follow *f, struct tts_device *device)
 {

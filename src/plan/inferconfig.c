@@ -18,13 +18,13 @@
 
 enum biases { BIASES_NONE, BIASES_BY_KEY /* q, k, v and output */, BIASES_QKV };
 
-/* What the keys do not say. */
+/* The properties of a model type that config.json does not contain. */
 static const struct model_type {
     const char *name;
     enum biases biases;
-    bool is_tied; /* where the key is absent */
+    bool is_tied; /* value of tie_word_embeddings if the key is absent */
     bool has_head_norms;
-    /* A key that is absent stands for a number, not for what follows from the others. */
+    /* An absent key means a fixed number and cannot be derived from other keys. */
     bool needs_kv_heads, needs_head_dim;
 } types[] = {
     {"llama", BIASES_BY_KEY, false, false, false, false},
@@ -58,7 +58,8 @@ static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
                              type, refusals[i].nearest);
     for (size_t i = 0; i < TYPES; i++)
         tts_nearest_offer(&nearest, types[i].name);
-    for (size_t i = 0; i < TYPES; i++) /* a descendant has the name and more */
+    for (size_t i = 0; i < TYPES;
+         i++) /* derived types have a longer name with the same start */
         if (strncmp(type, types[i].name, strlen(types[i].name)) == 0)
             nearest.best = types[i].name;
     if (nearest.best)
@@ -233,7 +234,7 @@ static void put_yaml_model(struct tts_inferconfig *config)
     const struct tts_model_config *model = &config->train.workload.model;
     struct tts_model_config of_mlp = *model;
     bool is_gpt2 = model->family == TTS_FAMILY_GPT2;
-    if (of_mlp.width >= UINT64_C(1) << 60) /* passes 2^63 bytes whatever the rule says */
+    if (of_mlp.width >= UINT64_C(1) << 60) /* more than 2^63 bytes under every rule */
         of_mlp.width = 1;
     config->config.model = (struct tts_inference_model){
         .layers = model->blocks,
@@ -252,7 +253,7 @@ static void put_yaml_model(struct tts_inferconfig *config)
     };
 }
 
-/* What training has of the same name, and an option did not give. */
+/* Adds a note if the training file sets a batch or a mesh that the plan does not use. */
 static void note_training(struct tts_inferconfig *config)
 {
     const struct tts_trainfile *file = &config->train.file;
@@ -298,7 +299,8 @@ static enum tts_status load_yaml(struct tts_inferconfig *config,
 
 /* --- either form ------------------------------------------------------------------------- */
 
-/* The name counts if the text does not tell, so that the reader reports the error. */
+/* Decides by the file name if the text does not tell, so that the right reader reports the
+ * error. */
 static bool is_json_config(const char *path, const struct tts_textfile *text)
 {
     size_t at = 0;
@@ -313,7 +315,8 @@ static const char *config_origin_path(const struct tts_inferconfig *config,
     return origin->path ? origin->path : config->path;
 }
 
-/* Sets the width of a head to the model's width over its heads, if the file does not say it. */
+/* Sets the width of a head to the model's width divided by the number of heads, if the file
+ * does not give it. */
 static enum tts_status put_head_dim(struct tts_inferconfig *config)
 {
     struct tts_inference_model *model = &config->config.model;
@@ -388,7 +391,7 @@ bool tts_inferconfig_has_window(const struct tts_inferconfig *config)
 
 /* --- remedies ---------------------------------------------------------------------------- */
 
-/* The names are in the order of their weight. */
+/* The enumerators are in the order of their size. */
 static_assert(TTS_WEIGHT_BF16 < TTS_WEIGHT_BFP8 && TTS_WEIGHT_BFP8 < TTS_WEIGHT_BFP4,
               "a larger one is lighter");
 
@@ -408,7 +411,8 @@ static bool lighten_dtype(enum tts_weight_dtype *dtype, enum tts_weight_dtype to
     return is_lighter;
 }
 
-/* An option of one part goes before '--weights', so that each needs its own then. */
+/* An option for one part overrides '--weights', so the remedy names the option of each part if
+ * the caller gave one of them. */
 static void lighten_weights(bool has_part_weights, enum tts_weight_dtype to,
                             struct tts_inference_config *config, char *options)
 {
@@ -457,9 +461,9 @@ static enum tts_status offer_remedy(struct remedies *remedies,
     return TTS_OK;
 }
 
-/* Finds the longest power of two with which the plan fits. If none does, the shortest chunk
- * stays if it saves 1 % or more. This remedy comes first: the result of the program stays the
- * same. */
+/* Finds the longest chunk, a power of two, with which the plan fits. If no chunk fits, offers
+ * the shortest one if it saves 1 % or more. This remedy comes first because the output of the
+ * model stays the same. */
 static enum tts_status find_prefill(struct remedies *remedies, uint64_t total_bytes,
                                     struct tts_error *err)
 {
@@ -484,7 +488,7 @@ static enum tts_status find_prefill(struct remedies *remedies, uint64_t total_by
     return status;
 }
 
-/* Moves the remedies that are enough before the others; the order is otherwise kept. */
+/* Moves the remedies that are enough to the front. Both groups keep their order. */
 static void put_enough_remedies_first(struct remedies *remedies)
 {
     struct tts_inference_lighter sorted[TTS_INFERENCE_LIGHTER_MAX];

@@ -61,7 +61,7 @@ uint64_t tts_inference_prefill(const struct tts_inference_config *config)
 
 /* ---- tensors ---- */
 
-/* When a tensor is made: the placement goes through these in their order. */
+/* When a tensor is created. Tensors are placed in the order of their stages. */
 enum stage {
     STAGE_BEFORE, /* embedding */
     STAGE_LAYER,  /* the weights of every layer */
@@ -71,7 +71,7 @@ enum stage {
     STAGES,
 };
 
-/* Interleaved in DRAM. */
+/* A tensor of a plan. Tensors are interleaved in DRAM. */
 struct tensor {
     enum tts_inference_part part;
     enum stage stage;
@@ -83,7 +83,7 @@ enum { TENSORS_MAX = 48 };
 struct tensor_list {
     struct tensor tensors[TENSORS_MAX];
     size_t count;
-    bool overflows; /* sizes come to 2^63 or more: the list is of no use */
+    bool overflows; /* the sizes add up to 2^63 bytes or more; the list is unusable */
 };
 
 enum { TILE = TTS_TILE_SIDE, BF16_BYTES = 2 };
@@ -91,12 +91,12 @@ enum { TILE = TTS_TILE_SIDE, BF16_BYTES = 2 };
 static const uint64_t tile_bytes[] = {
     [TTS_WEIGHT_BF16] = 2048, [TTS_WEIGHT_BFP8] = 1088, [TTS_WEIGHT_BFP4] = 576};
 
-/* What a chip has of the model. */
+/* The share of the model that one chip holds. */
 struct share {
     uint64_t q_heads, kv_heads, q_width, kv_width, mlp_width, vocabulary;
 };
 
-/* What is put on the list next. */
+/* The properties of the next tensors. */
 struct filling {
     struct tensor_list *list;
     enum tts_inference_part part;
@@ -109,7 +109,7 @@ static uint64_t divide_rounding_up(uint64_t value, uint64_t by)
     return value / by + (value % by != 0);
 }
 
-/* Products that pass 2^63 mark the list; the value then means nothing. */
+/* Returns a * b. If the product is 2^63 or more, marks the list and returns 1. */
 static uint64_t multiply_sizes(struct tensor_list *list, uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -129,7 +129,7 @@ static void put_tensor(const struct filling *fill, uint64_t pages, uint64_t page
     list->tensors[list->count++] = (struct tensor){fill->part, fill->stage, page_bytes, pages};
 }
 
-/* `count` matrices in one tensor, each padded to whole tiles. */
+/* Adds one tensor of `count` matrices, each padded to whole tiles. */
 static void put_tiles(const struct filling *fill, uint64_t count, uint64_t rows, uint64_t cols)
 {
     uint64_t tiles = multiply_sizes(fill->list, divide_rounding_up(rows, TILE),
@@ -142,7 +142,7 @@ static void put_matrix(const struct filling *fill, uint64_t rows, uint64_t cols)
     put_tiles(fill, 1, rows, cols);
 }
 
-/* Of one row, padded to one row of tiles; always bf16. */
+/* Adds a tensor of one row, padded to one row of tiles. Its dtype is always bf16. */
 static void put_vector(const struct filling *fill, uint64_t width)
 {
     struct filling plain = *fill;
@@ -174,8 +174,8 @@ static void put_embedding(struct filling fill, const struct tts_inference_config
     bool is_head = model->tied && !config->separate_head;
     uint64_t row_bytes = multiply_sizes(fill.list, model->hidden, BF16_BYTES);
     fill.dtype = config->embedding;
-    /* Rows are looked up, so the table has them as pages; where it is also the matrix of the
-     * head, or has blocks with a common exponent, it is in tiles. */
+    /* The lookup reads rows, so each row of the table is a page. The table is in tiles if it is
+     * also the matrix of the head, or if its dtype has blocks with a common exponent. */
     if (is_head || fill.dtype != TTS_WEIGHT_BF16)
         put_matrix(&fill, share->vocabulary, model->hidden);
     else
@@ -248,7 +248,7 @@ static void put_rope(struct filling fill, const struct tts_inference_config *con
         return;
     put_matrix(&fill, config->length, config->model.head_dim);
     put_matrix(&fill, config->length, config->model.head_dim);
-    put_matrix(&fill, TILE, TILE); /* the matrix that swaps the halves of a pair */
+    put_matrix(&fill, TILE, TILE); /* the matrix that swaps the two halves of a pair */
 }
 
 static void put_cache(struct filling fill, const struct tts_inference_config *config,
@@ -266,7 +266,7 @@ static void put_attention_run(const struct filling *fill,
                               const struct share *share)
 {
     uint64_t head_dim = config->model.head_dim, q = share->q_heads, kv = share->kv_heads;
-    /* together, by heads, rotated, attended, and with the heads side by side again */
+    /* q, k and v together; by heads; rotated; the result of attention; heads joined again */
     put_matrix(fill, tokens, multiply_sizes(fill->list, q + 2 * kv, head_dim));
     put_tiles(fill, q, tokens, head_dim);
     put_tiles(fill, kv, tokens, head_dim);
@@ -282,7 +282,9 @@ static void put_attention_run(const struct filling *fill,
 static void put_mlp_run(const struct filling *fill, const struct tts_inference_config *config,
                         uint64_t tokens, const struct share *share)
 {
-    int wide = config->model.mlp == TTS_MLP_GATED ? 3 : 2; /* gate, up, product; or up, act */
+    int wide = config->model.mlp == TTS_MLP_GATED
+                   ? 3
+                   : 2; /* gated: gate, up, product. Plain: up, activation */
     for (int i = 0; i < wide; i++)
         put_matrix(fill, tokens, share->mlp_width);
 }
@@ -296,15 +298,16 @@ static uint64_t sum_pages_from(const struct tensor_list *list, size_t first)
     return pages;
 }
 
-/* The wider half of a block, as if it freed nothing before its end. */
+/* Adds the activations of the larger half of a block, as if nothing were freed before its
+ * end. */
 static void put_activation_tensors(struct filling fill,
                                    const struct tts_inference_config *config,
                                    const struct share *share)
 {
     uint64_t tokens = tts_inference_prefill(config);
-    /* A step of generation has a row for each sequence instead. */
+    /* A generation step has one row per sequence instead. */
     tokens = tokens > config->batch ? tokens : config->batch;
-    for (int i = 0; i < 4; i++) /* residual, its norm, what the half adds, their sum */
+    for (int i = 0; i < 4; i++) /* residual, its norm, the result of the half, their sum */
         put_matrix(&fill, tokens, config->model.hidden);
     struct tensor_list mlp = *fill.list;
     struct filling mlp_fill = fill;
@@ -314,7 +317,8 @@ static void put_activation_tensors(struct filling fill,
     put_mlp_run(&mlp_fill, config, tokens, share);
     if (mlp.overflows || sum_pages_from(&mlp, first) > sum_pages_from(fill.list, first))
         *fill.list = mlp;
-    put_matrix(&fill, config->batch, share->vocabulary); /* logits of each one's last token */
+    put_matrix(&fill, config->batch,
+               share->vocabulary); /* logits of the last token of each sequence */
 }
 
 static void put_weights(struct tensor_list *list, const struct tts_inference_config *config,
@@ -337,7 +341,8 @@ static void put_weights(struct tensor_list *list, const struct tts_inference_con
         put_matrix(&fill, config->model.hidden, share->vocabulary);
 }
 
-/* Everything but the trace region. The configuration passes the check, but for overflows. */
+/* Fills the list with all tensors, without the trace region. The configuration passes
+ * tts_inference_check(), but its sizes may overflow. */
 static void fill_tensors(struct tensor_list *list, const struct tts_inference_config *config)
 {
     *list = (struct tensor_list){0};
@@ -360,13 +365,14 @@ static bool is_layer_stage(enum stage stage)
     return stage == STAGE_LAYER || stage == STAGE_CACHE;
 }
 
-/* How many of a stage's tensors there are, each. */
+/* Returns how often each tensor of a stage exists. */
 static uint64_t stage_repeats(const struct tts_inference_config *config, enum stage stage)
 {
     return is_layer_stage(stage) ? config->model.layers : 1;
 }
 
-/* *sum += a * b * c. False: 2^63 or more, *sum means nothing then. */
+/* Adds a * b * c to *sum. Returns false if the result is 2^63 or more; *sum is then
+ * undefined. */
 static bool add_product(uint64_t *sum, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t product;
@@ -375,7 +381,7 @@ static bool add_product(uint64_t *sum, uint64_t a, uint64_t b, uint64_t c)
            !__builtin_add_overflow(*sum, product, sum) && *sum <= INT64_MAX;
 }
 
-/* Adds the bytes of every part to part_bytes. False: 2^63 or more, all together. */
+/* Adds the bytes of each part to part_bytes. Returns false if the total is 2^63 or more. */
 static bool sum_tensors(const struct tensor_list *list,
                         const struct tts_inference_config *config,
                         uint64_t part_bytes[TTS_INFERENCE_PARTS])
@@ -394,7 +400,7 @@ static bool sum_tensors(const struct tensor_list *list,
     return true;
 }
 
-/* Of one layer, all that has the hidden size as one side. */
+/* Counts the parameters of one layer. Returns false if there are 2^63 or more. */
 static bool count_layer_parameters(const struct tts_inference_model *model, uint64_t *out)
 {
     uint64_t heads2 = 0, kv2 = 0, bias = 0, sum = 0;
@@ -419,7 +425,7 @@ static bool count_layer_parameters(const struct tts_inference_model *model, uint
     return ok;
 }
 
-/* Elements of all parameters. False: 2^63 or more. */
+/* Counts the elements of all parameters. Returns false if there are 2^63 or more. */
 static bool count_parameters(const struct tts_inference_model *model, uint64_t *out)
 {
     uint64_t layer, sum = 0;
@@ -593,7 +599,8 @@ static enum tts_status place_tensors(const struct placement *placement)
     return status;
 }
 
-/* Tensor by tensor, on a device of the chip: fits, first failure, banks. */
+/* Places each tensor on a new device of the chip. Fills fits, the first failure and the banks
+ * of *out. */
 static enum tts_status place_on_chip(const struct tts_inference_config *config,
                                      const struct tts_chip *chip, const struct tts_alloc *alloc,
                                      struct tts_inference *out, struct tts_error *err)
@@ -640,7 +647,7 @@ static bool would_fit(const struct tts_inference_config *config,
     for (size_t i = 0; i < list.count; i++) {
         struct tts_request request = tensor_request(&list.tensors[i]);
         uint64_t repeats = stage_repeats(config, list.tensors[i].stage);
-        /* The grid is for shardings. */
+        /* Only shardings need the grid: 0 is enough. */
         if (tts_request_need(&request, dram, 0, &need, NULL) != TTS_OK ||
             need.block_bytes > left / repeats)
             return false;
@@ -649,14 +656,14 @@ static bool would_fit(const struct tts_inference_config *config,
     return true;
 }
 
-/* The largest value of *field (of the configuration's own) from 1 to limit with which it would
- * fit; 0: none. Leaves *field as it was. */
+/* Returns the largest value of *field from 1 to `limit` that would fit, or 0. `field` points
+ * into `config` and is restored at the end. */
 static uint64_t find_largest_field(struct tts_inference_config *config, uint64_t *field,
                                    uint64_t limit, const struct tts_pool_layout *dram)
 {
     uint64_t given = *field, fits = 0, fails = limit + 1;
     assert(limit > 0 && limit < INT64_MAX);
-    /* More of either never takes less, so what fits ends somewhere between. */
+    /* A larger value never needs less memory, so a binary search finds the limit. */
     while (fails - fits > 1) {
         uint64_t middle = fits + (fails - fits) / 2;
         *field = middle;
@@ -671,7 +678,7 @@ static uint64_t find_largest_field(struct tts_inference_config *config, uint64_t
 
 /* ---- plan ---- */
 
-/* The chip as it is opened. */
+/* Copies the chip and sets the size of its trace region. */
 static enum tts_status open_inference_chip(const struct tts_inference_config *config,
                                            const struct tts_chip *chip, struct tts_chip *out,
                                            struct tts_error *err)
@@ -691,7 +698,8 @@ static void find_largest(const struct tts_inference_config *config,
     uint64_t most = TTS_INFERENCE_SEARCH_MAX, positions = config->model.positions;
     out->batch_limit = config->batch > most ? config->batch : most;
     out->length_limit = config->length > most ? config->length : most;
-    if (positions > 0) /* which nobody has checked where a shorter context is asked for */
+    if (positions >
+        0) /* a shorter context may have been asked for, so `positions` is unchecked */
         out->length_limit = positions < INT64_MAX / 2 ? positions : INT64_MAX / 2;
     out->largest_length = find_largest_field(&probe, &probe.length, out->length_limit, dram);
     out->largest_batch = find_largest_field(&probe, &probe.batch, out->batch_limit, dram);
@@ -712,7 +720,7 @@ static struct tts_inference_bound whole_prefill_bound(const struct tts_inference
     if (!sum_tensors(&list, &whole, part_bytes))
         return bound;
     for (int part = 0; part < TTS_INFERENCE_PARTS; part++)
-        bound.total_bytes += part_bytes[part]; /* below 2^63, and so is the trace region */
+        bound.total_bytes += part_bytes[part]; /* both are below 2^63 */
     bound.is_known = bound.total_bytes <= INT64_MAX;
     bound.activation_bytes = part_bytes[TTS_INFERENCE_ACTIVATIONS];
     bound.fits = would_fit(&whole, dram);

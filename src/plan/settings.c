@@ -13,7 +13,7 @@
 
 /* ---- words ---- */
 
-/* The words are in the order of the enums that they stand for. */
+/* The words are in the order of their enumerators. */
 #define WORDS(label, ...)                                                                      \
     {                                                                                          \
         label, (const char *const[]){__VA_ARGS__},                                             \
@@ -215,7 +215,8 @@ void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field
     overrides->given[field] = number;
 }
 
-/* Reads a decimal number from 0 to below 1. *out is whether the number is not 0. */
+/* Reads a decimal number of at least 0 and below 1. Sets *out to 0 if the number is 0, else to
+ * 1. */
 static enum tts_status read_probability(const char *text, uint64_t *out)
 {
     size_t digits = 0;

@@ -97,7 +97,7 @@ static enum tts_status fail_missing_setting(struct tts_trainconfig *config, unsi
 
 /* ---- one value, from the overrides, then from the files ---- */
 
-/* Returns false if neither has the value. */
+/* Takes a value from the overrides or from the file. Returns false if neither has it. */
 static bool take_setting_from(struct tts_trainconfig *config, enum tts_workload_field field,
                               const struct tts_trainfile_value *in_file)
 {
@@ -146,7 +146,7 @@ static enum tts_status find_file_word(struct tts_trainconfig *config,
     return FAIL_AT(config, TTS_E_NOT_FOUND, in_file, "%s", err.text);
 }
 
-/* The first of the words is the default. */
+/* Takes a word from the overrides or from the file. The first word is the default. */
 static enum tts_status take_file_word(struct tts_trainconfig *config,
                                       enum tts_workload_field field)
 {
@@ -235,7 +235,7 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
     const struct tts_trainfile_value *layernorm = &file->composite_layernorm;
     const struct {
         unsigned file;
-        uint32_t line; /* 0: not asked for */
+        uint32_t line; /* 0: the file does not ask for it */
         const char *what;
     } kinds[] = {
         {file->pipeline_file, file->pipeline_line,
@@ -349,7 +349,7 @@ static enum tts_status take_shape(struct tts_trainconfig *config)
     take_setting_or(config, TTS_FIELD_GROUPS, 3);
     if (!take_setting_from(config, TTS_FIELD_MLP_WIDTH, &config->file.intermediate_dim))
         put_setting_rule(config, TTS_FIELD_MLP_WIDTH, 0, "8/3 of the width, rounded up to 256");
-    else if (mlp->number == 0) /* the rule is for a key that is absent */
+    else if (mlp->number == 0) /* an absent key selects the rule; 0 does not */
         return FAIL_AT(config, TTS_E_RANGE, mlp, "'%s' must be at least 1, and is 0",
                        tts_setting_of(TTS_FIELD_MLP_WIDTH)->key);
     return TTS_OK;
@@ -364,7 +364,7 @@ static enum tts_status take_file_vocabulary(struct tts_trainconfig *config, cons
     return TTS_OK;
 }
 
-/* The tokenizer decides. A char tokenizer has the characters of its text. */
+/* The tokenizer decides the vocabulary. A char tokenizer has the characters of its text. */
 static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
 {
     static const char *const names[] = {"char", "bpe"};
@@ -386,8 +386,8 @@ static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
     return TTS_OK;
 }
 
-/* The data decides. Text has a char tokenizer, other data is probably meant as tokens.
- * stop_at_vocabulary() tells if the program disagrees. */
+/* The data decides the vocabulary. Text has a char tokenizer. Other data is probably meant as
+ * tokens. stop_at_vocabulary() reports if the program disagrees. */
 static enum tts_status take_vocabulary(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *data = &config->file.data_path;
@@ -421,7 +421,7 @@ static enum tts_status take_model(struct tts_trainconfig *config)
 
 /* ---- the training loop ---- */
 
-/* A model file alone does not say the batch. */
+/* A model file alone does not contain the batch. */
 static enum tts_status take_batch(struct tts_trainconfig *config)
 {
     bool has_training = has_training_file(config);
@@ -439,7 +439,7 @@ static enum tts_status take_runner(struct tts_trainconfig *config)
     return take_file_word(config, TTS_FIELD_RUNNER);
 }
 
-/* A file of January without these keys means the optimizer of single operations. */
+/* A January file without these keys means the optimizer made of single operations. */
 static void take_v1_optimizer(struct tts_trainconfig *config)
 {
     struct tts_setting_value *value = &config->values[TTS_FIELD_OPTIMIZER];
@@ -465,7 +465,8 @@ static bool has_amsgrad(const struct tts_trainconfig *config, uint64_t kind)
             kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION);
 }
 
-/* AdamW was of single operations in January. The Python program had no Kahan summation then. */
+/* In January AdamW was made of single operations, and the Python program had no Kahan
+ * summation. */
 static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
@@ -473,14 +474,14 @@ static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
             (kind == TTS_OPTIMIZER_ADAMW && is_v1_config(config)));
 }
 
-/* The Python program of January did not pass the key on. */
+/* The January Python program ignored this key. */
 static const struct tts_trainfile_value *kahan_of(const struct tts_trainconfig *config)
 {
     return is_v1_config(config) ? &config->file.kahan : &config->file.optimizer_kahan;
 }
 
-/* Returns true if the program refuses Kahan summation with the optimizer, which has been
- * taken. */
+/* Returns true if the program refuses Kahan summation with the optimizer. The optimizer has
+ * been taken before. */
 static bool stops_at_kahan(const struct tts_trainconfig *config)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
@@ -488,8 +489,8 @@ static bool stops_at_kahan(const struct tts_trainconfig *config)
            config->values[TTS_FIELD_OPTIMIZER].number == TTS_OPTIMIZER_MOREH_ADAMW;
 }
 
-/* Takes a flag of the optimizer. If the optimizer has no such flag and the file asks for it, a
- * note says so. */
+/* Takes a flag of the optimizer. Adds a note if the file sets the flag but the optimizer does
+ * not have it. */
 static void take_flag(struct tts_trainconfig *config, enum tts_workload_field field,
                       const struct tts_trainfile_value *value, bool has_flag)
 {
@@ -576,7 +577,7 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
 static const enum tts_workload_field axes[] = {TTS_FIELD_DATA_PARALLEL,
                                                TTS_FIELD_TENSOR_PARALLEL};
 
-/* The Python program of January opens one chip, whatever device_config says. */
+/* The January Python program opens one chip, whatever device_config says. */
 static enum tts_status refuse_mesh(struct tts_trainconfig *config)
 {
     static const char what[] = "recipe v1-python runs on one chip, v1 and head on several";
@@ -626,7 +627,7 @@ static enum tts_status take_mesh(struct tts_trainconfig *config)
 
 /* ---- runs that the training program itself refuses ---- */
 
-/* Adds a reason and returns it. A `line` of 0 is an option, not a place in a file. */
+/* Adds a reason and returns it. `line` 0 means an option instead of a line in a file. */
 static struct tts_train_stop *add_stop(struct tts_trainconfig *config, uint8_t file,
                                        uint32_t line)
 {
@@ -647,9 +648,9 @@ static void put_stop_text(char out[TTS_TRAIN_STOP_TEXT_MAX], const char *format,
     va_end(args);
 }
 
-/* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; nano_gpt
- * (C++) reads one in .txt as text and everything else as tokens. Without a data_path both read
- * the Shakespeare text. */
+/* Returns whether the program reads the data as tokens. train.py reads a data_path in .yaml or
+ * .yml as tokens and everything else as text. nano_gpt (C++) reads a data_path in .txt as text
+ * and everything else as tokens. Without a data_path both read the Shakespeare text. */
 static bool is_token_data(const struct tts_trainconfig *config, const char *data_path)
 {
     if (is_cpp_config(config))
@@ -701,7 +702,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
                       "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64, number);
 }
 
-/* The C++ programs have a GPT2 of several chips. */
+/* Only the C++ programs run GPT2 on several chips. */
 static void stop_at_gpt2(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *chips = &config->values[TTS_FIELD_TENSOR_PARALLEL];
@@ -766,7 +767,7 @@ static void note_unknown(struct tts_trainconfig *config)
                   count == 1 ? "key" : "keys", names, count == 1 ? "is" : "are");
 }
 
-/* Chips that no parallelism uses. */
+/* Notes chips of the mesh that no parallelism uses. */
 static void note_unused_mesh(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
@@ -781,8 +782,8 @@ static void note_unused_mesh(struct tts_trainconfig *config)
                   mesh[0], mesh[1]);
 }
 
-/* A file of January with a recipe of August. A file with an optimizer of its own is a file of
- * August that kept a key. */
+/* Notes a January file with an August recipe. A file that defines its own optimizer is an
+ * August file that kept a key. */
 static void note_recipe(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
@@ -816,7 +817,8 @@ static void fill_workload(struct tts_trainconfig *config)
     workload->kernel_binaries = config->overrides->kernel_binaries;
 }
 
-/* Sets the error of a value that tts_workload_check() refuses: its name and its origin. */
+/* Sets the error of a value that tts_workload_check() refuses. The error has the name and the
+ * origin of the value. */
 static enum tts_status fail_setting_value(struct tts_trainconfig *config,
                                           enum tts_workload_field field,
                                           const struct tts_error *err)
@@ -827,7 +829,7 @@ static enum tts_status fail_setting_value(struct tts_trainconfig *config,
     if (value->origin == TTS_ORIGIN_OPTION)
         return FAIL_OPTION(config, "option '%s' %s", setting->option, err->text);
     if (is_file && (field == axes[0] || field == axes[1])) {
-        /* mesh_shape is two numbers: name the product, which no line of the file has. */
+        /* mesh_shape has two numbers. Name their product, which is not in the file. */
         const char *is = strstr(err->text, ", and is ");
         int len = (int)(is ? (size_t)(is - err->text) : strlen(err->text));
         return FAIL_AT(config, TTS_E_RANGE, value,
@@ -902,7 +904,7 @@ enum tts_status tts_trainconfig_model(struct tts_trainconfig *config, const char
 {
     enum tts_status status = load_config_files(config, path, overrides, text);
     bool has_model = config->file.paths[TTS_TRAINFILE_MODEL][0] != '\0';
-    if (status == TTS_OK) /* a file without a model is of a run that is refused */
+    if (status == TTS_OK) /* a file without a model belongs to a run that is refused */
         status = has_model ? refuse_model(config) : refuse_config(config);
     assert(status != TTS_OK || has_model);
     if (status == TTS_OK)
