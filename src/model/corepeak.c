@@ -5,13 +5,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* Is `a` to be listed behind `b`? A total order: no two things on a core have one seq. */
+/* Returns whether `a` is listed after `b`. The order is total: no two parts of a core have the
+ * same seq. */
 static bool is_lesser_part(const struct tts_held_part *a, const struct tts_held_part *b)
 {
     return a->bytes < b->bytes || (a->bytes == b->bytes && a->seq > b->seq);
 }
 
-/* Lets the part at the top of a heap of `count` sink to its place. */
+/* Moves the part at the top of a heap of `count` parts down to its place. */
 static void sink_part(struct tts_held_part *heap, uint32_t count)
 {
     struct tts_held_part part = heap[0];
@@ -76,7 +77,7 @@ void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *pa
 
 void tts_corepeak_sort(struct tts_corepeak *peak)
 {
-    /* The least goes behind the rest, again and again. */
+    /* Repeatedly moves the smallest part to the end. */
     for (uint32_t count = peak->count; count > 1; count--) {
         struct tts_held_part least = peak->part[0];
         peak->part[0] = peak->part[count - 1];

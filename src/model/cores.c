@@ -78,7 +78,7 @@ void tts_cores_remove_all(struct tts_cores *cores, enum tts_core_kind kind, uint
 
 _Static_assert(SIDE <= 64, "rows are bits of a word");
 
-/* These rows change. */
+/* Marks rows as changed. */
 static void touch_grid_rows(struct tts_cores *cores, struct tts_box box)
 {
     cores->stale |= (UINT64_MAX >> (63 - (box.y1 - box.y0))) << box.y0;
@@ -169,7 +169,8 @@ static void find_row_top(struct tts_cores *cores, uint32_t y)
     grid->row_core[y] = tts_core_idx(best, y);
 }
 
-/* Looks at the rows that changed, each as wide as the grid is used, then at the tops of all. */
+/* Scans the changed rows up to the used width of the grid, then compares the maxima of all
+ * rows. */
 static void find_top_core(struct tts_cores *cores)
 {
     struct tts_core_grid *grid = cores->grid;
@@ -309,7 +310,7 @@ static bool is_list_valid(const struct tts_cores *cores)
     return cores->has_program || (cores->program_count == 0 && !cores->has_unlisted);
 }
 
-/* The slow way, over all cores. */
+/* Checks the fullest core by a scan of all cores. */
 static bool is_top_valid(const struct tts_cores *cores)
 {
     struct tts_cores all = {0};

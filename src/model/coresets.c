@@ -9,7 +9,7 @@ enum { BUCKETS = 1024, NO_SET = UINT16_MAX };
 
 struct set {
     uint64_t holders;
-    uint16_t next; /* in its bucket, or the next free one */
+    uint16_t next; /* next set in the bucket, or next free set */
     uint16_t bucket;
     uint8_t count;
     struct tts_box box[TTS_RANGES_MAX];
@@ -17,8 +17,8 @@ struct set {
 
 struct tts_coresets {
     const struct tts_alloc *alloc;
-    uint32_t count, used; /* held; and those that were ever touched */
-    uint16_t spare;       /* the first free one of those */
+    uint32_t count, used; /* number of held sets; number of sets ever used */
+    uint16_t spare;       /* first free set below `used` */
     uint16_t bucket[BUCKETS];
     struct set set[TTS_CORESETS_MAX];
 };

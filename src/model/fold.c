@@ -39,7 +39,7 @@ static enum tts_status take_fold_memory(struct tts_fold *fold)
     fold->grids = take_per_device(fold, sizeof *fold->grids);
     if (!fold->ids || !fold->devices || !fold->grids)
         return TTS_E_NOMEM;
-    /* Where memory lies is not easily foreseen. */
+    /* Addresses are hard to predict, so they make a good seed. */
     uint64_t seed = (uintptr_t)fold ^ (uint64_t)(uintptr_t)fold->grids << 16;
     enum tts_status status =
         tts_ledger_new(fold->limits.live_max, seed, fold->alloc, &fold->ledger);
@@ -148,7 +148,7 @@ static struct tts_fold_device *device_of_id(struct tts_fold *fold, uint32_t id)
     return search_device(fold, id);
 }
 
-/* Something of `device` and its chips could not be put on the cores. */
+/* Marks the cores of `device` and its chips as incomplete: a part could not be put on them. */
 TTS_COLD static void lose_cores(struct tts_fold *fold, struct tts_fold_device *device)
 {
     fold->is_lost = true;
@@ -185,7 +185,7 @@ static void note_core_peaks(const struct tts_fold *fold, const struct tts_fold_d
         tts_corepeak_note(&watched_device(watch, device)->peak, &device->cores, fold->seq, op);
 }
 
-/* It leaves the cores of `device`: the peaks that had it remember it. */
+/* Keeps a part that leaves the cores of `device` in the peaks that had it. */
 static void keep_at_peaks(const struct tts_fold *fold, const struct tts_fold_device *device,
                           uint32_t set, const struct tts_held_part *part)
 {
@@ -209,7 +209,8 @@ static bool have_core_room(const struct tts_fold *fold, const struct tts_fold_de
     return true;
 }
 
-/* The set of its cores, held for the entry; NOWHERE: it cannot be put on them. */
+/* Returns the held set of the event's cores, or NOWHERE if the buffer cannot be put on
+ * cores. */
 static uint32_t hold_cores(struct tts_fold *fold, const struct tts_fold_device *device,
                            const struct tts_event *event, uint64_t bytes)
 {
@@ -249,8 +250,8 @@ static void remove_from_cores(const struct tts_fold *fold, struct tts_cores *cor
     tts_cores_remove(cores, kind, box, count, part->block_bytes);
 }
 
-/* The watches have touched the device and its chips before each of these. `part` NULL: the
- * ledger had no room for it. */
+/* Puts a buffer on the cores of a device and its chips. The watches have touched them before.
+ * `part` is NULL if the ledger had no room for the buffer. */
 static void place_on_cores(struct tts_fold *fold, struct tts_fold_device *device,
                            const struct tts_event *event, struct tts_l1_entry *part,
                            uint32_t op)
@@ -337,7 +338,7 @@ static TTS_NOINLINE void place_program_part(struct tts_fold *fold,
 {
     bool may_borrow = event->kind != TTS_EVENT_SCRATCHPAD;
     if ((may_borrow && event->borrowed) || event->size_bytes == 0)
-        return; /* it takes nothing */
+        return; /* the part takes no memory */
     struct tts_boxes boxes;
     tts_boxes_pack(&boxes, event->ranges, event->range_count);
     struct tts_program_part part = {
@@ -383,8 +384,8 @@ static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
     }
 }
 
-/* Of any pool: apart, so that DRAM and L1, which most events are of, are constants elsewhere.
- */
+/* Count events of any pool. Separate functions, so that the common pools DRAM and L1 are
+ * constants elsewhere. */
 static TTS_NOINLINE void count_any_alloc(struct tts_fold *fold,
                                          const struct tts_fold_device *device,
                                          enum tts_pool pool, uint64_t bytes)
@@ -412,7 +413,7 @@ TTS_COLD static void count_traced(struct tts_fold *fold, const struct tts_fold_d
     }
 }
 
-/* Of a buffer in L1 that is freed; its part stays in the ledger. */
+/* Releases the cores of a freed L1 buffer. Its part stays in the ledger. */
 static void release_l1(struct tts_fold *fold, struct tts_fold_device *device, uint32_t place)
 {
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
@@ -436,7 +437,7 @@ static TTS_FORCE_INLINE void release_buffer(struct tts_fold *fold,
         count_any_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
 }
 
-/* ---- what a reader is told: `change` is NULL, a constant, where nobody reads ---- */
+/* ---- effects of events: `change` is NULL, a constant, if there is no reader ---- */
 
 static TTS_FORCE_INLINE void tell_left(const struct tts_fold *fold, uint32_t place,
                                        struct tts_change *change)
@@ -469,7 +470,7 @@ TTS_COLD static void replace_buffer(struct tts_fold *fold, struct tts_fold_devic
     tts_ledger_replace(fold->ledger, place, entry);
 }
 
-/* Its place; TTS_LEDGER_NONE: there is no memory for it. */
+/* Enters a buffer. Returns its place, or TTS_LEDGER_NONE if there is no memory for it. */
 static TTS_FORCE_INLINE uint32_t record_buffer(struct tts_fold *fold,
                                                struct tts_fold_device *device,
                                                struct tts_entry entry,
@@ -530,14 +531,14 @@ static TTS_FORCE_INLINE void change_l1(struct tts_fold *fold, struct tts_fold_de
         count_traced(fold, device, event->bytes_per_bank);
 }
 
-/* Apart, so that the other events need no room for it. */
+/* Not inlined, so that other events do not reserve its stack space. */
 static TTS_NOINLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
                                   const struct tts_event *event, uint64_t op_hash)
 {
     change_l1(fold, device, event, op_hash, NULL);
 }
 
-/* It changes nothing, but the device had an event. */
+/* Marks the device as active in the phase without changing its figures. */
 static void touch_device(struct tts_fold *fold, const struct tts_fold_device *device)
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
@@ -546,7 +547,7 @@ static void touch_device(struct tts_fold *fold, const struct tts_fold_device *de
             tts_watch_touch(watch, at);
 }
 
-/* It is not in the ledger. */
+/* Counts a free of a buffer that is not in the ledger. */
 TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_device *device,
                                   enum tts_pool pool, uint64_t bytes)
 {
@@ -559,7 +560,8 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
     count_any_free(fold, device, pool, bytes);
 }
 
-/* `bytes` are by the measure of the pool, for a buffer that was not seen. */
+/* Frees a buffer. `bytes`, as the pool counts them, are only used if the buffer is not in the
+ * ledger. */
 static TTS_FORCE_INLINE enum tts_fold_outcome
 free_buffer(struct tts_fold *fold, struct tts_fold_device *device, uint64_t id,
             enum tts_pool pool, uint64_t bytes, struct tts_change *change)
@@ -636,7 +638,7 @@ static void fold_rare(struct tts_fold *fold, struct tts_fold_device *device,
         end_trace(fold, device);
         break;
     case TTS_EVENT_FAILURE:
-        break; /* it took nothing */
+        break; /* a failure takes no memory */
     case TTS_EVENT_ALLOC:
     case TTS_EVENT_FREE:
     case TTS_EVENT_OP_BEGIN:
@@ -645,7 +647,7 @@ static void fold_rare(struct tts_fold *fold, struct tts_fold_device *device,
     }
 }
 
-/* NULL: it is dropped. */
+/* Counts a dropped event. Returns NULL. */
 TTS_COLD static struct tts_fold_device *drop_event(struct tts_fold *fold)
 {
     fold->health.dropped++;
@@ -759,7 +761,7 @@ static TTS_FORCE_INLINE enum tts_fold_outcome fold_event(struct tts_fold *fold,
     if (event->kind > TTS_EVENT_FREE)
         outcome = fold_other(fold, event, op_hash);
     else if (event->kind == TTS_EVENT_ALLOC && event->size_bytes == 0)
-        fold->seq++; /* it takes nothing */
+        fold->seq++; /* the buffer takes no memory */
     else if (tts_pool_is_l1(event->pool))
         outcome = fold_l1(fold, event, op_hash, change);
     else if (event->kind == TTS_EVENT_ALLOC)
@@ -780,7 +782,7 @@ enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_eve
     return fold_event(fold, event, op_hash, NULL);
 }
 
-/* A buffer that the ledger does not have, as the event tells it. */
+/* Returns a buffer that is not in the ledger, with the values of the event. */
 static struct tts_live unlisted_live(const struct tts_event *event, uint64_t seq)
 {
     return (struct tts_live){.id = event->id,
@@ -834,7 +836,7 @@ uint64_t tts_fold_seq(const struct tts_fold *fold)
 
 /* ---- chips of a mesh ---- */
 
-/* Its chips have nothing of it. */
+/* Returns whether the mesh has nothing on its chips. */
 static bool is_mesh_idle(const struct tts_fold_device *mesh)
 {
     return mesh->cores.all_bytes == 0 && mesh->cores.top_bytes == 0 && mesh->trace_depth == 0;
@@ -876,7 +878,7 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
     return TTS_OK;
 }
 
-/* ---- a mesh that had events: they were the chip's, too ---- */
+/* ---- earlier events of a mesh also belong to its new chip ---- */
 
 static void add_pool_tally(struct tts_pool_tally *run, const struct tts_pool_tally *other)
 {
@@ -891,7 +893,7 @@ static int64_t max_bytes(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A peak is that of either, or of now. */
+/* The new peak is the larger of both peaks and the current bytes. */
 static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
 {
     for (int i = 0; i < TTS_PAIRS; i++) {
@@ -962,8 +964,8 @@ static void merge_cores(struct tts_fold *fold, struct tts_cores *cores,
             tts_coresets_hold_again(fold->sets, other->grid->program[i].set);
 }
 
-/* A chip that had nothing has the past of its mesh. What two pasts were together nobody knows:
- * the peak is begun anew from what is there now. */
+/* A chip without figures takes the figures of its mesh. The combined history of two devices is
+ * unknown, so their peak restarts from the current use. */
 static void merge_seen(struct tts_fold *fold, struct tts_fold_device *chip,
                        struct tts_watch_device *seen, const struct tts_watch_device *other)
 {
@@ -993,7 +995,7 @@ static void merge_mesh(struct tts_fold *fold, struct tts_fold_device *chip,
             merge_seen(fold, chip, &watch->devices[chip->idx], &watch->devices[mesh->idx]);
 }
 
-/* Takes a chip from the mesh that it was in. */
+/* Removes a chip from its mesh. */
 static void leave_mesh(struct tts_fold *fold, struct tts_fold_device *chip)
 {
     struct tts_fold_device *mesh = &fold->devices[chip->mesh];
@@ -1055,7 +1057,7 @@ static uint32_t restore_op(struct tts_fold *fold, const struct tts_item_op *op)
     return tts_opnames_find(fold->names, op->hash);
 }
 
-/* A buffer as the event that allocated it. */
+/* Returns the event that allocated the buffer of an item. */
 static struct tts_event alloc_event_of(const struct tts_item *item)
 {
     struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, item->live.device);
@@ -1178,10 +1180,10 @@ enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *i
 
 /* ---- validity ---- */
 
-/* What the ledger says is on the cores of a device. */
+/* The use of a device's cores according to the ledger. */
 struct expected {
     uint64_t all[TTS_CORE_KINDS], all_parts, some_parts;
-    uint64_t some[TTS_CORE_KINDS]; /* bytes times cores */
+    uint64_t some[TTS_CORE_KINDS]; /* bytes x cores */
 };
 
 static uint64_t core_set_area(const struct tts_fold *fold, uint32_t set)

@@ -1,12 +1,13 @@
-/* FUSE: file comments of the parts, make one of them:
-src/model/fold_now.c: fold_now.c: what there is now: live buffers, pools, cores. */
+/* fold_now.c: queries on the current state of a fold: live buffers, pools, cores; and the state
+ * as the items of a keyframe. */
 
 #include "model/fold_inside.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* A heap with the youngest at the top: what is kept is the oldest of all. */
+/* Moves an entry of a heap down. The youngest buffer is at the top, so the heap keeps the
+ * oldest. */
 static void sink_live(struct tts_live *heap, size_t count, size_t at)
 {
     struct tts_live live = heap[at];
@@ -90,7 +91,7 @@ bool tts_fold_next_live(const struct tts_fold *fold, uint32_t *cursor, struct tt
 
 /* ---- pools ---- */
 
-/* By index of devices: what each has of its own. */
+/* The pools of each device, by index, without its mesh. */
 struct pool_sums {
     struct tts_pool_now of[TTS_FOLD_DEVICES_MAX][TTS_POOLS];
 };
@@ -113,7 +114,7 @@ static void sum_pools(const struct tts_fold *fold, struct pool_sums *out)
     }
 }
 
-/* A device has what its mesh has, too. */
+/* Returns a pool of a device, including the buffers of its mesh. */
 static struct tts_pool_now device_pool(const struct tts_fold *fold,
                                        const struct pool_sums *sums, uint16_t idx, int pool)
 {
@@ -217,7 +218,7 @@ void tts_fold_keep_buffer(const struct tts_fold *fold, const struct tts_l1_entry
     keep_core_part(fold, peak, entry->cores, &part);
 }
 
-/* A peak that is reached now: what the core has. */
+/* Fills the current use of a core, as a peak that is reached now. */
 static void fill_core_now(const struct tts_fold *fold, uint16_t idx, uint16_t core,
                           struct tts_core_peak *out, struct tts_core_part *parts)
 {
@@ -321,8 +322,8 @@ static bool tell_live(const struct teller *t, uint32_t place)
     return t->fn(t->ctx, &item);
 }
 
-/* Which buffers are told: those of the classes above `last`, and `rest` of that class. The
- * class of a buffer is the binary logarithm of its size. */
+/* The chosen buffers: all buffers of the classes above `last`, and `rest` buffers of the class
+ * `last`. The class of a buffer is the binary logarithm of its size. */
 struct choice {
     int last;
     uint64_t rest;
@@ -348,7 +349,7 @@ static struct choice choose_largest(const struct tts_fold *fold, uint64_t most)
     return choice;
 }
 
-/* Counts in *missed the buffers that it does not tell. */
+/* Passes on the chosen buffers and counts the others in *missed. */
 static bool tell_buffers(const struct teller *t, struct choice choice, struct tts_item *missed)
 {
     uint32_t cursor = 0, place;
@@ -408,7 +409,7 @@ static bool tell_mesh(const struct teller *t, const struct tts_fold_device *mesh
     return true;
 }
 
-/* Something lives, or is on the cores, that no item tells of; or may do so. */
+/* Returns whether buffers or parts on cores may exist that no item describes. */
 static bool is_fold_incomplete(const struct tts_fold *fold)
 {
     bool is_lost = fold->is_lost || fold->health.unlisted > 0;
@@ -431,7 +432,7 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
     ok = ok && tell_buffers(&t, choose_largest(fold, most), &missed);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_device_items(&t, &fold->devices[i]);
-    /* MISSED is the last: who restores it marks every device. */
+    /* MISSED comes last, because restoring it marks every device. */
     bool is_all = missed.left_buffers == 0 && !is_fold_incomplete(fold);
     ok = ok && (is_all || fn(ctx, &missed));
     item = new_item(fold, TTS_ITEM_KEYFRAME_END);

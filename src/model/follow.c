@@ -15,17 +15,19 @@ enum {
     OPS_DEFAULT = 16384,
 };
 
-/* A capture of the file. One that has ended keeps its watch, for its cumulative figures, until
- * another needs the place. */
+/* A capture in the file. A capture that has ended keeps its watch, for the cumulative figures,
+ * until another capture needs the place. */
 struct followed {
     uint32_t number; /* 0: the place is free */
     bool is_active;
-    bool is_partial; /* its phase, or what it counts from, began before the file */
-    uint64_t used;   /* when it was last begun: the oldest place is given up first */
+    bool is_partial; /* the current phase, or the start of the cumulative figures, is before the
+                        file */
+    uint64_t
+        used; /* number of its last begin: the place with the lowest number is reused first */
     struct tts_watch *watch;
 };
 
-/* Room for a phase: its devices, then the parts. */
+/* Memory for a phase: its devices, then the parts of cores. */
 struct room {
     void *memory;
     size_t bytes;
@@ -35,14 +37,15 @@ struct tts_follow {
     struct tts_fold *fold;
     struct followed captures[TTS_FOLLOW_CAPTURES_MAX];
     uint64_t begins;
-    struct tts_watch *whole; /* attached behind the first keyframe */
+    struct tts_watch *whole; /* phase of the whole file; attached after the first keyframe */
     struct tts_phase whole_phase;
     struct room room, whole_room;
     struct tts_oppath *paths;
     struct tts_itemgate gate;
-    bool has_begun; /* the whole is attached */
+    bool has_begun; /* `whole` is attached */
     bool is_partial, has_ended;
-    uint64_t gap_from, gap_to; /* missing events; gap_to 0: none are, now */
+    uint64_t gap_from,
+        gap_to; /* numbers of the missing events. gap_to = 0: no events are missing now */
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
 };
@@ -111,12 +114,12 @@ void tts_follow_free(struct tts_follow *f)
     f->alloc->free(f->alloc->ctx, f, sizeof *f);
 }
 
-/* The whole begins: what is there now was before the file. */
+/* Starts the phase of the whole file. Everything that exists now is older than the file. */
 static void begin_whole_run(struct tts_follow *f)
 {
     if (!f->has_begun)
         tts_watch_attach(f->fold, f->whole);
-    f->has_begun = f->gate.has_begun = true; /* a later keyframe is passed over */
+    f->has_begun = f->gate.has_begun = true; /* later keyframes are ignored */
 }
 
 /* ---- captures ---- */
@@ -129,7 +132,7 @@ static struct followed *find_capture(struct tts_follow *f, uint32_t number)
     return NULL;
 }
 
-/* A place for a capture that has none: a free one, or that of the one that ended long since. */
+/* Returns a free place for a capture, or the place of the capture that ended longest ago. */
 static struct followed *vacant_capture(struct tts_follow *f)
 {
     struct followed *best = NULL;
@@ -141,7 +144,7 @@ static struct followed *vacant_capture(struct tts_follow *f)
     return best;
 }
 
-/* It has begun: now, or before the file did. */
+/* Begins a capture: it begins now, or it began before the file. */
 static enum tts_status begin_followed_capture(struct tts_follow *f, const struct tts_item *item,
                                               struct tts_error *err)
 {
@@ -189,7 +192,7 @@ static enum tts_status cut_phase(struct tts_follow *f, struct tts_watch *watch,
     return TTS_OK;
 }
 
-/* Tells of the phase of `at` that ends now. */
+/* Ends the phase of `at` and reports it. */
 static enum tts_status end_active_phase(struct tts_follow *f, struct followed *at,
                                         const char *name, struct tts_error *err)
 {
@@ -249,7 +252,7 @@ static void take_op_name(struct tts_follow *f, const struct tts_item *item)
         tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
 }
 
-/* An item of a keyframe, after its begin. */
+/* Takes an item inside a keyframe. */
 static enum tts_status take_keyframe_item(struct tts_follow *f, const struct tts_item *item,
                                           struct tts_change *change, struct tts_error *err)
 {
@@ -295,7 +298,7 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
     return TTS_OK;
 }
 
-/* The first item that is no keyframe: events before it are missing. */
+/* Starts with an item outside a keyframe: earlier events are missing. */
 static enum tts_status start_following(struct tts_follow *f, const struct tts_item *item,
                                        struct tts_error *err)
 {
@@ -355,7 +358,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
     return fold_item(f, item, NULL, err);
 }
 
-/* A chip of a keyframe that is passed over is known already. */
+/* The chip of an ignored keyframe is already known. */
 enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
                                   struct tts_change *out, struct tts_error *err)
 {

@@ -7,23 +7,23 @@
 #include <stddef.h>
 #include <string.h>
 
-/* RUN ids in a row share one best place and lie side by side: a cache line. */
+/* RUN consecutive ids share one best place and lie side by side, in one cache line. */
 enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10, MOST_BITS = 31 };
-/* Up to this width the tables are mostly in the caches, and a quarter full at most: a probe
- * that goes on is a branch that nobody can foresee. Wider ones are half full. */
+/* Tables up to this width are mostly in the caches and at most a quarter full, because a probe
+ * that continues is an unpredictable branch. Wider tables are at most half full. */
 static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
 
-static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* of 2^64 */
-static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* bits of the step */
-static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* far apart */
+static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* golden ratio of 2^64 */
+static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* secret bits of the step */
+static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* moves devices far apart */
 
 struct slot {
     uint64_t id;
-    uint64_t word; /* 0: empty; size, device, 1 + pool, from the top */
+    uint64_t word; /* 0: empty. Otherwise size, device and 1 + pool, from the top */
 };
 
-/* What is told of the buffer in the slot of the same place: seq and op; or, when IN_L1 is set,
- * the index of its part in L1, which has them. */
+/* The note of a buffer is at the same place as its slot: seq and op, or, if IN_L1 is set, the
+ * index of its L1 part, which has them. */
 #define IN_L1 (UINT64_C(1) << 63)
 
 enum { POOL_BITS = 3, DEVICE_BITS = 8, OP_BITS = 16 };
@@ -31,25 +31,25 @@ _Static_assert(sizeof(struct slot) * RUN == LINE_BYTES, "a run is a cache line")
 _Static_assert(TTS_POOLS < 1 << POOL_BITS && TTS_LEDGER_DEVICES == 1 << DEVICE_BITS, "fits");
 _Static_assert(TTS_LEDGER_SIZE_MAX == UINT64_MAX >> (POOL_BITS + DEVICE_BITS), "fits");
 
-/* Tables of growing width lie one behind the other, up to the width for live_max. Wider ones
- * are taken when they are needed; so is room for more parts in L1 than live_max. */
+/* Tables of growing width lie one after the other, up to the width for live_max. Wider tables,
+ * and room for more than live_max L1 parts, are allocated when needed. */
 struct tts_ledger {
     struct slot *slots;
     uint64_t *notes;
-    uint32_t mask, shift; /* of the width; from a hash to a place */
-    uint32_t count, full; /* at `full` more room is made */
+    uint32_t mask, shift; /* mask of the width; shift from a hash to a place */
+    uint32_t count, full; /* number of entries; the table grows when it reaches `full` */
     uint32_t live_max;
-    uint32_t l1_max;                    /* parts that there is room for */
-    uint32_t l1_head, l1_free, l1_used; /* l1_used: parts that ever were */
-    uint64_t step;                      /* of the hash */
+    uint32_t l1_max;                    /* number of L1 parts that have room */
+    uint32_t l1_head, l1_free, l1_used; /* l1_used: number of L1 parts that were ever used */
+    uint64_t step;                      /* multiplier of the hash */
     struct tts_l1_entry *l1;
     struct slot *first_slots;
     uint64_t *first_notes;
     struct tts_l1_entry *first_l1;
-    void *slot_memory; /* not aligned */
-    void *more;        /* the table, where it is wider than those of birth; NULL: it is not */
+    void *slot_memory; /* unaligned memory of first_slots */
+    void *more;        /* table that is wider than the tables of birth. NULL: none */
     const struct tts_alloc *alloc;
-    const struct tts_alloc *more_alloc; /* in an event */
+    const struct tts_alloc *more_alloc; /* allocator for memory taken during an event */
 };
 
 /* ---- words ---- */
@@ -81,7 +81,8 @@ static uint64_t last_table_width(uint32_t live_max)
     return width;
 }
 
-/* Of all widths from the first to the last; live_max is limited, nothing can overflow. */
+/* Returns the slots of all tables from the first to the last width. live_max is limited, so
+ * nothing overflows. */
 static size_t all_table_slots(uint32_t live_max)
 {
     return (size_t)(2 * last_table_width(live_max) - (UINT64_C(1) << FIRST_BITS));
@@ -149,13 +150,13 @@ static uint64_t table_width_of(const struct tts_ledger *ledger)
     return (uint64_t)ledger->mask + 1;
 }
 
-/* The slots of a table, then its notes. */
+/* Returns the bytes of a table: its slots, then its notes. */
 static size_t table_bytes(uint64_t width)
 {
     return (size_t)width * (sizeof(struct slot) + sizeof(uint64_t)) + LINE_BYTES - 1;
 }
 
-/* Gives back what was taken since birth. */
+/* Frees the memory that was taken since birth. */
 static void give_more_memory(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -200,7 +201,7 @@ static void set_table(struct tts_ledger *ledger, struct slot *slots, uint64_t *n
     set_full(ledger);
 }
 
-/* One of those of birth. */
+/* Selects one of the tables of birth. */
 static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
 {
     struct slot *slots = ledger->first_slots + first;
@@ -208,7 +209,8 @@ static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bi
     memset(slots, 0, sizeof(*slots) << bits);
 }
 
-/* A wider one than those of birth. False: there is no memory. */
+/* Allocates a table that is wider than the tables of birth. Returns false if there is no
+ * memory. */
 static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -217,7 +219,8 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
     if (!memory)
         return false;
     struct slot *slots = aligned_bytes(memory);
-    if (alloc != tts_alloc_pages()) /* pages are zero, and not touched before they are used */
+    if (alloc !=
+        tts_alloc_pages()) /* new pages are zero already, and stay untouched until used */
         memset(slots, 0, sizeof(*slots) << bits);
     ledger->more = memory;
     set_table(ledger, slots, (uint64_t *)(void *)(slots + width), bits);
@@ -234,8 +237,8 @@ void tts_ledger_reset(struct tts_ledger *ledger)
 
 /* ---- the table ---- */
 
-/* Ids are mostly counted: a step of about the golden section spreads those evenly. The lower
- * bits of the step are a secret, against ids that were made to meet. */
+/* Ids are mostly consecutive. A step near the golden ratio spreads them evenly. The lower bits
+ * of the step are secret, as a defence against ids that are chosen to collide. */
 static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledger,
                                                   uint8_t device, uint64_t id)
 {
@@ -243,7 +246,7 @@ static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledge
     return ((uint32_t)(hash >> ledger->shift) & ~(uint32_t)(RUN - 1)) | (uint32_t)(id % RUN);
 }
 
-/* Where the key is, or the empty slot where it would go. */
+/* Returns the place of the key, or the empty slot for it. */
 static TTS_FORCE_INLINE uint32_t look_up_place(const struct tts_ledger *ledger, uint8_t device,
                                                uint64_t id)
 {
@@ -254,7 +257,7 @@ static TTS_FORCE_INLINE uint32_t look_up_place(const struct tts_ledger *ledger, 
     }
 }
 
-/* False: there is no memory, and nothing changes. */
+/* Doubles the width of the table. Returns false if there is no memory; nothing changes then. */
 TTS_COLD static bool widen_ledger_table(struct tts_ledger *ledger)
 {
     const struct slot *slots = ledger->slots;
@@ -278,7 +281,7 @@ TTS_COLD static bool widen_ledger_table(struct tts_ledger *ledger)
     return true;
 }
 
-/* Doubles the room for parts in L1. False: there is no memory, and nothing changes. */
+/* Doubles the room for L1 parts. Returns false if there is no memory; nothing changes then. */
 TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -295,7 +298,7 @@ TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
     return true;
 }
 
-/* Room for one entry more. False: there is no memory. */
+/* Makes room for one more entry. Returns false if there is no memory. */
 TTS_COLD static bool make_table_room(struct tts_ledger *ledger)
 {
     assert(ledger->count == ledger->full);
@@ -309,7 +312,7 @@ TTS_COLD static bool make_table_room(struct tts_ledger *ledger)
 
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
-    /* The count may be foreign: what is above live_max gets room when it comes. */
+    /* The count may come from a damaged file. Room above live_max is made when entries come. */
     uint64_t most = count < ledger->live_max ? count : ledger->live_max;
     while (full_count_at(table_width_of(ledger)) < most && widen_ledger_table(ledger))
         continue;
@@ -351,7 +354,7 @@ void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_en
     write_entry(ledger, place, entry);
 }
 
-/* Everything up to the next empty slot moves back, unless it would come before its best
+/* Moves the entries up to the next empty slot back, unless an entry would move before its best
  * place. */
 static TTS_FORCE_INLINE void close_entry_gap(struct tts_ledger *ledger, uint32_t gap)
 {
@@ -418,7 +421,7 @@ uint32_t tts_ledger_next(const struct tts_ledger *ledger, uint32_t *cursor)
 
 /* ---- parts in L1 ---- */
 
-/* What was dropped last is the likeliest to be in a cache. */
+/* The part that was dropped last is most likely in the cache. */
 static uint32_t take_unused_l1(struct tts_ledger *ledger)
 {
     uint32_t idx = ledger->l1_free;
@@ -435,7 +438,7 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
     assert(!tts_ledger_l1(ledger, place));
     assert(tts_pool_is_l1(tts_ledger_pool(ledger, place)));
     uint32_t idx = take_unused_l1(ledger);
-    assert(idx < ledger->l1_max); /* no more than entries */
+    assert(idx < ledger->l1_max); /* there are never more parts than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];
     *part = (struct tts_l1_entry){.id = slot->id,
                                   .seq = note >> OP_BITS,

@@ -13,9 +13,9 @@ struct name {
     char text[TTS_OP_NAME_MAX + 1];
 };
 
-/* The table has indices of names, 0 where there is none, at the lower bits of their hashes. */
+/* The table has the indices of names, at the lower bits of their hashes. 0 is an empty slot. */
 struct tts_opnames {
-    uint64_t last_hash; /* what was found last: operations allocate several times */
+    uint64_t last_hash; /* result of the last search: operations allocate several times */
     uint32_t last_idx;
     uint32_t mask, count, max;
     uint32_t *table;
@@ -73,14 +73,14 @@ static uint64_t mix_name_hash(uint64_t hash, uint64_t word)
     return (a * b ^ tts_mul_high(a, b)) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* What stands for a byte of a name: names are printed. */
+/* Returns the printable form of a byte. Names are printed. */
 static unsigned char printable_byte(char c)
 {
     unsigned char byte = (unsigned char)c;
     return byte < ' ' || byte == 0x7f ? '?' : byte;
 }
 
-/* The same for eight at once, of which most need nothing. */
+/* Like printable_byte(), for eight bytes at once. Most words need no change. */
 static uint64_t printable_word(const char *bytes)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -103,7 +103,7 @@ void tts_opnames_cut(const char **name, size_t *len)
         return;
     *name += *len - TTS_OP_NAME_MAX;
     *len = TTS_OP_NAME_MAX;
-    /* At most three bytes of a character can be left of it. */
+    /* A cut character leaves at most three bytes. */
     for (int i = 0; i < 3 && ((unsigned char)**name & 0xc0) == 0x80; i++) {
         *name += 1;
         *len -= 1;
@@ -133,10 +133,10 @@ size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len)
     return len;
 }
 
-/* The slot of a hash, or the empty one where it would be. */
+/* Returns the slot of a hash, or the empty slot for it. */
 static uint32_t *name_slot(const struct tts_opnames *names, uint64_t hash)
 {
-    assert(names->count <= names->mask); /* or it would not end */
+    assert(names->count <= names->mask); /* otherwise the loop would not end */
     uint32_t i = (uint32_t)hash & names->mask;
     while (names->table[i] && names->names[names->table[i] - FIRST_NAME].hash != hash)
         i = (i + 1) & names->mask;

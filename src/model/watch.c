@@ -1,5 +1,4 @@
-/* FUSE: file comments of the parts, make one of them:
-src/model/watch_cut.c: The end of a phase: running figures become usages. */
+/* watch.c: the phases of a fold, and their end: running figures become usages. */
 
 #include "base/heap.h"
 #include "model/fold_inside.h"
@@ -126,7 +125,8 @@ static size_t listed_parts(uint64_t parts)
     return parts < TTS_CORE_PARTS_MAX ? (size_t)parts : TTS_CORE_PARTS_MAX;
 }
 
-/* The peak of a device in the phase that ends: what it has now, if nothing happened to it. */
+/* Returns the peak of a device in the current phase. If the device had no event, this is its
+ * current use. */
 static void phase_peak_sum(const struct tts_fold *fold, const struct tts_watch *watch,
                            uint16_t idx, struct tts_core_sum *out)
 {
@@ -137,8 +137,8 @@ static void phase_peak_sum(const struct tts_fold *fold, const struct tts_watch *
         tts_cores_sum(&fold->devices[idx].cores, out);
 }
 
-/* The device with the fullest core: among equals the first that is listed, then the first of
- * the fold. */
+/* Returns the device with the fullest core. Among equals, listed devices come first, in the
+ * order of the list, then the devices in the order of the fold. */
 static uint16_t fullest_device(const struct tts_fold *fold, const struct tts_watch *watch)
 {
     uint16_t best = TTS_FOLD_NO_DEVICE;
@@ -174,7 +174,7 @@ struct tts_watch_size tts_watch_measure(const struct tts_fold *fold,
     return size;
 }
 
-/* ---- what was there at the peaks ---- */
+/* ---- parts of the peaks ---- */
 
 static void keep_peak_buffers(const struct tts_fold *fold, struct tts_watch *watch)
 {
@@ -187,7 +187,7 @@ static void keep_peak_buffers(const struct tts_fold *fold, struct tts_watch *wat
     }
 }
 
-/* All peaks are of this phase, and have kept their parts in order. */
+/* Completes and sorts the parts of all peaks. Starts the phase of devices without an event. */
 static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
 {
     for (uint16_t idx = 0; idx < fold->device_count; idx++) {
@@ -278,7 +278,8 @@ static const struct tts_pool_usage *pool_in_usage(const struct tts_usage *usage,
     return pool == L1_WITH_SMALL ? &usage->l1_with_small : &usage->pools[pool];
 }
 
-/* The phase's own figures are those of one device, the cumulative ones those of one, too. */
+/* The figures of the phase come from one device, the cumulative figures from one device, which
+ * may be another. */
 static void fill_most_used(struct tts_pool_usage *out, const struct tts_phase *phase, int pool)
 {
     *out = (struct tts_pool_usage){0};
@@ -309,7 +310,7 @@ static void fill_whole_usage(struct tts_watch *watch, struct tts_phase *phase)
     fill_most_used(&whole->pools[TTS_POOL_L1], phase, TTS_POOL_L1);
     fill_most_used(&whole->pools[TTS_POOL_L1_SMALL], phase, TTS_POOL_L1_SMALL);
     fill_most_used(&whole->l1_with_small, phase, L1_WITH_SMALL);
-    whole->peak_total_bytes = 0; /* L1 of all devices together is on no core */
+    whole->peak_total_bytes = 0; /* the sum of L1 over devices is on no core */
     for (size_t i = 0; i < phase->device_count; i++) {
         const struct tts_usage *usage = &phase->devices[i].usage;
         whole->peak_cb_bytes = more_bytes(whole->peak_cb_bytes, usage->peak_cb_bytes);
@@ -320,7 +321,8 @@ static void fill_whole_usage(struct tts_watch *watch, struct tts_phase *phase)
     }
 }
 
-/* The peak of the fullest device; with its parts where that has them, if it is listed. */
+/* Fills the peak of the fullest device. If the device is listed, uses the parts of its own
+ * usage. */
 static void fill_whole_core(const struct tts_fold *fold, const struct tts_watch *watch,
                             struct tts_phase *phase, struct tts_core_part *parts)
 {
