@@ -137,7 +137,7 @@ struct tts_run {
      * the figures of the last one. At least `missing` bytes were also in memory, if known. */
     bool is_overwritten;
     struct tts_amount missing;
-    bool is_cut;   /* the "Final Totals" are missing */
+    bool is_cut;   /* the end of the block is missing */
     bool is_exact; /* figures are exact bytes. Otherwise they are as printed, exact to 0.005 MB
                     */
     /* Facts that the log printed before the block, and their lines. */

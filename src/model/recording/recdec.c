@@ -24,10 +24,11 @@ void tts_recdec_begin(struct tts_recdec *dec, const struct tts_rec_block *block,
 
 /* --- the common case -------------------------------------------------------------------- */
 
-/* Each of these is compiled twice. With `is_quick` it only says no, calls nothing, and what it
- * refused is read again by the other, which knows all and says why. */
+/* Each of these functions is compiled twice. With `is_quick` it only accepts the common forms,
+ * calls nothing and sets no error. A record that it refuses is read again by the other version,
+ * which accepts every form and sets the error. */
 
-/* Time that follows the first byte. */
+/* Reads the time that follows the first byte. */
 static TTS_FORCE_INLINE bool read_time(struct tts_recdec_in *in, unsigned nibble, bool is_quick)
 {
     const struct tts_recdec *dec = in->dec;
@@ -75,7 +76,7 @@ static TTS_FORCE_INLINE bool read_buffer(struct tts_recdec_in *in, unsigned *slo
     return dec->has_shape[*slot] && dec->shapes[*slot].event.kind == TTS_EVENT_ALLOC;
 }
 
-/* What an event has, whichever. */
+/* Fills the fields that all events have. */
 static TTS_FORCE_INLINE void make_event(struct tts_recdec *dec, struct tts_item *out)
 {
     out->kind = TTS_ITEM_EVENT;
@@ -150,7 +151,7 @@ static void finish(struct tts_recdec *dec, const struct tts_recdec_in *in, uint6
     *tick = dec->tick = in->tick;
 }
 
-/* A record of any kind. *is_item: it was one. */
+/* Reads one record. Sets *is_item if the record produced an item. */
 static bool read_record(struct tts_recdec_in *in, struct tts_item *out, bool *is_item)
 {
     struct tts_recdec *dec = in->dec;

@@ -101,7 +101,7 @@ bool tts_recdec_bytes(struct tts_recdec_in *in, size_t count, const unsigned cha
     return true;
 }
 
-/* A slot of a table of `count` that has something. */
+/* Reads the number of a defined slot of a table with `count` slots. */
 static bool read_slot(struct tts_recdec_in *in, const bool *has, unsigned count,
                       const char *what, unsigned *out)
 {
@@ -175,7 +175,7 @@ static bool define_ranges(struct tts_recdec_in *in)
     return true;
 }
 
-/* A shape as it is read, before it is one. */
+/* A shape that has not been checked yet. */
 struct draft {
     struct tts_event event;
     struct tts_item_op op;
@@ -235,7 +235,7 @@ static bool read_draft(struct tts_recdec_in *in, struct draft *draft)
     return true;
 }
 
-/* Whether it has what events of its kind do not have. */
+/* Returns whether the event has fields that events of its kind cannot have. */
 static bool is_odd(const struct tts_event *event)
 {
     bool has_request = event->placement != TTS_PLACE_DEFAULT || event->cores != 0;
@@ -246,7 +246,7 @@ static bool is_odd(const struct tts_event *event)
            (event->borrowed && event->kind == TTS_EVENT_SCRATCHPAD);
 }
 
-/* That the event can be is checked here, once for all that have the shape. */
+/* The event is checked here, once for all events with this shape. */
 static bool define_shape(struct tts_recdec_in *in)
 {
     struct tts_recdec *dec = in->dec;

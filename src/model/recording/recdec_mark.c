@@ -4,7 +4,7 @@
 
 /* --- keyframes -------------------------------------------------------------------------- */
 
-/* The number of the event of something that lives. */
+/* Reads the event number of a live buffer or part. */
 static bool read_live_seq(struct tts_recdec_in *in, uint64_t *out)
 {
     const unsigned char *begin = in->at;
@@ -66,7 +66,7 @@ static bool read_keyframe_part(struct tts_recdec_in *in, struct tts_item *out)
 
 /* --- marks ------------------------------------------------------------------------------ */
 
-/* What has a capture, and no more. */
+/* Reads a mark that has only a capture. */
 static bool read_capture(struct tts_recdec_in *in, enum tts_item_kind kind,
                          struct tts_item *out)
 {
@@ -130,7 +130,7 @@ static bool read_free_ahead(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
-/* Buffers that a keyframe has no room for. */
+/* Reads the count of the buffers that a keyframe leaves out. */
 static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
 {
     uint64_t buffers, bytes;
@@ -142,7 +142,7 @@ static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
-/* A mark that belongs into a keyframe, or begins one. */
+/* Reads a mark that begins a keyframe or belongs inside one. */
 static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item *out)
 {
     switch (mark) {
@@ -178,7 +178,7 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
     switch (mark) {
     case TTS_REC_MARK_CHIP:
         return read_chip(in, out);
-    case TTS_REC_MARK_MISSED: /* in a keyframe: not all that was there is in it */
+    case TTS_REC_MARK_MISSED: /* inside a keyframe: the keyframe is incomplete */
         return read_count(in, TTS_ITEM_MISSED, out);
     case TTS_REC_MARK_KEYFRAME:
     case TTS_REC_MARK_KEYFRAME_END:

@@ -4,8 +4,9 @@
 
 #include <assert.h>
 
-/* The largest item with all its definitions, each field at its longest: a first byte with 10
- * of time; a device; a shape with its name and ranges; two numbers. Or a failure. */
+/* Size of the largest item with all its definitions, each field at its longest: a first byte
+ * with 10 bytes of time; a device; a shape with its name and ranges; two numbers. Or a
+ * failure. */
 enum {
     HEAD = 1 + TTS_VARINT_MAX,
     DEFINE_DEVICE = 2 + 5,
@@ -15,7 +16,7 @@ enum {
     DEFINES = DEFINE_DEVICE + DEFINE_NAME + DEFINE_RANGES + DEFINE_SHAPE,
     FAILURE = 2 + 24 * TTS_VARINT_MAX,
     CUT = 1 + 5 + 1 + TTS_PHASE_NAME_MAX,
-    LONGEST = HEAD + DEFINES + FAILURE + CUT + 2 * 8, /* stores are of words */
+    LONGEST = HEAD + DEFINES + FAILURE + CUT + 2 * 8, /* stores write whole words */
 };
 _Static_assert((size_t)LONGEST <= TTS_RECENC_ITEM_MAX, "no bound is checked inside an item");
 
@@ -43,7 +44,7 @@ void tts_recenc_begin(struct tts_recenc *enc, unsigned char *payload, size_t cap
     tts_recenc_tell(enc);
 }
 
-/* --- putting ---------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------- */
 
 void tts_recenc_byte(struct tts_recenc *enc, unsigned byte)
 {
@@ -65,7 +66,7 @@ void tts_recenc_varint(struct tts_recenc *enc, uint64_t value)
 void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len)
 {
     if (len == 0)
-        return; /* and there may be none */
+        return; /* there may be no bytes */
     memcpy(enc->at, bytes, len);
     enc->at += len;
     assert(enc->at - enc->end <= TTS_RECENC_ITEM_MAX);
@@ -76,7 +77,7 @@ void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len)
 
 /* --- the common case -------------------------------------------------------------------- */
 
-/* Of what has a pool, a size and maybe an operation. */
+/* Returns the tag of a shape with a pool, a size and possibly an operation. */
 static TTS_FORCE_INLINE uint64_t plain_tag(enum tts_pool pool)
 {
     return TTS_TAG_VALID | TTS_TAG_PLAIN | (uint64_t)pool << TTS_TAG_POOL;
@@ -94,7 +95,8 @@ static TTS_FORCE_INLINE bool push_free(struct tts_recenc *enc, uint64_t id, uint
     return true;
 }
 
-/* The two calls below leave the rest to a call at their end, and have no registers to save. */
+/* The next two functions end with a tail call for the rare cases, so that they have no
+ * registers to save. */
 
 static TTS_NOINLINE bool alloc_far(struct tts_recenc *enc, uint32_t device, enum tts_pool pool,
                                    uint64_t id, uint64_t size_bytes, uint64_t op_hash,

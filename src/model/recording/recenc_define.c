@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* The four bytes that a definition of a slot begins with. */
+/* Returns the first four bytes of a slot definition. */
 static uint64_t define_word(enum tts_rec_define what, unsigned slot, unsigned byte)
 {
     assert(slot <= UINT8_MAX && byte <= UINT8_MAX);
@@ -22,7 +22,8 @@ void tts_recenc_use_device(struct tts_recenc *enc, uint32_t device)
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* One of two that a hash may have: the one that has it, an empty one, the first. */
+/* A hash has two possible slots. Returns the slot that has the hash, else an empty slot, else
+ * the first. */
 static unsigned name_slot_for(const struct tts_recenc *enc, uint64_t hash)
 {
     unsigned first = hash % TTS_REC_NAMES, second = (hash >> 8) % TTS_REC_NAMES;
@@ -42,7 +43,7 @@ unsigned tts_recenc_use_name(struct tts_recenc *enc, struct tts_item_op op)
         op.name = enc->op(enc->ctx, op.hash);
         op.name_len = strnlen(op.name, TTS_OP_NAME_MAX);
     }
-    /* As it is kept: another name with this hash reads the same. */
+    /* The stored form of the name. Any other name with this hash has the same form. */
     char name[TTS_OP_NAME_MAX];
     size_t len = tts_opnames_copy(name, op.name, op.name_len);
     tts_recenc_push(enc, define_word(TTS_DEFINE_NAME, slot, (unsigned)len), 4);
@@ -103,8 +104,8 @@ static uint32_t hash_of(const struct tts_recenc_shape *shape)
     return tts_recenc_hash(shape->ranges, shape->size_bytes, hash);
 }
 
-/* A slot for a new shape: of the one that has the same hash, else one that is empty, else any:
- * what comes round in a circle is best met by chance. */
+/* Returns a slot for a new shape: the slot of the shape with the same hash, else an empty slot,
+ * else a random slot. Random replacement works best for shapes that repeat in a cycle. */
 static unsigned slot_for(struct tts_recenc *enc, uint32_t hash)
 {
     unsigned slot = enc->shape_at[hash];
@@ -133,7 +134,7 @@ static unsigned flags_of(const struct tts_recenc_shape *shape)
     return flags;
 }
 
-/* What is behind the size. */
+/* Writes the fields after the size. */
 static void put_more(struct tts_recenc *enc, const struct tts_recenc_shape *shape,
                      unsigned ranges_slot, unsigned name_slot)
 {

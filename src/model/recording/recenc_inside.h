@@ -1,10 +1,10 @@
-/* recenc_inside.h: what the parts of the encoder share. Bytes are put and taken into the check
- * at once; they are there for a reader when he is told. */
+/* recenc_inside.h: shared parts of the encoder. Bytes are written and added to the checksum at
+ * once. A reader sees them after tts_recenc_tell(). */
 #pragma once
 
 #include "model/recording/recenc.h"
 
-/* Parts of a shape's tag. */
+/* Parts of the tag of a shape. */
 enum {
     TTS_TAG_VALID = 1,
     TTS_TAG_KIND = 8, /* shifts */
@@ -12,10 +12,10 @@ enum {
     TTS_TAG_PLACEMENT = 16,
     TTS_TAG_ADDRESS = 1 << 20,
     TTS_TAG_BORROWED = 1 << 21,
-    TTS_TAG_PLAIN = 1 << 22, /* has a size; none in banks, no request, no ranges */
+    TTS_TAG_PLAIN = 1 << 22, /* has a size, but no bank sizes, no request and no ranges */
 };
 
-/* Of a kind that has shapes. */
+/* Returns the shape kind of an event kind that has shapes. */
 static inline unsigned tts_recenc_shape_kind(enum tts_event_kind kind)
 {
     return kind == TTS_EVENT_ALLOC ? 0 : (unsigned)(kind - TTS_EVENT_CB) + 1;
@@ -28,7 +28,7 @@ static TTS_FORCE_INLINE uint32_t tts_recenc_hash(uint64_t tag, uint64_t size_byt
     return (uint32_t)((hash ^ op_hash) * TTS_CHECKSUM_END >> 52);
 }
 
-/* The slot of a definition, which is put first if the block does not have it. */
+/* Return the slot of a definition. Write the definition first if the block does not have it. */
 unsigned tts_recenc_use_name(struct tts_recenc *enc, struct tts_item_op op);
 unsigned tts_recenc_use_ranges(struct tts_recenc *enc, const struct tts_core_range *ranges,
                                size_t count);
@@ -36,24 +36,25 @@ unsigned tts_recenc_use_shape(struct tts_recenc *enc, const struct tts_recenc_sh
                               unsigned ranges_slot, struct tts_item_op op);
 void tts_recenc_use_device(struct tts_recenc *enc, uint32_t device);
 
-/* ---- putting ---- */
+/* ---- writing ---- */
 
 void tts_recenc_byte(struct tts_recenc *enc, unsigned byte);
 void tts_recenc_varint(struct tts_recenc *enc, uint64_t value);
 void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len);
 
-/* The difference to *last, which follows. */
+/* Writes the difference to *last and sets *last to `value`. */
 static inline void tts_recenc_step(struct tts_recenc *enc, uint64_t value, uint64_t *last)
 {
     tts_recenc_varint(enc, tts_zigzag(value - *last));
     *last = value;
 }
 
-/* The first byte of a record and what follows of its time, below TTS_TIME_VARINT_FROM. */
+/* Returns the first byte of a record and the rest of its time, which is below
+ * TTS_TIME_VARINT_FROM. */
 static TTS_FORCE_INLINE uint64_t tts_recenc_head_word(enum tts_rec_code code, uint64_t since,
                                                       unsigned *bytes)
 {
-    /* A byte more, or two; each time what begins there is taken off. */
+    /* One or two more bytes. Each form counts from its own start. */
     uint64_t is_long = since > TTS_TIME_SHORT, is_longer = since >= TTS_TIME_TWO_FROM;
     uint64_t more = is_long + is_longer;
     uint64_t low = since - TTS_TIME_BYTE - (is_longer << 8);
@@ -70,7 +71,7 @@ static TTS_FORCE_INLINE uint64_t tts_recenc_since(const struct tts_recenc *enc, 
 /* Nothing is read back from the payload: a load that spans several small stores has to wait for
  * them. */
 
-/* The `count` lowest bytes of `bits`, 1 to 8, with nothing above them. */
+/* Writes the `count` lowest bytes of `bits`, 1 to 8. The bits above are 0. */
 static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bits,
                                              unsigned count)
 {
@@ -90,8 +91,8 @@ static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bi
     enc->check = (struct tts_checksum){hash, (used + count) / 8};
 }
 
-/* Tells the reader of what was put. Pairs with its load of the commit: the bytes are there
- * before it says so. */
+/* Commits the written bytes. Pairs with the reader's load of the commit: the bytes are visible
+ * before the commit. */
 static TTS_FORCE_INLINE void tts_recenc_tell(struct tts_recenc *enc)
 {
     uint64_t used = tts_recenc_used(enc);

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* The first byte of a record with its time, and no byte of its fields or one. */
+/* Writes the first byte of a record with its time, and at most one byte of its fields. */
 static void put_begin(struct tts_recenc *enc, enum tts_rec_code code, unsigned byte,
                       unsigned bytes, uint64_t tick)
 {
@@ -48,7 +48,8 @@ static void set_plain(struct tts_recenc_shape *shape)
         shape->tag |= TTS_TAG_PLAIN;
 }
 
-/* The slot of what is on cores `ranges`, apart from which the shape is filled in. */
+/* Returns the slot of a shape on the cores `ranges`. The other fields of the shape are
+ * filled. */
 static unsigned use_shape(struct tts_recenc *enc, struct tts_recenc_shape *shape,
                           const struct tts_event *on, struct tts_item_op op)
 {
@@ -87,7 +88,7 @@ static unsigned use_alloc(struct tts_recenc *enc, const struct tts_event *event,
     return use_shape(enc, &shape, event, op);
 }
 
-/* Of a buffer that is not allocated here: its pool and sizes are all. */
+/* Returns the slot of a buffer that is not allocated here. It has only a pool and sizes. */
 static unsigned use_buffer(struct tts_recenc *enc, const struct tts_live *live,
                            const struct tts_event *on, struct tts_item_op op)
 {
@@ -176,7 +177,7 @@ static void put_failure(struct tts_recenc *enc, const struct tts_failure *f,
         tts_recenc_varint(enc, fields[i]);
 }
 
-/* The operation of an OP_BEGIN, which may stand in the event alone. */
+/* Returns the operation of an OP_BEGIN. It may be only in the event. */
 static struct tts_item_op op_begun(const struct tts_item *item)
 {
     struct tts_item_op op = item->op;
@@ -269,7 +270,7 @@ static void put_cut(struct tts_recenc *enc, const struct tts_item *item, uint64_
     tts_recenc_bytes(enc, item->name, len);
 }
 
-/* A mark that has a number, of an item that has no more than that. */
+/* Writes a mark with a number, for an item that has nothing else. */
 static void put_number(struct tts_recenc *enc, enum tts_rec_mark mark, uint64_t number,
                        uint64_t tick)
 {

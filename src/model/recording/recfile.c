@@ -72,7 +72,7 @@ enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc
     struct tts_recfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for '%s'", path);
-    /* The decoder is large, and begun by every block. */
+    /* The decoder is large and is initialized by each block. */
     memset(file, 0, offsetof(struct tts_recfile, dec));
     file->alloc = alloc;
     enum tts_status status = open_path(path, &file->fd, &info, err);
@@ -120,7 +120,7 @@ const struct tts_recfile_info *tts_recfile_info(const struct tts_recfile *file)
 
 /* ---- blocks ---- */
 
-/* There is no block at the spot. TTS_E_NOT_FOUND: as it should be. */
+/* No block follows. Returns TTS_E_NOT_FOUND if this is the regular end of the file. */
 static enum tts_status finish(const struct tts_recfile *file, bool has_index,
                               struct tts_error *err)
 {
@@ -151,7 +151,7 @@ static enum tts_status skip_given(struct tts_recfile *file, struct tts_error *er
     return TTS_OK;
 }
 
-/* Into the decoder, up to what was not given yet. */
+/* Starts the decoder with a block and skips the items that were returned before. */
 static enum tts_status open_block(struct tts_recfile *file, const struct tts_recblock *block,
                                   struct tts_error *err)
 {
@@ -163,7 +163,7 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
         is_cut ? TTS_OK : tts_recblock_read(file, block, &payload, &len, err);
     if (status != TTS_OK)
         return status;
-    if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* none of them has less than a byte */
+    if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* each event takes at least one byte */
         return tts_recblock_damaged(head->number, block->off, "so many events cannot be", err);
     if (file->spot.given > 0 && !tts_recblock_goes_on(file, block, &file->block))
         return tts_recblock_damaged(head->number, block->off, "it has changed", err);
@@ -194,7 +194,7 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
     if (status != TTS_OK)
         return status;
     if (block.head.kind == TTS_REC_INDEX) {
-        file->has_end = true; /* it is the only one who knows */
+        file->has_end = true; /* the index is the only place that has the last event */
         file->end_seq = block.head.seq;
         return finish(file, true, err);
     }
@@ -207,7 +207,7 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
     return open_block(file, &block, err);
 }
 
-/* Whether nothing was written to the open block since it was looked at. */
+/* Returns whether nothing was written to the open block since it was read. */
 static bool is_same(const struct tts_recfile *file)
 {
     struct tts_recblock block;
@@ -215,12 +215,13 @@ static bool is_same(const struct tts_recfile *file)
            block.used == file->block.used && block.check == file->block.check;
 }
 
-/* All of the block was given. TTS_E_NOT_FOUND: and of the file, for now. */
+/* All items of the block were returned. Moves to the next block. TTS_E_NOT_FOUND: the file has
+ * no more items for now. */
 static enum tts_status leave(struct tts_recfile *file)
 {
     assert(file->is_open && file->spot.number < file->limit);
     if (file->is_stale && !is_same(file)) {
-        file->is_open = false; /* to enter it again */
+        file->is_open = false; /* enter the block again */
         return TTS_OK;
     }
     file->is_stale = false;
@@ -234,7 +235,7 @@ static enum tts_status leave(struct tts_recfile *file)
 
 /* ---- items ---- */
 
-/* The instant of a tick; it does not pass the end of time. */
+/* Returns the time of a tick, limited to UINT64_MAX. */
 static uint64_t time_of(const struct tts_recfile *file, uint64_t tick)
 {
     const struct tts_rec_block *head = &file->block.head;
@@ -258,7 +259,7 @@ static void complete(struct tts_recfile *file, struct tts_item *item, uint64_t t
     file->spot.given++;
 }
 
-/* What the decoder found, with its place in the file. */
+/* Returns the error of the decoder with its place in the file. */
 static struct tts_error in_block(const struct tts_recfile *file, const struct tts_error *why)
 {
     const struct tts_recblock *block = &file->block;
@@ -279,7 +280,7 @@ static enum tts_status fail(struct tts_recfile *file, const struct tts_error *fa
     return failure->status;
 }
 
-/* The next item of the open block. TTS_E_NOT_FOUND: it has no more. */
+/* Reads the next item of the open block. TTS_E_NOT_FOUND: the block has no more items. */
 static enum tts_status next_in_block(struct tts_recfile *file, struct tts_item *out,
                                      struct tts_error *failure)
 {

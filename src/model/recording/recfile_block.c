@@ -60,7 +60,7 @@ uint64_t tts_recblock_off(const struct tts_recfile *file, uint64_t number)
     const struct tts_rec_header *header = &file->info.header;
     assert(header->kind == TTS_REC_LIVE && header->place_bytes > 0);
     uint64_t place = header->places > 0 ? number % header->places : number, off;
-    /* Past the end of any file where it does not fit. */
+    /* An overflow gives an offset after the end of any file. */
     if (__builtin_mul_overflow(place, header->place_bytes, &off) ||
         __builtin_add_overflow(off, (uint64_t)TTS_REC_HEADER_BYTES, &off))
         return UINT64_MAX;
@@ -69,7 +69,7 @@ uint64_t tts_recblock_off(const struct tts_recfile *file, uint64_t number)
 
 /* ---- headers ---- */
 
-/* NULL: it may be a block of this file. */
+/* Returns NULL if the header can belong to a block of this file, else the reason. */
 static const char *what_is_wrong(const struct tts_recfile *file,
                                  const struct tts_recblock *block)
 {
@@ -92,8 +92,8 @@ static const char *what_is_wrong(const struct tts_recfile *file,
     return NULL;
 }
 
-/* In a black box a place has a block of another round when its own was not begun, or no more.
- */
+/* A place in a black box has a block of another round if its own block was not begun, or has
+ * been overwritten. */
 static enum tts_status other_number(const struct tts_recfile *file, struct tts_recspot spot,
                                     uint64_t found, struct tts_error *err)
 {
@@ -114,7 +114,7 @@ static enum tts_status check_header(const struct tts_recfile *file, struct tts_r
         .off = spot.off, .used = (uint32_t)commit, .check = (uint32_t)(commit >> 32)};
     enum tts_status status = tts_rec_block_get(bytes, &block.head, NULL);
     if (status == TTS_E_NOT_FOUND || commit == 0)
-        return TTS_E_NOT_FOUND; /* reserved, or begun so far that nothing is in it */
+        return TTS_E_NOT_FOUND; /* reserved, or begun without content */
     if (status != TTS_OK)
         return tts_recblock_damaged(spot.number, spot.off, "its header does not fit its check",
                                     err);
@@ -138,8 +138,8 @@ static enum tts_status look_once(const struct tts_recfile *file, struct tts_recs
     return status == TTS_OK ? check_header(file, spot, bytes, out, err) : status;
 }
 
-/* One that is begun while it is read may be read in part before and in part after; a commit is
- * only set behind a whole header, so that it is whole the next time. */
+/* A block that is begun during the read may be read partly before and partly after. A commit is
+ * only set after a complete header, so the next read sees a complete header. */
 enum tts_status tts_recblock_look(const struct tts_recfile *file, struct tts_recspot spot,
                                   struct tts_recblock *out, struct tts_error *err)
 {
@@ -167,7 +167,7 @@ static enum tts_status no_memory(const struct tts_recblock *block, struct tts_er
                          block->head.number);
 }
 
-/* Before room is made for it: a header may claim much. */
+/* Checks the size before memory is allocated: a damaged header may claim any size. */
 static bool is_there(const struct tts_recfile *file, const struct tts_recblock *block)
 {
     struct stat info;
@@ -217,7 +217,8 @@ bool tts_recblock_goes_on(const struct tts_recfile *file, const struct tts_recbl
            is_checked(file, was);
 }
 
-/* One that does not fit its check may have been written over since its header was read. */
+/* Sets the error of a block with a wrong checksum. The block may have been overwritten after
+ * its header was read. */
 static enum tts_status not_checked(const struct tts_recfile *file,
                                    const struct tts_recblock *block, struct tts_error *err)
 {
@@ -234,7 +235,8 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
                               size_t *len, struct tts_error *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, block->used);
-    if (size > TTS_REC_PAYLOAD_MAX) /* not known and not a frame are larger still */
+    if (size >
+        TTS_REC_PAYLOAD_MAX) /* the values for "unknown" and "not a frame" are larger still */
         return tts_recblock_damaged(block->head.number, block->off, "it cannot be unpacked",
                                     err);
     if (!file->zstd)
@@ -279,7 +281,7 @@ enum tts_status tts_recblock_read(struct tts_recfile *file, const struct tts_rec
 
 /* ---- a block that is cut ---- */
 
-/* Unpacks what `got` bytes have. Returns how much that is. */
+/* Unpacks the first `got` bytes. Returns the number of unpacked bytes. */
 static size_t unpack_cut(struct tts_recfile *file, size_t got)
 {
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, got);

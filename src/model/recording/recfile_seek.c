@@ -28,7 +28,7 @@ static struct tts_recspot spot_of(const struct tts_recfile *file, uint64_t numbe
 
 /* ---- black boxes ---- */
 
-/* How many of its blocks were begun, by the newest that is in a place of its own. */
+/* Finds how many blocks were begun, from the newest block that is in its own place. */
 static enum tts_status scan_places(const struct tts_recfile *file, uint64_t *blocks,
                                    struct tts_error *err)
 {
@@ -53,13 +53,14 @@ static enum tts_status scan_places(const struct tts_recfile *file, uint64_t *blo
     return TTS_OK;
 }
 
-/* What is older than the first keyframe cannot be understood without what was before it. */
+/* Returns the number of the first block with a keyframe. Older blocks cannot be decoded without
+ * the blocks before them. */
 static uint64_t first_keyframe(const struct tts_recfile *file, uint64_t oldest)
 {
     struct tts_recblock block;
     for (uint64_t number = oldest; number < file->blocks; number++) {
         if (tts_recblock_look(file, spot_of(file, number), &block, NULL) != TTS_OK)
-            break; /* from the oldest on: then it is told of */
+            break; /* start with the oldest block: reading it reports the error */
         if (block.head.has_keyframe)
             return number;
     }
@@ -73,7 +74,7 @@ static enum tts_status locate_box(struct tts_recfile *file, struct tts_error *er
     if (status != TTS_OK)
         return status;
     if (file->blocks >= places) {
-        /* The place of the oldest is the next to be used again. */
+        /* The place of the oldest block is reused next. */
         struct tts_recblock block;
         oldest = file->blocks - places;
         if (tts_recblock_look(file, spot_of(file, oldest), &block, NULL) == TTS_E_NOT_FOUND &&
@@ -113,7 +114,7 @@ static bool read_entries(struct tts_recfile *file, const unsigned char *bytes, s
     return true;
 }
 
-/* Without one, or with one that is damaged, blocks are looked for one by one. */
+/* Finds the index. Without a valid index, blocks are searched one by one. */
 static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *err)
 {
     const struct tts_rec_state *state = &file->info.state;
@@ -146,8 +147,8 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     return TTS_OK;
 }
 
-/* Returns true if each block of items fits its check and follows the block before it, up to the
- * index. Nothing is unpacked: some 2 GB a second from memory. */
+/* Returns whether each block of items has a correct checksum and follows the previous block, up
+ * to the index. Unpacks nothing: about 2 GB per second from memory. */
 static bool has_whole_blocks(struct tts_recfile *file)
 {
     struct tts_recspot spot = file->first;
@@ -175,12 +176,13 @@ bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, 
         block.head.kind != TTS_REC_FIGURES || block.head.seq != file->end_seq)
         return false;
     *seq = file->end_seq;
-    file->is_open = false; /* the bytes of the figures are borrowed from where its bytes are */
+    file->is_open = false; /* the returned figures use the buffer of the open block */
     return has_whole_blocks(file) &&
            tts_recblock_read(file, &block, bytes, len, NULL) == TTS_OK;
 }
 
-/* A live file says how many events there were, from its first block on. */
+/* Takes the number of the last event from the state of a finished live file that still has its
+ * first block. */
 static void locate_end(struct tts_recfile *file)
 {
     const struct tts_rec_state *state = &file->info.state;
@@ -190,7 +192,7 @@ static void locate_end(struct tts_recfile *file)
         !__builtin_add_overflow(file->info.first_seq, state->events, &file->end_seq);
 }
 
-/* Behind the blocks that follow those there are at least. */
+/* Sets the limit after the last block that was begun. */
 static void set_limit(struct tts_recfile *file)
 {
     struct tts_recblock block;
@@ -204,10 +206,12 @@ static void set_limit(struct tts_recfile *file)
             break;
     }
     bool is_damaged = status != TTS_OK && status != TTS_E_NOT_FOUND;
-    file->limit = number + is_damaged; /* so that the reader gets there and tells it */
+    file->limit =
+        number + is_damaged; /* include the damaged block, so that the reader reports it */
 }
 
-/* What there is now. The state comes first: what it speaks of is then in the blocks. */
+/* Finds the current blocks. The state is read first, so that the blocks contain all it
+ * describes. */
 static void settle(struct tts_recfile *file)
 {
     struct tts_recblock block;
@@ -236,7 +240,7 @@ enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *e
     return status;
 }
 
-/* A copy that is being written is not whole: then the one before counts, as it did. */
+/* Reads the state again. A copy that is being written is invalid; the previous copy counts. */
 static void renew_state(struct tts_recfile *file)
 {
     unsigned char bytes[TTS_REC_HEADER_BYTES];
@@ -260,22 +264,22 @@ void tts_recfile_renew(struct tts_recfile *file)
 {
     file->is_due = false;
     renew_state(file);
-    if (file->limit != UINT64_MAX) /* else no block is added to it any more */
+    if (file->limit != UINT64_MAX) /* otherwise no more blocks are added */
         settle(file);
 }
 
-/* ---- behind damage ---- */
+/* ---- after damage ---- */
 
-/* The spot after a block that may be damaged. Returns false if that is not known, or there is
- * no block. */
+/* Returns the spot after a block that may be damaged. Returns false if the spot is unknown or
+ * there is no block. */
 static bool spot_after(const struct tts_recfile *file, struct tts_recspot at,
                        struct tts_recspot *out)
 {
     struct tts_recblock block;
     uint64_t next = at.number + 1, places = file->info.header.places;
     if (file->info.header.kind == TTS_REC_LIVE) {
-        /* The number of blocks is foreign: what lies behind the end of the file is none, and a
-         * black box has as many as it has places. */
+        /* The number of blocks is not trusted. Blocks after the end of the file do not exist,
+         * and a black box has at most as many blocks as places. */
         if (places > 0 && file->blocks > places && next < file->blocks - places)
             next = file->blocks - places;
         *out = spot_of(file, next);
@@ -327,7 +331,9 @@ static enum tts_status not_there(uint64_t seq, const char *where, struct tts_err
 static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t seq,
                                      struct tts_recspot *out, struct tts_error *err)
 {
-    size_t low = 0, high = file->entry_count; /* the last one at or before is in [low, high) */
+    size_t low = 0,
+           high =
+               file->entry_count; /* the last entry at or before the event is in [low, high) */
     struct tts_recblock block;
     assert(file->entry_count > 0);
     while (high - low > 1) {
@@ -353,7 +359,7 @@ static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t se
     return status;
 }
 
-/* Decodes a block to its end, or until it has the event. */
+/* Decodes a block to its end, or until the event is found. */
 static enum tts_status has_event(struct tts_recfile *file, const struct tts_recblock *block,
                                  uint64_t seq, struct tts_error *err)
 {
@@ -361,7 +367,7 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
     size_t len;
     struct tts_item item;
     uint64_t tick;
-    file->is_open = false; /* the decoder is used; what was given of its block is known */
+    file->is_open = false; /* the decoder was used; the number of returned items is kept */
     enum tts_status status = tts_recblock_read(file, block, &payload, &len, err);
     if (status != TTS_OK)
         return status;
@@ -380,11 +386,11 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
 struct walk {
     struct tts_recspot spot, best; /* best: the last block with a keyframe */
     struct tts_recblock last;
-    struct tts_error damage; /* behind `best`; TTS_OK: none */
+    struct tts_error damage; /* damage after `best`. TTS_OK: none */
 };
 
-/* Looks at one block. TTS_E_NOT_FOUND: the walk is over; *is_before: the block is behind the
- * event. */
+/* Checks one block. TTS_E_NOT_FOUND: the walk is over. Sets *is_before if the block is after
+ * the event. */
 static enum tts_status walk_block(const struct tts_recfile *file, struct walk *walk,
                                   uint64_t seq, bool *is_before, struct tts_error *err)
 {
@@ -451,7 +457,7 @@ enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct 
     file->spot = spot;
     file->is_open = file->follows = file->is_cut = false;
     file->was_sought = true;
-    file->is_due = true; /* it may have grown to there since */
+    file->is_due = true; /* the file may have grown up to the event */
     file->seq = file->info.first_seq;
     file->time_ns = 0;
     file->failure = (struct tts_error){0};

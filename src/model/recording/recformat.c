@@ -12,7 +12,7 @@
 enum {
     PAGE = 4096,
     PLACE_MAX = 64 << 20,
-    /* Of the header: */
+    /* Offsets in the header. */
     VERSION_OFF = 8,
     KIND_OFF = 12,
     PLACE_OFF = 16,
@@ -25,9 +25,9 @@ enum {
     WRITER_OFF = PROGRAM_OFF + TTS_REC_PROGRAM_MAX,
     FLAGS_OFF = WRITER_OFF + TTS_REC_WRITER_MAX,
     STATE_END = TTS_REC_STATE_OFF + 2 * TTS_REC_STATE_BYTES,
-    /* Of a state: */
+    /* Offsets in a state. */
     STATE_CHECK_OFF = 56,
-    /* Of a block: */
+    /* Offsets in a block. */
     BLOCK_CHECK_OFF = 48,
 };
 
@@ -56,7 +56,7 @@ static enum tts_status damaged(struct tts_error *err, uint64_t offset, const cha
 
 /* --- the header ------------------------------------------------------------------------- */
 
-/* Up to its end, or as much as leaves room for one; the bytes behind are 0 already. */
+/* Copies at most `size` - 1 bytes. The rest of `out` is already zero. */
 static void put_text(unsigned char *out, const char *text, size_t size)
 {
     for (size_t i = 0; i + 1 < size && text[i]; i++)
@@ -83,7 +83,7 @@ void tts_rec_header_put(const struct tts_rec_header *header,
     tts_put64(out + TTS_REC_CHECK_OFF, check_of(out, TTS_REC_STATE_OFF));
 }
 
-/* Whether it is a header of ours, of this version, as it was written. */
+/* Checks the magic, the version and the checksum of the header. */
 static enum tts_status check_header(const unsigned char *in, struct tts_error *err)
 {
     if (memcmp(in, TTS_REC_MAGIC, sizeof TTS_REC_MAGIC - 1) != 0)
@@ -107,7 +107,7 @@ static enum tts_status check_header(const unsigned char *in, struct tts_error *e
     return TTS_OK;
 }
 
-/* Whether the places can be. */
+/* Checks that the places are possible. */
 static enum tts_status check_places(const unsigned char *in, struct tts_error *err)
 {
     uint32_t kind = tts_get32(in + KIND_OFF);
@@ -169,7 +169,7 @@ void tts_rec_state_put(const struct tts_rec_state *state,
     tts_put64(out + STATE_CHECK_OFF, check_of(out, STATE_CHECK_OFF));
 }
 
-/* The copy at `offset`, if it is whole and belongs there. */
+/* Reads the copy at `offset`. Returns false if it is invalid or belongs to the other offset. */
 static bool read_copy(const unsigned char *header, size_t offset, struct tts_rec_state *out)
 {
     const unsigned char *in = header + offset;

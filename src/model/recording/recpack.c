@@ -28,7 +28,8 @@ static enum tts_status prepare(struct tts_recpack *pack, struct tts_error *err)
     if (fseeko(pack->out, 0, SEEK_SET) != 0)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
     pack->off = sizeof nothing;
-    return tts_recpack_write(pack, nothing, sizeof nothing, err); /* until it is whole */
+    return tts_recpack_write(pack, nothing, sizeof nothing,
+                             err); /* the header follows when the file is complete */
 }
 
 enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,
@@ -75,7 +76,8 @@ void tts_recpack_free(struct tts_recpack *pack)
 
 /* ---- items ---- */
 
-/* One that was not told how large it was is freed by its id alone, in fewer bytes. */
+/* Returns whether a FREE has sizes. A FREE without sizes is written with its id alone, in fewer
+ * bytes. */
 static bool has_sizes(const struct tts_event *event)
 {
     return event->pool != 0 || event->size_bytes != 0 || event->bytes_per_bank != 0 ||
@@ -104,7 +106,7 @@ void tts_recpack_put(struct tts_recpack *pack, const struct tts_item *item)
     pack->block_events += is_event;
 }
 
-/* Room for an item, in this block or the next. */
+/* Makes room for an item, in this block or the next. */
 static enum tts_status make_room(struct tts_recpack *pack, const struct tts_item *item,
                                  struct tts_error *err)
 {
@@ -119,7 +121,7 @@ static enum tts_status make_room(struct tts_recpack *pack, const struct tts_item
     return tts_recpack_begin(pack, is_first, pack->in_keyframe, err);
 }
 
-/* Which captures are active; the follower has taken the item, so that there is room. */
+/* Updates the active captures. The follower has accepted the item, so there is room. */
 static void note_capture(struct tts_recpack *pack, const struct tts_item *item)
 {
     if (item->kind == TTS_ITEM_BEGIN || item->kind == TTS_ITEM_ACTIVE) {
@@ -135,7 +137,7 @@ static void note_capture(struct tts_recpack *pack, const struct tts_item *item)
     }
 }
 
-/* Items of a keyframe that says what is known. */
+/* Takes an item of a keyframe that repeats known facts. */
 static enum tts_status pass_over(struct tts_recpack *pack, const struct tts_item *item,
                                  struct tts_error *err)
 {
@@ -158,7 +160,7 @@ static void begin_seq(struct tts_recpack *pack, const struct tts_item *item)
         pack->seq = pack->keyframe_seq = item->seq - (item->kind == TTS_ITEM_EVENT);
 }
 
-/* It is not written: every block names what it speaks of. */
+/* A NAME is not written: each block defines the names that it uses. */
 static enum tts_status take_name(struct tts_recpack *pack, const struct tts_item *item,
                                  struct tts_error *err)
 {

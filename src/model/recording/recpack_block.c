@@ -12,8 +12,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Units are as long as those of the source, and the same instant comes out when they are read:
- * it is rounded to the nearest where they are long, up where several are in a nanosecond. */
+/* Time units are as long as in the source, and reading gives the same instant again: rounds to
+ * nearest if units are longer than 2 ns, up if units are shorter. */
 uint64_t tts_recpack_units(const struct tts_recpack *pack, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t scale = pack->header.unit_scale;
@@ -21,7 +21,7 @@ uint64_t tts_recpack_units(const struct tts_recpack *pack, uint64_t from_ns, uin
         return 0;
     uint64_t slack = scale >> 33 > 0 ? scale / 2 : scale - 1;
     wide units = (((wide)(to_ns - from_ns) << 32) + slack) / scale;
-    const uint64_t most = UINT64_MAX / 4; /* two of these can be added */
+    const uint64_t most = UINT64_MAX / 4; /* small enough that two values can be added */
     return units < most ? (uint64_t)units : most;
 }
 
@@ -37,7 +37,7 @@ enum tts_status tts_recpack_write(struct tts_recpack *pack, const void *bytes, s
                                "cannot write the packed recording");
 }
 
-/* A block whose payload is the bytes as they are. */
+/* Writes a block with an uncompressed payload. */
 static enum tts_status write_block(struct tts_recpack *pack, struct tts_rec_block block,
                                    const unsigned char *bytes, size_t len,
                                    struct tts_error *err)
@@ -92,7 +92,8 @@ enum tts_status tts_recpack_flush(struct tts_recpack *pack, struct tts_error *er
         return TTS_OK;
     size_t len =
         ZSTD_compress2(pack->zstd, pack->packed, pack->packed_bytes, pack->payload, used);
-    if (ZSTD_isError(len) || !note(pack)) /* it has room: only memory can be missing */
+    if (ZSTD_isError(len) ||
+        !note(pack)) /* the output has room, so only memory can be missing */
         return no_memory(err);
     return write_block(pack, pack->block, pack->packed, len, err);
 }

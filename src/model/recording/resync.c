@@ -6,19 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACES_MAX = 64 }; /* that are told to begin or to end; a damaged file may have any */
+enum {
+    TRACES_MAX = 64
+}; /* most traces that are reported to begin or end; a damaged file may claim any number */
 
-/* An item of a keyframe, with its ranges elsewhere. */
+/* An item of a keyframe. Its ranges are stored elsewhere. */
 struct told {
     enum tts_item_kind kind;
-    enum tts_event_kind part; /* PART */
+    enum tts_event_kind part; /* kind of a PART */
     uint32_t device, mesh, capture;
     uint64_t count, op_hash;
     struct tts_live live;
     size_t order, first_range, range_count;
 };
 
-/* What there is at one moment. */
+/* The state at one moment. */
 struct moment {
     struct told *told;
     size_t count, capacity;
@@ -30,8 +32,8 @@ struct moment {
 
 struct tts_resync {
     struct moment before, after;
-    struct tts_follow *follow; /* while it tells: */
-    uint64_t last;             /* event before the gap */
+    struct tts_follow *follow; /* valid while events are reported: */
+    uint64_t last;             /* last event before the gap */
     tts_resync_fn fn;
     void *ctx;
     const struct tts_alloc *alloc;
@@ -102,7 +104,7 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By kind, then by device; buffers then by id. */
+/* Compares by kind, then by device. Buffers are then compared by id. */
 static int by_key(const void *a, const void *b)
 {
     const struct told *x = a, *y = b;
@@ -132,7 +134,8 @@ static void sort_moment(struct moment *m, int (*order)(const void *, const void 
         qsort(m->told, m->count, sizeof *m->told, order);
 }
 
-/* The same buffer: of the same allocation. NULL: it is not there. In the order of keys. */
+/* Finds the same buffer, from the same allocation. Returns NULL if there is none. The moment is
+ * sorted by key. */
 static const struct told *find_live(const struct moment *m, const struct told *wanted)
 {
     size_t low = 0, high = m->count;
@@ -177,15 +180,15 @@ void tts_resync_free(struct tts_resync *r)
 enum tts_status tts_resync_take(struct tts_resync *r, const struct tts_item *item)
 {
     if (item->kind == TTS_ITEM_MISSED)
-        return TTS_OK; /* figures are at least so high, whatever the keyframe leaves out */
-    if (item->kind == TTS_ITEM_KEYFRAME) { /* the one before was cut off by more damage */
+        return TTS_OK; /* the figures stay lower bounds, whatever the keyframe leaves out */
+    if (item->kind == TTS_ITEM_KEYFRAME) { /* more damage cut off the previous keyframe */
         r->after.count = r->after.range_count = 0;
         return TTS_OK;
     }
     return keep_item(&r->after, item) ? TTS_OK : TTS_E_NOMEM;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static enum tts_status tell_item(struct tts_resync *r, struct tts_item item)
 {
@@ -217,7 +220,7 @@ static bool has_capture(const struct moment *m, uint32_t capture)
     return false;
 }
 
-/* Captures that ended in the gap: how their last phase was named is not known. */
+/* Ends the captures that ended in the gap. The name of their last phase is unknown. */
 static enum tts_status tell_ended(struct tts_resync *r)
 {
     uint32_t active[TTS_FOLLOW_CAPTURES_MAX];
@@ -281,7 +284,7 @@ static enum tts_status tell_allocs(struct tts_resync *r)
     return status;
 }
 
-/* Parts of the program of a device: how many, and whether one is of the gap. */
+/* Counts the program parts of a device. Sets *is_new if one of them came in the gap. */
 static size_t count_parts(const struct moment *m, uint32_t device, uint64_t last, bool *is_new)
 {
     size_t count = 0;
@@ -335,8 +338,8 @@ static enum tts_status tell_traces(struct tts_resync *r, uint32_t device)
     return status;
 }
 
-/* Programs and traces of every device that either moment has. In the order of keys, so that one
- * device comes once from each. */
+/* Reports programs and traces of each device in either moment. Moments are sorted by key, so
+ * that each device comes once per moment. */
 static enum tts_status tell_devices(struct tts_resync *r, const struct moment *m,
                                     const struct moment *other)
 {
@@ -351,7 +354,7 @@ static enum tts_status tell_devices(struct tts_resync *r, const struct moment *m
         last = told;
         bool ignored = false;
         if (other && is_part && count_parts(other, told->device, 0, &ignored) > 0)
-            continue; /* told already */
+            continue; /* reported already */
         if (other && !is_part && traces_of(other, told->device) > 0)
             continue;
         status = is_part ? tell_program(r, told->device) : tell_traces(r, told->device);
@@ -402,7 +405,7 @@ enum tts_status tts_resync_tell(struct tts_resync *r, struct tts_follow *follow,
     r->fn = fn;
     r->ctx = ctx;
     r->before.count = r->before.range_count = 0;
-    if (seq > r->last) { /* else nothing happened */
+    if (seq > r->last) { /* otherwise nothing happened */
         tts_fold_tell(fold, keep_item, &r->before);
         sort_moment(&r->before, by_key);
         sort_moment(&r->after, by_key);
