@@ -121,7 +121,8 @@ static void hold_node_values(struct tts_node *node)
         tts_tensor_mark(node->kept[i], TTS_PART_ACTIVATIONS);
 }
 
-/* The place of one more node, which is not counted yet; NULL: the run has failed. */
+/* Returns the place for one more node, without counting it. Returns NULL after a failure of the
+ * run. */
 static struct tts_node *grow_graph_nodes(struct tts_autograd *ag)
 {
     if (ag->rt.status != TTS_OK)
@@ -198,7 +199,7 @@ void tts_autograd_reset(struct tts_autograd *ag)
 
 /* --- backward --------------------------------------------------------------------------- */
 
-/* A row of node numbers that grows. */
+/* A growing array of node numbers. */
 struct row {
     uint32_t *items;
     size_t count, capacity;
@@ -221,7 +222,7 @@ static void free_row_items(struct tts_autograd *ag, struct row *row)
         ag->rt.alloc->free(ag->rt.alloc->ctx, row->items, row->capacity * sizeof *row->items);
 }
 
-/* The first link that the walk has not seen, 0: none. */
+/* Returns the first link that the walk has not visited, or 0. */
 static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts_node *node)
 {
     for (uint32_t i = 0; i < node->link_count; i++)
@@ -230,7 +231,8 @@ static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts
     return 0;
 }
 
-/* Post-order: a node behind all that it links to, those in their order. */
+/* Walks in post-order: a node comes after all nodes it links to, and those come in their
+ * order. */
 static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order)
 {
     struct row path = {0};
@@ -252,11 +254,11 @@ static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order
     return ok;
 }
 
-/* The node is taken out of the graph first: what it runs may add others. */
+/* The node leaves the graph before it runs, because its backward function may add nodes. */
 static void run_node(struct tts_autograd *ag, uint32_t number)
 {
     struct tts_node node = ag->nodes[number - 1];
-    assert(node.op); /* nothing runs twice */
+    assert(node.op); /* no node runs twice */
     ag->nodes[number - 1].op = NULL;
     int32_t layer = ag->rt.layer;
     ag->rt.layer = node.layer;

@@ -15,7 +15,7 @@ static uint64_t hash_tensor(uint64_t hash, struct tts_tensor tensor)
     return tts_fnv1a64_u64(hash, (uint64_t)tensor.dtype << 8 | (uint64_t)tensor.layout);
 }
 
-/* A program is one for each kind and all the shapes it is given. */
+/* Returns the hash of a program. The kind and all shapes identify it. */
 static uint64_t hash_program(const struct tts_kernel *kernel)
 {
     uint64_t hash = tts_fnv1a64_u64(TTS_FNV1A64_INIT, (uint64_t)kernel->kind);
@@ -43,7 +43,7 @@ static bool add_program(struct tts_runtime *rt, uint64_t hash)
                              (uint32_t)rt->program_count++) == TTS_OK;
 }
 
-/* The first run of a program leaves its binary in DRAM. */
+/* Counts the binary that the first run of a program leaves in DRAM. */
 static void count_binary(struct tts_runtime *rt, const struct tts_kernel *kernel)
 {
     uint64_t hash = hash_program(kernel);
@@ -68,9 +68,9 @@ void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel)
         rt->compute(rt->compute_ctx, kernel);
 }
 
-/* --- the usual ones --------------------------------------------------------------------- */
+/* --- common kernels --------------------------------------------------------------------- */
 
-/* Does anybody want to know? Most runs count nothing and compute nothing. */
+/* Returns whether a launch has an effect. Most runs count no binaries and compute nothing. */
 static bool is_kernel_watched(const struct tts_runtime *rt)
 {
     return rt->kernel_binaries || rt->compute;

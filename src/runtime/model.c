@@ -27,7 +27,7 @@ static struct tts_value *add_parameter(struct tts_model *model, struct tts_autog
     return value;
 }
 
-/* From numbers drawn on the host. */
+/* Adds a parameter from numbers drawn on the host. */
 static struct tts_value *draw_parameter(struct tts_model *model, struct tts_autograd *ag,
                                         uint64_t rows, uint64_t columns)
 {
@@ -95,7 +95,8 @@ static void build_gpt2_block(struct tts_model *model, struct tts_autograd *ag,
     block->attention = add_linear(model, ag, width, inner);
 }
 
-/* sin and cos of every position, the matrix that swaps pairs, and -sin for the backward. */
+/* Builds the tables of rope: sin and cos of each position, the matrix that swaps pairs, and
+ * -sin for the backward pass. */
 static void build_rope(struct tts_model *model, struct tts_autograd *ag)
 {
     const struct tts_model_config *config = &model->workload->model;
@@ -119,8 +120,8 @@ static void build_positions(struct tts_model *model, struct tts_autograd *ag)
         model->positions = draw_parameter(model, ag, config->sequence, config->width);
 }
 
-/* The constructors draw weights of their own; then all of them are drawn once more, each while
- * the one before is still there. Norms are not: they are not called weight or bias. */
+/* The constructors draw their own weights. Then all weights are drawn again, each while the old
+ * one still exists. Norms are not drawn again, because they are not named weight or bias. */
 static void draw_parameters_again(struct tts_model *model, struct tts_autograd *ag)
 {
     for (size_t i = 0; i < model->parameter_count && ag->rt.status == TTS_OK; i++) {
@@ -217,11 +218,11 @@ void tts_model_release(struct tts_model *model, struct tts_autograd *ag)
 
 /* --- blocks ----------------------------------------------------------------------------- */
 
-/* Values are dropped where the variables of the modelled program end: these places decide how
+/* Values are dropped where the variables of the modelled program end. These places decide how
  * much memory a block takes when gradients are off. */
 
-/* A linear whose outputs are divided among the chips, and one whose inputs are; the plain one
- * where there is no tensor parallel. */
+/* Run a linear layer whose outputs (columns) or inputs (rows) are divided among the chips.
+ * Without tensor parallel both run a plain linear layer. */
 static struct tts_value *run_linear_columns(struct tts_autograd *ag,
                                             const struct tts_model *model, struct tts_value *x,
                                             const struct tts_linear *linear)
@@ -243,7 +244,7 @@ static struct tts_value *run_linear_rows(struct tts_autograd *ag, const struct t
     return out;
 }
 
-/* The norm of the family. */
+/* Runs the norm of the family: layernorm or rmsnorm. */
 static struct tts_value *run_norm(struct tts_autograd *ag, const struct tts_model *model,
                                   const struct tts_norm *norm, struct tts_value *x)
 {
@@ -264,7 +265,7 @@ static struct tts_value *run_attention(struct tts_autograd *ag, const struct tts
                                 : tts_op_attention(ag, qkv, model->mask);
 }
 
-/* From the heads to the end of attention; q, k and v are dropped. */
+/* Runs attention from the heads to its output. Drops q, k and v. */
 static struct tts_value *finish_attention(struct tts_autograd *ag,
                                           const struct tts_model_block *block,
                                           struct tts_value *qkv[3])

@@ -1,4 +1,4 @@
-/* ops_linear.c: what has weights: embedding, linear, the two norms. */
+/* ops_linear.c: operations with weights: embedding, linear, the two norms. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
@@ -40,8 +40,8 @@ static struct tts_shape flat_shape(struct tts_shape s)
     return tts_shape(1, 1, s.d[0] * s.d[1] * s.d[2], s.d[3]);
 }
 
-/* The gradient of the weight first, then that of the input; biases get theirs before both. All
- * are flattened by views, since rows are multiples of a tile. */
+/* The bias gets its gradient first, then the weight, then the input. Views flatten all tensors,
+ * because rows are multiples of a tile. */
 static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -62,7 +62,7 @@ static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &flat_d);
 }
 
-/* Transposes are part of the kernel, and so is the bias. */
+/* The kernel includes the transposes and the bias. */
 struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
                                 struct tts_value *weight, struct tts_value *bias)
 {
@@ -84,14 +84,15 @@ struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
 
 /* --- norms ------------------------------------------------------------------------------ */
 
-/* One number for each row. */
+/* Returns the shape with one number per row. */
 static struct tts_shape column_shape(struct tts_shape shape)
 {
     shape.d[3] = 1;
     return shape;
 }
 
-/* The parts of gamma's gradient are summed over dimension 1, then the batch, then the rows. */
+/* Sums the parts of gamma's gradient over dimension 1, then over the batch, then over the
+ * rows. */
 static struct tts_tensor sum_gradient_parts(struct tts_runtime *rt, struct tts_tensor parts,
                                             enum tts_dtype dtype, struct tts_shape out)
 {
@@ -179,7 +180,7 @@ static void layernorm_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, beta, d_beta);
 }
 
-/* Two columns are allocated first, and dropped when the kernel has given its own. */
+/* Two columns are allocated first and dropped when the kernel has made its own. */
 struct tts_value *tts_op_layernorm(struct tts_autograd *ag, struct tts_value *x,
                                    struct tts_value *gamma, struct tts_value *beta)
 {

@@ -2,7 +2,7 @@
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
-/* The gradient of the logits, then the same times that of the loss. */
+/* Makes the gradient of the logits, then multiplies it with the gradient of the loss. */
 static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -16,7 +16,7 @@ static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_value_add_gradient(ag, logits, scaled);
 }
 
-/* The mean of [B,1,S,1], one dimension after the other, into `out`. */
+/* Writes the mean of [B,1,S,1] to `out`, one dimension after the other. */
 static void mean_of_tokens(struct tts_runtime *rt, struct tts_tensor losses,
                            struct tts_tensor out)
 {

@@ -1,5 +1,5 @@
-/* ops_parallel.c: between the chips of a mesh, seen from one of them; and the loss over a
- * vocabulary that is divided among them. */
+/* ops_parallel.c: operations between the chips of a mesh, as one chip sees them, and the loss
+ * for a vocabulary that is divided among the chips. */
 #include "runtime/collective.h"
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
@@ -14,7 +14,7 @@ static void broadcast_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, node->in[0], sum_over_chips(&ag->rt, node->out[0]->gradient));
 }
 
-/* Nothing is copied: every chip has all of x. */
+/* Nothing is copied: each chip has all of x. */
 struct tts_value *tts_op_broadcast(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"broadcast", "broadcast_bw", broadcast_backward};
@@ -51,9 +51,9 @@ static struct tts_tensor run_fp32_kernel(struct tts_runtime *rt, enum tts_kernel
     return tts_kernel_to(rt, kind, a, like);
 }
 
-enum { LARGEST, SUM }; /* what the node keeps */
+enum { LARGEST, SUM }; /* tensors that the node keeps */
 
-/* Needs no other chip: the exponents once more in fp32, the softmax in fp32, then bf16. */
+/* Needs no other chip: computes the exponents again in fp32, the softmax in fp32, then bf16. */
 static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node, bool shifts)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -89,7 +89,7 @@ static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *n
     divided_backward_from(ag, node, true);
 }
 
-/* What the forward pass makes besides; all of it lives to its end. */
+/* The other buffers of the forward pass. All of them live to its end. */
 enum {
     OWN_LARGEST,
     GATHERED,
@@ -105,7 +105,7 @@ enum {
     LOCALS
 };
 
-/* The logarithm of the sum of all chips' exponents. */
+/* Makes the logarithm of the sum of all chips' exponents. */
 static void make_normalizer(struct tts_runtime *rt, struct tts_tensor logits,
                             struct tts_tensor local[LOCALS], struct tts_tensor kept[2],
                             bool shifts)

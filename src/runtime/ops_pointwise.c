@@ -1,10 +1,11 @@
-/* ops_pointwise.c: element by element: sums, products, activations, dropout, and SwiGLU. */
+/* ops_pointwise.c: element-wise operations: sums, products, activations, dropout; and
+ * SwiGLU. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
 #include <assert.h>
 
-/* A value of one kernel of one input, and its node. */
+/* Runs one kernel with one input and adds its node. */
 static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_op *op,
                                       enum tts_kernel_kind kind, struct tts_value *x)
 {
@@ -17,7 +18,7 @@ static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_
     return out;
 }
 
-/* Its backward: one kernel of the gradient and the input. */
+/* Runs the backward pass: one kernel of the gradient and the input. */
 static void unary_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -36,7 +37,7 @@ static void gelu_backward(struct tts_autograd *ag, struct tts_node *node)
     unary_backward(ag, node, TTS_KERNEL_GELU_BW);
 }
 
-/* The same factor, or the same mask, on the gradient. */
+/* Applies the same factor or mask to the gradient. */
 static void again_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -80,7 +81,7 @@ struct tts_value *tts_op_dropout(struct tts_autograd *ag, struct tts_value *x, b
 
 /* --- sums and products ------------------------------------------------------------------ */
 
-/* Both adopt the gradient as it is; what was broadcast gets its sum. */
+/* Both inputs adopt the gradient. A broadcast input gets the sum over the batch. */
 static void pass_gradient(struct tts_autograd *ag, struct tts_value *x, struct tts_tensor d_out)
 {
     struct tts_tensor d_x = tts_shape_equal(x->data.shape, d_out.shape)
@@ -159,7 +160,7 @@ struct tts_value *tts_op_mul(struct tts_autograd *ag, struct tts_value *a, struc
 
 enum { LINEAR1, GATE, GATED };
 
-/* The gradient of a weight, adopted or added at once. */
+/* Computes the gradient of a weight and adds it at once. */
 static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
                                 struct tts_tensor d_out, struct tts_tensor x)
 {
@@ -167,8 +168,8 @@ static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weigh
         ag, weight, tts_kernel_2(&ag->rt, TTS_KERNEL_MATMUL, weight->data.shape, d_out, x));
 }
 
-/* What the pieces before the products leave: the gradient of linear1 lies in linear1's own
- * buffer, that of the gate in a new one, *d_gate. */
+/* Runs the backward pass down to the gate. The gradient of linear1 replaces linear1 in its
+ * buffer. The gradient of the gate is in a new buffer, *d_gate. */
 static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
                                  struct tts_tensor *d_out, struct tts_tensor *d_gate)
 {
@@ -191,8 +192,8 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     tts_tensor_drop(rt, &d_product);
 }
 
-/* Frees what it has read as it goes, so that its peak is below that of the single operations.
- * Takes the handle of d_out. */
+/* Frees each tensor as soon as it has been read, so that the peak is below the peak of the
+ * single operations. Takes the handle of d_out. */
 static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
                                struct tts_tensor d_out)
 {

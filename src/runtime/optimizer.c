@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Behind the master weights come m (or the momentum), v, then what options add. */
+/* State of a parameter: the master weights, m (or the momentum), v, then the state of
+ * options. */
 enum { MASTER, FIRST, SECOND, THIRD };
 
 static struct tts_tensor state_like(struct tts_autograd *ag, const struct tts_value *parameter,
@@ -67,7 +68,7 @@ void tts_optimizer_build(struct tts_optimizer *optimizer, struct tts_autograd *a
     size_t bytes = model->parameter_count * sizeof *optimizer->state;
     *optimizer = (struct tts_optimizer){.config = model->workload->optimizer, .model = model};
     if (tts_recipe_is_v1(model->workload->recipe) &&
-        optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1 has no other of that name */
+        optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1: always composite */
         optimizer->config.kind = TTS_OPTIMIZER_ADAMW_COMPOSITE;
     if (ag->rt.status != TTS_OK)
         return;
@@ -97,7 +98,7 @@ void tts_optimizer_release(struct tts_optimizer *optimizer, struct tts_autograd 
 
 /* --- a step ----------------------------------------------------------------------------- */
 
-/* a * factor + b * factor, where the factors make copies that live to the end. */
+/* Returns a * factor + b * factor. The scaled copies live to the end. */
 static struct tts_tensor mix_moment(struct tts_runtime *rt, struct tts_tensor a,
                                     struct tts_tensor b)
 {
@@ -122,7 +123,7 @@ static struct tts_tensor mix_square_moment(struct tts_runtime *rt, struct tts_te
     return sum;
 }
 
-/* sqrt(of) + epsilon; what it is made of goes. */
+/* Returns sqrt(of) + epsilon. Drops the intermediate tensors. */
 static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor of)
 {
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, of.shape, of);
@@ -131,7 +132,7 @@ static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor
     return sum;
 }
 
-/* above / below, by the reciprocal. */
+/* Returns above / below, by the reciprocal. */
 static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tensor above,
                                         struct tts_tensor below)
 {
@@ -142,7 +143,8 @@ static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tenso
     return ratio;
 }
 
-/* The weights, with the update; Kahan's way keeps what was lost in state[MASTER]. */
+/* Applies the update to the weights. With Kahan summation, state[MASTER] keeps the lost
+ * bits. */
 static void apply_update(struct tts_runtime *rt, struct tts_tensor *weights,
                          struct tts_tensor update, struct tts_tensor *lost)
 {
@@ -171,7 +173,7 @@ static void keep_state(struct tts_runtime *rt, struct tts_tensor *state, struct 
     tts_tensor_replace(rt, state, next);
 }
 
-/* All in one statement in v1, so everything lives to its end. */
+/* In v1 this is one statement, so all its buffers live to its end. */
 static struct tts_tensor update_v1(struct tts_runtime *rt, struct tts_tensor first_hat,
                                    struct tts_tensor second_hat)
 {
@@ -201,7 +203,7 @@ static void finish_v1(struct tts_runtime *rt, struct tts_value *parameter,
     tts_tensor_drop(rt, &first_hat);
 }
 
-/* The second hat is gone before the division; what divides stays to the end. */
+/* The second hat is dropped before the division. The divisor stays to the end. */
 static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                         struct tts_tensor *state, struct tts_tensor moments[2])
 {
@@ -240,7 +242,7 @@ static void step_composite(struct tts_runtime *rt, struct tts_value *parameter,
     (is_head ? finish_head : finish_v1)(rt, parameter, state, moments);
 }
 
-/* In place, on the fp32 weights; then those of bf16 are made anew. */
+/* Updates the fp32 weights in place, then makes new bf16 weights from them. */
 static void step_full_precision(struct tts_autograd *ag, struct tts_value *parameter,
                                 struct tts_tensor *state)
 {
@@ -309,7 +311,8 @@ void tts_optimizer_zero_gradients(struct tts_optimizer *optimizer, struct tts_au
     tts_runtime_op_end(rt);
 }
 
-/* A tile for the norm of each, and a few for the way from there to one factor. */
+/* Allocates a tile for the norm of each gradient, and a few tiles to reduce them to one
+ * factor. */
 void tts_gradients_clip(const struct tts_model *model, struct tts_autograd *ag)
 {
     enum { SINGLE_TILES = 6 };

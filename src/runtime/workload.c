@@ -58,7 +58,7 @@ const char *tts_part_name(enum tts_tensor_part part)
 enum {
     TILE = TTS_TILE_SIDE,
     BLOCKS_MAX = 4096,
-    STEPS_MAX = 1 << 16, /* blocks x micro steps: more would take minutes */
+    STEPS_MAX = 1 << 16, /* blocks x micro steps: a larger run would take minutes */
     MLP_STEP = 256,
 };
 
@@ -79,13 +79,14 @@ uint64_t tts_workload_vocabulary(const struct tts_workload *workload)
     return (workload->model.vocabulary + step - 1) / step * step;
 }
 
-/* The terms of both counts: what is divided among the chips of tensor parallel (matrices and,
- * of GPT2, the biases of their outputs), what is not, and vectors that are padded to a tile of
- * rows. In elements. */
+/* The terms of both counts, in elements: parameters that are divided among the tensor-parallel
+ * chips (matrices, and for GPT2 the biases of their outputs), parameters that are not, and
+ * vectors that are padded to a row of tiles. */
 struct counts {
     uint64_t embedding, head, positions; /* matrices */
-    uint64_t matrices, divided, vectors; /* of one block: matrices; vectors of both kinds */
-    uint64_t last;                       /* vectors of the last norm */
+    uint64_t matrices, divided,
+        vectors;   /* of one block: matrices, divided vectors, other vectors */
+    uint64_t last; /* vectors of the final norm */
 };
 
 static struct counts count_parameters_of(const struct tts_workload *workload)
@@ -103,7 +104,7 @@ static struct counts count_parameters_of(const struct tts_workload *workload)
     c.positions = m->fixed_positions ? 0 : m->sequence * e;
     c.matrices = 4 * e * e + 2 * e * f;
     c.divided = 3 * e + f;     /* biases of qkv and fc1 */
-    c.vectors = 2 * e + 4 * e; /* of the two that lead out, and two norms */
+    c.vectors = 2 * e + 4 * e; /* biases of the two output layers, and two norms */
     c.last = 2 * e;
     return c;
 }
@@ -132,7 +133,7 @@ struct check {
     struct tts_error *err;
 };
 
-/* False, and said: a number that is not 1 .. most. */
+/* Checks that a number is 1 .. most. Otherwise sets the error and returns false. */
 static bool is_field_in_range(struct check *check, enum tts_workload_field field,
                               uint64_t value, uint64_t most)
 {
@@ -144,7 +145,7 @@ static bool is_field_in_range(struct check *check, enum tts_workload_field field
     return false;
 }
 
-/* As large as the program reads it. */
+/* Checks that a number fits in the type that the program uses. */
 static bool is_field_count(struct check *check, enum tts_workload_field field, uint64_t value)
 {
     return is_field_in_range(check, field, value, UINT32_MAX);
@@ -234,7 +235,8 @@ static bool check_parallel_sizes(struct check *check, const struct tts_workload 
     return true;
 }
 
-/* No product of this is past 2^63 when a sum of all of them, in floating point, is not. */
+/* Returns a bound of the bytes in floating point. If this sum is below 2^63, no product in it
+ * overflows. */
 static double bound_run_bytes(const struct tts_workload *w, double batch, double sequence)
 {
     const struct tts_model_config *m = &w->model;
