@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    DIGITS_MAX = 19, /* that are kept: as many as fit 64 bits */
+    DIGITS_MAX = 19, /* digits that are kept: as many as fit in 64 bits */
     DIVISOR_MAX = 18,
     EXPONENT_MAX = 1000,
 };
@@ -24,7 +24,7 @@ static bool is_size_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* NULL: there is no number. */
+/* Returns the text after the number, or NULL if there is no number. */
 static const char *read_size_digits(const char *text, struct size *size)
 {
     bool any = false, is_behind_point = false;
@@ -46,7 +46,7 @@ static const char *read_size_digits(const char *text, struct size *size)
     return any ? text : NULL;
 }
 
-/* NULL: it begins as one, and is none. */
+/* Returns the text after the exponent, or NULL if the exponent is incomplete. */
 static const char *read_size_exponent(const char *text, struct size *size)
 {
     if (*text != 'e' && *text != 'E')
@@ -78,7 +78,8 @@ static bool read_size_suffix(const char *text, struct size *size)
                          : strcmp(text, "B") == 0 || (unit && strcmp(text, "iB") == 0);
 }
 
-/* Rounded half up, bit by bit, so that nothing wraps. */
+/* Computes digits * 2^shift / divisor, rounded half up. Works bit by bit, so that nothing
+ * wraps. */
 static enum tts_status divide_size(uint64_t digits, uint64_t divisor, unsigned shift,
                                    uint64_t *out)
 {

@@ -11,7 +11,7 @@ void tts_checksum_begin(struct tts_checksum *check, uint64_t seed)
     *check = (struct tts_checksum){.hash = tts_checksum_step(TTS_CHECKSUM_END, seed)};
 }
 
-/* The bytes behind the last whole word. Nothing past `len` is read. */
+/* Returns the bytes after the last whole word. Reads nothing past `len`. */
 static uint64_t checksum_rest(const unsigned char *bytes, size_t len)
 {
     size_t count = len % WORD;

@@ -23,8 +23,8 @@ enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, con
     return status;
 }
 
-/* The system's word for an errno as our texts have it: "No such file" begins in lower case, an
- * abbreviation stays. */
+/* Returns the system's text for an errno, starting in lower case: "no such file". An
+ * abbreviation at the start keeps its case. */
 static const char *errno_text(int sys_errno, char *buffer, size_t size)
 {
     const char *given = strerror_r(sys_errno, buffer, size);
@@ -47,7 +47,7 @@ enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status statu
     int wanted = vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 
-    /* The reason matters more than the end of a long path: it is never cut off. */
+    /* The reason is more important than the end of a long path, so it is never cut off. */
     char reason[64];
     errno_text(sys_errno, reason, sizeof reason);
     size_t room = sizeof err->text - sizeof ": " - strlen(reason);

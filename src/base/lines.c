@@ -47,7 +47,7 @@ enum tts_status tts_lines_open(struct tts_lines *lines, const char *path,
     return TTS_OK;
 }
 
-/* Moves what is left to the front and reads once behind it. */
+/* Moves the rest to the front and reads once after it. */
 static enum tts_status fill_line_buffer(struct tts_lines *lines, struct tts_error *err)
 {
     memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
@@ -65,7 +65,7 @@ static enum tts_status fill_line_buffer(struct tts_lines *lines, struct tts_erro
     return TTS_OK;
 }
 
-/* Says where: the line that was being read, and a byte of it. */
+/* Adds the place to the error: the line that was being read, and a byte of it. */
 static enum tts_status fail_reading(const struct tts_lines *lines, uint64_t byte,
                                     enum tts_status status, struct tts_error *err)
 {
@@ -112,7 +112,7 @@ enum tts_status tts_lines_next(struct tts_lines *lines, const char **text, size_
             size_t found = (size_t)(newline - line);
             return give_line(lines, found, found + 1, text, len, err);
         }
-        /* One byte more than the longest line, as "\r" may be the last of it. */
+        /* One byte more than the longest line, because its last byte may be "\r". */
         if (have > TTS_LINE_MAX_BYTES + 1 || (lines->at_end && have > 0))
             return give_line(lines, have, have, text, len, err);
         if (lines->at_end)

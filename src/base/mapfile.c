@@ -22,7 +22,7 @@ static size_t page_bytes(void)
 
 /* ---- room ---- */
 
-/* Asked before: beyond the limit the system would end the program by a signal. */
+/* Checked before, because above the limit the system would end the program with a signal. */
 static bool is_above_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -41,7 +41,7 @@ static int file_length(int fd, uint64_t *out)
     return 0;
 }
 
-/* For file systems that cannot reserve: what is written has its room. */
+/* For file systems that cannot reserve space: written bytes have their space. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     static const unsigned char zeros[64 * 1024];
@@ -78,7 +78,8 @@ int tts_file_reserve(int fd, uint64_t off, uint64_t len)
 
 int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
 {
-    uint64_t before = off % page_bytes(); /* pages may be larger than our places ask for */
+    uint64_t before =
+        off % page_bytes(); /* pages may be larger than the alignment of our places */
     if (len > SIZE_MAX - before)
         return ENOMEM;
     size_t bytes = (size_t)(len + before);
@@ -90,7 +91,8 @@ int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
     return 0;
 }
 
-/* One write for each page, for a kernel that cannot be asked. They are new: all zeros. */
+/* Writes to each page, for a kernel without MADV_POPULATE_WRITE. The pages are new and all
+ * zeros. */
 static void touch_pages(const struct tts_mapped *mapped)
 {
     volatile unsigned char *at = mapped->bytes;
@@ -109,7 +111,7 @@ int tts_mapped_populate(const struct tts_mapped *mapped)
             return 0;
         }
         if (errno == EFAULT)
-            return EIO; /* a write would have been answered with a signal */
+            return EIO; /* a write would have caused a signal */
         if (errno != EINTR && errno != EAGAIN)
             return errno;
     }
@@ -132,7 +134,10 @@ int tts_forkmark_new(const volatile uint32_t **out)
     if (page == MAP_FAILED)
         return ENOMEM;
     if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
-        int reason = errno == EINVAL ? ENOSYS : ENOMEM; /* the kernel is old; it has no room */
+        int reason =
+            errno == EINVAL
+                ? ENOSYS
+                : ENOMEM; /* EINVAL: the kernel is too old. Otherwise there is no memory */
         munmap(page, page_bytes());
         return reason;
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of a digit in any base up to 16; 16 for another character. */
+/* Returns the value of a digit in any base up to 16, or 16 for other characters. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -17,7 +17,8 @@ static unsigned digit_value(char c)
     return 16;
 }
 
-/* A character that is no digit outranks a value too large, wherever it stands. */
+/* A character that is not a digit is reported before a value that is too large, wherever it
+ * is. */
 static enum tts_status parse_digits(const char *text, size_t len, unsigned base, uint64_t *out)
 {
     uint64_t value = 0;
@@ -46,8 +47,8 @@ enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out
     return parse_digits(text, len, 16, out);
 }
 
-/* bytes / 2^shift in units of 10^-decimals, rounded half up; digit by digit, so nothing wraps.
- */
+/* Returns bytes / 2^shift in units of 10^-decimals, rounded half up. Works digit by digit, so
+ * that nothing wraps. */
 static uint64_t scale_number(uint64_t bytes, unsigned shift, unsigned decimals)
 {
     assert(shift >= 10 && shift <= 60);
@@ -69,7 +70,7 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " B", bytes);
         return out;
     }
-    /* Rounding may reach 1024 of a unit, which is one of the next. */
+    /* Rounding may give 1024 of a unit, which is 1 of the next unit. */
     while (unit < 5 && scale_number(bytes, 10 * (unit + 1), 0) >= 1024)
         unit++;
     unsigned shift = 10 * (unit + 1), decimals = 2;
@@ -110,8 +111,8 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
     uint64_t whole = size / mb, scaled = size % mb * 100;
     uint64_t hundredths = scaled / mb, rest = scaled % mb;
-    /* Whether the digit before is odd decides a tie: `whole` does not change that, as 100 is
-     * even. */
+    /* Half to even: a tie depends on whether the last digit is odd. `whole` does not matter,
+     * because 100 is even. */
     if (rest > mb / 2 || (rest == mb / 2 && hundredths % 2 == 1))
         hundredths++;
     snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,

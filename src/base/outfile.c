@@ -34,7 +34,7 @@ static void free_path_text(char *text)
         alloc->free(alloc->ctx, text, strlen(text) + 1);
 }
 
-/* Whether a file could be made there, tried by making one. Returns errno, 0 when it can. */
+/* Checks whether a file can be created there, by creating one. Returns 0 or errno. */
 static int try_beside(const char *final)
 {
     char temporary[TTS_PATH_MAX];
@@ -65,7 +65,7 @@ static int open_target(struct tts_outfile *out, const char *path)
     return out->target_fd < 0 ? errno : 0;
 }
 
-/* Returns errno, 0 when done. */
+/* Returns 0 or errno. */
 static int open_final(struct tts_outfile *out, const char *path)
 {
     char final[TTS_PATH_MAX];
@@ -95,7 +95,7 @@ enum tts_status tts_outfile_open(struct tts_outfile *out, const char *path,
     return TTS_OK;
 }
 
-/* Returns errno, 0 when all is written. */
+/* Writes all bytes. Returns 0 or errno. */
 static int write_all_bytes(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
@@ -113,7 +113,7 @@ static int write_all_bytes(int fd, const char *bytes, size_t len)
 static int copy_spool(FILE *spool, int fd)
 {
     char buffer[16 * 1024];
-    fflush(stdout); /* what was said before comes before */
+    fflush(stdout); /* earlier output of stdio comes first */
     rewind(spool);
     for (;;) {
         size_t got = fread(buffer, 1, sizeof buffer, spool);
@@ -125,7 +125,7 @@ static int copy_spool(FILE *spool, int fd)
     }
 }
 
-/* Returns errno, 0 when the file stands at its final path. */
+/* Moves the file to its final path. Returns 0 or errno. */
 static int replace_target(FILE *spool, const char *final)
 {
     char temporary[TTS_PATH_MAX];
@@ -149,7 +149,8 @@ static int replace_target(FILE *spool, const char *final)
 
 enum tts_status tts_outfile_commit(struct tts_outfile *out, struct tts_error *err)
 {
-    /* A write that failed earlier has left its mark on the stream, but its errno is gone. */
+    /* An earlier write that failed has set the error flag of the stream, but its errno is
+     * lost. */
     int reason = ferror(out->stream) ? EIO : 0;
     if (fflush(out->stream) != 0)
         reason = errno;
