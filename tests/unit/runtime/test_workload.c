@@ -495,7 +495,7 @@ T_TEST(parameters_are_counted_as_they_are_built)
             workload.recipe = TTS_RECIPE_HEAD;
             workload.tensor_parallel = 2;
         }
-        size_t entry = i == 4; /* the first phase of the entry */
+        size_t entry = i == 4; /* an ENTRY phase comes first */
         T_EQ(run_workload(&workload, f, PHASES), 5 + entry);
         T_MB(f[OPTIMIZER + entry].change, 2 * MB(tts_workload_parameter_bytes(&workload)));
     }
