@@ -67,7 +67,7 @@ static enum tts_status close_session(struct session *s, enum tts_status status,
     return ended;
 }
 
-/* --- what the peak is made of ----------------------------------------------------------- */
+/* --- parts of the peak ----------------------------------------------------------------- */
 
 /* The buffers that live at the peak: at first one entry per buffer, later one per group. */
 struct heap_of_parts {

@@ -160,7 +160,7 @@ static bool read_failure(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
-/* --- which -------------------------------------------------------------------------------- */
+/* --- all kinds --------------------------------------------------------------------------- */
 
 bool tts_recdec_rare(struct tts_recdec_in *in, unsigned code, struct tts_item *out)
 {

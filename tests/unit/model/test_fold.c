@@ -2,7 +2,7 @@
 #include "harness/fold_rig.h"
 #include "torture/heap.h"
 
-/* --- what a reader is told ---------------------------------------------------------------- */
+/* --- effects of events for a reader ------------------------------------------------------ */
 
 static struct tts_change change_by(struct rig *rig, struct tts_event event)
 {

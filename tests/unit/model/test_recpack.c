@@ -664,7 +664,7 @@ T_TEST(without_its_state_a_packed_file_is_read_up_to_its_index)
     free(bytes);
 }
 
-/* ---- what can go wrong ---- */
+/* ---- failures ---- */
 
 T_TEST(what_cannot_be_is_refused_and_what_was_before_stays)
 {

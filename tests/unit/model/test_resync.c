@@ -92,7 +92,7 @@ static void history_done(struct history *h)
     image_done(&h->image);
 }
 
-/* ---- reading on behind damage ---- */
+/* ---- reading on after damage ---- */
 
 struct reading {
     struct tts_recfile *file;

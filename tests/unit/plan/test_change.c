@@ -74,7 +74,7 @@ static void are_true(const struct answer *answer, const struct tts_workload *wor
     tts_fit_free(before);
 }
 
-/* --- which ------------------------------------------------------------------------------ */
+/* --- kinds of changes ------------------------------------------------------------------ */
 
 T_TEST(a_run_that_fits_needs_no_change)
 {

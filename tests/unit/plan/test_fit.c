@@ -99,7 +99,7 @@ T_TEST(a_run_with_more_chips_than_the_device_has_does_not_fit)
     T_EQ(tts_fit_chips(&workload), UINT64_MAX);
 }
 
-/* --- what the peak is made of ----------------------------------------------------------- */
+/* --- parts of the peak ----------------------------------------------------------------- */
 
 static bool is_before(const struct tts_fit_part *a, const struct tts_fit_part *b)
 {

@@ -9,7 +9,7 @@
 
 static const struct tts_shape shape_u = SHAPE_U, shape_f = SHAPE_F;
 
-/* --- rule 1 and 3: kept until its own backward ran, let go right behind ------------------ */
+/* --- rules 1 and 3: kept until its own backward ran, then released ---------------------- */
 
 T_TEST(every_output_lives_until_its_own_backward_has_run)
 {
@@ -301,7 +301,7 @@ T_TEST(a_checkpoint_without_gradients_is_the_block)
     rig_close(&rig);
 }
 
-/* --- what buffers are for ---------------------------------------------------------------- */
+/* --- purpose of buffers ----------------------------------------------------------------- */
 
 T_TEST(parts_say_what_is_kept_what_is_a_gradient_and_what_goes)
 {

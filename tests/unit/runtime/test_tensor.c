@@ -189,7 +189,7 @@ T_TEST(a_failure_without_words_has_those_of_its_status)
     tts_device_free(rig.device);
 }
 
-/* --- who watches ------------------------------------------------------------------------ */
+/* --- watches --------------------------------------------------------------------------- */
 
 struct seen {
     struct tts_part_buffer live[8];
