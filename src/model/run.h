@@ -125,7 +125,8 @@ static inline bool tts_run_whole_add(struct tts_run_whole *whole, const char *na
 struct tts_run {
     uint64_t line, end_line;       /* line of the heading, and last line of the block */
     char title[TTS_RUN_TITLE_MAX]; /* the line before the block that names it. "": none */
-    /* Text before each line, without times, process numbers and words of loggers. "": none. */
+    /* Prefix of each line, such as the rank, without times, process numbers and words of
+     * loggers. "": none. */
     char rank[TTS_RUN_TITLE_MAX];
     char name[TTS_RUN_NAME_MAX]; /* name of the log or file, without folders. "": unknown */
     const struct tts_run_phase *phases; /* borrowed */

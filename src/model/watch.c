@@ -125,8 +125,8 @@ static size_t listed_parts(uint64_t parts)
     return parts < TTS_CORE_PARTS_MAX ? (size_t)parts : TTS_CORE_PARTS_MAX;
 }
 
-/* Returns the peak of a device in the current phase. If the device had no event, this is its
- * current use. */
+/* Copies the peak of a device in the current phase to *out. If the device had no event, this is
+ * its current use. */
 static void phase_peak_sum(const struct tts_fold *fold, const struct tts_watch *watch,
                            uint16_t idx, struct tts_core_sum *out)
 {

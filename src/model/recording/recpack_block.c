@@ -13,7 +13,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 /* Time units are as long as in the source, and reading gives the same instant again: rounds to
- * nearest if units are longer than 2 ns, up if units are shorter. */
+ * nearest if a unit has 2 ns or more, otherwise up. */
 uint64_t tts_recpack_units(const struct tts_recpack *pack, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t scale = pack->header.unit_scale;
