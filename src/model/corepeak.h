@@ -28,8 +28,7 @@ static inline struct tts_held_part tts_program_part_of(const struct tts_program_
 }
 
 struct tts_corepeak {
-    struct tts_core_sum
-        sum; /* use of the core at the peak. bytes = 0: nothing was on any core */
+    struct tts_core_sum sum; /* use at the peak. bytes = 0: nothing was on any core */
     uint64_t seq;
     uint32_t op;
     uint32_t count;             /* number of kept parts */

@@ -73,8 +73,7 @@ struct tts_change {
                          the event */
     bool has_chip;    /* `chip` became a chip of `mesh` */
     uint32_t chip, mesh;
-    uint64_t
-        seq; /* number of the event. For an item of a keyframe: number of the events before */
+    uint64_t seq; /* number of the event. Item of a keyframe: number of events before */
     struct tts_live came, left;
 };
 

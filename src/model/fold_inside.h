@@ -34,8 +34,7 @@ struct tts_fold {
     uint32_t last_id;     /* device that was used last; valid if there are devices */
     uint16_t last_idx;
     uint16_t device_count;
-    uint32_t
-        *ids; /* [devices_max]: ids of the devices, apart from the rest for a fast search */
+    uint32_t *ids; /* [devices_max]: ids of the devices, separate for a fast search */
     uint16_t by_id[TTS_FOLD_DEVICE_SLOTS]; /* hash table: device ids to indices */
     struct tts_fold_device *devices;
     struct tts_core_grid *grids; /* [devices_max] each */

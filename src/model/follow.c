@@ -22,8 +22,7 @@ struct followed {
     bool is_active;
     bool is_partial; /* the current phase, or the start of the cumulative figures, is before the
                         file */
-    uint64_t
-        used; /* number of its last begin: the place with the lowest number is reused first */
+    uint64_t used;   /* number of its last begin: the lowest is reused first */
     struct tts_watch *watch;
 };
 

@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- trials: runs that only find out whether a workload fits
- * ------------------------------- */
+/* --- trials: does a workload fit? ------------------------------------------------------- */
 
 struct trial_of {
     const struct tts_workload *workload;
@@ -112,8 +111,7 @@ static enum tts_status run_trial(const struct trial_of *of, enum tts_mode mode,
     return TTS_OK;
 }
 
-/* --- ladders: rows of workloads in ascending size
- * ------------------------------------------ */
+/* --- ladders: workloads in ascending size ----------------------------------------------- */
 
 /* Changes a copy of the base workload into rung `idx`. */
 typedef void (*ladder_step_fn)(const void *ctx, uint64_t idx, struct tts_workload *workload);
@@ -126,8 +124,7 @@ struct ladder {
     ladder_step_fn step;
     const void *ctx;
     uint64_t count; /* number of rungs */
-    uint64_t
-        tries;   /* number of rungs below the first oversized rung that are tried one by one */
+    uint64_t tries; /* rungs tried one by one below the first that has no room */
     bool is_far; /* the answer is probably near the bottom: double from there instead of halving
                   */
     /* Results. fits - 1 is the highest rung that is known to fit. 0: no rung fits. */

@@ -64,9 +64,8 @@ struct tts_fit {
     uint64_t parameters, parameter_bytes;
     uint64_t peak_bytes;       /* peak of all iterations that were run; decides the verdict */
     uint64_t first_peak_bytes; /* peak of the first iteration, as in the summary */
-    uint64_t
-        later_peak_bytes; /* peak of later iterations. Larger if gradients set to zero stay */
-    uint64_t final_bytes; /* live bytes after the first iteration */
+    uint64_t later_peak_bytes; /* of later iterations. Larger if zeroed gradients stay */
+    uint64_t final_bytes;      /* live bytes after the first iteration */
     uint64_t kept_bytes; /* bytes that the first forward pass leaves behind: activations, ids */
     uint64_t capacity_bytes; /* bank_bytes x banks */
     struct tts_fit_peak peak;

@@ -11,8 +11,7 @@ struct tts_fit_follow {
     /* Set by the caller. */
     const struct tts_device *device;
     struct tts_tracker *tracker; /* NULL: no tracker */
-    struct tts_capture
-        *capture; /* NULL: no capture. An active capture ends with the first iteration */
+    struct tts_capture *capture; /* ends with the first iteration. NULL: no capture */
     /* Current state. */
     uint64_t live_bytes, phase_start_bytes;
     uint64_t allocations, events;

@@ -40,11 +40,9 @@ struct tts_inferconfig {
     /* Keys of a config.json that the plan does not use. */
     uint64_t window; /* sliding_window; 0: none */
     bool is_quantized;
-    char
-        quantization[TTS_INFERCONFIG_TYPE_MAX]; /* quant_method. "": the file has no such key */
-    struct tts_overrides overrides;             /* used by `train` */
-    struct tts_trainconfig
-        train; /* result for a YAML file. Its notes serve both kinds of files */
+    char quantization[TTS_INFERCONFIG_TYPE_MAX]; /* quant_method. "": no such key */
+    struct tts_overrides overrides;              /* used by `train` */
+    struct tts_trainconfig train; /* of a YAML file. Its notes serve both formats */
 };
 
 /* Reads the file, fills the model and the origins of its values, and checks the result.

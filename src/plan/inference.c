@@ -317,8 +317,7 @@ static void put_activation_tensors(struct filling fill,
     put_mlp_run(&mlp_fill, config, tokens, share);
     if (mlp.overflows || sum_pages_from(&mlp, first) > sum_pages_from(fill.list, first))
         *fill.list = mlp;
-    put_matrix(&fill, config->batch,
-               share->vocabulary); /* logits of the last token of each sequence */
+    put_matrix(&fill, config->batch, share->vocabulary); /* logits of the last tokens */
 }
 
 static void put_weights(struct tensor_list *list, const struct tts_inference_config *config,

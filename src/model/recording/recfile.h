@@ -29,10 +29,9 @@ void tts_recfile_close(struct tts_recfile *file); /* `file` may be NULL */
 
 struct tts_recfile_info {
     struct tts_rec_header header;
-    struct tts_rec_state
-        state;           /* at the open, or at the last check after the end of the file */
-    bool state_is_known; /* one copy of the state is valid */
-    uint64_t file_bytes; /* at the same time as `state` */
+    struct tts_rec_state state; /* at the open, or at the last check after the end */
+    bool state_is_known;        /* one copy of the state is valid */
+    uint64_t file_bytes;        /* at the same time as `state` */
     uint64_t first_seq; /* number of events before the first one in the file. Above 0 in a black
                            box, or if the recorder began late */
     bool has_index;

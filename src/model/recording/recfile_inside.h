@@ -47,11 +47,10 @@ struct tts_recfile {
     bool is_stale; /* the block was read before the limit was set */
     bool is_cut;   /* the file ends inside that block */
     bool was_sought;
-    bool follows; /* a block was read before this one; `seq` is its last event */
-    struct tts_recblock
-        block; /* block of the spot; valid if it is open or one of its items was returned */
-    uint64_t seq, time_ns;    /* of the previous item */
-    struct tts_error failure; /* TTS_OK: no failure */
+    bool follows;              /* a block was read before this one; `seq` is its last event */
+    struct tts_recblock block; /* at the spot; valid if open or if an item was returned */
+    uint64_t seq, time_ns;     /* of the previous item */
+    struct tts_error failure;  /* TTS_OK: no failure */
 
     struct tts_recbytes raw, plain;
     ZSTD_DCtx *zstd;       /* created when needed */

@@ -206,8 +206,7 @@ static void set_limit(struct tts_recfile *file)
             break;
     }
     bool is_damaged = status != TTS_OK && status != TTS_E_NOT_FOUND;
-    file->limit =
-        number + is_damaged; /* include the damaged block, so that the reader reports it */
+    file->limit = number + is_damaged; /* include the damaged block: reading reports it */
 }
 
 /* Finds the current blocks. The state is read first, so that the blocks contain all it
@@ -331,9 +330,7 @@ static enum tts_status not_there(uint64_t seq, const char *where, struct tts_err
 static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t seq,
                                      struct tts_recspot *out, struct tts_error *err)
 {
-    size_t low = 0,
-           high =
-               file->entry_count; /* the last entry at or before the event is in [low, high) */
+    size_t low = 0, high = file->entry_count; /* the entry is in [low, high) */
     struct tts_recblock block;
     assert(file->entry_count > 0);
     while (high - low > 1) {

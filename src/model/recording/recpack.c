@@ -28,8 +28,7 @@ static enum tts_status prepare(struct tts_recpack *pack, struct tts_error *err)
     if (fseeko(pack->out, 0, SEEK_SET) != 0)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
     pack->off = sizeof nothing;
-    return tts_recpack_write(pack, nothing, sizeof nothing,
-                             err); /* the header follows when the file is complete */
+    return tts_recpack_write(pack, nothing, sizeof nothing, err); /* the header comes last */
 }
 
 enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,

@@ -92,8 +92,7 @@ enum tts_status tts_recpack_flush(struct tts_recpack *pack, struct tts_error *er
         return TTS_OK;
     size_t len =
         ZSTD_compress2(pack->zstd, pack->packed, pack->packed_bytes, pack->payload, used);
-    if (ZSTD_isError(len) ||
-        !note(pack)) /* the output has room, so only memory can be missing */
+    if (ZSTD_isError(len) || !note(pack)) /* only memory can be missing */
         return no_memory(err);
     return write_block(pack, pack->block, pack->packed, len, err);
 }
