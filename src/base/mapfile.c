@@ -78,8 +78,8 @@ int tts_file_reserve(int fd, uint64_t off, uint64_t len)
 
 int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
 {
-    uint64_t before =
-        off % page_bytes(); /* pages may be larger than the alignment of our places */
+    /* Pages may be larger than the alignment of our places. */
+    uint64_t before = off % page_bytes();
     if (len > SIZE_MAX - before)
         return ENOMEM;
     size_t bytes = (size_t)(len + before);
@@ -134,10 +134,7 @@ int tts_forkmark_new(const volatile uint32_t **out)
     if (page == MAP_FAILED)
         return ENOMEM;
     if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
-        int reason =
-            errno == EINVAL
-                ? ENOSYS
-                : ENOMEM; /* EINVAL: the kernel is too old. Otherwise there is no memory */
+        int reason = errno == EINVAL ? ENOSYS : ENOMEM; /* EINVAL: an old kernel */
         munmap(page, page_bytes());
         return reason;
     }

@@ -61,8 +61,8 @@ struct tts_cores {
     uint8_t columns, rows;         /* used part of the grid */
     uint32_t program_count;        /* number of listed parts */
     struct tts_box program_box;    /* box around all parts of the program */
-    bool has_program,
-        has_unlisted;      /* the program has parts; it has more parts than are listed */
+    /* The program has parts; it has more parts than are listed. */
+    bool has_program, has_unlisted;
     bool program_is_stale; /* the rows of program_box are stale as well */
     bool is_lost;          /* a part could not be put on a core: the figures are lower bounds */
 };

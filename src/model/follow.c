@@ -43,8 +43,8 @@ struct tts_follow {
     struct tts_itemgate gate;
     bool has_begun; /* `whole` is attached */
     bool is_partial, has_ended;
-    uint64_t gap_from,
-        gap_to; /* numbers of the missing events. gap_to = 0: no events are missing now */
+    /* Numbers of the missing events. gap_to = 0: no events are missing now. */
+    uint64_t gap_from, gap_to;
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
 };

@@ -219,8 +219,8 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
     if (!memory)
         return false;
     struct slot *slots = aligned_bytes(memory);
-    if (alloc !=
-        tts_alloc_pages()) /* new pages are zero already, and stay untouched until used */
+    /* New pages are zero already, and stay untouched until used. */
+    if (alloc != tts_alloc_pages())
         memset(slots, 0, sizeof(*slots) << bits);
     ledger->more = memory;
     set_table(ledger, slots, (uint64_t *)(void *)(slots + width), bits);

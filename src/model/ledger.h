@@ -61,8 +61,8 @@ TTS_NODISCARD enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed,
                                              const struct tts_alloc *alloc,
                                              struct tts_ledger **out);
 void tts_ledger_free(struct tts_ledger *ledger); /* `ledger` may be NULL */
-void tts_ledger_reset(
-    struct tts_ledger *ledger); /* makes the ledger empty, as at birth; fast */
+/* Makes the ledger empty, as at birth; fast. */
+void tts_ledger_reset(struct tts_ledger *ledger);
 
 /* Prepares for `count` entries in any order: widens the tables once, as far as memory allows
  * and to TTS_LEDGER_LIVE_MAX at most. Without this, entries that come in the order of

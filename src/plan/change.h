@@ -8,16 +8,16 @@
 
 /* Kinds of changes, in the order of their cost. TOGETHER is outside this order. */
 enum tts_fit_change_kind {
-    TTS_FIT_CHANGE_ACCUMULATE,      /* smaller batch, more micro steps: the same samples per
-                                       optimizer step */
-    TTS_FIT_CHANGE_RECOMPUTE,       /* the memory_efficient runner */
-    TTS_FIT_CHANGE_TENSOR_PARALLEL, /* more chips of the device share the model; fewer if the
-                                       device has too few chips */
-    TTS_FIT_CHANGE_SEQUENCE,        /* shorter sequence */
-    TTS_FIT_CHANGE_OPTIMIZER,       /* optimizer with less state */
-    TTS_FIT_CHANGE_DEVICE,          /* device with more memory */
-    TTS_FIT_CHANGE_TOGETHER, /* two or more of: smaller batch, recompute, more chips, lighter
-                                optimizer */
+    /* Smaller batch, more micro steps: the same samples per optimizer step. */
+    TTS_FIT_CHANGE_ACCUMULATE,
+    TTS_FIT_CHANGE_RECOMPUTE, /* the memory_efficient runner */
+    /* More chips of the device share the model, or fewer if the device has too few. */
+    TTS_FIT_CHANGE_TENSOR_PARALLEL,
+    TTS_FIT_CHANGE_SEQUENCE,  /* shorter sequence */
+    TTS_FIT_CHANGE_OPTIMIZER, /* optimizer with less state */
+    TTS_FIT_CHANGE_DEVICE,    /* device with more memory */
+    TTS_FIT_CHANGE_TOGETHER,  /* two or more of: smaller batch, recompute, more chips, lighter
+                                 optimizer */
     TTS_FIT_CHANGES,
 };
 

@@ -65,8 +65,8 @@ static const char *list_config_files(const char *folder, const char *but, char o
         return out;
     size_t len = (size_t)snprintf(out, LIST_BYTES, "; in '%s' there %s ", shown,
                                   names.count == 1 ? "is" : "are");
-    if (len >=
-        LIST_BYTES / 2) { /* the path of the folder is so long that no room is left for names */
+    /* The path of the folder is so long that no room is left for names. */
+    if (len >= LIST_BYTES / 2) {
         out[0] = '\0';
         return out;
     }

@@ -17,8 +17,8 @@ enum { TTS_INFERCONFIG_TYPE_MAX = 64 };
 /* The origin of a value: an option ("--batch"), or a key of a file. */
 struct tts_inference_origin {
     const char *option;
-    const char *key,
-        *path;     /* key: set if `option` is NULL. path: NULL means tts_inferconfig.path */
+    /* key: set if `option` is NULL. path: NULL means tts_inferconfig.path. */
+    const char *key, *path;
     uint32_t line; /* 0: unknown, or a default */
 };
 

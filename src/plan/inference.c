@@ -282,9 +282,8 @@ static void put_attention_run(const struct filling *fill,
 static void put_mlp_run(const struct filling *fill, const struct tts_inference_config *config,
                         uint64_t tokens, const struct share *share)
 {
-    int wide = config->model.mlp == TTS_MLP_GATED
-                   ? 3
-                   : 2; /* gated: gate, up, product. Plain: up, activation */
+    int wide =
+        config->model.mlp == TTS_MLP_GATED ? 3 : 2; /* gate, up, product; or up, activation */
     for (int i = 0; i < wide; i++)
         put_matrix(fill, tokens, share->mlp_width);
 }
@@ -697,8 +696,8 @@ static void find_largest(const struct tts_inference_config *config,
     uint64_t most = TTS_INFERENCE_SEARCH_MAX, positions = config->model.positions;
     out->batch_limit = config->batch > most ? config->batch : most;
     out->length_limit = config->length > most ? config->length : most;
-    if (positions >
-        0) /* a shorter context may have been asked for, so `positions` is unchecked */
+    /* A shorter context may have been asked for, so `positions` is unchecked. */
+    if (positions > 0)
         out->length_limit = positions < INT64_MAX / 2 ? positions : INT64_MAX / 2;
     out->largest_length = find_largest_field(&probe, &probe.length, out->length_limit, dram);
     out->largest_batch = find_largest_field(&probe, &probe.batch, out->batch_limit, dram);

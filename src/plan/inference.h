@@ -31,8 +31,8 @@ struct tts_inference_model {
 
 struct tts_inference_config {
     struct tts_inference_model model;
-    enum tts_weight_dtype attention, mlp, embedding, head,
-        cache; /* dtypes. The embedding is usually bf16 */
+    /* Dtypes. The embedding is usually bf16. */
+    enum tts_weight_dtype attention, mlp, embedding, head, cache;
     uint64_t batch;
     uint64_t length; /* tokens of context in each sequence */
     uint64_t block;  /* the cache is rounded up to a multiple of this many tokens; usually 32 */
@@ -119,8 +119,8 @@ struct tts_inference {
     enum tts_inference_part failed_part; /* part of the request that failed */
     int32_t failed_layer; /* layer of the request that failed, from 0. -1: outside the layers */
     uint32_t banks;
-    uint64_t bank_bytes,
-        peak_bank_bytes; /* of DRAM. The peak counts rounded blocks, placed or not */
+    /* Of DRAM. The peak counts rounded blocks, placed or not. */
+    uint64_t bank_bytes, peak_bank_bytes;
     uint64_t largest_length, largest_batch; /* largest length with the given batch, and largest
                                                batch with the given length. 0: none fits */
     uint64_t length_limit, batch_limit;     /* limits of the search: the model's positions, or

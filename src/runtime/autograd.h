@@ -28,8 +28,8 @@ struct tts_autograd;
 /* An operation: its names and its backward function, which uses node->in and node->out. The
  * function may drop a kept tensor as soon as it has read it. */
 struct tts_op {
-    const char *name,
-        *backward_name; /* backward_name NULL: the backward pass is not reported */
+    /* backward_name NULL: the backward pass is not reported. */
+    const char *name, *backward_name;
     void (*backward)(struct tts_autograd *ag, struct tts_node *node);
 };
 

@@ -84,8 +84,8 @@ uint64_t tts_workload_vocabulary(const struct tts_workload *workload)
  * vectors that are padded to a row of tiles. */
 struct counts {
     uint64_t embedding, head, positions; /* matrices */
-    uint64_t matrices, divided,
-        vectors;   /* of one block: matrices, divided vectors, other vectors */
+    /* Of one block: matrices, divided vectors, other vectors. */
+    uint64_t matrices, divided, vectors;
     uint64_t last; /* vectors of the final norm */
 };
 

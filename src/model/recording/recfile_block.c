@@ -235,8 +235,8 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
                               size_t *len, struct tts_error *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, block->used);
-    if (size >
-        TTS_REC_PAYLOAD_MAX) /* the values for "unknown" and "not a frame" are larger still */
+    /* The values for "unknown" and "not a frame" are larger still. */
+    if (size > TTS_REC_PAYLOAD_MAX)
         return tts_recblock_damaged(block->head.number, block->off, "it cannot be unpacked",
                                     err);
     if (!file->zstd)

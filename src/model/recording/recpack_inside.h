@@ -32,8 +32,8 @@ struct tts_recpack {
     uint64_t seq, time_ns; /* of the last item */
     uint64_t keyframe_seq; /* event of the last keyframe, or start of the file */
     uint64_t event_bytes;  /* bytes of all events before compression */
-    uint64_t keyframe_bytes,
-        keyframe_live;           /* size and buffers of the last keyframe. 0: no keyframe */
+    /* Size and buffers of the last keyframe. 0: no keyframe. */
+    uint64_t keyframe_bytes, keyframe_live;
     uint64_t keyframe_end;       /* offset in the file after that keyframe */
     bool is_telling;             /* a keyframe is being written */
     bool has_items;              /* an item was added */

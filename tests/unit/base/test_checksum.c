@@ -80,8 +80,8 @@ T_TEST(zeros_are_told_apart_by_how_many_there_are)
 T_TEST(bytes_past_the_length_are_not_read)
 {
     for (size_t len = 0; len <= LONGEST; len++) {
-        unsigned char *bytes =
-            malloc(len + (len == 0)); /* a sanitizer guards the end of the buffer */
+        /* A sanitizer guards the end of the buffer. */
+        unsigned char *bytes = malloc(len + (len == 0));
         unsigned char wide[LONGEST + 8];
         memset(bytes, 0xa5, len);
         memset(wide, 0xa5, sizeof wide);

@@ -78,8 +78,8 @@ T_TEST(without_a_peak_the_device_that_did_most_is_told)
     drop(&rig, 2, 2);
     l1(&rig, 2, 3, 2);
     drop_sized(&rig, 1, TTS_POOL_L1, 99, 70);
-    check_pool(l1_of(cut(&rig, &phase)), 0, 2,
-               5); /* allocated bytes are compared before freed bytes */
+    /* Allocated bytes are compared before freed bytes. */
+    check_pool(l1_of(cut(&rig, &phase)), 0, 2, 5);
     rig_done(&rig);
 }
 

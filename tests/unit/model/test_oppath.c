@@ -83,15 +83,15 @@ T_TEST(a_path_has_the_operations_around_and_no_helpers)
     open_op(1, "create_device_tensor");
     T_STR_EQ(path_of("ttnn::prim::binary", 256), "ttnn::add > ttnn::prim::binary");
     T_STR_EQ(path_of("create_device_tensor", 256), "ttnn::add > ttnn::prim::binary");
-    T_STR_EQ(path_of("ttnn::prim::binary", 13),
-             "prim::binary"); /* only the end of the path fits */
+    /* Only the end of the path fits. */
+    T_STR_EQ(path_of("ttnn::prim::binary", 13), "prim::binary");
     close_op(1);
     close_op(1);
     close_op(1);
     T_STR_EQ(path_of("ttnn::add", 256), "ttnn::add");
     close_op(1);
-    T_STR_EQ(path_of("ttnn::prim::binary", 256),
-             "ttnn::prim::binary"); /* the begin was not seen */
+    /* The begin was not seen. */
+    T_STR_EQ(path_of("ttnn::prim::binary", 256), "ttnn::prim::binary");
     open_op(1, "create_device_tensor");
     T_STR_EQ(path_of("create_device_tensor", 256), "create_device_tensor");
     open_op(1, "fill");

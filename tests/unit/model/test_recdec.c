@@ -44,8 +44,8 @@ static enum tts_status read_all(const struct tts_rec_block *block, const unsigne
         T_EQ(status, TTS_E_SYNTAX);
         T_EQ(err->status, TTS_E_SYNTAX);
         T_TRUE(err->offset <= len && strncmp(err->text, "damaged record: ", 16) == 0);
-        T_EQ(tts_recdec_next(&dec, &item, &tick, &again),
-             TTS_E_SYNTAX); /* the error is permanent */
+        /* The error is permanent. */
+        T_EQ(tts_recdec_next(&dec, &item, &tick, &again), TTS_E_SYNTAX);
         T_EQ(again.offset, err->offset);
         T_STR_EQ(again.text, err->text);
         T_EQ(tts_recdec_next(&dec, &item, &tick, NULL), TTS_E_SYNTAX);

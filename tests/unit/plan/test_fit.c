@@ -196,8 +196,8 @@ T_TEST(with_less_than_it_takes_it_does_not_fit_and_takes_the_same)
     T_TRUE(fit->placement.peak_bank_bytes > fit->placement.bank_bytes);
     T_EQ(fit->peak_bytes, fits->peak_bytes);
     T_EQ(fit->placement.peak_bank_bytes, fits->placement.peak_bank_bytes);
-    T_TRUE(fit->iterations == 2 &&
-           !fit->is_settled); /* more iterations would add no information */
+    /* More iterations would add no information. */
+    T_TRUE(fit->iterations == 2 && !fit->is_settled);
     T_TRUE(fit->events <= fits->events);
     is_made_of_its_parts(fit);
     tts_fit_free(fit);

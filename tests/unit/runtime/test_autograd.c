@@ -156,8 +156,8 @@ T_TEST(backward_runs_in_the_reverse_of_a_post_order_walk_over_inputs)
     tts_autograd_backward(ag, y);
     T_STR_EQ(log.text, "ones mul_bw gelu_bw silu_bw ");
     tts_value_replace(ag, &a, tts_op_gelu(ag, x));
-    tts_value_replace(ag, &b,
-                      tts_op_scale(ag, a)); /* a comes after b and is an input as well */
+    /* `a` comes after `b` and is an input as well. */
+    tts_value_replace(ag, &b, tts_op_scale(ag, a));
     tts_value_replace(ag, &y, tts_op_mul(ag, a, b));
     forget(&log);
     tts_autograd_backward(ag, y);
@@ -223,8 +223,8 @@ T_TEST(the_first_gradient_is_adopted_and_every_further_one_summed_anew)
     T_EQ(x->gradient.storage->buffer.id, id);
     for (int i = 0; i < 2; i++) {
         tts_value_add_gradient(&rig.ag, x, tts_tensor_tiled(rt, shape_f));
-        T_ROW(&rig, +F, +F, -F,
-              -F); /* the new gradient, the sum, then the old and the new gradient are freed */
+        /* The new gradient, the sum, then the old and the new gradient are freed. */
+        T_ROW(&rig, +F, +F, -F, -F);
         T_EQ(x->gradient.storage->buffer.id, id + 2 * (uint64_t)(i + 1));
     }
     struct tts_tensor shared = tts_tensor_share(x->gradient);

@@ -201,8 +201,8 @@ T_TEST(attention_of_a_long_sequence_peaks_at_three_squares_both_ways)
     T_EQ(rig.live - rig.base, square + U_LONG);
     rig_look(&rig);
     tts_autograd_backward(&rig.ag, out);
-    T_EQ(rig.peak,
-         2 * square + U_LONG); /* the third square is the weights from the forward pass */
+    /* The third square is the weights from the forward pass. */
+    T_EQ(rig.peak, 2 * square + U_LONG);
     drop_three(&rig, qkv);
     tts_value_drop(&rig.ag, mask);
     tts_value_drop(&rig.ag, out);

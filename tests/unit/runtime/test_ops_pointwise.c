@@ -121,8 +121,8 @@ T_TEST(add_gives_both_inputs_the_same_gradient)
     struct tts_value *x = tiled_value(&rig, (struct tts_shape)SHAPE_U),
                      *y = tts_op_add(&rig.ag, x, x);
     rig_look(&rig);
-    tts_autograd_backward(&rig.ag,
-                          y); /* the same input twice: the gradient is adopted, then summed */
+    /* The same input twice: the gradient is adopted, then summed. */
+    tts_autograd_backward(&rig.ag, y);
     T_ROW(&rig, +U, +U);
     T_TRUE(x->gradient.storage != y->gradient.storage);
     tts_value_drop(&rig.ag, x);

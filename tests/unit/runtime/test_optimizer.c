@@ -184,8 +184,8 @@ T_TEST(a_composite_step_of_v1_peaks_at_seven_of_the_largest_parameter)
     struct tts_optimizer_config config = KIND(ADAMW_COMPOSITE);
     bench_open_in(&bench, config, TTS_RECIPE_V1);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
-    bench_open_in(&bench, KIND(ADAMW),
-                  TTS_RECIPE_V1_PYTHON); /* the same optimizer under another name */
+    /* The same optimizer under another name. */
+    bench_open_in(&bench, KIND(ADAMW), TTS_RECIPE_V1_PYTHON);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
     config.kahan = true;
     bench_open_in(&bench, config, TTS_RECIPE_V1);

@@ -129,13 +129,13 @@ T_TEST(a_device_that_is_full_ends_the_run_and_is_left_empty)
     size_t most = 0;
     for (uint64_t i = 1; i < 48; i++) {
         size_t phases = is_refused(&w, (need * i / 48 + 63) / 64 * 64);
-        T_TRUE(phases < RUN_PHASES &&
-               phases >= most); /* with more room the run comes at least as far */
+        /* With more room the run comes at least as far. */
+        T_TRUE(phases < RUN_PHASES && phases >= most);
         most = phases;
         seen[phases] = true;
     }
-    T_TRUE(seen[1] && seen[2] &&
-           seen[3]); /* the run failed in building, optimizer and forward */
+    /* The run failed in building, optimizer and forward. */
+    T_TRUE(seen[1] && seen[2] && seen[3]);
 }
 
 /* --- what cannot be run ------------------------------------------------------------------ */

@@ -59,8 +59,8 @@ T_TEST(a_page_is_a_tile_or_a_row)
     T_EQ(wide.storage->buffer.bytes_per_bank, 2 * T);
     struct tts_tensor rows =
         tts_tensor_new(&rt, tts_shape(1, 1, 25, 100), TTS_DTYPE_BF16, TTS_LAYOUT_ROW_MAJOR);
-    T_EQ(rows.storage->buffer.bytes_per_bank,
-         3 * 224); /* 25 rows on 12 banks, 200 bytes aligned to 224 */
+    /* 25 rows on 12 banks, 200 bytes aligned to 224. */
+    T_EQ(rows.storage->buffer.bytes_per_bank, 3 * 224);
     tts_runtime_release(&rt);
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 0);
     tts_device_free(device);
