@@ -2,7 +2,7 @@
 
 #include "base/ticks.h"
 #include "churn.h"
-#include "model/recenc.h"
+#include "model/recording/recenc.h"
 #include "ttscope/recorder.h"
 
 #include <stdio.h>

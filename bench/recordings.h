@@ -5,8 +5,8 @@
 #include "story.h"
 
 #include "model/follow.h"
-#include "model/recfile.h"
-#include "model/recpack.h"
+#include "model/recording/recfile.h"
+#include "model/recording/recpack.h"
 
 /* By a recorder, in a tight loop, with the clock. */
 void recording_by_clock(const struct story *story, const char *path);

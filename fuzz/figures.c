@@ -4,7 +4,7 @@
 #include "analysis/eventfigures.h"
 #include "cli/show/show.h"
 #include "fuzz/reuse.h"
-#include "model/recpack.h"
+#include "model/recording/recpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Bytes as the payload of a block, behind one that says how it begins. Whatever comes out can
  * be: events are counted one by one and pass the check; written again and read again, every
  * item is the same at the same time. */
-#include "model/recdec.h"
+#include "model/recording/recdec.h"
 #include "harness/same_item.h"
 #include "model/fold.h"
 #include "model/opnames.h"
-#include "model/recenc.h"
+#include "model/recording/recenc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include "base/checksum.h"
 #include "fuzz/reuse.h"
 #include "model/follow.h"
-#include "model/recdec.h"
-#include "model/recfile.h"
-#include "model/resync.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recfile.h"
+#include "model/recording/resync.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recpack.h"
+#include "model/recording/recpack.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-/* The largest bank that is tried, 32 GiB. With an alignment of 16 bytes, the smallest of DRAM on
- * any chip, a space can have twice as many bytes. */
+/* The largest bank that is tried, 32 GiB. With an alignment of 16 bytes, the smallest of DRAM
+ * on any chip, a space can have twice as many bytes. */
 #define MOST_BYTES (TTS_SPACE_MAX_UNITS / 2 * 16)
 enum { FIRST_PART = 4096 }; /* the first step up is 1/4096 of the lower bound */
 

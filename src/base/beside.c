@@ -84,7 +84,7 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
             return reason;
         if (lstat(path, &info) != 0)
             return copy_path(final, path);
-        if (!S_ISLNK(info.st_mode)) /* else it leads to nothing */
+        if (!S_ISLNK(info.st_mode)) /* otherwise the link leads to nothing */
             *mode = info.st_mode;
         return ENOENT;
     }
@@ -94,8 +94,8 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
     return access(path, W_OK) == 0 && realpath(path, final) ? 0 : errno;
 }
 
-/* A file may go, or come, while it is looked at: ENOENT with a mode. Then it is looked at
- * again. */
+/* A file may disappear or appear during the check, which gives ENOENT with a mode. Then the
+ * check is repeated. */
 int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
 {
     int reason = ENOENT;

@@ -1,10 +1,10 @@
-/* bytes.h: little-endian numbers in bytes, at any address. */
+/* bytes.h: reads and writes little-endian numbers at any address. */
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-/* From the host's order to the file's, and back. */
+/* Converts between the byte order of the host and little endian. */
 static inline uint64_t tts_le64(uint64_t value)
 {
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(value) : value;

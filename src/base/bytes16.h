@@ -1,4 +1,4 @@
-/* bytes16.h: 16 bytes at once: which of them are what is looked for. */
+/* bytes16.h: searches 16 bytes at once. */
 #pragma once
 
 #include "base/compiler.h"
@@ -15,7 +15,7 @@ static TTS_FORCE_INLINE tts_bytes16 tts_bytes16_load(const unsigned char *at)
     return bytes;
 }
 
-/* Bit i for byte i of `hits`, each 0 or 255. */
+/* Returns a mask with bit i for byte i of `hits`. Each byte of `hits` is 0 or 255. */
 static TTS_FORCE_INLINE uint32_t tts_bytes16_mask(tts_bytes16 hits)
 {
 #ifdef __SSE2__
@@ -29,7 +29,7 @@ static TTS_FORCE_INLINE uint32_t tts_bytes16_mask(tts_bytes16 hits)
 #endif
 }
 
-/* The place of the first of `hits` that is set; 16: none is. */
+/* Returns the index of the first byte of `hits` that is set, or 16. */
 static TTS_FORCE_INLINE unsigned tts_bytes16_first(tts_bytes16 hits)
 {
 #ifdef __SSE2__

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    DIGITS_MAX = 19, /* that are kept: as many as fit 64 bits */
+    DIGITS_MAX = 19, /* digits that are kept: as many as fit in 64 bits */
     DIVISOR_MAX = 18,
     EXPONENT_MAX = 1000,
 };
@@ -19,17 +19,17 @@ struct size {
     bool is_negative;
 };
 
-static bool is_digit(char c)
+static bool is_size_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* NULL: there is no number. */
-static const char *read_digits(const char *text, struct size *size)
+/* Returns the text after the number, or NULL if there is no number. */
+static const char *read_size_digits(const char *text, struct size *size)
 {
     bool any = false, is_behind_point = false;
     int kept = 0;
-    for (; is_digit(*text) || (*text == '.' && !is_behind_point); text++) {
+    for (; is_size_digit(*text) || (*text == '.' && !is_behind_point); text++) {
         if (*text == '.') {
             is_behind_point = true;
             continue;
@@ -46,8 +46,8 @@ static const char *read_digits(const char *text, struct size *size)
     return any ? text : NULL;
 }
 
-/* NULL: it begins as one, and is none. */
-static const char *read_exponent(const char *text, struct size *size)
+/* Returns the text after the exponent, or NULL if the exponent is incomplete. */
+static const char *read_size_exponent(const char *text, struct size *size)
 {
     if (*text != 'e' && *text != 'E')
         return text;
@@ -55,15 +55,15 @@ static const char *read_exponent(const char *text, struct size *size)
     int value = 0;
     if (*text == '-' || *text == '+')
         text++;
-    if (!is_digit(*text))
+    if (!is_size_digit(*text))
         return NULL;
-    for (; is_digit(*text); text++)
+    for (; is_size_digit(*text); text++)
         value = value < EXPONENT_MAX ? value * 10 + (*text - '0') : value;
     size->exponent += is_negative ? -value : value;
     return text;
 }
 
-static bool read_suffix(const char *text, struct size *size)
+static bool read_size_suffix(const char *text, struct size *size)
 {
     static const char units[] = "kmgt";
     if (*text == ' ')
@@ -78,8 +78,10 @@ static bool read_suffix(const char *text, struct size *size)
                          : strcmp(text, "B") == 0 || (unit && strcmp(text, "iB") == 0);
 }
 
-/* Rounded half up, bit by bit, so that nothing wraps. */
-static enum tts_status divide(uint64_t digits, uint64_t divisor, unsigned shift, uint64_t *out)
+/* Computes digits * 2^shift / divisor, rounded half up. Works bit by bit, so that nothing
+ * wraps. */
+static enum tts_status divide_size(uint64_t digits, uint64_t divisor, unsigned shift,
+                                   uint64_t *out)
 {
     uint64_t whole = digits / divisor, rest = digits % divisor;
     assert(divisor > 0 && divisor <= UINT64_MAX / 16);
@@ -97,7 +99,7 @@ static enum tts_status divide(uint64_t digits, uint64_t divisor, unsigned shift,
     return TTS_OK;
 }
 
-static enum tts_status value_of(struct size size, uint64_t *out)
+static enum tts_status size_value(struct size size, uint64_t *out)
 {
     uint64_t divisor = 1;
     for (; size.exponent > 0 && size.digits > 0; size.exponent--)
@@ -111,7 +113,7 @@ static enum tts_status value_of(struct size size, uint64_t *out)
     }
     for (; size.exponent < 0; size.exponent++)
         divisor *= 10;
-    return divide(size.digits, divisor, size.shift, out);
+    return divide_size(size.digits, divisor, size.shift, out);
 }
 
 enum tts_status tts_bytesize_parse(const char *text, uint64_t *out)
@@ -119,12 +121,12 @@ enum tts_status tts_bytesize_parse(const char *text, uint64_t *out)
     struct size size = {.is_negative = text[0] == '-'};
     if (*text == '-' || *text == '+')
         text++;
-    text = read_digits(text, &size);
+    text = read_size_digits(text, &size);
     if (text)
-        text = read_exponent(text, &size);
-    if (!text || !read_suffix(text, &size))
+        text = read_size_exponent(text, &size);
+    if (!text || !read_size_suffix(text, &size))
         return TTS_E_SYNTAX;
     if (size.is_negative && size.digits > 0)
         return TTS_E_INVALID;
-    return value_of(size, out);
+    return size_value(size, out);
 }

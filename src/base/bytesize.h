@@ -1,4 +1,5 @@
-/* bytesize.h: a number of bytes as people type it: "12884901888", "1.2e9", "12G", "1.5 GiB". */
+/* bytesize.h: reads a number of bytes as people type it: "12884901888", "1.2e9", "12G", "1.5
+ * GiB". */
 #pragma once
 
 #include "ttscope/status.h"
@@ -7,8 +8,9 @@
 
 #define TTS_BYTESIZE_MAX (UINT64_C(1) << 60)
 
-/* The whole of `text`: digits with an optional fraction and exponent, then an optional suffix
- * K, M, G or T in any case, with or without "iB" or "B", each a power of 1024; one space may be
- * before it, and "B" may stand alone. A part of a byte is rounded. TTS_E_SYNTAX: something
- * else; TTS_E_INVALID: a number below 0; TTS_E_RANGE: past TTS_BYTESIZE_MAX. */
+/* Reads all of `text`: digits with an optional fraction and exponent, then an optional suffix.
+ * The suffix is K, M, G or T in any case, with or without "iB" or "B", and is a power of 1024.
+ * One space may precede it, and "B" may stand alone. A fraction of a byte is rounded.
+ * TTS_E_SYNTAX: something else. TTS_E_INVALID: a negative number. TTS_E_RANGE: above
+ * TTS_BYTESIZE_MAX. */
 TTS_NODISCARD enum tts_status tts_bytesize_parse(const char *text, uint64_t *out);

@@ -11,8 +11,8 @@ void tts_checksum_begin(struct tts_checksum *check, uint64_t seed)
     *check = (struct tts_checksum){.hash = tts_checksum_step(TTS_CHECKSUM_END, seed)};
 }
 
-/* The bytes behind the last whole word. Nothing past `len` is read. */
-static uint64_t rest_of(const unsigned char *bytes, size_t len)
+/* Returns the bytes after the last whole word. Reads nothing past `len`. */
+static uint64_t checksum_rest(const unsigned char *bytes, size_t len)
 {
     size_t count = len % WORD;
     if (count == 0)
@@ -32,5 +32,5 @@ uint32_t tts_checksum_update(struct tts_checksum *check, const unsigned char *by
     for (uint64_t i = check->words; i < words; i++)
         hash = tts_checksum_step(hash, tts_get64(bytes + WORD * i));
     *check = (struct tts_checksum){hash, words};
-    return tts_checksum_value(hash, rest_of(bytes, len), len);
+    return tts_checksum_value(hash, checksum_rest(bytes, len), len);
 }

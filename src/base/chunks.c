@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* A chunk is allocated one line larger and starts at the first line boundary past its own first
- * byte; the byte before it says how far that is, so that it can be given back. */
+/* A chunk is allocated one cache line larger and starts at the first line boundary after its
+ * first byte. The byte before the chunk stores the distance, which is needed to free it. */
 static size_t allocated_bytes(const struct tts_chunks *chunks)
 {
     return chunks->chunk_bytes + TTS_CACHE_LINE_BYTES;

@@ -1,6 +1,6 @@
-/* chunks.h: equal, cache-line-aligned pieces of memory that never move once added.
- * The storage under structures that must grow without a pause: adding one costs one allocation,
- * nothing is copied but the directory of pointers. Caller's memory; one thread. */
+/* chunks.h: equal, cache-line-aligned pieces of memory that never move once added. Storage for
+ * structures that must grow without a pause: adding a chunk costs one allocation and copies
+ * only the directory of pointers. Caller's memory. One thread. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -20,8 +20,9 @@ void tts_chunks_init(struct tts_chunks *chunks, const struct tts_alloc *alloc,
                      size_t chunk_bytes);
 void tts_chunks_release(struct tts_chunks *chunks);
 
-/* The new chunk, not initialised, or NULL with nothing changed. */
+/* Returns the new chunk, uninitialized. Returns NULL if there is no memory; nothing changes
+ * then. */
 void *tts_chunks_add(struct tts_chunks *chunks);
 
-/* Bytes held, directory included. */
+/* Returns the bytes held, including the directory. */
 size_t tts_chunks_memory(const struct tts_chunks *chunks);

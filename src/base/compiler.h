@@ -1,4 +1,4 @@
-/* compiler.h: the few things we ask of the compiler, and graded assertions. */
+/* compiler.h: compiler attributes and builtins, and graded assertions. */
 #pragma once
 
 #include <assert.h>
@@ -8,12 +8,12 @@
 #define TTS_FORCE_INLINE inline __attribute__((always_inline))
 #define TTS_COLD __attribute__((cold, noinline))
 #define TTS_NOINLINE __attribute__((noinline))
-/* Makes a value one that the compiler knows nothing of: it will not turn the arithmetic that
- * led to it into branches. */
+/* Hides the origin of a value from the compiler, so that it does not turn the arithmetic before
+ * into branches. */
 #define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
-/* Tells the processor that this thread only waits. */
+/* Tells the processor that this thread is waiting. */
 #if defined(__x86_64__) || defined(__i386__)
 #define TTS_PAUSE() __builtin_ia32_pause()
 #elif defined(__aarch64__)
@@ -22,13 +22,13 @@
 #define TTS_PAUSE() __asm__ volatile("" ::: "memory")
 #endif
 
-/* The upper half of a product. */
+/* Returns the upper half of the product. */
 static inline unsigned long long tts_mul_high(unsigned long long a, unsigned long long b)
 {
     return (unsigned long long)(__extension__(unsigned __int128) a * b >> 64);
 }
 
-/* Walks: on where TTS_EXPENSIVE_CHECKS is defined (the fuzz preset), else nothing. */
+/* Slow checks. Enabled if TTS_EXPENSIVE_CHECKS is defined (preset fuzz), otherwise nothing. */
 #ifdef TTS_EXPENSIVE_CHECKS
 #define tts_assert_expensive(x) assert(x)
 #else

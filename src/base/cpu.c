@@ -3,7 +3,7 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Not among what __builtin_cpu_supports() knows in every compiler. */
+/* Not every compiler knows this feature in __builtin_cpu_supports(). */
 static bool has_lzcnt(void)
 {
     unsigned int a, b, c, d;

@@ -1,7 +1,8 @@
-/* cpu.h: what the processor we run on can do beyond the one we are compiled for. */
+/* cpu.h: features of the current processor that the build does not require. */
 #pragma once
 
 #include <stdbool.h>
 
-/* AVX2, BMI 1 and 2 and LZCNT: what files compiled with -mavx2 -mbmi -mbmi2 -mlzcnt need. */
+/* Returns whether the processor has AVX2, BMI 1, BMI 2 and LZCNT. Files compiled with -mavx2
+ * -mbmi -mbmi2 -mlzcnt need all of them. */
 bool tts_cpu_has_avx2(void);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void begin(struct tts_error *err, enum tts_status status, int sys_errno)
+static void begin_error(struct tts_error *err, enum tts_status status, int sys_errno)
 {
     *err = (struct tts_error){.status = status, .sys_errno = sys_errno};
 }
@@ -17,14 +17,14 @@ enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, con
         return status;
     va_list args;
     va_start(args, format);
-    begin(err, status, 0);
+    begin_error(err, status, 0);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     return status;
 }
 
-/* The system's word for an errno as our texts have it: "No such file" begins in lower case, an
- * abbreviation stays. */
+/* Returns the system's text for an errno, starting in lower case: "no such file". An
+ * abbreviation at the start keeps its case. */
 static const char *errno_text(int sys_errno, char *buffer, size_t size)
 {
     const char *given = strerror_r(sys_errno, buffer, size);
@@ -43,11 +43,11 @@ enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status statu
         return status;
     va_list args;
     va_start(args, format);
-    begin(err, status, sys_errno);
+    begin_error(err, status, sys_errno);
     int wanted = vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 
-    /* The reason matters more than the end of a long path: it is never cut off. */
+    /* The reason is more important than the end of a long path, so it is never cut off. */
     char reason[64];
     errno_text(sys_errno, reason, sizeof reason);
     size_t room = sizeof err->text - sizeof ": " - strlen(reason);

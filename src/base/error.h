@@ -1,13 +1,13 @@
-/* error.h: filling a caller's struct tts_error. */
+/* error.h: fills a caller's struct tts_error. */
 #pragma once
 
 #include "base/compiler.h"
 #include "ttscope/status.h"
 
-/* Fill *err when it is not NULL (offset, line and sys_errno become 0) and return `status`. */
+/* Fills *err and returns `status`. `err` may be NULL. offset, line and sys_errno become 0. */
 enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, const char *format,
                               ...) TTS_PRINTF(3, 4);
 
-/* The same for a failed system call: ": <what errno means>" follows the text. */
+/* Like tts_error_set(), for a failed system call: ": <text for errno>" follows the text. */
 enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status status,
                                     int sys_errno, const char *format, ...) TTS_PRINTF(4, 5);

@@ -14,7 +14,7 @@ static inline uint64_t tts_fnv1a64_u64(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* Folds the bytes of a text. */
+/* Folds the bytes of a text into `hash`. */
 static inline uint64_t tts_fnv1a64_text(uint64_t hash, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)

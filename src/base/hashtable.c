@@ -13,7 +13,7 @@ void tts_hashtable_release(struct tts_hashtable *table)
     *table = (struct tts_hashtable){.alloc = table->alloc};
 }
 
-/* Puts a slot into the first empty one of its chain. */
+/* Puts a slot into the first empty slot of its chain. */
 static void put_slot(struct tts_hashtable *table, struct tts_hashtable_slot slot)
 {
     size_t at = slot.hash & (table->width - 1);
@@ -63,7 +63,7 @@ static size_t slot_of_place(const struct tts_hashtable *table, uint32_t hash, ui
     size_t at = hash & (table->width - 1);
     assert(table->count > 0);
     while (table->slots[at].place_1 != place + 1) {
-        assert(table->slots[at].place_1 != 0); /* the entry is there */
+        assert(table->slots[at].place_1 != 0); /* the entry exists */
         at = (at + 1) & (table->width - 1);
     }
     return at;
@@ -72,7 +72,8 @@ static size_t slot_of_place(const struct tts_hashtable *table, uint32_t hash, ui
 void tts_hashtable_remove(struct tts_hashtable *table, uint32_t hash, uint32_t place)
 {
     size_t mask = table->width - 1, hole = slot_of_place(table, hash, place);
-    /* Entries that were pushed past the hole move into it, so that no search ends too early. */
+    /* Entries that were pushed past the hole move into it. Otherwise a search would end too
+     * early. */
     for (size_t at = (hole + 1) & mask; table->slots[at].place_1 != 0; at = (at + 1) & mask) {
         if (((at - table->slots[at].hash) & mask) < ((at - hole) & mask))
             continue;

@@ -1,13 +1,13 @@
 /* hashtable.h: finds entries of an array by hash. The caller owns the array, compares keys and
- * chooses the hash; the table holds places in the array. Open addressing with linear probing;
- * at most half of the slots are taken, and the table doubles. Caller's memory; one thread.
+ * chooses the hash. The table holds places in the array. Open addressing with linear probing.
+ * At most half of the slots are used, and the table doubles. Caller's memory. One thread.
  *
- *     uint32_t place = tts_hashtable_find(&table, hash, is_same_name, names, "add");
- *     if (place == TTS_HASHTABLE_NONE)
- *         status = tts_hashtable_add(&table, hash, new_place);
+ * uint32_t place = tts_hashtable_find(&table, hash, is_same_name, names, "add");
+ * if (place == TTS_HASHTABLE_NONE)
+ *     status = tts_hashtable_add(&table, hash, new_place);
  *
- * Mix a secret (base/seed.h) into hashes of foreign keys, so that no file can make them meet.
- */
+ * Mix a secret (base/seed.h) into hashes of foreign keys, so that no file can make them
+ * collide. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -21,10 +21,10 @@
 
 struct tts_hashtable_slot {
     uint32_t hash;
-    uint32_t place_1; /* place + 1; 0: empty */
+    uint32_t place_1; /* place + 1. 0: empty */
 };
 
-/* Starts as {.alloc = ...}. */
+/* Initialize with {.alloc = ...}. */
 struct tts_hashtable {
     const struct tts_alloc *alloc;
     struct tts_hashtable_slot *slots;
@@ -32,7 +32,7 @@ struct tts_hashtable {
     size_t count;
 };
 
-/* Returns 32 well mixed bits of two words and a secret. */
+/* Returns 32 well-mixed bits of two words and a secret. */
 static inline uint32_t tts_hashtable_mix(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t hash = (a ^ seed) * UINT64_C(0x9e3779b97f4a7c15) + b;
@@ -40,11 +40,11 @@ static inline uint32_t tts_hashtable_mix(uint64_t seed, uint64_t a, uint64_t b)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* Frees the slots. The table is empty then. */
+/* Frees the slots. The table is empty afterwards. */
 void tts_hashtable_release(struct tts_hashtable *table);
 
-/* Returns the place of the entry that `same` says is the one with `key`, or TTS_HASHTABLE_NONE.
- * `same` is called with `ctx`, a place whose hash is equal, and `key`. */
+/* Returns the place of the entry with `key`, or TTS_HASHTABLE_NONE. Calls `same` with `ctx`, a
+ * place whose hash is equal, and `key`. */
 static inline uint32_t tts_hashtable_find(const struct tts_hashtable *table, uint32_t hash,
                                           bool (*same)(const void *ctx, uint32_t place,
                                                        const void *key),
@@ -61,12 +61,13 @@ static inline uint32_t tts_hashtable_find(const struct tts_hashtable *table, uin
     return TTS_HASHTABLE_NONE;
 }
 
-/* Makes room for `count` entries, so that adding them cannot fail. TTS_E_NOMEM. */
+/* Makes room for `count` entries, so that adding them cannot fail. Returns TTS_OK or
+ * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_hashtable_reserve(struct tts_hashtable *table, size_t count);
-/* Adds an entry whose key is not there yet. TTS_E_NOMEM; the table is unchanged. */
+/* Adds an entry whose key is not in the table. TTS_E_NOMEM: the table is unchanged. */
 TTS_NODISCARD enum tts_status tts_hashtable_add(struct tts_hashtable *table, uint32_t hash,
                                                 uint32_t place);
-/* Removes an entry that is there, by its hash and place. */
+/* Removes an existing entry by its hash and place. */
 void tts_hashtable_remove(struct tts_hashtable *table, uint32_t hash, uint32_t place);
-/* Notes that an entry moved to another place of the array. */
+/* Notes that an entry moved to another place in the array. */
 void tts_hashtable_move(struct tts_hashtable *table, uint32_t hash, uint32_t from, uint32_t to);

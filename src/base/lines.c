@@ -12,7 +12,7 @@
 
 enum { BUFFER_BYTES = 64 * 1024 };
 
-static int open_path(const char *path)
+static int open_lines_path(const char *path)
 {
     int fd;
     do
@@ -25,7 +25,7 @@ enum tts_status tts_lines_open(struct tts_lines *lines, const char *path,
                                const struct tts_alloc *alloc, struct tts_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open_path(path);
+    int fd = is_stdin ? STDIN_FILENO : open_lines_path(path);
     if (fd < 0)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read '%s'", path);
 
@@ -47,8 +47,8 @@ enum tts_status tts_lines_open(struct tts_lines *lines, const char *path,
     return TTS_OK;
 }
 
-/* Moves what is left to the front and reads once behind it. */
-static enum tts_status fill(struct tts_lines *lines, struct tts_error *err)
+/* Moves the rest to the front and reads once after it. */
+static enum tts_status fill_line_buffer(struct tts_lines *lines, struct tts_error *err)
 {
     memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
     lines->end -= lines->begin;
@@ -65,9 +65,9 @@ static enum tts_status fill(struct tts_lines *lines, struct tts_error *err)
     return TTS_OK;
 }
 
-/* Says where: the line that was being read, and a byte of it. */
-static enum tts_status fail(const struct tts_lines *lines, uint64_t byte,
-                            enum tts_status status, struct tts_error *err)
+/* Adds the place to the error: the line that was being read, and a byte of it. */
+static enum tts_status fail_reading(const struct tts_lines *lines, uint64_t byte,
+                                    enum tts_status status, struct tts_error *err)
 {
     if (err) {
         uint64_t line = lines->line + 1;
@@ -86,11 +86,11 @@ static enum tts_status give_line(struct tts_lines *lines, size_t len, size_t tak
     const char *nul = memchr(line, 0, len);
     if (nul) {
         tts_error_set(err, TTS_E_SYNTAX, "not a text file: it holds a NUL byte");
-        return fail(lines, (uint64_t)(nul - line), TTS_E_SYNTAX, err);
+        return fail_reading(lines, (uint64_t)(nul - line), TTS_E_SYNTAX, err);
     }
     if (len > TTS_LINE_MAX_BYTES) {
         tts_error_set(err, TTS_E_SYNTAX, "line is longer than %d bytes", TTS_LINE_MAX_BYTES);
-        return fail(lines, TTS_LINE_MAX_BYTES, TTS_E_SYNTAX, err);
+        return fail_reading(lines, TTS_LINE_MAX_BYTES, TTS_E_SYNTAX, err);
     }
     *text = line;
     *out_len = len;
@@ -112,15 +112,15 @@ enum tts_status tts_lines_next(struct tts_lines *lines, const char **text, size_
             size_t found = (size_t)(newline - line);
             return give_line(lines, found, found + 1, text, len, err);
         }
-        /* One byte more than the longest line, as "\r" may be the last of it. */
+        /* One byte more than the longest line, because its last byte may be "\r". */
         if (have > TTS_LINE_MAX_BYTES + 1 || (lines->at_end && have > 0))
             return give_line(lines, have, have, text, len, err);
         if (lines->at_end)
             return TTS_E_NOT_FOUND;
         searched = have;
-        enum tts_status status = fill(lines, err);
+        enum tts_status status = fill_line_buffer(lines, err);
         if (status != TTS_OK)
-            return fail(lines, have, status, err);
+            return fail_reading(lines, have, status, err);
     }
 }
 

@@ -22,7 +22,7 @@ static size_t page_bytes(void)
 
 /* ---- room ---- */
 
-/* Asked before: beyond the limit the system would end the program by a signal. */
+/* Checked before, because above the limit the system would end the program with a signal. */
 static bool is_above_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -32,7 +32,7 @@ static bool is_above_limit(uint64_t end)
            end > limit.rlim_cur;
 }
 
-static int length_of(int fd, uint64_t *out)
+static int file_length(int fd, uint64_t *out)
 {
     off_t end = lseek(fd, 0, SEEK_END);
     if (end < 0)
@@ -41,12 +41,12 @@ static int length_of(int fd, uint64_t *out)
     return 0;
 }
 
-/* For file systems that cannot reserve: what is written has its room. */
+/* For file systems that cannot reserve space: written bytes have their space. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     static const unsigned char zeros[4096];
     uint64_t length = 0;
-    int reason = length_of(fd, &length);
+    int reason = file_length(fd, &length);
     if (reason != 0)
         return reason;
     off = off < length ? length : off;
@@ -78,7 +78,8 @@ int tts_file_reserve(int fd, uint64_t off, uint64_t len)
 
 int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
 {
-    uint64_t before = off % page_bytes(); /* pages may be larger than our places ask for */
+    /* Pages may be larger than the alignment of our places. */
+    uint64_t before = off % page_bytes();
     if (len > SIZE_MAX - before)
         return ENOMEM;
     size_t bytes = (size_t)(len + before);
@@ -90,8 +91,9 @@ int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
     return 0;
 }
 
-/* One write for each page, for a kernel that cannot be asked. They are new: all zeros. */
-static void touch(const struct tts_mapped *mapped)
+/* Writes to each page, for a kernel without MADV_POPULATE_WRITE. The pages are new and all
+ * zeros. */
+static void touch_pages(const struct tts_mapped *mapped)
 {
     volatile unsigned char *at = mapped->bytes;
     size_t page = page_bytes();
@@ -105,11 +107,11 @@ int tts_mapped_populate(const struct tts_mapped *mapped)
     assert(mapped->bytes);
     while (madvise(mapped->base, mapped->base_bytes, MADV_POPULATE_WRITE) != 0) {
         if (errno == EINVAL) {
-            touch(mapped);
+            touch_pages(mapped);
             return 0;
         }
         if (errno == EFAULT)
-            return EIO; /* a write would have been answered with a signal */
+            return EIO; /* a write would have caused a signal */
         if (errno != EINTR && errno != EAGAIN)
             return errno;
     }
@@ -132,7 +134,7 @@ int tts_forkmark_new(const volatile uint32_t **out)
     if (page == MAP_FAILED)
         return ENOMEM;
     if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
-        int reason = errno == EINVAL ? ENOSYS : ENOMEM; /* the kernel is old; it has no room */
+        int reason = errno == EINVAL ? ENOSYS : ENOMEM; /* EINVAL: an old kernel */
         munmap(page, page_bytes());
         return reason;
     }

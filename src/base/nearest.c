@@ -5,15 +5,17 @@
 
 enum { CANDIDATE_MAX = 40, DISTANCE_MAX = 2 };
 
-static unsigned min(unsigned a, unsigned b)
+static unsigned min_cost(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that make `a` into `b`. */
+/* Returns the number of insertions, deletions, replacements and swaps of neighbours that turn
+ * `a` into `b`. */
 static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    unsigned rows[3][CANDIDATE_MAX + 1]; /* two back, one back, now; indexed by i modulo 3 */
+    unsigned rows[3][CANDIDATE_MAX + 1]; /* the row before the last, the last, the current one;
+                                            indexed by i modulo 3 */
     for (size_t i = 0; i <= a_len; i++) {
         unsigned *now = rows[i % 3], *back = rows[(i + 2) % 3], *two_back = rows[(i + 1) % 3];
         now[0] = (unsigned)i;
@@ -22,9 +24,10 @@ static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t
                 now[j] = (unsigned)j;
                 continue;
             }
-            now[j] = min(back[j - 1] + (a[i - 1] != b[j - 1]), min(back[j], now[j - 1]) + 1);
+            now[j] = min_cost(back[j - 1] + (a[i - 1] != b[j - 1]),
+                              min_cost(back[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = min(now[j], two_back[j - 2] + 1);
+                now[j] = min_cost(now[j], two_back[j - 2] + 1);
         }
     }
     return rows[a_len % 3][b_len];
@@ -35,7 +38,7 @@ void tts_nearest_offer(struct tts_nearest *nearest, const char *candidate)
     size_t word_len = strlen(nearest->word), len = strlen(candidate);
     if (len > CANDIDATE_MAX)
         return;
-    /* The beginning of a word is as good as one wrong letter. */
+    /* A correct beginning of a word counts like one wrong letter. */
     unsigned distance = strncmp(nearest->word, candidate, word_len) == 0
                             ? 1
                             : edit_distance(nearest->word, word_len, candidate, len);

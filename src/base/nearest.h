@@ -1,10 +1,11 @@
-/* nearest.h: the known word nearest to a mistyped one. Offer each candidate, then read `best`.
- * Start from {.word = ...}, of any length; a candidate above 40 letters is passed over. */
+/* nearest.h: finds the known word nearest to a mistyped word. Offer each candidate, then read
+ * `best`. Start from {.word = ...}, of any length. Candidates with more than 40 letters are
+ * ignored. */
 #pragma once
 
 struct tts_nearest {
     const char *word;
-    const char *best; /* NULL: nothing is near enough to suggest; borrowed from the offer */
+    const char *best; /* NULL: no word is near enough. Borrowed from the candidate */
     unsigned distance;
 };
 

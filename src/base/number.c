@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of a digit in any base up to 16; 16 for another character. */
+/* Returns the value of a digit in any base up to 16, or 16 for other characters. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -17,8 +17,9 @@ static unsigned digit_value(char c)
     return 16;
 }
 
-/* A character that is no digit outranks a value too large, wherever it stands. */
-static enum tts_status parse(const char *text, size_t len, unsigned base, uint64_t *out)
+/* A character that is not a digit is reported before a value that is too large, wherever it
+ * is. */
+static enum tts_status parse_digits(const char *text, size_t len, unsigned base, uint64_t *out)
 {
     uint64_t value = 0;
     enum tts_status status = len > 0 ? TTS_OK : TTS_E_SYNTAX;
@@ -38,17 +39,17 @@ static enum tts_status parse(const char *text, size_t len, unsigned base, uint64
 
 enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out)
 {
-    return parse(text, len, 10, out);
+    return parse_digits(text, len, 10, out);
 }
 
 enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out)
 {
-    return parse(text, len, 16, out);
+    return parse_digits(text, len, 16, out);
 }
 
-/* bytes / 2^shift in units of 10^-decimals, rounded half up; digit by digit, so nothing wraps.
- */
-static uint64_t scale(uint64_t bytes, unsigned shift, unsigned decimals)
+/* Returns bytes / 2^shift in units of 10^-decimals, rounded half up. Works digit by digit, so
+ * that nothing wraps. */
+static uint64_t scale_number(uint64_t bytes, unsigned shift, unsigned decimals)
 {
     assert(shift >= 10 && shift <= 60);
     uint64_t mask = (UINT64_C(1) << shift) - 1;
@@ -69,14 +70,14 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " B", bytes);
         return out;
     }
-    /* Rounding may reach 1024 of a unit, which is one of the next. */
-    while (unit < 5 && scale(bytes, 10 * (unit + 1), 0) >= 1024)
+    /* Rounding may give 1024 of a unit, which is 1 of the next unit. */
+    while (unit < 5 && scale_number(bytes, 10 * (unit + 1), 0) >= 1024)
         unit++;
     unsigned shift = 10 * (unit + 1), decimals = 2;
-    while (decimals > 0 && scale(bytes, shift, decimals) >= 1000)
+    while (decimals > 0 && scale_number(bytes, shift, decimals) >= 1000)
         decimals--;
     static const unsigned powers[] = {1, 10, 100};
-    uint64_t value = scale(bytes, shift, decimals);
+    uint64_t value = scale_number(bytes, shift, decimals);
     uint64_t whole = value / powers[decimals], part = value % powers[decimals];
     if (decimals == 0)
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " %ciB", whole, units[unit]);
@@ -110,8 +111,8 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
     uint64_t whole = size / mb, scaled = size % mb * 100;
     uint64_t hundredths = scaled / mb, rest = scaled % mb;
-    /* Whether the digit before is odd decides a tie: `whole` does not change that, as 100 is
-     * even. */
+    /* Half to even: a tie depends on whether the last digit is odd. `whole` does not matter,
+     * because 100 is even. */
     if (rest > mb / 2 || (rest == mb / 2 && hundredths % 2 == 1))
         hundredths++;
     snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,
@@ -122,7 +123,7 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
 const char *tts_number_format_shifted(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes,
                                       unsigned shift)
 {
-    uint64_t hundredths = scale(bytes, shift, 2);
+    uint64_t hundredths = scale_number(bytes, shift, 2);
     snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
              hundredths % 100);
     return out;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum tts_status fail(const char *path, int sys_errno, struct tts_error *err)
+static enum tts_status fail_output(const char *path, int sys_errno, struct tts_error *err)
 {
     enum tts_status status = sys_errno == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
     if (strcmp(path, "-") == 0)
@@ -19,7 +19,7 @@ static enum tts_status fail(const char *path, int sys_errno, struct tts_error *e
     return tts_error_set_errno(err, status, sys_errno, "cannot write '%s'", path);
 }
 
-static char *copy_text(const char *text)
+static char *copy_path_text(const char *text)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     size_t bytes = strlen(text) + 1;
@@ -27,14 +27,14 @@ static char *copy_text(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-static void free_text(char *text)
+static void free_path_text(char *text)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     if (text)
         alloc->free(alloc->ctx, text, strlen(text) + 1);
 }
 
-/* Whether a file could be made there, tried by making one. Returns errno, 0 when it can. */
+/* Checks whether a file can be created there, by creating one. Returns 0 or errno. */
 static int try_beside(const char *final)
 {
     char temporary[TTS_PATH_MAX];
@@ -53,7 +53,7 @@ static int open_regular(struct tts_outfile *out, const char *final)
     if (reason != 0)
         return reason;
     out->target_fd = -1;
-    out->final_path = copy_text(final);
+    out->final_path = copy_path_text(final);
     return out->final_path ? 0 : ENOMEM;
 }
 
@@ -65,7 +65,7 @@ static int open_target(struct tts_outfile *out, const char *path)
     return out->target_fd < 0 ? errno : 0;
 }
 
-/* Returns errno, 0 when done. */
+/* Returns 0 or errno. */
 static int open_final(struct tts_outfile *out, const char *path)
 {
     char final[TTS_PATH_MAX];
@@ -89,14 +89,14 @@ enum tts_status tts_outfile_open(struct tts_outfile *out, const char *path,
     }
     if (reason != 0) {
         tts_outfile_abandon(&opened);
-        return fail(path, reason, err);
+        return fail_output(path, reason, err);
     }
     *out = opened;
     return TTS_OK;
 }
 
-/* Returns errno, 0 when all is written. */
-static int write_all(int fd, const char *bytes, size_t len)
+/* Writes all bytes. Returns 0 or errno. */
+static int write_all_bytes(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t done = write(fd, bytes, len);
@@ -113,20 +113,20 @@ static int write_all(int fd, const char *bytes, size_t len)
 static int copy_spool(FILE *spool, int fd)
 {
     char buffer[16 * 1024];
-    fflush(stdout); /* what was said before comes before */
+    fflush(stdout); /* earlier output of stdio comes first */
     rewind(spool);
     for (;;) {
         size_t got = fread(buffer, 1, sizeof buffer, spool);
         if (got == 0)
             return ferror(spool) ? EIO : 0;
-        int reason = write_all(fd, buffer, got);
+        int reason = write_all_bytes(fd, buffer, got);
         if (reason != 0)
             return reason;
     }
 }
 
-/* Returns errno, 0 when the file stands at its final path. */
-static int replace(FILE *spool, const char *final)
+/* Moves the file to its final path. Returns 0 or errno. */
+static int replace_target(FILE *spool, const char *final)
 {
     char temporary[TTS_PATH_MAX];
     struct stat old;
@@ -149,16 +149,17 @@ static int replace(FILE *spool, const char *final)
 
 enum tts_status tts_outfile_commit(struct tts_outfile *out, struct tts_error *err)
 {
-    /* A write that failed earlier has left its mark on the stream, but its errno is gone. */
+    /* An earlier write that failed has set the error flag of the stream, but its errno is
+     * lost. */
     int reason = ferror(out->stream) ? EIO : 0;
     if (fflush(out->stream) != 0)
         reason = errno;
     if (reason == 0)
-        reason = out->final_path ? replace(out->stream, out->final_path)
+        reason = out->final_path ? replace_target(out->stream, out->final_path)
                                  : copy_spool(out->stream, out->target_fd);
     const char *path = out->path;
     tts_outfile_abandon(out);
-    return reason == 0 ? TTS_OK : fail(path, reason, err);
+    return reason == 0 ? TTS_OK : fail_output(path, reason, err);
 }
 
 void tts_outfile_abandon(struct tts_outfile *out)
@@ -167,6 +168,6 @@ void tts_outfile_abandon(struct tts_outfile *out)
         fclose(out->stream);
     if (out->path && out->target_fd >= 0)
         close(out->target_fd);
-    free_text(out->final_path);
+    free_path_text(out->final_path);
     *out = (struct tts_outfile){0};
 }

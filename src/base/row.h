@@ -1,9 +1,8 @@
-/* row.h: asking and changing a whole row of words at once, without a branch.
- * A row is one cache line of equal words, TTS_WORD_BITS wide: 32 of 16 bits or 16 of
- * 32. The files that include this are compiled once for each width, and once more with AVX2:
- * there a row is two registers, elsewhere four, of whatever kind the processor has.
- * Rows are stored in the pieces they are loaded in: a load that spans two younger stores would
- * wait for both. */
+/* row.h: reads and changes a whole row of words at once, without branches. A row is one cache
+ * line of equal words, TTS_WORD_BITS wide: 32 of 16 bits or 16 of 32. The files that
+ * include this header are compiled once for each width, and again with AVX2. With AVX2 a row is
+ * two registers, otherwise four registers of any kind. Rows are stored in the same pieces in
+ * which they are loaded: a load that spans two recent stores would wait for both. */
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +14,8 @@
 #define TTS_WORD_BITS 32
 #endif
 
-/* A part is what one register holds; TTS_PARTS() makes a row of what it makes of each part. */
+/* A part is the content of one register. TTS_PARTS() applies an expression to each part of a
+ * row. */
 #ifdef __AVX2__
 #define TTS_PART_BYTES 32
 #define TTS_PARTS(of) ((tts_row){of(a), of(b)})
@@ -25,7 +25,7 @@
 #endif
 
 enum {
-    TTS_ROW = 512 / TTS_WORD_BITS, /* words of a row */
+    TTS_ROW = 512 / TTS_WORD_BITS, /* words in a row */
     TTS_HALF = TTS_ROW / 2,
     TTS_PART = TTS_PART_BYTES * 8 / TTS_WORD_BITS,
 };
@@ -38,10 +38,10 @@ typedef uint32_t tts_word;
 
 #define TTS_WORD_NONE ((tts_word)UINT32_MAX) /* larger than every word with a meaning */
 
-/* No part is passed to another file: -Wno-psabi. */
+/* Parts are never passed to another file: -Wno-psabi. */
 typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES), may_alias));
 
-/* Much like a number, and used like one: hence a typedef. It lies over arrays of words. */
+/* A typedef, because a row is used like a number. It overlays arrays of words. */
 typedef struct {
     tts_part a, b;
 #ifndef __AVX2__
@@ -49,7 +49,7 @@ typedef struct {
 #endif
 } __attribute__((may_alias)) tts_row;
 
-/* Part by part: the compiler would copy a row in other pieces. */
+/* Copies part by part. The compiler would copy a row in other pieces. */
 static inline tts_row tts_row_load(const tts_word *w)
 {
     const tts_row *row = (const tts_row *)(const void *)w;
@@ -88,7 +88,8 @@ static inline tts_row tts_row_sum(tts_row x, tts_row y)
 #undef OF
 }
 
-/* Every word one place up, the first is 0; or down, the last is `fill`. */
+/* Move each word one place up (the first becomes 0), or one place down (the last becomes
+ * `fill`). */
 #if TTS_PART_BYTES * 8 / TTS_WORD_BITS == 16
 #define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #define TTS_UP 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
@@ -155,7 +156,7 @@ static inline tts_row tts_row_but(tts_row x, tts_row mask)
 #undef OF
 }
 
-/* The words of `y` where the mask is, else those of `x`. */
+/* Returns the words of `y` where the mask is set, else the words of `x`. */
 static inline tts_part tts_part_mix(tts_part x, tts_part y, tts_part mask)
 {
 #ifdef __AVX2__
@@ -172,7 +173,7 @@ static inline tts_row tts_row_mix(tts_row x, tts_row y, tts_row mask)
 #undef OF
 }
 
-/* A window is slid over these to make a mask; all widths have the 32 ones that 16 bits need. */
+/* A window into this array is a mask. It has 32 ones for every width, as 16 bits need them. */
 #define TTS_ONE ((tts_word)UINT64_MAX)
 #define TTS_ONES8 TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE
 static const tts_word tts_row_spot[2 * TTS_ROW] = {[TTS_ROW] = TTS_ONE};
@@ -196,7 +197,7 @@ static inline tts_row tts_row_window(const tts_word *w)
     return row;
 }
 
-/* The last `count` words, or only the first of those; 0 is none. */
+/* Return a mask of the last `count` words, or of only the first of those. 0 gives no words. */
 static inline tts_row tts_row_mask_last(uint64_t count)
 {
     return tts_row_window(&tts_row_last[count]);
@@ -207,7 +208,7 @@ static inline tts_row tts_row_mask_spot(uint64_t count)
     return tts_row_window(&tts_row_spot[count]);
 }
 
-/* One bit for each word, the first lowest. */
+/* Returns one bit per word, the first word lowest. */
 static inline uint32_t tts_row_bits(tts_row mask)
 {
 #if !defined(__SSE2__)
@@ -225,7 +226,8 @@ static inline uint32_t tts_row_bits(tts_row mask)
     __m128i high = _mm_packs_epi32((__m128i)mask.c, (__m128i)mask.d);
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
 #elif TTS_WORD_BITS == 16
-    /* The quarters come as a, b, a, b; to put them right is quicker here than in the vector. */
+    /* The quarters come in the order a, b, a, b. Reordering them here is faster than in the
+     * vector. */
     __m256i packed = _mm256_packs_epi16((__m256i)mask.a, (__m256i)mask.b);
     uint32_t bits = (uint32_t)_mm256_movemask_epi8(packed);
     return (bits & 0xff0000ff) | (bits << 8 & 0xff0000) | (bits >> 8 & 0xff00);
@@ -266,7 +268,7 @@ static inline tts_word tts_row_largest(tts_row r)
 #endif
 }
 
-/* Stores one word so that the part it is in, like all of the row, can be loaded at once. */
+/* Stores one word in such a way that the part around it can be loaded at once. */
 static inline void tts_row_put(tts_word *row, uint32_t idx, tts_word x)
 {
     tts_part *to = (tts_part *)(void *)row + idx / TTS_PART;

@@ -1,8 +1,8 @@
-/* seed.h: a number that who writes a file cannot foresee, for tables that are found by hashing:
- * keys of a file cannot be chosen to meet in them. */
+/* seed.h: a number that the author of a file cannot predict, for hash tables: the keys in a
+ * file cannot be chosen to collide. */
 #pragma once
 
 #include <stdint.h>
 
-/* The same for the life of a process. */
+/* Returns the seed. It is constant for the life of a process. */
 uint64_t tts_seed(void);

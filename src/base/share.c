@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool is_digit(char c)
+static bool is_share_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -14,12 +14,12 @@ enum tts_status tts_share_parse(const char *text, size_t len, uint64_t max, uint
     uint64_t value = 0;
     size_t at = 0, behind = 0;
     assert(max <= UINT32_MAX);
-    if (len == 0 || !is_digit(text[0]))
+    if (len == 0 || !is_share_digit(text[0]))
         return TTS_E_SYNTAX;
-    for (; at < len && is_digit(text[at]); at++)
+    for (; at < len && is_share_digit(text[at]); at++)
         value = value > max ? value : value * 10 + (uint64_t)(text[at] - '0');
     if (at < len && text[at] == '.') {
-        for (at++; at < len && is_digit(text[at]); at++, behind++)
+        for (at++; at < len && is_share_digit(text[at]); at++, behind++)
             value =
                 behind < 2 && value <= max ? value * 10 + (uint64_t)(text[at] - '0') : value;
         if (behind == 0 || behind > 2)

@@ -1,6 +1,6 @@
-/* span.h: a piece of text that somebody else owns: where it begins and how long it is. It is
- * not terminated and may hold any byte. Plain values; a span is valid as long as its text.
- * Every call is linear in the length of the span and allocates nothing. Any thread. */
+/* span.h: a borrowed piece of text: its start and its length. It is not terminated and may
+ * contain any byte. Plain values. A span is valid as long as its text. Each call takes linear
+ * time and allocates nothing. Any thread. */
 #pragma once
 
 #include "base/compiler.h"
@@ -32,7 +32,8 @@ static inline bool tts_is_letter(char c)
 /* Returns the span without blanks at both ends. */
 struct tts_span tts_span_trim(struct tts_span text);
 
-/* Return whether `text` is, begins with or ends with the string, which is mostly a constant. */
+/* Return whether `text` equals, begins with or ends with the string, which is usually a
+ * constant. */
 static TTS_FORCE_INLINE bool tts_span_is(struct tts_span text, const char *string)
 {
     size_t len = strlen(string);
@@ -51,10 +52,9 @@ static TTS_FORCE_INLINE bool tts_span_ends(struct tts_span text, const char *wit
     return text.len >= len && memcmp(text.at + text.len - len, with, len) == 0;
 }
 
-/* Returns where `what` begins in the text; NULL if the text does not hold it. */
+/* Returns the start of `what` in the text, or NULL if the text does not contain it. */
 const char *tts_span_find(struct tts_span text, const char *what);
 
-/* Copies what fits into `out`, which is terminated. Only whole UTF-8 characters are copied,
- * and "..." follows if something is left out. A NUL byte becomes '?'. `capacity` is at least
- * 4. */
+/* Copies as much as fits into `out` and terminates it. Copies only whole UTF-8 characters, and
+ * appends "..." if something is left out. A NUL byte becomes '?'. `capacity` is at least 4. */
 void tts_span_copy(char *out, size_t capacity, struct tts_span text);

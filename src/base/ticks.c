@@ -13,7 +13,7 @@
 enum source { NOT_ASKED, COUNTER, CLOCK };
 
 enum {
-    SPAN_NS = 2 * 1000 * 1000, /* over which the counter is compared with the clock */
+    SPAN_NS = 2 * 1000 * 1000, /* time over which the counter is compared with the clock */
     SPANS = 3,
     TRIES = 16,
 };
@@ -35,7 +35,7 @@ uint64_t tts_clock_realtime_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-/* Runs at one rate, whatever the processor does and however it sleeps. */
+/* Returns whether the counter has a constant rate, at any frequency and in any sleep state. */
 static bool has_steady_counter(void)
 {
 #ifdef __x86_64__
@@ -56,36 +56,36 @@ static uint64_t read_counter(void)
 #endif
 }
 
-/* What the processor says does not change: whoever asks first keeps the answer for all. */
-static TTS_COLD enum source ask(_Atomic int *kept)
+/* The answer of the processor never changes, so the first caller stores it for all. */
+static TTS_COLD enum source ask_processor(_Atomic int *kept)
 {
     enum source source = has_steady_counter() ? COUNTER : CLOCK;
     atomic_store_explicit(kept, source, memory_order_relaxed);
     return source;
 }
 
-static TTS_FORCE_INLINE enum source source(void)
+static TTS_FORCE_INLINE enum source tick_source(void)
 {
     static _Atomic int kept;
     int known = atomic_load_explicit(&kept, memory_order_relaxed);
-    return TTS_LIKELY(known != NOT_ASKED) ? (enum source)known : ask(&kept);
+    return TTS_LIKELY(known != NOT_ASKED) ? (enum source)known : ask_processor(&kept);
 }
 
 uint64_t tts_ticks_now(void)
 {
-    return TTS_LIKELY(source() == COUNTER) ? read_counter() : tts_clock_ns();
+    return TTS_LIKELY(tick_source() == COUNTER) ? read_counter() : tts_clock_ns();
 }
 
-/* ---- how long a tick is ---- */
+/* ---- length of a tick ---- */
 
-/* An instant by both, and how far it may be off. */
+/* One instant on both clocks, and its uncertainty. */
 struct instant {
     uint64_t ns, ticks, doubt_ns;
 };
 
-/* Between two looks at the clock; of several the closest: in the others this thread was
- * interrupted. */
-static struct instant look(void)
+/* Reads the counter between two reads of the clock. Takes the closest of several tries: in the
+ * others this thread was interrupted. */
+static struct instant look_at_clocks(void)
 {
     struct instant best = {.doubt_ns = UINT64_MAX};
     for (int i = 0; i < TRIES; i++) {
@@ -102,15 +102,15 @@ static uint64_t scale_between(const struct instant *from, const struct instant *
     return ticks > 0 && ns < UINT32_MAX ? (ns << 32) / ticks : 0;
 }
 
-/* Of several spans that with the least doubt. */
-static TTS_COLD uint64_t measure(void)
+/* Measures the length of a tick. Takes the most certain of several measurements. */
+static TTS_COLD uint64_t measure_rate(void)
 {
     uint64_t scale = 0, least = UINT64_MAX;
-    struct instant from = look();
+    struct instant from = look_at_clocks();
     for (int i = 0; i < SPANS || (scale == 0 && i < TRIES); i++) {
         while (tts_clock_ns() - from.ns < SPAN_NS)
             nanosleep(&(struct timespec){.tv_nsec = SPAN_NS / 4}, NULL);
-        struct instant to = look();
+        struct instant to = look_at_clocks();
         uint64_t found = scale_between(&from, &to), doubt = from.doubt_ns + to.doubt_ns;
         if (found > 0 && doubt < least) {
             scale = found;
@@ -124,13 +124,13 @@ static TTS_COLD uint64_t measure(void)
 uint64_t tts_ticks_scale(void)
 {
     static _Atomic uint64_t kept;
-    if (source() == CLOCK)
+    if (tick_source() == CLOCK)
         return UINT64_C(1) << 32;
     uint64_t scale = atomic_load_explicit(&kept, memory_order_relaxed);
     if (scale > 0)
         return scale;
-    uint64_t measured = measure();
-    /* Who comes second takes what is there: all of a process have one. */
+    uint64_t measured = measure_rate();
+    /* If another thread was first, its value is used: a process has only one. */
     if (atomic_compare_exchange_strong_explicit(&kept, &scale, measured, memory_order_relaxed,
                                                 memory_order_relaxed))
         return measured;

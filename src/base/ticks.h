@@ -1,16 +1,17 @@
-/* ticks.h: a clock that is quick to read, and how long its ticks are.
- * The processor's own counter where it is steady, else the monotonic clock in nanoseconds. */
+/* ticks.h: a clock that is fast to read, and the length of its ticks. Uses the counter of the
+ * processor if it is steady, else the monotonic clock in nanoseconds. */
 #pragma once
 
 #include <stdint.h>
 
-/* Never falls on one thread; between threads as good as the processor's counters agree. */
+/* Returns the current tick. Never decreases on one thread. Between threads it is as consistent
+ * as the counters of the processors. */
 uint64_t tts_ticks_now(void);
 
-/* Nanoseconds of the monotonic clock. */
+/* Returns nanoseconds of the monotonic clock. */
 uint64_t tts_clock_ns(void);
 uint64_t tts_clock_realtime_ns(void);
 
-/* The length of 2^32 ticks in nanoseconds. Measured once in a process, which takes some
- * milliseconds; then kept. */
+/* Returns the length of 2^32 ticks in nanoseconds. The first call of a process measures it,
+ * which takes some milliseconds. */
 uint64_t tts_ticks_scale(void);

@@ -9,8 +9,8 @@
 #include "capture/recorder_hook.h"
 #include "capture/recorder_places.h"
 #include "capture/tracker_inside.h"
-#include "model/recenc.h"
-#include "model/recformat.h"
+#include "model/recording/recenc.h"
+#include "model/recording/recformat.h"
 
 /* Why it writes no more. */
 enum tts_recorder_stopped {

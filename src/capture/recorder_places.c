@@ -1,6 +1,6 @@
 #include "capture/recorder_places.h"
 
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 
 #include <assert.h>
 #include <errno.h>

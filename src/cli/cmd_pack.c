@@ -9,8 +9,8 @@
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
-#include "model/recfile.h"
-#include "model/recpack.h"
+#include "model/recording/recfile.h"
+#include "model/recording/recpack.h"
 #include "sources/eventpass.h"
 #include "views/json.h"
 

@@ -1,5 +1,5 @@
-/* budget.h: how much memory a run may take: limits that were written into a file, each of one
- * rule. Plain values, made by a reader; docs/design/budget.md has the rules. */
+/* budget.h: the memory that a run may take: limits from a file, one rule each. Plain values,
+ * made by a reader. docs/design/budget.md has the rules. */
 #pragma once
 
 #include "model/run.h"
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(NAME, id, place, key, what is measured). The ids are for ever: others keep lists of them.
- * Those of a phase stand behind all others. */
+/* X(NAME, id, place, key, measured quantity). The ids never change: users keep lists of them.
+ * Rules for phases come after all other rules. */
 #define TTS_BUDGET_RULE_MAP(X)                                                                 \
     X(DRAM_PEAK, "dram-peak", OVERALL, "dram_peak", "peak of DRAM in the run")                 \
     X(DRAM_HEADROOM, "dram-headroom", OVERALL, "headroom", "DRAM that is free at the peak")    \
@@ -34,11 +34,12 @@ enum tts_budget_rule {
 enum tts_budget_place { TTS_BUDGET_OVERALL, TTS_BUDGET_PHASE };
 
 const char *tts_budget_rule_id(enum tts_budget_rule rule);
-const char *tts_budget_rule_key(enum tts_budget_rule rule);  /* in the file */
-const char *tts_budget_rule_what(enum tts_budget_rule rule); /* is measured */
+const char *tts_budget_rule_key(enum tts_budget_rule rule); /* key of the rule in the file */
+const char *
+tts_budget_rule_what(enum tts_budget_rule rule); /* quantity that the rule measures */
 enum tts_budget_place tts_budget_rule_place(enum tts_budget_rule rule);
 
-/* What a limit is. A share is one of the device; growth is against a baseline. */
+/* The unit of a limit. A share is a share of the device. Growth is relative to a baseline. */
 enum tts_budget_unit {
     TTS_BUDGET_BYTES,
     TTS_BUDGET_SHARE,
@@ -50,7 +51,7 @@ enum tts_budget_unit {
 enum {
     TTS_BUDGET_OVERALL_RULES = TTS_BUDGET_PHASE_SEGMENT_PEAK,
     TTS_BUDGET_PATTERNS_MAX = 64,
-    /* each rule once a unit, those of a phase also once a pattern */
+    /* each rule once per unit; rules for phases also once per pattern */
     TTS_BUDGET_LIMITS_MAX =
         TTS_BUDGET_UNITS *
         (TTS_BUDGET_OVERALL_RULES +
@@ -63,23 +64,24 @@ struct tts_budget_limit {
     enum tts_budget_rule rule;
     enum tts_budget_unit unit;
     uint64_t amount;  /* bytes, or hundredths of a percent */
-    uint32_t line;    /* in the file */
-    uint32_t pattern; /* of a phase: which */
-    bool is_bare;     /* bytes, without a unit behind them */
+    uint32_t line;    /* line in the file */
+    uint32_t pattern; /* rules for phases: index of the pattern */
+    bool is_bare;     /* bytes given without a unit */
 };
 
-/* A label of phases; '*' is any text in it, '?' any character. */
+/* A pattern for the labels of phases. '*' matches any text, '?' any character. */
 struct tts_budget_pattern {
     uint32_t line;
     char text[TTS_RUN_NAME_MAX];
 };
 
 struct tts_budget {
-    /* "": not said */
+    /* "": not given */
     char device[TTS_BUDGET_PATH_MAX], baseline[TTS_BUDGET_PATH_MAX];
     struct tts_amount device_memory;
-    uint32_t device_line, baseline_line; /* of the value, also of device_memory; 0: not said */
+    uint32_t device_line, baseline_line; /* line of the value; device_line is also set by
+                                            device_memory. 0: not given */
     size_t limit_count, pattern_count;
-    struct tts_budget_limit limits[TTS_BUDGET_LIMITS_MAX]; /* in the order of the file */
+    struct tts_budget_limit limits[TTS_BUDGET_LIMITS_MAX]; /* limits in the order of the file */
     struct tts_budget_pattern patterns[TTS_BUDGET_PATTERNS_MAX];
 };

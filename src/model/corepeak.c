@@ -5,21 +5,22 @@
 #include <assert.h>
 #include <string.h>
 
-/* Is `a` to be listed behind `b`? A total order: no two things on a core have one seq. */
-static bool is_less(const struct tts_held_part *a, const struct tts_held_part *b)
+/* Returns whether `a` is listed after `b`. The order is total: no two parts of a core have the
+ * same seq. */
+static bool is_lesser_part(const struct tts_held_part *a, const struct tts_held_part *b)
 {
     return a->bytes < b->bytes || (a->bytes == b->bytes && a->seq > b->seq);
 }
 
-/* Lets the part at the top of a heap of `count` sink to its place. */
-static void sink(struct tts_held_part *heap, uint32_t count)
+/* Moves the part at the top of a heap of `count` parts down to its place. */
+static void sink_part(struct tts_held_part *heap, uint32_t count)
 {
     struct tts_held_part part = heap[0];
     uint32_t at = 0;
     for (uint32_t child = 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && is_less(&heap[child + 1], &heap[child]))
+        if (child + 1 < count && is_lesser_part(&heap[child + 1], &heap[child]))
             child++;
-        if (!is_less(&heap[child], &part))
+        if (!is_lesser_part(&heap[child], &part))
             break;
         heap[at] = heap[child];
         at = child;
@@ -27,10 +28,10 @@ static void sink(struct tts_held_part *heap, uint32_t count)
     heap[at] = part;
 }
 
-static void swim(struct tts_held_part *heap, uint32_t at)
+static void swim_part(struct tts_held_part *heap, uint32_t at)
 {
     struct tts_held_part part = heap[at];
-    while (at > 0 && is_less(&part, &heap[(at - 1) / 2])) {
+    while (at > 0 && is_lesser_part(&part, &heap[(at - 1) / 2])) {
         heap[at] = heap[(at - 1) / 2];
         at = (at - 1) / 2;
     }
@@ -67,21 +68,21 @@ void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *pa
     assert(peak->count <= TTS_CORE_PARTS_MAX && peak->count <= peak->sum.parts);
     if (peak->count < TTS_CORE_PARTS_MAX) {
         peak->part[peak->count] = *part;
-        swim(peak->part, peak->count++);
-    } else if (is_less(&peak->part[0], part)) {
+        swim_part(peak->part, peak->count++);
+    } else if (is_lesser_part(&peak->part[0], part)) {
         peak->part[0] = *part;
-        sink(peak->part, peak->count);
+        sink_part(peak->part, peak->count);
     }
 }
 
 void tts_corepeak_sort(struct tts_corepeak *peak)
 {
-    /* The least goes behind the rest, again and again. */
+    /* Repeatedly moves the smallest part to the end. */
     for (uint32_t count = peak->count; count > 1; count--) {
         struct tts_held_part least = peak->part[0];
         peak->part[0] = peak->part[count - 1];
         peak->part[count - 1] = least;
-        sink(peak->part, count - 1);
+        sink_part(peak->part, count - 1);
     }
 }
 

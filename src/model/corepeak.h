@@ -1,8 +1,9 @@
-/* corepeak.h: the most that a core of one device had during one phase, and what was there.
+/* corepeak.h: the highest use of a core of one device during one phase, and the parts in use at
+ * that peak.
  *
- * Nothing is copied when a peak is reached. What was there then is what came no later than it
- * and is there still, or went away since: of the latter the largest are kept. Caller's memory;
- * one thread at a time. */
+ * Nothing is copied when a peak is reached. The parts at the peak are the parts that came at or
+ * before it and are either still there or have left since. Of those that left, the largest are
+ * kept. Caller's memory. One thread at a time. */
 #pragma once
 
 #include "model/cores.h"
@@ -11,7 +12,7 @@
 
 #include <stdint.h>
 
-/* As struct tts_core_part, with the operation as opnames.h counts it. */
+/* Like struct tts_core_part, but with the operation as an index of opnames.h. */
 struct tts_held_part {
     uint64_t bytes, seq, id;
     uint32_t op;
@@ -27,21 +28,21 @@ static inline struct tts_held_part tts_program_part_of(const struct tts_program_
 }
 
 struct tts_corepeak {
-    struct tts_core_sum sum; /* of its core; bytes 0: nothing was on any */
+    struct tts_core_sum sum; /* use at the peak. bytes = 0: nothing was on any core */
     uint64_t seq;
     uint32_t op;
-    uint32_t count;             /* of the kept */
-    struct tts_held_part *part; /* [TTS_CORE_PARTS_MAX], a heap: the least of them first */
+    uint32_t count;             /* number of kept parts */
+    struct tts_held_part *part; /* [TTS_CORE_PARTS_MAX], a heap with the smallest part first */
 };
 
 void tts_corepeak_init(struct tts_corepeak *peak, struct tts_held_part *part);
 
-/* What is there now is the peak, from the event `seq` on, in no operation. */
+/* Makes the current use the peak, at event `seq` and outside any operation. */
 void tts_corepeak_start(struct tts_corepeak *peak, const struct tts_cores *cores, uint64_t seq);
 
 void tts_corepeak_raise(struct tts_corepeak *peak, const struct tts_cores *cores, uint64_t seq,
                         uint32_t op);
-/* To be called after every change that adds to a core. */
+/* Raises the peak if the current use is higher. Call after each change that adds to a core. */
 static inline void tts_corepeak_note(struct tts_corepeak *peak, const struct tts_cores *cores,
                                      uint64_t seq, uint32_t op)
 {
@@ -49,19 +50,19 @@ static inline void tts_corepeak_note(struct tts_corepeak *peak, const struct tts
         tts_corepeak_raise(peak, cores, seq, op);
 }
 
-/* Was something that came with event `seq` there at the peak, if it is on the peak's core and
- * has not been kept? */
+/* Returns whether a part that came with event `seq` was there at the peak. The part must be on
+ * the core of the peak and must not have been kept yet. */
 static inline bool tts_corepeak_had(const struct tts_corepeak *peak, uint64_t seq)
 {
     return seq <= peak->seq && peak->sum.bytes > 0;
 }
 
-/* Keeps what was there, if it is among the largest: to be called when it goes away, and for all
- * that is there still at the end. */
+/* Keeps a part of the peak if it is among the largest. Call when the part leaves, and at the
+ * end for each part that is still there. */
 void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *part);
 
-/* The kept, the largest first and then the oldest. It is over with the peak then. */
+/* Sorts the kept parts: the largest first, then the oldest. The peak cannot be used further. */
 void tts_corepeak_sort(struct tts_corepeak *peak);
 
-/* The same peak with the same parts kept, elsewhere. */
+/* Copies a peak with its kept parts. */
 void tts_corepeak_copy(struct tts_corepeak *to, const struct tts_corepeak *from);

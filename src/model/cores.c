@@ -5,7 +5,7 @@
 
 enum { SIDE = TTS_GRID_SIDE_MAX };
 
-static bool is_program(enum tts_core_kind kind)
+static bool is_program_kind(enum tts_core_kind kind)
 {
     return kind < TTS_CORE_L1;
 }
@@ -61,7 +61,7 @@ bool tts_cores_have_room(const struct tts_cores *cores, uint64_t bytes)
 
 void tts_cores_add_all(struct tts_cores *cores, enum tts_core_kind kind, uint64_t bytes)
 {
-    assert(!is_program(kind) && bytes > 0);
+    assert(!is_program_kind(kind) && bytes > 0);
     assert(tts_cores_have_room_on_all(cores, bytes));
     cores->all[kind] += bytes;
     cores->all_bytes += bytes;
@@ -70,7 +70,7 @@ void tts_cores_add_all(struct tts_cores *cores, enum tts_core_kind kind, uint64_
 
 void tts_cores_remove_all(struct tts_cores *cores, enum tts_core_kind kind, uint64_t bytes)
 {
-    assert(!is_program(kind) && cores->all[kind] >= bytes && cores->all_parts > 0);
+    assert(!is_program_kind(kind) && cores->all[kind] >= bytes && cores->all_parts > 0);
     cores->all[kind] -= bytes;
     cores->all_bytes -= bytes;
     cores->all_parts--;
@@ -78,8 +78,8 @@ void tts_cores_remove_all(struct tts_cores *cores, enum tts_core_kind kind, uint
 
 _Static_assert(SIDE <= 64, "rows are bits of a word");
 
-/* These rows change. */
-static void touch_rows(struct tts_cores *cores, struct tts_box box)
+/* Marks rows as changed. */
+static void touch_grid_rows(struct tts_cores *cores, struct tts_box box)
 {
     cores->stale |= (UINT64_MAX >> (63 - (box.y1 - box.y0))) << box.y0;
     if (box.x1 >= cores->columns)
@@ -88,7 +88,7 @@ static void touch_rows(struct tts_cores *cores, struct tts_box box)
         cores->rows = (uint8_t)(box.y1 + 1);
 }
 
-static void raise_top(struct tts_cores *cores, uint16_t core, uint64_t bytes)
+static void raise_top_core(struct tts_cores *cores, uint16_t core, uint64_t bytes)
 {
     if (bytes > cores->top_bytes || (bytes == cores->top_bytes && core < cores->top_core)) {
         cores->top_bytes = bytes;
@@ -96,7 +96,7 @@ static void raise_top(struct tts_cores *cores, uint16_t core, uint64_t bytes)
     }
 }
 
-static void widen(struct tts_cores *cores, struct tts_box box)
+static void widen_grid(struct tts_cores *cores, struct tts_box box)
 {
     struct tts_box *all = &cores->program_box;
     if (!cores->has_program)
@@ -108,11 +108,11 @@ static void widen(struct tts_cores *cores, struct tts_box box)
     cores->has_program = cores->program_is_stale = true;
 }
 
-static void add_row(struct tts_cores *cores, enum tts_core_kind kind, uint16_t from,
-                    uint32_t count, uint64_t bytes)
+static void add_grid_row(struct tts_cores *cores, enum tts_core_kind kind, uint16_t from,
+                         uint32_t count, uint64_t bytes)
 {
     struct tts_core_grid *grid = cores->grid;
-    uint32_t *parts = is_program(kind) ? grid->program_parts : grid->buffer_parts;
+    uint32_t *parts = is_program_kind(kind) ? grid->program_parts : grid->buffer_parts;
     uint64_t *by = &grid->by[kind][from], *sum = &grid->sum[from], most = 0;
     for (uint32_t i = 0; i < count; i++) {
         by[i] += bytes;
@@ -125,14 +125,15 @@ static void add_row(struct tts_cores *cores, enum tts_core_kind kind, uint16_t f
     uint32_t best = 0;
     while (sum[best] != most)
         best++;
-    raise_top(cores, (uint16_t)(from + best), most);
+    raise_top_core(cores, (uint16_t)(from + best), most);
 }
 
-static void add_box(struct tts_cores *cores, enum tts_core_kind kind, struct tts_box box,
-                    uint64_t bytes)
+static void add_grid_box(struct tts_cores *cores, enum tts_core_kind kind, struct tts_box box,
+                         uint64_t bytes)
 {
     for (uint32_t y = box.y0; y <= box.y1; y++)
-        add_row(cores, kind, tts_core_idx(box.x0, y), (uint32_t)(box.x1 - box.x0 + 1), bytes);
+        add_grid_row(cores, kind, tts_core_idx(box.x0, y), (uint32_t)(box.x1 - box.x0 + 1),
+                     bytes);
 }
 
 void tts_cores_add(struct tts_cores *cores, enum tts_core_kind kind, const struct tts_box *box,
@@ -142,13 +143,13 @@ void tts_cores_add(struct tts_cores *cores, enum tts_core_kind kind, const struc
     assert(tts_cores_have_room(cores, bytes));
     need_grid(cores);
     for (size_t i = 0; i < count; i++) {
-        if (is_program(kind))
-            widen(cores, box[i]);
+        if (is_program_kind(kind))
+            widen_grid(cores, box[i]);
         else
-            touch_rows(cores, box[i]);
-        add_box(cores, kind, box[i], bytes);
+            touch_grid_rows(cores, box[i]);
+        add_grid_box(cores, kind, box[i], bytes);
     }
-    if (!is_program(kind))
+    if (!is_program_kind(kind))
         cores->some_parts++;
 }
 
@@ -168,12 +169,13 @@ static void find_row_top(struct tts_cores *cores, uint32_t y)
     grid->row_core[y] = tts_core_idx(best, y);
 }
 
-/* Looks at the rows that changed, each as wide as the grid is used, then at the tops of all. */
-static void find_top(struct tts_cores *cores)
+/* Scans the changed rows up to the used width of the grid, then compares the maxima of all
+ * rows. */
+static void find_top_core(struct tts_cores *cores)
 {
     struct tts_core_grid *grid = cores->grid;
     if (cores->program_is_stale)
-        touch_rows(cores, cores->program_box);
+        touch_grid_rows(cores, cores->program_box);
     cores->program_is_stale = false;
     for (uint64_t stale = cores->stale; stale; stale &= stale - 1)
         find_row_top(cores, (uint32_t)__builtin_ctzll(stale));
@@ -191,10 +193,10 @@ static void find_top(struct tts_cores *cores)
 void tts_cores_remove(struct tts_cores *cores, enum tts_core_kind kind,
                       const struct tts_box *box, size_t count, uint64_t bytes)
 {
-    assert(!is_program(kind) && cores->has_grid && cores->some_parts > 0);
+    assert(!is_program_kind(kind) && cores->has_grid && cores->some_parts > 0);
     struct tts_core_grid *grid = cores->grid;
     for (size_t i = 0; i < count; i++) {
-        touch_rows(cores, box[i]);
+        touch_grid_rows(cores, box[i]);
         for (uint32_t y = box[i].y0; y <= box[i].y1; y++) {
             for (uint32_t x = box[i].x0; x <= box[i].x1; x++) {
                 uint16_t core = tts_core_idx(x, y);
@@ -207,12 +209,12 @@ void tts_cores_remove(struct tts_cores *cores, enum tts_core_kind kind,
     }
     cores->some_parts--;
     if (tts_boxes_have(box, count, cores->top_core))
-        find_top(cores);
+        find_top_core(cores);
 }
 
 bool tts_cores_list(struct tts_cores *cores, const struct tts_program_part *part)
 {
-    assert(cores->has_program && is_program(part->kind) && part->bytes > 0);
+    assert(cores->has_program && is_program_kind(part->kind) && part->bytes > 0);
     if (cores->program_count == TTS_PROGRAM_PARTS_MAX || part->set == TTS_CORESETS_NOWHERE) {
         cores->has_unlisted = true;
         return false;
@@ -221,7 +223,7 @@ bool tts_cores_list(struct tts_cores *cores, const struct tts_program_part *part
     return true;
 }
 
-static void clear_row(struct tts_core_grid *grid, uint16_t from, uint16_t to)
+static void clear_grid_row(struct tts_core_grid *grid, uint16_t from, uint16_t to)
 {
     for (uint16_t core = from; core <= to; core++) {
         for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {
@@ -238,15 +240,15 @@ void tts_cores_end_program(struct tts_cores *cores)
         return;
     assert(cores->has_grid);
     struct tts_box box = cores->program_box;
-    touch_rows(cores, box);
+    touch_grid_rows(cores, box);
     for (uint32_t y = box.y0; y <= box.y1; y++)
-        clear_row(cores->grid, tts_core_idx(box.x0, y), tts_core_idx(box.x1, y));
+        clear_grid_row(cores->grid, tts_core_idx(box.x0, y), tts_core_idx(box.x1, y));
     cores->has_program = cores->program_is_stale = cores->has_unlisted = false;
     cores->program_count = 0;
     cores->top_bytes = 0;
     cores->top_core = 0;
     if (cores->some_parts > 0)
-        find_top(cores);
+        find_top_core(cores);
 }
 
 static void merge_grid(struct tts_core_grid *grid, const struct tts_core_grid *other)
@@ -275,12 +277,12 @@ void tts_cores_merge(struct tts_cores *cores, const struct tts_cores *other)
         return;
     need_grid(cores);
     if (other->has_program)
-        widen(cores, other->program_box);
+        widen_grid(cores, other->program_box);
     merge_grid(cores->grid, other->grid);
     if (other->rows > 0)
-        touch_rows(cores, (struct tts_box){0, 0, (uint8_t)(other->columns - 1),
-                                           (uint8_t)(other->rows - 1)});
-    find_top(cores);
+        touch_grid_rows(cores, (struct tts_box){0, 0, (uint8_t)(other->columns - 1),
+                                                (uint8_t)(other->rows - 1)});
+    find_top_core(cores);
 }
 
 static bool is_core_valid(const struct tts_cores *cores, uint16_t core)
@@ -302,18 +304,18 @@ static bool is_list_valid(const struct tts_cores *cores)
         return false;
     for (uint32_t i = 0; i < cores->program_count; i++) {
         const struct tts_program_part *part = &cores->grid->program[i];
-        if (part->bytes == 0 || !is_program(part->kind) || part->set >= TTS_CORESETS_MAX)
+        if (part->bytes == 0 || !is_program_kind(part->kind) || part->set >= TTS_CORESETS_MAX)
             return false;
     }
     return cores->has_program || (cores->program_count == 0 && !cores->has_unlisted);
 }
 
-/* The slow way, over all cores. */
+/* Checks the fullest core by a scan of all cores. */
 static bool is_top_valid(const struct tts_cores *cores)
 {
     struct tts_cores all = {0};
     for (uint16_t core = 0; core < TTS_CORES_MAX; core++)
-        raise_top(&all, core, cores->grid->sum[core]);
+        raise_top_core(&all, core, cores->grid->sum[core]);
     return all.top_bytes == cores->top_bytes && all.top_core == cores->top_core;
 }
 

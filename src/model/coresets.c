@@ -9,7 +9,7 @@ enum { BUCKETS = 1024, NO_SET = UINT16_MAX };
 
 struct set {
     uint64_t holders;
-    uint16_t next; /* in its bucket, or the next free one */
+    uint16_t next; /* next set in the bucket, or next free set */
     uint16_t bucket;
     uint8_t count;
     struct tts_box box[TTS_RANGES_MAX];
@@ -17,8 +17,8 @@ struct set {
 
 struct tts_coresets {
     const struct tts_alloc *alloc;
-    uint32_t count, used; /* held; and those that were ever touched */
-    uint16_t spare;       /* the first free one of those */
+    uint32_t count, used; /* number of held sets; number of sets ever used */
+    uint16_t spare;       /* first free set below `used` */
     uint16_t bucket[BUCKETS];
     struct set set[TTS_CORESETS_MAX];
 };
@@ -74,7 +74,7 @@ void tts_coresets_reset(struct tts_coresets *sets)
     memset(sets->bucket, 0xff, sizeof sets->bucket);
 }
 
-static uint16_t bucket_of(const struct tts_boxes *boxes)
+static uint16_t set_bucket(const struct tts_boxes *boxes)
 {
     uint64_t hash = boxes->count;
     for (size_t i = 0; i < boxes->count; i++) {
@@ -86,8 +86,8 @@ static uint16_t bucket_of(const struct tts_boxes *boxes)
     return (uint16_t)((hash >> 20) % BUCKETS);
 }
 
-static uint16_t find(const struct tts_coresets *sets, const struct tts_boxes *boxes,
-                     uint16_t bucket)
+static uint16_t find_set(const struct tts_coresets *sets, const struct tts_boxes *boxes,
+                         uint16_t bucket)
 {
     size_t bytes = boxes->count * sizeof boxes->box[0];
     uint16_t at = sets->bucket[bucket];
@@ -97,7 +97,7 @@ static uint16_t find(const struct tts_coresets *sets, const struct tts_boxes *bo
     return at;
 }
 
-static uint16_t take(struct tts_coresets *sets)
+static uint16_t take_set(struct tts_coresets *sets)
 {
     uint16_t at = sets->spare;
     if (at != NO_SET) {
@@ -112,10 +112,10 @@ static uint16_t take(struct tts_coresets *sets)
 uint32_t tts_coresets_hold(struct tts_coresets *sets, const struct tts_boxes *boxes)
 {
     assert(boxes->count > 0 && boxes->count <= TTS_RANGES_MAX);
-    uint16_t bucket = bucket_of(boxes);
-    uint16_t at = find(sets, boxes, bucket);
+    uint16_t bucket = set_bucket(boxes);
+    uint16_t at = find_set(sets, boxes, bucket);
     if (at == NO_SET) {
-        at = take(sets);
+        at = take_set(sets);
         if (at == NO_SET)
             return TTS_CORESETS_NOWHERE;
         struct set *set = &sets->set[at];

@@ -1,6 +1,6 @@
-/* coresets.h: sets of cores, each kept once and given up when nobody holds it any more.
- * Room for TTS_CORESETS_MAX different ones, taken at birth and touched as it is used. One
- * thread at a time. */
+/* coresets.h: sets of cores. Equal sets are stored once, with a count of holders, and freed
+ * with the last holder. Has room for TTS_CORESETS_MAX different sets. Memory is allocated at
+ * birth and touched when used. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -13,7 +13,7 @@
 
 enum { TTS_CORESETS_MAX = 4096 };
 
-/* In the place of a set; never held. */
+/* Special values in place of a set. They are never held. */
 #define TTS_CORESETS_EVERY UINT32_MAX
 #define TTS_CORESETS_NOWHERE (UINT32_MAX - 1)
 
@@ -28,7 +28,7 @@ struct tts_boxes {
     struct tts_box box[TTS_RANGES_MAX];
 };
 
-/* A core as one number, in row-major order. */
+/* Returns the index of a core, in row-major order. */
 static inline uint16_t tts_core_idx(uint32_t x, uint32_t y)
 {
     return (uint16_t)(y * TTS_GRID_SIDE_MAX + x);
@@ -39,7 +39,7 @@ static inline struct tts_core tts_core_at(uint16_t idx)
     return (struct tts_core){idx % TTS_GRID_SIDE_MAX, idx / TTS_GRID_SIDE_MAX};
 }
 
-/* The ranges of an event that tts_event_check() passes. */
+/* Copies the ranges of an event that tts_event_check() accepts. */
 void tts_boxes_pack(struct tts_boxes *out, const struct tts_core_range *ranges, size_t count);
 bool tts_boxes_have(const struct tts_box *box, size_t count, uint16_t core);
 
@@ -47,18 +47,19 @@ struct tts_coresets;
 
 TTS_NODISCARD enum tts_status tts_coresets_new(const struct tts_alloc *alloc,
                                                struct tts_coresets **out);
-void tts_coresets_free(struct tts_coresets *sets); /* NULL is fine */
+void tts_coresets_free(struct tts_coresets *sets); /* `sets` may be NULL */
 void tts_coresets_reset(struct tts_coresets *sets);
 
-/* The set of these boxes, held once more; NOWHERE: there is no room for another. */
+/* Returns the set of these boxes and adds a holder. Returns TTS_CORESETS_NOWHERE if there is no
+ * room for another set. */
 uint32_t tts_coresets_hold(struct tts_coresets *sets, const struct tts_boxes *boxes);
 void tts_coresets_hold_again(struct tts_coresets *sets, uint32_t set);
 void tts_coresets_drop(struct tts_coresets *sets, uint32_t set);
 
-/* Its boxes, until it is dropped. */
+/* Returns the boxes of a set. They stay valid until the set is dropped. */
 const struct tts_box *tts_coresets_boxes(const struct tts_coresets *sets, uint32_t set,
                                          size_t *count);
-/* EVERY has every core, NOWHERE has none. */
+/* Returns whether a set has a core. EVERY has every core, NOWHERE has none. */
 bool tts_coresets_have(const struct tts_coresets *sets, uint32_t set, uint16_t core);
-/* How many different ones are held. */
+/* Returns the number of different sets that are held. */
 uint32_t tts_coresets_count(const struct tts_coresets *sets);

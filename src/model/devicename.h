@@ -1,6 +1,6 @@
-/* devicename.h: what a device is called in every output.
- * The runtime numbers chips and meshes separately, both from 0. Chip n is device n. Mesh n is
- * device TTS_MESH_ID(n), so that both can be in one file. Pure functions. */
+/* devicename.h: the name of a device in every output. The runtime numbers chips and meshes
+ * separately, both from 0. Chip n is device n. Mesh n is device TTS_MESH_ID(n), so that both
+ * can be in one file. Pure functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ static inline bool tts_mesh_is_one(uint32_t device)
     return device >= TTS_MESH_ID(0);
 }
 
-/* The number of a chip or of a mesh. */
+/* Returns the number of a chip or of a mesh. */
 static inline uint32_t tts_device_number(uint32_t device)
 {
     return device & ~TTS_MESH_ID(0);
@@ -23,5 +23,5 @@ enum { TTS_DEVICENAME_MAX = 32 };
 
 /* Writes "device 3" or "mesh 0" into `out` and returns it. */
 const char *tts_devicename(uint32_t device, char out[TTS_DEVICENAME_MAX]);
-/* Writes "3" or "mesh 0" into `out` and returns it: for a column that says "device". */
+/* Writes "3" or "mesh 0" into `out` and returns it. For a column with the title "device". */
 const char *tts_devicename_short(uint32_t device, char out[TTS_DEVICENAME_MAX]);

@@ -37,7 +37,7 @@ const char *tts_event_kind_name(enum tts_event_kind kind)
 
 /* ---- ranges ---- */
 
-static enum tts_status check_range(struct tts_core_range r, struct tts_error *err)
+static enum tts_status check_core_range(struct tts_core_range r, struct tts_error *err)
 {
     if (TTS_LIKELY(r.x0 <= r.x1 && r.y0 <= r.y1 && r.x1 < TTS_GRID_SIDE_MAX &&
                    r.y1 < TTS_GRID_SIDE_MAX))
@@ -53,17 +53,18 @@ static enum tts_status check_range(struct tts_core_range r, struct tts_error *er
                          r.x0, r.y0, r.x1, r.y1, TTS_GRID_SIDE_MAX - 1);
 }
 
-static bool overlap(struct tts_core_range a, struct tts_core_range b)
+static bool do_ranges_overlap(struct tts_core_range a, struct tts_core_range b)
 {
     return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;
 }
 
-static enum tts_status check_overlaps(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_range_overlaps(const struct tts_event *event,
+                                            struct tts_error *err)
 {
     const struct tts_core_range *r = event->ranges;
     for (size_t i = 1; i < event->range_count; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (overlap(r[i], r[k]))
+            if (do_ranges_overlap(r[i], r[k]))
                 return tts_error_set(err, TTS_E_INVALID,
                                      "core ranges [%u-%u - %u-%u] and [%u-%u - %u-%u] overlap: "
                                      "name every core once",
@@ -74,7 +75,7 @@ static enum tts_status check_overlaps(const struct tts_event *event, struct tts_
     return TTS_OK;
 }
 
-static enum tts_status check_ranges(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_core_ranges(const struct tts_event *event, struct tts_error *err)
 {
     if (!event->ranges)
         return tts_error_set(err, TTS_E_INVALID,
@@ -85,16 +86,17 @@ static enum tts_status check_ranges(const struct tts_event *event, struct tts_er
             err, TTS_E_INVALID, "'%s' has %zu core ranges: give at most %d, join neighbours",
             tts_event_kind_name(event->kind), event->range_count, TTS_RANGES_MAX);
     for (size_t i = 0; i < event->range_count; i++) {
-        enum tts_status status = check_range(event->ranges[i], err);
+        enum tts_status status = check_core_range(event->ranges[i], err);
         if (status != TTS_OK)
             return status;
     }
-    return event->range_count > 1 ? check_overlaps(event, err) : TTS_OK;
+    return event->range_count > 1 ? check_range_overlaps(event, err) : TTS_OK;
 }
 
 /* ---- kinds ---- */
 
-TTS_COLD static enum tts_status too_large(const struct tts_event *event, struct tts_error *err)
+TTS_COLD static enum tts_status is_too_large(const struct tts_event *event,
+                                             struct tts_error *err)
 {
     bool is_size = event->kind <= TTS_EVENT_FREE && event->size_bytes > TTS_EVENT_SIZE_MAX;
     return tts_error_set(
@@ -102,12 +104,12 @@ TTS_COLD static enum tts_status too_large(const struct tts_event *event, struct 
         tts_event_kind_name(event->kind), is_size ? "a size" : "bytes", is_size ? 52 : 62);
 }
 
-static enum tts_status check_sizes(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_event_sizes(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_UNLIKELY(event->size_bytes > TTS_EVENT_SIZE_MAX ||
                      event->bytes_per_bank > TTS_EVENT_BYTES_MAX ||
                      event->block_bytes > TTS_EVENT_BYTES_MAX))
-        return too_large(event, err);
+        return is_too_large(event, err);
     if (TTS_UNLIKELY(event->block_bytes != 0 && event->block_bytes < event->bytes_per_bank))
         return tts_error_set(err, TTS_E_INVALID,
                              "block of %" PRIu64 " bytes is less than the %" PRIu64
@@ -123,7 +125,7 @@ static enum tts_status check_sizes(const struct tts_event *event, struct tts_err
     return TTS_OK;
 }
 
-static enum tts_status check_request(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_event_request(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_LIKELY((unsigned)event->placement <= TTS_PLACE_DOWN &&
                    event->cores <= TTS_CORES_MAX && event->page_bytes <= TTS_EVENT_SIZE_MAX &&
@@ -135,14 +137,14 @@ static enum tts_status check_request(const struct tts_event *event, struct tts_e
                          event->id);
 }
 
-static enum tts_status check_buffer(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_buffer_event(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_UNLIKELY((unsigned)event->pool >= TTS_POOLS))
         return tts_error_set(err, TTS_E_INVALID, "unknown pool %u: give one of enum tts_pool",
                              (unsigned)event->pool);
-    enum tts_status status = check_sizes(event, err);
+    enum tts_status status = check_event_sizes(event, err);
     if (status == TTS_OK && event->kind == TTS_EVENT_ALLOC)
-        status = check_request(event, err);
+        status = check_event_request(event, err);
     if (status != TTS_OK || event->kind == TTS_EVENT_FREE ||
         TTS_LIKELY(event->range_count == 0))
         return status;
@@ -150,21 +152,21 @@ static enum tts_status check_buffer(const struct tts_event *event, struct tts_er
         return tts_error_set(err, TTS_E_INVALID,
                              "buffer %" PRIu64 " has cores but is not in L1: give no ranges",
                              event->id);
-    return check_ranges(event, err);
+    return check_core_ranges(event, err);
 }
 
-static enum tts_status check_cb(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_cb_event(const struct tts_event *event, struct tts_error *err)
 {
     if (event->size_bytes > TTS_EVENT_BYTES_MAX)
-        return too_large(event, err);
+        return is_too_large(event, err);
     if (event->range_count == 0)
         return tts_error_set(err, TTS_E_INVALID,
                              "'%s' has no core ranges: give the cores it is on",
                              tts_event_kind_name(event->kind));
-    return check_ranges(event, err);
+    return check_core_ranges(event, err);
 }
 
-static enum tts_status check_failure(const struct tts_event *event, struct tts_error *err)
+static enum tts_status check_failure_event(const struct tts_event *event, struct tts_error *err)
 {
     const struct tts_failure *failure = event->failure;
     if (!failure)
@@ -184,11 +186,11 @@ enum tts_status tts_event_check(const struct tts_event *event, struct tts_error 
     switch (event->kind) {
     case TTS_EVENT_ALLOC:
     case TTS_EVENT_FREE:
-        return check_buffer(event, err);
+        return check_buffer_event(event, err);
     case TTS_EVENT_CB:
     case TTS_EVENT_DFB:
     case TTS_EVENT_SCRATCHPAD:
-        return check_cb(event, err);
+        return check_cb_event(event, err);
     case TTS_EVENT_OP_BEGIN:
         if (!event->name && event->name_len > 0)
             return tts_error_set(err, TTS_E_INVALID,
@@ -197,7 +199,7 @@ enum tts_status tts_event_check(const struct tts_event *event, struct tts_error 
                                  event->name_len);
         return TTS_OK;
     case TTS_EVENT_FAILURE:
-        return check_failure(event, err);
+        return check_failure_event(event, err);
     case TTS_EVENT_PROGRAM:
     case TTS_EVENT_OP_END:
     case TTS_EVENT_TRACE_BEGIN:

@@ -1,5 +1,5 @@
-/* figures.h: the running figures of one phase, of one device or of all.
- * Sums are kept modulo 2^64: what is freed again leaves no trace, however large. */
+/* figures.h: the running figures of one phase, for one device or for all. Sums are kept modulo
+ * 2^64, so bytes that are freed again have no effect, however many they are. */
 #pragma once
 
 #include "model/cores.h"
@@ -9,33 +9,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Since the phase began; but the peak of a first pool of a pair is only that since the last
- * event of the second, see below. */
+/* Figures since the phase began. Exception: the peak of the first pool of a pair only covers
+ * the time since the last event of the second pool, see below. */
 struct tts_pool_tally {
     uint64_t allocated_bytes, freed_bytes;
     int64_t peak_bytes;
     uint64_t allocations, frees;
 };
 
-/* Two pools that the summary counts as one. Events of the second are rare, so only they look at
- * both: what the first reached since the last of them is added to what the second had then. */
+/* Two pools that the summary counts as one. Events of the second pool are rare, so only they
+ * update the peak of the sum: the peak of the first pool since the last such event plus the
+ * bytes of the second pool. */
 enum tts_pool_pair { TTS_PAIR_DRAM, TTS_PAIR_L1, TTS_PAIRS };
 struct tts_pair_tally {
-    int64_t peak_bytes;       /* of the sum, up to the last event of the second */
-    int64_t first_peak_bytes; /* of the first pool alone, up to then */
+    int64_t peak_bytes;       /* peak of the sum, up to the last event of the second pool */
+    int64_t first_peak_bytes; /* peak of the first pool alone, up to the same event */
 };
 
 struct tts_tally {
     struct tts_pool_tally pools[TTS_POOLS];
     struct tts_pair_tally pairs[TTS_PAIRS];
-    uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* of the program under way, of this phase */
+    uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* bytes of the current program that came in this
+                                                  phase */
     int64_t program_peak_bytes[TTS_PROGRAM_KINDS];
-    uint64_t core_bytes; /* change of L1 and L1_SMALL, and the program: signed, modulo 2^64 */
-    int64_t total_peak_bytes; /* of core_bytes */
+    uint64_t core_bytes;      /* change of L1, L1_SMALL and the program: signed, modulo 2^64 */
+    int64_t total_peak_bytes; /* peak of core_bytes */
     uint64_t programs, traces, traced_bytes;
 };
 
-/* Over all phases that ended. */
+/* Figures over all finished phases. */
 struct tts_pool_total {
     int64_t peak_bytes;
     uint64_t current_bytes; /* signed, modulo 2^64 */
@@ -61,7 +63,7 @@ static inline bool tts_pool_is_second(enum tts_pool pool)
     return pool == TTS_POOL_TRACE || pool == TTS_POOL_L1_SMALL;
 }
 
-/* The peak of the sum since the phase began. */
+/* Returns the peak of the sum since the phase began. */
 static inline int64_t tts_tally_pair_peak(const struct tts_tally *run, enum tts_pool_pair pair)
 {
     const struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
@@ -71,7 +73,7 @@ static inline int64_t tts_tally_pair_peak(const struct tts_tally *run, enum tts_
     return reached > before ? reached : before;
 }
 
-/* The peak of a pool since the phase began. */
+/* Returns the peak of a pool since the phase began. */
 static inline int64_t tts_tally_peak(const struct tts_tally *run, enum tts_pool pool)
 {
     int64_t peak = run->pools[pool].peak_bytes;
@@ -82,7 +84,7 @@ static inline int64_t tts_tally_peak(const struct tts_tally *run, enum tts_pool 
     return peak > pair->first_peak_bytes ? peak : pair->first_peak_bytes;
 }
 
-/* To be called before the second pool of a pair changes. */
+/* Updates the peaks of a pair. Call before the second pool changes. */
 static inline void tts_tally_mark_pair(struct tts_tally *run, enum tts_pool_pair pair)
 {
     struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
@@ -106,7 +108,7 @@ static inline void tts_pool_tally_free(struct tts_pool_tally *run, uint64_t byte
     run->frees++;
 }
 
-/* To be called after core_bytes grew. */
+/* Updates the peak of core_bytes. Call after core_bytes grew. */
 static inline void tts_tally_note_total(struct tts_tally *run)
 {
     if ((int64_t)run->core_bytes > run->total_peak_bytes)
@@ -144,7 +146,7 @@ static inline void tts_tally_add_program(struct tts_tally *run, enum tts_core_ki
     tts_tally_note_total(run);
 }
 
-/* Of the program before, what this phase counted is gone. */
+/* Subtracts the bytes of the previous program that this phase counted. */
 static inline void tts_tally_begin_program(struct tts_tally *run)
 {
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {

@@ -1,4 +1,5 @@
-/* fold_inside.h: what the files of the fold know of each other. */
+/* fold_inside.h: the state of a fold and of a watch, for the files of the fold, watch.c and
+ * follow.c. */
 #pragma once
 
 #include "base/compiler.h"
@@ -12,78 +13,77 @@
 
 #include <assert.h>
 
-/* The table of devices is half full at most. */
+/* At most half of the slots in the table of devices are used. */
 enum { TTS_FOLD_NO_DEVICE = UINT16_MAX, TTS_FOLD_DEVICE_SLOTS = 2 * TTS_FOLD_DEVICES_MAX };
 
 struct tts_fold_device {
     uint32_t id;
     uint16_t idx;
-    uint16_t mesh;                  /* that it is a chip of */
-    uint16_t first_chip, last_chip; /* in the order they were told */
-    uint16_t next_chip;             /* of the mesh that this is a chip of */
+    uint16_t mesh;                  /* index of the mesh that has this chip */
+    uint16_t first_chip, last_chip; /* chips of this mesh, in the order of tts_fold_chip() */
+    uint16_t next_chip;             /* next chip of the same mesh */
     uint64_t trace_depth;
     struct tts_cores cores;
 };
 
 struct tts_fold {
-    struct tts_watch *watches; /* attached */
+    struct tts_watch *watches; /* attached watches */
     struct tts_ledger *ledger;
-    uint64_t seq;         /* events folded */
-    uint64_t trace_depth; /* of all devices together */
-    uint32_t last_id;     /* of the device asked for last; if there is any */
+    uint64_t seq;         /* number of folded events */
+    uint64_t trace_depth; /* sum over all devices */
+    uint32_t last_id;     /* device that was used last; valid if there are devices */
     uint16_t last_idx;
     uint16_t device_count;
-    uint32_t *ids; /* [devices_max]: of devices, apart from the rest for a quick search */
-    uint16_t by_id[TTS_FOLD_DEVICE_SLOTS]; /* indices of devices, by a hash of their ids */
+    uint32_t *ids; /* [devices_max]: ids of the devices, separate for a fast search */
+    uint16_t by_id[TTS_FOLD_DEVICE_SLOTS]; /* hash table: device ids to indices */
     struct tts_fold_device *devices;
     struct tts_core_grid *grids; /* [devices_max] each */
     struct tts_opnames *names;
     struct tts_coresets *sets;
-    struct tts_tracker_health health; /* `events` is seq */
-    bool is_lost;                     /* a device is, or an event was dropped */
+    struct tts_tracker_health health; /* `events` is not kept here: it is seq */
+    bool is_lost;                     /* a device is lost, or an event was dropped */
     struct tts_tracker_config limits;
     const struct tts_alloc *alloc;
 };
 
-/* A device as a watch sees it. It is of the phase that it says; an older one is begun anew at
- * the next event, before that changes anything. One without an event in the capture is of
- * phase 0. */
+/* A device as a watch sees it. `phase` is the phase of its figures. Figures of an older phase
+ * are restarted at the next event, before the event changes anything. A device without an event
+ * in the capture has phase 0. */
 struct tts_watch_device {
     uint64_t phase;
     struct tts_tally run;
     struct tts_corepeak peak;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
-    bool is_listed; /* had an event in the capture */
+    bool is_listed; /* the device had an event in the capture */
 };
 
 struct tts_watch {
-    struct tts_watch *next; /* attached to the same fold */
+    struct tts_watch *next; /* next watch of the same fold */
     struct tts_watch_device *devices;
-    uint64_t phase; /* from 1 on; 0: none was begun */
+    uint64_t phase; /* number of the phase, from 1. 0: no phase has begun */
     uint64_t start_seq;
-    struct tts_tally whole; /* of it the pools of L1, and L1 as printed, are not kept; its pools
-                             * are settled */
+    struct tts_tally whole; /* figures of all devices. The L1 pools and the printed L1 are not
+                               kept. Valid after tts_watch_settle() */
     uint64_t ops;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
-    uint16_t *listed; /* indices of devices, by their first event */
+    uint16_t *listed; /* indices of devices, in the order of their first event */
     struct tts_held_part *parts;
     uint16_t listed_count;
-    uint16_t known_count; /* devices that are initialised here */
+    uint16_t known_count; /* number of initialized devices */
     uint16_t devices_max;
     bool is_attached;
     const struct tts_alloc *alloc;
 };
 
-/* While the fold has one device, what all devices did is not counted beside what that did:
- * this copies it, where it is wanted or a second device comes. */
+/* Copies the figures of the only device to `whole`. While the fold has one device, events count
+ * only for that device. Call before `whole` is read, and before a second device comes. */
 void tts_watch_settle(struct tts_watch *watch, const struct tts_fold *fold);
-/* The watch learns of devices that are new to the fold. */
+/* Initializes the devices that are new to the fold. */
 void tts_watch_enter(struct tts_watch *watch, const struct tts_fold *fold);
-void tts_watch_begin(struct tts_watch *watch, const struct tts_fold *fold);
-/* Begins the phase for a device, with what is on its cores now, and lists it. */
+/* Starts the phase of a device with the current use of its cores, and lists the device. */
 void tts_watch_renew(struct tts_watch *watch, const struct tts_fold_device *device);
 
-/* The device in the phase under way; to be called before an event changes the device. */
+/* Returns the device in the current phase. Call before an event changes the device. */
 static inline struct tts_watch_device *tts_watch_touch(struct tts_watch *watch,
                                                        const struct tts_fold_device *device)
 {
@@ -94,7 +94,7 @@ static inline struct tts_watch_device *tts_watch_touch(struct tts_watch *watch,
     return seen;
 }
 
-/* A device, then its chips: NULL behind the last. */
+/* Iterates over a device and its chips. Returns NULL after the last chip. */
 static inline struct tts_fold_device *tts_fold_next(const struct tts_fold *fold,
                                                     const struct tts_fold_device *first,
                                                     const struct tts_fold_device *at)
@@ -109,9 +109,7 @@ static inline enum tts_core_kind tts_pool_core_kind(enum tts_pool pool)
     return pool == TTS_POOL_L1 ? TTS_CORE_L1 : TTS_CORE_L1_SMALL;
 }
 
-/* By id; entered if it is new. NULL: there are devices_max already. */
-struct tts_fold_device *tts_fold_device(struct tts_fold *fold, uint32_t id);
-/* The slot of by_id that has the device, or the empty one where it would be. */
+/* Returns the slot of by_id that has the device, or the empty slot for it. */
 static inline uint32_t tts_fold_device_slot(const struct tts_fold *fold, uint32_t id)
 {
     uint32_t slot = (id * UINT32_C(0x9e3779b1)) >> 23;
@@ -120,48 +118,29 @@ static inline uint32_t tts_fold_device_slot(const struct tts_fold *fold, uint32_
         slot = (slot + 1) % TTS_FOLD_DEVICE_SLOTS;
     return slot;
 }
-/* By id. NULL: it is not known. */
+/* Finds a device by its id. Returns NULL if the device is unknown. */
 static inline struct tts_fold_device *tts_fold_find(const struct tts_fold *fold, uint32_t id)
 {
     uint16_t idx = fold->by_id[tts_fold_device_slot(fold, id)];
     return idx == TTS_FOLD_NO_DEVICE ? NULL : &fold->devices[idx];
 }
 
-/* Something of `device` and its chips could not be put on the cores. */
-void tts_fold_lose(struct tts_fold *fold, struct tts_fold_device *device);
-
-/* ---- what lies on cores: fold_cores.c ---- */
-
-/* The watches have touched the device and its chips before each of these. `part` NULL: the
- * ledger had no room for it. */
-void tts_fold_place(struct tts_fold *fold, struct tts_fold_device *device,
-                    const struct tts_event *event, struct tts_l1_entry *part, uint32_t op);
-void tts_fold_displace(struct tts_fold *fold, struct tts_fold_device *device,
-                       const struct tts_l1_entry *part);
-void tts_fold_program(struct tts_fold *fold, struct tts_fold_device *device);
-void tts_fold_program_part(struct tts_fold *fold, struct tts_fold_device *device,
-                           const struct tts_event *event, uint32_t op);
-/* Of a keyframe: on `device` alone. `part` has seq and op. */
-void tts_fold_restore_part(struct tts_fold *fold, struct tts_fold_device *device,
-                           const struct tts_event *event, const struct tts_program_part *part);
-
-/* Nothing came or left. */
+/* Resets a change: no buffer came or left. */
 static inline void tts_change_clear(struct tts_change *change)
 {
     change->has_come = change->is_restored = change->is_unlisted = false;
     change->has_left = change->has_unseen = change->has_chip = false;
 }
 
-/* ---- what there is now: fold_now.c ---- */
-
-/* A buffer of the ledger. */
+/* Returns the buffer at a place of the ledger. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);
-/* Keeps, of the program of a device or of one buffer, what was on the core of the peak. */
+/* Keep the parts that were on the core of the peak: parts of the program of a device, or one
+ * buffer. */
 void tts_fold_keep_program(const struct tts_fold *fold, uint16_t idx,
                            struct tts_corepeak *peak);
 void tts_fold_keep_buffer(const struct tts_fold *fold, const struct tts_l1_entry *entry,
                           struct tts_corepeak *peak);
-/* A peak of the device as it is told, with the parts that were kept. */
+/* Converts a peak of the device with its kept parts to the public form. */
 void tts_fold_fill_core(const struct tts_fold *fold, uint16_t idx,
                         const struct tts_corepeak *peak, struct tts_core_peak *out,
                         struct tts_core_part *parts);

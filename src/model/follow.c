@@ -15,17 +15,18 @@ enum {
     OPS_DEFAULT = 16384,
 };
 
-/* A capture of the file. One that has ended keeps its watch, for its cumulative figures, until
- * another needs the place. */
+/* A capture in the file. A capture that has ended keeps its watch, for the cumulative figures,
+ * until another capture needs the place. */
 struct followed {
     uint32_t number; /* 0: the place is free */
     bool is_active;
-    bool is_partial; /* its phase, or what it counts from, began before the file */
-    uint64_t used;   /* when it was last begun: the oldest place is given up first */
+    bool is_partial; /* the current phase, or the start of the cumulative figures, is before the
+                        file */
+    uint64_t used;   /* number of its last begin: the lowest is reused first */
     struct tts_watch *watch;
 };
 
-/* Room for a phase: its devices, then the parts. */
+/* Memory for a phase: its devices, then the parts of cores. */
 struct room {
     void *memory;
     size_t bytes;
@@ -35,21 +36,22 @@ struct tts_follow {
     struct tts_fold *fold;
     struct followed captures[TTS_FOLLOW_CAPTURES_MAX];
     uint64_t begins;
-    struct tts_watch *whole; /* attached behind the first keyframe */
+    struct tts_watch *whole; /* phase of the whole file; attached after the first keyframe */
     struct tts_phase whole_phase;
     struct room room, whole_room;
     struct tts_oppath *paths;
     struct tts_itemgate gate;
-    bool has_begun; /* the whole is attached */
+    bool has_begun; /* `whole` is attached */
     bool is_partial, has_ended;
-    uint64_t gap_from, gap_to; /* missing events; gap_to 0: none are, now */
+    /* Numbers of the missing events. gap_to = 0: no events are missing now. */
+    uint64_t gap_from, gap_to;
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
 };
 
 /* ---- life ---- */
 
-static uint32_t or_default(uint32_t value, uint32_t otherwise)
+static uint32_t limit_or_default(uint32_t value, uint32_t otherwise)
 {
     return value ? value : otherwise;
 }
@@ -66,9 +68,9 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     if (config)
         f->config = *config;
     struct tts_tracker_config *limits = &f->config.limits;
-    limits->live_max = or_default(limits->live_max, LIVE_DEFAULT);
-    limits->devices_max = or_default(limits->devices_max, DEVICES_DEFAULT);
-    limits->ops_max = or_default(limits->ops_max, OPS_DEFAULT);
+    limits->live_max = limit_or_default(limits->live_max, LIVE_DEFAULT);
+    limits->devices_max = limit_or_default(limits->devices_max, DEVICES_DEFAULT);
+    limits->ops_max = limit_or_default(limits->ops_max, OPS_DEFAULT);
     enum tts_status status = tts_fold_new(limits, alloc, &f->fold);
     if (status == TTS_OK)
         status = tts_watch_new(f->fold, alloc, &f->whole);
@@ -84,14 +86,14 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     return TTS_OK;
 }
 
-static void free_watch(struct tts_follow *f, struct tts_watch *watch, bool is_attached)
+static void free_capture_watch(struct tts_follow *f, struct tts_watch *watch, bool is_attached)
 {
     if (is_attached)
         tts_watch_detach(f->fold, watch);
     tts_watch_free(watch);
 }
 
-static void free_room(const struct tts_follow *f, struct room *room)
+static void free_phase_room(const struct tts_follow *f, struct room *room)
 {
     if (room->memory)
         f->alloc->free(f->alloc->ctx, room->memory, room->bytes);
@@ -102,26 +104,26 @@ void tts_follow_free(struct tts_follow *f)
     if (!f)
         return;
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
-        free_watch(f, f->captures[i].watch, f->captures[i].is_active);
-    free_watch(f, f->whole, f->has_begun && !f->has_ended);
+        free_capture_watch(f, f->captures[i].watch, f->captures[i].is_active);
+    free_capture_watch(f, f->whole, f->has_begun && !f->has_ended);
     tts_fold_free(f->fold);
     tts_oppath_free(f->paths);
-    free_room(f, &f->room);
-    free_room(f, &f->whole_room);
+    free_phase_room(f, &f->room);
+    free_phase_room(f, &f->whole_room);
     f->alloc->free(f->alloc->ctx, f, sizeof *f);
 }
 
-/* The whole begins: what is there now was before the file. */
-static void begin_whole(struct tts_follow *f)
+/* Starts the phase of the whole file. Everything that exists now is older than the file. */
+static void begin_whole_run(struct tts_follow *f)
 {
     if (!f->has_begun)
         tts_watch_attach(f->fold, f->whole);
-    f->has_begun = f->gate.has_begun = true; /* a later keyframe is passed over */
+    f->has_begun = f->gate.has_begun = true; /* later keyframes are ignored */
 }
 
 /* ---- captures ---- */
 
-static struct followed *find(struct tts_follow *f, uint32_t number)
+static struct followed *find_capture(struct tts_follow *f, uint32_t number)
 {
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
         if (f->captures[i].number == number)
@@ -129,8 +131,8 @@ static struct followed *find(struct tts_follow *f, uint32_t number)
     return NULL;
 }
 
-/* A place for a capture that has none: a free one, or that of the one that ended long since. */
-static struct followed *vacate(struct tts_follow *f)
+/* Returns a free place for a capture, or the place of the capture that ended longest ago. */
+static struct followed *vacant_capture(struct tts_follow *f)
 {
     struct followed *best = NULL;
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++) {
@@ -141,17 +143,17 @@ static struct followed *vacate(struct tts_follow *f)
     return best;
 }
 
-/* It has begun: now, or before the file did. */
-static enum tts_status begin_capture(struct tts_follow *f, const struct tts_item *item,
-                                     struct tts_error *err)
+/* Begins a capture: it begins now, or it began before the file. */
+static enum tts_status begin_followed_capture(struct tts_follow *f, const struct tts_item *item,
+                                              struct tts_error *err)
 {
     if (item->capture == 0)
         return tts_error_set(err, TTS_E_INVALID, "capture 0 begins: numbers are from 1");
-    struct followed *at = find(f, item->capture);
+    struct followed *at = find_capture(f, item->capture);
     if (at && at->is_active)
         return tts_error_set(err, TTS_E_INVALID, "capture %" PRIu32 " begins twice",
                              item->capture);
-    struct followed *place = at ? at : vacate(f);
+    struct followed *place = at ? at : vacant_capture(f);
     if (!place)
         return tts_error_set(err, TTS_E_RANGE, "more than %d captures are active at once",
                              TTS_FOLLOW_CAPTURES_MAX);
@@ -165,13 +167,13 @@ static enum tts_status begin_capture(struct tts_follow *f, const struct tts_item
     place->used = ++f->begins;
     place->is_active = true;
     place->is_partial |= item->kind == TTS_ITEM_ACTIVE || f->gap_to > 0;
-    begin_whole(f);
+    begin_whole_run(f);
     tts_watch_attach(f->fold, place->watch);
     return TTS_OK;
 }
 
-static enum tts_status cut(struct tts_follow *f, struct tts_watch *watch, struct room *room,
-                           struct tts_phase *out)
+static enum tts_status cut_phase(struct tts_follow *f, struct tts_watch *watch,
+                                 struct room *room, struct tts_phase *out)
 {
     struct tts_watch_size size = tts_watch_measure(f->fold, watch);
     size_t bytes = size.devices * sizeof(struct tts_device_usage) +
@@ -180,7 +182,7 @@ static enum tts_status cut(struct tts_follow *f, struct tts_watch *watch, struct
         void *memory = f->alloc->alloc(f->alloc->ctx, bytes);
         if (!memory)
             return TTS_E_NOMEM;
-        free_room(f, room);
+        free_phase_room(f, room);
         *room = (struct room){memory, bytes};
     }
     struct tts_device_usage *devices = room->memory;
@@ -189,12 +191,12 @@ static enum tts_status cut(struct tts_follow *f, struct tts_watch *watch, struct
     return TTS_OK;
 }
 
-/* Tells of the phase of `at` that ends now. */
-static enum tts_status end_phase(struct tts_follow *f, struct followed *at, const char *name,
-                                 struct tts_error *err)
+/* Ends the phase of `at` and reports it. */
+static enum tts_status end_active_phase(struct tts_follow *f, struct followed *at,
+                                        const char *name, struct tts_error *err)
 {
     struct tts_phase phase;
-    enum tts_status status = cut(f, at->watch, &f->room, &phase);
+    enum tts_status status = cut_phase(f, at->watch, &f->room, &phase);
     if (status != TTS_OK)
         return tts_error_set(err, status, "out of memory");
     phase.name = name;
@@ -203,10 +205,10 @@ static enum tts_status end_phase(struct tts_follow *f, struct followed *at, cons
     return TTS_OK;
 }
 
-static enum tts_status of_active(struct tts_follow *f, const struct tts_item *item,
-                                 struct tts_error *err)
+static enum tts_status cut_or_end_capture(struct tts_follow *f, const struct tts_item *item,
+                                          struct tts_error *err)
 {
-    struct followed *at = find(f, item->capture);
+    struct followed *at = find_capture(f, item->capture);
     if (item->capture == 0 || !at || !at->is_active)
         return tts_error_set(err, TTS_E_INVALID,
                              "capture %" PRIu32 " has a phase but did not begin",
@@ -222,7 +224,7 @@ static enum tts_status of_active(struct tts_follow *f, const struct tts_item *it
     if (item->name_len > 0)
         memcpy(name, item->name, item->name_len);
     name[item->name_len] = '\0';
-    return end_phase(f, at, name, err);
+    return end_active_phase(f, at, name, err);
 }
 
 /* ---- items ---- */
@@ -243,23 +245,23 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
     return TTS_OK;
 }
 
-static void take_name(struct tts_follow *f, const struct tts_item *item)
+static void take_op_name(struct tts_follow *f, const struct tts_item *item)
 {
     if (item->op.hash)
         tts_fold_name(f->fold, item->op.hash, item->op.name, item->op.name_len);
 }
 
-/* An item of a keyframe, after its begin. */
-static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_item *item,
-                                       struct tts_change *change, struct tts_error *err)
+/* Takes an item inside a keyframe. */
+static enum tts_status take_keyframe_item(struct tts_follow *f, const struct tts_item *item,
+                                          struct tts_change *change, struct tts_error *err)
 {
     bool takes = tts_itemgate_takes(&f->gate, item->kind);
     if (item->kind == TTS_ITEM_KEYFRAME_END)
-        begin_whole(f);
+        begin_whole_run(f);
     else if (item->kind == TTS_ITEM_NAME)
-        take_name(f, item);
+        take_op_name(f, item);
     else if (takes && item->kind == TTS_ITEM_ACTIVE)
-        return begin_capture(f, item, err);
+        return begin_followed_capture(f, item, err);
     else if (takes && f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
                              "a keyframe has buffers behind its active captures");
@@ -268,8 +270,8 @@ static enum tts_status follow_keyframe(struct tts_follow *f, const struct tts_it
     return TTS_OK;
 }
 
-static enum tts_status follow_event(struct tts_follow *f, const struct tts_item *item,
-                                    struct tts_change *change, struct tts_error *err)
+static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_item *item,
+                                       struct tts_change *change, struct tts_error *err)
 {
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
@@ -295,45 +297,45 @@ static enum tts_status follow_event(struct tts_follow *f, const struct tts_item 
     return TTS_OK;
 }
 
-/* The first item that is no keyframe: events before it are missing. */
-static enum tts_status start(struct tts_follow *f, const struct tts_item *item,
-                             struct tts_error *err)
+/* Starts with an item outside a keyframe: earlier events are missing. */
+static enum tts_status start_following(struct tts_follow *f, const struct tts_item *item,
+                                       struct tts_error *err)
 {
     uint64_t before = item->seq - (item->kind == TTS_ITEM_EVENT);
     if (before >= TTS_FOLD_SEQ_MAX)
         return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is none", item->seq);
     f->fold->seq = before;
     f->is_partial = before > 0;
-    begin_whole(f);
+    begin_whole_run(f);
     return TTS_OK;
 }
 
-static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *item,
-                                   struct tts_change *change, struct tts_error *err)
+static enum tts_status fold_item(struct tts_follow *f, const struct tts_item *item,
+                                 struct tts_change *change, struct tts_error *err)
 {
     assert(!f->has_ended);
     if (TTS_UNLIKELY(item->kind == TTS_ITEM_KEYFRAME))
         return begin_keyframe(f, item, err);
     if (TTS_UNLIKELY(f->gate.in_keyframe))
-        return follow_keyframe(f, item, change, err);
+        return take_keyframe_item(f, item, change, err);
     if (TTS_UNLIKELY(!f->has_begun)) {
-        enum tts_status status = start(f, item, err);
+        enum tts_status status = start_following(f, item, err);
         if (status != TTS_OK)
             return status;
     }
     switch (item->kind) {
     case TTS_ITEM_EVENT:
-        return follow_event(f, item, change, err);
+        return fold_event_item(f, item, change, err);
     case TTS_ITEM_NAME:
-        take_name(f, item);
+        take_op_name(f, item);
         return TTS_OK;
     case TTS_ITEM_CHIP:
         return tts_fold_chip(f->fold, item->device, item->mesh, err);
     case TTS_ITEM_BEGIN:
-        return begin_capture(f, item, err);
+        return begin_followed_capture(f, item, err);
     case TTS_ITEM_CUT:
     case TTS_ITEM_END:
-        return of_active(f, item, err);
+        return cut_or_end_capture(f, item, err);
     case TTS_ITEM_MISSED:
         tts_fold_miss(f->fold);
         tts_oppath_forget(f->paths);
@@ -352,16 +354,16 @@ static enum tts_status follow_item(struct tts_follow *f, const struct tts_item *
 enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *item,
                                 struct tts_error *err)
 {
-    return follow_item(f, item, NULL, err);
+    return fold_item(f, item, NULL, err);
 }
 
-/* A chip of a keyframe that is passed over is known already. */
+/* The chip of an ignored keyframe is already known. */
 enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
                                   struct tts_change *out, struct tts_error *err)
 {
     bool is_passed = f->gate.in_keyframe && !f->gate.takes_keyframe;
     tts_change_clear(out);
-    enum tts_status status = follow_item(f, item, out, err);
+    enum tts_status status = fold_item(f, item, out, err);
     if (item->kind == TTS_ITEM_CHIP && status == TTS_OK && !is_passed) {
         out->has_chip = true;
         out->chip = item->device;
@@ -379,7 +381,7 @@ void tts_follow_skip(struct tts_follow *f, uint64_t seq)
     f->gap_from = f->fold->seq;
     f->gap_to = seq;
     f->is_partial = true;
-    begin_whole(f);
+    begin_whole_run(f);
     tts_fold_miss(f->fold);
     tts_oppath_forget(f->paths);
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++)
@@ -405,8 +407,8 @@ enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **ou
                                struct tts_error *err)
 {
     assert(!f->has_ended);
-    begin_whole(f);
-    enum tts_status status = cut(f, f->whole, &f->whole_room, &f->whole_phase);
+    begin_whole_run(f);
+    enum tts_status status = cut_phase(f, f->whole, &f->whole_room, &f->whole_phase);
     if (status != TTS_OK)
         return tts_error_set(err, status, "out of memory");
     f->whole_phase.name = TTS_FOLLOW_WHOLE;
@@ -415,7 +417,7 @@ enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **ou
         if (!at->is_active)
             continue;
         at->is_partial = true;
-        status = end_phase(f, at, TTS_FOLLOW_UNFINISHED, err);
+        status = end_active_phase(f, at, TTS_FOLLOW_UNFINISHED, err);
         if (status != TTS_OK)
             return status;
         tts_watch_detach(f->fold, at->watch);

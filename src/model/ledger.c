@@ -7,23 +7,23 @@
 #include <stddef.h>
 #include <string.h>
 
-/* RUN ids in a row share one best place and lie side by side: a cache line. */
+/* RUN consecutive ids share one best place and lie side by side, in one cache line. */
 enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10, MOST_BITS = 31 };
-/* Up to this width the tables are mostly in the caches, and a quarter full at most: a probe
- * that goes on is a branch that nobody can foresee. Wider ones are half full. */
+/* Tables up to this width are mostly in the caches and at most a quarter full, because a probe
+ * that continues is an unpredictable branch. Wider tables are at most half full. */
 static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
 
-static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* of 2^64 */
-static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* bits of the step */
-static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* far apart */
+static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* golden ratio of 2^64 */
+static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* secret bits of the step */
+static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* moves devices far apart */
 
 struct slot {
     uint64_t id;
-    uint64_t word; /* 0: empty; size, device, 1 + pool, from the top */
+    uint64_t word; /* 0: empty. Otherwise size, device and 1 + pool, from the top */
 };
 
-/* What is told of the buffer in the slot of the same place: seq and op; or, when IN_L1 is set,
- * the index of its part in L1, which has them. */
+/* The note of a buffer is at the same place as its slot: seq and op, or, if IN_L1 is set, the
+ * index of its L1 part, which has them. */
 #define IN_L1 (UINT64_C(1) << 63)
 
 enum { POOL_BITS = 3, DEVICE_BITS = 8, OP_BITS = 16 };
@@ -31,70 +31,71 @@ _Static_assert(sizeof(struct slot) * RUN == LINE_BYTES, "a run is a cache line")
 _Static_assert(TTS_POOLS < 1 << POOL_BITS && TTS_LEDGER_DEVICES == 1 << DEVICE_BITS, "fits");
 _Static_assert(TTS_LEDGER_SIZE_MAX == UINT64_MAX >> (POOL_BITS + DEVICE_BITS), "fits");
 
-/* Tables of growing width lie one behind the other, up to the width for live_max. Wider ones
- * are taken when they are needed; so is room for more parts in L1 than live_max. */
+/* Tables of growing width lie one after the other, up to the width for live_max. Wider tables,
+ * and room for more than live_max L1 parts, are allocated when needed. */
 struct tts_ledger {
     struct slot *slots;
     uint64_t *notes;
-    uint32_t mask, shift; /* of the width; from a hash to a place */
-    uint32_t count, full; /* at `full` more room is made */
+    uint32_t mask, shift; /* mask of the width; shift from a hash to a place */
+    uint32_t count, full; /* number of entries; the table grows when it reaches `full` */
     uint32_t live_max;
-    uint32_t l1_max;                    /* parts that there is room for */
-    uint32_t l1_head, l1_free, l1_used; /* l1_used: parts that ever were */
-    uint64_t step;                      /* of the hash */
+    uint32_t l1_max;                    /* number of L1 parts that have room */
+    uint32_t l1_head, l1_free, l1_used; /* l1_used: number of L1 parts that were ever used */
+    uint64_t step;                      /* multiplier of the hash */
     struct tts_l1_entry *l1;
     struct slot *first_slots;
     uint64_t *first_notes;
     struct tts_l1_entry *first_l1;
-    void *slot_memory; /* not aligned */
-    void *more;        /* the table, where it is wider than those of birth; NULL: it is not */
+    void *slot_memory; /* unaligned memory of first_slots */
+    void *more;        /* table that is wider than the tables of birth. NULL: none */
     const struct tts_alloc *alloc;
-    const struct tts_alloc *more_alloc; /* in an event */
+    const struct tts_alloc *more_alloc; /* allocator for memory taken during an event */
 };
 
 /* ---- words ---- */
 
-static inline uint64_t word_of(struct tts_entry entry)
+static inline uint64_t entry_word(struct tts_entry entry)
 {
     assert(entry.size_bytes <= TTS_LEDGER_SIZE_MAX && entry.pool < TTS_POOLS);
     return entry.size_bytes << (DEVICE_BITS + POOL_BITS) | (uint64_t)entry.device << POOL_BITS |
            (entry.pool + 1u);
 }
 
-static inline uint8_t device_in(uint64_t word)
+static inline uint8_t device_in_word(uint64_t word)
 {
     return (uint8_t)(word >> POOL_BITS);
 }
 
 /* ---- birth and death ---- */
 
-static uint32_t full_at(uint64_t width)
+static uint32_t full_count_at(uint64_t width)
 {
     return (uint32_t)(width <= ROOMY_WIDTH ? width / 4 : width / 2);
 }
 
-static uint64_t last_width(uint32_t live_max)
+static uint64_t last_table_width(uint32_t live_max)
 {
     uint64_t width = UINT64_C(1) << FIRST_BITS;
-    while (full_at(width) < live_max)
+    while (full_count_at(width) < live_max)
         width *= 2;
     return width;
 }
 
-/* Of all widths from the first to the last; live_max is limited, nothing can overflow. */
-static size_t all_slots(uint32_t live_max)
+/* Returns the slots of all tables from the first to the last width. live_max is limited, so
+ * nothing overflows. */
+static size_t all_table_slots(uint32_t live_max)
 {
-    return (size_t)(2 * last_width(live_max) - (UINT64_C(1) << FIRST_BITS));
+    return (size_t)(2 * last_table_width(live_max) - (UINT64_C(1) << FIRST_BITS));
 }
 
 static size_t slot_bytes(uint32_t live_max)
 {
-    return all_slots(live_max) * sizeof(struct slot) + LINE_BYTES - 1;
+    return all_table_slots(live_max) * sizeof(struct slot) + LINE_BYTES - 1;
 }
 
-static size_t note_bytes(uint32_t live_max)
+static size_t notes_bytes(uint32_t live_max)
 {
-    return all_slots(live_max) * sizeof(uint64_t);
+    return all_table_slots(live_max) * sizeof(uint64_t);
 }
 
 static size_t l1_bytes(uint32_t live_max)
@@ -102,14 +103,14 @@ static size_t l1_bytes(uint32_t live_max)
     return (size_t)live_max * sizeof(struct tts_l1_entry);
 }
 
-static uint64_t mixed(uint64_t seed)
+static uint64_t mixed_seed(uint64_t seed)
 {
     seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
     return seed ^ seed >> 31;
 }
 
-static struct slot *aligned(void *memory)
+static struct slot *aligned_bytes(void *memory)
 {
     size_t astray = (uintptr_t)memory % LINE_BYTES;
     char *first = (char *)memory + (astray ? LINE_BYTES - astray : 0);
@@ -131,36 +132,36 @@ enum tts_status tts_ledger_new(uint32_t live_max, uint64_t seed, const struct tt
         .more_alloc = alloc == tts_alloc_libc() ? tts_alloc_pages() : alloc,
     };
     ledger->slot_memory = alloc->alloc(alloc->ctx, slot_bytes(live_max));
-    ledger->first_notes = alloc->alloc(alloc->ctx, note_bytes(live_max));
+    ledger->first_notes = alloc->alloc(alloc->ctx, notes_bytes(live_max));
     ledger->first_l1 = alloc->alloc(alloc->ctx, l1_bytes(live_max));
     if (!ledger->slot_memory || !ledger->first_notes || !ledger->first_l1) {
         tts_ledger_free(ledger);
         return TTS_E_NOMEM;
     }
-    ledger->first_slots = aligned(ledger->slot_memory);
-    ledger->step = (GOLDEN & ~SECRET) | (mixed(seed) & SECRET) | 1;
+    ledger->first_slots = aligned_bytes(ledger->slot_memory);
+    ledger->step = (GOLDEN & ~SECRET) | (mixed_seed(seed) & SECRET) | 1;
     tts_ledger_reset(ledger);
     *out = ledger;
     return TTS_OK;
 }
 
-static uint64_t width_of(const struct tts_ledger *ledger)
+static uint64_t table_width_of(const struct tts_ledger *ledger)
 {
     return (uint64_t)ledger->mask + 1;
 }
 
-/* The slots of a table, then its notes. */
+/* Returns the bytes of a table: its slots, then its notes. */
 static size_t table_bytes(uint64_t width)
 {
     return (size_t)width * (sizeof(struct slot) + sizeof(uint64_t)) + LINE_BYTES - 1;
 }
 
-/* Gives back what was taken since birth. */
-static void give_more(struct tts_ledger *ledger)
+/* Frees the memory that was taken since birth. */
+static void give_more_memory(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
     if (ledger->more)
-        alloc->free(alloc->ctx, ledger->more, table_bytes(width_of(ledger)));
+        alloc->free(alloc->ctx, ledger->more, table_bytes(table_width_of(ledger)));
     if (ledger->l1 && ledger->l1 != ledger->first_l1)
         alloc->free(alloc->ctx, ledger->l1, l1_bytes(ledger->l1_max));
     ledger->more = NULL;
@@ -173,11 +174,11 @@ void tts_ledger_free(struct tts_ledger *ledger)
     if (!ledger)
         return;
     const struct tts_alloc *alloc = ledger->alloc;
-    give_more(ledger);
+    give_more_memory(ledger);
     if (ledger->slot_memory)
         alloc->free(alloc->ctx, ledger->slot_memory, slot_bytes(ledger->live_max));
     if (ledger->first_notes)
-        alloc->free(alloc->ctx, ledger->first_notes, note_bytes(ledger->live_max));
+        alloc->free(alloc->ctx, ledger->first_notes, notes_bytes(ledger->live_max));
     if (ledger->first_l1)
         alloc->free(alloc->ctx, ledger->first_l1, l1_bytes(ledger->live_max));
     alloc->free(alloc->ctx, ledger, sizeof(*ledger));
@@ -185,7 +186,7 @@ void tts_ledger_free(struct tts_ledger *ledger)
 
 static void set_full(struct tts_ledger *ledger)
 {
-    uint32_t full = full_at(width_of(ledger));
+    uint32_t full = full_count_at(table_width_of(ledger));
     ledger->full = full < ledger->l1_max ? full : ledger->l1_max;
 }
 
@@ -200,7 +201,7 @@ static void set_table(struct tts_ledger *ledger, struct slot *slots, uint64_t *n
     set_full(ledger);
 }
 
-/* One of those of birth. */
+/* Selects one of the tables of birth. */
 static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
 {
     struct slot *slots = ledger->first_slots + first;
@@ -208,7 +209,8 @@ static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bi
     memset(slots, 0, sizeof(*slots) << bits);
 }
 
-/* A wider one than those of birth. False: there is no memory. */
+/* Allocates a table that is wider than the tables of birth. Returns false if there is no
+ * memory. */
 static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -216,8 +218,9 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
     void *memory = bits <= MOST_BITS ? alloc->alloc(alloc->ctx, table_bytes(width)) : NULL;
     if (!memory)
         return false;
-    struct slot *slots = aligned(memory);
-    if (alloc != tts_alloc_pages()) /* pages are zero, and not touched before they are used */
+    struct slot *slots = aligned_bytes(memory);
+    /* New pages are zero already, and stay untouched until used. */
+    if (alloc != tts_alloc_pages())
         memset(slots, 0, sizeof(*slots) << bits);
     ledger->more = memory;
     set_table(ledger, slots, (uint64_t *)(void *)(slots + width), bits);
@@ -226,7 +229,7 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
 
 void tts_ledger_reset(struct tts_ledger *ledger)
 {
-    give_more(ledger);
+    give_more_memory(ledger);
     set_first_table(ledger, 0, FIRST_BITS);
     ledger->count = ledger->l1_used = 0;
     ledger->l1_head = ledger->l1_free = TTS_LEDGER_NONE;
@@ -234,42 +237,42 @@ void tts_ledger_reset(struct tts_ledger *ledger)
 
 /* ---- the table ---- */
 
-/* Ids are mostly counted: a step of about the golden section spreads those evenly. The lower
- * bits of the step are a secret, against ids that were made to meet. */
-static TTS_FORCE_INLINE uint32_t best_place(const struct tts_ledger *ledger, uint8_t device,
-                                            uint64_t id)
+/* Ids are mostly consecutive. A step near the golden ratio spreads them evenly. The lower bits
+ * of the step are secret, as a defence against ids that are chosen to collide. */
+static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledger,
+                                                  uint8_t device, uint64_t id)
 {
     uint64_t hash = (id / RUN + device * DEVICE_STEP) * ledger->step;
     return ((uint32_t)(hash >> ledger->shift) & ~(uint32_t)(RUN - 1)) | (uint32_t)(id % RUN);
 }
 
-/* Where the key is, or the empty slot where it would go. */
-static TTS_FORCE_INLINE uint32_t look(const struct tts_ledger *ledger, uint8_t device,
-                                      uint64_t id)
+/* Returns the place of the key, or the empty slot for it. */
+static TTS_FORCE_INLINE uint32_t look_up_place(const struct tts_ledger *ledger, uint8_t device,
+                                               uint64_t id)
 {
-    for (uint32_t i = best_place(ledger, device, id);; i = (i + 1) & ledger->mask) {
+    for (uint32_t i = best_entry_place(ledger, device, id);; i = (i + 1) & ledger->mask) {
         const struct slot *slot = &ledger->slots[i];
-        if (!slot->word || (slot->id == id && device_in(slot->word) == device))
+        if (!slot->word || (slot->id == id && device_in_word(slot->word) == device))
             return i;
     }
 }
 
-/* False: there is no memory, and nothing changes. */
-TTS_COLD static bool widen(struct tts_ledger *ledger)
+/* Doubles the width of the table. Returns false if there is no memory; nothing changes then. */
+TTS_COLD static bool widen_ledger_table(struct tts_ledger *ledger)
 {
     const struct slot *slots = ledger->slots;
     const uint64_t *notes = ledger->notes;
-    uint64_t width = width_of(ledger);
+    uint64_t width = table_width_of(ledger);
     uint32_t bits = 64 + 1 - ledger->shift;
     void *before = ledger->more;
-    if (width < last_width(ledger->live_max))
+    if (width < last_table_width(ledger->live_max))
         set_first_table(ledger, (size_t)(slots - ledger->first_slots + (ptrdiff_t)width), bits);
     else if (!set_more_table(ledger, bits))
         return false;
     for (uint64_t i = 0; i < width; i++) {
         if (!slots[i].word)
             continue;
-        uint32_t place = look(ledger, device_in(slots[i].word), slots[i].id);
+        uint32_t place = look_up_place(ledger, device_in_word(slots[i].word), slots[i].id);
         ledger->slots[place] = slots[i];
         ledger->notes[place] = notes[i];
     }
@@ -278,7 +281,7 @@ TTS_COLD static bool widen(struct tts_ledger *ledger)
     return true;
 }
 
-/* Doubles the room for parts in L1. False: there is no memory, and nothing changes. */
+/* Doubles the room for L1 parts. Returns false if there is no memory; nothing changes then. */
 TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -295,12 +298,12 @@ TTS_COLD static bool make_l1_room(struct tts_ledger *ledger)
     return true;
 }
 
-/* Room for one entry more. False: there is no memory. */
-TTS_COLD static bool make_room(struct tts_ledger *ledger)
+/* Makes room for one more entry. Returns false if there is no memory. */
+TTS_COLD static bool make_table_room(struct tts_ledger *ledger)
 {
     assert(ledger->count == ledger->full);
     if ((ledger->count == ledger->l1_max && !make_l1_room(ledger)) ||
-        (ledger->count == full_at(width_of(ledger)) && !widen(ledger)))
+        (ledger->count == full_count_at(table_width_of(ledger)) && !widen_ledger_table(ledger)))
         return false;
     set_full(ledger);
     tts_assert_expensive(tts_ledger_is_valid(ledger));
@@ -309,36 +312,36 @@ TTS_COLD static bool make_room(struct tts_ledger *ledger)
 
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
-    /* The count may be foreign: what is above live_max gets room when it comes. */
+    /* The count may come from a damaged file. Room above live_max is made when entries come. */
     uint64_t most = count < ledger->live_max ? count : ledger->live_max;
-    while (full_at(width_of(ledger)) < most && widen(ledger))
+    while (full_count_at(table_width_of(ledger)) < most && widen_ledger_table(ledger))
         continue;
 }
 
 uint32_t tts_ledger_find(const struct tts_ledger *ledger, uint8_t device, uint64_t id)
 {
-    uint32_t place = look(ledger, device, id);
+    uint32_t place = look_up_place(ledger, device, id);
     return ledger->slots[place].word ? place : TTS_LEDGER_NONE;
 }
 
 static TTS_FORCE_INLINE void write_entry(struct tts_ledger *ledger, uint32_t place,
                                          struct tts_entry entry)
 {
-    ledger->slots[place] = (struct slot){.id = entry.id, .word = word_of(entry)};
+    ledger->slots[place] = (struct slot){.id = entry.id, .word = entry_word(entry)};
     assert(entry.seq < IN_L1 >> OP_BITS);
     ledger->notes[place] = entry.seq << OP_BITS | entry.op;
 }
 
 uint32_t tts_ledger_enter(struct tts_ledger *ledger, struct tts_entry entry, bool *is_new)
 {
-    uint32_t place = look(ledger, entry.device, entry.id);
+    uint32_t place = look_up_place(ledger, entry.device, entry.id);
     *is_new = !ledger->slots[place].word;
     if (TTS_UNLIKELY(!*is_new))
         return place;
     if (TTS_UNLIKELY(ledger->count == ledger->full)) {
-        if (!make_room(ledger))
+        if (!make_table_room(ledger))
             return TTS_LEDGER_NONE;
-        place = look(ledger, entry.device, entry.id);
+        place = look_up_place(ledger, entry.device, entry.id);
     }
     ledger->count++;
     write_entry(ledger, place, entry);
@@ -351,14 +354,14 @@ void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_en
     write_entry(ledger, place, entry);
 }
 
-/* Everything up to the next empty slot moves back, unless it would come before its best
+/* Moves the entries up to the next empty slot back, unless an entry would move before its best
  * place. */
-static TTS_FORCE_INLINE void close_gap(struct tts_ledger *ledger, uint32_t gap)
+static TTS_FORCE_INLINE void close_entry_gap(struct tts_ledger *ledger, uint32_t gap)
 {
     struct slot *slots = ledger->slots;
     uint32_t mask = ledger->mask;
     for (uint32_t i = (gap + 1) & mask; slots[i].word; i = (i + 1) & mask) {
-        uint32_t best = best_place(ledger, device_in(slots[i].word), slots[i].id);
+        uint32_t best = best_entry_place(ledger, device_in_word(slots[i].word), slots[i].id);
         if (((i - best) & mask) < ((i - gap) & mask))
             continue;
         slots[gap] = slots[i];
@@ -374,7 +377,7 @@ void tts_ledger_remove(struct tts_ledger *ledger, uint32_t place)
     if (TTS_UNLIKELY(tts_pool_is_l1(tts_ledger_pool(ledger, place))))
         tts_ledger_drop_l1(ledger, place);
     ledger->count--;
-    close_gap(ledger, place);
+    close_entry_gap(ledger, place);
 }
 
 struct tts_entry tts_ledger_read(const struct tts_ledger *ledger, uint32_t place)
@@ -387,7 +390,7 @@ struct tts_entry tts_ledger_read(const struct tts_ledger *ledger, uint32_t place
                               .size_bytes = tts_ledger_size(ledger, place),
                               .seq = part ? part->seq : note >> OP_BITS,
                               .op = part ? part->op : (uint16_t)note,
-                              .device = device_in(slot->word),
+                              .device = device_in_word(slot->word),
                               .pool = (uint8_t)tts_ledger_pool(ledger, place)};
 }
 
@@ -418,8 +421,8 @@ uint32_t tts_ledger_next(const struct tts_ledger *ledger, uint32_t *cursor)
 
 /* ---- parts in L1 ---- */
 
-/* What was dropped last is the likeliest to be in a cache. */
-static uint32_t unused_l1(struct tts_ledger *ledger)
+/* The part that was dropped last is most likely in the cache. */
+static uint32_t take_unused_l1(struct tts_ledger *ledger)
 {
     uint32_t idx = ledger->l1_free;
     if (idx == TTS_LEDGER_NONE)
@@ -434,15 +437,15 @@ struct tts_l1_entry *tts_ledger_add_l1(struct tts_ledger *ledger, uint32_t place
     uint64_t note = ledger->notes[place];
     assert(!tts_ledger_l1(ledger, place));
     assert(tts_pool_is_l1(tts_ledger_pool(ledger, place)));
-    uint32_t idx = unused_l1(ledger);
-    assert(idx < ledger->l1_max); /* no more than entries */
+    uint32_t idx = take_unused_l1(ledger);
+    assert(idx < ledger->l1_max); /* there are never more parts than entries */
     struct tts_l1_entry *part = &ledger->l1[idx];
     *part = (struct tts_l1_entry){.id = slot->id,
                                   .seq = note >> OP_BITS,
                                   .next = ledger->l1_head,
                                   .prev = TTS_LEDGER_NONE,
                                   .op = (uint16_t)note,
-                                  .device = device_in(slot->word),
+                                  .device = device_in_word(slot->word),
                                   .pool = (uint8_t)tts_ledger_pool(ledger, place)};
     if (part->next != TTS_LEDGER_NONE)
         ledger->l1[part->next].prev = idx;
@@ -491,8 +494,8 @@ const struct tts_l1_entry *tts_ledger_l1_next(const struct tts_ledger *ledger, u
 
 /* ---- the whole ---- */
 
-static bool is_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
-                          uint32_t before)
+static bool is_l1_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
+                             uint32_t before)
 {
     uint32_t place = tts_ledger_find(ledger, part->device, part->id);
     if (place == TTS_LEDGER_NONE || tts_ledger_l1(ledger, place) != part ||
@@ -506,13 +509,14 @@ bool tts_ledger_is_valid(const struct tts_ledger *ledger)
 {
     uint32_t cursor = 0, count = 0, parts = 0, listed = 0, before = TTS_LEDGER_NONE;
     for (uint32_t at; (at = tts_ledger_next(ledger, &cursor)) != TTS_LEDGER_NONE; count++) {
-        if (look(ledger, device_in(ledger->slots[at].word), ledger->slots[at].id) != at)
+        if (look_up_place(ledger, device_in_word(ledger->slots[at].word),
+                          ledger->slots[at].id) != at)
             return false;
         parts += (ledger->notes[at] & IN_L1) != 0;
     }
     for (cursor = ledger->l1_head; cursor != TTS_LEDGER_NONE;) {
         uint32_t at = cursor;
-        if (listed++ == parts || !is_part_valid(ledger, &ledger->l1[at], before))
+        if (listed++ == parts || !is_l1_part_valid(ledger, &ledger->l1[at], before))
             return false;
         cursor = ledger->l1[at].next;
         before = at;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* As graph captures name them; the namespace changed over time. "Device Operation" is what
- * every device operation was called in 2024, beside its own name. */
+/* Names as in graph captures. The namespace changed over time. In 2024 every device operation
+ * had the name "Device Operation" in addition to its own. */
 static const struct {
     const char *name;
     size_t len;

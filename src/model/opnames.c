@@ -13,9 +13,9 @@ struct name {
     char text[TTS_OP_NAME_MAX + 1];
 };
 
-/* The table has indices of names, 0 where there is none, at the lower bits of their hashes. */
+/* The table has the indices of names, at the lower bits of their hashes. 0 is an empty slot. */
 struct tts_opnames {
-    uint64_t last_hash; /* what was found last: operations allocate several times */
+    uint64_t last_hash; /* result of the last search: operations allocate several times */
     uint32_t last_idx;
     uint32_t mask, count, max;
     uint32_t *table;
@@ -67,21 +67,21 @@ void tts_opnames_free(struct tts_opnames *names)
     alloc->free(alloc->ctx, names, sizeof(*names));
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t mix_name_hash(uint64_t hash, uint64_t word)
 {
     uint64_t a = hash ^ word, b = UINT64_C(0xa0761d6478bd642f);
     return (a * b ^ tts_mul_high(a, b)) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* What stands for a byte of a name: names are printed. */
-static unsigned char plain(char c)
+/* Returns the printable form of a byte. Names are printed. */
+static unsigned char printable_byte(char c)
 {
     unsigned char byte = (unsigned char)c;
     return byte < ' ' || byte == 0x7f ? '?' : byte;
 }
 
-/* The same for eight at once, of which most need nothing. */
-static uint64_t plain_word(const char *bytes)
+/* Like printable_byte(), for eight bytes at once. Most words need no change. */
+static uint64_t printable_word(const char *bytes)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101);
     char kept[sizeof(uint64_t)];
@@ -92,7 +92,7 @@ static uint64_t plain_word(const char *bytes)
     if (TTS_LIKELY((found & ones << 7) == 0))
         return word;
     for (size_t i = 0; i < sizeof(kept); i++)
-        kept[i] = (char)plain(bytes[i]);
+        kept[i] = (char)printable_byte(bytes[i]);
     memcpy(&word, kept, sizeof(word));
     return word;
 }
@@ -103,7 +103,7 @@ void tts_opnames_cut(const char **name, size_t *len)
         return;
     *name += *len - TTS_OP_NAME_MAX;
     *len = TTS_OP_NAME_MAX;
-    /* At most three bytes of a character can be left of it. */
+    /* A cut character leaves at most three bytes. */
     for (int i = 0; i < 3 && ((unsigned char)**name & 0xc0) == 0x80; i++) {
         *name += 1;
         *len -= 1;
@@ -118,10 +118,10 @@ uint64_t tts_opnames_hash(const char *name, size_t len)
     uint64_t hash = UINT64_C(0xe7037ed1a0b428db), word;
     size_t i = 0;
     for (; len - i >= sizeof(word); i += sizeof(word))
-        hash = mix(hash, plain_word(name + i));
+        hash = mix_name_hash(hash, printable_word(name + i));
     for (word = 0; i < len; i++)
-        word = word << 8 | plain(name[i]);
-    hash = mix(mix(hash, word), len);
+        word = word << 8 | printable_byte(name[i]);
+    hash = mix_name_hash(mix_name_hash(hash, word), len);
     return hash ? hash : 1;
 }
 
@@ -129,14 +129,14 @@ size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len)
 {
     tts_opnames_cut(&name, &len);
     for (size_t i = 0; i < len; i++)
-        out[i] = (char)plain(name[i]);
+        out[i] = (char)printable_byte(name[i]);
     return len;
 }
 
-/* The slot of a hash, or the empty one where it would be. */
-static uint32_t *slot_of(const struct tts_opnames *names, uint64_t hash)
+/* Returns the slot of a hash, or the empty slot for it. */
+static uint32_t *name_slot(const struct tts_opnames *names, uint64_t hash)
 {
-    assert(names->count <= names->mask); /* or it would not end */
+    assert(names->count <= names->mask); /* otherwise the loop would not end */
     uint32_t i = (uint32_t)hash & names->mask;
     while (names->table[i] && names->names[names->table[i] - FIRST_NAME].hash != hash)
         i = (i + 1) & names->mask;
@@ -146,7 +146,7 @@ static uint32_t *slot_of(const struct tts_opnames *names, uint64_t hash)
 void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name, size_t len)
 {
     assert(hash != 0 && (name || len == 0));
-    uint32_t *slot = slot_of(names, hash);
+    uint32_t *slot = name_slot(names, hash);
     if (*slot || names->count == names->max)
         return;
     struct name *kept = &names->names[names->count];
@@ -161,7 +161,7 @@ uint32_t tts_opnames_find(struct tts_opnames *names, uint64_t hash)
     if (hash == 0)
         return TTS_OPNAMES_NONE;
     if (hash != names->last_hash) {
-        uint32_t idx = *slot_of(names, hash);
+        uint32_t idx = *name_slot(names, hash);
         names->last_hash = hash;
         names->last_idx = idx ? idx : TTS_OPNAMES_OTHER;
     }

@@ -9,18 +9,18 @@
 
 struct oppath_frame {
     uint64_t own;   /* hash of the operation */
-    uint64_t owner; /* of the innermost that is no helper */
-    uint64_t path;  /* of that */
-    bool is_helper; /* and all around it are */
+    uint64_t owner; /* hash of the innermost operation that is not a helper */
+    uint64_t path;  /* hash of the path of that operation */
+    bool is_helper; /* this operation and all around it are helpers */
 };
 
 struct oppath_thread {
     uint32_t thread;
-    uint64_t depth; /* may be more than there are frames */
+    uint64_t depth; /* may exceed the number of frames */
     struct oppath_frame frames[TTS_OPPATH_DEPTH];
 };
 
-/* Both are texts of the fold, told apart by their addresses. */
+/* Both are texts of the fold and are compared by address. */
 struct oppath_node {
     const char *op, *parent;
 };
@@ -28,7 +28,7 @@ struct oppath_node {
 struct tts_oppath {
     struct oppath_thread *threads;
     size_t thread_count, thread_capacity, last;
-    struct oppath_node *table; /* by op; op NULL: free. Half empty at least */
+    struct oppath_node *table; /* by `op`. op = NULL: free slot. At most half full */
     size_t width, count;       /* width is 0 or a power of 2 */
     const struct tts_alloc *alloc;
 };
@@ -47,7 +47,7 @@ enum tts_status tts_oppath_new(const struct tts_alloc *alloc, struct tts_oppath 
     return TTS_OK;
 }
 
-static void free_nodes(struct tts_oppath *paths)
+static void free_path_nodes(struct tts_oppath *paths)
 {
     if (paths->table)
         paths->alloc->free(paths->alloc->ctx, paths->table,
@@ -59,7 +59,7 @@ void tts_oppath_free(struct tts_oppath *paths)
     if (!paths)
         return;
     const struct tts_alloc *alloc = paths->alloc;
-    free_nodes(paths);
+    free_path_nodes(paths);
     if (paths->threads)
         alloc->free(alloc->ctx, paths->threads,
                     paths->thread_capacity * sizeof *paths->threads);
@@ -68,9 +68,9 @@ void tts_oppath_free(struct tts_oppath *paths)
 
 /* ---- nodes ---- */
 
-static struct oppath_node *find_node(const struct tts_oppath *paths, const char *op)
+static struct oppath_node *find_path_node(const struct tts_oppath *paths, const char *op)
 {
-    assert(paths->count < paths->width); /* or it would not end */
+    assert(paths->count < paths->width); /* otherwise the loop would not end */
     uint64_t hash = (uint64_t)(uintptr_t)op * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(hash >> 32) & (paths->width - 1);
     while (paths->table[at].op && paths->table[at].op != op)
@@ -78,7 +78,7 @@ static struct oppath_node *find_node(const struct tts_oppath *paths, const char 
     return &paths->table[at];
 }
 
-static bool grow_nodes(struct tts_oppath *paths)
+static bool grow_path_nodes(struct tts_oppath *paths)
 {
     if (2 * (paths->count + 1) <= paths->width)
         return true;
@@ -92,33 +92,33 @@ static bool grow_nodes(struct tts_oppath *paths)
     paths->width = width;
     for (size_t i = 0; i < old.width; i++)
         if (old.table[i].op)
-            *find_node(paths, old.table[i].op) = old.table[i];
-    free_nodes(&old);
+            *find_path_node(paths, old.table[i].op) = old.table[i];
+    free_path_nodes(&old);
     return true;
 }
 
-static uint64_t join_hashes(uint64_t path, uint64_t op)
+static uint64_t join_op_hashes(uint64_t path, uint64_t op)
 {
     uint64_t hash = (path ^ op >> 31 ^ op << 33) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
     return hash ? hash : 1;
 }
 
-/* The path of `op` inside `parent`; of `op` alone if there is no room for it. */
+/* Returns the path of `op` inside `parent`, or `op` itself if there is no room for the path. */
 static uint64_t enter_path(struct tts_oppath *paths, struct tts_fold *fold, uint64_t parent,
                            const struct tts_item_op *op)
 {
     const char *outer = tts_fold_op_text(fold, parent), *none = tts_fold_op_other();
-    uint64_t hash = join_hashes(parent, op->hash);
+    uint64_t hash = join_op_hashes(parent, op->hash);
     if (tts_fold_op_text(fold, hash) != none)
         return hash;
-    if (outer == none || !grow_nodes(paths))
+    if (outer == none || !grow_path_nodes(paths))
         return op->hash;
     tts_fold_name(fold, hash, op->name, op->name_len);
     const char *text = tts_fold_op_text(fold, hash);
     if (text == none)
         return op->hash;
-    struct oppath_node *node = find_node(paths, text);
+    struct oppath_node *node = find_path_node(paths, text);
     assert(!node->op);
     *node = (struct oppath_node){text, outer};
     paths->count++;
@@ -127,7 +127,8 @@ static uint64_t enter_path(struct tts_oppath *paths, struct tts_fold *fold, uint
 
 /* ---- threads ---- */
 
-/* NULL: there are TTS_OPPATH_THREADS, or no memory. */
+/* Returns the stack of a thread, or NULL if there are TTS_OPPATH_THREADS already or no
+ * memory. */
 static struct oppath_thread *find_thread(struct tts_oppath *paths, uint32_t thread)
 {
     for (size_t i = 0; i < paths->thread_count; i++)
@@ -149,8 +150,8 @@ static struct oppath_thread *find_thread(struct tts_oppath *paths, uint32_t thre
     return &threads[paths->thread_count++];
 }
 
-static void begin_op(struct tts_oppath *paths, struct tts_fold *fold,
-                     const struct tts_item *item)
+static void begin_path_op(struct tts_oppath *paths, struct tts_fold *fold,
+                          const struct tts_item *item)
 {
     const struct tts_item_op *op = &item->op;
     struct oppath_thread *thread = find_thread(paths, item->thread);
@@ -173,14 +174,14 @@ static void begin_op(struct tts_oppath *paths, struct tts_fold *fold,
     frame->own = op->hash;
 }
 
-static void end_op(struct tts_oppath *paths, uint32_t number)
+static void end_path_op(struct tts_oppath *paths, uint32_t number)
 {
     struct oppath_thread *thread = find_thread(paths, number);
     if (thread && thread->depth > 0)
         thread->depth--;
 }
 
-/* The innermost operation of a thread, if it is the one of this hash. */
+/* Returns the innermost operation of a thread if it has this hash, else NULL. */
 static const struct oppath_frame *find_frame(const struct oppath_thread *thread, uint64_t hash)
 {
     if (thread->depth == 0 || thread->depth > TTS_OPPATH_DEPTH)
@@ -199,7 +200,8 @@ uint64_t tts_oppath_find(const struct tts_oppath *paths, uint64_t op_hash)
 {
     if (op_hash == 0 || paths->thread_count == 0)
         return op_hash;
-    /* An event does not say its thread: most often it is the one that was heard last. */
+    /* An event does not name its thread. Most often it is the thread of the last operation
+     * event. */
     const struct oppath_frame *frame = find_frame(&paths->threads[paths->last], op_hash);
     for (size_t i = 0; !frame && i < paths->thread_count; i++)
         frame = find_frame(&paths->threads[i], op_hash);
@@ -210,9 +212,9 @@ uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
                           const struct tts_item *item)
 {
     if (item->event.kind == TTS_EVENT_OP_BEGIN)
-        begin_op(paths, fold, item);
+        begin_path_op(paths, fold, item);
     else if (item->event.kind == TTS_EVENT_OP_END)
-        end_op(paths, item->thread);
+        end_path_op(paths, item->thread);
     else
         return tts_oppath_find(paths, item->op.hash);
     return item->op.hash;
@@ -220,7 +222,7 @@ uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
 
 /* ---- texts ---- */
 
-/* Writes `text` before *at, as much of its end as there is room for. */
+/* Writes `text` before *at. If there is not enough room, writes only its end. */
 static void put_before(char *out, size_t *at, const char *text)
 {
     size_t len = strlen(text), room = *at;
@@ -235,7 +237,7 @@ size_t tts_oppath_text(const struct tts_oppath *paths, const char *op, char *out
     size_t at = size - 1;
     put_before(out, &at, op);
     while (paths->width > 0 && at > 0) {
-        const struct oppath_node *node = find_node(paths, op);
+        const struct oppath_node *node = find_path_node(paths, op);
         if (!node->op)
             break;
         put_before(out, &at, separator);

@@ -1,6 +1,7 @@
-/* run.h: what a training program printed of its memory, phase by phase: one block of the
- * published summary, with what the log says about the program around it. Plain values, made by
- * a reader. What was not printed, or could not be read, is not known; it is never 0. */
+/* run.h: the memory figures that a training program printed, phase by phase: one block of the
+ * published summary, and the facts about the program that the log prints around it. Plain
+ * values, made by a reader. A figure that was not printed or could not be read is unknown,
+ * never 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A size that may not be known. */
+/* A size that may be unknown. */
 struct tts_amount {
     bool is_known;
-    int64_t bytes; /* 0 unless it is known */
+    int64_t bytes; /* 0 if unknown */
 };
 
 static inline struct tts_amount tts_amount_of(int64_t bytes)
@@ -19,7 +20,7 @@ static inline struct tts_amount tts_amount_of(int64_t bytes)
     return (struct tts_amount){true, bytes};
 }
 
-/* Not known if one of them is not, or the result is not of 64 bits. */
+/* Returns the sum. Unknown if one of them is unknown or the result does not fit in 64 bits. */
 static inline struct tts_amount tts_amount_add(struct tts_amount a, struct tts_amount b)
 {
     int64_t sum;
@@ -36,12 +37,12 @@ static inline struct tts_amount tts_amount_subtract(struct tts_amount a, struct 
     return tts_amount_of(rest);
 }
 
-/* A log prints MB with two decimals: a figure is right to half a step, a difference of two to a
- * whole one. */
+/* A log prints MB with two decimals. A figure is exact to half a step, the difference of two
+ * figures to a whole step. */
 enum { TTS_RUN_STEP_BYTES = 10486, TTS_RUN_HALF_STEP_BYTES = 5243 };
 
-/* X(NAME, key), in the order of their lines; results have them as "key_bytes". No log prints
- * the last, the most on any core at one instant. */
+/* X(NAME, key), in the order of their lines. Results have them as "key_bytes". No log prints
+ * the last one, the peak of any core at one instant. */
 #define TTS_RUN_FIGURE_MAP(X)                                                                  \
     X(SEGMENT_PEAK, "segment_peak")                                                            \
     X(ALLOCATIONS, "allocations")                                                              \
@@ -59,7 +60,7 @@ enum tts_run_figure { TTS_RUN_FIGURE_MAP(TTS_RUN_FIGURE_ENUM) TTS_RUN_FIGURES };
 #undef TTS_RUN_FIGURE_ENUM
 
 enum {
-    /* Bytes, the terminator among them; what is longer is cut and ends in "...". */
+    /* Sizes with the terminator. Longer text is cut and ends in "...". */
     TTS_RUN_NAME_MAX = 64,
     TTS_RUN_TITLE_MAX = 256,
     TTS_RUN_NOTES_MAX = 8,
@@ -68,12 +69,12 @@ enum {
 };
 
 struct tts_run_phase {
-    uint64_t line; /* of its "--- NAME ---" */
+    uint64_t line; /* line of "--- NAME ---" */
     struct tts_amount figures[TTS_RUN_FIGURES];
     char name[TTS_RUN_NAME_MAX]; /* as printed */
 };
 
-/* Something of a log that is missing, or cannot be. */
+/* A remark about missing or impossible text in a log. */
 struct tts_run_note {
     uint64_t line;
     char text[TTS_RUN_NOTE_BYTES]; /* lower case, no full stop */
@@ -89,22 +90,22 @@ enum tts_run_part {
     TTS_RUN_PARTS
 };
 
-/* A statement about the whole run, not only about its phases. `ttscope fit` makes it: its
+/* A statement about the whole run, not only about its phases. `ttscope fit` prints it: its
  * phases cover the first iteration, and a later iteration can need more memory. */
 struct tts_run_whole {
-    struct tts_amount peak;        /* over all iterations; not known: there is no statement */
-    char phase[TTS_RUN_NAME_MAX];  /* of that peak: "BACKWARD_PASS", "ITERATION_2" */
-    bool has_fits, fits;           /* whether the run fits a device of `device_memory` bytes */
-    char device[TTS_RUN_WORD_MAX]; /* the name of that device; "": not said */
+    struct tts_amount peak;       /* peak over all iterations. Unknown: there is no statement */
+    char phase[TTS_RUN_NAME_MAX]; /* phase of that peak: "BACKWARD_PASS", "ITERATION_2" */
+    bool has_fits, fits;          /* whether the run fits a device of `device_memory` bytes */
+    char device[TTS_RUN_WORD_MAX]; /* name of that device. "": not given */
     bool never_runs;               /* the training program refuses the run on any device */
-    /* What was there at that peak. In a log each is rounded, so they add up only nearly. */
+    /* The parts of that peak. In a log each is rounded, so their sum is not exact. */
     bool has_parts;
     int64_t parts[TTS_RUN_PARTS];
 };
 
-/* Adds what `ttscope fit` says about one of its parts: "optimizer_state", "temporaries". Parts
- * without a counterpart here are other. Returns false, with *whole unchanged, if that is no
- * size or the sum is past 64 bits. */
+/* Adds a part that `ttscope fit` prints: "optimizer_state", "temporaries". Parts without a
+ * counterpart here count as other. Returns false, with *whole unchanged, if the size is not
+ * valid or the sum does not fit in 64 bits. */
 static inline bool tts_run_whole_add(struct tts_run_whole *whole, const char *name,
                                      int64_t bytes)
 {
@@ -122,40 +123,41 @@ static inline bool tts_run_whole_add(struct tts_run_whole *whole, const char *na
 }
 
 struct tts_run {
-    uint64_t line, end_line;       /* of the heading, and of the last line that belongs to it */
-    char title[TTS_RUN_TITLE_MAX]; /* the line before that names it; "": none does */
-    /* What stands before each line, without times, process numbers and words of loggers; "":
-     * nothing. */
+    uint64_t line, end_line;       /* line of the heading, and last line of the block */
+    char title[TTS_RUN_TITLE_MAX]; /* the line before the block that names it. "": none */
+    /* Prefix of each line, such as the rank, without times, process numbers and words of
+     * loggers. "": none. */
     char rank[TTS_RUN_TITLE_MAX];
-    char name[TTS_RUN_NAME_MAX]; /* of the log or file it is from, no path; "": not known */
+    char name[TTS_RUN_NAME_MAX]; /* name of the log or file, without folders. "": unknown */
     const struct tts_run_phase *phases; /* borrowed */
     size_t phase_count;
-    struct tts_amount overall_peak, final; /* as printed below "Final Totals" */
+    struct tts_amount overall_peak, final; /* as printed after "Final Totals" */
     struct tts_run_whole whole;
-    bool is_at_least; /* events or phases are missing: peaks may have been higher */
-    /* The program overwrote phases of earlier micro-steps: each phase of a name has the figures
-     * of the last. At least `missing` was in memory besides, where that is known. */
+    bool is_at_least; /* events or phases are missing: the real peaks may be higher */
+    /* The program overwrote the phases of earlier micro-steps: phases with the same name have
+     * the figures of the last one. At least `missing` bytes were also in memory, if known. */
     bool is_overwritten;
     struct tts_amount missing;
-    bool is_cut;   /* that line is missing */
-    bool is_exact; /* its figures are bytes; else as printed, right to 0.005 MB */
-    /* What the log said before the block, and where. */
+    bool is_cut;   /* the end of the block is missing */
+    bool is_exact; /* figures are exact bytes. Otherwise they are as printed, exact to 0.005 MB
+                    */
+    /* Facts that the log printed before the block, and their lines. */
     bool has_parameters;
     uint64_t parameters, parameters_line;
-    struct tts_amount device_memory; /* as printed: of all devices of the host */
+    struct tts_amount device_memory; /* as printed: total of all devices of the host */
     uint64_t device_memory_line;
-    bool device_memory_is_one;        /* of one device instead */
-    uint32_t mesh_devices;            /* 0: not said */
-    char chip[TTS_RUN_WORD_MAX];      /* "wormhole_b0"; "": not said */
-    char optimizer[TTS_RUN_WORD_MAX]; /* "AdamW", "SGD"; "": not said */
+    bool device_memory_is_one;        /* device_memory is the memory of one device */
+    uint32_t mesh_devices;            /* 0: not given */
+    char chip[TTS_RUN_WORD_MAX];      /* "wormhole_b0". "": not given */
+    char optimizer[TTS_RUN_WORD_MAX]; /* "AdamW", "SGD". "": not given */
     bool has_kahan, is_kahan;         /* "Use Kahan summation" */
-    /* What is wrong with it: the first of them, and how many in all. */
+    /* Problems of the block: the first ones, and the number of all. */
     size_t note_count;
     uint64_t notes_in_all;
     struct tts_run_note notes[TTS_RUN_NOTES_MAX];
 };
 
-/* A run that did not track L1 prints 0 for all of it: that is no figure. */
+/* Returns whether the run tracked L1. A run that did not prints 0 for all L1 figures. */
 static inline bool tts_run_tracks_l1(const struct tts_run *run)
 {
     for (size_t i = 0; i < run->phase_count; i++)

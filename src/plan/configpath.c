@@ -9,7 +9,7 @@
 enum {
     SHOWN = 6,
     NAME_BYTES = 256,
-    ENTRIES_MAX = 4096, /* of a folder that are looked at */
+    ENTRIES_MAX = 4096, /* entries of a folder that are read */
     LIST_BYTES = SHOWN * (NAME_BYTES + 4) + TTS_CONFIG_PATH_MAX + 64,
 };
 
@@ -21,19 +21,19 @@ bool tts_ends_in(const char *text, const char *end)
 
 /* ---- the files of a folder ---- */
 
-/* The first names of a folder in the order of the alphabet. */
+/* The alphabetically first names of a folder. */
 struct names {
     char name[SHOWN][NAME_BYTES];
     size_t kept, count;
 };
 
-static bool is_configuration(const char *name)
+static bool is_config_name(const char *name)
 {
     return name[0] != '.' && (tts_ends_in(name, ".yaml") || tts_ends_in(name, ".yml") ||
                               tts_ends_in(name, ".json"));
 }
 
-static void add_name(struct names *names, const char *name)
+static void add_file_name(struct names *names, const char *name)
 {
     size_t at = names->kept, len = strlen(name);
     names->count++;
@@ -48,7 +48,7 @@ static void add_name(struct names *names, const char *name)
 
 /* Writes "; in 'folder' there are a.yaml, b.yaml and 3 more" to `out`, or "" if the folder has
  * no configuration or cannot be read. Leaves out the name `but`. Returns `out`. */
-static const char *list_folder(const char *folder, const char *but, char out[LIST_BYTES])
+static const char *list_config_files(const char *folder, const char *but, char out[LIST_BYTES])
 {
     struct names names = {.kept = 0};
     const char *shown = folder[0] ? folder : ".";
@@ -58,14 +58,15 @@ static const char *list_folder(const char *folder, const char *but, char out[LIS
     if (!dir)
         return out;
     for (size_t i = 0; i < ENTRIES_MAX && (entry = readdir(dir)) != NULL; i++)
-        if (is_configuration(entry->d_name) && strcmp(entry->d_name, but) != 0)
-            add_name(&names, entry->d_name);
+        if (is_config_name(entry->d_name) && strcmp(entry->d_name, but) != 0)
+            add_file_name(&names, entry->d_name);
     closedir(dir);
     if (names.count == 0)
         return out;
     size_t len = (size_t)snprintf(out, LIST_BYTES, "; in '%s' there %s ", shown,
                                   names.count == 1 ? "is" : "are");
-    if (len >= LIST_BYTES / 2) { /* a folder with so long a path leaves no room for names */
+    /* The path of the folder is so long that no room is left for names. */
+    if (len >= LIST_BYTES / 2) {
         out[0] = '\0';
         return out;
     }
@@ -82,7 +83,7 @@ static const char *list_folder(const char *folder, const char *but, char out[LIS
     return out;
 }
 
-static const char *base_name(const char *path)
+static const char *path_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -90,11 +91,11 @@ static const char *base_name(const char *path)
 
 /* Writes `before`, the folder of `path` and `after` to `out`. A result that is too long is cut,
  * and names no folder. */
-static const char *folder_of(const char *before, const char *path, const char *after,
-                             char out[TTS_CONFIG_PATH_MAX])
+static const char *path_folder(const char *before, const char *path, const char *after,
+                               char out[TTS_CONFIG_PATH_MAX])
 {
-    snprintf(out, TTS_CONFIG_PATH_MAX, "%s%.*s%s", before, (int)(base_name(path) - path), path,
-             after);
+    snprintf(out, TTS_CONFIG_PATH_MAX, "%s%.*s%s", before, (int)(path_base_name(path) - path),
+             path, after);
     return out;
 }
 
@@ -105,7 +106,7 @@ enum tts_status tts_configpath_fail_file(struct tts_notes *notes, const char *pa
     char folder[TTS_CONFIG_PATH_MAX], files[LIST_BYTES];
     return tts_notes_fail(notes, TTS_E_IO, NULL, 0,
                           "cannot read '%s': no such file or directory%s", path,
-                          list_folder(folder_of("", path, "", folder), "", files));
+                          list_config_files(path_folder("", path, "", folder), "", files));
 }
 
 enum tts_status tts_configpath_fail_model(struct tts_notes *notes, const char *path,
@@ -115,15 +116,15 @@ enum tts_status tts_configpath_fail_model(struct tts_notes *notes, const char *p
     bool has_folder = strchr(named, '/') != NULL;
     size_t count = 0;
     if (has_folder)
-        folder_of("", named, "", folders[count++]);
+        path_folder("", named, "", folders[count++]);
     if (has_folder && named[0] != '/') {
         char beside[TTS_CONFIG_PATH_MAX];
-        folder_of(folder_of("", path, "", beside), named, "", folders[count++]);
+        path_folder(path_folder("", path, "", beside), named, "", folders[count++]);
     }
-    folder_of("", path, "../model_configs/", folders[count++]);
-    folder_of("", path, "", folders[count++]);
+    path_folder("", path, "../model_configs/", folders[count++]);
+    path_folder("", path, "", folders[count++]);
     for (size_t i = 0; i < count && files[0] == '\0'; i++)
-        list_folder(folders[i], base_name(path), files);
+        list_config_files(folders[i], path_base_name(path), files);
     return tts_notes_fail(notes, TTS_E_NOT_FOUND, path, line,
                           "no model file '%s': looked for it as it stands, beside this file "
                           "and in ../model_configs%s",
@@ -147,7 +148,7 @@ enum tts_status tts_configpath_resolve(const char **path, char out[TTS_CONFIG_PA
     if (written >= TTS_CONFIG_PATH_MAX || access(out, F_OK) != 0)
         return tts_notes_fail(notes, TTS_E_NOT_FOUND, NULL, 0,
                               "'%s' is a folder without a %s%s", *path, name,
-                              list_folder(*path, "", files));
+                              list_config_files(*path, "", files));
     *path = out;
     return TTS_OK;
 }

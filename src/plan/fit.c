@@ -6,24 +6,26 @@
 #include "plan/fit_follow.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A tracker that is told the sizes of what is freed counts right with any number of buffers;
- * of more than these at once it does not know which operation made them. */
+/* Limits of the tracker. The tracker learns the size of each freed buffer, so its counts are
+ * right for any number of buffers. If more than LIVE_MAX buffers live at once, it does not know
+ * which operations made the others. */
 enum { LIVE_MAX = 1 << 16, DEVICES_MAX = 2, OPS_MAX = 256 };
 
-/* A result and what only its end needs. */
+/* A result, and the data needed to free it. */
 struct owned {
     struct tts_fit fit;
     const struct tts_alloc *alloc;
     size_t part_capacity;
 };
 
-/* What exists while the workload runs. */
+/* The objects that exist while the workload runs. */
 struct session {
     struct tts_device *device;
     struct tts_tracker *tracker;
-    struct tts_recorder *recorder; /* NULL: none is asked for */
+    struct tts_recorder *recorder; /* NULL: no recording was asked for */
     struct tts_fit_follow follow;
 };
 
@@ -50,7 +52,7 @@ static enum tts_status open_session(struct session *s, const struct tts_fit_conf
     return status;
 }
 
-/* The first of what went wrong is what is told; a recording is finished in any case. */
+/* Frees the session. Finishes the recording even after a failure. Returns the first error. */
 static enum tts_status close_session(struct session *s, enum tts_status status,
                                      struct tts_error *err)
 {
@@ -65,18 +67,112 @@ static enum tts_status close_session(struct session *s, enum tts_status status,
     return ended;
 }
 
-static enum tts_status run(struct session *s, struct owned *owned, struct tts_error *err)
+/* --- parts of the peak ----------------------------------------------------------------- */
+
+/* The buffers that live at the peak: at first one entry per buffer, later one per group. */
+struct heap_of_parts {
+    const struct tts_alloc *alloc;
+    struct tts_fit_part *parts;
+    size_t count, capacity;
+    bool is_out_of_memory;
+};
+
+static void add_part_buffer(void *ctx, const struct tts_part_buffer *buffer)
 {
-    s->follow = (struct tts_fit_follow){.tracker = s->tracker, .capture = owned->fit.capture};
-    tts_fit_follow_begin(&s->follow, s->device);
-    struct tts_workload_watch watch = tts_fit_follow_watch(&s->follow);
+    struct heap_of_parts *heap = ctx;
+    struct tts_fit_part *grown = NULL;
+    if (!heap->is_out_of_memory)
+        grown = tts_alloc_grow(heap->alloc, heap->parts, &heap->capacity, heap->count + 1,
+                               sizeof *grown);
+    heap->is_out_of_memory = !grown;
+    if (!grown)
+        return;
+    heap->parts = grown;
+    heap->parts[heap->count++] = (struct tts_fit_part){.part = buffer->part,
+                                                       .layer = buffer->layer,
+                                                       .op = buffer->op,
+                                                       .bytes = buffer->size_bytes,
+                                                       .buffers = 1};
+}
+
+static int by_part_group(const void *left, const void *right)
+{
+    const struct tts_fit_part *a = left, *b = right;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    if (a->layer != b->layer)
+        return a->layer < b->layer ? -1 : 1;
+    return strcmp(a->op ? a->op : "", b->op ? b->op : "");
+}
+
+static int by_part_bytes(const void *left, const void *right)
+{
+    const struct tts_fit_part *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return by_part_group(left, right);
+}
+
+/* Joins the entries of each group and sorts the groups by size. */
+static void join_part_groups(struct heap_of_parts *heap)
+{
+    size_t groups = 0;
+    qsort(heap->parts, heap->count, sizeof *heap->parts, by_part_group);
+    for (size_t i = 0; i < heap->count; i++) {
+        struct tts_fit_part *last = groups > 0 ? &heap->parts[groups - 1] : NULL;
+        if (last && by_part_group(last, &heap->parts[i]) == 0) {
+            last->bytes += heap->parts[i].bytes;
+            last->buffers++;
+        } else {
+            heap->parts[groups++] = heap->parts[i];
+        }
+    }
+    heap->count = groups;
+    qsort(heap->parts, heap->count, sizeof *heap->parts, by_part_bytes);
+}
+
+/* Runs the workload up to the peak. The device places nothing: the live buffers depend on the
+ * requests alone. */
+static enum tts_status collect_parts(const struct tts_fit *fit, struct heap_of_parts *heap,
+                                     struct tts_error *err)
+{
+    struct tts_device *device;
     enum tts_status status =
-        tts_workload_run(&owned->fit.workload, s->device, &watch, owned->alloc, err);
-    if (status == TTS_OK)
-        status = tts_fit_follow_end(&s->follow, s->device, err);
-    else
-        tts_device_observe(s->device, NULL);
+        tts_device_new(fit->chip, &(struct tts_device_config){.mode = TTS_MODE_NO_DISPATCH},
+                       heap->alloc, &device, err);
+    if (status != TTS_OK)
+        return status;
+    struct tts_workload_watch watch = {
+        .ctx = heap, .look_at = fit->peak.allocation, .look = add_part_buffer};
+    status = tts_workload_run(&fit->workload, device, &watch, heap->alloc, err);
+    tts_device_free(device);
+    if (status == TTS_OK && heap->is_out_of_memory)
+        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
     return status;
+}
+
+/* Fills part_bytes, parts and part_count of the peak. */
+static enum tts_status find_peak_parts(struct owned *owned, struct tts_error *err)
+{
+    struct heap_of_parts heap = {.alloc = owned->alloc};
+    struct tts_fit_peak *peak = &owned->fit.peak;
+    uint64_t bytes = 0;
+    enum tts_status status = collect_parts(&owned->fit, &heap, err);
+    peak->parts = heap.parts; /* freed with the result, also after a failure */
+    owned->part_capacity = heap.capacity;
+    if (status != TTS_OK)
+        return status;
+    if (heap.count > 0)
+        join_part_groups(&heap);
+    for (size_t i = 0; i < heap.count; i++) {
+        assert((unsigned)heap.parts[i].part < TTS_PARTS);
+        peak->part_bytes[heap.parts[i].part] += heap.parts[i].bytes;
+        bytes += heap.parts[i].bytes;
+    }
+    assert(bytes == peak->bytes);
+    (void)bytes;
+    peak->part_count = heap.count;
+    return TTS_OK;
 }
 
 /* --- the result ------------------------------------------------------------------------- */
@@ -88,13 +184,13 @@ bool tts_fit_steps_in_parts(const struct tts_workload *workload)
            (kind == TTS_OPTIMIZER_ADAMW && tts_recipe_is_v1(workload->recipe));
 }
 
-static bool is_estimated(const struct tts_workload *workload)
+static bool is_fit_estimated(const struct tts_workload *workload)
 {
     return workload->tensor_parallel > 1 || workload->data_parallel > 1 ||
            workload->kernel_binaries || workload->clip || tts_fit_steps_in_parts(workload);
 }
 
-static void fill(struct tts_fit *fit, const struct tts_fit_follow *follow)
+static void fill_fit(struct tts_fit *fit, const struct tts_fit_follow *follow)
 {
     assert(!tts_capture_is_active(fit->capture) && follow->is_first_over);
     assert(follow->live_bytes == 0 && !follow->peak_is_open && !follow->first_is_open);
@@ -111,23 +207,25 @@ static void fill(struct tts_fit *fit, const struct tts_fit_follow *follow)
     fit->events = follow->events;
     fit->iterations = follow->iterations;
     fit->is_settled = follow->is_settled;
-    fit->is_estimated = is_estimated(&fit->workload);
+    fit->is_estimated = is_fit_estimated(&fit->workload);
 }
 
-static enum tts_status make(struct owned *owned, const struct tts_fit_config *config,
-                            struct tts_error *err)
+static enum tts_status make_fit(struct owned *owned, const struct tts_fit_config *config,
+                                struct tts_error *err)
 {
     struct session session = {.device = NULL};
     enum tts_status status = open_session(&session, config, owned, err);
+    session.follow =
+        (struct tts_fit_follow){.tracker = session.tracker, .capture = owned->fit.capture};
     if (status == TTS_OK)
-        status = run(&session, owned, err);
+        status = tts_fit_follow_run(&session.follow, &owned->fit.workload, session.device,
+                                    owned->alloc, err);
     status = close_session(&session, status, err);
     if (status != TTS_OK)
         return status;
-    fill(&owned->fit, &session.follow);
+    fill_fit(&owned->fit, &session.follow);
     if (config->parts)
-        status = tts_fit_find_parts(&owned->fit.workload, config->chip, owned->alloc,
-                                    &owned->fit.peak, &owned->part_capacity, err);
+        status = find_peak_parts(owned, err);
     return status;
 }
 
@@ -151,7 +249,7 @@ enum tts_status tts_fit_new(const struct tts_workload *workload,
     *owned =
         (struct owned){.fit = {.workload = *workload, .chip = config->chip}, .alloc = alloc};
     owned->fit.inside = owned;
-    status = make(owned, config, err);
+    status = make_fit(owned, config, err);
     if (status != TTS_OK)
         tts_fit_free(&owned->fit);
     else
@@ -188,4 +286,18 @@ uint64_t tts_fit_chips(const struct tts_workload *workload)
 bool tts_fit_has_chips(const struct tts_workload *workload, const struct tts_chip *chip)
 {
     return tts_fit_chips(workload) <= chip->fact[TTS_FACT_CHIPS].value;
+}
+
+enum tts_status tts_fit_dram(const struct tts_chip *chip, struct tts_pool_layout *out,
+                             struct tts_error *err)
+{
+    struct tts_pool_layout layout;
+    enum tts_status status = tts_chip_pool(chip, TTS_POOL_DRAM, &layout, err);
+    if (status != TTS_OK)
+        return status;
+    if (layout.bank_bytes == 0)
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "'%.31s' has no DRAM, give a device that has", chip->name);
+    *out = layout;
+    return TTS_OK;
 }

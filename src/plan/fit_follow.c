@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what is passed on ------------------------------------------------------------------ */
+/* --- events for the tracker ------------------------------------------------------------- */
 
-static void keep_failure(struct tts_fit_follow *f, enum tts_status status,
-                         const struct tts_error *why)
+static void keep_post_failure(struct tts_fit_follow *f, enum tts_status status,
+                              const struct tts_error *why)
 {
     if (status == TTS_OK || f->status != TTS_OK)
         return;
@@ -17,13 +17,14 @@ static void keep_failure(struct tts_fit_follow *f, enum tts_status status,
     f->error = *why;
 }
 
-static void post(struct tts_fit_follow *f, const struct tts_event *event)
+static void post_event(struct tts_fit_follow *f, const struct tts_event *event)
 {
     struct tts_error why = {.text = ""};
-    keep_failure(f, tts_tracker_post(f->tracker, event, &why), &why);
+    keep_post_failure(f, tts_tracker_post(f->tracker, event, &why), &why);
 }
 
-/* As a tracker that is attached to a device has it; but a device has one observer only. */
+/* Posts the event that an attached tracker would fold. The tracker cannot be attached: a device
+ * has only one observer, and that is the follower. */
 static void post_buffer(struct tts_fit_follow *f, const struct tts_device_event *told)
 {
     const struct tts_buffer *buffer = told->buffer;
@@ -42,13 +43,13 @@ static void post_buffer(struct tts_fit_follow *f, const struct tts_device_event 
         event.page_bytes = told->request->page_bytes;
         event.placement = told->request->placement;
     }
-    post(f, &event);
+    post_event(f, &event);
 }
 
-/* --- what is counted -------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------- */
 
-/* A device may be asked how full it is while it tells of an event: that changes nothing. */
-static void note_room(struct tts_fit_follow *f)
+/* Stores the free bytes of the DRAM. Queries are allowed while the device reports an event. */
+static void note_dram_room(struct tts_fit_follow *f)
 {
     struct tts_pool_stats stats;
     bool has_dram = tts_device_stats(f->device, TTS_POOL_DRAM, &stats);
@@ -71,20 +72,20 @@ static void note_peak(struct tts_fit_follow *f)
     f->peak.allocation = f->allocations;
     f->peak_is_open = true;
     if (f->placement.failures == 0)
-        note_room(f);
+        note_dram_room(f);
 }
 
-static void note_failure(struct tts_fit_follow *f, const struct tts_failure *failure)
+static void note_placement_failure(struct tts_fit_follow *f, const struct tts_failure *failure)
 {
     if (f->placement.failures++ > 0)
         return;
     f->placement.first =
         (struct tts_fit_failure){.failure = *failure, .op = f->op, .layer = f->layer};
     f->first_is_open = true;
-    note_room(f);
+    note_dram_room(f);
 }
 
-static void count(struct tts_fit_follow *f, const struct tts_device_event *told)
+static void count_buffer(struct tts_fit_follow *f, const struct tts_device_event *told)
 {
     bool is_alloc = told->kind == TTS_DEVICE_ALLOC;
     uint64_t bytes = told->buffer->size_bytes;
@@ -93,7 +94,7 @@ static void count(struct tts_fit_follow *f, const struct tts_device_event *told)
     f->allocations += is_alloc;
     assert(!is_alloc || f->allocations == told->buffer->id);
     if (told->buffer->block_bytes == 0)
-        return; /* it takes nothing */
+        return; /* the buffer takes no memory */
     if (is_alloc) {
         assert(bytes <= UINT64_MAX - f->live_bytes);
         f->live_bytes += bytes;
@@ -106,19 +107,20 @@ static void count(struct tts_fit_follow *f, const struct tts_device_event *told)
         post_buffer(f, told);
 }
 
-static void on_event(void *ctx, const struct tts_device_event *told)
+static void on_device_event(void *ctx, const struct tts_device_event *told)
 {
     struct tts_fit_follow *f = ctx;
     if (told->kind == TTS_DEVICE_ALLOC || told->kind == TTS_DEVICE_FREE) {
-        count(f, told);
+        count_buffer(f, told);
     } else if (told->kind == TTS_DEVICE_FAILURE) {
-        /* Not passed on: the buffer is told of next, as one without a place. Who replays a
-         * recording of both would have it refused twice. */
-        note_failure(f, told->failure);
+        /* The failure itself is not posted. The device reports the buffer next, as a buffer
+         * without a place. A recording with both would make a replay refuse the buffer
+         * twice. */
+        note_placement_failure(f, told->failure);
     }
 }
 
-/* --- what the workload says ------------------------------------------------------------- */
+/* --- callbacks of the workload ---------------------------------------------------------- */
 
 static void on_op_begin(void *ctx, const char *op, int32_t layer)
 {
@@ -131,7 +133,7 @@ static void on_op_begin(void *ctx, const char *op, int32_t layer)
     struct tts_event event = tts_event_of(TTS_EVENT_OP_BEGIN, 0);
     event.name = op;
     event.name_len = strlen(op);
-    post(f, &event);
+    post_event(f, &event);
 }
 
 static void on_op_end(void *ctx)
@@ -142,35 +144,35 @@ static void on_op_end(void *ctx)
     f->layer = TTS_LAYER_NONE;
     struct tts_event event = tts_event_of(TTS_EVENT_OP_END, 0);
     if (tts_tracker_is_on(f->tracker))
-        post(f, &event);
+        post_event(f, &event);
 }
 
-static void name_phase(char out[32], bool *is_open, const char *name)
+static void name_open_phase(char out[32], bool *is_open, const char *name)
 {
     if (*is_open)
         snprintf(out, 32, "%.31s", name);
     *is_open = false;
 }
 
-static void end_phase(struct tts_fit_follow *f, const char *name, bool is_last)
+static void end_capture_phase(struct tts_fit_follow *f, const char *name, bool is_last)
 {
     struct tts_error why = {.text = ""};
     if (!f->capture || f->is_first_over)
         return;
-    keep_failure(f,
-                 is_last ? tts_capture_end(f->capture, name, &why)
-                         : tts_capture_snapshot(f->capture, name, &why),
-                 &why);
+    keep_post_failure(f,
+                      is_last ? tts_capture_end(f->capture, name, &why)
+                              : tts_capture_snapshot(f->capture, name, &why),
+                      &why);
 }
 
-static void on_phase(void *ctx, const char *name)
+static void on_workload_phase(void *ctx, const char *name)
 {
     static const char forward[] = "FORWARD_PASS";
     struct tts_fit_follow *f = ctx;
     bool is_last = strcmp(name, TTS_PHASE_FIRST_ITERATION) == 0;
-    name_phase(f->peak.phase, &f->peak_is_open, name);
-    name_phase(f->placement.first.phase, &f->first_is_open, name);
-    end_phase(f, name, is_last);
+    name_open_phase(f->peak.phase, &f->peak_is_open, name);
+    name_open_phase(f->placement.first.phase, &f->first_is_open, name);
+    end_capture_phase(f, name, is_last);
     if (!f->is_forward_over && strncmp(name, forward, sizeof forward - 1) == 0) {
         f->is_forward_over = true;
         if (f->live_bytes > f->phase_start_bytes)
@@ -184,29 +186,29 @@ static void on_phase(void *ctx, const char *name)
     f->phase_start_bytes = f->live_bytes;
 }
 
-static void on_settled(void *ctx)
+static void on_workload_settled(void *ctx)
 {
     struct tts_fit_follow *f = ctx;
     f->is_settled = true;
 }
 
-/* --- from begin to end ------------------------------------------------------------------ */
+/* --- begin and end ---------------------------------------------------------------------- */
 
 void tts_fit_follow_begin(struct tts_fit_follow *f, struct tts_device *device)
 {
     assert(!tts_device_is_observed(device));
     f->device = device;
     f->layer = f->peak.layer = TTS_LAYER_NONE;
-    tts_device_observe(device, &(struct tts_observer){.event = on_event, .ctx = f});
+    tts_device_observe(device, &(struct tts_observer){.event = on_device_event, .ctx = f});
 }
 
 struct tts_workload_watch tts_fit_follow_watch(struct tts_fit_follow *f)
 {
     return (struct tts_workload_watch){.ctx = f,
-                                       .phase = on_phase,
+                                       .phase = on_workload_phase,
                                        .op_begin = on_op_begin,
                                        .op_end = on_op_end,
-                                       .settled = on_settled};
+                                       .settled = on_workload_settled};
 }
 
 enum tts_status tts_fit_follow_end(struct tts_fit_follow *f, struct tts_device *device,
@@ -228,4 +230,18 @@ enum tts_status tts_fit_follow_end(struct tts_fit_follow *f, struct tts_device *
     f->placement.bank_bytes = layout->bank_bytes;
     f->placement.peak_bank_bytes = stats.peak_bytes;
     return TTS_OK;
+}
+
+enum tts_status tts_fit_follow_run(struct tts_fit_follow *f,
+                                   const struct tts_workload *workload,
+                                   struct tts_device *device, const struct tts_alloc *alloc,
+                                   struct tts_error *err)
+{
+    tts_fit_follow_begin(f, device);
+    struct tts_workload_watch watch = tts_fit_follow_watch(f);
+    enum tts_status status = tts_workload_run(workload, device, &watch, alloc, err);
+    if (status == TTS_OK)
+        return tts_fit_follow_end(f, device, err);
+    tts_device_observe(device, NULL);
+    return status;
 }

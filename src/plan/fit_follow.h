@@ -1,82 +1,51 @@
-/* fit_follow.h: follows one run of a workload: how many bytes live, when they were the most,
- * and what was under way at the first refusal. For fit*.c and change*.c.
+/* fit_follow.h: follows one run of a workload. Finds the live bytes, the moment of the peak,
+ * and the operation in progress at the first refusal. For fit.c and change.c.
  *
- * A follower is the device's observer and the workload's watch in one. It passes everything on
- * to a tracker and a capture when it has them. Plain data; one run each. */
+ * A follower is the observer of the device and the watch of the workload. If it has a tracker
+ * and a capture, it passes all events on to them. Plain data. One follower follows one run. */
 #pragma once
 
 #include "plan/fit.h"
 
 struct tts_fit_follow {
-    /* Given before. */
+    /* Set by the caller. */
     const struct tts_device *device;
-    struct tts_tracker *tracker; /* NULL: nobody else is told */
-    struct tts_capture *capture; /* NULL: none; active, and ended with the first iteration */
-    /* Now. */
+    struct tts_tracker *tracker; /* NULL: no tracker */
+    struct tts_capture *capture; /* ends with the first iteration. NULL: no capture */
+    /* Current state. */
     uint64_t live_bytes, phase_start_bytes;
     uint64_t allocations, events;
-    const char *op; /* NULL: none */
+    const char *op; /* operation in progress. NULL: none */
     int32_t layer;
-    bool is_first_over;               /* the first iteration */
-    bool is_forward_over;             /* the first forward pass */
-    bool peak_is_open, first_is_open; /* they get their phase when it ends */
-    /* Found. */
+    bool is_first_over;               /* the first iteration is over */
+    bool is_forward_over;             /* the first forward pass is over */
+    bool peak_is_open, first_is_open; /* the peak or the first failure is in the current phase.
+                                         Its name is known when the phase ends */
+    /* Results. */
     uint64_t first_peak_bytes, later_peak_bytes, final_bytes, kept_bytes;
     uint64_t iterations;
     bool is_settled;
-    struct tts_fit_peak peak;           /* without its parts */
-    struct tts_fit_placement placement; /* but for the pool's own figures */
-    enum tts_status status;             /* the first thing that could not be passed on */
+    struct tts_fit_peak peak;           /* without the parts */
+    struct tts_fit_placement placement; /* without the figures that only the pool has */
+    enum tts_status status;             /* the first error of the tracker or the capture */
     struct tts_error error;
 };
 
-/* Begins to watch a device that holds nothing; *follow is zeroed but for what is given. */
+/* Starts to observe `device`, which must be empty. The caller zeroes *follow, apart from the
+ * fields it sets. */
 void tts_fit_follow_begin(struct tts_fit_follow *follow, struct tts_device *device);
-/* For tts_workload_run(). Borrows the follower. */
+/* Returns the callbacks for tts_workload_run(). They borrow `follow`. */
 struct tts_workload_watch tts_fit_follow_watch(struct tts_fit_follow *follow);
-/* Behind the run: stops watching, and takes what the device alone knows. Fails with what could
- * not be passed on. */
+/* Stops observing after the run and copies the figures that only the device has. Returns the
+ * first error of the tracker or the capture. */
 TTS_NODISCARD enum tts_status tts_fit_follow_end(struct tts_fit_follow *follow,
                                                  struct tts_device *device,
                                                  struct tts_error *err);
 
-/* ---- a run for nothing but its verdict ---- */
-
-struct tts_trial_of {
-    const struct tts_workload *workload;
-    const struct tts_chip *chip;
-    const struct tts_alloc *alloc;
-};
-
-struct tts_trial {
-    uint64_t peak_bytes; /* UINT64_MAX: it cannot be run */
-    uint64_t kept_bytes;
-    uint64_t peak_bank_bytes; /* that every bank has to give; UINT64_MAX as above */
-    bool fits;                /* every buffer has a place, and the device has the chips */
-};
-
-/* A workload whose first micro steps show that there is no room is not run with all of them;
- * one that cannot be run (as tts_workload_check() says) is one that does not fit.
- * TTS_E_NOT_FOUND: the chip has no DRAM that is known. TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_trial_run(const struct tts_trial_of *of,
-                                            struct tts_trial *out, struct tts_error *err);
-/* The same, quicker: of one that does not fit nothing else is known. */
-TTS_NODISCARD enum tts_status tts_trial_fits(const struct tts_trial_of *of,
-                                             struct tts_trial *out, struct tts_error *err);
-/* Quicker still: could it fit, if memory were never in pieces? */
-TTS_NODISCARD enum tts_status tts_trial_has_room(const struct tts_trial_of *of, bool *out,
-                                                 struct tts_error *err);
-
-/* ---- what the peak is made of ---- */
-
-/* A run up to the allocation of *peak, and what lived there: fills part_bytes, parts and
- * part_count of *peak. The parts are *capacity entries, to be freed with `alloc`. */
-TTS_NODISCARD enum tts_status tts_fit_find_parts(const struct tts_workload *workload,
-                                                 const struct tts_chip *chip,
+/* Begins, runs the workload on the device, and ends. Also stops observing after a failure.
+ * Returns the errors of tts_workload_run() and tts_fit_follow_end(). */
+TTS_NODISCARD enum tts_status tts_fit_follow_run(struct tts_fit_follow *follow,
+                                                 const struct tts_workload *workload,
+                                                 struct tts_device *device,
                                                  const struct tts_alloc *alloc,
-                                                 struct tts_fit_peak *peak, size_t *capacity,
                                                  struct tts_error *err);
-
-/* The DRAM pool of a chip. TTS_E_NOT_FOUND: there is none, or a fact of it is unknown. */
-TTS_NODISCARD enum tts_status tts_fit_dram(const struct tts_chip *chip,
-                                           struct tts_pool_layout *out, struct tts_error *err);

@@ -18,13 +18,13 @@
 
 enum biases { BIASES_NONE, BIASES_BY_KEY /* q, k, v and output */, BIASES_QKV };
 
-/* What the keys do not say. */
+/* The properties of a model type that config.json does not contain. */
 static const struct model_type {
     const char *name;
     enum biases biases;
-    bool is_tied; /* where the key is absent */
+    bool is_tied; /* value of tie_word_embeddings if the key is absent */
     bool has_head_norms;
-    /* A key that is absent stands for a number, not for what follows from the others. */
+    /* An absent key means a fixed number and cannot be derived from other keys. */
     bool needs_kv_heads, needs_head_dim;
 } types[] = {
     {"llama", BIASES_BY_KEY, false, false, false, false},
@@ -48,7 +48,7 @@ static const struct {
     {"mllama", "its cross attention is not modelled; 'llama' is nearest"},
 };
 
-static enum tts_status refuse_type(struct tts_inferconfig *config)
+static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
 {
     const char *type = config->model_type;
     struct tts_nearest nearest = {.word = type};
@@ -58,7 +58,8 @@ static enum tts_status refuse_type(struct tts_inferconfig *config)
                              type, refusals[i].nearest);
     for (size_t i = 0; i < TYPES; i++)
         tts_nearest_offer(&nearest, types[i].name);
-    for (size_t i = 0; i < TYPES; i++) /* a descendant has the name and more */
+    for (size_t i = 0; i < TYPES;
+         i++) /* derived types have a longer name with the same start */
         if (strncmp(type, types[i].name, strlen(types[i].name)) == 0)
             nearest.best = types[i].name;
     if (nearest.best)
@@ -71,7 +72,8 @@ static enum tts_status refuse_type(struct tts_inferconfig *config)
                      type);
 }
 
-static enum tts_status find_type(struct tts_inferconfig *config, const struct model_type **out)
+static enum tts_status find_model_type(struct tts_inferconfig *config,
+                                       const struct model_type **out)
 {
     config->type_is_assumed = config->model_type[0] == '\0';
     if (config->type_is_assumed)
@@ -82,7 +84,7 @@ static enum tts_status find_type(struct tts_inferconfig *config, const struct mo
         *out = &types[i];
         return TTS_OK;
     }
-    return refuse_type(config);
+    return refuse_unknown_type(config);
 }
 
 /* --- config.json ------------------------------------------------------------------------- */
@@ -132,7 +134,7 @@ static void put_json_model(struct tts_inferconfig *config, const struct tts_hfco
 }
 
 /* A window counts only if use_sliding_window does not turn it off. */
-static void put_unused(struct tts_inferconfig *config, const struct tts_hfconfig *file)
+static void put_unused_keys(struct tts_inferconfig *config, const struct tts_hfconfig *file)
 {
     const struct tts_hf_value *window = &file->values[TTS_HF_WINDOW];
     const struct tts_hf_value *use = &file->values[TTS_HF_USE_WINDOW];
@@ -183,7 +185,7 @@ static enum tts_status load_json(struct tts_inferconfig *config,
     if (tts_hfconfig_parse(text->text, text->len, &file, &err) != TTS_OK)
         return tts_notes_fail_read(&config->train.notes, config->path, &err);
     snprintf(config->model_type, sizeof config->model_type, "%s", file.model_type);
-    enum tts_status status = find_type(config, &type);
+    enum tts_status status = find_model_type(config, &type);
     if (status != TTS_OK)
         return status;
     if (file.kind != TTS_HF_PLAIN)
@@ -195,7 +197,7 @@ static enum tts_status load_json(struct tts_inferconfig *config,
         return status;
     put_json_model(config, &file, type);
     put_json_origins(config, &file);
-    put_unused(config, &file);
+    put_unused_keys(config, &file);
     return TTS_OK;
 }
 
@@ -232,7 +234,7 @@ static void put_yaml_model(struct tts_inferconfig *config)
     const struct tts_model_config *model = &config->train.workload.model;
     struct tts_model_config of_mlp = *model;
     bool is_gpt2 = model->family == TTS_FAMILY_GPT2;
-    if (of_mlp.width >= UINT64_C(1) << 60) /* passes 2^63 bytes whatever the rule says */
+    if (of_mlp.width >= UINT64_C(1) << 60) /* more than 2^63 bytes under every rule */
         of_mlp.width = 1;
     config->config.model = (struct tts_inference_model){
         .layers = model->blocks,
@@ -251,7 +253,7 @@ static void put_yaml_model(struct tts_inferconfig *config)
     };
 }
 
-/* What training has of the same name, and an option did not give. */
+/* Adds a note if the training file sets a batch or a mesh that the plan does not use. */
 static void note_training(struct tts_inferconfig *config)
 {
     const struct tts_trainfile *file = &config->train.file;
@@ -297,8 +299,9 @@ static enum tts_status load_yaml(struct tts_inferconfig *config,
 
 /* --- either form ------------------------------------------------------------------------- */
 
-/* The name counts if the text does not tell, so that the reader reports the error. */
-static bool is_json(const char *path, const struct tts_textfile *text)
+/* Decides by the file name if the text does not tell, so that the right reader reports the
+ * error. */
+static bool is_json_config(const char *path, const struct tts_textfile *text)
 {
     size_t at = 0;
     while (at < text->len && memchr(" \t\r\n", text->text[at], 4))
@@ -306,13 +309,14 @@ static bool is_json(const char *path, const struct tts_textfile *text)
     return (at < text->len && text->text[at] == '{') || tts_ends_in(path, ".json");
 }
 
-static const char *origin_path(const struct tts_inferconfig *config,
-                               const struct tts_inference_origin *origin)
+static const char *config_origin_path(const struct tts_inferconfig *config,
+                                      const struct tts_inference_origin *origin)
 {
     return origin->path ? origin->path : config->path;
 }
 
-/* Sets the width of a head to the model's width over its heads, if the file does not say it. */
+/* Sets the width of a head to the model's width divided by the number of heads, if the file
+ * does not give it. */
 static enum tts_status put_head_dim(struct tts_inferconfig *config)
 {
     struct tts_inference_model *model = &config->config.model;
@@ -324,12 +328,12 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
         return TTS_OK;
     }
     return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, origin_path(config, heads), heads->line,
+        &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
         "'%s' must divide the %s of %" PRIu64 ", and is %" PRIu64, heads->key,
         config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
 }
 
-static enum tts_status put_length(struct tts_inferconfig *config)
+static enum tts_status put_context_length(struct tts_inferconfig *config)
 {
     const struct tts_inference_origin *origin = &config->origins[TTS_INFERENCE_FIELD_LENGTH];
     if (config->has_length)
@@ -338,13 +342,13 @@ static enum tts_status put_length(struct tts_inferconfig *config)
     if (config->config.length > 0)
         return TTS_OK;
     return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, origin_path(config, origin), origin->line,
+        &config->train.notes, TTS_E_RANGE, config_origin_path(config, origin), origin->line,
         origin->line > 0 ? "'%s' is 0, give '--length N'" : "no '%s', give '--length N'",
         origin->key);
 }
 
 /* Names the value that is wrong, and its origin. */
-static enum tts_status check_config(struct tts_inferconfig *config)
+static enum tts_status check_inference_config(struct tts_inferconfig *config)
 {
     enum tts_inference_field field = TTS_INFERENCE_FIELD_NONE;
     struct tts_error err = {0};
@@ -354,7 +358,7 @@ static enum tts_status check_config(struct tts_inferconfig *config)
     if (origin->option)
         return tts_notes_fail(&config->train.notes, TTS_E_INVALID, NULL, 0, "'%s' %s",
                               origin->option, err.text);
-    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, origin_path(config, origin),
+    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, config_origin_path(config, origin),
                           origin->line, "'%s' %s",
                           origin->key ? origin->key : "the configuration", err.text);
 }
@@ -370,13 +374,14 @@ enum tts_status tts_inferconfig_load(struct tts_inferconfig *config)
     if (tts_textfile_read(config->path, TTS_HFCONFIG_MAX_BYTES, NULL, &text, &err) != TTS_OK)
         return err.sys_errno == ENOENT ? tts_configpath_fail_file(notes, config->path)
                                        : tts_notes_fail_read(notes, config->path, &err);
-    status = is_json(config->path, &text) ? load_json(config, &text) : load_yaml(config, &text);
+    status = is_json_config(config->path, &text) ? load_json(config, &text)
+                                                 : load_yaml(config, &text);
     tts_textfile_release(&text);
     if (status == TTS_OK)
         status = put_head_dim(config);
     if (status == TTS_OK)
-        status = put_length(config);
-    return status == TTS_OK ? check_config(config) : status;
+        status = put_context_length(config);
+    return status == TTS_OK ? check_inference_config(config) : status;
 }
 
 bool tts_inferconfig_has_window(const struct tts_inferconfig *config)
@@ -386,12 +391,12 @@ bool tts_inferconfig_has_window(const struct tts_inferconfig *config)
 
 /* --- remedies ---------------------------------------------------------------------------- */
 
-/* The names are in the order of their weight. */
+/* The enumerators are in the order of their size. */
 static_assert(TTS_WEIGHT_BF16 < TTS_WEIGHT_BFP8 && TTS_WEIGHT_BFP8 < TTS_WEIGHT_BFP4,
               "a larger one is lighter");
 
-static void add_option(char options[TTS_INFERENCE_OPTIONS_MAX], const char *name,
-                       enum tts_weight_dtype dtype)
+static void add_remedy_option(char options[TTS_INFERENCE_OPTIONS_MAX], const char *name,
+                              enum tts_weight_dtype dtype)
 {
     size_t len = strlen(options);
     snprintf(options + len, TTS_INFERENCE_OPTIONS_MAX - len, "%s%s %s", len > 0 ? " " : "",
@@ -406,7 +411,8 @@ static bool lighten_dtype(enum tts_weight_dtype *dtype, enum tts_weight_dtype to
     return is_lighter;
 }
 
-/* An option of one part goes before '--weights', so that each needs its own then. */
+/* An option for one part overrides '--weights', so the remedy names the option of each part if
+ * the caller gave one of them. */
 static void lighten_weights(bool has_part_weights, enum tts_weight_dtype to,
                             struct tts_inference_config *config, char *options)
 {
@@ -425,10 +431,10 @@ static void lighten_weights(bool has_part_weights, enum tts_weight_dtype to,
             continue;
         any = true;
         if (has_part_weights)
-            add_option(options, parts[i].name, to);
+            add_remedy_option(options, parts[i].name, to);
     }
     if (any && !has_part_weights)
-        add_option(options, "--weights", to);
+        add_remedy_option(options, "--weights", to);
 }
 
 struct remedies {
@@ -455,9 +461,9 @@ static enum tts_status offer_remedy(struct remedies *remedies,
     return TTS_OK;
 }
 
-/* Finds the longest power of two with which the plan fits. If none does, the shortest chunk
- * stays if it saves 1 % or more. This remedy comes first: the result of the program stays the
- * same. */
+/* Finds the longest chunk, a power of two, with which the plan fits. If no chunk fits, offers
+ * the shortest one if it saves 1 % or more. This remedy comes first because the output of the
+ * model stays the same. */
 static enum tts_status find_prefill(struct remedies *remedies, uint64_t total_bytes,
                                     struct tts_error *err)
 {
@@ -482,8 +488,8 @@ static enum tts_status find_prefill(struct remedies *remedies, uint64_t total_by
     return status;
 }
 
-/* Moves the remedies that are enough before the others; the order is otherwise kept. */
-static void put_enough_first(struct remedies *remedies)
+/* Moves the remedies that are enough to the front. Both groups keep their order. */
+static void put_enough_remedies_first(struct remedies *remedies)
 {
     struct tts_inference_lighter sorted[TTS_INFERENCE_LIGHTER_MAX];
     size_t count = 0;
@@ -514,13 +520,13 @@ tts_inferconfig_lighten(const struct tts_inferconfig *config, const struct tts_c
         struct tts_inference_config lighter = config->config;
         lighten_weights(config->has_part_weights, steps[i].weights, &lighter, options);
         if (lighten_dtype(&lighter.cache, steps[i].cache))
-            add_option(options, "--cache", steps[i].cache);
+            add_remedy_option(options, "--cache", steps[i].cache);
         if (strcmp(options, last) == 0)
             continue;
         status = offer_remedy(&remedies, &lighter, options, err);
         last = remedies.count > 0 ? out[remedies.count - 1].options : "";
     }
-    put_enough_first(&remedies);
+    put_enough_remedies_first(&remedies);
     *count = remedies.count;
     return status;
 }

@@ -1,6 +1,7 @@
-/* inference.h: what serving a model takes on a chip: weights, KV cache, trace region, and an
- * upper bound of the activations; and the largest context and batch that fit.
- * Plain values. The formulas are in docs/design/inference.md. All sizes are of one chip. */
+/* inference.h: the memory that serving a model takes on a chip: weights, KV cache, trace
+ * region, and an upper bound of the activations. Also finds the largest context and batch that
+ * fit. Plain values. The formulas are in docs/design/inference.md. All sizes are sizes on one
+ * chip. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -18,35 +19,37 @@ enum tts_mlp_kind { TTS_MLP_GATED /* three matrices */, TTS_MLP_PLAIN /* two, wi
 
 struct tts_inference_model {
     uint64_t layers, hidden, heads, kv_heads, head_dim, mlp_width, vocabulary;
-    uint64_t positions; /* the longest context the model is made for; 0: not known */
+    uint64_t positions; /* longest context of the model. 0: unknown */
     bool tied;
-    enum tts_mlp_kind mlp;  /* PLAIN: the norms have biases too */
-    bool biases;            /* of the attention's q, k and v */
-    bool output_bias;       /* of its output */
-    bool head_norms;        /* of q and k, in every layer */
-    bool learned_positions; /* GPT2: a table of `positions` rows, and no rope */
-    bool fixed_positions;   /* the table is no parameter */
+    enum tts_mlp_kind mlp;  /* PLAIN: the norms have biases as well */
+    bool biases;            /* biases of q, k and v */
+    bool output_bias;       /* bias of the attention's output */
+    bool head_norms;        /* norms of q and k in each layer */
+    bool learned_positions; /* GPT2: a table of `positions` rows instead of rope */
+    bool fixed_positions;   /* the position table is not a parameter */
 };
 
 struct tts_inference_config {
     struct tts_inference_model model;
-    enum tts_weight_dtype attention, mlp, embedding, head, cache; /* embedding: bf16 is usual */
+    /* Dtypes. The embedding is usually bf16. */
+    enum tts_weight_dtype attention, mlp, embedding, head, cache;
     uint64_t batch;
-    uint64_t length;          /* tokens of context, each sequence */
-    uint64_t block;           /* the cache is rounded up to this many tokens; 32 is usual */
-    uint64_t trace_bytes;     /* of the trace region; 0: as the chip has it */
-    uint64_t prefill;         /* tokens of one chunk of prefill; 0: the default */
-    uint64_t tensor_parallel; /* chips; 1 */
-    bool separate_head;       /* the head has a tensor of its own, also when it is tied */
+    uint64_t length; /* tokens of context in each sequence */
+    uint64_t block;  /* the cache is rounded up to a multiple of this many tokens; usually 32 */
+    uint64_t trace_bytes;     /* size of the trace region. 0: the value of the chip */
+    uint64_t prefill;         /* tokens in one chunk of prefill. 0: the default */
+    uint64_t tensor_parallel; /* number of chips that share the model, at least 1 */
+    bool separate_head;       /* the head has its own tensor, even if it is tied */
 };
 
 enum {
     TTS_INFERENCE_LAYERS_MAX = 1 << 14,
-    TTS_INFERENCE_SEARCH_MAX = 1 << 20, /* largest context and batch that are looked for */
+    TTS_INFERENCE_SEARCH_MAX = 1 << 20, /* largest context and batch that the search tries */
     TTS_INFERENCE_PREFILL = 2048,       /* default chunk of prefill */
 };
 
-/* Returns the tokens of one chunk of prefill: as given, or the default; the length at most. */
+/* Returns the tokens in one chunk of prefill: the given number or the default, at most the
+ * context. */
 uint64_t tts_inference_prefill(const struct tts_inference_config *config);
 
 enum tts_inference_part {
@@ -57,18 +60,19 @@ enum tts_inference_part {
     TTS_INFERENCE_HEAD,
     TTS_INFERENCE_CACHE,
     TTS_INFERENCE_ROPE,
-    TTS_INFERENCE_ACTIVATIONS, /* estimated: an upper bound for one chunk of prefill */
+    TTS_INFERENCE_ACTIVATIONS, /* estimated: upper bound for one chunk of prefill */
     TTS_INFERENCE_TRACE,
     TTS_INFERENCE_PARTS,
 };
-/* "embedding", "attention", "mlp", "norms", "head", "kv_cache", "rope", "activations",
- * "trace_region". */
+/* Returns "embedding", "attention", "mlp", "norms", "head", "kv_cache", "rope", "activations"
+ * or "trace_region". */
 const char *tts_inference_part_name(enum tts_inference_part part);
-/* NULL: a region has none. The positions' table of an embedding is bf16 whatever this says. */
+/* Returns the dtype of a part, or NULL for the trace region. The position table of an embedding
+ * is always bf16, also if this returns another dtype. */
 const char *tts_inference_part_dtype(const struct tts_inference_config *config,
                                      enum tts_inference_part part);
-/* The activations always; with tensor parallel all that is divided: not the norms, rope and
- * trace region. */
+/* Returns whether the bytes of a part are an estimate: the activations always, and with tensor
+ * parallel every part that is divided. Norms, rope and the trace region are not divided. */
 bool tts_inference_part_is_estimated(const struct tts_inference_config *config,
                                      enum tts_inference_part part);
 
@@ -89,41 +93,46 @@ enum tts_inference_field {
     TTS_INFERENCE_FIELDS,
 };
 
-/* Can it be planned? TTS_E_INVALID, TTS_E_RANGE (all sizes come to 2^63 bytes or more: then it
- * is the field of the largest number): err has what is allowed, without the name of the field
- * ("must be a multiple of 32, and is 100"), *field is what is wrong. */
+/* Checks whether a configuration can be planned. After a failure err states what is allowed,
+ * without the name of the field ("must be a multiple of 32, and is 100"), and *field is the
+ * wrong field. TTS_E_INVALID: a value is not allowed. TTS_E_RANGE: a value is too large, or all
+ * sizes add up to 2^63 bytes or more; *field is then the field with the largest number. */
 TTS_NODISCARD enum tts_status tts_inference_check(const struct tts_inference_config *config,
                                                   enum tts_inference_field *field,
                                                   struct tts_error *err);
 
-/* A prefill of the whole context at once: an upper bound. No program needs that much, as a
- * prefill can go in chunks. */
+/* An upper bound: prefill of the whole context at once. Programs need less, because prefill can
+ * run in chunks. */
 struct tts_inference_bound {
-    bool is_known; /* false: 2^63 bytes or more, and the rest means nothing */
+    bool is_known; /* false: 2^63 bytes or more, and the other fields are undefined */
     bool fits;
     uint64_t activation_bytes, total_bytes;
 };
 
 struct tts_inference {
-    uint64_t parameters;                      /* elements, of the whole model, not padded */
-    uint64_t part_bytes[TTS_INFERENCE_PARTS]; /* pages, not rounded blocks */
+    uint64_t parameters;                      /* elements of the whole model, without padding */
+    uint64_t part_bytes[TTS_INFERENCE_PARTS]; /* bytes of pages, not of rounded blocks */
     uint64_t total_bytes;
-    uint64_t capacity_bytes; /* of DRAM and, with one, the trace region */
+    uint64_t capacity_bytes; /* bytes of DRAM, and of the trace region if there is one */
     bool fits;               /* every buffer was placed on the chip, tensor by tensor */
-    struct tts_failure first_failure;    /* when it does not: */
-    enum tts_inference_part failed_part; /* what was asked for then */
-    int32_t failed_layer;                /* from 0; -1: outside the layers */
+    struct tts_failure first_failure;    /* valid if `fits` is false, like the next two */
+    enum tts_inference_part failed_part; /* part of the request that failed */
+    int32_t failed_layer; /* layer of the request that failed, from 0. -1: outside the layers */
     uint32_t banks;
-    uint64_t bank_bytes, peak_bank_bytes;   /* of DRAM; the peak is of rounded blocks, placed or
-                                             * not */
-    uint64_t largest_length, largest_batch; /* that fit, the other as given; 0: none */
-    uint64_t length_limit, batch_limit;     /* up to which was looked: the model's positions, or
-                                             * TTS_INFERENCE_SEARCH_MAX */
+    /* Of DRAM. The peak counts rounded blocks, placed or not. */
+    uint64_t bank_bytes, peak_bank_bytes;
+    uint64_t largest_length, largest_batch; /* largest length with the given batch, and largest
+                                               batch with the given length. 0: none fits */
+    uint64_t length_limit, batch_limit;     /* limits of the search: the model's positions, or
+                                               TTS_INFERENCE_SEARCH_MAX */
     struct tts_inference_bound bound;
 };
 
-/* TTS_E_INVALID, TTS_E_RANGE: as the check, or the chip has no room for such a trace region.
- * TTS_E_NOT_FOUND: a fact of the chip. TTS_E_NOMEM. `alloc` NULL is the C library's. */
+/* Plans `config` on `chip`. `alloc` may be NULL: the C library is used.
+ *
+ * TTS_E_INVALID, TTS_E_RANGE: see tts_inference_check(), or the chip has no room for the trace
+ * region. TTS_E_NOT_FOUND: a fact of the chip is unknown. TTS_E_NOMEM: out of memory. After a
+ * failure *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_inference_plan(const struct tts_inference_config *config,
                                                  const struct tts_chip *chip,
                                                  const struct tts_alloc *alloc,

@@ -39,7 +39,8 @@ enum tts_status tts_notes_fail(struct tts_notes *notes, enum tts_status status,
 enum tts_status tts_notes_fail_read(struct tts_notes *notes, const char *path,
                                     const struct tts_error *err)
 {
-    /* The system's errors name the file: "cannot read 'x.yaml': no such file or directory". */
+    /* Errors of the system already name the file: "cannot read 'x.yaml': no such file or
+     * directory". */
     bool names_file =
         err->status == TTS_E_IO && (strchr(err->text, '\'') || strstr(err->text, "standard "));
     return tts_notes_fail(notes, err->status == TTS_E_INVALID ? TTS_E_SYNTAX : err->status,

@@ -13,7 +13,7 @@
 
 /* ---- words ---- */
 
-/* The words are in the order of the enums that they stand for. */
+/* The words are in the order of their enumerators. */
 #define WORDS(label, ...)                                                                      \
     {                                                                                          \
         label, (const char *const[]){__VA_ARGS__},                                             \
@@ -32,7 +32,7 @@ const struct tts_words tts_words_recipes =
 enum { WORD_MAX = 32 };
 
 /* Copies letters and digits in lower case. A word that is too long is cut. */
-static void make_plain_word(char out[WORD_MAX], const char *text)
+static void make_plain_setting_word(char out[WORD_MAX], const char *text)
 {
     size_t len = 0;
     for (; *text && len + 1 < WORD_MAX; text++)
@@ -41,24 +41,24 @@ static void make_plain_word(char out[WORD_MAX], const char *text)
     out[len] = '\0';
 }
 
-static bool is_same_word(const char *text, const char *name)
+static bool is_same_setting_word(const char *text, const char *name)
 {
     char plain_text[WORD_MAX], plain_name[WORD_MAX];
-    make_plain_word(plain_text, text);
-    make_plain_word(plain_name, name);
+    make_plain_setting_word(plain_text, text);
+    make_plain_setting_word(plain_name, name);
     return strlen(text) < WORD_MAX && strcmp(plain_text, plain_name) == 0;
 }
 
-static const char *nearest_word(const struct tts_words *words, const char *text)
+static const char *nearest_setting_word(const struct tts_words *words, const char *text)
 {
     char given[WORD_MAX], name[WORD_MAX];
-    make_plain_word(given, text);
+    make_plain_setting_word(given, text);
     struct tts_nearest nearest = {.word = given};
     const char *best = NULL;
     for (size_t i = 0; i < words->count; i++) {
         unsigned distance = nearest.distance;
         bool had = nearest.best != NULL;
-        make_plain_word(name, words->names[i]);
+        make_plain_setting_word(name, words->names[i]);
         tts_nearest_offer(&nearest, name);
         if (nearest.best && (!had || nearest.distance < distance))
             best = words->names[i];
@@ -72,7 +72,7 @@ enum { CLAUSE_MAX = sizeof((struct tts_error *)NULL)->text };
 static void describe_words(const struct tts_words *words, const char *text,
                            char out[CLAUSE_MAX])
 {
-    const char *nearest = nearest_word(words, text);
+    const char *nearest = nearest_setting_word(words, text);
     size_t len = 0;
     if (nearest) {
         snprintf(out, CLAUSE_MAX, "did you mean '%s'?", nearest);
@@ -91,7 +91,7 @@ enum tts_status tts_words_find(const struct tts_words *words, const char *text, 
 {
     char expected[CLAUSE_MAX];
     for (size_t i = 0; i < words->count; i++) {
-        if (!is_same_word(text, words->names[i]))
+        if (!is_same_setting_word(text, words->names[i]))
             continue;
         *out = i;
         return TTS_OK;
@@ -208,7 +208,7 @@ const char *tts_optimizer_nearest(const char *name)
                  {"MuonWithAdamW", "AdamW is nearest, with more state"},
                  {"SGDComposite", sgd}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (is_same_word(name, known[i].name))
+        if (is_same_setting_word(name, known[i].name))
             return known[i].nearest;
     return NULL;
 }
@@ -221,7 +221,8 @@ void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field
     overrides->given[field] = number;
 }
 
-/* Reads a decimal number from 0 to below 1. *out is whether the number is not 0. */
+/* Reads a decimal number of at least 0 and below 1. Sets *out to 0 if the number is 0, else to
+ * 1. */
 static enum tts_status read_probability(const char *text, uint64_t *out)
 {
     size_t digits = 0;
@@ -239,8 +240,8 @@ static enum tts_status read_probability(const char *text, uint64_t *out)
     return is_good && digits > 0 ? TTS_OK : TTS_E_SYNTAX;
 }
 
-static enum tts_status read_option(const struct tts_setting *setting, const char *text,
-                                   uint64_t *out, struct tts_error *err)
+static enum tts_status read_setting_option(const struct tts_setting *setting, const char *text,
+                                           uint64_t *out, struct tts_error *err)
 {
     const char *nearest = setting->words == &optimizers ? tts_optimizer_nearest(text) : NULL;
     switch (setting->kind) {
@@ -267,7 +268,7 @@ enum tts_status tts_overrides_set(struct tts_overrides *overrides,
                                   struct tts_error *err)
 {
     uint64_t number = 0;
-    enum tts_status status = read_option(tts_setting_of(field), text, &number, err);
+    enum tts_status status = read_setting_option(tts_setting_of(field), text, &number, err);
     if (status == TTS_OK)
         tts_overrides_give(overrides, field, number);
     return status;

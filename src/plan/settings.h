@@ -1,6 +1,7 @@
-/* settings.h: the settings of a training run, one row for each field of a workload: its key in
- * the YAML files, its option, its type, its words and its place in struct tts_workload; and
- * the values that a caller sets instead of the files. Plain data, no allocation. */
+/* settings.h: the settings of a training run. The table has one row per field of a workload:
+ * the key in the YAML files, the option, the type, the words and the place in struct
+ * tts_workload. Also holds the values that a caller sets instead of the files. Plain data, no
+ * allocation. */
 #pragma once
 
 #include "runtime/workload.h"
@@ -13,9 +14,9 @@
 struct tts_trainfile;
 struct tts_trainfile_value;
 
-/* Words that stand for the numbers from 0 on. */
+/* Words for the numbers 0, 1, 2 and so on. */
 struct tts_words {
-    const char *what; /* "runner" */
+    const char *what; /* kind of word: "runner" */
     const char *const *names;
     size_t count;
 };
@@ -34,47 +35,47 @@ TTS_NODISCARD enum tts_status tts_words_find_exact(const struct tts_words *words
 enum tts_setting_kind { TTS_SETTING_NUMBER, TTS_SETTING_WORD, TTS_SETTING_BOOL };
 
 struct tts_setting {
-    const char *key;    /* in the files, in messages and in JSON */
-    const char *option; /* "--heads"; NULL: none */
+    const char *key;    /* name in the files, in messages and in JSON */
+    const char *option; /* "--heads". NULL: no option */
     enum tts_setting_kind kind;
-    const struct tts_words *words; /* of a WORD */
-    size_t file_field;             /* offset of its value in struct tts_trainfile */
+    const struct tts_words *words; /* words of a setting of kind WORD */
+    size_t file_field;             /* offset of the value in struct tts_trainfile */
     size_t workload_field, workload_size;
 };
 
 const struct tts_setting *tts_setting_of(enum tts_workload_field field);
 /* Returns the field that an option sets ("heads" or "--heads"), or TTS_FIELD_NONE. */
 enum tts_workload_field tts_setting_find(const char *option);
-/* Returns the value in a file, which may be unset. */
+/* Returns the value of a field in a file. The value may be unset. */
 const struct tts_trainfile_value *tts_setting_in_file(enum tts_workload_field field,
                                                       const struct tts_trainfile *file);
 /* Stores a number in the field of a workload. */
 void tts_setting_store(enum tts_workload_field field, uint64_t number,
                        struct tts_workload *workload);
 
-/* Where a value comes from. */
+/* The origin of a value. */
 enum tts_setting_origin {
-    TTS_ORIGIN_UNUSED, /* not a part of this workload */
+    TTS_ORIGIN_UNUSED, /* the workload does not use the field */
     TTS_ORIGIN_OPTION,
     TTS_ORIGIN_FILE,
-    TTS_ORIGIN_DEFAULT, /* of the training program */
-    TTS_ORIGIN_RULE,    /* of the training program, from other values: `why` */
+    TTS_ORIGIN_DEFAULT, /* default of the training program */
+    TTS_ORIGIN_RULE,    /* rule of the training program, from other values; `why` explains it */
 };
 
 struct tts_setting_value {
     uint64_t number;
     enum tts_setting_origin origin;
     uint8_t file;    /* FILE: index in tts_trainfile.paths */
-    uint32_t line;   /* FILE; 0: not known */
+    uint32_t line;   /* FILE: 0 if unknown */
     const char *why; /* FILE, DEFAULT, RULE: constant text, or NULL */
 };
 
-/* The settings that count more than the files, and the settings that no file has. */
+/* Settings that override the files, and settings that the files cannot contain. */
 struct tts_overrides {
     bool is_given[TTS_FIELD_NONE];
     uint64_t given[TTS_FIELD_NONE];
     enum tts_recipe recipe;
-    bool has_recipe; /* the caller chose it */
+    bool has_recipe; /* the caller chose the recipe */
     bool kernel_binaries;
 };
 
@@ -87,6 +88,6 @@ TTS_NODISCARD enum tts_status tts_overrides_set(struct tts_overrides *overrides,
                                                 enum tts_workload_field field, const char *text,
                                                 struct tts_error *err);
 
-/* Returns the modelled optimizer that is nearest to one that is known and not modelled, as a
- * sentence; NULL: the name is none of those. */
+/* Returns a sentence that names the modelled optimizer nearest to `name`, or NULL if `name` is
+ * not a known optimizer without a model. */
 const char *tts_optimizer_nearest(const char *name);

@@ -12,15 +12,16 @@
 
 typedef enum tts_status config_step(struct tts_trainconfig *config);
 
-static enum tts_status run_steps(struct tts_trainconfig *config, config_step *const *steps,
-                                 size_t count)
+static enum tts_status run_config_steps(struct tts_trainconfig *config,
+                                        config_step *const *steps, size_t count)
 {
     enum tts_status status = TTS_OK;
     for (size_t i = 0; i < count && status == TTS_OK; i++)
         status = steps[i](config);
     return status;
 }
-#define RUN_STEPS(config, steps) run_steps(config, steps, sizeof(steps) / sizeof((steps)[0]))
+#define RUN_STEPS(config, steps)                                                               \
+    run_config_steps(config, steps, sizeof(steps) / sizeof((steps)[0]))
 
 /* ---- questions ---- */
 
@@ -44,28 +45,30 @@ bool tts_trainconfig_is_llama(const struct tts_trainconfig *config)
     return config->values[TTS_FIELD_FAMILY].number == TTS_FAMILY_LLAMA;
 }
 
-static bool is_v1(const struct tts_trainconfig *config)
+static bool is_v1_config(const struct tts_trainconfig *config)
 {
     return tts_recipe_is_v1(config->overrides->recipe);
 }
 
 /* The C++ programs have no default for some keys. The Python programs have one for each. */
-static bool is_cpp(const struct tts_trainconfig *config)
+static bool is_cpp_config(const struct tts_trainconfig *config)
 {
     return tts_recipe_is_cpp(config->overrides->recipe);
 }
 
-static bool is_given(const struct tts_trainconfig *config, enum tts_workload_field field)
+static bool is_setting_given(const struct tts_trainconfig *config,
+                             enum tts_workload_field field)
 {
     return config->overrides->is_given[field];
 }
 
-static bool is_default(const struct tts_trainconfig *config, enum tts_workload_field field)
+static bool is_setting_default(const struct tts_trainconfig *config,
+                               enum tts_workload_field field)
 {
     return config->values[field].origin == TTS_ORIGIN_DEFAULT;
 }
 
-static bool is_on(const struct tts_trainfile_value *value)
+static bool is_setting_on(const struct tts_trainfile_value *value)
 {
     return value->is_set && value->number != 0;
 }
@@ -85,8 +88,8 @@ static bool has_training_file(const struct tts_trainconfig *config)
 #define FAIL_OPTION(config, ...)                                                               \
     tts_notes_fail(&(config)->notes, TTS_E_INVALID, NULL, 0, __VA_ARGS__)
 
-static enum tts_status fail_missing(struct tts_trainconfig *config, unsigned file,
-                                    enum tts_workload_field field, const char *why)
+static enum tts_status fail_missing_setting(struct tts_trainconfig *config, unsigned file,
+                                            enum tts_workload_field field, const char *why)
 {
     return tts_notes_fail(&config->notes, TTS_E_NOT_FOUND, tts_trainconfig_path(config, file),
                           0, "'%s' is missing, %s", tts_setting_of(field)->key, why);
@@ -94,12 +97,12 @@ static enum tts_status fail_missing(struct tts_trainconfig *config, unsigned fil
 
 /* ---- one value, from the overrides, then from the files ---- */
 
-/* Returns false if neither has the value. */
-static bool take_from(struct tts_trainconfig *config, enum tts_workload_field field,
-                      const struct tts_trainfile_value *in_file)
+/* Takes a value from the overrides or from the file. Returns false if neither has it. */
+static bool take_setting_from(struct tts_trainconfig *config, enum tts_workload_field field,
+                              const struct tts_trainfile_value *in_file)
 {
     struct tts_setting_value *value = &config->values[field];
-    if (is_given(config, field))
+    if (is_setting_given(config, field))
         *value = (struct tts_setting_value){.number = config->overrides->given[field],
                                             .origin = TTS_ORIGIN_OPTION};
     else if (in_file->is_set)
@@ -112,22 +115,22 @@ static bool take_from(struct tts_trainconfig *config, enum tts_workload_field fi
     return true;
 }
 
-static void take_from_or(struct tts_trainconfig *config, enum tts_workload_field field,
-                         const struct tts_trainfile_value *in_file, uint64_t number)
+static void take_setting_from_or(struct tts_trainconfig *config, enum tts_workload_field field,
+                                 const struct tts_trainfile_value *in_file, uint64_t number)
 {
-    if (!take_from(config, field, in_file))
+    if (!take_setting_from(config, field, in_file))
         config->values[field] =
             (struct tts_setting_value){.number = number, .origin = TTS_ORIGIN_DEFAULT};
 }
 
-static void take_or(struct tts_trainconfig *config, enum tts_workload_field field,
-                    uint64_t number)
+static void take_setting_or(struct tts_trainconfig *config, enum tts_workload_field field,
+                            uint64_t number)
 {
-    take_from_or(config, field, tts_setting_in_file(field, &config->file), number);
+    take_setting_from_or(config, field, tts_setting_in_file(field, &config->file), number);
 }
 
-static void put_rule(struct tts_trainconfig *config, enum tts_workload_field field,
-                     uint64_t number, const char *why)
+static void put_setting_rule(struct tts_trainconfig *config, enum tts_workload_field field,
+                             uint64_t number, const char *why)
 {
     config->values[field] =
         (struct tts_setting_value){.number = number, .origin = TTS_ORIGIN_RULE, .why = why};
@@ -143,11 +146,12 @@ static enum tts_status find_file_word(struct tts_trainconfig *config,
     return FAIL_AT(config, TTS_E_NOT_FOUND, in_file, "%s", err.text);
 }
 
-/* The first of the words is the default. */
-static enum tts_status take_word(struct tts_trainconfig *config, enum tts_workload_field field)
+/* Takes a word from the overrides or from the file. The first word is the default. */
+static enum tts_status take_file_word(struct tts_trainconfig *config,
+                                      enum tts_workload_field field)
 {
     struct tts_setting_value *value = &config->values[field];
-    take_or(config, field, 0);
+    take_setting_or(config, field, 0);
     if (value->origin != TTS_ORIGIN_FILE)
         return TTS_OK;
     return find_file_word(config, tts_setting_of(field)->words,
@@ -156,8 +160,8 @@ static enum tts_status take_word(struct tts_trainconfig *config, enum tts_worklo
 
 /* ---- runs that are not modelled ---- */
 
-static enum tts_status refuse_line(struct tts_trainconfig *config, unsigned file, uint32_t line,
-                                   const char *what)
+static enum tts_status refuse_config_line(struct tts_trainconfig *config, unsigned file,
+                                          uint32_t line, const char *what)
 {
     if (line == 0)
         return TTS_OK;
@@ -165,9 +169,9 @@ static enum tts_status refuse_line(struct tts_trainconfig *config, unsigned file
                           line, "%s", what);
 }
 
-static enum tts_status refuse_text(struct tts_trainconfig *config,
-                                   const struct tts_trainfile_value *value, const char *what,
-                                   const char *nearest)
+static enum tts_status refuse_config_text(struct tts_trainconfig *config,
+                                          const struct tts_trainfile_value *value,
+                                          const char *what, const char *nearest)
 {
     return FAIL_AT(config, TTS_E_INVALID, value, "the %s '%.40s' is not modelled, %s", what,
                    value->text, nearest);
@@ -175,8 +179,8 @@ static enum tts_status refuse_text(struct tts_trainconfig *config,
 
 static enum tts_status refuse_mlp(struct tts_trainconfig *config)
 {
-    return refuse_line(config, config->file.mlp_file, config->file.mlp_line,
-                       "the model type 'mlp' is not modelled, gpt2 and llama are");
+    return refuse_config_line(config, config->file.mlp_file, config->file.mlp_line,
+                              "the model type 'mlp' is not modelled, gpt2 and llama are");
 }
 
 static enum tts_status refuse_model_type(struct tts_trainconfig *config)
@@ -195,14 +199,14 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
                                               type->text, &number, NULL) == TTS_OK)
         return TTS_OK;
     bool is_known = tts_words_find(&known, type->text, &number, NULL) == TTS_OK;
-    return refuse_text(config, type, "model type",
-                       is_known ? nearest[number] : "gpt2 and llama are");
+    return refuse_config_text(config, type, "model type",
+                              is_known ? nearest[number] : "gpt2 and llama are");
 }
 
 static enum tts_status refuse_experts(struct tts_trainconfig *config)
 {
-    return refuse_line(config, config->file.moe_file, config->file.moe_line,
-                       "mixtures of experts are not modelled, dense blocks are");
+    return refuse_config_line(config, config->file.moe_file, config->file.moe_line,
+                              "mixtures of experts are not modelled, dense blocks are");
 }
 
 /* The C++ program does not read the key. */
@@ -211,10 +215,10 @@ static enum tts_status refuse_biases(struct tts_trainconfig *config)
     const struct tts_trainfile_value *bias = &config->file.bias;
     const struct tts_trainfile_value *type = &config->file.model_type;
     bool is_gpt2 = !type->is_set || strcmp(type->text, "gpt2") == 0;
-    if (is_cpp(config) || !is_gpt2 || !bias->is_set || bias->number != 0)
+    if (is_cpp_config(config) || !is_gpt2 || !bias->is_set || bias->number != 0)
         return TTS_OK;
-    return refuse_line(config, bias->file, bias->line,
-                       "gpt2 without biases is not modelled, with them it is");
+    return refuse_config_line(config, bias->file, bias->line,
+                              "gpt2 without biases is not modelled, with them it is");
 }
 
 static enum tts_status refuse_model(struct tts_trainconfig *config)
@@ -231,7 +235,7 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
     const struct tts_trainfile_value *layernorm = &file->composite_layernorm;
     const struct {
         unsigned file;
-        uint32_t line; /* 0: not asked for */
+        uint32_t line; /* 0: the file does not ask for it */
         const char *what;
     } kinds[] = {
         {file->pipeline_file, file->pipeline_line,
@@ -242,37 +246,38 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
         {file->lora_file, file->lora_line,
          "LoRA is not modelled; training of all parameters is nearest, which takes more: leave "
          "it out"},
-        {cp->file, is_on(cp) ? cp->line : 0,
+        {cp->file, is_setting_on(cp) ? cp->line : 0,
          "context parallel is not modelled, tensor and data parallel are"},
-        {fsdp->file, is_on(fsdp) ? fsdp->line : 0,
+        {fsdp->file, is_setting_on(fsdp) ? fsdp->line : 0,
          "FSDP is not modelled, tensor and data parallel are"},
-        {layernorm->file, is_on(layernorm) ? layernorm->line : 0,
+        {layernorm->file, is_setting_on(layernorm) ? layernorm->line : 0,
          "the composite layernorm is not modelled, the fused one is: set it to false"},
     };
     enum tts_status status = TTS_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == TTS_OK; i++)
-        status = refuse_line(config, kinds[i].file, kinds[i].line, kinds[i].what);
+        status = refuse_config_line(config, kinds[i].file, kinds[i].line, kinds[i].what);
     return status;
 }
 
 static enum tts_status refuse_placement(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *placement = &config->file.embedding_placement;
-    if (is_v1(config) || !placement->is_set || strcmp(placement->text, "replicated") == 0)
+    if (is_v1_config(config) || !placement->is_set ||
+        strcmp(placement->text, "replicated") == 0)
         return TTS_OK;
-    return refuse_text(config, placement, "embedding placement", "replicated is");
+    return refuse_config_text(config, placement, "embedding placement", "replicated is");
 }
 
 static enum tts_status refuse_optimizer(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *type = &config->file.optimizer_type;
-    const char *nearest = type->is_set && !is_given(config, TTS_FIELD_OPTIMIZER)
+    const char *nearest = type->is_set && !is_setting_given(config, TTS_FIELD_OPTIMIZER)
                               ? tts_optimizer_nearest(type->text)
                               : NULL;
-    return nearest ? refuse_text(config, type, "optimizer", nearest) : TTS_OK;
+    return nearest ? refuse_config_text(config, type, "optimizer", nearest) : TTS_OK;
 }
 
-static enum tts_status refuse_run(struct tts_trainconfig *config)
+static enum tts_status refuse_config(struct tts_trainconfig *config)
 {
     static config_step *const steps[] = {refuse_model, refuse_loop, refuse_placement,
                                          refuse_optimizer};
@@ -283,17 +288,17 @@ static enum tts_status refuse_run(struct tts_trainconfig *config)
 
 static enum tts_status take_family(struct tts_trainconfig *config)
 {
-    if (!config->file.model_type.is_set && is_cpp(config))
-        return fail_missing(config, TTS_TRAINFILE_MODEL, TTS_FIELD_FAMILY,
-                            "expected gpt2 or llama");
-    return take_word(config, TTS_FIELD_FAMILY);
+    if (!config->file.model_type.is_set && is_cpp_config(config))
+        return fail_missing_setting(config, TTS_TRAINFILE_MODEL, TTS_FIELD_FAMILY,
+                                    "expected gpt2 or llama");
+    return take_file_word(config, TTS_FIELD_FAMILY);
 }
 
 static enum tts_status check_family_options(struct tts_trainconfig *config)
 {
     static const enum tts_workload_field of_llama[] = {TTS_FIELD_GROUPS, TTS_FIELD_MLP_WIDTH};
     for (size_t i = 0; i < sizeof of_llama / sizeof of_llama[0]; i++)
-        if (!tts_trainconfig_is_llama(config) && is_given(config, of_llama[i]))
+        if (!tts_trainconfig_is_llama(config) && is_setting_given(config, of_llama[i]))
             return FAIL_OPTION(config, "option '%s' goes with llama only, the model is gpt2",
                                tts_setting_of(of_llama[i])->option);
     return TTS_OK;
@@ -309,14 +314,14 @@ static enum tts_status take_sizes(struct tts_trainconfig *config)
         {TTS_FIELD_WIDTH, 384},
         {TTS_FIELD_HEADS, 6},
         {TTS_FIELD_SEQUENCE, 256},
-        {TTS_FIELD_DROPOUT, !is_cpp(config)}, /* 0.2 in Python */
+        {TTS_FIELD_DROPOUT, !is_cpp_config(config)}, /* 0.2 in Python */
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        take_or(config, sizes[i].field, sizes[i].number);
-        if (is_default(config, sizes[i].field) && !tts_trainconfig_is_llama(config) &&
-            is_cpp(config))
-            return fail_missing(config, TTS_TRAINFILE_MODEL, sizes[i].field,
-                                "gpt2 has no default in the C++ program");
+        take_setting_or(config, sizes[i].field, sizes[i].number);
+        if (is_setting_default(config, sizes[i].field) && !tts_trainconfig_is_llama(config) &&
+            is_cpp_config(config))
+            return fail_missing_setting(config, TTS_TRAINFILE_MODEL, sizes[i].field,
+                                        "gpt2 has no default in the C++ program");
     }
     return TTS_OK;
 }
@@ -338,13 +343,13 @@ static enum tts_status take_shape(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *mlp = &config->values[TTS_FIELD_MLP_WIDTH];
     if (!tts_trainconfig_is_llama(config)) {
-        put_rule(config, TTS_FIELD_MLP_WIDTH, 0, "4 times the width");
-        return take_word(config, TTS_FIELD_POSITIONS);
+        put_setting_rule(config, TTS_FIELD_MLP_WIDTH, 0, "4 times the width");
+        return take_file_word(config, TTS_FIELD_POSITIONS);
     }
-    take_or(config, TTS_FIELD_GROUPS, 3);
-    if (!take_from(config, TTS_FIELD_MLP_WIDTH, &config->file.intermediate_dim))
-        put_rule(config, TTS_FIELD_MLP_WIDTH, 0, "8/3 of the width, rounded up to 256");
-    else if (mlp->number == 0) /* the rule is for a key that is absent */
+    take_setting_or(config, TTS_FIELD_GROUPS, 3);
+    if (!take_setting_from(config, TTS_FIELD_MLP_WIDTH, &config->file.intermediate_dim))
+        put_setting_rule(config, TTS_FIELD_MLP_WIDTH, 0, "8/3 of the width, rounded up to 256");
+    else if (mlp->number == 0) /* an absent key selects the rule; 0 does not */
         return FAIL_AT(config, TTS_E_RANGE, mlp, "'%s' must be at least 1, and is 0",
                        tts_setting_of(TTS_FIELD_MLP_WIDTH)->key);
     return TTS_OK;
@@ -353,13 +358,13 @@ static enum tts_status take_shape(struct tts_trainconfig *config)
 static enum tts_status take_file_vocabulary(struct tts_trainconfig *config, const char *why)
 {
     if (!config->file.vocab_size.is_set)
-        return fail_missing(config, TTS_TRAINFILE_MODEL, TTS_FIELD_VOCABULARY, why);
-    take_or(config, TTS_FIELD_VOCABULARY, 0);
+        return fail_missing_setting(config, TTS_TRAINFILE_MODEL, TTS_FIELD_VOCABULARY, why);
+    take_setting_or(config, TTS_FIELD_VOCABULARY, 0);
     config->values[TTS_FIELD_VOCABULARY].why = "vocab_size of the model file";
     return TTS_OK;
 }
 
-/* The tokenizer decides. A char tokenizer has the characters of its text. */
+/* The tokenizer decides the vocabulary. A char tokenizer has the characters of its text. */
 static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
 {
     static const char *const names[] = {"char", "bpe"};
@@ -370,39 +375,40 @@ static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
         type->is_set ? find_file_word(config, &words, type, &tokenizer) : TTS_OK;
     if (status != TTS_OK)
         return status;
-    if (is_cpp(config) && tokenizer == 1)
+    if (is_cpp_config(config) && tokenizer == 1)
         return take_file_vocabulary(config, "tokenizer_type bpe needs it, or '--vocab'");
-    put_rule(
-        config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
-        !is_cpp(config) ? "the characters of the Shakespeare text, the only tokenizer there"
-        : type->is_set  ? "the characters of the Shakespeare text, tokenizer_type char"
-                        : "the characters of the Shakespeare text, as without tokenizer_type");
+    put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
+                     !is_cpp_config(config)
+                         ? "the characters of the Shakespeare text, the only tokenizer there"
+                     : type->is_set
+                         ? "the characters of the Shakespeare text, tokenizer_type char"
+                         : "the characters of the Shakespeare text, as without tokenizer_type");
     return TTS_OK;
 }
 
-/* The data decides. Text has a char tokenizer, other data is probably meant as tokens.
- * stop_at_vocabulary() tells if the program disagrees. */
+/* The data decides the vocabulary. Text has a char tokenizer. Other data is probably meant as
+ * tokens. stop_at_vocabulary() reports if the program disagrees. */
 static enum tts_status take_vocabulary(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *data = &config->file.data_path;
     bool is_text = data->is_set && tts_ends_in(data->text, ".txt");
-    if (is_given(config, TTS_FIELD_VOCABULARY)) {
-        take_or(config, TTS_FIELD_VOCABULARY, 0);
+    if (is_setting_given(config, TTS_FIELD_VOCABULARY)) {
+        take_setting_or(config, TTS_FIELD_VOCABULARY, 0);
         return TTS_OK;
     }
-    if (is_v1(config))
+    if (is_v1_config(config))
         return take_v1_vocabulary(config);
-    if (!is_text && is_on(&config->file.vocab_size))
+    if (!is_text && is_setting_on(&config->file.vocab_size))
         return take_file_vocabulary(config, "");
-    put_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
-             is_text ? "the characters of the Shakespeare text, data_path is text"
-                     : "the characters of the Shakespeare text, as without vocab_size");
+    put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
+                     is_text ? "the characters of the Shakespeare text, data_path is text"
+                             : "the characters of the Shakespeare text, as without vocab_size");
     return TTS_OK;
 }
 
 static enum tts_status take_tying(struct tts_trainconfig *config)
 {
-    return take_word(config, TTS_FIELD_TIED);
+    return take_file_word(config, TTS_FIELD_TIED);
 }
 
 static enum tts_status take_model(struct tts_trainconfig *config)
@@ -415,36 +421,36 @@ static enum tts_status take_model(struct tts_trainconfig *config)
 
 /* ---- the training loop ---- */
 
-/* A model file alone does not say the batch. */
+/* A model file alone does not contain the batch. */
 static enum tts_status take_batch(struct tts_trainconfig *config)
 {
     bool has_training = has_training_file(config);
-    take_or(config, TTS_FIELD_BATCH, has_training ? 64 : 1);
-    if (is_default(config, TTS_FIELD_BATCH) && has_training && is_cpp(config))
-        return fail_missing(config, TTS_TRAINFILE_TRAINING, TTS_FIELD_BATCH,
-                            "put it there or give '--batch'");
-    take_or(config, TTS_FIELD_ACCUMULATE, 1);
-    take_or(config, TTS_FIELD_CLIP, 0);
+    take_setting_or(config, TTS_FIELD_BATCH, has_training ? 64 : 1);
+    if (is_setting_default(config, TTS_FIELD_BATCH) && has_training && is_cpp_config(config))
+        return fail_missing_setting(config, TTS_TRAINFILE_TRAINING, TTS_FIELD_BATCH,
+                                    "put it there or give '--batch'");
+    take_setting_or(config, TTS_FIELD_ACCUMULATE, 1);
+    take_setting_or(config, TTS_FIELD_CLIP, 0);
     return TTS_OK;
 }
 
 static enum tts_status take_runner(struct tts_trainconfig *config)
 {
-    return take_word(config, TTS_FIELD_RUNNER);
+    return take_file_word(config, TTS_FIELD_RUNNER);
 }
 
-/* A file of January without these keys means the optimizer of single operations. */
+/* A January file without these keys means the optimizer made of single operations. */
 static void take_v1_optimizer(struct tts_trainconfig *config)
 {
     struct tts_setting_value *value = &config->values[TTS_FIELD_OPTIMIZER];
     const struct tts_trainfile *file = &config->file;
-    if (!is_given(config, TTS_FIELD_OPTIMIZER) && is_on(&file->no_op)) {
-        take_from_or(config, TTS_FIELD_OPTIMIZER, &file->no_op, 0);
+    if (!is_setting_given(config, TTS_FIELD_OPTIMIZER) && is_setting_on(&file->no_op)) {
+        take_setting_from_or(config, TTS_FIELD_OPTIMIZER, &file->no_op, 0);
         value->number = TTS_OPTIMIZER_NONE;
         value->why = file->no_op.key;
         return;
     }
-    take_from_or(config, TTS_FIELD_OPTIMIZER, &file->moreh_adamw, 0);
+    take_setting_from_or(config, TTS_FIELD_OPTIMIZER, &file->moreh_adamw, 0);
     if (value->origin == TTS_ORIGIN_OPTION)
         return;
     value->number = value->number ? TTS_OPTIMIZER_MOREH_ADAMW : TTS_OPTIMIZER_ADAMW_COMPOSITE;
@@ -454,41 +460,43 @@ static void take_v1_optimizer(struct tts_trainconfig *config)
 
 static bool has_amsgrad(const struct tts_trainconfig *config, uint64_t kind)
 {
-    return !is_v1(config) &&
+    return !is_v1_config(config) &&
            (kind == TTS_OPTIMIZER_ADAMW || kind == TTS_OPTIMIZER_ADAMW_COMPOSITE ||
             kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION);
 }
 
-/* AdamW was of single operations in January. The Python program had no Kahan summation then. */
+/* In January AdamW was made of single operations, and the Python program had no Kahan
+ * summation. */
 static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
            (kind == TTS_OPTIMIZER_ADAMW_COMPOSITE ||
-            (kind == TTS_OPTIMIZER_ADAMW && is_v1(config)));
+            (kind == TTS_OPTIMIZER_ADAMW && is_v1_config(config)));
 }
 
-/* The Python program of January did not pass the key on. */
+/* The January Python program ignored this key. */
 static const struct tts_trainfile_value *kahan_of(const struct tts_trainconfig *config)
 {
-    return is_v1(config) ? &config->file.kahan : &config->file.optimizer_kahan;
+    return is_v1_config(config) ? &config->file.kahan : &config->file.optimizer_kahan;
 }
 
-/* Returns true if the program refuses Kahan summation with the optimizer, which has been
- * taken. */
+/* Returns true if the program refuses Kahan summation with the optimizer. The optimizer has
+ * been taken before. */
 static bool stops_at_kahan(const struct tts_trainconfig *config)
 {
-    return config->overrides->recipe != TTS_RECIPE_V1_PYTHON && is_on(kahan_of(config)) &&
+    return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
+           is_setting_on(kahan_of(config)) &&
            config->values[TTS_FIELD_OPTIMIZER].number == TTS_OPTIMIZER_MOREH_ADAMW;
 }
 
-/* Takes a flag of the optimizer. If the optimizer has no such flag and the file asks for it, a
- * note says so. */
+/* Takes a flag of the optimizer. Adds a note if the file sets the flag but the optimizer does
+ * not have it. */
 static void take_flag(struct tts_trainconfig *config, enum tts_workload_field field,
                       const struct tts_trainfile_value *value, bool has_flag)
 {
     if (has_flag)
-        take_from_or(config, field, value, 0);
-    else if (is_on(value))
+        take_setting_from_or(config, field, value, 0);
+    else if (is_setting_on(value))
         tts_notes_add(&config->notes, tts_trainconfig_path(config, value->file), value->line,
                       "'%s' is passed over, %s of recipe %s has none", value->key,
                       tts_trainconfig_word(config, TTS_FIELD_OPTIMIZER),
@@ -500,12 +508,12 @@ static enum tts_status take_optimizer_flags(struct tts_trainconfig *config)
     const struct tts_trainfile *file = &config->file;
     uint64_t kind = config->values[TTS_FIELD_OPTIMIZER].number;
     bool is_sgd = kind == TTS_OPTIMIZER_SGD;
-    if (is_given(config, TTS_FIELD_MOMENTUM) && !is_sgd)
+    if (is_setting_given(config, TTS_FIELD_MOMENTUM) && !is_sgd)
         return FAIL_OPTION(config,
                            "option '--momentum' goes with SGD only, the optimizer is %s",
                            tts_trainconfig_word(config, TTS_FIELD_OPTIMIZER));
     if (is_sgd)
-        take_or(config, TTS_FIELD_MOMENTUM, 0);
+        take_setting_or(config, TTS_FIELD_MOMENTUM, 0);
     take_flag(config, TTS_FIELD_AMSGRAD, &file->amsgrad, has_amsgrad(config, kind));
     if (!stops_at_kahan(config))
         take_flag(config, TTS_FIELD_KAHAN,
@@ -517,9 +525,9 @@ static enum tts_status take_optimizer_flags(struct tts_trainconfig *config)
 static enum tts_status take_optimizer(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
-    if (!is_v1(config) ||
+    if (!is_v1_config(config) ||
         (file->optimizer_type.is_set && !file->moreh_adamw.is_set && !file->no_op.is_set))
-        return take_word(config, TTS_FIELD_OPTIMIZER);
+        return take_file_word(config, TTS_FIELD_OPTIMIZER);
     take_v1_optimizer(config);
     return TTS_OK;
 }
@@ -538,10 +546,11 @@ static enum tts_status fail_mesh(struct tts_trainconfig *config, const char *wha
 }
 
 /* chips[0]: data parallel, chips[1]: tensor parallel. */
-static enum tts_status read_mesh(struct tts_trainconfig *config, uint64_t chips[2])
+static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t chips[2])
 {
     const uint64_t *mesh = config->file.mesh_shape;
-    bool is_ddp = is_on(&config->file.enable_ddp), is_tp = is_on(&config->file.enable_tp);
+    bool is_ddp = is_setting_on(&config->file.enable_ddp),
+         is_tp = is_setting_on(&config->file.enable_tp);
     uint64_t all;
     if (!is_ddp && !is_tp)
         return TTS_OK;
@@ -551,7 +560,7 @@ static enum tts_status read_mesh(struct tts_trainconfig *config, uint64_t chips[
         return fail_mesh(config, "has too many chips");
     bool is_line = mesh[0] == 1 || mesh[1] == 1;
     if (is_ddp && is_tp) {
-        if (is_v1(config))
+        if (is_v1_config(config))
             return fail_mesh(
                 config, "is for both: recipe v1 has enable_ddp or enable_tp, head has both");
         if (is_line && all > 1)
@@ -559,7 +568,7 @@ static enum tts_status read_mesh(struct tts_trainconfig *config, uint64_t chips[
         memcpy(chips, mesh, 2 * sizeof chips[0]);
         return TTS_OK;
     }
-    if (!is_line && !is_v1(config))
+    if (!is_line && !is_v1_config(config))
         return fail_mesh(config, "has two axes: it needs enable_ddp and enable_tp");
     chips[is_tp] = all;
     return TTS_OK;
@@ -568,30 +577,30 @@ static enum tts_status read_mesh(struct tts_trainconfig *config, uint64_t chips[
 static const enum tts_workload_field axes[] = {TTS_FIELD_DATA_PARALLEL,
                                                TTS_FIELD_TENSOR_PARALLEL};
 
-/* The Python program of January opens one chip, whatever device_config says. */
+/* The January Python program opens one chip, whatever device_config says. */
 static enum tts_status refuse_mesh(struct tts_trainconfig *config)
 {
     static const char what[] = "recipe v1-python runs on one chip, v1 and head on several";
     for (size_t i = 0; i < 2; i++) {
         const struct tts_trainfile_value *value = tts_setting_in_file(axes[i], &config->file);
-        if (is_given(config, axes[i]) && config->overrides->given[axes[i]] > 1)
+        if (is_setting_given(config, axes[i]) && config->overrides->given[axes[i]] > 1)
             return FAIL_OPTION(config, "option '%s': %s", tts_setting_of(axes[i])->option,
                                what);
-        if (!is_given(config, axes[i]) && is_on(value))
+        if (!is_setting_given(config, axes[i]) && is_setting_on(value))
             return FAIL_AT(config, TTS_E_INVALID, value, "'%s' is not modelled: %s", value->key,
                            what);
     }
     return TTS_OK;
 }
 
-static void put_chips(struct tts_trainconfig *config, enum tts_workload_field field,
-                      uint64_t chips)
+static void put_mesh_chips(struct tts_trainconfig *config, enum tts_workload_field field,
+                           uint64_t chips)
 {
     const struct tts_trainfile_value from_mesh = {.is_set = chips > 1,
                                                   .file = TTS_TRAINFILE_TRAINING,
                                                   .line = config->file.mesh_line,
                                                   .number = chips};
-    take_from_or(config, field, &from_mesh, chips);
+    take_setting_from_or(config, field, &from_mesh, chips);
     if (config->values[field].origin == TTS_ORIGIN_FILE)
         config->values[field].why = "mesh_shape";
 }
@@ -601,12 +610,13 @@ static enum tts_status take_mesh(struct tts_trainconfig *config)
     enum tts_recipe recipe = config->overrides->recipe;
     uint64_t chips[2] = {1, 1};
     enum tts_status status = recipe == TTS_RECIPE_V1_PYTHON ? refuse_mesh(config) : TTS_OK;
-    if (status == TTS_OK && !(is_given(config, axes[0]) && is_given(config, axes[1])))
-        status = read_mesh(config, chips);
+    if (status == TTS_OK &&
+        !(is_setting_given(config, axes[0]) && is_setting_given(config, axes[1])))
+        status = read_mesh_shape(config, chips);
     if (status != TTS_OK)
         return status;
-    put_chips(config, axes[0], chips[0]);
-    put_chips(config, axes[1], chips[1]);
+    put_mesh_chips(config, axes[0], chips[0]);
+    put_mesh_chips(config, axes[1], chips[1]);
     if (tts_recipe_is_may(recipe) && config->values[TTS_FIELD_TENSOR_PARALLEL].number <= 1)
         return FAIL_OPTION(config,
                            "option '--recipe %s' is for tensor parallel runs: give "
@@ -617,7 +627,7 @@ static enum tts_status take_mesh(struct tts_trainconfig *config)
 
 /* ---- runs that the training program itself refuses ---- */
 
-/* Adds a reason and returns it. A `line` of 0 is an option, not a place in a file. */
+/* Adds a reason and returns it. `line` 0 means an option instead of a line in a file. */
 static struct tts_train_stop *add_stop(struct tts_trainconfig *config, uint8_t file,
                                        uint32_t line)
 {
@@ -638,12 +648,12 @@ static void put_stop_text(char out[TTS_TRAIN_STOP_TEXT_MAX], const char *format,
     va_end(args);
 }
 
-/* train.py reads a data_path in .yaml or .yml as tokens and everything else as text; nano_gpt
- * (C++) reads one in .txt as text and everything else as tokens. Without a data_path both read
- * the Shakespeare text. */
+/* Returns whether the program reads the data as tokens. train.py reads a data_path in .yaml or
+ * .yml as tokens and everything else as text. nano_gpt (C++) reads a data_path in .txt as text
+ * and everything else as tokens. Without a data_path both read the Shakespeare text. */
 static bool is_token_data(const struct tts_trainconfig *config, const char *data_path)
 {
-    if (is_cpp(config))
+    if (is_cpp_config(config))
         return data_path[0] != '\0' && !tts_ends_in(data_path, ".txt");
     return tts_ends_in(data_path, ".yaml") || tts_ends_in(data_path, ".yml");
 }
@@ -657,7 +667,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
     const char *path = data->is_set ? data->text : "";
     uint64_t number = size->is_set ? size->number : 0;
     struct tts_train_stop *why;
-    if (is_v1(config) || is_given(config, TTS_FIELD_VOCABULARY))
+    if (is_v1_config(config) || is_setting_given(config, TTS_FIELD_VOCABULARY))
         return;
     if (is_token_data(config, path)) {
         if (number > 0)
@@ -671,7 +681,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
                       TTS_TRAIN_CHARACTERS);
         return;
     }
-    if (number == 0 || (number == TTS_TRAIN_CHARACTERS && !is_cpp(config)))
+    if (number == 0 || (number == TTS_TRAIN_CHARACTERS && !is_cpp_config(config)))
         return;
     why = add_stop(config, size->file, size->line);
     bool is_text = tts_ends_in(path, ".txt");
@@ -683,7 +693,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
         is_text           ? "data_path is text"
         : path[0] != '\0' ? "data_path is not .yaml and is read as text"
                           : "without data_path the program reads the Shakespeare text",
-        TTS_TRAIN_CHARACTERS, is_cpp(config) ? "" : " or that number");
+        TTS_TRAIN_CHARACTERS, is_cpp_config(config) ? "" : " or that number");
     if (is_text)
         put_stop_text(why->figures, "'vocab_size' 0, a vocabulary of %d characters",
                       TTS_TRAIN_CHARACTERS);
@@ -692,16 +702,16 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
                       "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64, number);
 }
 
-/* The C++ programs have a GPT2 of several chips. */
+/* Only the C++ programs run GPT2 on several chips. */
 static void stop_at_gpt2(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *chips = &config->values[TTS_FIELD_TENSOR_PARALLEL];
-    if (is_cpp(config) || tts_trainconfig_is_llama(config) || chips->number <= 1)
+    if (is_cpp_config(config) || tts_trainconfig_is_llama(config) || chips->number <= 1)
         return;
     struct tts_train_stop *why = add_stop(config, chips->file, chips->line);
     put_stop_text(why->reason, "gpt2 has no tensor parallel in the program, llama has");
     put_stop_text(why->figures, "gpt2 without tensor parallel");
-    put_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
+    put_setting_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
 }
 
 static void stop_at_clip(struct tts_trainconfig *config)
@@ -712,7 +722,7 @@ static void stop_at_clip(struct tts_trainconfig *config)
     struct tts_train_stop *why = add_stop(config, clip->file, clip->line);
     put_stop_text(why->reason, "the program does not clip gradients with tensor parallel");
     put_stop_text(why->figures, "the run without clipping");
-    put_rule(config, TTS_FIELD_CLIP, 0, "not with tensor parallel");
+    put_setting_rule(config, TTS_FIELD_CLIP, 0, "not with tensor parallel");
 }
 
 static void stop_at_kahan(struct tts_trainconfig *config)
@@ -757,13 +767,13 @@ static void note_unknown(struct tts_trainconfig *config)
                   count == 1 ? "key" : "keys", names, count == 1 ? "is" : "are");
 }
 
-/* Chips that no parallelism uses. */
-static void note_mesh(struct tts_trainconfig *config)
+/* Notes chips of the mesh that no parallelism uses. */
+static void note_unused_mesh(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
     const uint64_t *mesh = file->mesh_shape;
-    if (!is_default(config, TTS_FIELD_TENSOR_PARALLEL) ||
-        !is_default(config, TTS_FIELD_DATA_PARALLEL) || (mesh[0] <= 1 && mesh[1] <= 1))
+    if (!is_setting_default(config, TTS_FIELD_TENSOR_PARALLEL) ||
+        !is_setting_default(config, TTS_FIELD_DATA_PARALLEL) || (mesh[0] <= 1 && mesh[1] <= 1))
         return;
     tts_notes_add(&config->notes, tts_trainconfig_path(config, TTS_TRAINFILE_TRAINING),
                   file->mesh_line,
@@ -772,8 +782,8 @@ static void note_mesh(struct tts_trainconfig *config)
                   mesh[0], mesh[1]);
 }
 
-/* A file of January with a recipe of August. A file with an optimizer of its own is a file of
- * August that kept a key. */
+/* Notes a January file with an August recipe. A file that defines its own optimizer is an
+ * August file that kept a key. */
 static void note_recipe(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
@@ -807,9 +817,11 @@ static void fill_workload(struct tts_trainconfig *config)
     workload->kernel_binaries = config->overrides->kernel_binaries;
 }
 
-/* Sets the error of a value that tts_workload_check() refuses: its name and its origin. */
-static enum tts_status fail_value(struct tts_trainconfig *config, enum tts_workload_field field,
-                                  const struct tts_error *err)
+/* Sets the error of a value that tts_workload_check() refuses. The error has the name and the
+ * origin of the value. */
+static enum tts_status fail_setting_value(struct tts_trainconfig *config,
+                                          enum tts_workload_field field,
+                                          const struct tts_error *err)
 {
     const struct tts_setting *setting = tts_setting_of(field);
     const struct tts_setting_value *value = &config->values[field];
@@ -817,7 +829,7 @@ static enum tts_status fail_value(struct tts_trainconfig *config, enum tts_workl
     if (value->origin == TTS_ORIGIN_OPTION)
         return FAIL_OPTION(config, "option '%s' %s", setting->option, err->text);
     if (is_file && (field == axes[0] || field == axes[1])) {
-        /* mesh_shape is two numbers: name the product, which no line of the file has. */
+        /* mesh_shape has two numbers. Name their product, which is not in the file. */
         const char *is = strstr(err->text, ", and is ");
         int len = (int)(is ? (size_t)(is - err->text) : strlen(err->text));
         return FAIL_AT(config, TTS_E_RANGE, value,
@@ -837,14 +849,14 @@ static enum tts_status check_workload(struct tts_trainconfig *config)
     enum tts_workload_field field = TTS_FIELD_NONE;
     struct tts_error err = {0};
     if (tts_workload_check(&config->workload, &field, &err) != TTS_OK)
-        return fail_value(config, field, &err);
+        return fail_setting_value(config, field, &err);
     config->values[TTS_FIELD_MLP_WIDTH].number = tts_model_mlp_width(&config->workload.model);
     return TTS_OK;
 }
 
-static enum tts_status load_files(struct tts_trainconfig *config, const char *path,
-                                  const struct tts_overrides *overrides,
-                                  const struct tts_textfile *text)
+static enum tts_status load_config_files(struct tts_trainconfig *config, const char *path,
+                                         const struct tts_overrides *overrides,
+                                         const struct tts_textfile *text)
 {
     struct tts_error err = {0};
     unsigned bad_file = TTS_TRAINFILE_FILES;
@@ -870,10 +882,10 @@ static enum tts_status load_files(struct tts_trainconfig *config, const char *pa
 enum tts_status tts_trainconfig_load(struct tts_trainconfig *config, const char *path,
                                      const struct tts_overrides *overrides)
 {
-    static config_step *const steps[] = {refuse_run,  take_model,     take_batch,
-                                         take_runner, take_optimizer, take_optimizer_flags,
+    static config_step *const steps[] = {refuse_config, take_model,     take_batch,
+                                         take_runner,   take_optimizer, take_optimizer_flags,
                                          take_mesh};
-    enum tts_status status = load_files(config, path, overrides, NULL);
+    enum tts_status status = load_config_files(config, path, overrides, NULL);
     if (status == TTS_OK)
         status = RUN_STEPS(config, steps);
     if (status != TTS_OK)
@@ -881,7 +893,7 @@ enum tts_status tts_trainconfig_load(struct tts_trainconfig *config, const char 
     find_stops(config);
     fill_workload(config);
     note_unknown(config);
-    note_mesh(config);
+    note_unused_mesh(config);
     note_recipe(config);
     return check_workload(config);
 }
@@ -890,10 +902,10 @@ enum tts_status tts_trainconfig_model(struct tts_trainconfig *config, const char
                                       const struct tts_overrides *overrides,
                                       const struct tts_textfile *text)
 {
-    enum tts_status status = load_files(config, path, overrides, text);
+    enum tts_status status = load_config_files(config, path, overrides, text);
     bool has_model = config->file.paths[TTS_TRAINFILE_MODEL][0] != '\0';
-    if (status == TTS_OK) /* a file without a model is of a run that is refused */
-        status = has_model ? refuse_model(config) : refuse_run(config);
+    if (status == TTS_OK) /* a file without a model belongs to a run that is refused */
+        status = has_model ? refuse_model(config) : refuse_config(config);
     assert(status != TTS_OK || has_model);
     if (status == TTS_OK)
         status = take_model(config);

@@ -91,7 +91,7 @@ void tts_value_add_gradient(struct tts_autograd *ag, struct tts_value *value,
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-static void link_to(struct tts_node *node, const struct tts_value *value)
+static void link_to_value(struct tts_node *node, const struct tts_value *value)
 {
     if (value && value->node != 0)
         node->links[node->link_count++] = value->node;
@@ -107,7 +107,7 @@ static void release_node(struct tts_autograd *ag, struct tts_node *node)
         tts_tensor_drop(&ag->rt, &node->kept[i]);
 }
 
-static void hold(struct tts_node *node)
+static void hold_node_values(struct tts_node *node)
 {
     for (int i = 0; i < TTS_NODE_INPUTS; i++)
         if (node->in[i])
@@ -121,8 +121,9 @@ static void hold(struct tts_node *node)
         tts_tensor_mark(node->kept[i], TTS_PART_ACTIVATIONS);
 }
 
-/* The place of one more node, which is not counted yet; NULL: the run has failed. */
-static struct tts_node *grow_nodes(struct tts_autograd *ag)
+/* Returns the place for one more node, without counting it. Returns NULL after a failure of the
+ * run. */
+static struct tts_node *grow_graph_nodes(struct tts_autograd *ag)
 {
     if (ag->rt.status != TTS_OK)
         return NULL;
@@ -138,7 +139,7 @@ static struct tts_node *grow_nodes(struct tts_autograd *ag)
     return &nodes[ag->node_count];
 }
 
-static bool is_wanted(const struct tts_autograd *ag, const struct tts_node *node)
+static bool is_node_wanted(const struct tts_autograd *ag, const struct tts_node *node)
 {
     if (!ag->gradients || !ag->prunes || node->block_fn)
         return ag->gradients;
@@ -151,7 +152,7 @@ static bool is_wanted(const struct tts_autograd *ag, const struct tts_node *node
 void tts_autograd_add(struct tts_autograd *ag, const struct tts_node *wanted)
 {
     struct tts_node node = *wanted;
-    struct tts_node *place = is_wanted(ag, &node) ? grow_nodes(ag) : NULL;
+    struct tts_node *place = is_node_wanted(ag, &node) ? grow_graph_nodes(ag) : NULL;
     if (!place) {
         for (int i = 0; i < TTS_NODE_OUTPUTS; i++)
             if (node.out[i])
@@ -162,13 +163,13 @@ void tts_autograd_add(struct tts_autograd *ag, const struct tts_node *wanted)
     }
     node.layer = ag->rt.layer;
     for (int i = 0; i < TTS_NODE_INPUTS; i++)
-        link_to(&node, node.in[i]);
-    hold(&node);
+        link_to_value(&node, node.in[i]);
+    hold_node_values(&node);
     *place = node;
     node.out[0]->node = (uint32_t)++ag->node_count;
 }
 
-static void run_nothing(struct tts_autograd *ag, struct tts_node *node)
+static void run_no_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     (void)ag;
     (void)node;
@@ -177,13 +178,13 @@ static void run_nothing(struct tts_autograd *ag, struct tts_node *node)
 void tts_autograd_sync(struct tts_autograd *ag, struct tts_value *value,
                        const struct tts_value *first, const struct tts_value *second)
 {
-    static const struct tts_op sync = {"sync", NULL, run_nothing};
-    struct tts_node *place = ag->gradients ? grow_nodes(ag) : NULL;
+    static const struct tts_op sync = {"sync", NULL, run_no_backward};
+    struct tts_node *place = ag->gradients ? grow_graph_nodes(ag) : NULL;
     if (!place)
         return;
     struct tts_node node = {.op = &sync, .layer = ag->rt.layer};
-    link_to(&node, first);
-    link_to(&node, second);
+    link_to_value(&node, first);
+    link_to_value(&node, second);
     *place = node;
     value->node = (uint32_t)++ag->node_count;
 }
@@ -198,13 +199,13 @@ void tts_autograd_reset(struct tts_autograd *ag)
 
 /* --- backward --------------------------------------------------------------------------- */
 
-/* A row of node numbers that grows. */
+/* A growing array of node numbers. */
 struct row {
     uint32_t *items;
     size_t count, capacity;
 };
 
-static bool push(struct tts_autograd *ag, struct row *row, uint32_t item)
+static bool push_row(struct tts_autograd *ag, struct row *row, uint32_t item)
 {
     uint32_t *items =
         tts_alloc_grow(ag->rt.alloc, row->items, &row->capacity, row->count + 1, sizeof *items);
@@ -215,14 +216,14 @@ static bool push(struct tts_autograd *ag, struct row *row, uint32_t item)
     return true;
 }
 
-static void free_row(struct tts_autograd *ag, struct row *row)
+static void free_row_items(struct tts_autograd *ag, struct row *row)
 {
     if (row->items)
         ag->rt.alloc->free(ag->rt.alloc->ctx, row->items, row->capacity * sizeof *row->items);
 }
 
-/* The first link that the walk has not seen, 0: none. */
-static uint32_t next_link(const struct tts_autograd *ag, const struct tts_node *node)
+/* Returns the first link that the walk has not visited, or 0. */
+static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts_node *node)
 {
     for (uint32_t i = 0; i < node->link_count; i++)
         if (ag->nodes[node->links[i] - 1].seen != ag->walks)
@@ -230,33 +231,34 @@ static uint32_t next_link(const struct tts_autograd *ag, const struct tts_node *
     return 0;
 }
 
-/* Post-order: a node behind all that it links to, those in their order. */
-static bool walk(struct tts_autograd *ag, uint32_t root, struct row *order)
+/* Walks in post-order: a node comes after all nodes it links to, and those come in their
+ * order. */
+static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order)
 {
     struct row path = {0};
     ag->walks++;
     ag->nodes[root - 1].seen = ag->walks;
-    bool ok = push(ag, &path, root);
+    bool ok = push_row(ag, &path, root);
     while (ok && path.count > 0) {
         uint32_t at = path.items[path.count - 1];
-        uint32_t next = next_link(ag, &ag->nodes[at - 1]);
+        uint32_t next = next_unseen_link(ag, &ag->nodes[at - 1]);
         if (next != 0) {
             ag->nodes[next - 1].seen = ag->walks;
-            ok = push(ag, &path, next);
+            ok = push_row(ag, &path, next);
         } else {
             path.count--;
-            ok = push(ag, order, at);
+            ok = push_row(ag, order, at);
         }
     }
-    free_row(ag, &path);
+    free_row_items(ag, &path);
     return ok;
 }
 
-/* The node is taken out of the graph first: what it runs may add others. */
+/* The node leaves the graph before it runs, because its backward function may add nodes. */
 static void run_node(struct tts_autograd *ag, uint32_t number)
 {
     struct tts_node node = ag->nodes[number - 1];
-    assert(node.op); /* nothing runs twice */
+    assert(node.op); /* no node runs twice */
     ag->nodes[number - 1].op = NULL;
     int32_t layer = ag->rt.layer;
     ag->rt.layer = node.layer;
@@ -274,7 +276,7 @@ void tts_autograd_backward(struct tts_autograd *ag, struct tts_value *root)
     struct row order = {0};
     if (ag->rt.status != TTS_OK || root->node == 0)
         return;
-    if (!walk(ag, root->node, &order))
+    if (!walk_graph(ag, root->node, &order))
         tts_runtime_fail(&ag->rt, TTS_E_NOMEM, NULL);
     if (ag->rt.status == TTS_OK && !root->gradient.storage) {
         tts_runtime_op_begin(&ag->rt, "ones");
@@ -283,5 +285,5 @@ void tts_autograd_backward(struct tts_autograd *ag, struct tts_value *root)
     }
     for (size_t i = order.count; i-- > 0 && ag->rt.status == TTS_OK;)
         run_node(ag, order.items[i]);
-    free_row(ag, &order);
+    free_row_items(ag, &order);
 }

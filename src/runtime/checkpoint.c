@@ -1,9 +1,9 @@
-/* checkpoint.c: a block whose activations are made again instead of kept. */
+/* checkpoint.c: a block that recomputes its activations instead of keeping them. */
 #include "runtime/ops.h"
 
-/* The input is seen as one that nothing before has made, so that the walk ends there; the
- * output made again stays until this is over, and the first one with its gradient until the
- * node is let go. */
+/* The input is detached: no node made it, so the walk ends there. The recomputed output stays
+ * until this function ends. The first output and its gradient stay until the node is
+ * released. */
 static void checkpoint_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_value *x = node->in[0];

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* The length of dimension `i` in the units by which a tensor can be divided. */
+/* Returns the length of dimension `i` in the units in which a tensor can be divided. */
 static uint64_t divisible_units(struct tts_tensor tensor, int i)
 {
     bool is_tiled = tensor.layout == TTS_LAYOUT_TILE && i >= 2;
@@ -12,8 +12,8 @@ static uint64_t divisible_units(struct tts_tensor tensor, int i)
     return (tensor.shape.d[i] + unit - 1) / unit;
 }
 
-/* Finds the dimension to scatter, the last that divides evenly. Returns false if there is none,
- * or if that dimension is padded and would be cut inside a tile. */
+/* Finds the dimension to scatter: the last one that divides evenly. Returns false if there is
+ * none, or if that dimension is padded and would be cut inside a tile. */
 static bool find_scatter(struct tts_tensor tensor, uint64_t chips, int *dimension)
 {
     for (int i = 3; i >= 0; i--) {
@@ -26,7 +26,7 @@ static bool find_scatter(struct tts_tensor tensor, uint64_t chips, int *dimensio
     return false;
 }
 
-/* A reduce-scatter, then an all-gather. On a line of chips the reduce-scatter allocates an
+/* Runs a reduce-scatter, then an all-gather. On a line of chips the reduce-scatter allocates an
  * intermediate buffer of twice the input; on a ring it allocates less. A line is assumed. */
 static struct tts_tensor reduce_by_scatter(struct tts_runtime *rt, struct tts_tensor tensor,
                                            uint64_t chips, int dimension)
@@ -42,7 +42,7 @@ static struct tts_tensor reduce_by_scatter(struct tts_runtime *rt, struct tts_te
     return sum;
 }
 
-/* Every chip's tensor is copied here, and all of them are joined along `dimension`. */
+/* Copies the tensor of each chip and joins the copies along `dimension`. */
 static struct tts_tensor gather_copies(struct tts_runtime *rt, struct tts_tensor tensor,
                                        uint64_t chips, int dimension)
 {

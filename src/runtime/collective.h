@@ -1,11 +1,11 @@
 /* collective.h: operations over the chips of a mesh, as one chip sees them: the buffers that
- * they allocate, in order. docs/design/runtime.md lists them.
- * Inputs are borrowed; the output belongs to the caller. One thread. */
+ * they allocate, in order. docs/design/runtime.md lists them. Inputs are borrowed. The caller
+ * owns the output. One thread. */
 #pragma once
 
 #include "runtime/tensor.h"
 
-enum { TTS_CHIPS_MAX = 1024 }; /* on one axis of a mesh */
+enum { TTS_CHIPS_MAX = 1024 }; /* largest number of chips on one axis of a mesh */
 
 /* Returns the sum of the tensors of `chips` chips (1 .. TTS_CHIPS_MAX), in the dtype and layout
  * of `tensor`. Allocates up to 2 * chips temporary buffers and frees them. */

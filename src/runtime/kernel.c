@@ -15,7 +15,7 @@ static uint64_t hash_tensor(uint64_t hash, struct tts_tensor tensor)
     return tts_fnv1a64_u64(hash, (uint64_t)tensor.dtype << 8 | (uint64_t)tensor.layout);
 }
 
-/* A program is one for each kind and all the shapes it is given. */
+/* Returns the hash of a program. The kind and all shapes identify it. */
 static uint64_t hash_program(const struct tts_kernel *kernel)
 {
     uint64_t hash = tts_fnv1a64_u64(TTS_FNV1A64_INIT, (uint64_t)kernel->kind);
@@ -26,7 +26,7 @@ static uint64_t hash_program(const struct tts_kernel *kernel)
     return hash;
 }
 
-static bool is_program(const void *programs, uint32_t place, const void *hash)
+static bool is_known_program(const void *programs, uint32_t place, const void *hash)
 {
     return ((const uint64_t *)programs)[place] == *(const uint64_t *)hash;
 }
@@ -43,12 +43,12 @@ static bool add_program(struct tts_runtime *rt, uint64_t hash)
                              (uint32_t)rt->program_count++) == TTS_OK;
 }
 
-/* The first run of a program leaves its binary in DRAM. */
+/* Counts the binary that the first run of a program leaves in DRAM. */
 static void count_binary(struct tts_runtime *rt, const struct tts_kernel *kernel)
 {
     uint64_t hash = hash_program(kernel);
     rt->program_table.alloc = rt->alloc;
-    if (tts_hashtable_find(&rt->program_table, (uint32_t)hash, is_program, rt->programs,
+    if (tts_hashtable_find(&rt->program_table, (uint32_t)hash, is_known_program, rt->programs,
                            &hash) != TTS_HASHTABLE_NONE)
         return;
     if (add_program(rt, hash))
@@ -68,16 +68,16 @@ void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel)
         rt->compute(rt->compute_ctx, kernel);
 }
 
-/* --- the usual ones --------------------------------------------------------------------- */
+/* --- common kernels --------------------------------------------------------------------- */
 
-/* Does anybody want to know? Most runs count nothing and compute nothing. */
-static bool is_wanted(const struct tts_runtime *rt)
+/* Returns whether a launch has an effect. Most runs count no binaries and compute nothing. */
+static bool is_kernel_watched(const struct tts_runtime *rt)
 {
     return rt->kernel_binaries || rt->compute;
 }
 
-static void launch(struct tts_runtime *rt, enum tts_kernel_kind kind, struct tts_tensor out,
-                   const struct tts_tensor *in, unsigned count)
+static void launch_kernel(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                          struct tts_tensor out, const struct tts_tensor *in, unsigned count)
 {
     struct tts_kernel kernel = {.kind = kind, .out = {out}, .outs = 1, .ins = count};
     if (count > 0)
@@ -89,8 +89,8 @@ struct tts_tensor tts_kernel_1(struct tts_runtime *rt, enum tts_kernel_kind kind
                                struct tts_shape out, struct tts_tensor a)
 {
     struct tts_tensor made = tts_tensor_tiled(rt, out);
-    if (is_wanted(rt))
-        launch(rt, kind, made, &a, 1);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, kind, made, &a, 1);
     return made;
 }
 
@@ -98,8 +98,8 @@ struct tts_tensor tts_kernel_2(struct tts_runtime *rt, enum tts_kernel_kind kind
                                struct tts_shape out, struct tts_tensor a, struct tts_tensor b)
 {
     struct tts_tensor made = tts_tensor_tiled(rt, out);
-    if (is_wanted(rt))
-        launch(rt, kind, made, (const struct tts_tensor[2]){a, b}, 2);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, kind, made, (const struct tts_tensor[2]){a, b}, 2);
     return made;
 }
 
@@ -107,8 +107,8 @@ struct tts_tensor tts_kernel_3(struct tts_runtime *rt, enum tts_kernel_kind kind
                                struct tts_shape out, const struct tts_tensor in[3])
 {
     struct tts_tensor made = tts_tensor_tiled(rt, out);
-    if (is_wanted(rt))
-        launch(rt, kind, made, in, 3);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, kind, made, in, 3);
     return made;
 }
 
@@ -116,8 +116,8 @@ struct tts_tensor tts_kernel_to(struct tts_runtime *rt, enum tts_kernel_kind kin
                                 struct tts_tensor a, struct tts_tensor like)
 {
     struct tts_tensor made = tts_tensor_new(rt, like.shape, like.dtype, like.layout);
-    if (is_wanted(rt))
-        launch(rt, kind, made, &a, 1);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, kind, made, &a, 1);
     return made;
 }
 
@@ -131,16 +131,16 @@ struct tts_tensor tts_kernel_like(struct tts_runtime *rt, enum tts_kernel_kind k
 void tts_kernel_in_place(struct tts_runtime *rt, enum tts_kernel_kind kind, struct tts_tensor a,
                          struct tts_tensor b)
 {
-    if (is_wanted(rt))
-        launch(rt, kind, a, (const struct tts_tensor[2]){a, b}, 2);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, kind, a, (const struct tts_tensor[2]){a, b}, 2);
 }
 
 struct tts_tensor tts_kernel_full(struct tts_runtime *rt, struct tts_shape shape,
                                   enum tts_dtype dtype)
 {
     struct tts_tensor made = tts_tensor_new(rt, shape, dtype, TTS_LAYOUT_TILE);
-    if (is_wanted(rt))
-        launch(rt, TTS_KERNEL_FULL, made, NULL, 0);
+    if (is_kernel_watched(rt))
+        launch_kernel(rt, TTS_KERNEL_FULL, made, NULL, 0);
     return made;
 }
 

@@ -1,6 +1,6 @@
 /* kernel.h: the programs that run on the device. Each allocates its output, unless it works in
- * place, and is launched: there its binary is counted, and there it computes, when a runtime
- * computes at all. Inputs are borrowed; the output is the caller's. */
+ * place, and is launched. The launch counts its binary and, if the runtime computes, computes
+ * the output. Inputs are borrowed. The caller owns the output. */
 #pragma once
 
 #include "runtime/tensor.h"
@@ -69,37 +69,39 @@ enum tts_kernel_kind { TTS_KERNELS(TTS_KERNEL_ENUM) TTS_KERNEL_KINDS };
 
 enum { TTS_KERNEL_INPUTS = 6, TTS_KERNEL_OUTPUTS = 3 };
 
-/* What a launch is about: all that a computation needs to see. */
+/* A launch: everything that a computation needs. */
 struct tts_kernel {
     enum tts_kernel_kind kind;
     struct tts_tensor in[TTS_KERNEL_INPUTS], out[TTS_KERNEL_OUTPUTS]; /* borrowed */
     unsigned ins, outs;
 };
 
-/* Outputs have been allocated; in place: they are among the inputs. */
+/* Launches a kernel. Its outputs are allocated already. A kernel that works in place has its
+ * outputs among its inputs. */
 void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel);
 
-/* One output, bf16 and tiled, of one, two or three inputs. */
+/* Return one output, in bf16 and tiles, of one, two or three inputs. */
 struct tts_tensor tts_kernel_1(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, struct tts_tensor a);
 struct tts_tensor tts_kernel_2(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, struct tts_tensor a, struct tts_tensor b);
 struct tts_tensor tts_kernel_3(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, const struct tts_tensor in[3]);
-/* As `a` in dtype and layout. */
+/* Returns an output with the dtype and layout of `a`. */
 struct tts_tensor tts_kernel_like(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                   struct tts_tensor a, struct tts_shape out);
-/* One input, an output of any dtype and layout. */
+/* Returns an output of any dtype and layout, of one input. */
 struct tts_tensor tts_kernel_to(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                 struct tts_tensor a, struct tts_tensor like);
-/* Nothing is allocated. */
+/* Works in place. Allocates nothing. */
 void tts_kernel_in_place(struct tts_runtime *rt, enum tts_kernel_kind kind, struct tts_tensor a,
                          struct tts_tensor b);
 
-/* Zeros or ones: one buffer. */
+/* Returns a tensor of zeros or ones. One allocation. */
 struct tts_tensor tts_kernel_full(struct tts_runtime *rt, struct tts_shape shape,
                                   enum tts_dtype dtype);
-/* From the host, tiled: row-major on the device, then tiled, then the first is freed; on the
- * host where a row has TTS_HOST_TILIZE elements. */
+/* Uploads a tensor from the host, in tiles: allocates it row-major on the device, tilizes it,
+ * then frees the row-major buffer. Tilizes on the host if a row has TTS_HOST_TILIZE
+ * elements. */
 struct tts_tensor tts_kernel_upload(struct tts_runtime *rt, struct tts_shape shape);
 enum { TTS_HOST_TILIZE = 16384 };

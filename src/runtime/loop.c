@@ -1,4 +1,5 @@
-/* loop.c: the training loop: build, then iterations, with the phases of the summary. */
+/* loop.c: the training loop: builds the model, then runs iterations with the phases of the
+ * summary. */
 #include "runtime/kernel.h"
 #include "runtime/model.h"
 #include "runtime/optimizer.h"
@@ -12,20 +13,21 @@ struct loop {
     struct tts_autograd ag;
     struct tts_model model;
     struct tts_optimizer optimizer;
-    uint64_t iteration; /* from 1; the phases of the first are told */
-    /* The variables of the loop's body. */
+    uint64_t iteration; /* number of the iteration, from 1. The phases of the first one are
+                           reported */
+    /* The variables in the body of the loop. */
     struct tts_value *ids, *targets, *logits, *loss;
 };
 
-static void end_phase(struct loop *loop, const char *name)
+static void end_loop_phase(struct loop *loop, const char *name)
 {
     const struct tts_workload_watch *watch = loop->ag.rt.watch;
     if (watch && watch->phase && loop->ag.rt.status == TTS_OK)
         watch->phase(watch->ctx, name);
 }
 
-/* Since August the programs number the micro steps, if there are several. */
-static void end_pass(struct loop *loop, const char *name, uint64_t micro)
+/* Since August the programs number the micro steps if there are several. */
+static void end_loop_pass(struct loop *loop, const char *name, uint64_t micro)
 {
     char text[64];
     if (loop->iteration > 1)
@@ -34,7 +36,7 @@ static void end_pass(struct loop *loop, const char *name, uint64_t micro)
         snprintf(text, sizeof text, "%s_micro_%" PRIu64, name, micro);
         name = text;
     }
-    end_phase(loop, name);
+    end_loop_phase(loop, name);
 }
 
 /* --- one micro step --------------------------------------------------------------------- */
@@ -57,8 +59,8 @@ static void drop_variables(struct loop *loop)
     tts_value_replace(&loop->ag, &loop->targets, NULL);
 }
 
-/* The loop in C++ has let go of the batch before when it asks for the next; that in Python has
- * both for a moment. */
+/* The C++ loop releases the last batch before it loads the next. The Python loop has both for a
+ * moment. */
 static void load_batch(struct loop *loop)
 {
     uint64_t batch = loop->model.batch, sequence = loop->workload->model.sequence;
@@ -99,17 +101,17 @@ static void run_micro_step(struct loop *loop, uint64_t micro)
         tts_value_replace(ag, &loop->logits, NULL);
     else
         scale_loss(loop);
-    end_pass(loop, "FORWARD_PASS", micro);
+    end_loop_pass(loop, "FORWARD_PASS", micro);
     if (scales_late)
         scale_loss(loop);
     tts_autograd_backward(ag, loop->loss);
-    end_pass(loop, "BACKWARD_PASS", micro);
+    end_loop_pass(loop, "BACKWARD_PASS", micro);
     tts_autograd_reset(ag);
-    if (!is_v1 && is_cpp) /* the block that declares the loss ends here */
+    if (!is_v1 && is_cpp) /* the scope of the loss ends here */
         tts_value_replace(ag, &loop->loss, NULL);
 }
 
-/* --- the whole -------------------------------------------------------------------------- */
+/* --- the whole run ---------------------------------------------------------------------- */
 
 static void run_iteration(struct loop *loop)
 {
@@ -117,7 +119,7 @@ static void run_iteration(struct loop *loop)
     const struct tts_workload *workload = loop->workload;
     for (uint64_t i = 0; i < workload->accumulate && ag->rt.status == TTS_OK; i++)
         run_micro_step(loop, i);
-    if (workload->recipe == TTS_RECIPE_V1_PYTHON) { /* the function of the step returns */
+    if (workload->recipe == TTS_RECIPE_V1_PYTHON) { /* the step function returns */
         tts_value_replace(ag, &loop->logits, NULL);
         tts_value_replace(ag, &loop->loss, NULL);
     }
@@ -129,16 +131,16 @@ static void run_iteration(struct loop *loop)
         tts_gradients_clip(&loop->model, ag);
     tts_optimizer_step(&loop->optimizer, ag);
     if (loop->iteration == 1) {
-        end_phase(loop, TTS_PHASE_FIRST_ITERATION);
+        end_loop_phase(loop, TTS_PHASE_FIRST_ITERATION);
         return;
     }
     char name[sizeof TTS_PHASE_LATER_ITERATION + TTS_LATER_DIGITS];
     snprintf(name, sizeof name, TTS_PHASE_LATER_ITERATION "%" PRIu64, loop->iteration);
-    end_phase(loop, name);
+    end_loop_phase(loop, name);
 }
 
-/* Buffers that are replaced move, and holes with them. From the moment that all lie where they
- * once lay at an iteration's end, everything comes again. */
+/* Replaced buffers move, and the free ranges with them. When all buffers lie where they lay at
+ * the end of an earlier iteration, everything repeats. */
 static void run_until_settled(struct loop *loop)
 {
     uint64_t seen[TTS_ITERATIONS_MAX];
@@ -151,7 +153,8 @@ static void run_until_settled(struct loop *loop)
         if (loop->ag.rt.status != TTS_OK)
             return;
         if (loop->iteration > 1 && tts_device_failures(loop->ag.rt.device) > 0)
-            return; /* it does not fit: more of it says nothing */
+            return; /* Stop: the workload does not fit, and more iterations add no information
+                     */
         for (size_t i = 0; i < count; i++)
             if (seen[i] == now) {
                 if (watch && watch->settled)
@@ -164,17 +167,17 @@ static void run_until_settled(struct loop *loop)
     }
 }
 
-static void run(struct loop *loop)
+static void run_loop(struct loop *loop)
 {
     struct tts_autograd *ag = &loop->ag;
     if (!tts_recipe_is_v1(loop->workload->recipe) && !tts_recipe_is_cpp(loop->workload->recipe))
-        end_phase(loop, "ENTRY");
+        end_loop_phase(loop, "ENTRY");
     if (loop->workload->recipe == TTS_RECIPE_V1)
         tts_model_make_mask(&loop->model, ag);
     tts_model_build(&loop->model, ag, loop->workload);
-    end_phase(loop, "MODEL_CREATION");
+    end_loop_phase(loop, "MODEL_CREATION");
     tts_optimizer_build(&loop->optimizer, ag, &loop->model);
-    end_phase(loop, "OPTIMIZER_CREATION");
+    end_loop_phase(loop, "OPTIMIZER_CREATION");
     run_until_settled(loop);
 }
 
@@ -193,13 +196,13 @@ enum tts_status tts_workload_run(const struct tts_workload *workload, struct tts
     loop.ag.rt.tensor_parallel = workload->tensor_parallel;
     loop.ag.rt.reduces_whole = tts_recipe_is_may(workload->recipe) &&
                                workload->tensor_parallel > 1 && workload->data_parallel > 1;
-    run(&loop);
+    run_loop(&loop);
     drop_variables(&loop);
     tts_autograd_reset(&loop.ag);
     tts_optimizer_release(&loop.optimizer, &loop.ag);
     tts_model_release(&loop.model, &loop.ag);
     tts_autograd_release(&loop.ag);
-    status = loop.ag.rt.status; /* a buffer that could not be given back is a failure too */
+    status = loop.ag.rt.status; /* a buffer that could not be released is a failure too */
     if (loop.ag.rt.is_stopped)
         return TTS_OK;
     if (status != TTS_OK && err)

@@ -8,8 +8,8 @@
 
 /* --- parameters ------------------------------------------------------------------------- */
 
-static struct tts_value *parameter(struct tts_model *model, struct tts_autograd *ag,
-                                   struct tts_tensor data)
+static struct tts_value *add_parameter(struct tts_model *model, struct tts_autograd *ag,
+                                       struct tts_tensor data)
 {
     const struct tts_alloc *alloc = ag->rt.alloc;
     tts_tensor_mark(data, TTS_PART_PARAMETERS);
@@ -27,37 +27,37 @@ static struct tts_value *parameter(struct tts_model *model, struct tts_autograd 
     return value;
 }
 
-/* From numbers drawn on the host. */
-static struct tts_value *drawn(struct tts_model *model, struct tts_autograd *ag, uint64_t rows,
-                               uint64_t columns)
+/* Adds a parameter from numbers drawn on the host. */
+static struct tts_value *draw_parameter(struct tts_model *model, struct tts_autograd *ag,
+                                        uint64_t rows, uint64_t columns)
 {
-    return parameter(model, ag, tts_kernel_upload(&ag->rt, tts_shape(1, 1, rows, columns)));
+    return add_parameter(model, ag, tts_kernel_upload(&ag->rt, tts_shape(1, 1, rows, columns)));
 }
 
-static struct tts_linear linear(struct tts_model *model, struct tts_autograd *ag, uint64_t out,
-                                uint64_t in)
+static struct tts_linear add_linear(struct tts_model *model, struct tts_autograd *ag,
+                                    uint64_t out, uint64_t in)
 {
     bool has_bias = model->workload->model.family == TTS_FAMILY_GPT2;
-    struct tts_linear made = {.weight = drawn(model, ag, out, in)};
+    struct tts_linear made = {.weight = draw_parameter(model, ag, out, in)};
     if (has_bias)
-        made.bias = drawn(model, ag, 1, out);
+        made.bias = draw_parameter(model, ag, 1, out);
     return made;
 }
 
-static struct tts_norm norm(struct tts_model *model, struct tts_autograd *ag)
+static struct tts_norm add_norm(struct tts_model *model, struct tts_autograd *ag)
 {
     struct tts_shape shape = tts_shape(1, 1, 1, model->workload->model.width);
     struct tts_norm made = {
-        .gamma = parameter(model, ag, tts_kernel_full(&ag->rt, shape, TTS_DTYPE_BF16))};
+        .gamma = add_parameter(model, ag, tts_kernel_full(&ag->rt, shape, TTS_DTYPE_BF16))};
     made.gamma->is_norm = true;
     if (model->workload->model.family == TTS_FAMILY_GPT2) {
-        made.beta = parameter(model, ag, tts_kernel_full(&ag->rt, shape, TTS_DTYPE_BF16));
+        made.beta = add_parameter(model, ag, tts_kernel_full(&ag->rt, shape, TTS_DTYPE_BF16));
         made.beta->is_norm = true;
     }
     return made;
 }
 
-static struct tts_value *constant(struct tts_autograd *ag, struct tts_tensor data)
+static struct tts_value *new_constant(struct tts_autograd *ag, struct tts_tensor data)
 {
     tts_tensor_mark(data, TTS_PART_CONSTANTS);
     struct tts_value *value = tts_value_new(ag, data);
@@ -72,14 +72,14 @@ static void build_llama_block(struct tts_model *model, struct tts_autograd *ag,
 {
     const struct tts_model_config *config = &model->workload->model;
     uint64_t width = config->width, head = width / config->heads, mlp = model->mlp_width;
-    block->w1 = linear(model, ag, mlp, width);
-    block->w3 = linear(model, ag, mlp, width);
-    block->w2 = linear(model, ag, width, mlp);
-    block->attention_norm = norm(model, ag);
-    block->mlp_norm = norm(model, ag);
-    block->q = linear(model, ag, model->heads * head, width);
-    block->kv = linear(model, ag, 2 * model->groups * head, width);
-    block->attention = linear(model, ag, width, model->heads * head);
+    block->w1 = add_linear(model, ag, mlp, width);
+    block->w3 = add_linear(model, ag, mlp, width);
+    block->w2 = add_linear(model, ag, width, mlp);
+    block->attention_norm = add_norm(model, ag);
+    block->mlp_norm = add_norm(model, ag);
+    block->q = add_linear(model, ag, model->heads * head, width);
+    block->kv = add_linear(model, ag, 2 * model->groups * head, width);
+    block->attention = add_linear(model, ag, width, model->heads * head);
 }
 
 static void build_gpt2_block(struct tts_model *model, struct tts_autograd *ag,
@@ -87,26 +87,27 @@ static void build_gpt2_block(struct tts_model *model, struct tts_autograd *ag,
 {
     const struct tts_model_config *config = &model->workload->model;
     uint64_t width = config->width, inner = model->heads * (width / config->heads);
-    block->w1 = linear(model, ag, model->mlp_width, width);
-    block->w2 = linear(model, ag, width, model->mlp_width);
-    block->attention_norm = norm(model, ag);
-    block->mlp_norm = norm(model, ag);
-    block->q = linear(model, ag, 3 * inner, width);
-    block->attention = linear(model, ag, width, inner);
+    block->w1 = add_linear(model, ag, model->mlp_width, width);
+    block->w2 = add_linear(model, ag, width, model->mlp_width);
+    block->attention_norm = add_norm(model, ag);
+    block->mlp_norm = add_norm(model, ag);
+    block->q = add_linear(model, ag, 3 * inner, width);
+    block->attention = add_linear(model, ag, width, inner);
 }
 
-/* sin and cos of every position, the matrix that swaps pairs, and -sin for the backward. */
+/* Builds the tables of rope: sin and cos of each position, the matrix that swaps pairs, and
+ * -sin for the backward pass. */
 static void build_rope(struct tts_model *model, struct tts_autograd *ag)
 {
     const struct tts_model_config *config = &model->workload->model;
     struct tts_runtime *rt = &ag->rt;
     struct tts_shape table = tts_shape(1, 1, config->sequence, config->width / config->heads);
-    model->rope[0] = constant(ag, tts_kernel_upload(rt, table));
-    model->rope[1] = constant(ag, tts_kernel_upload(rt, table));
+    model->rope[0] = new_constant(ag, tts_kernel_upload(rt, table));
+    model->rope[1] = new_constant(ag, tts_kernel_upload(rt, table));
     model->rope[2] =
-        constant(ag, tts_kernel_upload(rt, tts_shape(1, 1, TTS_TILE_SIDE, TTS_TILE_SIDE)));
+        new_constant(ag, tts_kernel_upload(rt, tts_shape(1, 1, TTS_TILE_SIDE, TTS_TILE_SIDE)));
     model->rope[3] =
-        constant(ag, tts_kernel_1(rt, TTS_KERNEL_NEGATE, table, model->rope[0]->data));
+        new_constant(ag, tts_kernel_1(rt, TTS_KERNEL_NEGATE, table, model->rope[0]->data));
 }
 
 static void build_positions(struct tts_model *model, struct tts_autograd *ag)
@@ -114,14 +115,14 @@ static void build_positions(struct tts_model *model, struct tts_autograd *ag)
     const struct tts_model_config *config = &model->workload->model;
     struct tts_shape shape = tts_shape(1, 1, config->sequence, config->width);
     if (config->fixed_positions)
-        model->positions = constant(ag, tts_kernel_upload(&ag->rt, shape));
+        model->positions = new_constant(ag, tts_kernel_upload(&ag->rt, shape));
     else
-        model->positions = drawn(model, ag, config->sequence, config->width);
+        model->positions = draw_parameter(model, ag, config->sequence, config->width);
 }
 
-/* The constructors draw weights of their own; then all of them are drawn once more, each while
- * the one before is still there. Norms are not: they are not called weight or bias. */
-static void draw_again(struct tts_model *model, struct tts_autograd *ag)
+/* The constructors draw their own weights. Then all weights are drawn again, each while the old
+ * one still exists. Norms are not drawn again, because they are not named weight or bias. */
+static void draw_parameters_again(struct tts_model *model, struct tts_autograd *ag)
 {
     for (size_t i = 0; i < model->parameter_count && ag->rt.status == TTS_OK; i++) {
         struct tts_value *value = model->parameters[i];
@@ -169,17 +170,17 @@ void tts_model_build(struct tts_model *model, struct tts_autograd *ag,
     model->is_parallel = chips > 1;
     model->block_count = config->blocks;
     tts_runtime_op_begin(&ag->rt, "create");
-    model->head.weight = drawn(model, ag, vocabulary / chips, config->width);
+    model->head.weight = draw_parameter(model, ag, vocabulary / chips, config->width);
     model->embedding = config->tied ? tts_value_share(model->head.weight)
-                                    : drawn(model, ag, vocabulary, config->width);
+                                    : draw_parameter(model, ag, vocabulary, config->width);
     if (config->family == TTS_FAMILY_LLAMA)
         build_rope(model, ag);
     else
         build_positions(model, ag);
     build_blocks(model, ag);
-    model->last_norm = norm(model, ag);
+    model->last_norm = add_norm(model, ag);
     if (tts_recipe_is_v1(workload->recipe))
-        draw_again(model, ag);
+        draw_parameters_again(model, ag);
     tts_runtime_op_end(&ag->rt);
 }
 
@@ -189,7 +190,8 @@ void tts_model_make_mask(struct tts_model *model, struct tts_autograd *ag)
     if (!tts_recipe_is_v1(model->workload->recipe))
         return;
     tts_runtime_op_begin(&ag->rt, "mask");
-    model->mask = constant(ag, tts_kernel_upload(&ag->rt, tts_shape(1, 1, sequence, sequence)));
+    model->mask =
+        new_constant(ag, tts_kernel_upload(&ag->rt, tts_shape(1, 1, sequence, sequence)));
     tts_runtime_op_end(&ag->rt);
 }
 
@@ -214,10 +216,16 @@ void tts_model_release(struct tts_model *model, struct tts_autograd *ag)
     *model = (struct tts_model){0};
 }
 
-/* --- running ---------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------- */
 
-struct tts_value *tts_linear_columns(struct tts_autograd *ag, const struct tts_model *model,
-                                     struct tts_value *x, const struct tts_linear *linear)
+/* Values are dropped where the variables of the modelled program end. These places decide how
+ * much memory a block takes when gradients are off. */
+
+/* Run a linear layer whose outputs (columns) or inputs (rows) are divided among the chips.
+ * Without tensor parallel both run a plain linear layer. */
+static struct tts_value *run_linear_columns(struct tts_autograd *ag,
+                                            const struct tts_model *model, struct tts_value *x,
+                                            const struct tts_linear *linear)
 {
     if (!model->is_parallel)
         return tts_op_linear(ag, x, linear->weight, linear->bias);
@@ -227,8 +235,8 @@ struct tts_value *tts_linear_columns(struct tts_autograd *ag, const struct tts_m
     return out;
 }
 
-struct tts_value *tts_linear_rows(struct tts_autograd *ag, const struct tts_model *model,
-                                  struct tts_value *x, const struct tts_linear *linear)
+static struct tts_value *run_linear_rows(struct tts_autograd *ag, const struct tts_model *model,
+                                         struct tts_value *x, const struct tts_linear *linear)
 {
     struct tts_value *out = tts_op_linear(ag, x, linear->weight, linear->bias);
     if (model->is_parallel)
@@ -236,8 +244,141 @@ struct tts_value *tts_linear_rows(struct tts_autograd *ag, const struct tts_mode
     return out;
 }
 
-static struct tts_value *embed(const struct tts_model *model, struct tts_autograd *ag,
-                               struct tts_value *tokens)
+/* Runs the norm of the family: layernorm or rmsnorm. */
+static struct tts_value *run_norm(struct tts_autograd *ag, const struct tts_model *model,
+                                  const struct tts_norm *norm, struct tts_value *x)
+{
+    if (norm->beta)
+        return tts_op_layernorm(ag, x, norm->gamma, norm->beta);
+    return tts_op_rmsnorm(ag, x, norm->gamma, !tts_recipe_is_v1(model->workload->recipe));
+}
+
+static bool has_fused_ops(const struct tts_model *model)
+{
+    return !tts_recipe_is_v1(model->workload->recipe);
+}
+
+static struct tts_value *run_attention(struct tts_autograd *ag, const struct tts_model *model,
+                                       struct tts_value *const qkv[3])
+{
+    return has_fused_ops(model) ? tts_op_attention_fused(ag, qkv)
+                                : tts_op_attention(ag, qkv, model->mask);
+}
+
+/* Runs attention from the heads to its output. Drops q, k and v. */
+static struct tts_value *finish_attention(struct tts_autograd *ag,
+                                          const struct tts_model_block *block,
+                                          struct tts_value *qkv[3])
+{
+    const struct tts_model *model = block->model;
+    struct tts_value *x = run_attention(ag, model, qkv);
+    tts_value_replace(ag, &x, tts_op_heads_fusion(ag, x));
+    struct tts_value *out = run_linear_rows(ag, model, x, &block->attention);
+    tts_value_replace(ag, &out, tts_op_dropout(ag, out, model->workload->model.dropout));
+    tts_value_drop(ag, x);
+    for (int i = 0; i < 3; i++)
+        tts_value_drop(ag, qkv[i]);
+    return out;
+}
+
+/* --- Llama ------------------------------------------------------------------------------ */
+
+static struct tts_value *llama_attention(struct tts_autograd *ag,
+                                         const struct tts_model_block *block,
+                                         struct tts_value *x)
+{
+    const struct tts_model *model = block->model;
+    struct tts_value *qkv[3];
+    struct tts_value *q = run_linear_columns(ag, model, x, &block->q);
+    struct tts_value *kv = run_linear_columns(ag, model, x, &block->kv);
+    tts_op_grouped_heads(ag, q, kv, model->heads, model->groups, qkv);
+    tts_value_replace(ag, &qkv[0], tts_op_rope(ag, qkv[0]));
+    tts_value_replace(ag, &qkv[1], tts_op_rope(ag, qkv[1]));
+    struct tts_value *out = finish_attention(ag, block, qkv);
+    tts_value_drop(ag, q);
+    tts_value_drop(ag, kv);
+    return out;
+}
+
+static struct tts_value *llama_mlp(struct tts_autograd *ag, const struct tts_model_block *block,
+                                   struct tts_value *x)
+{
+    const struct tts_model *model = block->model;
+    bool dropout = model->workload->model.dropout;
+    if (has_fused_ops(model) && !model->is_parallel) {
+        struct tts_value *weights[] = {block->w1.weight, block->w2.weight, block->w3.weight};
+        return tts_op_swiglu(ag, x, weights, dropout);
+    }
+    struct tts_value *swished = run_linear_columns(ag, model, x, &block->w1);
+    tts_value_replace(ag, &swished, tts_op_silu(ag, swished));
+    struct tts_value *gate = run_linear_columns(ag, model, x, &block->w3);
+    struct tts_value *gated = tts_op_mul(ag, swished, gate);
+    struct tts_value *out = run_linear_rows(ag, model, gated, &block->w2);
+    tts_value_replace(ag, &out, tts_op_dropout(ag, out, dropout));
+    tts_value_drop(ag, gated);
+    tts_value_drop(ag, gate);
+    tts_value_drop(ag, swished);
+    return out;
+}
+
+struct tts_value *tts_llama_block(struct tts_autograd *ag, const void *block_,
+                                  struct tts_value *input)
+{
+    const struct tts_model_block *block = block_;
+    struct tts_value *h = run_norm(ag, block->model, &block->attention_norm, input);
+    tts_value_replace(ag, &h, llama_attention(ag, block, h));
+    tts_value_replace(ag, &h, tts_op_add(ag, h, input));
+    struct tts_value *x = run_norm(ag, block->model, &block->mlp_norm, h);
+    tts_value_replace(ag, &x, llama_mlp(ag, block, x));
+    tts_value_replace(ag, &x, tts_op_add(ag, x, h));
+    tts_value_drop(ag, h);
+    return x;
+}
+
+/* --- GPT2 ------------------------------------------------------------------------------- */
+
+static struct tts_value *gpt2_attention(struct tts_autograd *ag,
+                                        const struct tts_model_block *block,
+                                        struct tts_value *x)
+{
+    struct tts_value *parts[3];
+    struct tts_value *qkv = run_linear_columns(ag, block->model, x, &block->q);
+    tts_op_heads(ag, qkv, block->model->heads, parts);
+    struct tts_value *out = finish_attention(ag, block, parts);
+    tts_value_drop(ag, qkv);
+    return out;
+}
+
+static struct tts_value *gpt2_mlp(struct tts_autograd *ag, const struct tts_model_block *block,
+                                  struct tts_value *input)
+{
+    const struct tts_model *model = block->model;
+    struct tts_value *x = run_linear_columns(ag, model, input, &block->w1);
+    tts_value_replace(ag, &x, tts_op_gelu(ag, x));
+    tts_value_replace(ag, &x, run_linear_rows(ag, model, x, &block->w2));
+    tts_value_replace(ag, &x, tts_op_dropout(ag, x, model->workload->model.dropout));
+    return x;
+}
+
+struct tts_value *tts_gpt2_block(struct tts_autograd *ag, const void *block_,
+                                 struct tts_value *input)
+{
+    const struct tts_model_block *block = block_;
+    struct tts_value *x = run_norm(ag, block->model, &block->attention_norm, input);
+    tts_value_replace(ag, &x, gpt2_attention(ag, block, x));
+    tts_value_replace(ag, &x, tts_op_add(ag, x, input));
+    struct tts_value *residual = tts_value_share(x);
+    tts_value_replace(ag, &x, run_norm(ag, block->model, &block->mlp_norm, x));
+    tts_value_replace(ag, &x, gpt2_mlp(ag, block, x));
+    tts_value_replace(ag, &x, tts_op_add(ag, x, residual));
+    tts_value_drop(ag, residual);
+    return x;
+}
+
+/* --- the whole model --------------------------------------------------------------------- */
+
+static struct tts_value *embed_tokens(const struct tts_model *model, struct tts_autograd *ag,
+                                      struct tts_value *tokens)
 {
     if (!model->positions)
         return tts_value_share(tokens);
@@ -248,14 +389,6 @@ static struct tts_value *embed(const struct tts_model *model, struct tts_autogra
     return x;
 }
 
-struct tts_value *tts_norm_of(struct tts_autograd *ag, const struct tts_model *model,
-                              const struct tts_norm *norm, struct tts_value *x)
-{
-    if (norm->beta)
-        return tts_op_layernorm(ag, x, norm->gamma, norm->beta);
-    return tts_op_rmsnorm(ag, x, norm->gamma, !tts_recipe_is_v1(model->workload->recipe));
-}
-
 struct tts_value *tts_model_forward(const struct tts_model *model, struct tts_autograd *ag,
                                     struct tts_value *ids)
 {
@@ -263,7 +396,7 @@ struct tts_value *tts_model_forward(const struct tts_model *model, struct tts_au
         model->workload->model.family == TTS_FAMILY_LLAMA ? tts_llama_block : tts_gpt2_block;
     bool recomputes = model->workload->runner == TTS_RUNNER_MEMORY_EFFICIENT;
     struct tts_value *tokens = tts_op_embedding(ag, ids, model->embedding);
-    struct tts_value *x = embed(model, ag, tokens);
+    struct tts_value *x = embed_tokens(model, ag, tokens);
     for (uint64_t i = 0; i < model->block_count && ag->rt.status == TTS_OK; i++) {
         const struct tts_model_block *block = &model->blocks[i];
         ag->rt.layer = block->layer;
@@ -271,8 +404,8 @@ struct tts_value *tts_model_forward(const struct tts_model *model, struct tts_au
             ag, &x, recomputes ? tts_op_checkpoint(ag, run, block, x) : run(ag, block, x));
     }
     ag->rt.layer = TTS_LAYER_NONE;
-    tts_value_replace(ag, &x, tts_norm_of(ag, model, &model->last_norm, x));
-    struct tts_value *logits = tts_linear_columns(ag, model, x, &model->head);
+    tts_value_replace(ag, &x, run_norm(ag, model, &model->last_norm, x));
+    struct tts_value *logits = run_linear_columns(ag, model, x, &model->head);
     tts_value_drop(ag, x);
     tts_value_drop(ag, tokens);
     return logits;

@@ -1,4 +1,4 @@
-/* ops_attention.c: heads, rope, and attention both ways. */
+/* ops_attention.c: heads, rope, and both kinds of attention. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
@@ -6,7 +6,7 @@
 
 /* --- heads ------------------------------------------------------------------------------ */
 
-/* [B,H,S,D] as [B,1,S,HD] */
+/* Returns the shape [B,1,S,HD] of [B,H,S,D]. */
 static struct tts_shape fused_shape(struct tts_shape s)
 {
     return tts_shape(s.d[0], 1, s.d[2], s.d[1] * s.d[3]);
@@ -43,7 +43,7 @@ static void grouped_heads_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_tensor_drop(rt, &d[2]);
 }
 
-/* One kernel makes all three. Its node is q's; those of k and v wait for it. */
+/* One kernel makes q, k and v. Its node belongs to q. The nodes of k and v wait for it. */
 static void split_heads(struct tts_autograd *ag, struct tts_node *node, struct tts_shape q,
                         struct tts_shape kv)
 {
@@ -94,7 +94,7 @@ void tts_op_grouped_heads(struct tts_autograd *ag, struct tts_value *q, struct t
     tts_runtime_op_end(&ag->rt);
 }
 
-/* There is no kernel that splits one tensor: transpose, a view, transpose back. */
+/* No kernel splits one tensor, so this is a transpose, a view and a transpose back. */
 static void fusion_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -142,8 +142,9 @@ struct tts_value *tts_op_rope(struct tts_autograd *ag, struct tts_value *x)
 
 /* --- attention of single operations ----------------------------------------------------- */
 
-/* k or v for every head: by rows, repeated, in tiles again. */
-static struct tts_tensor repeat(struct tts_runtime *rt, struct tts_tensor kv, uint64_t heads)
+/* Repeats k or v for each head: untilizes, repeats, tilizes again. */
+static struct tts_tensor repeat_for_heads(struct tts_runtime *rt, struct tts_tensor kv,
+                                          uint64_t heads)
 {
     struct tts_shape s = kv.shape;
     struct tts_tensor like = {NULL, s, TTS_DTYPE_BF16, TTS_LAYOUT_ROW_MAJOR};
@@ -154,20 +155,20 @@ static struct tts_tensor repeat(struct tts_runtime *rt, struct tts_tensor kv, ui
     return all;
 }
 
-/* A product of every head of `a` with its group of `kv`. */
+/* Multiplies each head of `a` with its group of `kv`. */
 static struct tts_tensor group_matmul(struct tts_runtime *rt, struct tts_tensor a,
                                       struct tts_tensor kv, struct tts_shape out)
 {
     uint64_t heads = a.shape.d[1];
     if (kv.shape.d[1] == heads)
         return tts_kernel_2(rt, TTS_KERNEL_MATMUL, out, a, kv);
-    struct tts_tensor repeated = repeat(rt, kv, heads);
+    struct tts_tensor repeated = repeat_for_heads(rt, kv, heads);
     struct tts_tensor product = tts_kernel_2(rt, TTS_KERNEL_MATMUL, out, a, repeated);
     tts_tensor_drop(rt, &repeated);
     return product;
 }
 
-/* A product for every head, summed over the heads of a group; the gradient of k or v. */
+/* Multiplies for each head and sums over the heads of a group: the gradient of k or v. */
 static struct tts_tensor matmul_of_group(struct tts_runtime *rt, struct tts_tensor a,
                                          struct tts_tensor b, struct tts_shape kv)
 {
@@ -198,8 +199,8 @@ static void attention_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &d_scores);
 }
 
-/* scores * mask + (mask - 1) * 1e9: one statement, so all of it lives to its end, the scores
- * before included. */
+/* Computes scores * mask + (mask - 1) * 1e9. This is one statement, so all its buffers live to
+ * its end, including the old scores. */
 static void apply_mask(struct tts_runtime *rt, struct tts_tensor *scores,
                        struct tts_tensor mask)
 {
@@ -265,7 +266,8 @@ static void fused_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, v, of_kv.out[1]);
 }
 
-/* Of the weights it keeps one fp32 column of tiles: the logarithm of the sum of each row. */
+/* Keeps only one fp32 column of tiles of the attention weights: the logarithm of the sum of
+ * each row. */
 struct tts_value *tts_op_attention_fused(struct tts_autograd *ag,
                                          struct tts_value *const qkv[3])
 {

@@ -1,4 +1,4 @@
-/* ops_linear.c: what has weights: embedding, linear, the two norms. */
+/* ops_linear.c: operations with weights: embedding, linear, the two norms. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
@@ -35,20 +35,20 @@ struct tts_value *tts_op_embedding(struct tts_autograd *ag, struct tts_value *id
 
 /* --- linear ----------------------------------------------------------------------------- */
 
-static struct tts_shape flat(struct tts_shape s)
+static struct tts_shape flat_shape(struct tts_shape s)
 {
     return tts_shape(1, 1, s.d[0] * s.d[1] * s.d[2], s.d[3]);
 }
 
-/* The gradient of the weight first, then that of the input; biases get theirs before both. All
- * are flattened by views, since rows are multiples of a tile. */
+/* The bias gets its gradient first, then the weight, then the input. Views flatten all tensors,
+ * because rows are multiples of a tile. */
 static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
     struct tts_value *weight = node->in[0], *x = node->in[1], *bias = node->in[2];
-    struct tts_tensor flat_x = tts_tensor_reshape(rt, x->data, flat(x->data.shape));
+    struct tts_tensor flat_x = tts_tensor_reshape(rt, x->data, flat_shape(x->data.shape));
     struct tts_tensor d_out = node->out[0]->gradient;
-    struct tts_tensor flat_d = tts_tensor_reshape(rt, d_out, flat(d_out.shape));
+    struct tts_tensor flat_d = tts_tensor_reshape(rt, d_out, flat_shape(d_out.shape));
     struct tts_tensor d_weight =
         tts_kernel_2(rt, TTS_KERNEL_MATMUL, weight->data.shape, flat_d, flat_x);
     struct tts_tensor d_x =
@@ -62,7 +62,7 @@ static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &flat_d);
 }
 
-/* Transposes are part of the kernel, and so is the bias. */
+/* The kernel includes the transposes and the bias. */
 struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
                                 struct tts_value *weight, struct tts_value *bias)
 {
@@ -84,16 +84,17 @@ struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
 
 /* --- norms ------------------------------------------------------------------------------ */
 
-/* One number for each row. */
-static struct tts_shape column_of(struct tts_shape shape)
+/* Returns the shape with one number per row. */
+static struct tts_shape column_shape(struct tts_shape shape)
 {
     shape.d[3] = 1;
     return shape;
 }
 
-/* The parts of gamma's gradient are summed over dimension 1, then the batch, then the rows. */
-static struct tts_tensor sum_parts(struct tts_runtime *rt, struct tts_tensor parts,
-                                   enum tts_dtype dtype, struct tts_shape out)
+/* Sums the parts of gamma's gradient over dimension 1, then over the batch, then over the
+ * rows. */
+static struct tts_tensor sum_gradient_parts(struct tts_runtime *rt, struct tts_tensor parts,
+                                            enum tts_dtype dtype, struct tts_shape out)
 {
     struct tts_tensor like = {NULL, parts.shape, dtype, TTS_LAYOUT_TILE};
     struct tts_tensor over_heads = tts_kernel_to(rt, TTS_KERNEL_SUM, parts, like);
@@ -117,7 +118,7 @@ static void rmsnorm_backward_in(struct tts_autograd *ag, struct tts_node *node,
                                 4,
                                 2};
     tts_kernel_launch(rt, &kernel);
-    struct tts_tensor d_gamma = sum_parts(rt, kernel.out[1], dtype, gamma->data.shape);
+    struct tts_tensor d_gamma = sum_gradient_parts(rt, kernel.out[1], dtype, gamma->data.shape);
     tts_tensor_drop(rt, &kernel.out[1]);
     tts_value_add_gradient(ag, x, kernel.out[0]);
     tts_value_add_gradient(ag, gamma, d_gamma);
@@ -144,7 +145,7 @@ struct tts_value *tts_op_rmsnorm(struct tts_autograd *ag, struct tts_value *x,
     struct tts_kernel kernel = {
         TTS_KERNEL_RMSNORM,
         {x->data, gamma->data},
-        {tts_tensor_tiled(rt, shape), tts_tensor_tiled(rt, column_of(shape))},
+        {tts_tensor_tiled(rt, shape), tts_tensor_tiled(rt, column_shape(shape))},
         2,
         2};
     tts_kernel_launch(rt, &kernel);
@@ -179,14 +180,14 @@ static void layernorm_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, beta, d_beta);
 }
 
-/* Two columns are allocated first, and dropped when the kernel has given its own. */
+/* Two columns are allocated first and dropped when the kernel has made its own. */
 struct tts_value *tts_op_layernorm(struct tts_autograd *ag, struct tts_value *x,
                                    struct tts_value *gamma, struct tts_value *beta)
 {
     static const struct tts_op op = {"layernorm", "layernorm_bw", layernorm_backward};
     struct tts_runtime *rt = &ag->rt;
     tts_runtime_op_begin(rt, op.name);
-    struct tts_shape shape = x->data.shape, column = column_of(shape);
+    struct tts_shape shape = x->data.shape, column = column_shape(shape);
     struct tts_tensor mean = tts_tensor_tiled(rt, column), rstd = tts_tensor_tiled(rt, column);
     struct tts_kernel kernel = {TTS_KERNEL_LAYERNORM,
                                 {x->data, gamma->data, beta->data},

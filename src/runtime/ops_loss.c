@@ -2,7 +2,7 @@
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
-/* The gradient of the logits, then the same times that of the loss. */
+/* Makes the gradient of the logits, then multiplies it with the gradient of the loss. */
 static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -16,8 +16,9 @@ static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_value_add_gradient(ag, logits, scaled);
 }
 
-/* The mean of [B,1,S,1], one dimension after the other, into `out`. */
-static void mean_of(struct tts_runtime *rt, struct tts_tensor losses, struct tts_tensor out)
+/* Writes the mean of [B,1,S,1] to `out`, one dimension after the other. */
+static void mean_of_tokens(struct tts_runtime *rt, struct tts_tensor losses,
+                           struct tts_tensor out)
 {
     struct tts_shape shape = losses.shape;
     struct tts_tensor mean = tts_kernel_1(rt, TTS_KERNEL_MEAN, shape, losses);
@@ -43,7 +44,7 @@ struct tts_value *tts_op_cross_entropy(struct tts_autograd *ag, struct tts_value
     struct tts_tensor losses =
         tts_kernel_2(rt, TTS_KERNEL_CROSS_ENTROPY, column, logits->data, targets->data);
     struct tts_value *out = tts_value_new(ag, tts_tensor_tiled(rt, tts_shape(1, 1, 1, 1)));
-    mean_of(rt, losses, out->data);
+    mean_of_tokens(rt, losses, out->data);
     tts_tensor_drop(rt, &losses);
     struct tts_node node = {.op = &op, .in = {logits, targets}, .out = {out}};
     tts_autograd_add(ag, &node);

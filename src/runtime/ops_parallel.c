@@ -1,20 +1,20 @@
-/* ops_parallel.c: between the chips of a mesh, seen from one of them; and the loss over a
- * vocabulary that is divided among them. */
+/* ops_parallel.c: operations between the chips of a mesh, as one chip sees them, and the loss
+ * for a vocabulary that is divided among the chips. */
 #include "runtime/collective.h"
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
-static struct tts_tensor reduce(struct tts_runtime *rt, struct tts_tensor x)
+static struct tts_tensor sum_over_chips(struct tts_runtime *rt, struct tts_tensor x)
 {
     return tts_collective_all_reduce(rt, x, rt->tensor_parallel);
 }
 
 static void broadcast_backward(struct tts_autograd *ag, struct tts_node *node)
 {
-    tts_value_add_gradient(ag, node->in[0], reduce(&ag->rt, node->out[0]->gradient));
+    tts_value_add_gradient(ag, node->in[0], sum_over_chips(&ag->rt, node->out[0]->gradient));
 }
 
-/* Nothing is copied: every chip has all of x. */
+/* Nothing is copied: each chip has all of x. */
 struct tts_value *tts_op_broadcast(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"broadcast", "broadcast_bw", broadcast_backward};
@@ -35,7 +35,7 @@ struct tts_value *tts_op_all_reduce(struct tts_autograd *ag, struct tts_value *x
 {
     static const struct tts_op op = {"all_reduce", "all_reduce_bw", all_reduce_backward};
     tts_runtime_op_begin(&ag->rt, op.name);
-    struct tts_value *out = tts_value_new(ag, reduce(&ag->rt, x->data));
+    struct tts_value *out = tts_value_new(ag, sum_over_chips(&ag->rt, x->data));
     struct tts_node node = {.op = &op, .in = {x}, .out = {out}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(&ag->rt);
@@ -44,16 +44,16 @@ struct tts_value *tts_op_all_reduce(struct tts_autograd *ag, struct tts_value *x
 
 /* --- cross entropy of divided logits ---------------------------------------------------- */
 
-static struct tts_tensor wide(struct tts_runtime *rt, enum tts_kernel_kind kind,
-                              struct tts_shape shape, struct tts_tensor a)
+static struct tts_tensor run_fp32_kernel(struct tts_runtime *rt, enum tts_kernel_kind kind,
+                                         struct tts_shape shape, struct tts_tensor a)
 {
     struct tts_tensor like = {NULL, shape, TTS_DTYPE_FP32, TTS_LAYOUT_TILE};
     return tts_kernel_to(rt, kind, a, like);
 }
 
-enum { LARGEST, SUM }; /* what the node keeps */
+enum { LARGEST, SUM }; /* tensors that the node keeps */
 
-/* Needs no other chip: the exponents once more in fp32, the softmax in fp32, then bf16. */
+/* Needs no other chip: computes the exponents again in fp32, the softmax in fp32, then bf16. */
 static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node, bool shifts)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -61,11 +61,12 @@ static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node
     struct tts_shape shape = logits->data.shape;
     struct tts_tensor shifted = {0};
     if (shifts)
-        shifted = wide(rt, TTS_KERNEL_SUBTRACT, shape, logits->data);
-    struct tts_tensor exponents = wide(rt, TTS_KERNEL_SUBTRACT_EXP, shape, logits->data);
+        shifted = run_fp32_kernel(rt, TTS_KERNEL_SUBTRACT, shape, logits->data);
+    struct tts_tensor exponents =
+        run_fp32_kernel(rt, TTS_KERNEL_SUBTRACT_EXP, shape, logits->data);
     struct tts_tensor inverse =
-        wide(rt, TTS_KERNEL_RECIPROCAL, node->kept[SUM].shape, node->kept[SUM]);
-    struct tts_tensor softmax = wide(rt, TTS_KERNEL_MULTIPLY, shape, exponents);
+        run_fp32_kernel(rt, TTS_KERNEL_RECIPROCAL, node->kept[SUM].shape, node->kept[SUM]);
+    struct tts_tensor softmax = run_fp32_kernel(rt, TTS_KERNEL_MULTIPLY, shape, exponents);
     tts_tensor_drop(rt, &inverse);
     struct tts_tensor scaled = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, softmax);
     tts_kernel_in_place(rt, TTS_KERNEL_TARGET_SUBTRACT, scaled, node->in[1]->data);
@@ -88,7 +89,7 @@ static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *n
     divided_backward_from(ag, node, true);
 }
 
-/* What the forward pass makes besides; all of it lives to its end. */
+/* The other buffers of the forward pass. All of them live to its end. */
 enum {
     OWN_LARGEST,
     GATHERED,
@@ -104,9 +105,10 @@ enum {
     LOCALS
 };
 
-/* The logarithm of the sum of all chips' exponents. */
-static void normalize(struct tts_runtime *rt, struct tts_tensor logits,
-                      struct tts_tensor local[LOCALS], struct tts_tensor kept[2], bool shifts)
+/* Makes the logarithm of the sum of all chips' exponents. */
+static void make_normalizer(struct tts_runtime *rt, struct tts_tensor logits,
+                            struct tts_tensor local[LOCALS], struct tts_tensor kept[2],
+                            bool shifts)
 {
     struct tts_shape s = logits.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
     local[OWN_LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, logits);
@@ -114,12 +116,12 @@ static void normalize(struct tts_runtime *rt, struct tts_tensor logits,
         tts_collective_gather_columns(rt, local[OWN_LARGEST], rt->tensor_parallel);
     kept[LARGEST] = tts_kernel_1(rt, TTS_KERNEL_LARGEST, column, local[GATHERED]);
     if (shifts)
-        local[SHIFTED] = wide(rt, TTS_KERNEL_SUBTRACT, s, logits);
-    local[EXPONENTS] = wide(rt, TTS_KERNEL_SUBTRACT_EXP, s, logits);
-    local[OWN_SUM] = wide(rt, TTS_KERNEL_SUM, column, local[EXPONENTS]);
-    kept[SUM] = reduce(rt, local[OWN_SUM]);
-    struct tts_tensor logarithm = wide(rt, TTS_KERNEL_LOGARITHM, column, kept[SUM]);
-    local[NORMALIZER] = wide(rt, TTS_KERNEL_ADD, column, logarithm);
+        local[SHIFTED] = run_fp32_kernel(rt, TTS_KERNEL_SUBTRACT, s, logits);
+    local[EXPONENTS] = run_fp32_kernel(rt, TTS_KERNEL_SUBTRACT_EXP, s, logits);
+    local[OWN_SUM] = run_fp32_kernel(rt, TTS_KERNEL_SUM, column, local[EXPONENTS]);
+    kept[SUM] = sum_over_chips(rt, local[OWN_SUM]);
+    struct tts_tensor logarithm = run_fp32_kernel(rt, TTS_KERNEL_LOGARITHM, column, kept[SUM]);
+    local[NORMALIZER] = run_fp32_kernel(rt, TTS_KERNEL_ADD, column, logarithm);
     tts_tensor_drop(rt, &logarithm);
 }
 
@@ -135,13 +137,14 @@ struct tts_value *tts_op_cross_entropy_divided(struct tts_autograd *ag,
     tts_runtime_op_begin(rt, ops[shifts].name);
     struct tts_shape s = logits->data.shape, column = tts_shape(s.d[0], 1, s.d[2], 1);
     struct tts_shape one = tts_shape(1, 1, 1, 1);
-    normalize(rt, logits->data, local, kept, shifts);
+    make_normalizer(rt, logits->data, local, kept, shifts);
     local[PICKED] =
         tts_kernel_2(rt, TTS_KERNEL_TARGET_LOGIT, column, logits->data, targets->data);
-    local[TARGET] = reduce(rt, local[PICKED]);
-    local[LOSSES] = wide(rt, TTS_KERNEL_SUBTRACT, column, local[NORMALIZER]);
-    local[OF_BATCH] = wide(rt, TTS_KERNEL_SUM, tts_shape(1, 1, s.d[2], 1), local[LOSSES]);
-    local[OF_ALL] = wide(rt, TTS_KERNEL_SUM, one, local[OF_BATCH]);
+    local[TARGET] = sum_over_chips(rt, local[PICKED]);
+    local[LOSSES] = run_fp32_kernel(rt, TTS_KERNEL_SUBTRACT, column, local[NORMALIZER]);
+    local[OF_BATCH] =
+        run_fp32_kernel(rt, TTS_KERNEL_SUM, tts_shape(1, 1, s.d[2], 1), local[LOSSES]);
+    local[OF_ALL] = run_fp32_kernel(rt, TTS_KERNEL_SUM, one, local[OF_BATCH]);
     struct tts_value *out =
         tts_value_new(ag, tts_kernel_1(rt, TTS_KERNEL_SCALE, one, local[OF_ALL]));
     for (int i = 0; i < LOCALS; i++)

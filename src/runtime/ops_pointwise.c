@@ -1,12 +1,13 @@
-/* ops_pointwise.c: element by element: sums, products, activations, dropout, and SwiGLU. */
+/* ops_pointwise.c: element-wise operations: sums, products, activations, dropout; and
+ * SwiGLU. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
 #include <assert.h>
 
-/* A value of one kernel of one input, and its node. */
-static struct tts_value *unary(struct tts_autograd *ag, const struct tts_op *op,
-                               enum tts_kernel_kind kind, struct tts_value *x)
+/* Runs one kernel with one input and adds its node. */
+static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_op *op,
+                                      enum tts_kernel_kind kind, struct tts_value *x)
 {
     tts_runtime_op_begin(&ag->rt, op->name);
     struct tts_value *out =
@@ -17,7 +18,7 @@ static struct tts_value *unary(struct tts_autograd *ag, const struct tts_op *op,
     return out;
 }
 
-/* Its backward: one kernel of the gradient and the input. */
+/* Runs the backward pass: one kernel of the gradient and the input. */
 static void unary_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -36,7 +37,7 @@ static void gelu_backward(struct tts_autograd *ag, struct tts_node *node)
     unary_backward(ag, node, TTS_KERNEL_GELU_BW);
 }
 
-/* The same factor, or the same mask, on the gradient. */
+/* Applies the same factor or mask to the gradient. */
 static void again_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -57,30 +58,30 @@ static void dropout_backward(struct tts_autograd *ag, struct tts_node *node)
 struct tts_value *tts_op_silu(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"silu", "silu_bw", silu_backward};
-    return unary(ag, &op, TTS_KERNEL_SILU, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_SILU, x);
 }
 
 struct tts_value *tts_op_gelu(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"gelu", "gelu_bw", gelu_backward};
-    return unary(ag, &op, TTS_KERNEL_GELU, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_GELU, x);
 }
 
 struct tts_value *tts_op_scale(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"scale", "scale_bw", scale_backward};
-    return unary(ag, &op, TTS_KERNEL_SCALE, x);
+    return run_unary_op(ag, &op, TTS_KERNEL_SCALE, x);
 }
 
 struct tts_value *tts_op_dropout(struct tts_autograd *ag, struct tts_value *x, bool on)
 {
     static const struct tts_op op = {"dropout", "dropout_bw", dropout_backward};
-    return on ? unary(ag, &op, TTS_KERNEL_DROPOUT, x) : tts_value_share(x);
+    return on ? run_unary_op(ag, &op, TTS_KERNEL_DROPOUT, x) : tts_value_share(x);
 }
 
 /* --- sums and products ------------------------------------------------------------------ */
 
-/* Both adopt the gradient as it is; what was broadcast gets its sum. */
+/* Both inputs adopt the gradient. A broadcast input gets the sum over the batch. */
 static void pass_gradient(struct tts_autograd *ag, struct tts_value *x, struct tts_tensor d_out)
 {
     struct tts_tensor d_x = tts_shape_equal(x->data.shape, d_out.shape)
@@ -100,8 +101,8 @@ static void add_constant_backward(struct tts_autograd *ag, struct tts_node *node
     pass_gradient(ag, node->in[0], node->out[0]->gradient);
 }
 
-static struct tts_value *sum_of(struct tts_autograd *ag, struct tts_value *a,
-                                struct tts_value *b)
+static struct tts_value *add_values(struct tts_autograd *ag, struct tts_value *a,
+                                    struct tts_value *b)
 {
     return tts_value_new(
         ag, tts_kernel_2(&ag->rt, TTS_KERNEL_ADD, a->data.shape, a->data, b->data));
@@ -111,7 +112,7 @@ struct tts_value *tts_op_add(struct tts_autograd *ag, struct tts_value *a, struc
 {
     static const struct tts_op op = {"add", "add_bw", add_backward};
     tts_runtime_op_begin(&ag->rt, op.name);
-    struct tts_value *out = sum_of(ag, a, b);
+    struct tts_value *out = add_values(ag, a, b);
     struct tts_node node = {.op = &op, .in = {a, b}, .out = {out}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(&ag->rt);
@@ -123,7 +124,7 @@ struct tts_value *tts_op_add_constant(struct tts_autograd *ag, struct tts_value 
 {
     static const struct tts_op op = {"add", "add_bw", add_constant_backward};
     tts_runtime_op_begin(&ag->rt, op.name);
-    struct tts_value *out = sum_of(ag, a, b);
+    struct tts_value *out = add_values(ag, a, b);
     struct tts_node node = {.op = &op, .in = {a}, .out = {out}};
     tts_autograd_add(ag, &node);
     tts_runtime_op_end(&ag->rt);
@@ -159,16 +160,16 @@ struct tts_value *tts_op_mul(struct tts_autograd *ag, struct tts_value *a, struc
 
 enum { LINEAR1, GATE, GATED };
 
-/* The gradient of a weight, adopted or added at once. */
-static void weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
-                            struct tts_tensor d_out, struct tts_tensor x)
+/* Computes the gradient of a weight and adds it at once. */
+static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
+                                struct tts_tensor d_out, struct tts_tensor x)
 {
     tts_value_add_gradient(
         ag, weight, tts_kernel_2(&ag->rt, TTS_KERNEL_MATMUL, weight->data.shape, d_out, x));
 }
 
-/* What the pieces before the products leave: the gradient of linear1 lies in linear1's own
- * buffer, that of the gate in a new one, *d_gate. */
+/* Runs the backward pass down to the gate. The gradient of linear1 replaces linear1 in its
+ * buffer. The gradient of the gate is in a new buffer, *d_gate. */
 static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
                                  struct tts_tensor *d_out, struct tts_tensor *d_gate)
 {
@@ -176,7 +177,7 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     struct tts_tensor *saved = node->kept;
     struct tts_value *w2 = node->in[2];
     struct tts_shape wide = saved[LINEAR1].shape;
-    weight_gradient(ag, w2, *d_out, saved[GATED]);
+    add_weight_gradient(ag, w2, *d_out, saved[GATED]);
     tts_tensor_drop(rt, &saved[GATED]);
     struct tts_tensor d_product = tts_kernel_2(rt, TTS_KERNEL_MATMUL, wide, *d_out, w2->data);
     tts_tensor_drop(rt, d_out);
@@ -191,8 +192,8 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     tts_tensor_drop(rt, &d_product);
 }
 
-/* Frees what it has read as it goes, so that its peak is below that of the single operations.
- * Takes the handle of d_out. */
+/* Frees each tensor as soon as it has been read, so that the peak is below the peak of the
+ * single operations. Takes the handle of d_out. */
 static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
                                struct tts_tensor d_out)
 {
@@ -207,8 +208,8 @@ static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
     tts_kernel_in_place(rt, TTS_KERNEL_ADD, d_x, more);
     tts_tensor_drop(rt, &more);
     tts_value_add_gradient(ag, x, d_x);
-    weight_gradient(ag, w1, d_linear1, x->data);
-    weight_gradient(ag, w3, d_gate, x->data);
+    add_weight_gradient(ag, w1, d_linear1, x->data);
+    add_weight_gradient(ag, w3, d_gate, x->data);
     tts_tensor_drop(rt, &d_gate);
 }
 

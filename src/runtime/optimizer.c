@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Behind the master weights come m (or the momentum), v, then what options add. */
+/* State of a parameter: the master weights, m (or the momentum), v, then the state of
+ * options. */
 enum { MASTER, FIRST, SECOND, THIRD };
 
 static struct tts_tensor state_like(struct tts_autograd *ag, const struct tts_value *parameter,
@@ -17,8 +18,8 @@ static struct tts_tensor state_like(struct tts_autograd *ag, const struct tts_va
     return state;
 }
 
-static struct tts_tensor cast(struct tts_autograd *ag, struct tts_tensor from,
-                              enum tts_dtype dtype)
+static struct tts_tensor cast_tensor(struct tts_autograd *ag, struct tts_tensor from,
+                                     enum tts_dtype dtype)
 {
     struct tts_tensor like = {NULL, from.shape, dtype, TTS_LAYOUT_TILE};
     return tts_kernel_to(&ag->rt, TTS_KERNEL_TYPECAST, from, like);
@@ -30,7 +31,7 @@ static void build_adamw(const struct tts_optimizer_config *config, struct tts_au
     bool full = config->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION;
     enum tts_dtype dtype = full ? TTS_DTYPE_FP32 : TTS_DTYPE_BF16;
     if (full) {
-        state[MASTER] = cast(ag, parameter->data, dtype);
+        state[MASTER] = cast_tensor(ag, parameter->data, dtype);
         tts_tensor_mark(state[MASTER], TTS_PART_OPTIMIZER);
     }
     state[FIRST] = state_like(ag, parameter, dtype);
@@ -67,7 +68,7 @@ void tts_optimizer_build(struct tts_optimizer *optimizer, struct tts_autograd *a
     size_t bytes = model->parameter_count * sizeof *optimizer->state;
     *optimizer = (struct tts_optimizer){.config = model->workload->optimizer, .model = model};
     if (tts_recipe_is_v1(model->workload->recipe) &&
-        optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1 has no other of that name */
+        optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1: always composite */
         optimizer->config.kind = TTS_OPTIMIZER_ADAMW_COMPOSITE;
     if (ag->rt.status != TTS_OK)
         return;
@@ -97,8 +98,9 @@ void tts_optimizer_release(struct tts_optimizer *optimizer, struct tts_autograd 
 
 /* --- a step ----------------------------------------------------------------------------- */
 
-/* a * factor + b * factor, where the factors make copies that live to the end. */
-static struct tts_tensor mix(struct tts_runtime *rt, struct tts_tensor a, struct tts_tensor b)
+/* Returns a * factor + b * factor. The scaled copies live to the end. */
+static struct tts_tensor mix_moment(struct tts_runtime *rt, struct tts_tensor a,
+                                    struct tts_tensor b)
 {
     struct tts_tensor x = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, a);
     struct tts_tensor y = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, b);
@@ -108,8 +110,8 @@ static struct tts_tensor mix(struct tts_runtime *rt, struct tts_tensor a, struct
     return sum;
 }
 
-static struct tts_tensor mix_squares(struct tts_runtime *rt, struct tts_tensor a,
-                                     struct tts_tensor b)
+static struct tts_tensor mix_square_moment(struct tts_runtime *rt, struct tts_tensor a,
+                                           struct tts_tensor b)
 {
     struct tts_tensor x = tts_kernel_1(rt, TTS_KERNEL_SCALE, a.shape, a);
     struct tts_tensor square = tts_kernel_1(rt, TTS_KERNEL_SQUARE, a.shape, b);
@@ -121,8 +123,8 @@ static struct tts_tensor mix_squares(struct tts_runtime *rt, struct tts_tensor a
     return sum;
 }
 
-/* sqrt(of) + epsilon; what it is made of goes. */
-static struct tts_tensor divisor(struct tts_runtime *rt, struct tts_tensor of)
+/* Returns sqrt(of) + epsilon. Drops the intermediate tensors. */
+static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor of)
 {
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, of.shape, of);
     struct tts_tensor sum = tts_kernel_1(rt, TTS_KERNEL_ADD, of.shape, root);
@@ -130,9 +132,9 @@ static struct tts_tensor divisor(struct tts_runtime *rt, struct tts_tensor of)
     return sum;
 }
 
-/* above / below, by the reciprocal. */
-static struct tts_tensor quotient(struct tts_runtime *rt, struct tts_tensor above,
-                                  struct tts_tensor below)
+/* Returns above / below, by the reciprocal. */
+static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tensor above,
+                                        struct tts_tensor below)
 {
     struct tts_tensor inverse = tts_kernel_1(rt, TTS_KERNEL_RECIPROCAL, below.shape, below);
     struct tts_tensor ratio =
@@ -141,7 +143,8 @@ static struct tts_tensor quotient(struct tts_runtime *rt, struct tts_tensor abov
     return ratio;
 }
 
-/* The weights, with the update; Kahan's way keeps what was lost in state[MASTER]. */
+/* Applies the update to the weights. With Kahan summation, state[MASTER] keeps the lost
+ * bits. */
 static void apply_update(struct tts_runtime *rt, struct tts_tensor *weights,
                          struct tts_tensor update, struct tts_tensor *lost)
 {
@@ -170,7 +173,7 @@ static void keep_state(struct tts_runtime *rt, struct tts_tensor *state, struct 
     tts_tensor_replace(rt, state, next);
 }
 
-/* All in one statement in v1, so everything lives to its end. */
+/* In v1 this is one statement, so all its buffers live to its end. */
 static struct tts_tensor update_v1(struct tts_runtime *rt, struct tts_tensor first_hat,
                                    struct tts_tensor second_hat)
 {
@@ -178,7 +181,7 @@ static struct tts_tensor update_v1(struct tts_runtime *rt, struct tts_tensor fir
     struct tts_tensor above = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, first_hat);
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, shape, second_hat);
     struct tts_tensor below = tts_kernel_1(rt, TTS_KERNEL_ADD, shape, root);
-    struct tts_tensor update = quotient(rt, above, below);
+    struct tts_tensor update = adamw_quotient(rt, above, below);
     tts_tensor_drop(rt, &below);
     tts_tensor_drop(rt, &root);
     tts_tensor_drop(rt, &above);
@@ -200,7 +203,7 @@ static void finish_v1(struct tts_runtime *rt, struct tts_value *parameter,
     tts_tensor_drop(rt, &first_hat);
 }
 
-/* The second hat is gone before the division; what divides stays to the end. */
+/* The second hat is dropped before the division. The divisor stays to the end. */
 static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                         struct tts_tensor *state, struct tts_tensor moments[2])
 {
@@ -215,10 +218,10 @@ static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                    tts_kernel_2(rt, TTS_KERNEL_MAXIMUM, shape, *largest, state[SECOND]));
     }
     struct tts_tensor hat = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, *largest);
-    struct tts_tensor below = divisor(rt, hat);
+    struct tts_tensor below = adamw_divisor(rt, hat);
     tts_tensor_drop(rt, &hat);
     struct tts_tensor above = tts_kernel_1(rt, TTS_KERNEL_SCALE, shape, first_hat);
-    struct tts_tensor update = quotient(rt, above, below);
+    struct tts_tensor update = adamw_quotient(rt, above, below);
     tts_tensor_drop(rt, &above);
     apply_update(rt, &parameter->data, update, &state[MASTER]);
     tts_tensor_drop(rt, &update);
@@ -234,17 +237,17 @@ static void step_composite(struct tts_runtime *rt, struct tts_value *parameter,
         tts_kernel_1(rt, TTS_KERNEL_SCALE, parameter->data.shape, parameter->data);
     apply_update(rt, &parameter->data, decay, &none);
     tts_tensor_drop(rt, &decay);
-    struct tts_tensor moments[2] = {mix(rt, state[FIRST], parameter->gradient)};
-    moments[1] = mix_squares(rt, state[SECOND], parameter->gradient);
+    struct tts_tensor moments[2] = {mix_moment(rt, state[FIRST], parameter->gradient)};
+    moments[1] = mix_square_moment(rt, state[SECOND], parameter->gradient);
     (is_head ? finish_head : finish_v1)(rt, parameter, state, moments);
 }
 
-/* In place, on the fp32 weights; then those of bf16 are made anew. */
+/* Updates the fp32 weights in place, then makes new bf16 weights from them. */
 static void step_full_precision(struct tts_autograd *ag, struct tts_value *parameter,
                                 struct tts_tensor *state)
 {
     tts_kernel_in_place(&ag->rt, TTS_KERNEL_ADAMW, state[MASTER], parameter->gradient);
-    struct tts_tensor weights = cast(ag, state[MASTER], TTS_DTYPE_BF16);
+    struct tts_tensor weights = cast_tensor(ag, state[MASTER], TTS_DTYPE_BF16);
     tts_tensor_mark(weights, TTS_PART_PARAMETERS);
     tts_tensor_replace(&ag->rt, &parameter->data, weights);
 }
@@ -308,7 +311,8 @@ void tts_optimizer_zero_gradients(struct tts_optimizer *optimizer, struct tts_au
     tts_runtime_op_end(rt);
 }
 
-/* A tile for the norm of each, and a few for the way from there to one factor. */
+/* Allocates a tile for the norm of each gradient, and a few tiles to reduce them to one
+ * factor. */
 void tts_gradients_clip(const struct tts_model *model, struct tts_autograd *ag)
 {
     enum { SINGLE_TILES = 6 };

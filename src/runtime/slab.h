@@ -1,4 +1,4 @@
-/* slab.h: objects of one size, taken and given back, that never move. Caller's memory. */
+/* slab.h: allocates objects of one size that never move. Caller's memory. */
 #pragma once
 
 #include "base/chunks.h"
@@ -7,14 +7,14 @@
 
 struct tts_slab {
     struct tts_chunks chunks;
-    size_t object_bytes, per_chunk, used; /* of the last chunk */
-    void *spare;                          /* given back: each begins with the next */
+    size_t object_bytes, per_chunk, used; /* `used` counts objects of the last chunk */
+    void *spare; /* list of freed objects: each begins with a pointer to the next */
 };
 
-/* Objects are 8 bytes at least. */
+/* Initializes a slab. Objects have at least 8 bytes. */
 void tts_slab_init(struct tts_slab *slab, const struct tts_alloc *alloc, size_t object_bytes);
 void tts_slab_release(struct tts_slab *slab);
 
-/* Zeroed; NULL: out of memory. */
+/* Returns a zeroed object, or NULL if there is no memory. */
 void *tts_slab_take(struct tts_slab *slab);
 void tts_slab_give(struct tts_slab *slab, void *object);

@@ -62,8 +62,8 @@ uint64_t tts_runtime_layout(const struct tts_runtime *rt)
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-/* Behind it the run has nothing more to say. */
-static void tell_of_all(struct tts_runtime *rt)
+/* Reports all live buffers and stops the run. */
+static void tell_live_storages(struct tts_runtime *rt)
 {
     for (const struct tts_storage *s = rt->oldest; s; s = s->after) {
         struct tts_part_buffer live = {s->buffer.id, s->buffer.size_bytes, s->part, s->layer,
@@ -74,8 +74,8 @@ static void tell_of_all(struct tts_runtime *rt)
     rt->status = TTS_E_BUSY;
 }
 
-static void enlist(struct tts_runtime *rt, struct tts_storage *storage,
-                   enum tts_tensor_part part)
+static void enlist_storage(struct tts_runtime *rt, struct tts_storage *storage,
+                           enum tts_tensor_part part)
 {
     storage->owners = 1;
     storage->part = part;
@@ -89,21 +89,21 @@ static void enlist(struct tts_runtime *rt, struct tts_storage *storage,
     rt->newest = storage;
     rt->allocations++;
     if (rt->watch && rt->watch->look && rt->watch->look_at == rt->allocations)
-        tell_of_all(rt);
+        tell_live_storages(rt);
 }
 
-static void discard(struct tts_runtime *rt, struct tts_storage *storage)
+static void discard_storage(struct tts_runtime *rt, struct tts_storage *storage)
 {
     *(storage->before ? &storage->before->after : &rt->oldest) = storage->after;
     *(storage->after ? &storage->after->before : &rt->newest) = storage->before;
     enum tts_status status = tts_device_release(rt->device, &storage->buffer);
-    assert(status == TTS_OK || status == TTS_E_NOMEM); /* it is what the device gave */
+    assert(status == TTS_OK || status == TTS_E_NOMEM); /* the device accepts its own buffers */
     if (status != TTS_OK)
         tts_runtime_fail(rt, status, NULL);
     tts_slab_give(&rt->storages, storage);
 }
 
-/* A new buffer, or NULL when the run has failed. */
+/* Returns a new buffer, or NULL after a failure of the run. */
 static struct tts_storage *take_storage(struct tts_runtime *rt,
                                         const struct tts_request *request,
                                         enum tts_tensor_part part)
@@ -119,7 +119,7 @@ static struct tts_storage *take_storage(struct tts_runtime *rt,
     else if (storage)
         status = tts_device_alloc(rt->device, request, &storage->buffer, &err);
     if (status == TTS_OK) {
-        enlist(rt, storage, part);
+        enlist_storage(rt, storage, part);
         return storage;
     }
     if (storage)
@@ -137,7 +137,7 @@ void tts_runtime_kernel_binary(struct tts_runtime *rt, uint64_t bytes)
 void tts_runtime_release(struct tts_runtime *rt)
 {
     while (rt->newest)
-        discard(rt, rt->newest);
+        discard_storage(rt, rt->newest);
     tts_slab_release(&rt->storages);
     if (rt->programs)
         rt->alloc->free(rt->alloc->ctx, rt->programs,
@@ -218,7 +218,7 @@ void tts_tensor_drop(struct tts_runtime *rt, struct tts_tensor *tensor)
         return;
     assert(storage->owners > 0);
     if (--storage->owners == 0)
-        discard(rt, storage);
+        discard_storage(rt, storage);
 }
 
 void tts_tensor_replace(struct tts_runtime *rt, struct tts_tensor *to, struct tts_tensor from)

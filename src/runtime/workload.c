@@ -7,10 +7,58 @@
 #include <assert.h>
 #include <inttypes.h>
 
+const char *tts_recipe_name(enum tts_recipe recipe)
+{
+    static const char *const names[TTS_RECIPES] = {"v1",       "v1-python", "head",
+                                                   "head-c++", "may",       "may-c++"};
+    assert((unsigned)recipe < TTS_RECIPES);
+    return names[recipe];
+}
+
+bool tts_recipe_is_v1(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_V1 || recipe == TTS_RECIPE_V1_PYTHON;
+}
+
+bool tts_recipe_is_may(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_MAY || recipe == TTS_RECIPE_MAY_CPP;
+}
+
+bool tts_recipe_is_cpp(enum tts_recipe recipe)
+{
+    return recipe == TTS_RECIPE_V1 || recipe == TTS_RECIPE_HEAD_CPP ||
+           recipe == TTS_RECIPE_MAY_CPP;
+}
+
+const char *tts_runner_name(enum tts_runner runner)
+{
+    static const char *const names[] = {"default", "memory_efficient"};
+    assert((unsigned)runner <= TTS_RUNNER_MEMORY_EFFICIENT);
+    return names[runner];
+}
+
+const char *tts_optimizer_name(enum tts_optimizer_kind kind)
+{
+    static const char *const names[TTS_OPTIMIZERS] = {
+        "AdamW", "MorehAdamW", "AdamWComposite", "AdamWFullPrecision", "SGD", "NoOp"};
+    assert((unsigned)kind < TTS_OPTIMIZERS);
+    return names[kind];
+}
+
+const char *tts_part_name(enum tts_tensor_part part)
+{
+    static const char *const names[TTS_PARTS] = {"parameters",  "optimizer_state", "gradients",
+                                                 "activations", "temporaries",     "inputs",
+                                                 "constants",   "kernel_binaries"};
+    assert((unsigned)part < TTS_PARTS);
+    return names[part];
+}
+
 enum {
     TILE = TTS_TILE_SIDE,
     BLOCKS_MAX = 4096,
-    STEPS_MAX = 1 << 16, /* blocks x micro steps: more would take minutes */
+    STEPS_MAX = 1 << 16, /* blocks x micro steps: a larger run would take minutes */
     MLP_STEP = 256,
 };
 
@@ -31,16 +79,17 @@ uint64_t tts_workload_vocabulary(const struct tts_workload *workload)
     return (workload->model.vocabulary + step - 1) / step * step;
 }
 
-/* The terms of both counts: what is divided among the chips of tensor parallel (matrices and,
- * of GPT2, the biases of their outputs), what is not, and vectors that are padded to a tile of
- * rows. In elements. */
+/* The terms of both counts, in elements: parameters that are divided among the tensor-parallel
+ * chips (matrices, and for GPT2 the biases of their outputs), parameters that are not, and
+ * vectors that are padded to a row of tiles. */
 struct counts {
     uint64_t embedding, head, positions; /* matrices */
-    uint64_t matrices, divided, vectors; /* of one block: matrices; vectors of both kinds */
-    uint64_t last;                       /* vectors of the last norm */
+    /* Of one block: matrices, divided vectors, other vectors. */
+    uint64_t matrices, divided, vectors;
+    uint64_t last; /* vectors of the final norm */
 };
 
-static struct counts count(const struct tts_workload *workload)
+static struct counts count_parameters_of(const struct tts_workload *workload)
 {
     const struct tts_model_config *m = &workload->model;
     uint64_t e = m->width, f = tts_model_mlp_width(m), v = tts_workload_vocabulary(workload);
@@ -55,21 +104,21 @@ static struct counts count(const struct tts_workload *workload)
     c.positions = m->fixed_positions ? 0 : m->sequence * e;
     c.matrices = 4 * e * e + 2 * e * f;
     c.divided = 3 * e + f;     /* biases of qkv and fc1 */
-    c.vectors = 2 * e + 4 * e; /* of the two that lead out, and two norms */
+    c.vectors = 2 * e + 4 * e; /* biases of the two output layers, and two norms */
     c.last = 2 * e;
     return c;
 }
 
 uint64_t tts_workload_parameters(const struct tts_workload *workload)
 {
-    struct counts c = count(workload);
+    struct counts c = count_parameters_of(workload);
     return c.embedding + c.head + c.positions + c.last +
            workload->model.blocks * (c.matrices + c.divided + c.vectors);
 }
 
 uint64_t tts_workload_parameter_bytes(const struct tts_workload *workload)
 {
-    struct counts c = count(workload);
+    struct counts c = count_parameters_of(workload);
     uint64_t chips = workload->tensor_parallel;
     uint64_t matrices = c.embedding + c.head / chips + c.positions +
                         workload->model.blocks * (c.matrices / chips);
@@ -84,9 +133,9 @@ struct check {
     struct tts_error *err;
 };
 
-/* False, and said: a number that is not 1 .. most. */
-static bool is_in(struct check *check, enum tts_workload_field field, uint64_t value,
-                  uint64_t most)
+/* Checks that a number is 1 .. most. Otherwise sets the error and returns false. */
+static bool is_field_in_range(struct check *check, enum tts_workload_field field,
+                              uint64_t value, uint64_t most)
 {
     if (value >= 1 && value <= most)
         return true;
@@ -96,14 +145,14 @@ static bool is_in(struct check *check, enum tts_workload_field field, uint64_t v
     return false;
 }
 
-/* As large as the program reads it. */
-static bool is_count(struct check *check, enum tts_workload_field field, uint64_t value)
+/* Checks that a number fits in the type that the program uses. */
+static bool is_field_count(struct check *check, enum tts_workload_field field, uint64_t value)
 {
-    return is_in(check, field, value, UINT32_MAX);
+    return is_field_in_range(check, field, value, UINT32_MAX);
 }
 
-static bool divides(struct check *check, enum tts_workload_field field, uint64_t value,
-                    uint64_t whole, const char *name)
+static bool divides_field(struct check *check, enum tts_workload_field field, uint64_t value,
+                          uint64_t whole, const char *name)
 {
     if (whole % value == 0)
         return true;
@@ -113,7 +162,7 @@ static bool divides(struct check *check, enum tts_workload_field field, uint64_t
     return false;
 }
 
-static bool is_tiled(struct check *check, enum tts_workload_field field, uint64_t value)
+static bool is_field_tiled(struct check *check, enum tts_workload_field field, uint64_t value)
 {
     if (value % TILE == 0)
         return true;
@@ -123,14 +172,14 @@ static bool is_tiled(struct check *check, enum tts_workload_field field, uint64_
     return false;
 }
 
-static bool refuse(struct check *check, enum tts_workload_field field, const char *why)
+static bool refuse_field(struct check *check, enum tts_workload_field field, const char *why)
 {
     check->field = field;
     tts_error_set(check->err, TTS_E_INVALID, "%s", why);
     return false;
 }
 
-static bool check_head(struct check *check, const struct tts_model_config *m)
+static bool check_head_sizes(struct check *check, const struct tts_model_config *m)
 {
     uint64_t head = m->width / m->heads;
     if (head % TILE == 0)
@@ -143,50 +192,52 @@ static bool check_head(struct check *check, const struct tts_model_config *m)
     return false;
 }
 
-static bool check_model(struct check *check, const struct tts_model_config *m)
+static bool check_model_sizes(struct check *check, const struct tts_model_config *m)
 {
-    if (!is_in(check, TTS_FIELD_BLOCKS, m->blocks, BLOCKS_MAX) ||
-        !is_count(check, TTS_FIELD_WIDTH, m->width) ||
-        !is_tiled(check, TTS_FIELD_WIDTH, m->width) ||
-        !is_count(check, TTS_FIELD_HEADS, m->heads) ||
-        !divides(check, TTS_FIELD_HEADS, m->heads, m->width, "the embedding width") ||
-        !check_head(check, m) || !is_count(check, TTS_FIELD_GROUPS, m->groups) ||
-        !divides(check, TTS_FIELD_GROUPS, m->groups, m->heads, "the heads") ||
-        !is_count(check, TTS_FIELD_SEQUENCE, m->sequence) ||
-        !is_tiled(check, TTS_FIELD_SEQUENCE, m->sequence) ||
-        !is_count(check, TTS_FIELD_VOCABULARY, m->vocabulary))
+    if (!is_field_in_range(check, TTS_FIELD_BLOCKS, m->blocks, BLOCKS_MAX) ||
+        !is_field_count(check, TTS_FIELD_WIDTH, m->width) ||
+        !is_field_tiled(check, TTS_FIELD_WIDTH, m->width) ||
+        !is_field_count(check, TTS_FIELD_HEADS, m->heads) ||
+        !divides_field(check, TTS_FIELD_HEADS, m->heads, m->width, "the embedding width") ||
+        !check_head_sizes(check, m) || !is_field_count(check, TTS_FIELD_GROUPS, m->groups) ||
+        !divides_field(check, TTS_FIELD_GROUPS, m->groups, m->heads, "the heads") ||
+        !is_field_count(check, TTS_FIELD_SEQUENCE, m->sequence) ||
+        !is_field_tiled(check, TTS_FIELD_SEQUENCE, m->sequence) ||
+        !is_field_count(check, TTS_FIELD_VOCABULARY, m->vocabulary))
         return false;
-    if (m->mlp_width != 0 && (!is_count(check, TTS_FIELD_MLP_WIDTH, m->mlp_width) ||
-                              !is_tiled(check, TTS_FIELD_MLP_WIDTH, m->mlp_width)))
+    if (m->mlp_width != 0 && (!is_field_count(check, TTS_FIELD_MLP_WIDTH, m->mlp_width) ||
+                              !is_field_tiled(check, TTS_FIELD_MLP_WIDTH, m->mlp_width)))
         return false;
     if (m->family == TTS_FAMILY_GPT2 && m->groups != m->heads)
-        return refuse(check, TTS_FIELD_GROUPS, "must be the heads: gpt2 has no groups");
+        return refuse_field(check, TTS_FIELD_GROUPS, "must be the heads: gpt2 has no groups");
     return true;
 }
 
-static bool check_parallel(struct check *check, const struct tts_workload *w)
+static bool check_parallel_sizes(struct check *check, const struct tts_workload *w)
 {
     const struct tts_model_config *m = &w->model;
     uint64_t chips = w->tensor_parallel;
-    if (!is_in(check, TTS_FIELD_TENSOR_PARALLEL, chips, TTS_CHIPS_MAX) ||
-        !is_in(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, TTS_CHIPS_MAX) ||
-        !divides(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, w->batch, "the batch") ||
-        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads, "the heads") ||
-        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups, "the groups") ||
-        !divides(check, TTS_FIELD_TENSOR_PARALLEL, chips, tts_model_mlp_width(m) / TILE,
-                 "the tiles of the mlp width"))
+    if (!is_field_in_range(check, TTS_FIELD_TENSOR_PARALLEL, chips, TTS_CHIPS_MAX) ||
+        !is_field_in_range(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, TTS_CHIPS_MAX) ||
+        !divides_field(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, w->batch,
+                       "the batch") ||
+        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads, "the heads") ||
+        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups, "the groups") ||
+        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, tts_model_mlp_width(m) / TILE,
+                       "the tiles of the mlp width"))
         return false;
     if (chips > 1 && m->tied)
-        return refuse(check, TTS_FIELD_TIED,
-                      "cannot be with tensor parallel: its head is divided");
+        return refuse_field(check, TTS_FIELD_TIED,
+                            "cannot be with tensor parallel: its head is divided");
     if (chips > 1 && w->clip)
-        return refuse(check, TTS_FIELD_CLIP,
-                      "cannot be with tensor parallel: no trainer does it");
+        return refuse_field(check, TTS_FIELD_CLIP,
+                            "cannot be with tensor parallel: no trainer does it");
     return true;
 }
 
-/* No product of this is past 2^63 when a sum of all of them, in floating point, is not. */
-static double bound_bytes(const struct tts_workload *w, double batch, double sequence)
+/* Returns a bound of the bytes in floating point. If this sum is below 2^63, no product in it
+ * overflows. */
+static double bound_run_bytes(const struct tts_workload *w, double batch, double sequence)
 {
     const struct tts_model_config *m = &w->model;
     double e = (double)m->width, f = (double)tts_model_mlp_width(m);
@@ -198,38 +249,40 @@ static double bound_bytes(const struct tts_workload *w, double batch, double seq
            64 * sequence * sequence;
 }
 
-static bool check_bytes(struct check *check, const struct tts_workload *w)
+static bool check_run_bytes(struct check *check, const struct tts_workload *w)
 {
     const double most = 9.0e18;
     double batch = (double)w->batch, sequence = (double)w->model.sequence;
-    if (bound_bytes(w, batch, sequence) < most)
+    if (bound_run_bytes(w, batch, sequence) < most)
         return true;
     check->field = TTS_FIELD_WIDTH;
-    if (bound_bytes(w, 1, sequence) < most)
+    if (bound_run_bytes(w, 1, sequence) < most)
         check->field = TTS_FIELD_BATCH;
-    else if (bound_bytes(w, 1, TILE) < most)
+    else if (bound_run_bytes(w, 1, TILE) < most)
         check->field = TTS_FIELD_SEQUENCE;
     tts_error_set(check->err, TTS_E_RANGE, "makes sizes of more than 2^63 bytes");
     return false;
 }
 
-static bool check_recipe(struct check *check, const struct tts_workload *w)
+static bool check_recipe_fields(struct check *check, const struct tts_workload *w)
 {
     const struct tts_optimizer_config *o = &w->optimizer;
     bool is_v1 = tts_recipe_is_v1(w->recipe);
     if (is_v1 && w->tensor_parallel > 1)
-        return refuse(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe v1");
+        return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe v1");
     if (tts_recipe_is_may(w->recipe) && w->tensor_parallel == 1)
-        return refuse(check, TTS_FIELD_TENSOR_PARALLEL,
-                      "must be more than 1 in recipe may, which is for parallel runs");
+        return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL,
+                            "must be more than 1 in recipe may, which is for parallel runs");
     if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        return refuse(check, TTS_FIELD_OPTIMIZER, "is not in recipe v1");
+        return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not in recipe v1");
     bool is_composite =
         o->kind == TTS_OPTIMIZER_ADAMW_COMPOSITE || (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW);
     if (o->kahan && !is_composite)
-        return refuse(check, TTS_FIELD_OPTIMIZER, "has no kahan summation: AdamWComposite has");
+        return refuse_field(check, TTS_FIELD_OPTIMIZER,
+                            "has no kahan summation: AdamWComposite has");
     if (o->amsgrad && (is_v1 || o->kind == TTS_OPTIMIZER_MOREH_ADAMW))
-        return refuse(check, TTS_FIELD_OPTIMIZER, "has no amsgrad: AdamW of recipe head has");
+        return refuse_field(check, TTS_FIELD_OPTIMIZER,
+                            "has no amsgrad: AdamW of recipe head has");
     return true;
 }
 
@@ -238,9 +291,12 @@ enum tts_status tts_workload_check(const struct tts_workload *w, enum tts_worklo
 {
     struct tts_error here = {0};
     struct check check = {TTS_FIELD_NONE, &here};
-    bool ok = check_model(&check, &w->model) && is_count(&check, TTS_FIELD_BATCH, w->batch) &&
-              is_in(&check, TTS_FIELD_ACCUMULATE, w->accumulate, STEPS_MAX / w->model.blocks) &&
-              check_parallel(&check, w) && check_recipe(&check, w) && check_bytes(&check, w);
+    bool ok = check_model_sizes(&check, &w->model) &&
+              is_field_count(&check, TTS_FIELD_BATCH, w->batch) &&
+              is_field_in_range(&check, TTS_FIELD_ACCUMULATE, w->accumulate,
+                                STEPS_MAX / w->model.blocks) &&
+              check_parallel_sizes(&check, w) && check_recipe_fields(&check, w) &&
+              check_run_bytes(&check, w);
     if (ok)
         return TTS_OK;
     assert(check.field != TTS_FIELD_NONE && here.status != TTS_OK);

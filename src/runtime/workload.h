@@ -1,8 +1,8 @@
-/* workload.h: a training run: which model, which loop, and what runs it on a device.
+/* workload.h: a training run: the model, the loop, and a function that runs it on a device.
  *
- * Plain values. Everything a run takes follows from the rules of docs/design/runtime.md: no
- * figure belongs to one model. A run allocates on the device what the real program would, in
- * its order; it computes nothing. */
+ * Plain values. All figures of a run follow from the rules of docs/design/runtime.md; no figure
+ * is special to a model. A run makes the allocations of the real program in the same order. It
+ * computes nothing. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -15,7 +15,7 @@
 
 enum tts_family { TTS_FAMILY_GPT2, TTS_FAMILY_LLAMA };
 
-/* The training program that is modelled: a generation of the code, and the loop in C++ or in
+/* The modelled training program: a generation of the code, with the loop in C++ or in
  * Python. */
 enum tts_recipe {
     TTS_RECIPE_V1,        /* January 2026, the C++ loop */
@@ -31,8 +31,8 @@ enum tts_runner { TTS_RUNNER_DEFAULT, TTS_RUNNER_MEMORY_EFFICIENT };
 
 enum tts_optimizer_kind {
     TTS_OPTIMIZER_ADAMW,                /* head: fused, bf16 m and v; v1: composite */
-    TTS_OPTIMIZER_MOREH_ADAMW,          /* the same memory */
-    TTS_OPTIMIZER_ADAMW_COMPOSITE,      /* of single operations */
+    TTS_OPTIMIZER_MOREH_ADAMW,          /* same memory as ADAMW */
+    TTS_OPTIMIZER_ADAMW_COMPOSITE,      /* made of single operations */
     TTS_OPTIMIZER_ADAMW_FULL_PRECISION, /* fp32 master weights, m and v */
     TTS_OPTIMIZER_SGD,
     TTS_OPTIMIZER_NONE, /* NoOp: no state, no step */
@@ -41,9 +41,9 @@ enum tts_optimizer_kind {
 
 struct tts_optimizer_config {
     enum tts_optimizer_kind kind;
-    bool momentum; /* SGD: > 0 */
-    bool amsgrad;  /* AdamW, all of them */
-    bool kahan;    /* AdamW composite */
+    bool momentum; /* SGD: the momentum is above 0 */
+    bool amsgrad;  /* all AdamW optimizers */
+    bool kahan;    /* AdamW composite only */
 };
 
 struct tts_model_config {
@@ -51,13 +51,13 @@ struct tts_model_config {
     uint64_t blocks;
     uint64_t width; /* embedding_dim */
     uint64_t heads;
-    uint64_t groups;      /* Llama: heads of k and v; GPT2: = heads */
-    uint64_t mlp_width;   /* 0: by the rule of the family (tts_model_mlp_width) */
+    uint64_t groups;      /* Llama: heads of k and v. GPT2: same as heads */
+    uint64_t mlp_width;   /* 0: the rule of the family (tts_model_mlp_width) */
     uint64_t sequence;    /* tokens */
-    uint64_t vocabulary;  /* as the tokenizer has it; it is padded here */
+    uint64_t vocabulary;  /* vocabulary of the tokenizer; padded here */
     bool tied;            /* embedding and head share their weights */
-    bool dropout;         /* its probability is not 0 */
-    bool fixed_positions; /* GPT2: not trainable */
+    bool dropout;         /* the dropout probability is not 0 */
+    bool fixed_positions; /* GPT2: the position table is not trainable */
 };
 
 struct tts_workload {
@@ -65,10 +65,10 @@ struct tts_workload {
     enum tts_recipe recipe;
     enum tts_runner runner;
     struct tts_optimizer_config optimizer;
-    uint64_t batch;      /* samples of a micro step, of all chips together */
-    uint64_t accumulate; /* micro steps of an iteration */
-    bool clip;           /* gradients are clipped by their norm */
-    uint64_t tensor_parallel, data_parallel; /* chips; 1: not */
+    uint64_t batch;                          /* samples in a micro step, over all chips */
+    uint64_t accumulate;                     /* micro steps in an iteration */
+    bool clip;                               /* gradients are clipped by their norm */
+    uint64_t tensor_parallel, data_parallel; /* number of chips. 1: not parallel */
     bool kernel_binaries; /* estimated: TTS_KERNEL_BINARY_BYTES for each distinct program */
 };
 
@@ -100,22 +100,24 @@ enum tts_workload_field {
     TTS_FIELD_NONE, /* also the number of fields */
 };
 
-/* Can it be run? TTS_E_INVALID, TTS_E_RANGE (a size past 2^63 bytes): err has what is allowed,
- * without the name of the field ("must be a multiple of 32, and is 100"), *field is what is
- * wrong. */
+/* Checks whether a workload can be run. After a failure err states what is allowed, without the
+ * name of the field ("must be a multiple of 32, and is 100"), and *field is the wrong field.
+ * TTS_E_INVALID: a value is not allowed. TTS_E_RANGE: a size of 2^63 bytes or more. */
 TTS_NODISCARD enum tts_status tts_workload_check(const struct tts_workload *workload,
                                                  enum tts_workload_field *field,
                                                  struct tts_error *err);
 
-/* The rest is for workloads that pass the check. */
+/* The functions below require a workload that passes the check. */
 
-/* mlp_width, or what the family has for 0: Llama 4E * 2/3 rounded up to 256, GPT2 4E. */
+/* Returns mlp_width, or the rule of the family if it is 0: Llama 4E * 2/3 rounded up to 256,
+ * GPT2 4E. */
 uint64_t tts_model_mlp_width(const struct tts_model_config *model);
-/* Elements of all parameters, padded vocabulary, of the whole model (not of a chip). */
+/* Returns the number of elements of all parameters of the whole model, with the padded
+ * vocabulary. */
 uint64_t tts_workload_parameters(const struct tts_workload *workload);
-/* Bytes of all parameters as they lie on one chip: bf16, padded to tiles. */
+/* Returns the bytes of all parameters on one chip: bf16, padded to tiles. */
 uint64_t tts_workload_parameter_bytes(const struct tts_workload *workload);
-/* The vocabulary as it is allocated: rounded up to 32, with tensor parallel to 32 x chips. */
+/* Returns the allocated vocabulary: rounded up to 32, with tensor parallel to 32 x chips. */
 uint64_t tts_workload_vocabulary(const struct tts_workload *workload);
 
 /* Returns whether the recipe is of January or of May 2026, and whether its loop is in C++. */
@@ -123,57 +125,57 @@ bool tts_recipe_is_v1(enum tts_recipe recipe);
 bool tts_recipe_is_may(enum tts_recipe recipe);
 bool tts_recipe_is_cpp(enum tts_recipe recipe);
 
-/* "v1", "v1-python", "head", "head-c++", "may", "may-c++"; "default", "memory_efficient"; the
- * names in the configuration files: "AdamW", "MorehAdamW", "AdamWComposite",
- * "AdamWFullPrecision", "SGD", "NoOp". */
+/* Return "v1", "v1-python", "head", "head-c++", "may" or "may-c++"; "default" or
+ * "memory_efficient"; and the names in the configuration files: "AdamW", "MorehAdamW",
+ * "AdamWComposite", "AdamWFullPrecision", "SGD" or "NoOp". */
 const char *tts_recipe_name(enum tts_recipe recipe);
 const char *tts_runner_name(enum tts_runner runner);
 const char *tts_optimizer_name(enum tts_optimizer_kind kind);
 
 /* ---- running ---- */
 
-/* What a buffer is for, at the moment it is asked. */
+/* The current purpose of a buffer. */
 enum tts_tensor_part {
     TTS_PART_PARAMETERS,
     TTS_PART_OPTIMIZER,
-    TTS_PART_GRADIENTS,   /* of parameters */
+    TTS_PART_GRADIENTS,   /* gradients of parameters */
     TTS_PART_ACTIVATIONS, /* kept from the forward pass for the backward pass */
-    TTS_PART_TEMPORARIES, /* inside an operation, or gradients of activations */
+    TTS_PART_TEMPORARIES, /* buffers inside an operation, or gradients of activations */
     TTS_PART_INPUTS,      /* token ids and targets */
-    TTS_PART_CONSTANTS,   /* mask, tables of rope, fixed positions */
+    TTS_PART_CONSTANTS,   /* mask, rope tables, fixed positions */
     TTS_PART_KERNELS,     /* kernel binaries */
     TTS_PARTS,
 };
 
-/* "parameters", "optimizer_state", "gradients", "activations", "temporaries", "inputs",
- * "constants", "kernel_binaries". */
+/* Returns "parameters", "optimizer_state", "gradients", "activations", "temporaries", "inputs",
+ * "constants" or "kernel_binaries". */
 const char *tts_part_name(enum tts_tensor_part part);
 
 enum { TTS_LAYER_NONE = -1 };
 
 struct tts_part_buffer {
-    uint64_t id; /* of struct tts_buffer */
+    uint64_t id; /* id of struct tts_buffer */
     uint64_t size_bytes;
     enum tts_tensor_part part;
-    int32_t layer;  /* the block, from 0, or TTS_LAYER_NONE */
-    const char *op; /* that allocated it; constant text */
+    int32_t layer;  /* layer, from 0, or TTS_LAYER_NONE */
+    const char *op; /* operation that allocated the buffer; constant text */
 };
 
-/* Told while it runs; any function may be NULL. Nobody may call the device in them. */
+/* Callbacks during a run. Each may be NULL. They must not call the device. */
 struct tts_workload_watch {
     void *ctx;
-    /* A phase is over. Those of the published summary come in their order and end with
-     * TTS_PHASE_FIRST_ITERATION; each later iteration is one phase,
-     * TTS_PHASE_LATER_ITERATION and its number. Borrowed for the call. */
+    /* Called at the end of a phase. The phases of the published summary come in their order and
+     * end with TTS_PHASE_FIRST_ITERATION. Each later iteration is one phase, named
+     * TTS_PHASE_LATER_ITERATION and its number. `name` is borrowed for the call. */
     void (*phase)(void *ctx, const char *name);
-    /* Operations do not nest. `layer` as above. */
+    /* Operations do not nest. `layer` is a layer from 0, or TTS_LAYER_NONE. */
     void (*op_begin)(void *ctx, const char *op, int32_t layer);
     void (*op_end)(void *ctx);
-    /* Buffers lie as they lay at the end of an earlier iteration: all that would follow has
-     * been seen. */
+    /* Called when all buffers lie where they lay at the end of an earlier iteration. Further
+     * iterations would repeat. */
     void (*settled)(void *ctx);
-    /* Right after the look_at-th allocation of the run (from 1; 0: never) `look` is told of
-     * every buffer that lives, the oldest first, and the run ends. */
+    /* After allocation number look_at of the run (from 1; 0: never), `look` is called for each
+     * live buffer, the oldest first, and the run ends. */
     uint64_t look_at;
     void (*look)(void *ctx, const struct tts_part_buffer *buffer);
 };
@@ -182,13 +184,14 @@ struct tts_workload_watch {
 #define TTS_PHASE_LATER_ITERATION "ITERATION_"
 enum { TTS_ITERATIONS_MAX = 16, TTS_LATER_DIGITS = 20 };
 
-/* Runs it, two iterations at least and TTS_ITERATIONS_MAX at most, until they repeat or one was
- * refused something: zeroed
- * gradients of some optimizers stay, and buffers that are replaced move. On a device that holds
- * nothing; at the end the device holds nothing again (after TTS_E_NOMEM it may, as giving back
- * may take memory). `watch` may be NULL, `alloc` NULL is the C library's. A device in
- * TTS_MODE_PLACE may refuse: then the run ends there, TTS_E_FULL. TTS_E_INVALID, TTS_E_RANGE
- * (as tts_workload_check()), TTS_E_NOMEM. */
+/* Runs the workload: at least two iterations and at most TTS_ITERATIONS_MAX, until they repeat
+ * or a request is refused. Iterations differ because the zeroed gradients of some optimizers
+ * stay and replaced buffers move. The device must be empty, and is empty again at the end
+ * (except after TTS_E_NOMEM, because releasing may need memory). `watch` may be NULL. `alloc`
+ * may be NULL: the C library is used.
+ *
+ * TTS_E_FULL: a device in TTS_MODE_PLACE refused a request; the run ends there. TTS_E_INVALID,
+ * TTS_E_RANGE: see tts_workload_check(). TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_workload_run(const struct tts_workload *workload,
                                                struct tts_device *device,
                                                const struct tts_workload_watch *watch,

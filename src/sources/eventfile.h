@@ -2,7 +2,7 @@
  * the kind. A graph trace may be compressed (gzip, zstd). One thread. */
 #pragma once
 
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 #include "sources/graph/graph.h"
 
 struct tts_eventfile;

@@ -2,12 +2,12 @@
  *
  * A keyframe is passed on only at the start of a file (model/item.h). A recording that is
  * damaged in the middle continues at the next good keyframe if there is a follower. The
- * difference that this keyframe shows is passed on as items too (model/resync.h). Plain data,
- * caller's memory. One thread. */
+ * difference that this keyframe shows is passed on as items too (model/recording/resync.h).
+ * Plain data, caller's memory. One thread. */
 #pragma once
 
 #include "model/follow.h"
-#include "model/resync.h"
+#include "model/recording/resync.h"
 #include "sources/eventfile.h"
 
 /* Takes one item. A status that is not TTS_OK ends the pass. */

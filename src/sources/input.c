@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 #include "sources/graph/graph.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "harness/item_rig.h"
-#include "model/recpack.h"
+#include "model/recording/recpack.h"
 
 #define MAKE_START_NS UINT64_C(5000000000)
 

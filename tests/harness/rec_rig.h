@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "harness/item_draw.h"
 #include "harness/same_item.h"
-#include "model/recdec.h"
-#include "model/recenc.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recenc.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "harness/story.h"
 #include "model/follow.h"
-#include "model/recenc.h"
-#include "model/recfile.h"
-#include "model/recpack.h"
+#include "model/recording/recenc.h"
+#include "model/recording/recfile.h"
+#include "model/recording/recpack.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

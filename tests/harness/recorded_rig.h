@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "harness/t.h"
-#include "model/recdec.h"
-#include "model/recformat.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recformat.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -171,8 +171,8 @@ static int choose_pairs(struct tts_diff_job *job)
     const char *path = tts_message_path(options->paths[side]);
     const char *word = options->run[side] ? options->run[side] : "1";
     if (count > 1)
-        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number",
-                    count, path, word);
+        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number", count,
+                    path, word);
     else
         say_no_run(&job->inputs[side], word);
     return TTS_EXIT_USAGE;
@@ -219,8 +219,7 @@ static bool say_missing(const struct tts_diff_job *job)
     for (size_t i = 0; i < job->pair_count; i++)
         is_partial |= job->pairs[i].diff.compared == 0;
     if (job->pair_count == 0)
-        tts_message(command,
-                    "no run of A goes with one of B, choose by --run-a and --run-b");
+        tts_message(command, "no run of A goes with one of B, choose by --run-a and --run-b");
     return is_partial || job->pair_count == 0;
 }
 

@@ -9,13 +9,13 @@
 #include "cli/progress.h"
 #include "cli/same_file.h"
 #include "sources/eventpass.h"
+#include "views/say.h"
 #include "views/trace/chrometrace.h"
 #include "views/trace/eventcsv.h"
 #include "views/trace/eventjson.h"
 #include "views/trace/eventrows.h"
 #include "views/trace/itemcheck.h"
 #include "views/trace/perfetto.h"
-#include "views/say.h"
 
 #include <assert.h>
 #include <inttypes.h>

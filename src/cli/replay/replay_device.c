@@ -11,12 +11,12 @@
 #include "device/devicepools.h"
 #include "device/space.h"
 #include "sources/seq/devseq_run.h"
+#include "views/json.h"
 #include "views/map/addrmap.h"
 #include "views/map/blocktable.h"
-#include "views/json.h"
 #include "views/map/memreport.h"
-#include "views/say.h"
 #include "views/map/svgmap.h"
+#include "views/say.h"
 
 #include <errno.h>
 #include <inttypes.h>

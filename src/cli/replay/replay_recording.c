@@ -11,9 +11,9 @@
 #include "cli/replay/replay_sequence.h"
 #include "model/devicename.h"
 #include "sources/eventpass.h"
-#include "views/trace/itemcheck.h"
 #include "views/safe_text.h"
 #include "views/say.h"
+#include "views/trace/itemcheck.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,8 +271,7 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
 {
     if (counts->unknown_pages > 0)
         fprintf(out,
-                "note: the page size of %" PRIu64
-                " buffer%s is not known: taken as 2048\n",
+                "note: the page size of %" PRIu64 " buffer%s is not known: taken as 2048\n",
                 counts->unknown_pages, tts_say_plural(counts->unknown_pages));
     print_count_note(out, counts->padded,
                      "buffer has a last page that is not full: it counts as full",

@@ -4,9 +4,9 @@
  * answer and is reused. Nothing else is allocated. One thread. */
 #pragma once
 
+#include "device/space.h"
 #include "sources/seq/opseq.h"
 #include "ttscope/alloc.h"
-#include "device/space.h"
 #include "ttscope/status.h"
 
 /* Counts of the run so far. Failed, refused and ignored operations are counted separately. */

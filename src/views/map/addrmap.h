@@ -11,8 +11,8 @@
  * Heap object. One thread. The views read the fields. */
 #pragma once
 
-#include "ttscope/alloc.h"
 #include "device/space.h"
+#include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
 enum {

@@ -3,8 +3,8 @@
  * are relative to the start of the space, as in the runtime; the heading says so. */
 #pragma once
 
-#include "ttscope/alloc.h"
 #include "device/space.h"
+#include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
 #include <stdio.h>

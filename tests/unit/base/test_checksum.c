@@ -1,4 +1,4 @@
-/* The checksum: whatever is damaged is seen, and it does not matter how the bytes came. */
+/* Tests of the checksum: it detects all damage, and the split of the bytes does not matter. */
 #include "base/checksum.h"
 #include "harness/t.h"
 
@@ -80,7 +80,8 @@ T_TEST(zeros_are_told_apart_by_how_many_there_are)
 T_TEST(bytes_past_the_length_are_not_read)
 {
     for (size_t len = 0; len <= LONGEST; len++) {
-        unsigned char *bytes = malloc(len + (len == 0)); /* a sanitizer guards its end */
+        /* A sanitizer guards the end of the buffer. */
+        unsigned char *bytes = malloc(len + (len == 0));
         unsigned char wide[LONGEST + 8];
         memset(bytes, 0xa5, len);
         memset(wide, 0xa5, sizeof wide);
@@ -109,7 +110,7 @@ T_TEST(two_damages_in_a_row_are_seen_too)
     }
 }
 
-/* Found by search: it would be 0. */
+/* Found by search: without the rule this value would be 0. */
 T_TEST(the_value_is_never_0)
 {
     struct tts_checksum check;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Counts what goes out and comes back, and can refuse the n-th call. */
+/* Counts allocations and frees, and can refuse the n-th call. */
 struct counting {
     struct tts_alloc alloc;
     size_t out_bytes;

@@ -46,7 +46,7 @@ static void run_history(unsigned bits, uint64_t rng)
 T_TEST(it_agrees_with_a_plain_array_over_any_history)
 {
     run_history(32, 1);
-    run_history(4, 2); /* long chains, which meet and wrap around */
+    run_history(4, 2); /* long chains that merge and wrap around */
 }
 
 T_TEST(an_entry_that_moved_is_found_at_its_new_place)

@@ -93,7 +93,7 @@ static void expect_error(const char *bytes, size_t bytes_len, uint32_t line, uin
     for (uint32_t i = 1; i < line; i++)
         T_EQ(tts_lines_next(&lines, &text, &len, &err), TTS_OK);
     text = "kept";
-    for (int i = 0; i < 2; i++) { /* asked again, it says the same */
+    for (int i = 0; i < 2; i++) { /* a second call gives the same answer */
         T_EQ(tts_lines_next(&lines, &text, &len, &err), TTS_E_SYNTAX);
         T_STR_EQ(err.text, said);
         T_TRUE(err.line == line && err.offset == offset && err.status == TTS_E_SYNTAX);
@@ -139,7 +139,8 @@ T_TEST(the_longest_line_may_be_cut_anywhere_by_a_buffer)
 {
     enum { BUFFER = 64 * 1024, LEN = TTS_LINE_MAX_BYTES };
     static char text[BUFFER + LEN];
-    for (size_t cut = LEN - 2; cut < LEN + 4; cut++) { /* bytes of it in the first buffer */
+    for (size_t cut = LEN - 2; cut < LEN + 4;
+         cut++) { /* bytes of the line in the first buffer */
         size_t begin = BUFFER - cut;
         memset(text, 'x', sizeof text);
         for (size_t at = 99; at < begin; at += 100)
@@ -165,7 +166,7 @@ T_TEST(a_line_without_end_is_refused_in_bounded_memory)
     test_free(text);
 }
 
-/* What fills several buffers must come out as a plain split at each "\n" gives it. */
+/* A text that fills several buffers must give the same lines as a plain split at each "\n". */
 T_TEST(agrees_with_a_plain_split_across_buffers)
 {
     enum { BYTES = 400000 };
@@ -198,8 +199,8 @@ static void on_alarm(int signal)
     (void)signal;
 }
 
-/* Writes `text` to fd in pieces of three bytes, slowly enough for signals to interrupt the
- * reader between them. */
+/* Writes `text` to fd in pieces of three bytes, slowly enough that signals interrupt the reader
+ * between them. */
 static void write_slowly(int fd, const char *text)
 {
     for (size_t i = 0; i < strlen(text); i += 3) {
@@ -233,7 +234,7 @@ T_TEST(standard_input_may_come_in_pieces_with_signals_between)
     expect_line(&lines, "second", 6);
     expect_line(&lines, "third", 5);
     expect_end(&lines);
-    T_EQ(fcntl(STDIN_FILENO, F_GETFD), 0); /* standard input is not ours to close */
+    T_EQ(fcntl(STDIN_FILENO, F_GETFD), 0); /* standard input must stay open */
 
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     sigaction(SIGALRM, &old, NULL);

@@ -49,7 +49,7 @@ T_TEST(a_part_may_begin_anywhere_and_what_was_there_stays)
     T_EQ(tts_file_reserve(fd, 0, 9000), 0);
     T_EQ(tts_file_map(fd, 5003, 997, &part), 0);
     T_MEM_EQ(part.bytes, "ore", 4);
-    T_EQ(tts_file_reserve(fd, 0, 10), 0); /* never shorter */
+    T_EQ(tts_file_reserve(fd, 0, 10), 0); /* never makes the file shorter */
     T_EQ(length(fd), 9000);
     tts_mapped_release(&part);
     close(fd);

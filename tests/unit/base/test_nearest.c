@@ -14,10 +14,10 @@ static const char *nearest(const char *word)
 
 T_TEST(one_slip_is_understood)
 {
-    T_STR_EQ(nearest("relpay"), "replay");  /* swapped */
-    T_STR_EQ(nearest("rplay"), "replay");   /* left out */
-    T_STR_EQ(nearest("replaay"), "replay"); /* doubled */
-    T_STR_EQ(nearest("repley"), "replay");  /* replaced */
+    T_STR_EQ(nearest("relpay"), "replay");  /* two letters swapped */
+    T_STR_EQ(nearest("rplay"), "replay");   /* a letter left out */
+    T_STR_EQ(nearest("replaay"), "replay"); /* a letter doubled */
+    T_STR_EQ(nearest("repley"), "replay");  /* a letter replaced */
     T_STR_EQ(nearest("erplay"), "replay");
     T_STR_EQ(nearest("versino"), "version");
 }
@@ -48,7 +48,7 @@ T_TEST(what_is_far_is_not_guessed)
     T_STR_EQ(nearest(""), "nothing");
     T_STR_EQ(nearest("x"), "nothing");
     struct tts_nearest search = {.word = "xy"};
-    tts_nearest_offer(&search, "ab"); /* two slips, and nothing in common */
+    tts_nearest_offer(&search, "ab"); /* two errors, and no common letter */
     T_TRUE(search.best == NULL);
 }
 

@@ -88,11 +88,11 @@ T_TEST(bytes_have_three_digits_at_least)
         {1024, "1.00 KiB"},
         {1536, "1.50 KiB"},
         {10234, "9.99 KiB"},   /* 9.9941 */
-        {10235, "10.0 KiB"},   /* 9.9951: rounding takes a digit away */
+        {10235, "10.0 KiB"},   /* 9.9951: rounding removes a digit */
         {102348, "99.9 KiB"},  /* 99.949 */
         {102349, "100 KiB"},   /* 99.950 */
         {1048063, "1023 KiB"}, /* 1023.499 */
-        {1048064, "1.00 MiB"}, /* 1023.5: rounding takes a unit away */
+        {1048064, "1.00 MiB"}, /* 1023.5: rounding moves to the next unit */
         {1048576, "1.00 MiB"},
         {UINT64_C(1) << 30, "1.00 GiB"},
         {UINT64_C(13743895347), "12.8 GiB"},
@@ -171,7 +171,7 @@ T_TEST(mebibytes_are_as_printf_has_them)
         char want[64];
         int64_t bytes = (int64_t)(t_random(&seed) >> (11 + t_random(&seed) % 50));
         if (i % 3 == 0)
-            bytes = bytes / 2621 * 2621; /* ties and near them */
+            bytes = bytes / 2621 * 2621; /* ties and values near them */
         if (i % 2)
             bytes = -bytes;
         snprintf(want, sizeof want, i % 5 ? "%.2f" : "%+.2f", (double)bytes / 1048576);

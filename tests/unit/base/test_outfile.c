@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new directory of the test's own, and how many files are in it. */
+/* Creates a new directory for the test. entries() counts the files in it. */
 static const char *new_dir(const char *name)
 {
     const char *dir = t_scratch(name);
@@ -23,7 +23,7 @@ static int entries(const char *dir)
 {
     DIR *list = opendir(dir);
     T_TRUE(list != NULL);
-    int count = -2; /* . and .. */
+    int count = -2; /* without . and .. */
     while (readdir(list))
         count++;
     closedir(list);
@@ -68,7 +68,7 @@ T_TEST(the_file_appears_at_commit_and_nothing_else_does)
     struct tts_error err;
     T_EQ(tts_outfile_open(&out, path, &err), TTS_OK);
     fputs("whole", out.stream);
-    T_EQ(entries(dir), 0); /* a program ended here leaves nothing behind */
+    T_EQ(entries(dir), 0); /* a program that ends here leaves nothing behind */
     T_EQ(tts_outfile_commit(&out, &err), TTS_OK);
     expect_content(path, "whole");
     T_EQ(entries(dir), 1);
@@ -176,7 +176,7 @@ T_TEST(a_full_disk_fails_the_commit_and_keeps_the_old_file)
     getrlimit(RLIMIT_FSIZE, &limit);
     small = (struct rlimit){.rlim_cur = 1000, .rlim_max = limit.rlim_max};
     void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
-    /* Caught by the last flush, and by one long before it. */
+    /* The last flush reports the error, or a flush long before it. */
     for (int bytes = 1001; bytes < 200000; bytes += 198000) {
         struct tts_outfile out;
         struct tts_error err;
@@ -205,7 +205,7 @@ T_TEST(what_is_no_file_is_written_and_not_replaced)
     T_EQ(tts_outfile_open(&out, path, &err), TTS_OK);
     fputs("spool", out.stream);
     fflush(out.stream);
-    T_TRUE(read(reader, text, sizeof text) < 0); /* nothing yet */
+    T_TRUE(read(reader, text, sizeof text) < 0); /* nothing is written yet */
     T_EQ(tts_outfile_commit(&out, &err), TTS_OK);
     T_EQ(read(reader, text, sizeof text), 5);
     T_STR_EQ(text, "spool");
@@ -221,7 +221,7 @@ T_TEST(what_is_no_file_is_written_and_not_replaced)
     signal(SIGPIPE, old);
 }
 
-/* By "-" and not by its name: a mistake in the code must not replace the device itself. */
+/* Uses "-" and not the name: an error in the code must not replace the device file. */
 T_TEST(a_full_standard_output_fails_the_commit)
 {
     struct tts_outfile out;

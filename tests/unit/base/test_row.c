@@ -1,5 +1,5 @@
-/* Built once for each width of a word, with AVX2 and without: every function against the
- * obvious loop. */
+/* Compares each function with a plain loop. Built for each width of a word, with AVX2 and
+ * without. */
 #include "base/cpu.h"
 #include "base/row.h"
 #include "harness/t.h"
@@ -23,7 +23,8 @@ __attribute__((constructor)) static void skip_where_it_cannot_run(void)
 }
 #endif
 
-/* Few different numbers, so that words are often equal, and some of the largest. */
+/* Draws from few different numbers, so that words are often equal, and from some of the
+ * largest. */
 static tts_word draw(void)
 {
     uint64_t x = t_random(&seed), top = x >> 60;
@@ -110,7 +111,7 @@ T_TEST(one_word_is_stored)
     }
 }
 
-/* A row lies over words that are also used one by one. */
+/* A row overlays words that are also used one by one. */
 __attribute__((noinline)) static tts_word word_after_row(struct words *words, uint32_t idx)
 {
     words->w[idx] = 7;

@@ -16,9 +16,9 @@ T_TEST(ticks_do_not_fall)
 T_TEST(the_scale_makes_nanoseconds_of_ticks)
 {
     uint64_t scale = tts_ticks_scale();
-    T_EQ(tts_ticks_scale(), scale); /* kept */
+    T_EQ(tts_ticks_scale(), scale); /* the value is kept */
     uint64_t off_ppm = UINT64_MAX;
-    /* Of several spans one is not interrupted between the two clocks. */
+    /* At least one of several spans is not interrupted between the two clocks. */
     for (int i = 0; i < 20 && off_ppm > 200; i++) {
         uint64_t ns = tts_clock_ns(), ticks = tts_ticks_now();
         nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);

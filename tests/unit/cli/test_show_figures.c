@@ -5,7 +5,7 @@
 #include "cli/show/show.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"
-#include "model/recpack.h"
+#include "model/recording/recpack.h"
 #include "torture/heap.h"
 
 #include <stdlib.h>

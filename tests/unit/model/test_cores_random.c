@@ -1,4 +1,4 @@
-/* The peak of a core against a model that keeps everything and looks at every core. */
+/* Compares the peak of a core with a model that keeps everything and scans every core. */
 #include "harness/core_rig.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { MODEL_IDS = 60, MODEL_PARTS = 4000 };
 struct model_part {
     enum tts_event_kind kind;
     uint64_t id, bytes, seq;
-    struct tts_core_range range; /* all of the grid: in lockstep */
+    struct tts_core_range range; /* the whole grid for a lockstep buffer */
     bool live;
 };
 
@@ -19,7 +19,7 @@ static bool is_on(const struct model_part *p, uint32_t core)
            y <= p->range.y1;
 }
 
-/* The fullest of the first 8 x 8 cores, and a copy of what is there. */
+/* Returns the fullest of the first 8 x 8 cores and copies its parts. */
 static uint64_t model_peak(const struct model_part *parts, size_t count, uint32_t *core)
 {
     uint64_t most = 0;
@@ -99,7 +99,8 @@ static void model_add(struct model *model, struct model_part added)
     model->parts[model->count++] = added;
 }
 
-/* One random event, in the fold and in the model; false: it takes something away. */
+/* Makes one random event in the fold and in the model. Returns false if the event frees
+ * something. */
 static bool model_step(struct rig *rig, struct model *model, uint64_t random, uint64_t seq)
 {
     uint64_t id = random % MODEL_IDS, bytes = random / 64 % 50 + 1;

@@ -9,7 +9,7 @@ static struct tts_coresets *sets_new(void)
     return sets;
 }
 
-/* The n-th of many boxes: one core, or two. */
+/* Returns the n-th of many boxes of one or two cores. */
 static struct tts_box box_at(uint32_t n)
 {
     uint8_t x = (uint8_t)(n % 63), y = (uint8_t)(n / 63 % 64);

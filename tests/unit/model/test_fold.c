@@ -1,13 +1,13 @@
-/* Events in, health and live buffers out. */
+/* Tests of the fold: events in, health and live buffers out. */
 #include "harness/fold_rig.h"
 #include "torture/heap.h"
 
-/* --- what a reader is told ---------------------------------------------------------------- */
+/* --- effects of events for a reader ------------------------------------------------------ */
 
 static struct tts_change change_by(struct rig *rig, struct tts_event event)
 {
     struct tts_change change;
-    memset(&change, 0xff, sizeof change); /* what was there before means nothing */
+    memset(&change, 0xff, sizeof change); /* earlier contents do not matter */
     T_TRUE(tts_fold_change(rig->fold, &event, rig->op, &change) != TTS_FOLD_DROPPED);
     return change;
 }
@@ -42,7 +42,7 @@ T_TEST(an_event_tells_which_buffer_came_and_which_left)
         T_TRUE(change.came.size_bytes == 800 && change.came.seq == seq + 1);
         T_EQ(tts_live_bytes(&change.came), tts_pool_is_l1(pool) ? 100 : 800);
         T_EQ(change.came.block_bytes, tts_pool_is_l1(pool) ? 100 : 0);
-        /* the ledger knows better than the free */
+        /* the ledger is right, the sizes of the free are ignored */
         change = change_by(&rig, buffer_event(TTS_EVENT_FREE, TTS_POOL_DRAM, 7, 1));
         T_TRUE(change.has_left && !change.has_come && !change.has_unseen);
         T_TRUE(change.left.id == 7 && change.left.pool == pool && change.left.seq == seq + 1);
@@ -75,7 +75,7 @@ T_TEST(a_free_of_what_was_never_seen_is_told_with_its_size)
         T_TRUE(change.left.id == 9 && change.left.device == 3 && change.left.pool == pool);
         T_EQ(tts_live_bytes(&change.left), tts_pool_is_l1(pool) ? 10 : 80);
         change = change_by(&rig, buffer_event(TTS_EVENT_FREE, pool, 9, 0));
-        T_TRUE(has_nothing(&change)); /* how much it had is not known */
+        T_TRUE(has_nothing(&change)); /* its size is unknown */
     }
     rig_done(&rig);
 }
@@ -148,19 +148,19 @@ T_TEST(pools_now_are_sums_of_dram_and_the_l1_of_the_fullest_device)
     struct tts_pool_now now[TTS_POOLS];
     T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
     T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
-    dram(&rig, 9, 1, 100); /* of a mesh: once */
+    dram(&rig, 9, 1, 100); /* a buffer of a mesh counts once */
     dram(&rig, 1, 2, 30);
     dram(&rig, 5, 3, 7);
     l1(&rig, 9, 4, 50);
     l1(&rig, 2, 5, 8);
     small(&rig, 5, 6, 4);
-    l1(&rig, 5, 7, 58); /* as much as device 2 has, which came first */
+    l1(&rig, 5, 7, 58); /* the same as device 2, which came first */
     tts_fold_pools(rig.fold, now);
     check_now(&now[TTS_POOL_DRAM], 3, 137);
     check_now(&now[TTS_POOL_L1], 2, 58);
     check_now(&now[TTS_POOL_L1_SMALL], 1, 4);
     check_now(&now[TTS_POOL_TRACE], 0, 0);
-    tts_fold_pools_of(rig.fold, 1, now); /* with what its mesh has */
+    tts_fold_pools_of(rig.fold, 1, now); /* includes the buffers of its mesh */
     check_now(&now[TTS_POOL_DRAM], 2, 130);
     check_now(&now[TTS_POOL_L1], 1, 50);
     tts_fold_pools_of(rig.fold, 9, now);
@@ -183,7 +183,7 @@ T_TEST(a_core_has_its_buffers_and_its_program_now_and_no_watch_is_needed)
     event.range_count = 1;
     l1(&rig, 4, 1, 1000);
     l1(&rig, 4, 2, 60);
-    drop(&rig, 4, 1); /* it was the peak of the phase: now it is gone */
+    drop(&rig, 4, 1); /* this was the peak of the phase and is freed now */
     post(&rig, event);
     tts_fold_fullest_core(rig.fold, &core, parts);
     T_TRUE(core.known && !core.at_least && core.device == 4 && core.bytes == 100);
@@ -312,7 +312,7 @@ T_TEST(one_id_on_two_devices_is_two_buffers)
     rig_done(&rig);
 }
 
-/* live_max is 2: the ledger grows again and again, and nothing of it is seen. */
+/* live_max is 2: the ledger grows repeatedly, without a visible effect. */
 T_TEST(more_live_buffers_than_live_max_change_no_figure)
 {
     enum { MANY = 5000 };
@@ -357,7 +357,7 @@ T_TEST(without_memory_for_more_buffers_their_sums_still_count)
     T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 400);
     T_EQ(health(&rig).unlisted, 1);
     T_EQ(health(&rig).unseen_frees, 1);
-    T_TRUE(!usage->core.at_least); /* nothing of L1 is missing */
+    T_TRUE(!usage->core.at_least); /* no part of L1 is missing */
     l1(&rig, 0, 4, 64);
     usage = cut(&rig, &phase);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 64);
@@ -406,7 +406,7 @@ T_TEST(reset_forgets_what_lived_and_what_was_counted)
     cut(&rig, &phase);
     T_EQ(phase.phase.device_count, 0);
     T_TRUE(!phase.phase.usage.core.known && !phase.phase.usage.core.at_least);
-    dram(&rig, 1, 1, 100); /* the mesh is still one, and no trace is under way */
+    dram(&rig, 1, 1, 100); /* the mesh still exists, and no trace is active */
     cb(&rig, 0, 7);
     const struct tts_usage *usage = cut(&rig, &phase);
     T_EQ(usage->traced_bytes, 0);
@@ -426,7 +426,7 @@ T_TEST(live_buffers_are_told_oldest_first_as_many_as_there_is_room_for)
     T_EQ(live_of(rig.fold, live, COUNT), 0);
     for (uint64_t id = 0; id < COUNT; id++)
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
-    for (int i = 0; i < 100; i++) { /* old slots are used again by young buffers */
+    for (int i = 0; i < 100; i++) { /* young buffers reuse old slots */
         uint64_t id = t_random(&rng) % COUNT;
         drop(&rig, (uint32_t)(id % 3), id);
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
@@ -471,7 +471,7 @@ T_TEST(a_live_buffer_is_told_with_all_that_is_known_of_it)
     T_EQ(live[0].device, 4);
     T_EQ(live[0].pool, TTS_POOL_L1_SMALL);
     T_STR_EQ(live[0].op, "matmul");
-    T_EQ(live[1].block_bytes, 64); /* the same, when it was not told */
+    T_EQ(live[1].block_bytes, 64); /* equal to bytes_per_bank if not given */
     T_TRUE(live[1].op == NULL);
     rig_done(&rig);
 }

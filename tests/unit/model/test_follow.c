@@ -12,7 +12,7 @@ struct seen {
     uint32_t capture;
     char name[NAME_MAX];
     bool is_partial;
-    struct tts_usage usage; /* what it points to is gone */
+    struct tts_usage usage; /* its pointers are not valid any more */
 };
 
 struct tale {
@@ -175,7 +175,7 @@ T_TEST(only_so_many_can_be_active_at_once)
     for (uint32_t i = 1; i <= TTS_FOLLOW_CAPTURES_MAX; i++)
         T_EQ(mark(tale, TTS_ITEM_BEGIN, i, NULL), TTS_OK);
     T_EQ(mark(tale, TTS_ITEM_BEGIN, TTS_FOLLOW_CAPTURES_MAX + 1, NULL), TTS_E_RANGE);
-    /* What is on the cores now needs no capture. */
+    /* The current use of the cores needs no capture. */
     struct tts_core_part parts[TTS_CORE_PARTS_MAX];
     struct tts_core_peak core;
     struct tts_item item = {.kind = TTS_ITEM_EVENT};
@@ -212,16 +212,16 @@ T_TEST(items_that_cannot_be_are_refused_and_change_nothing)
          TTS_E_INVALID);
     struct tts_item item = {.kind = TTS_ITEM_EVENT, .seq = 5};
     item.event = tts_event_of(TTS_EVENT_PROGRAM, 1);
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* it is the second, not the fifth */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* it is the second event, not the fifth */
     item.seq = 1;
     T_EQ(tell(tale, item), TTS_E_INVALID);
     item.seq = 0;
     item.event.kind = TTS_EVENT_CB;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* no cores */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* without cores */
     item.event.kind = TTS_EVENT_OP_BEGIN;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* no hash */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* without a hash */
     item.kind = TTS_ITEM_CHIP;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* of itself */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* a chip of itself */
     check_pool(dram_of(&end(tale)->usage), 10, 10, 0);
     tale_free(tale);
 }
@@ -255,7 +255,7 @@ T_TEST(a_buffer_is_found_while_it_lives)
 
 enum { DEVICES = 3, IDS = 40, STEPS = 600 };
 
-/* One event, drawn: device 0 is a mesh of chips 1 and 2 if `mesh`. */
+/* Draws one event. If `mesh`, device 0 is a mesh of chips 1 and 2. */
 static struct tts_event draw(uint64_t *rng, struct tts_core_range *range)
 {
     uint32_t device = (uint32_t)(t_random(rng) % DEVICES);
@@ -375,7 +375,7 @@ static bool note_missed(void *ctx, const struct tts_item *item)
     return true;
 }
 
-/* Whether a keyframe of it says that it is not all. */
+/* Returns whether a keyframe of the fold says that it is incomplete. */
 static bool is_told_short(const struct tts_fold *fold)
 {
     bool is_short = false;
@@ -396,7 +396,7 @@ T_TEST(a_fold_made_from_a_keyframe_that_is_not_all_knows_so)
     T_TRUE(is_told_short(rig.fold));
     struct rig twin = {.fold = copy_of(rig.fold)};
     twin.watch = rig_watch(&twin);
-    T_TRUE(is_told_short(twin.fold)); /* and tells who asks it */
+    T_TRUE(is_told_short(twin.fold)); /* a keyframe says so */
     const struct tts_usage *usage = cut(&twin, &all);
     T_TRUE(usage->core.known && usage->core.at_least);
     l1(&twin, 1, 4, 10);
@@ -461,7 +461,7 @@ T_TEST(a_file_that_begins_with_a_keyframe_knows_what_lived)
     struct tts_tracker_health health;
     tts_fold_health(tts_follow_fold(tale->follow), &health);
     T_TRUE(health.unseen_frees == 0 && health.unknown_frees == 0 && health.events == 3);
-    /* One in the middle is passed over. */
+    /* A keyframe in the middle is ignored. */
     uint64_t seq = tale->seq;
     T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME, .seq = seq}), TTS_OK);
     T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME}), TTS_E_INVALID);
@@ -471,7 +471,7 @@ T_TEST(a_file_that_begins_with_a_keyframe_knows_what_lived)
     T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME_END}), TTS_OK);
     T_TRUE(!tts_follow_find(tale->follow, 1, 77, &live.live));
     T_EQ(end(tale)->events, 1);
-    T_EQ(tale->count, 3); /* two that were under way */
+    T_EQ(tale->count, 3); /* two captures were active */
     tale_free(tale);
     rig_done(&rig);
 }
@@ -534,16 +534,16 @@ T_TEST(a_keyframe_that_cannot_be_is_refused)
          TTS_OK);
     struct tts_item live = {.kind = TTS_ITEM_LIVE};
     live.live = (struct tts_live){.id = 1, .size_bytes = 0, .device = 1, .seq = 1};
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* no bytes */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* without bytes */
     live.live.size_bytes = 1;
     live.live.seq = 6;
     T_EQ(tell(tale, live), TTS_E_INVALID); /* younger than the keyframe */
     live.live.seq = 5;
     T_EQ(tell(tale, live), TTS_OK);
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* twice */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* the same buffer twice */
     live.live.pool = TTS_POOL_L1;
     live.live.id = 2;
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* nothing in a bank */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* without bytes in a bank */
     struct tts_item part = {.kind = TTS_ITEM_PART, .device = 1};
     part.event = tts_event_of(TTS_EVENT_PROGRAM, 1);
     T_EQ(tell(tale, part), TTS_E_INVALID);
@@ -551,7 +551,7 @@ T_TEST(a_keyframe_that_cannot_be_is_refused)
          TTS_E_INVALID);
     T_EQ(mark(tale, TTS_ITEM_ACTIVE, 1, NULL), TTS_OK);
     live.live.bytes_per_bank = 1;
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* behind the captures */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* after the captures */
     tale_free(tale);
 }
 

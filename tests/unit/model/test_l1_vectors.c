@@ -1,4 +1,4 @@
-/* L1 as it is printed: the cases of the runtime's own graph tests, one by one. */
+/* Tests of the printed L1 figures: the cases of the runtime's own graph tests. */
 #include "harness/fold_rig.h"
 
 static void check_l1(const struct tts_usage *usage, int64_t peak_cb, int64_t peak_dfb,
@@ -52,7 +52,7 @@ T_TEST(graph_trace_utils_program_deallocate_all_same_program_do_not_stack)
     rig_done(&rig);
 }
 
-/* The older measure adds up all that a program has. */
+/* The older measure is the sum of all parts of a program. */
 T_TEST(graph_trace_utils_legacy_on_dfb_2048_scratch_512)
 {
     struct rig rig = rig_new();

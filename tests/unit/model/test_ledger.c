@@ -24,7 +24,8 @@ static struct tts_entry entry_of(uint8_t device, uint64_t id, enum tts_pool pool
     return (struct tts_entry){.id = id, .device = device, .pool = (uint8_t)pool};
 }
 
-/* A new one, with its part where its pool has one; false: the ledger is full. */
+/* Enters a new buffer, with its L1 part if its pool has one. Returns false if the ledger is
+ * full. */
 static bool add(struct tts_ledger *ledger, struct tts_entry entry)
 {
     bool is_new = false;
@@ -110,7 +111,7 @@ T_TEST(a_part_in_l1_has_what_its_entry_has)
     T_TRUE(part->pool == TTS_POOL_L1 && part->block_bytes == 0);
     T_TRUE(tts_ledger_l1(ledger, place) == part);
     tts_ledger_drop_l1(ledger, place);
-    tts_ledger_drop_l1(ledger, place); /* there is none: nothing happens */
+    tts_ledger_drop_l1(ledger, place); /* there is no part: no effect */
     T_TRUE(tts_ledger_l1(ledger, place) == NULL && l1_count(ledger) == 0);
     done(ledger);
 }
@@ -143,7 +144,7 @@ T_TEST(without_memory_for_more_it_takes_none_until_one_leaves)
         T_TRUE(add(ledger, entry_of(0, id, TTS_POOL_L1)));
     T_TRUE(!add(ledger, entry_of(0, 3, TTS_POOL_L1)));
     tts_ledger_enter(ledger, entry_of(0, 2, TTS_POOL_L1), &is_new);
-    T_TRUE(!is_new); /* it has what it has */
+    T_TRUE(!is_new); /* the entry keeps its values */
     T_TRUE(!has(ledger, 0, 3));
     T_EQ(tts_ledger_count(ledger), 3);
     T_TRUE(tts_ledger_is_valid(ledger));
@@ -194,8 +195,8 @@ T_TEST(a_hundred_thousand_are_found)
     done(ledger);
 }
 
-/* Wider than its memory of birth, again and again: pages of the system, and a heap that checks
- * every size and has no zeros. */
+/* The ledger repeatedly outgrows its memory of birth, with pages of the system and with a heap
+ * that checks each size and does not zero memory. */
 T_TEST(it_grows_beyond_live_max_and_gives_back_what_it_took)
 {
     enum { MANY = 20 * 1000 };
@@ -225,7 +226,7 @@ T_TEST(it_grows_beyond_live_max_and_gives_back_what_it_took)
     }
 }
 
-/* Each of the two requests of a doubling fails in turn. */
+/* Each of the two allocations of a doubling fails in turn. */
 T_TEST(a_doubling_that_fails_changes_nothing_and_is_tried_again)
 {
     for (uint64_t n = 1; n <= 2; n++) {
@@ -253,7 +254,7 @@ T_TEST(the_list_of_l1_is_what_lives_there)
     for (uint64_t id = 0; id < 6; id++)
         T_TRUE(add(ledger, entry_of(0, id, id % 2 ? TTS_POOL_DRAM : TTS_POOL_L1)));
     T_EQ(l1_count(ledger), 3);
-    take_away(ledger, 0, 2); /* the middle one, the first, the last */
+    take_away(ledger, 0, 2); /* the middle, the first and the last entry */
     T_EQ(l1_count(ledger), 2);
     T_TRUE(tts_ledger_is_valid(ledger));
     take_away(ledger, 0, 4);
@@ -267,7 +268,7 @@ T_TEST(the_list_of_l1_is_what_lives_there)
     done(ledger);
 }
 
-/* Whoever wrote a keyframe may say that there are any number. */
+/* A keyframe may claim any number of buffers. */
 T_TEST(what_is_expected_takes_no_memory_beyond_that_of_birth)
 {
     struct heap heap;
@@ -298,7 +299,7 @@ struct key {
     enum tts_pool pool;
 };
 
-/* Ids of all shapes: counted, aligned, in the upper bits, at random. */
+/* Makes ids of all kinds: consecutive, aligned, in the upper bits, random. */
 static void make_keys(struct key keys[KEYS], uint64_t *rng)
 {
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -354,7 +355,7 @@ T_TEST(agrees_with_a_plain_array_over_any_history)
         make_keys(keys, &rng);
         struct tts_ledger *ledger = ledger_of(KEYS, seed);
         for (uint64_t i = 0; i < HISTORY; i++) {
-            /* Few keys at first, then all, then few of them again. */
+            /* Few keys at first, then all, then few again. */
             uint64_t among = i < HISTORY / 3 ? 100 : i < HISTORY / 3 * 2 ? KEYS : 700;
             step(ledger, &keys[t_random(&rng) % among], &rng);
             if (i % 1000 == 0)
@@ -370,7 +371,7 @@ T_TEST(agrees_with_a_plain_array_over_any_history)
     }
 }
 
-/* The narrowest table, as full as it gets: runs go over its end. */
+/* The narrowest table, as full as it gets: runs wrap around its end. */
 T_TEST(what_runs_over_the_end_is_found)
 {
     struct tts_ledger *ledger = ledger_of(512, 3);

@@ -1,4 +1,4 @@
-/* Figures of several devices, and of the chips of a mesh. */
+/* Tests of the figures of several devices, and of the chips of a mesh. */
 #include "harness/fold_rig.h"
 
 /* --- devices and meshes ----------------------------------------------------------------- */
@@ -49,11 +49,11 @@ T_TEST(of_all_devices_dram_is_the_sum_and_l1_is_that_of_the_fullest)
     T_EQ(usage->peak_total_bytes, 17);
     T_EQ(usage->core.device, 0);
     T_EQ(usage->core.bytes, 17);
-    l1(&rig, 0, 3, 5); /* device 0 has the higher peak now, and 15 in all */
+    l1(&rig, 0, 3, 5); /* device 0 now has the higher peak, and 15 in total */
     usage = cut(&rig, &phase);
     check_pool(l1_of(usage), 5, 5, 0);
     check_total(l1_of(usage), 15, 15);
-    drop(&rig, 0, 2); /* no peak at all: the one that did most */
+    drop(&rig, 0, 2); /* no peak: the device that did the most counts */
     usage = cut(&rig, &phase);
     check_pool(l1_of(usage), 0, 0, 10);
     check_total(l1_of(usage), 15, 5);
@@ -71,14 +71,15 @@ T_TEST(without_a_peak_the_device_that_did_most_is_told)
     drop(&rig, 1, 1);
     check_pool(l1_of(cut(&rig, &phase)), 0, 0, 10);
     drop(&rig, 2, 1);
-    l1(&rig, 2, 2, 5); /* much, and no peak */
+    l1(&rig, 2, 2, 5); /* many bytes, but no peak */
     l1(&rig, 1, 2, 1);
     drop(&rig, 1, 2);
     check_pool(l1_of(cut(&rig, &phase)), 1, 1, 1);
     drop(&rig, 2, 2);
     l1(&rig, 2, 3, 2);
     drop_sized(&rig, 1, TTS_POOL_L1, 99, 70);
-    check_pool(l1_of(cut(&rig, &phase)), 0, 2, 5); /* allocated comes before freed */
+    /* Allocated bytes are compared before freed bytes. */
+    check_pool(l1_of(cut(&rig, &phase)), 0, 2, 5);
     rig_done(&rig);
 }
 
@@ -105,7 +106,7 @@ T_TEST(of_devices_with_equal_cores_the_first_listed_is_told)
     dram(&rig, 6, 1, 1);
     cut(&rig, &phase);
     T_TRUE(!phase.phase.usage.core.known);
-    T_EQ(phase.phase.usage.core.device, 0); /* no device at all */
+    T_EQ(phase.phase.usage.core.device, 0); /* no device is involved */
     l1(&rig, 6, 2, 10);
     l1(&rig, 5, 2, 10);
     T_EQ(cut(&rig, &phase)->core.device, 5);
@@ -126,7 +127,7 @@ T_TEST(the_end_of_a_mesh_ends_the_trace_of_a_chip_but_counts_for_none_of_its_own
     dram(&rig, 1, 2, 5);
     cut(&rig, &phase);
     T_EQ(phase.phase.usage.traces, 0);
-    T_EQ(phase.phase.usage.traced_bytes, 0); /* the mesh did not trace */
+    T_EQ(phase.phase.usage.traced_bytes, 0); /* the mesh had no trace */
     T_EQ(usage_of(&phase, 9)->traces, 0);
     T_EQ(usage_of(&phase, 0)->traces, 0);
     T_EQ(usage_of(&phase, 1)->traces, 1);
@@ -182,7 +183,7 @@ T_TEST(the_program_of_a_mesh_is_one_of_each_chip)
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     cb(&rig, 9, 100);
     cb(&rig, 0, 10);
-    program(&rig, 0); /* on this chip it ends */
+    program(&rig, 0); /* the program ends on this chip */
     cb(&rig, 9, 20);
     cut(&rig, &phase);
     T_EQ(usage_of(&phase, 9)->peak_cb_bytes, 120);
@@ -210,7 +211,7 @@ T_TEST(a_chip_that_is_told_of_late_has_the_past_of_its_mesh)
     drop(&rig, 9, 3);
     trace(&rig, 9, true);
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
-    T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK); /* known */
+    T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK); /* already known */
     dram(&rig, 9, 5, 1);
     trace(&rig, 9, false);
     cut(&rig, &phase);
@@ -232,7 +233,7 @@ T_TEST(a_chip_that_is_told_of_late_has_the_past_of_its_mesh)
     T_EQ(usage_of(&phase, 0)->core.bytes, 14);
     cut(&rig, &phase);
     T_TRUE(!usage_of(&phase, 0)->core.known);
-    T_EQ(usage_of(&phase, 9)->core.bytes, 4); /* the mesh's program goes on */
+    T_EQ(usage_of(&phase, 9)->core.bytes, 4); /* the program of the mesh continues */
     rig_done(&rig);
 }
 
@@ -248,7 +249,7 @@ T_TEST(a_chip_with_a_past_of_its_own_gets_the_sums_of_its_mesh)
     cut(&rig, &phase);
     check_pool(dram_of(usage_of(&phase, 0)), 105, 105, 0);
     T_EQ(usage_of(&phase, 0)->core.bytes, 7);
-    T_TRUE(!usage_of(&phase, 0)->core.at_least); /* the mesh had nothing on a core */
+    T_TRUE(!usage_of(&phase, 0)->core.at_least); /* the mesh had nothing on its cores */
     rig_done(&rig);
 }
 
@@ -320,10 +321,10 @@ T_TEST(meshes_that_cannot_be_are_refused)
     struct rig rig = rig_with((struct tts_tracker_config){4, 4, 1});
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     refused(&rig, 5, 5, TTS_E_INVALID);
-    refused(&rig, 9, 8, TTS_E_INVALID); /* a mesh itself */
-    refused(&rig, 8, 0, TTS_E_INVALID); /* of a chip */
+    refused(&rig, 9, 8, TTS_E_INVALID); /* it is a mesh itself */
+    refused(&rig, 8, 0, TTS_E_INVALID); /* a chip cannot be a mesh */
     T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
-    refused(&rig, 2, 3, TTS_E_RANGE); /* room for one, not for two */
+    refused(&rig, 2, 3, TTS_E_RANGE); /* room for one device, not for two */
     T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
     refused(&rig, 3, 9, TTS_E_RANGE);
     rig_done(&rig);
@@ -354,15 +355,15 @@ T_TEST(a_chip_moves_to_the_mesh_that_is_opened_next)
     T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
     T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
     l1(&rig, 9, 1, 100);
-    refused(&rig, 1, 8, TTS_E_BUSY); /* mesh 9 has a buffer on it */
+    refused(&rig, 1, 8, TTS_E_BUSY); /* mesh 9 has a buffer on its chips */
     drop(&rig, 9, 1);
-    T_EQ(tts_fold_chip(rig.fold, 1, 8, NULL), TTS_OK); /* from the middle */
-    T_EQ(tts_fold_chip(rig.fold, 2, 8, NULL), TTS_OK); /* the last */
+    T_EQ(tts_fold_chip(rig.fold, 1, 8, NULL), TTS_OK); /* a chip from the middle of the list */
+    T_EQ(tts_fold_chip(rig.fold, 2, 8, NULL), TTS_OK); /* the last chip of the list */
     cut(&rig, &phase);
     l1(&rig, 8, 2, 50);
     l1(&rig, 9, 3, 7);
     for (int i = 0; i < 5; i++) {
-        program(&rig, 8); /* ends the circular buffers of chip 1 each time */
+        program(&rig, 8); /* each time ends the circular buffers of chip 1 */
         cb(&rig, 1, 1000);
     }
     const struct tts_usage *usage = cut(&rig, &phase);
@@ -375,7 +376,7 @@ T_TEST(a_chip_moves_to_the_mesh_that_is_opened_next)
         bool is_old = of->device == 9 || of->device == 0;
         T_EQ(of->usage.pools[TTS_POOL_L1].peak_bytes, is_old ? 7 : 50);
     }
-    T_EQ(tts_fold_chip(rig.fold, 3, 9, NULL), TTS_OK); /* the list of mesh 9 is sound */
+    T_EQ(tts_fold_chip(rig.fold, 3, 9, NULL), TTS_OK); /* the list of mesh 9 is intact */
     l1(&rig, 9, 4, 5);
     T_TRUE(tts_fold_is_valid(rig.fold));
     rig_done(&rig);

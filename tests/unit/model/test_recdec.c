@@ -1,9 +1,8 @@
-/* The decoder: bytes that nobody wrote are refused where they are wrong, and whatever they are,
- * it ends. */
+/* Tests of the decoder: wrong bytes are refused at their place, and any input ends. */
 #include "harness/item_draw.h"
 #include "harness/same_item.h"
-#include "model/recdec.h"
-#include "model/recenc.h"
+#include "model/recording/recdec.h"
+#include "model/recording/recenc.h"
 
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@ static struct tts_recdec dec;
 
 static const struct tts_rec_block plain = {.kind = TTS_REC_ITEMS, .seq = 10, .tick = 100};
 
-/* Begins with a copy of exactly these bytes, so that a sanitizer sees a read past them. */
+/* Starts with an exact copy of the bytes, so that a sanitizer detects a read past them. */
 static unsigned char *begin(const struct tts_rec_block *block, const unsigned char *bytes,
                             size_t len)
 {
@@ -23,7 +22,8 @@ static unsigned char *begin(const struct tts_rec_block *block, const unsigned ch
     return exact;
 }
 
-/* All items up to the end or the damage, which is told in words and lies in the bytes. */
+/* Reads all items up to the end or the damage. The error has a text and a place inside the
+ * bytes. */
 static enum tts_status read_all(const struct tts_rec_block *block, const unsigned char *bytes,
                                 size_t len, struct tts_error *err)
 {
@@ -44,7 +44,8 @@ static enum tts_status read_all(const struct tts_rec_block *block, const unsigne
         T_EQ(status, TTS_E_SYNTAX);
         T_EQ(err->status, TTS_E_SYNTAX);
         T_TRUE(err->offset <= len && strncmp(err->text, "damaged record: ", 16) == 0);
-        T_EQ(tts_recdec_next(&dec, &item, &tick, &again), TTS_E_SYNTAX); /* it stays one */
+        /* The error is permanent. */
+        T_EQ(tts_recdec_next(&dec, &item, &tick, &again), TTS_E_SYNTAX);
         T_EQ(again.offset, err->offset);
         T_STR_EQ(again.text, err->text);
         T_EQ(tts_recdec_next(&dec, &item, &tick, NULL), TTS_E_SYNTAX);
@@ -60,11 +61,11 @@ static enum tts_status read_all(const struct tts_rec_block *block, const unsigne
 #define CB 0x09, 3, 5, 1, 0, 0, 0, 0, 0x09, 1, 9, 0x40 | 32, 0, 16, 5 /* shape 9, on a core */
 #define AT 0x09, 1, 6, 1, 0, 16 /* shape 6, with an address */
 #define KEYFRAME 0x0a, 8, 1
-#define ONES 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff /* nine of them */
+#define ONES 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff /* nine bytes of ones */
 #define FIELDS 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20
 
 struct bad {
-    const char *part; /* of the message */
+    const char *part; /* part of the message */
     uint64_t offset;
     size_t len;
     unsigned char bytes[64];
@@ -88,7 +89,7 @@ static const struct bad bads[] = {
     BAD("what it leaves out outside a keyframe", 0, 0x0a, 15, 1, 1),
     BAD("unknown definition 0", 1, 0x09, 0),
     BAD("unknown definition 5", 1, 0x09, 5),
-    /* Slots that have nothing. */
+    /* Undefined slots. */
     BAD("shape 7 is not defined", 1, 0x01, 7),
     BAD("shape 7 is not defined", 1, 0x02, 7, 0),
     BAD("shape 3 is not defined", 1, 0x04, 3, 0),
@@ -110,7 +111,7 @@ static const struct bad bads[] = {
     BAD("capture 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("mesh 4294967296", 3, 0x0a, 4, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("name 257", 1, 0x0b, 0x81, 2),
-    /* What cannot be. */
+    /* Impossible values. */
     BAD("shape 9 is not that of a buffer", 16, CB, 0x01, 9),
     BAD("shape 9 is not that of a buffer", 16, CB, 0x04, 9, 0),
     BAD("shape 7 is that of a buffer", 7, SHAPE, 0x06, 7),
@@ -123,11 +124,11 @@ static const struct bad bads[] = {
     BAD("1 ranges in slot 64", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
     BAD("unknown pool 4", 2, 0x09, 1, 7, 0, 4, 16),
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
-    BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),       /* a placement, no page */
-    BAD("kind does not have", 2, 0x09, 1, 7, 16, 0, 16, 0, 1),   /* cores, no page */
-    BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),          /* borrowed */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16),       /* a cb in a pool */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),       /* at an address */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),     /* a placement without a page */
+    BAD("kind does not have", 2, 0x09, 1, 7, 16, 0, 16, 0, 1), /* cores without a page */
+    BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),        /* borrowed */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16),     /* a circular buffer in a pool */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),     /* at an address */
     BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1), /* a block */
     BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16),       /* a borrowed scratchpad */
     BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),           /**/
@@ -155,7 +156,7 @@ static const struct bad bads[] = {
     BAD("a trace outside", 0, 0x0a, 11, 1),
     BAD("an active capture outside", 0, 0x0a, 12, 1),
     BAD("an end of it outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
-    BAD("yet to come", 12, SHAPE, KEYFRAME, 0x0c, 7, 0, 22), /* event 11 of 10 */
+    BAD("yet to come", 12, SHAPE, KEYFRAME, 0x0c, 7, 0, 22), /* event 11 when there are 10 */
     BAD("yet to come", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),
 };
 
@@ -178,10 +179,10 @@ T_TEST(the_edges_of_what_can_be_are_taken)
 {
     static const struct bad good[] = {
         BAD("", 0, SHAPE, 0x03, ONES, 1),               /* 64 bits */
-        BAD("", 0, SHAPE, 0x03, 0x80, 0x80, 0x80, 0),   /* longer than it needs to be */
+        BAD("", 0, SHAPE, 0x03, 0x80, 0x80, 0x80, 0),   /* longer than necessary */
         BAD("", 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f), /* thread 2^32 - 1 */
-        BAD("", 0, NOTHING, 0x04, 8, 0),                /* a free whose sizes nobody knows */
-        BAD("", 0, 0x09, 2, 255, 0, 0x07, 255, 0),      /* a name of no bytes */
+        BAD("", 0, NOTHING, 0x04, 8, 0),                /* a free without known sizes */
+        BAD("", 0, 0x09, 2, 255, 0, 0x07, 255, 0),      /* an empty name */
         BAD("", 0, CB, 0x06, 9),
         BAD("", 0, SHAPE, KEYFRAME, 0x0c, 7, 0, 20, 0x0a, 9, 0x01, 7),
         BAD("", 0, KEYFRAME, 0x09, 2, 1, 1, 'x', 0x0a, 4, 1, 2),
@@ -245,7 +246,7 @@ T_TEST(a_shape_keeps_the_name_and_the_ranges_it_was_defined_with)
     free(exact);
 }
 
-/* A block knows nothing of the one before. */
+/* A block does not depend on the previous block. */
 T_TEST(every_block_starts_from_nothing)
 {
     static const unsigned char first[] = {0x09, 4, 5, SHAPE, 0x09, 2,    3, 0, 0x09, 3, 5,
@@ -268,7 +269,7 @@ T_TEST(every_block_starts_from_nothing)
 
 /* --- damage by chance ------------------------------------------------------------------- */
 
-/* A payload with items of every kind. Returns its length. */
+/* Makes a payload with items of every kind. Returns its length. */
 static size_t make_payload(unsigned char *payload, uint64_t seed, size_t items)
 {
     static struct item_draw draw;
@@ -315,7 +316,7 @@ T_TEST(a_cut_payload_gives_its_items_and_says_where_it_ends)
         if (status == TTS_E_SYNTAX)
             T_TRUE(strstr(err.text, "runs out of its block") != NULL);
     }
-    T_TRUE(ends > 200 && ends < len / 2); /* between records, no more than that */
+    T_TRUE(ends > 200 && ends < len / 2); /* only between records */
 }
 
 T_TEST(whatever_the_bytes_are_it_ends)

@@ -1,4 +1,4 @@
-/* The encoder: what it writes is exactly this, and no more than that. */
+/* Tests of the encoder: the exact bytes that it writes. */
 #include "harness/rec_rig.h"
 #include "harness/t.h"
 
@@ -24,7 +24,7 @@ T_TEST(an_alloc_of_a_known_shape_and_a_free_take_two_bytes)
 {
     begin_plain();
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 1, 4096, 0, BEGIN));
-    WROTE(0x09, 1, 0, 0, 0, 0x80, 0x20, /* shape 0: nothing but 4096 bytes of DRAM */
+    WROTE(0x09, 1, 0, 0, 0, 0x80, 0x20, /* shape 0: only 4096 bytes of DRAM */
           0x01, 0);
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 2, 4096, 0, BEGIN + 12));
     T_TRUE(tts_recenc_free(&rig.enc, 0, 1, BEGIN + 12));
@@ -80,7 +80,7 @@ T_TEST(ids_and_addresses_are_steps)
     put(item, BEGIN);
     struct tts_item gone = event_item(TTS_EVENT_FREE);
     gone.event.id = 100;
-    put(gone, BEGIN); /* above the alloc before */
+    put(gone, BEGIN); /* difference to the last alloc */
     WROTE(0x09, 1, 0, 1, 0, 1, 0x02, 0, 0xc8, 1, 0x80, 1, 0x02, 0, 1, 63, 0x0a, 14, 1);
 }
 
@@ -133,7 +133,7 @@ T_TEST(the_rest_is_as_the_page_says)
     put(item, BEGIN);
     put(event_item(TTS_EVENT_TRACE_BEGIN), BEGIN);
     put(event_item(TTS_EVENT_TRACE_END), BEGIN);
-    put(event_item(TTS_EVENT_ALLOC), BEGIN); /* of no bytes */
+    put(event_item(TTS_EVENT_ALLOC), BEGIN); /* without bytes */
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 7, 0, 0, BEGIN));
     put((struct tts_item){.kind = TTS_ITEM_BEGIN, .capture = 1}, BEGIN);
     put((struct tts_item){.kind = TTS_ITEM_CUT, .capture = 1, .name = "a", .name_len = 1},
@@ -227,7 +227,7 @@ T_TEST(nothing_is_written_where_there_may_be_no_room)
 T_TEST(the_largest_items_fit_behind_the_last_place_to_begin_one)
 {
     draw_init(&rig.draw, 3);
-    unsigned char *payload = malloc(TTS_RECENC_ITEM_MAX); /* room for one item, and no more */
+    unsigned char *payload = malloc(TTS_RECENC_ITEM_MAX); /* room for exactly one item */
     struct tts_item large[3] = {event_item(TTS_EVENT_ALLOC),
                                 event_item(TTS_EVENT_FAILURE),
                                 {.kind = TTS_ITEM_CUT, .capture = UINT32_MAX}};
@@ -257,7 +257,7 @@ T_TEST(the_largest_items_fit_behind_the_last_place_to_begin_one)
         T_TRUE(tts_recenc_used(&rig.enc) < 500);
         T_TRUE(!tts_recenc_item(&rig.enc, &large[i], false, UINT64_MAX));
     }
-    T_EQ(payload[0] & 15, 10); /* the phase: its name was cut */
+    T_EQ(payload[0] & 15, 10); /* the phase, whose name was cut */
     T_EQ(payload[17], 255);
     free(payload);
 }
@@ -292,7 +292,7 @@ T_TEST(a_name_that_the_block_has_is_not_written_again)
     commit_holds();
 }
 
-/* They are one operation: whoever reads the file finds that name, whichever came first. */
+/* They are one operation: every reader finds the same name, whichever came first. */
 T_TEST(names_that_differ_in_control_characters_are_written_as_they_are_kept)
 {
     static const char *const names[] = {"add\n", "add\x7f", "add?"};
@@ -309,7 +309,7 @@ T_TEST(names_that_differ_in_control_characters_are_written_as_they_are_kept)
     }
 }
 
-/* How many bytes an allocation takes; each time it has the next id. */
+/* Returns the bytes that an allocation takes. Each call uses the next id. */
 static size_t cost_of(uint64_t size_bytes)
 {
     size_t used = tts_recenc_used(&rig.enc);
@@ -337,7 +337,7 @@ T_TEST(two_shapes_that_fight_for_a_place_leave_the_others_theirs)
     T_TRUE(total >= 400 && total < 400 + 20 * 10);
 }
 
-/* More shapes, names and ranges than there are slots: the usual ones stay known. */
+/* More shapes, names and ranges than slots: the common ones stay defined. */
 T_TEST(a_hundred_shapes_do_not_fight_for_slots)
 {
     begin_plain();

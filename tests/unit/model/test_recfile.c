@@ -1,5 +1,5 @@
-/* Live recordings: whole ones, those of a killed program, damaged and cut ones. Black boxes are
- * in test_recfile_box.c, those that grow while they are read in test_recfile_tail.c. */
+/* Tests of live recordings: complete ones, and those of killed programs, damaged and cut. Black
+ * boxes are in test_recfile_box.c, growing files in test_recfile_tail.c. */
 #include "harness/recfile_rig.h"
 #include "torture/heap.h"
 
@@ -26,7 +26,7 @@ static void check_file(const char *path, const struct gist *all)
     gist_done(&got);
 }
 
-/* Not readable, with these words. */
+/* Checks that the file cannot be opened, and the words of the error. */
 static void check_refused(const char *path, enum tts_status status, const char *words)
 {
     struct tts_recfile *file = NULL;
@@ -38,7 +38,7 @@ static void check_refused(const char *path, enum tts_status status, const char *
     T_EQ(tts_recfile_open(path, NULL, &file, NULL), status);
 }
 
-/* Read as far as `count` items, then this. */
+/* Checks that the file gives `count` items and then this status. */
 static void check_ends(const char *path, const struct gist *all, size_t count,
                        const char *words)
 {
@@ -50,7 +50,7 @@ static void check_ends(const char *path, const struct gist *all, size_t count,
     gist_done(&got);
 }
 
-/* How many items of a story are in the first blocks of its image. */
+/* Returns how many items of a story are in the first blocks of its image. */
 static size_t items_before(const struct image *image, uint64_t number, uint64_t seed)
 {
     struct tts_rec_block head;
@@ -61,7 +61,7 @@ static size_t items_before(const struct image *image, uint64_t number, uint64_t 
     size_t count = 0;
     for (; story.seq < head.seq; count++)
         story_next(&story, &item);
-    return count; /* marks behind the last event may be in either block */
+    return count; /* marks after the last event may be in either block */
 }
 
 /* ---- whole ones ---- */
@@ -147,7 +147,7 @@ T_TEST(a_killed_program_leaves_all_up_to_its_last_commit)
     struct gist all = gist_of_story(9, ITEMS);
     struct image image;
     image_of(&image, 9, ITEMS, PLACE);
-    /* Half of an item that was not committed. */
+    /* Half of an uncommitted item. */
     memset(image.enc.at, 0xa5, 16);
     check_file(written(&image), &all);
     image_done(&image);
@@ -189,7 +189,7 @@ T_TEST(every_byte_changed_is_found_or_does_not_matter)
     struct image image;
     image_of(&image, 11, 190, PLACE);
     T_TRUE(image.state.blocks >= 2);
-    check_flips(written(&image)); /* of a killed program */
+    check_flips(written(&image)); /* file of a killed program */
     image_end(&image);
     check_flips(written(&image));
     image_done(&image);
@@ -260,7 +260,7 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     uint64_t last = image.state.blocks - 1;
     unsigned char kept[PLACE];
 
-    /* The last is gone. */
+    /* The last block is missing. */
     memcpy(kept, image.bytes + image_off(&image, last), PLACE);
     memset(image.bytes + image_off(&image, last), 0, PLACE);
     image_write(&image, path);
@@ -271,7 +271,7 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     gist_done(&got);
     memcpy(image.bytes + image_off(&image, last), kept, PLACE);
 
-    /* One stands in the place of another. */
+    /* One block is in the place of another. */
     memcpy(kept, image.bytes + second, PLACE);
     memcpy(image.bytes + second, image.bytes + third, PLACE);
     image_write(&image, path);
@@ -301,14 +301,14 @@ T_TEST(events_that_are_missing_at_the_end_are_noticed)
     image.state.events++;
     image_state(&image, TTS_REC_ENDED);
     check_ends(written(&image), &all, ITEMS, "should be its last");
-    /* One that was never ended does not say. */
+    /* A file that was never ended does not contain the number of blocks. */
     image_state(&image, TTS_REC_RECORDING);
     check_file(written(&image), &all);
     image_done(&image);
     gist_done(&all);
 }
 
-/* A block with a check of its own, and less in it than its followers think. */
+/* A block with a valid checksum that has fewer events than the next block expects. */
 T_TEST(events_that_are_missing_between_blocks_are_noticed)
 {
     struct image image;
@@ -413,7 +413,7 @@ T_TEST(the_first_bytes_tell_a_recording)
 
 /* ---- seek ---- */
 
-/* The number of the first event that comes. */
+/* Returns the number of the next event. */
 static uint64_t next_event(struct tts_recfile *file)
 {
     struct tts_item item;
@@ -440,7 +440,7 @@ T_TEST(without_keyframes_every_seek_is_to_the_begin)
         struct tts_error err;
         T_EQ(tts_recfile_seek(file, image.seq + 1, &err), TTS_E_NOT_FOUND);
         T_TRUE(strstr(err.text, "behind the last"));
-        T_EQ(next_event(file), 2); /* it is where it was */
+        T_EQ(next_event(file), 2); /* the position is unchanged */
         T_EQ(tts_recfile_seek(file, 5, NULL), TTS_OK);
         got.count = 0;
         gist_rest(&got, file);
@@ -486,7 +486,7 @@ T_TEST(a_seek_goes_to_the_last_block_with_a_keyframe)
         T_EQ(next_event(file), start + 1);
     }
     tts_recfile_close(file);
-    /* Damage behind the event does no harm, damage before it is told. */
+    /* Damage after the event does no harm, damage before it is reported. */
     image.bytes[image_off(&image, 3) + 10] ^= 1;
     file = opened(written(&image));
     struct tts_error err;
@@ -497,7 +497,7 @@ T_TEST(a_seek_goes_to_the_last_block_with_a_keyframe)
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         ;
     T_EQ(tts_recfile_next(file, &item, &err), TTS_E_SYNTAX);
-    T_EQ(tts_recfile_seek(file, 1, NULL), TTS_OK); /* forgets it */
+    T_EQ(tts_recfile_seek(file, 1, NULL), TTS_OK); /* clears the error */
     T_EQ(next_event(file), 1);
     tts_recfile_close(file);
     image_done(&image);

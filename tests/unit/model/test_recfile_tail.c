@@ -1,5 +1,5 @@
-/* Recordings that are written while they are read: what comes, whenever it is asked for, is
- * what a reading of the finished file gives. */
+/* Tests of recordings that are written while they are read: at any time, the items are those of
+ * the finished file. */
 #include "harness/recfile_rig.h"
 
 #include <sys/wait.h>
@@ -8,16 +8,16 @@ enum { PLACE = 4096, ITEMS = 900 };
 
 static struct story story;
 
-/* A file, what was written to it, and who reads it. */
+/* A file, the items written to it, and its reader. */
 struct tail {
     struct image image;
     int fd;
     char path[512];
-    uint64_t blocks; /* of the image that the file has, the last one perhaps in part */
+    uint64_t blocks; /* blocks of the image that the file has; the last may be incomplete */
     struct tts_recfile *file;
-    struct gist got, told; /* read, and written */
+    struct gist got, told; /* items read, and items written */
     uint64_t rng;
-    uint32_t patience; /* it reads one time in so many */
+    uint32_t patience; /* the reader reads once in so many calls */
 };
 
 static void gist_every(struct gist *gist, struct tts_recfile *file, uint64_t most)
@@ -54,7 +54,7 @@ static void tail_done(struct tail *tail)
     image_done(&tail->image);
 }
 
-/* All there is, or only some of it, or it comes another time. */
+/* Reads all items, some of them, or none. */
 static void tail_read(struct tail *tail)
 {
     if (t_random(&tail->rng) % tail->patience == 0)
@@ -62,7 +62,7 @@ static void tail_read(struct tail *tail)
                    t_random(&tail->rng) % 2 ? UINT64_MAX : t_random(&tail->rng) % 30);
 }
 
-/* All there is now: behind the end of an earlier reading, too. */
+/* Reads all current items, also after the end of an earlier reading. */
 static void tail_catch_up(struct tail *tail)
 {
     gist_every(&tail->got, tail->file, UINT64_MAX);
@@ -76,8 +76,8 @@ static void put_bytes(struct tail *tail, size_t off, size_t len)
     tail_read(tail);
 }
 
-/* One block as a recorder writes it: its header once, then items behind each other, of which
- * the reader may look at half a one. */
+/* Writes one block like a recorder: its header once, then item after item. The reader may see
+ * half an item. */
 static void put_block(struct tail *tail, uint64_t number, bool is_new)
 {
     static const uint64_t none;
@@ -97,7 +97,7 @@ static void put_block(struct tail *tail, uint64_t number, bool is_new)
     put_bytes(tail, off + TTS_REC_COMMIT_OFF, 8);
 }
 
-/* What the image has and the file not. */
+/* Writes everything that the image has and the file lacks. */
 static void tail_sync(struct tail *tail)
 {
     uint64_t blocks = tail->image.state.blocks;
@@ -117,7 +117,7 @@ static void tail_end(struct tail *tail)
     T_EQ(tts_recfile_info(tail->file)->state.kind, TTS_REC_ENDED);
 }
 
-/* Both have read the same. */
+/* Checks that both read the same items. */
 static void check_alike(const struct gist *got, const struct gist *all)
 {
     T_EQ(got->status, all->status);
@@ -187,7 +187,7 @@ T_TEST(every_item_comes_as_soon_as_it_is_committed)
     tail_done(&tail);
 }
 
-/* They have no number by which the next block could tell that they are missing. */
+/* Marks have no number, so the next block cannot show that they are missing. */
 T_TEST(marks_behind_the_last_event_of_a_block_are_not_lost)
 {
     struct tail tail;
@@ -213,7 +213,7 @@ T_TEST(marks_behind_the_last_event_of_a_block_are_not_lost)
     tail_done(&tail);
 }
 
-/* However fast it grows, reading it ends with what was there. */
+/* However fast the file grows, a reading ends with the items that were there. */
 T_TEST(what_is_committed_while_it_is_read_is_behind_its_end)
 {
     struct tail tail;
@@ -276,7 +276,7 @@ T_TEST(a_seek_goes_to_what_has_grown_and_one_that_fails_loses_nothing)
     check_finished(&tail);
     tail_done(&tail);
 
-    /* The keyframe is in a block that was begun when all before it was read. */
+    /* The keyframe is in a block that begins after everything before it was read. */
     tail_begin(&tail, 5, 0);
     tail.patience = UINT32_MAX;
     for (int i = 0; i < 30; i++)
@@ -297,7 +297,7 @@ T_TEST(a_seek_goes_to_what_has_grown_and_one_that_fails_loses_nothing)
     tail_done(&tail);
 }
 
-/* Nobody may do so: a block is only added to. */
+/* A writer must not do this: a block may only grow. */
 T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
 {
     for (int how = 0; how < 4; how++) {
@@ -314,11 +314,11 @@ T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
         tail_sync(&tail);
         tail_catch_up(&tail);
         T_EQ(tail.got.status, TTS_E_NOT_FOUND);
-        if (how < 3) { /* what was committed is taken back, then there is other */
+        if (how < 3) { /* the commit is reset, then other items are written */
             tail.image.enc = kept;
             tail.image.seq = seq;
             *image_commit(&tail.image, 0) = commit;
-        } else { /* the events before it */
+        } else { /* the number of events before the block changes */
             T_EQ(tts_rec_block_get(tail.image.bytes + PLACE, &head, NULL), TTS_OK);
             head.seq += 5;
             tts_rec_block_put(&head, tail.image.bytes + PLACE);
@@ -342,13 +342,13 @@ T_TEST(a_file_that_is_cut_where_it_was_read_is_told)
         tail.patience = UINT32_MAX;
         for (int i = 0; i < 20; i++)
             tell(&tail);
-        if (how % 2) /* its state is behind */
+        if (how % 2) /* its state is older */
             put_block(&tail, 0, true);
         else
             tail_sync(&tail);
         tail_catch_up(&tail);
         T_TRUE(tail.got.status == TTS_E_NOT_FOUND && tail.got.count >= 20);
-        if (how / 2) /* which takes the block out of the reader's hands */
+        if (how / 2) /* which makes the reader drop the block */
             T_EQ(tts_recfile_seek(tail.file, story.seq + 1, NULL), TTS_E_NOT_FOUND);
         T_EQ(ftruncate(tail.fd, TTS_REC_HEADER_BYTES), 0);
         tail_catch_up(&tail);
@@ -360,7 +360,7 @@ T_TEST(a_file_that_is_cut_where_it_was_read_is_told)
 
 /* ---- black boxes ---- */
 
-/* The next item; a block that has no room for it is followed by one with a keyframe. */
+/* Writes the next item. If the block has no room, begins one with a keyframe. */
 static void tell_box(struct tail *tail)
 {
     struct tts_item item, mark = {.kind = TTS_ITEM_KEYFRAME};
@@ -378,7 +378,7 @@ static void tell_box(struct tail *tail)
     gist_add(&tail->told, &item);
 }
 
-/* What a reader got of it, as the story has it. */
+/* Compares the items that a reader got with the story. */
 static size_t check_told(const struct tail *tail, const struct gist *got)
 {
     T_TRUE(got->count <= tail->told.count);
@@ -454,7 +454,7 @@ T_TEST(a_place_that_is_begun_again_before_any_of_it_was_read_is_told)
         tell_box(&tail);
     tail_sync(&tail);
     T_EQ(tts_recfile_open(tail.path, NULL, &file, NULL), TTS_OK);
-    gist_every(&got, file, 1); /* of block 0, which becomes 3 */
+    gist_every(&got, file, 1); /* items of block 0, which becomes block 3 */
     while (tail.image.state.blocks < 4)
         tell_box(&tail);
     tail_sync(&tail);
@@ -471,7 +471,7 @@ T_TEST(a_place_that_is_begun_again_before_any_of_it_was_read_is_told)
 
 enum { BLOCKS = 600, MANY = 24000 };
 
-/* Writes as a recorder does: into memory that is the file's. */
+/* Writes like a recorder: into mapped memory of the file. */
 static void write_on(struct image *image)
 {
     for (uint32_t i = 0; i < MANY; i++) {

@@ -1,7 +1,7 @@
-/* Header, state and block header of a recording: what is written is read, what is damaged is
- * noticed. */
+/* Tests of the header, the state and the block header of a recording: reading gives what was
+ * written, and damage is detected. */
 #include "harness/t.h"
-#include "model/recformat.h"
+#include "model/recording/recformat.h"
 
 #include "base/bytes.h"
 #include "base/checksum.h"
@@ -18,7 +18,7 @@ static struct tts_rec_header a_header(void)
         .start_realtime_ns = UINT64_C(1700000000000000000),
         .unit_scale = UINT64_C(0x900000001),
         .pid = 4711,
-        .flags = TTS_REC_DRAM_ONLY | UINT64_C(1) << 63, /* and one that nobody knows yet */
+        .flags = TTS_REC_DRAM_ONLY | UINT64_C(1) << 63, /* and a flag that is not defined yet */
         .program = "train",
         .writer = "0.1.0",
     };
@@ -51,7 +51,7 @@ static struct tts_rec_block a_block(void)
     };
 }
 
-/* Makes the check of a header hold again. */
+/* Makes the checksum of a header valid again. */
 static void seal(unsigned char *bytes, size_t len, size_t check_off)
 {
     struct tts_checksum check;
@@ -87,7 +87,7 @@ T_TEST(a_header_is_read_as_it_was_written)
     T_MEM_EQ(&back, &header, sizeof back);
     header.kind = TTS_REC_PACKED;
     header.place_bytes = header.places = 0;
-    memset(header.program, 'p', sizeof header.program); /* no end: it is cut */
+    memset(header.program, 'p', sizeof header.program); /* without a terminator: it is cut */
     memset(header.writer, 'w', sizeof header.writer);
     tts_rec_header_put(&header, bytes);
     T_EQ(tts_rec_header_get(bytes, &back, &err), TTS_OK);
@@ -102,8 +102,10 @@ T_TEST(the_numbers_of_a_header_are_where_the_page_says)
     struct tts_rec_header header = a_header();
     tts_rec_header_put(&header, bytes);
     static const unsigned char begin[40] = {
-        0x89, 't', 't', 's', '\r', '\n', 0x1a, '\n', 1,  0, 0, 0, 1, 0, 0, 0, /* live */
-        0,    0,   16,  0,   0,    0,    0,    0,    16, 0, 0, 0, 0, 0, 0, 0, /* places */
+        0x89, 't', 't', 's', '\r', '\n', 0x1a, '\n',
+        1,    0,   0,   0,   1,    0,    0,    0, /* live */
+        0,    0,   16,  0,   0,    0,    0,    0,
+        16,   0,   0,   0,   0,    0,    0,    0, /* size and number of places */
         8,    7,   6,   5,   4,    3,    2,    1};
     T_MEM_EQ(bytes, begin, sizeof begin);
     T_EQ(tts_get64(bytes + 48), UINT64_C(0x900000001));
@@ -146,9 +148,9 @@ T_TEST(a_header_that_cannot_be_is_refused_whatever_its_check)
         {8, 0, TTS_E_SYNTAX, 8, "version 0"},
         {12, 3, TTS_E_SYNTAX, 12, "kind"},
         {12, 0, TTS_E_SYNTAX, 12, "kind"},
-        {12, 2, TTS_E_SYNTAX, 16, "places"}, /* packed, and has them */
-        {16, 1, TTS_E_SYNTAX, 16, "places"}, /* not of whole pages */
-        {18, 0, TTS_E_SYNTAX, 16, "places"}, /* of no bytes */
+        {12, 2, TTS_E_SYNTAX, 16, "places"}, /* a packed file has no places */
+        {16, 1, TTS_E_SYNTAX, 16, "places"}, /* not whole pages */
+        {18, 0, TTS_E_SYNTAX, 16, "places"}, /* without bytes */
         {19, 4, TTS_E_SYNTAX, 16, "places"}, /* above 64 MiB */
         {319, 'x', TTS_E_SYNTAX, 64, "name"},
         {351, 'x', TTS_E_SYNTAX, 64, "name"},
@@ -230,7 +232,7 @@ T_TEST(every_damaged_byte_of_a_copy_is_noticed_and_the_other_counts)
             bytes[2048 + i] ^= (unsigned char)(1u << bit);
         }
     }
-    memset(bytes + 2112, 0, 64); /* as if it was never written */
+    memset(bytes + 2112, 0, 64); /* as if never written */
     state_is(bytes, 1, false);
     bytes[2112 + 60] = 1;
     state_is(bytes, 1, true);

@@ -1,15 +1,16 @@
-/* Packed recordings: the same items, the same figures, and any moment of them at once. */
+/* Tests of packed recordings: the same items, the same figures, and fast access to any
+ * moment. */
 #include "harness/item_rig.h"
 #include "harness/once.h"
 #include "harness/recfile_rig.h"
-#include "model/recpack_inside.h"
+#include "model/recording/recpack_inside.h"
 #include "torture/heap.h"
 
 enum { PLACE = 4096, ITEMS = 900, LONG = 160000, LONG_LIVE = 600 };
 
 /* ---- folded ---- */
 
-/* All that a follower tells of a file, as one number. */
+/* A checksum of everything that a follower reports about a file. */
 struct folded {
     uint64_t sum, phases;
 };
@@ -68,7 +69,7 @@ static uint64_t sum_ranges(uint64_t sum, const struct tts_event *event)
     return sum;
 }
 
-/* Buffers come in no order. */
+/* Buffers come in no order, so their hashes are added. */
 static bool add_item(void *ctx, const struct tts_item *item)
 {
     const struct tts_live *live = &item->live;
@@ -84,7 +85,7 @@ static bool add_item(void *ctx, const struct tts_item *item)
     return true;
 }
 
-/* All that there is at a moment. */
+/* Returns a checksum of the state at a moment. */
 static uint64_t sum_moment(const struct tts_follow *follow)
 {
     uint64_t total = 0;
@@ -101,7 +102,7 @@ static struct tts_follow *new_follow(struct folded *folded)
     return follow;
 }
 
-/* Every figure of the whole file. */
+/* Returns a checksum of all figures of the file. */
 static struct folded fold_file(const char *path)
 {
     struct folded folded = {.sum = 1};
@@ -140,7 +141,7 @@ static const char *live_file(uint64_t seed, uint32_t count)
     return path;
 }
 
-/* A long one, of plain buffers or of all there is. */
+/* Writes a long file, of plain buffers or of all kinds of items. */
 static const char *long_file(uint64_t seed, uint32_t count, bool only_plain)
 {
     static struct story story;
@@ -230,7 +231,7 @@ T_TEST(packed_again_it_is_the_same_to_the_byte)
 
 T_TEST(times_are_kept_whatever_their_unit)
 {
-    /* In nanoseconds: a third, 1, 1.5, 3.1, 107.4. */
+    /* Nanoseconds per unit: a third, 1, 1.5, 3.1, 107.4. */
     static const uint64_t scales[] = {UINT64_C(1431655765), UINT64_C(1) << 32,
                                       UINT64_C(6442450944), UINT64_C(13314398618),
                                       UINT64_C(461419875123)};
@@ -249,7 +250,7 @@ T_TEST(times_are_kept_whatever_their_unit)
         struct gist all = gist_of_file(live), got = gist_of_file(small);
         T_EQ(got.count, all.count);
         check_repacked(small, again);
-        /* Where there is one in every nanosecond it is the same one. */
+        /* If there is a unit for each nanosecond, the time is exact. */
         uint64_t unit_ns = scales[k] > UINT64_C(1) << 32 ? (scales[k] >> 32) + 1 : 0;
         for (size_t i = 0; i < got.count; i++)
             T_TRUE(got.times[i] + unit_ns >= all.times[i] &&
@@ -280,7 +281,8 @@ T_TEST(nothing_at_all_is_packed_too)
 
 /* ---- keyframes ---- */
 
-/* Follows from the begin and notes what lives at each of `count` growing numbers. */
+/* Follows the file from its begin and stores the live buffers at each of `count` ascending
+ * numbers. */
 static void note_live(const char *path, const uint64_t *seqs, uint64_t *sums, size_t count)
 {
     struct folded folded = {0};
@@ -299,7 +301,8 @@ static void note_live(const char *path, const uint64_t *seqs, uint64_t *sums, si
     tts_recfile_close(file);
 }
 
-/* Starts as near as it can, and follows until the event. *events: how many it took. */
+/* Seeks to the nearest keyframe and follows up to the event. *events: how many events that
+ * took. */
 static uint64_t live_at(struct tts_recfile *file, uint64_t seq, uint64_t *events)
 {
     struct folded folded = {0};
@@ -310,7 +313,7 @@ static uint64_t live_at(struct tts_recfile *file, uint64_t seq, uint64_t *events
     while (tts_fold_seq(tts_follow_fold(follow)) < seq || *events == 0) {
         T_EQ(tts_recfile_next(file, &item, NULL), TTS_OK);
         if (item.kind == TTS_ITEM_EVENT && item.seq > seq)
-            break; /* the keyframe is of the very moment */
+            break; /* the keyframe is at exactly this event */
         T_EQ(tts_follow_item(follow, &item, NULL), TTS_OK);
         *events += item.kind == TTS_ITEM_EVENT;
     }
@@ -332,7 +335,8 @@ T_TEST(a_seek_gives_what_lives_and_costs_little)
     struct tts_recfile *file;
     const char *live = long_file(8, LONG, true), *small = packed(live);
     for (uint64_t i = 0; i < SEEKS; i++)
-        seqs[i] = i == 5   ? 65536 /* the end of a block, and of a keyframe's stretch */
+        seqs[i] = i == 5
+                      ? 65536 /* the end of a block, and of the events between two keyframes */
                   : i == 6 ? 65537
                            : 1 + i * (LONG - 20000) / SEEKS + t_random(&rng) % 1000;
     qsort(seqs, SEEKS, sizeof seqs[0], by_number);
@@ -350,7 +354,7 @@ T_TEST(a_seek_gives_what_lives_and_costs_little)
     tts_recfile_close(file);
 }
 
-/* With what is on cores, meshes and traces. */
+/* Includes cores, meshes and traces. */
 T_TEST(a_seek_gives_all_there_is)
 {
     enum { COUNT = 90000 };
@@ -366,7 +370,7 @@ T_TEST(a_seek_gives_all_there_is)
     tts_recfile_close(file);
 }
 
-/* The same without its index: block by block. */
+/* Seeks without the index: block by block. */
 T_TEST(a_damaged_index_is_done_without)
 {
     uint64_t seqs[] = {100, 70000, 131073, LONG - 20000}, sums[4], events;
@@ -433,7 +437,8 @@ static struct tts_item live_item(const struct image *image, uint64_t id)
     return item;
 }
 
-/* It begins with a keyframe of many buffers, in one block or several, at event 2,000,000. */
+/* Makes a file that begins with a keyframe of many buffers, in one block or several, at event
+ * 2,000,000. */
 static const char *keyframe_file(uint64_t buffers, int items, bool only_plain)
 {
     const char *path = t_scratch("keyframe.tts");
@@ -504,12 +509,12 @@ T_TEST(the_more_lives_the_fewer_keyframes_there_are)
     T_EQ(tts_recfile_seek(file, 2000000, NULL), TTS_OK);
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         keyframes += item.kind == TTS_ITEM_KEYFRAME;
-    T_EQ(keyframes, 1); /* that of the source */
+    T_EQ(keyframes, 1); /* the keyframe of the source */
     tts_recfile_close(file);
 }
 
-/* A live file of random frees and allocations, with `live` buffers at once. Its ids and sizes
- * are as hard to compress as they come. */
+/* Makes a live file of random frees and allocations, with `live` buffers at once. Ids and sizes
+ * are hard to compress. */
 static uint64_t churn_file(const char *path, uint64_t live, uint64_t events)
 {
     static uint64_t ids[1 << 16];
@@ -551,7 +556,7 @@ T_TEST(packing_makes_no_file_larger_however_much_lives)
     }
 }
 
-/* Keyframes of a file whose packer has memory for `live_max` buffers. */
+/* Returns the keyframes of a file whose packer has memory for `live_max` buffers. */
 static uint64_t keyframes_by(uint32_t live_max)
 {
     static struct story story;
@@ -573,7 +578,7 @@ static uint64_t keyframes_by(uint32_t live_max)
     story.only_plain = true;
     for (int i = 0; i < 70000; i++) {
         if (i == 500)
-            story.live_max = 8; /* nothing is too much any more */
+            story.live_max = 8; /* now there is memory for all */
         story_next(&story, &item);
         memory.is_refused = item.kind == TTS_ITEM_EVENT;
         T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
@@ -608,7 +613,7 @@ T_TEST(keyframes_that_come_later_are_left_out)
         story_next(&story, &item);
         image_item(&image, &item);
         if (i % 100 == 99) {
-            /* One that cannot be true: nobody takes it. */
+            /* An impossible mark, which every reader refuses. */
             struct tts_item mark = {
                 .kind = TTS_ITEM_KEYFRAME, .seq = image.seq, .time_ns = item.time_ns};
             image_item(&image, &mark);
@@ -659,7 +664,7 @@ T_TEST(without_its_state_a_packed_file_is_read_up_to_its_index)
     free(bytes);
 }
 
-/* ---- what can go wrong ---- */
+/* ---- failures ---- */
 
 T_TEST(what_cannot_be_is_refused_and_what_was_before_stays)
 {
@@ -702,7 +707,7 @@ T_TEST(a_full_disk_is_told)
     T_TRUE(strstr(err.text, "no space"));
 }
 
-/* The heap for what is small; what is large, and most of it never touched, is not filled. */
+/* Checks small allocations. Large ones, which are mostly untouched, are not filled. */
 struct thrifty {
     struct tts_alloc alloc;
     struct heap heap;
@@ -761,7 +766,8 @@ T_TEST(without_memory_it_says_so_and_gives_all_back)
     gist_done(&got);
 }
 
-/* Packs `from` into `to`; the room for figures there. Memory runs out when figures come. */
+/* Packs `from` into `to` and returns the room for figures. Memory runs out when the figures are
+ * stored. */
 static uint64_t room_for_figures(const char *from, const char *to, uint64_t *bytes)
 {
     static const unsigned char figures[1000];
@@ -780,7 +786,7 @@ static uint64_t room_for_figures(const char *from, const char *to, uint64_t *byt
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
     T_EQ(tts_recpack_end(pack, &tts_recfile_info(file)->state, NULL), TTS_OK);
-    T_TRUE(!pack->follow && !pack->live); /* what lives is not kept any more */
+    T_TRUE(!pack->follow && !pack->live); /* the live buffers are not kept any more */
     uint64_t room = tts_recpack_room(pack);
     thrifty.fail_at = thrifty.calls + 1;
     T_EQ(tts_recpack_figures(pack, figures, sizeof figures, room, &is_stored, NULL), TTS_OK);

@@ -1,8 +1,8 @@
-/* Recordings: what goes into the encoder comes out of the decoder. */
+/* Tests that the decoder returns what the encoder wrote. */
 #include "harness/rec_rig.h"
 #include "harness/t.h"
 
-/* What the recording keeps of an item. */
+/* Returns the part of an item that a recording keeps. */
 static struct tts_item kept_of(struct tts_item item, bool is_unseen)
 {
     if (item.kind == TTS_ITEM_EVENT && item.event.kind == TTS_EVENT_FREE && !is_unseen) {
@@ -12,7 +12,7 @@ static struct tts_item kept_of(struct tts_item item, bool is_unseen)
     return item;
 }
 
-/* By the short way, where there is one. */
+/* Writes an item, with the short form if there is one. */
 static bool write_item(struct tts_item item, bool is_unseen, uint64_t tick)
 {
     const struct tts_event *event = &item.event;
@@ -36,7 +36,7 @@ static uint64_t draw_tick(uint64_t last)
     case 0:
         return last + draw_number(&rig.draw) / 1000;
     case 1:
-        return last - draw_below(&rig.draw, 100); /* counts as the last */
+        return last - draw_below(&rig.draw, 100); /* an earlier time counts as the last one */
     default:
         return last + draw_number(&rig.draw) % (UINT64_C(1) << draw_below(&rig.draw, 18));
     }
@@ -61,7 +61,7 @@ T_TEST(what_goes_in_comes_out)
                 T_TRUE(write_item(item, is_unseen, tick));
                 blocks++;
             }
-            if (tick > last && item.kind != TTS_ITEM_NAME) /* which has no time of its own */
+            if (tick > last && item.kind != TTS_ITEM_NAME) /* a NAME has no time of its own */
                 last = tick;
             rig.items[rig.count] = kept_of(item, is_unseen);
             rig.ticks[rig.count++] = last;
@@ -70,7 +70,7 @@ T_TEST(what_goes_in_comes_out)
     }
 }
 
-/* After every item the commit stands for all up to it. */
+/* After each item the commit covers everything up to it. */
 T_TEST(every_item_is_committed_when_the_call_returns)
 {
     uint64_t last = BEGIN;
@@ -89,7 +89,7 @@ T_TEST(every_item_is_committed_when_the_call_returns)
     }
 }
 
-/* Writes an item, behind which a new block begins when there is no room. */
+/* Writes an item. Begins a new block if there is no room. */
 static void append(struct tts_item item)
 {
     if (!tts_recenc_item(&rig.enc, &item, false, BEGIN)) {
@@ -102,7 +102,7 @@ static void append(struct tts_item item)
     rig.ticks[rig.count++] = BEGIN;
 }
 
-/* Thousands of each: more than there are slots and hashes, so that some meet. */
+/* Thousands of each: more than slots and hashes, so that some collide. */
 T_TEST(shapes_that_differ_in_one_field_are_told_apart)
 {
     enum { FIELDS = 7, TURNS = 5000 };

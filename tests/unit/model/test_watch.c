@@ -1,5 +1,5 @@
-/* What a phase counts, and how phases follow, nest and overlap. The cores are in
- * test_cores.c. */
+/* Tests of the counts of a phase, and of consecutive, nested and overlapping phases. Cores are
+ * in test_cores.c. */
 #include "harness/fold_rig.h"
 
 /* --- one phase -------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ T_TEST(only_what_is_said_to_borrow_borrows)
     struct cut phase;
     for (int kind = TTS_EVENT_CB; kind <= TTS_EVENT_SCRATCHPAD; kind++)
         post(&rig, (struct tts_event){.kind = (enum tts_event_kind)kind,
-                                      .borrowed = true, /* not read for a scratchpad */
+                                      .borrowed = true, /* ignored for a scratchpad */
                                       .size_bytes = 8,
                                       .ranges = &grid8,
                                       .range_count = 1});
@@ -101,7 +101,7 @@ T_TEST(cumulative_figures_follow_the_published_relations)
     drop(&rig, 0, 2);
     check_total(dram_of(cut(&rig, &phase)), 150, 100);
     drop(&rig, 0, 1);
-    dram(&rig, 0, 3, 120); /* 20 above the start at most, and 120 in all */
+    dram(&rig, 0, 3, 120); /* at most 20 above the start, and 120 in total */
     const struct tts_usage *usage = cut(&rig, &phase);
     check_pool(dram_of(usage), 20, 120, 100);
     check_total(dram_of(usage), 150, 120);
@@ -175,13 +175,13 @@ T_TEST(a_phase_counts_of_a_program_under_way_only_what_it_adds)
     cb(&rig, 0, 1000);
     cut(&rig, &phase);
     cb(&rig, 0, 10);
-    program(&rig, 0); /* takes 10 away, not 1010 */
+    program(&rig, 0); /* removes 10, not 1010 */
     cb(&rig, 0, 30);
     const struct tts_usage *usage = cut(&rig, &phase);
     T_EQ(usage->peak_cb_bytes, 30);
     T_EQ(usage->peak_total_bytes, 30);
     T_EQ(usage->programs, 1);
-    T_EQ(usage->core.bytes, 1010); /* the core knows */
+    T_EQ(usage->core.bytes, 1010); /* the core has the true value */
     rig_done(&rig);
 }
 
@@ -215,7 +215,7 @@ T_TEST(what_happens_between_captures_is_in_none)
 {
     struct rig rig = rig_new();
     struct cut phase;
-    struct tts_watch *other = rig_watch(&rig); /* keeps the fold going */
+    struct tts_watch *other = rig_watch(&rig); /* keeps the fold active */
     dram(&rig, 0, 1, 100);
     cut(&rig, &phase);
     tts_watch_detach(rig.fold, rig.watch);
@@ -241,7 +241,7 @@ T_TEST(a_capture_inside_another_has_phases_of_its_own)
     dram(&rig, 0, 1, 100);
     struct tts_watch *watch = rig_watch(&rig);
     dram(&rig, 0, 2, 10);
-    drop(&rig, 0, 1); /* from before the inner one: an ordinary free */
+    drop(&rig, 0, 1); /* allocated before the inner phase: an ordinary free */
     cut_of(&rig, watch, &inner);
     check_pool(dram_of(&inner.phase.usage), 10, 10, 100);
     check_total(dram_of(&inner.phase.usage), 10, -90);
@@ -298,7 +298,7 @@ T_TEST(traces_nest_and_an_end_without_a_begin_is_none)
     dram(&rig, 0, 1, 1);
     trace(&rig, 0, true);
     dram(&rig, 0, 2, 10);
-    dram(&rig, 1, 2, 5000); /* another device traces nothing */
+    dram(&rig, 1, 2, 5000); /* another device has no trace */
     trace(&rig, 0, true);
     l1(&rig, 0, 3, 100);
     small(&rig, 0, 4, 10000);
@@ -310,7 +310,7 @@ T_TEST(traces_nest_and_an_end_without_a_begin_is_none)
     T_EQ(usage_of(&phase, 0)->traced_bytes, 1110);
     T_EQ(usage_of(&phase, 1)->traced_bytes, 0);
     T_EQ(usage_of(&phase, 1)->traces, 0);
-    dram(&rig, 0, 6, 1); /* still under way */
+    dram(&rig, 0, 6, 1); /* the trace is still active */
     trace(&rig, 0, false);
     dram(&rig, 0, 7, 10);
     trace(&rig, 0, false);

@@ -1,8 +1,8 @@
-/* What is said of one run: phases, peak and its parts, placement, recording. */
+/* Tests of the result of one run: phases, peak and its parts, placement, recording. */
 #include "plan/fit.h"
 
 #include "harness/plan_rig.h"
-#include "model/recfile.h"
+#include "model/recording/recfile.h"
 #include "torture/heap.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ T_TEST(a_run_with_more_chips_than_the_device_has_does_not_fit)
     T_EQ(tts_fit_chips(&workload), UINT64_MAX);
 }
 
-/* --- what the peak is made of ----------------------------------------------------------- */
+/* --- parts of the peak ----------------------------------------------------------------- */
 
 static bool is_before(const struct tts_fit_part *a, const struct tts_fit_part *b)
 {
@@ -196,14 +196,15 @@ T_TEST(with_less_than_it_takes_it_does_not_fit_and_takes_the_same)
     T_TRUE(fit->placement.peak_bank_bytes > fit->placement.bank_bytes);
     T_EQ(fit->peak_bytes, fits->peak_bytes);
     T_EQ(fit->placement.peak_bank_bytes, fits->placement.peak_bank_bytes);
-    T_TRUE(fit->iterations == 2 && !fit->is_settled); /* more of them would say nothing */
+    /* More iterations would add no information. */
+    T_TRUE(fit->iterations == 2 && !fit->is_settled);
     T_TRUE(fit->events <= fits->events);
     is_made_of_its_parts(fit);
     tts_fit_free(fit);
     tts_fit_free(fits);
 }
 
-/* The bytes that parameters and their gradients leave are there: it is the forward pass. */
+/* Parameters and gradients fit. The forward pass is the first phase that does not. */
 T_TEST(the_first_refusal_is_in_the_phase_that_is_too_much)
 {
     struct tts_workload workload = small_llama();
@@ -320,7 +321,7 @@ T_TEST(memory_that_runs_out_anywhere_leaves_nothing_behind)
         struct tts_fit *fit = NULL;
         heap_init(&heap);
         heap.fail_at = at;
-        heap.fail_after = true; /* a device asks twice */
+        heap.fail_after = true; /* a device allocates twice */
         status = tts_fit_new(&workload, &config, &heap.alloc, &fit, NULL);
         T_TRUE(status == TTS_OK || (status == TTS_E_NOMEM && !fit));
         T_EQ(status == TTS_OK, heap.failed == 0);

@@ -1,6 +1,6 @@
 #include "harness/inference_rig.h"
 
-/* Figures are worked out by hand from the published sizes of the models. */
+/* The expected figures are calculated by hand from the published sizes of the models. */
 
 static struct tts_inference_config gpt2_small(void)
 {
@@ -35,7 +35,7 @@ T_TEST(parameters_are_those_that_are_published)
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808));
     gpt2.model.fixed_positions = true;
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808) - 1024 * 768);
-    gpt2.separate_head = true; /* a copy has no parameters of its own */
+    gpt2.separate_head = true; /* a copy adds no parameters */
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808) - 1024 * 768);
 }
 
@@ -63,11 +63,12 @@ T_TEST(biases_and_norms_of_heads_count_where_the_model_has_them)
                                                .tied = true,
                                                .head_norms = true};
     T_EQ(plan_on(&qwen3, "p150").parameters, 596049920);
-    /* a row of tiles each: 28 + 2 x 2 tiles for q, k and v; 57 norms and 28 x 2 of 4 tiles */
+    /* one row of tiles each: 28 + 2 x 2 tiles for q, k and v; 57 norms, and 28 x 2 norms of 4
+     * tiles */
     T_EQ(part_of(&qwen2, TTS_INFERENCE_ATTENTION),
          24 * (2 * 896 * (896 + 128) * 2 + (28 + 2 * 4) * 2048));
     T_EQ(part_of(&qwen3, TTS_INFERENCE_NORMS), 57 * 32 * 2048 + 28 * 2 * 4 * 2048);
-    qwen2.attention = TTS_WEIGHT_BFP8; /* of the matrices alone */
+    qwen2.attention = TTS_WEIGHT_BFP8; /* changes only the matrices */
     T_EQ(part_of(&qwen2, TTS_INFERENCE_ATTENTION),
          24 * (2 * 28 * (28 + 4) * 1088 + (28 + 2 * 4) * 2048));
 }
@@ -85,7 +86,7 @@ T_TEST(parts_of_llama_are_what_the_shapes_come_to)
     T_EQ(plan.part_bytes[TTS_INFERENCE_HEAD], UINT64_C(1050673152));
     T_EQ(plan.part_bytes[TTS_INFERENCE_CACHE], UINT64_C(1073741824));
     T_EQ(plan.part_bytes[TTS_INFERENCE_ROPE], 2 * 8192 * 128 * 2 + 2048);
-    /* the MLP's half: (4 x 4096 + 3 x 14336) x 8192 tokens, and 32 rows of logits */
+    /* half of the MLP: (4 x 4096 + 3 x 14336) x 8192 tokens, and 32 rows of logits */
     T_EQ(plan.part_bytes[TTS_INFERENCE_ACTIVATIONS], UINT64_C(973078528) + 8208384);
     T_EQ(plan.part_bytes[TTS_INFERENCE_TRACE], 0);
     for (int i = 0; i < TTS_INFERENCE_PARTS; i++)
@@ -100,7 +101,7 @@ T_TEST(gpt2_has_biases_a_table_of_positions_and_no_rope)
 {
     struct tts_inference_config config = gpt2_small();
     uint64_t vector = UINT64_C(24) * 2048; /* 768 values, padded to a row of tiles */
-    /* the table is the head's too, so it is in tiles: 50257 rows become 50272 */
+    /* the table is also the matrix of the head, so it is in tiles: 50257 rows become 50272 */
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50272 * 768 * 2 + 1024 * 768 * 2);
     T_EQ(part_of(&config, TTS_INFERENCE_HEAD), 0);
     T_EQ(part_of(&config, TTS_INFERENCE_ROPE), 0);
@@ -110,7 +111,7 @@ T_TEST(gpt2_has_biases_a_table_of_positions_and_no_rope)
     config.separate_head = true;
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50257 * 768 * 2 + 1024 * 768 * 2);
     T_EQ(part_of(&config, TTS_INFERENCE_HEAD), 50272 * 768 * 2);
-    config.model.positions = 0; /* as many rows as there are tokens then */
+    config.model.positions = 0; /* the table then has one row per token */
     config.length = 96;
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50257 * 768 * 2 + 96 * 768 * 2);
 }
@@ -126,7 +127,8 @@ T_TEST(each_tensor_is_padded_to_tiles_of_its_own)
     T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 2 * 3 * (2 * 2) * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_ROPE), 2 * (2 * 2) * 2048 + 2048);
     /* two rows of tiles: 4 of the hidden size; q, k and v of 3 x 40 together (12 wide), by
-     * heads 3 x 2, two of them rotated, attended, side by side; logits of one row, 3 wide */
+     * heads 3 x 2, two of them rotated, the result of attention, heads joined; logits of one
+     * row, 3 wide */
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS),
          2 * (4 * 4 + 12 + 3 * 6 + 2 * 6 + 6 + 4) * 2048 + 3 * 2048);
 }
@@ -149,7 +151,7 @@ T_TEST(every_dtype_has_its_tile)
         T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 24 * 2048);
         config.cache = dtype;
         T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 24 * tile[i]);
-        config.embedding = dtype; /* tiles, but for bf16 */
+        config.embedding = dtype; /* in tiles unless bf16 */
         T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), i == 0 ? 65 * 200 : 12 * tile[i]);
         T_EQ(part_of(&config, TTS_INFERENCE_NORMS), 12 * 2048);
         T_STR_EQ(tts_weight_dtype_name(dtype), names[i]);
@@ -185,9 +187,9 @@ T_TEST(activations_follow_the_prefill_and_the_batch)
     config.batch = 100;
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS), 128 * row + 128 * logits);
     config.batch = 1;
-    config.prefill = 4096; /* no longer than the context */
+    config.prefill = 4096; /* at most the context */
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS), 2048 * row + 32 * logits);
-    /* a narrow MLP: the attention's half, 5 of q and 5 of k is more */
+    /* a narrow MLP: the half of attention, with 5 of q and 5 of k, is larger */
     config.model.mlp_width = 32;
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS),
          2048 * (4 * 2048 + 5 * (2048 + 256)) * 2 + 32 * logits);
@@ -231,7 +233,7 @@ T_TEST(tensor_parallel_divides_all_but_norms_positions_and_the_hidden_size)
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_NORMS));
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_ROPE));
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_TRACE));
-    /* More chips than heads of k and v: each has one of them. */
+    /* More chips than heads of k and v: each chip has one head. */
     config.tensor_parallel = 32;
     T_EQ(part_of(&config, TTS_INFERENCE_CACHE), UINT64_C(1073741824) / 8);
 }
@@ -240,7 +242,7 @@ T_TEST(the_trace_region_is_taken_off_dram)
 {
     struct tts_inference_config config = tiny_llama();
     struct tts_inference without = plan_on(&config, "n150"), with;
-    config.trace_bytes = 95693824; /* 12 x 7979008 when rounded */
+    config.trace_bytes = 95693824; /* 12 x 7979008 after rounding */
     with = plan_on(&config, "n150");
     T_EQ(with.part_bytes[TTS_INFERENCE_TRACE], 12 * 7979008);
     T_EQ(with.bank_bytes, 1062794176);
@@ -254,7 +256,7 @@ T_TEST(the_trace_region_is_taken_off_dram)
     struct tts_inference plan;
     T_EQ(tts_chip_preset("n150", &chip, &err), TTS_OK);
     T_EQ(tts_chip_set(&chip, "trace_region", "95693824", &err), TTS_OK);
-    config.trace_bytes = 0; /* as the chip has it */
+    config.trace_bytes = 0; /* the value of the chip */
     T_EQ(tts_inference_plan(&config, &chip, NULL, &plan, &err), TTS_OK);
     T_EQ(plan.total_bytes, with.total_bytes);
     config.trace_bytes = UINT64_C(1) << 40;

@@ -1,5 +1,4 @@
 #include "harness/inference_rig.h"
-#include "plan/inference_inside.h"
 #include "torture/heap.h"
 
 #include <string.h>
@@ -11,8 +10,9 @@ T_TEST(what_does_not_fit_names_the_first_that_fails)
     T_TRUE(!plan.fits);
     T_EQ(plan.first_failure.kind, TTS_FAILURE_SPACE);
     T_EQ(plan.first_failure.pool, TTS_POOL_DRAM);
-    /* Banks give whole pages: 10688 rows of the table, 1366 tiles of q, 342 of k, 4779 of a
-     * matrix of the MLP, 11 of a norm. 27 layers leave 330688 bytes: less than one more q. */
+    /* Banks provide whole pages: 10688 rows of the table, 1366 tiles of q, 342 of k, 4779 of a
+     * matrix of the MLP, 11 of a norm. 27 layers leave 330688 bytes, which is less than another
+     * q. */
     T_EQ(plan.failed_part, TTS_INFERENCE_ATTENTION);
     T_EQ(plan.failed_layer, 27);
     T_EQ(plan.first_failure.largest_free_bytes, 330688);
@@ -28,7 +28,7 @@ T_TEST(what_fails_outside_the_layers_has_none)
 {
     struct tts_inference_config config = tiny_llama();
     config.model.positions = 0;
-    config.length = 200000; /* its activations are 10 GB in tensors of no layer */
+    config.length = 200000; /* its activations take 10 GB in tensors outside the layers */
     config.prefill = config.length;
     struct tts_inference plan = plan_on(&config, "n150");
     config.prefill = 0;
@@ -100,7 +100,7 @@ T_TEST(the_positions_of_the_model_bound_the_context)
     config.length = 32;
     plan = plan_on(&config, "p150");
     T_EQ(plan.largest_length, 1 << 20);
-    config.batch = (1 << 20) + 1; /* what was asked for is looked at in any case */
+    config.batch = (1 << 20) + 1; /* the search always includes the given value */
     plan = plan_on(&config, "p150");
     T_TRUE(plan.fits);
     T_EQ(plan.largest_batch, (1 << 20) + 1);
@@ -150,7 +150,7 @@ static struct tts_inference_config draw(uint64_t *seed)
     return config;
 }
 
-/* What the search believes is what the device does. */
+/* The search and the device agree. */
 T_TEST(sums_of_blocks_agree_with_the_placement_of_each)
 {
     static const char *const names[] = {"n150", "p150", "p100"};
@@ -163,7 +163,7 @@ T_TEST(sums_of_blocks_agree_with_the_placement_of_each)
         struct tts_inference plan = plan_on(&config, names[i % 3]);
         T_EQ(tts_chip_preset(names[i % 3], &chip, &err), TTS_OK);
         T_EQ(tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err), TTS_OK);
-        T_EQ(tts_inference_would_fit(&config, &dram), plan.fits);
+        T_EQ(plan.largest_length >= config.length, plan.fits);
         T_EQ(plan.fits, plan.peak_bank_bytes <= plan.bank_bytes);
         T_TRUE(plan.peak_bank_bytes >= plan.total_bytes / dram.banks);
         T_EQ(plan.fits, plan.first_failure.kind == TTS_FAILURE_NONE);
@@ -267,7 +267,7 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
     config.length = INT64_MAX;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_LENGTH,
                "is 9223372036854775807, too large: all comes to 2^63 bytes");
-    /* No tensor is too large by itself, nor a layer, but all of them are. */
+    /* Neither a tensor nor a layer is too large alone, but all together are. */
     config = llama_8b();
     config.model.layers = TTS_INFERENCE_LAYERS_MAX;
     config.batch = UINT64_C(1) << 25;
@@ -275,7 +275,7 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
                "is 33554432, too large: all comes to 2^63 bytes");
     config.batch = 1 << 20;
     T_EQ(tts_inference_check(&config, NULL, NULL), TTS_OK);
-    /* 2^63 together, and not past 64 bits: 32 layers of two caches of 2^57 */
+    /* The total is 2^63 but fits in 64 bits: 32 layers of two caches of 2^57 bytes. */
     config = llama_8b();
     config.batch = UINT64_C(1) << 33;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
@@ -287,20 +287,18 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
 T_TEST(what_cannot_be_counted_does_not_fit)
 {
     struct tts_inference_config config = tiny_llama();
-    struct tts_pool_layout dram;
-    struct tts_chip chip;
-    struct tts_error err;
-    T_EQ(tts_chip_preset("n150", &chip, &err), TTS_OK);
-    T_EQ(tts_chip_pool(&chip, TTS_POOL_DRAM, &dram, &err), TTS_OK);
-    T_TRUE(tts_inference_would_fit(&config, &dram));
-    config.batch = INT64_MAX;
-    T_TRUE(!tts_inference_would_fit(&config, &dram));
+    uint64_t plain = plan_on(&config, "n150").largest_length;
+    T_EQ(plain, config.model.positions);
+    config.model.positions = INT64_MAX; /* the search also tries lengths of 2^61 */
+    struct tts_inference plan = plan_on(&config, "n150");
+    T_TRUE(plan.fits && plan.length_limit == INT64_MAX / 2);
+    T_TRUE(plan.largest_length > plain && plan.largest_length < UINT64_C(1) << 32);
 }
 
 T_TEST(sizes_far_beyond_any_chip_are_still_counted)
 {
     struct tts_inference_config config = odd_sizes();
-    config.model.hidden = 1; /* a page of 2 bytes takes 32 */
+    config.model.hidden = 1; /* a page of 2 bytes takes 32 bytes */
     config.model.vocabulary = UINT64_C(1) << 58;
     struct tts_chip chip;
     struct tts_error err = {0};

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-static struct tts_trainconfig config; /* some 45 KB */
+static struct tts_trainconfig config; /* about 45 KB */
 static struct tts_overrides overrides;
 
 static const char llama_text[] = "transformer_config:\n"

@@ -1,4 +1,5 @@
-/* The rules of ownership: who keeps what, in which order it is let go, and who adds to whom. */
+/* Tests of the ownership rules: what is kept, when it is released, and how gradients are
+ * added. */
 #include "runtime/kernel.h"
 
 #include "harness/runtime_rig.h"
@@ -8,7 +9,7 @@
 
 static const struct tts_shape shape_u = SHAPE_U, shape_f = SHAPE_F;
 
-/* --- rule 1 and 3: kept until its own backward ran, let go right behind ------------------ */
+/* --- rules 1 and 3: kept until its own backward ran, then released ---------------------- */
 
 T_TEST(every_output_lives_until_its_own_backward_has_run)
 {
@@ -20,7 +21,8 @@ T_TEST(every_output_lives_until_its_own_backward_has_run)
         tts_value_replace(ag, &y, tts_op_gelu(ag, y));
     T_ROW(&rig, +F, +F, +F, +F);
     tts_autograd_backward(ag, y);
-    /* ones; the last, which is still held here; then each with its value and its gradient */
+    /* ones; the last value, which is still held here; then each node with its value and its
+     * gradient */
     T_ROW(&rig, +F, +F, +F, -F, -F, +F, -F, -F);
     tts_value_drop(ag, y);
     T_ROW(&rig, -F, -F);
@@ -51,7 +53,7 @@ T_TEST(the_root_has_ones_unless_it_has_a_gradient)
     tts_autograd_backward(&rig.ag, y);
     T_ROW(&rig, +F);
     rig_look(&rig);
-    tts_autograd_backward(&rig.ag, x); /* nothing made it: nothing to run */
+    tts_autograd_backward(&rig.ag, x); /* no operation made it, so nothing runs */
     T_QUIET(&rig);
     tts_value_drop(&rig.ag, y);
     tts_value_drop(&rig.ag, x);
@@ -72,9 +74,9 @@ T_TEST(a_recipe_that_prunes_makes_a_node_only_where_a_gradient_is_needed)
         struct tts_value *y = tts_op_gelu(ag, x);
         T_EQ(ag->node_count, prunes ? 0 : 1);
         T_EQ(y->needs_gradient, !prunes);
-        struct tts_value *z = tts_op_silu(ag, y); /* nor does what follows */
+        struct tts_value *z = tts_op_silu(ag, y); /* the next operation does not either */
         T_EQ(ag->node_count, prunes ? 0 : 2);
-        struct tts_value *both = tts_op_mul(ag, z, w); /* one of two is enough */
+        struct tts_value *both = tts_op_mul(ag, z, w); /* one of two inputs is enough */
         T_EQ(ag->node_count, prunes ? 1 : 3);
         T_TRUE(both->needs_gradient);
         rig_look(&rig);
@@ -82,7 +84,7 @@ T_TEST(a_recipe_that_prunes_makes_a_node_only_where_a_gradient_is_needed)
         T_EQ(rig.live - rig.base, prunes ? -U : 0);
         tts_value_drop(ag, z);
         tts_value_drop(ag, both);
-        T_EQ(rig.live - rig.base, prunes ? -U : 0); /* the product's node holds z */
+        T_EQ(rig.live - rig.base, prunes ? -U : 0); /* the node of the product holds z */
         tts_value_drop(ag, x);
         tts_value_drop(ag, w);
         rig_close(&rig);
@@ -110,7 +112,7 @@ T_TEST(checkpoints_and_the_nodes_that_wait_are_never_pruned)
     struct tts_value *y = tts_op_checkpoint(&rig.ag, two_gelus, &shape_f, x);
     T_TRUE(rig.ag.node_count == 1 && y->needs_gradient);
     tts_op_heads(&rig.ag, qkv, HEADS, out);
-    T_EQ(rig.ag.node_count, 3); /* not its own */
+    T_EQ(rig.ag.node_count, 3); /* it has no node of its own */
     for (int i = 0; i < 3; i++)
         tts_value_drop(&rig.ag, out[i]);
     tts_value_drop(&rig.ag, qkv);
@@ -154,7 +156,8 @@ T_TEST(backward_runs_in_the_reverse_of_a_post_order_walk_over_inputs)
     tts_autograd_backward(ag, y);
     T_STR_EQ(log.text, "ones mul_bw gelu_bw silu_bw ");
     tts_value_replace(ag, &a, tts_op_gelu(ag, x));
-    tts_value_replace(ag, &b, tts_op_scale(ag, a)); /* a is behind b, and an input besides */
+    /* `a` comes after `b` and is an input as well. */
+    tts_value_replace(ag, &b, tts_op_scale(ag, a));
     tts_value_replace(ag, &y, tts_op_mul(ag, a, b));
     forget(&log);
     tts_autograd_backward(ag, y);
@@ -220,19 +223,21 @@ T_TEST(the_first_gradient_is_adopted_and_every_further_one_summed_anew)
     T_EQ(x->gradient.storage->buffer.id, id);
     for (int i = 0; i < 2; i++) {
         tts_value_add_gradient(&rig.ag, x, tts_tensor_tiled(rt, shape_f));
-        T_ROW(&rig, +F, +F, -F, -F); /* what comes, the sum, the old one and what came */
+        /* The new gradient, the sum, then the old and the new gradient are freed. */
+        T_ROW(&rig, +F, +F, -F, -F);
         T_EQ(x->gradient.storage->buffer.id, id + 2 * (uint64_t)(i + 1));
     }
     struct tts_tensor shared = tts_tensor_share(x->gradient);
     tts_value_add_gradient(&rig.ag, x, tts_tensor_tiled(rt, shape_f));
-    T_ROW(&rig, +F, +F, -F); /* somebody else has the old one too */
+    T_ROW(&rig, +F, +F, -F); /* something else holds the old gradient as well */
     tts_tensor_drop(rt, &shared);
     T_ROW(&rig, -F);
     tts_value_drop(&rig.ag, x);
     rig_close(&rig);
 }
 
-/* The weights' gradients of a second micro step: product and sum, then the first of both. */
+/* Gradients of the weights in a second micro step: product and sum, then the first of both is
+ * freed. */
 T_TEST(a_second_backward_adds_to_the_gradients_of_the_first)
 {
     struct rig rig;
@@ -270,8 +275,8 @@ T_TEST(a_checkpoint_keeps_its_output_alone_and_makes_the_rest_again)
     tts_value_replace(ag, &y, tts_op_silu(ag, y));
     T_ROW(&rig, +F);
     tts_autograd_backward(ag, y);
-    /* ones; silu; twice gelu again; their gradients, and the inner value with its own; the
-     * output made again; the output of before with its gradient. */
+    /* ones; silu; gelu twice again; their gradients, and the inner value with its own; the
+     * recomputed output; the first output with its gradient. */
     T_ROW(&rig, +F, +F, +F, +F, +F, +F, -F, -F, -F, -F, -F);
     T_TRUE(x->gradient.storage);
     T_EQ(rig.live, 4 * F);
@@ -296,7 +301,7 @@ T_TEST(a_checkpoint_without_gradients_is_the_block)
     rig_close(&rig);
 }
 
-/* --- what buffers are for ---------------------------------------------------------------- */
+/* --- purpose of buffers ----------------------------------------------------------------- */
 
 T_TEST(parts_say_what_is_kept_what_is_a_gradient_and_what_goes)
 {

@@ -1,4 +1,4 @@
-/* Programs: what they allocate, the binaries they leave, and where they will compute. */
+/* Tests of programs: their allocations, their binaries, and the hook for computing. */
 #include "runtime/kernel.h"
 
 #include "harness/runtime_rig.h"
@@ -60,7 +60,7 @@ T_TEST(the_first_run_of_a_program_leaves_a_binary_behind_its_output)
     rig_look(&rig);
     struct tts_value *out = tts_op_gelu(&rig.ag, x);
     T_ROW(&rig, +F, +BINARY);
-    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, x)); /* the same again */
+    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, x)); /* the same program again */
     T_ROW(&rig, +F, -F);
     tts_value_replace(&rig.ag, &out, tts_op_silu(&rig.ag, x)); /* another kind */
     T_ROW(&rig, +F, +BINARY, -F);
@@ -70,7 +70,7 @@ T_TEST(the_first_run_of_a_program_leaves_a_binary_behind_its_output)
     tts_value_drop(&rig.ag, x);
     tts_value_drop(&rig.ag, wide);
     tts_autograd_reset(&rig.ag);
-    T_EQ(rig.live, 3 * BINARY); /* they stay until the end */
+    T_EQ(rig.live, 3 * BINARY); /* binaries stay until the end */
     tts_autograd_release(&rig.ag);
     T_EQ(rig.live, 0);
     tts_device_free(rig.device);
@@ -177,7 +177,7 @@ T_TEST(a_kernel_computes_once_its_outputs_have_their_place)
     T_TRUE(computed.ins == 3 && computed.outs == 3 && computed.have_outputs);
     tts_runtime_fail(&rig.ag.rt, TTS_E_FULL, NULL);
     struct tts_value *none = tts_op_gelu(&rig.ag, out);
-    T_EQ(computed.launches, 1); /* nothing runs behind a failure */
+    T_EQ(computed.launches, 1); /* nothing runs after a failure */
     tts_value_drop(&rig.ag, none);
     tts_value_drop(&rig.ag, out);
     tts_value_drop(&rig.ag, x);

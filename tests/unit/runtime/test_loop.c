@@ -1,4 +1,4 @@
-/* Whole runs against the closed forms of the published rules, to the byte. */
+/* Compares whole runs with the closed forms of the published rules, to the byte. */
 #include "harness/run_rig.h"
 
 static struct run run;
@@ -8,7 +8,7 @@ static int64_t max_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* So long that attention decides all. */
+/* The sequence is so long that attention dominates. */
 static struct tts_workload long_llama(enum tts_recipe recipe)
 {
     struct tts_workload w = small_llama(recipe);
@@ -77,11 +77,12 @@ T_TEST(a_model_is_its_padded_parameters_and_constants)
     w.model.fixed_positions = true;
     T_EQ(sizes_of(&w).p, z.p - 2 * z.s * z.e);
     run_whole(&run, &w);
-    T_EQ(phase_of(&run, "MODEL_CREATION")->change, z.p); /* a constant instead */
+    T_EQ(phase_of(&run, "MODEL_CREATION")->change, z.p); /* a constant instead of a parameter */
     T_EQ(sizes_of(&w).p, tts_workload_parameter_bytes(&w));
 }
 
-/* v1 draws its weights twice, the second time beside the first: row-major and tiled. */
+/* v1 draws its weights twice, the second time while the first still exist: row-major and
+ * tiled. */
 T_TEST(weights_of_v1_are_drawn_once_more_beside_themselves)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -90,20 +91,20 @@ T_TEST(weights_of_v1_are_drawn_once_more_beside_themselves)
     const struct run_phase *model = phase_of(&run, "MODEL_CREATION");
     int64_t norms = (2 * z.l + 1) * z.g, weights = z.p - norms;
     T_EQ(model->peak, model->change + 2 * z.w_e);
-    /* mask, sin, cos and the matrix that swaps are uploaded; -sin is computed */
+    /* mask, sin, cos and the swap matrix are uploaded; -sin is computed */
     int64_t constants = 2 * z.m + 2 * 2 * (2 * z.s * z.d) + 2 * z.t + 2 * z.s * z.d;
     T_EQ(model->allocated, 4 * weights + norms + constants);
     w.recipe = TTS_RECIPE_HEAD;
     run_whole(&run, &w);
     model = phase_of(&run, "MODEL_CREATION");
     T_EQ(model->allocated, 2 * weights + norms + constants - 2 * z.m);
-    /* the last weight of the last block beside its row-major copy, before the last norm */
+    /* the last weight of the last block and its row-major copy, before the final norm */
     T_EQ(model->peak, model->change - z.g + z.w_e);
 }
 
 /* --- forward ----------------------------------------------------------------------------- */
 
-/* Kept by a block, twice: k and v count in halves. */
+/* Returns twice the bytes that a block keeps, because k and v count in halves. */
 static int64_t twice_kept(const struct tts_workload *w, const struct sizes *z)
 {
     bool is_head = w->recipe == TTS_RECIPE_HEAD;
@@ -168,7 +169,7 @@ T_TEST(ids_and_targets_are_a_row_major_buffer_each)
 
 /* --- backward ---------------------------------------------------------------------------- */
 
-/* What the loop holds then: its variables; the gradients of all parameters. */
+/* The loop holds its variables and the gradients of all parameters. */
 T_TEST(behind_the_backward_pass_are_gradients_and_what_the_loop_holds)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -177,7 +178,7 @@ T_TEST(behind_the_backward_pass_are_gradients_and_what_the_loop_holds)
     int64_t forward = phase_of(&run, "FORWARD_PASS")->change;
     T_EQ(forward + phase_of(&run, "BACKWARD_PASS")->change,
          z.p + 2 * z.lg + 2 * z.t + 2 * z.id);
-    w.recipe = TTS_RECIPE_HEAD; /* no variable for the logits */
+    w.recipe = TTS_RECIPE_HEAD; /* the loop has no variable for the logits */
     run_whole(&run, &w);
     forward = phase_of(&run, "FORWARD_PASS")->change;
     T_EQ(forward + phase_of(&run, "BACKWARD_PASS")->change, z.p + 2 * z.t + 2 * z.id);
@@ -205,8 +206,8 @@ T_TEST(later_micro_steps_allocate_a_sum_for_every_parameter_and_keep_none)
     T_EQ(third->change, second->change);
 }
 
-/* The loop in C++ lets go of logits, loss and ids before it asks for the next; that in Python
- * replaces each when it has its next. */
+/* The C++ loop releases logits, loss and ids before it loads the next batch. The Python loop
+ * replaces each when the next one exists. */
 T_TEST(a_later_micro_step_finds_what_the_loop_still_holds)
 {
     struct tts_workload w = long_llama(TTS_RECIPE_V1);
@@ -255,7 +256,8 @@ T_TEST(recomputing_keeps_an_output_of_each_block)
     }
 }
 
-/* The closed form is that of the first block: where a block's parameters are more than u. */
+/* The closed form is for the first block. It holds if the parameters of a block are larger than
+ * u. */
 T_TEST(recomputing_peaks_backwards_as_its_closed_form)
 {
     struct tts_workload w = long_llama(TTS_RECIPE_V1);
@@ -314,7 +316,7 @@ T_TEST(data_parallel_divides_the_batch_and_synchronizes)
     run_whole(&run, &w);
     T_EQ(phase_of(&run, "FORWARD_PASS")->change, change);
     const struct run_phase *end = phase_of(&run, "FIRST_ITERATION_COMPLETE");
-    /* reduce-scatter: 2 and 1/2 of a gradient; all-gather: 1 more; then its scaled copy */
+    /* reduce-scatter: 2 and 1/2 of a gradient; all-gather: 1 more; then the scaled copy */
     T_EQ(end->peak, 5 * max_of(z.w_e, z.w_f) / 2);
     T_EQ(2 * end->allocated, 9 * z.p);
 }

@@ -1,4 +1,4 @@
-/* Heads, rope and attention both ways. */
+/* Tests of heads, rope and both kinds of attention. */
 #include "harness/op_rig.h"
 
 #define SHAPE_Q SHAPE_OF(BATCH, HEADS, SEQUENCE, HEAD)
@@ -18,7 +18,7 @@ static void drop_three(struct rig *rig, struct tts_value *const out[3])
         tts_value_drop(&rig->ag, out[i]);
 }
 
-/* k and v have their gradients; that of q is the root's. */
+/* k and v have gradients. The gradient of q comes from the root. */
 static void run_heads_backward(struct rig *rig, struct tts_value *const out[3])
 {
     tts_value_add_gradient(&rig->ag, out[1], ones_like(rig, out[1]));
@@ -86,7 +86,7 @@ T_TEST(heads_are_all_kept_with_gradients_and_die_one_by_one_without)
         tts_value_drop(&rig.ag, q);
         tts_value_drop(&rig.ag, kv);
         T_EQ(rig.live, gradients ? 2 * U + 2 * KV : 0);
-        T_EQ(rig.ag.node_count, gradients ? 3 : 0); /* its own, and two that wait for it */
+        T_EQ(rig.ag.node_count, gradients ? 3 : 0); /* its own node, and two that wait for it */
         rig_close(&rig);
     }
 }
@@ -136,7 +136,7 @@ static struct tts_value *run_attention(struct tts_autograd *ag, struct tts_value
     return tts_op_attention(ag, in, in[3]);
 }
 
-/* Rule 9: by rows, repeated, in tiles again; two copies at most. */
+/* Rule 9: untilized, repeated, tilized again; at most two copies. */
 #define REPEATED +KV_2, +U, -KV_2, +U, -U
 /* One statement: scores times mask, mask - 1, that times 1e9, the sum. */
 #define MASKED +A, +M, +M, +A, -A, -M, -M, -A
@@ -184,7 +184,7 @@ T_TEST(attention_without_a_mask_has_the_scores_and_the_weights)
     check_op(&op);
 }
 
-/* What the published figures hang on: 3A, forward in the mask, backward with the weights. */
+/* The published figures depend on this: 3A, forward in the mask, backward with the weights. */
 T_TEST(attention_of_a_long_sequence_peaks_at_three_squares_both_ways)
 {
     enum { LONG = 4096, U_LONG = 2 * HEADS * LONG * HEAD };
@@ -201,7 +201,8 @@ T_TEST(attention_of_a_long_sequence_peaks_at_three_squares_both_ways)
     T_EQ(rig.live - rig.base, square + U_LONG);
     rig_look(&rig);
     tts_autograd_backward(&rig.ag, out);
-    T_EQ(rig.peak, 2 * square + U_LONG); /* the third are the weights, of before */
+    /* The third square is the weights from the forward pass. */
+    T_EQ(rig.peak, 2 * square + U_LONG);
     drop_three(&rig, qkv);
     tts_value_drop(&rig.ag, mask);
     tts_value_drop(&rig.ag, out);

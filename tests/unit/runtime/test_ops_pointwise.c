@@ -1,4 +1,5 @@
-/* Sums, products, activations, dropout, SwiGLU, the loss, and what goes between chips. */
+/* Tests of sums, products, activations, dropout, SwiGLU, the loss, and operations between
+ * chips. */
 #include "harness/op_rig.h"
 
 #define SCALAR SHAPE_OF(1, 1, 1, 1)
@@ -120,7 +121,8 @@ T_TEST(add_gives_both_inputs_the_same_gradient)
     struct tts_value *x = tiled_value(&rig, (struct tts_shape)SHAPE_U),
                      *y = tts_op_add(&rig.ag, x, x);
     rig_look(&rig);
-    tts_autograd_backward(&rig.ag, y); /* twice the same: adopted, then summed */
+    /* The same input twice: the gradient is adopted, then summed. */
+    tts_autograd_backward(&rig.ag, y);
     T_ROW(&rig, +U, +U);
     T_TRUE(x->gradient.storage != y->gradient.storage);
     tts_value_drop(&rig.ag, x);
@@ -158,7 +160,7 @@ T_TEST(add_of_a_constant_gives_it_no_gradient)
     op_open(&rig, &op, in);
     struct tts_value *out = op.run(&rig.ag, in);
     row_is(&rig, op.name, op.on);
-    tts_value_drop(&rig.ag, in[1]); /* nor does the node hold it */
+    tts_value_drop(&rig.ag, in[1]); /* the node does not hold it either */
     T_ROW(&rig, -SE);
     in[1] = NULL;
     tts_value_drop(&rig.ag, out);
@@ -282,7 +284,8 @@ static struct tts_value *run_shifted_loss(struct tts_autograd *ag, struct tts_va
     return tts_op_cross_entropy_divided(ag, in[0], in[1], true);
 }
 
-/* A column divides among two chips in no dimension, so its sum gathers whole columns. */
+/* A column cannot be divided among two chips in any dimension, so its sum gathers whole
+ * columns. */
 #define GATHERS(n) +(n), +(n), +2 * (n), -(n), -(n)
 #define REDUCES(n) GATHERS(n), +(n), -2 * (n)
 #define DIVIDED_MAXIMUM +N, +N, +N, +N, -N, -N, +N
@@ -291,7 +294,7 @@ static struct tts_value *run_shifted_loss(struct tts_autograd *ag, struct tts_va
         +WIDE_T, +T, -N, -N
 #define DIVIDED_DROPS -2 * LG, -2 * N, -2 * N, -N, -N, -2 * N, -ROW, -WIDE_T
 
-/* Exponents and softmax in fp32; the largest and the sum of each row are kept. */
+/* Exponents and softmax are in fp32. The maximum and the sum of each row are kept. */
 T_TEST(cross_entropy_of_divided_logits_works_in_fp32)
 {
     enum { ROW = 2 * 64 * SEQUENCE, WIDE_T = 2 * T };

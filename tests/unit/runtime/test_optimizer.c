@@ -1,10 +1,11 @@
-/* What optimizers hold for each parameter, and what steps, clipping and the rest take. */
+/* Tests of the state of optimizers, and of the allocations of steps, clipping and
+ * synchronization. */
 #include "runtime/optimizer.h"
 
 #include "harness/runtime_rig.h"
 #include "runtime/kernel.h"
 
-/* Two parameters of different sizes, the bytes of each. */
+/* Two parameters of different sizes. P and Q are their bytes. */
 enum { P = 2 * 64 * 96, Q = 2 * 32 * 160, PARAMETERS = 2 };
 
 struct bench {
@@ -47,7 +48,7 @@ static void give_gradients(struct bench *bench)
 static void bench_close(struct bench *bench)
 {
     tts_optimizer_release(&bench->optimizer, &bench->rig.ag);
-    tts_optimizer_release(&bench->optimizer, &bench->rig.ag); /* twice is harmless */
+    tts_optimizer_release(&bench->optimizer, &bench->rig.ag); /* a second call is harmless */
     for (int i = 0; i < PARAMETERS; i++)
         tts_value_drop(&bench->rig.ag, bench->parameters[i]);
     rig_close(&bench->rig);
@@ -143,12 +144,13 @@ T_TEST(a_step_of_full_precision_makes_the_weights_anew)
 
 /* Decay and new weights; m; v. */
 #define COMPOSITE_START(p) +p, +p, -p, -p, +p, +p, +p, -p, -p, +p, +p, +p, +p, -p, -p, -p
-/* Both hats, behind which the old m and v go; the quotient, which lives to its end. */
+/* Both hats, then the old m and v are freed; the quotient, which lives to the end. */
 #define V1_UPDATE(p) +p, +p, -p, -p, +p, +p, +p, +p, +p, -p, -p, -p, -p
-/* One hat; the old m and v go; [the maximum]; the other hat, and what divides; the quotient. */
+/* One hat; the old m and v are freed; [the maximum]; the other hat and the divisor; the
+ * quotient. */
 #define HEAD_MOMENTS(p) +p, -p, -p
 #define HEAD_UPDATE(p) +p, +p, +p, -p, -p, +p, +p, +p, -p, -p
-/* The weights, plainly or by Kahan's way; what is left. */
+/* The weights, plain or with Kahan summation; then the rest is freed. */
 #define PLAIN_END(p) +p, -p, -p, -p, -p
 #define KAHAN_END(p) +p, +p, +p, +p, -p, -p, -p, -p, -p, -p, -p
 
@@ -182,7 +184,8 @@ T_TEST(a_composite_step_of_v1_peaks_at_seven_of_the_largest_parameter)
     struct tts_optimizer_config config = KIND(ADAMW_COMPOSITE);
     bench_open_in(&bench, config, TTS_RECIPE_V1);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
-    bench_open_in(&bench, KIND(ADAMW), TTS_RECIPE_V1_PYTHON); /* the same by another name */
+    /* The same optimizer under another name. */
+    bench_open_in(&bench, KIND(ADAMW), TTS_RECIPE_V1_PYTHON);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
     config.kahan = true;
     bench_open_in(&bench, config, TTS_RECIPE_V1);
@@ -212,7 +215,7 @@ static void zeroes(struct tts_optimizer_config config, bool leaves_zeros)
     bench_open(&bench, config);
     rig_look(&bench.rig);
     tts_optimizer_zero_gradients(&bench.optimizer, &bench.rig.ag);
-    T_QUIET(&bench.rig); /* there are none yet */
+    T_QUIET(&bench.rig); /* there are no gradients yet */
     give_gradients(&bench);
     tts_optimizer_zero_gradients(&bench.optimizer, &bench.rig.ag);
     if (leaves_zeros)
@@ -247,7 +250,8 @@ T_TEST(clipping_takes_a_tile_for_each_parameter_and_six_more)
     bench_close(&bench);
 }
 
-/* The second gradient divides in no dimension: both chips' copies are gathered. */
+/* The second gradient cannot be divided in any dimension, so the copies of both chips are
+ * gathered. */
 T_TEST(synchronizing_reduces_one_gradient_at_a_time)
 {
     struct bench bench;

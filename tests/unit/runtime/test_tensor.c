@@ -1,4 +1,4 @@
-/* Sizes, handles that share their buffer, views, and what is told of the buffers that live. */
+/* Tests of sizes, handles that share a buffer, views, and the report of live buffers. */
 #include "harness/runtime_rig.h"
 
 static const struct tts_shape odd = {{3, 2, 33, 65}};
@@ -53,13 +53,14 @@ T_TEST(a_page_is_a_tile_or_a_row)
     struct tts_runtime rt;
     tts_runtime_init(&rt, device, NULL, NULL);
     struct tts_tensor tiled = tts_tensor_tiled(&rt, tts_shape(1, 1, 32, 13 * 32));
-    T_EQ(tiled.storage->buffer.bytes_per_bank, 2 * T); /* 13 on 12 banks */
+    T_EQ(tiled.storage->buffer.bytes_per_bank, 2 * T); /* 13 pages on 12 banks */
     struct tts_tensor wide =
         tts_tensor_new(&rt, tts_shape(1, 1, 1, 1), TTS_DTYPE_FP32, TTS_LAYOUT_TILE);
     T_EQ(wide.storage->buffer.bytes_per_bank, 2 * T);
     struct tts_tensor rows =
         tts_tensor_new(&rt, tts_shape(1, 1, 25, 100), TTS_DTYPE_BF16, TTS_LAYOUT_ROW_MAJOR);
-    T_EQ(rows.storage->buffer.bytes_per_bank, 3 * 224); /* 25 rows on 12 banks, 200 aligned */
+    /* 25 rows on 12 banks, 200 bytes aligned to 224. */
+    T_EQ(rows.storage->buffer.bytes_per_bank, 3 * 224);
     tts_runtime_release(&rt);
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 0);
     tts_device_free(device);
@@ -76,7 +77,7 @@ T_TEST(a_shared_buffer_goes_with_its_last_handle) /* rule 7 */
     struct tts_tensor b = tts_tensor_share(a), c = tts_tensor_share(b);
     tts_tensor_drop(&rig.ag.rt, &a);
     T_TRUE(a.storage == NULL && b.storage != NULL);
-    tts_tensor_drop(&rig.ag.rt, &a); /* empty: nothing */
+    tts_tensor_drop(&rig.ag.rt, &a); /* an empty tensor is accepted */
     tts_tensor_drop(&rig.ag.rt, &c);
     T_QUIET(&rig);
     tts_tensor_drop(&rig.ag.rt, &b);
@@ -92,7 +93,7 @@ T_TEST(replacing_drops_the_old_buffer_behind_the_new) /* rule 6 */
     struct tts_tensor same = tts_tensor_share(x);
     tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_tiled(&rig.ag.rt, odd));
     T_ROW(&rig, +T, +ODD_TILED);
-    tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_share(x)); /* itself */
+    tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_share(x)); /* a tensor replaced by itself */
     T_QUIET(&rig);
     tts_tensor_replace(&rig.ag.rt, &x, same);
     T_ROW(&rig, -ODD_TILED);
@@ -112,19 +113,19 @@ struct reshape_case {
 T_TEST(reshape_is_a_view_where_rows_lie_as_they_did)
 {
     static const struct reshape_case cases[] = {
-        /* the last dimension is another */
+        /* the last dimension differs */
         {{{1, 1, 64, 96}}, {{1, 1, 96, 64}}, TTS_LAYOUT_TILE, false},
         {{{1, 1, 64, 96}}, {{1, 1, 96, 64}}, TTS_LAYOUT_ROW_MAJOR, false},
         {{{1, 1, 1, 96}}, {{1, 1, 96, 1}}, TTS_LAYOUT_ROW_MAJOR, false},
         /* row-major */
         {{{1, 3, 5, 96}}, {{1, 1, 15, 96}}, TTS_LAYOUT_ROW_MAJOR, true},
-        /* the same second-last, a multiple of 32 or not */
+        /* equal second-last dimension, a multiple of 32 or not */
         {{{2, 3, 5, 96}}, {{1, 6, 5, 96}}, TTS_LAYOUT_TILE, true},
         {{{2, 3, 64, 96}}, {{1, 6, 64, 96}}, TTS_LAYOUT_TILE, true},
         /* both multiples of 32 */
         {{{2, 3, 64, 96}}, {{1, 1, 384, 96}}, TTS_LAYOUT_TILE, true},
         {{{1, 1, 384, 7}}, {{2, 3, 64, 7}}, TTS_LAYOUT_TILE, true},
-        /* one of them is not */
+        /* one of them is not a multiple of 32 */
         {{{32, 1, 5, 96}}, {{1, 1, 160, 96}}, TTS_LAYOUT_TILE, false},
         {{{1, 1, 160, 96}}, {{32, 1, 5, 96}}, TTS_LAYOUT_TILE, false},
         {{{2, 1, 48, 96}}, {{1, 2, 24, 192}}, TTS_LAYOUT_TILE, false},
@@ -143,7 +144,7 @@ T_TEST(reshape_is_a_view_where_rows_lie_as_they_did)
         int64_t bytes = (int64_t)bytes_of(c->to, TTS_DTYPE_BF16, c->layout);
         T_EQ(rig.live - rig.base, c->is_view ? 0 : bytes);
         int64_t before = rig.live;
-        tts_tensor_drop(rt, &x); /* a view keeps the buffer */
+        tts_tensor_drop(rt, &x); /* the view keeps the buffer */
         T_EQ(rig.live == before, c->is_view);
         tts_tensor_drop(rt, &y);
         rig_close(&rig);
@@ -171,7 +172,7 @@ T_TEST(the_first_failure_stays_and_new_tensors_are_empty)
     tts_tensor_drop(rt, &view);
     tts_tensor_drop(rt, &after);
     T_QUIET(&rig);
-    tts_tensor_drop(rt, &before); /* what there was goes as ever */
+    tts_tensor_drop(rt, &before); /* earlier buffers are freed as usual */
     T_ROW(&rig, -ODD_TILED);
     tts_autograd_release(&rig.ag);
     tts_device_free(rig.device);
@@ -188,7 +189,7 @@ T_TEST(a_failure_without_words_has_those_of_its_status)
     tts_device_free(rig.device);
 }
 
-/* --- who watches ------------------------------------------------------------------------ */
+/* --- watches --------------------------------------------------------------------------- */
 
 struct seen {
     struct tts_part_buffer live[8];

@@ -1,5 +1,5 @@
-/* What one block keeps, with gradients and without, and the order in which it runs backwards.
- */
+/* Tests of one block: the bytes it keeps, with and without gradients, and its backward
+ * order. */
 #include "runtime/kernel.h"
 #include "runtime/model.h"
 
@@ -8,7 +8,7 @@
 
 /* --- kept by a block --------------------------------------------------------------------- */
 
-/* Bytes that stay when a block was run and nobody holds its output. */
+/* Returns the bytes that remain after a block has run and its output was dropped. */
 static int64_t kept_by_block(const struct tts_workload *workload, bool gradients)
 {
     struct rig rig;
@@ -38,7 +38,7 @@ static int64_t kept_by_block(const struct tts_workload *workload, bool gradients
 static int64_t kept(struct tts_workload workload)
 {
     struct sizes z = sizes_of(&workload);
-    T_EQ(kept_by_block(&workload, false), z.u); /* the output alone */
+    T_EQ(kept_by_block(&workload, false), z.u); /* only the output */
     return kept_by_block(&workload, true);
 }
 
@@ -60,7 +60,7 @@ T_TEST(a_llama_block_of_head_keeps_a_column_of_attention_and_three_of_its_mlp)
     struct tts_workload w = small_llama(TTS_RECIPE_HEAD);
     struct sizes z = sizes_of(&w);
     T_EQ(2 * kept(w), 22 * z.u + 4 * z.n + 5 * z.kv + 2 * z.lse + 6 * z.f);
-    w.model.dropout = true; /* that of the mlp is in place */
+    w.model.dropout = true; /* the dropout of the MLP works in place */
     T_EQ(2 * kept(w), 24 * z.u + 4 * z.n + 5 * z.kv + 2 * z.lse + 6 * z.f);
     w = small_llama(TTS_RECIPE_HEAD);
     w.model.groups = w.model.heads;
@@ -86,7 +86,7 @@ T_TEST(tensor_parallel_divides_what_is_inside_and_keeps_partial_sums)
     w.tensor_parallel = 2;
     w.model.mlp_width = 704;
     struct sizes z = sizes_of(&w);
-    int64_t inside = 10 * z.u + 5 * z.kv + 2 * z.lse + 8 * z.f; /* doubled */
+    int64_t inside = 10 * z.u + 5 * z.kv + 2 * z.lse + 8 * z.f; /* twice the bytes */
     T_EQ(2 * kept(w), 16 * z.u + 4 * z.n + inside / 2);
 }
 
@@ -94,12 +94,12 @@ T_TEST(tensor_parallel_divides_what_is_inside_and_keeps_partial_sums)
 
 struct step {
     const char *op;
-    int64_t first; /* allocation; 0: none */
+    int64_t first; /* first allocation. 0: none */
 };
 
 static struct run run;
 
-/* The operations of the run from number `at`, all of them in block 0. */
+/* Checks the operations of the run from number `at`. All of them are in block 0. */
 static void ran(size_t at, const struct step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -156,8 +156,8 @@ T_TEST(blocks_run_forwards_in_the_order_of_their_code)
     T_EQ(first_of_layer(1) - first_of_layer(0), sizeof gpt2 / sizeof *gpt2);
 }
 
-/* The operations of the first backward pass, from its beginning; those in [from, to) of the
- * list are of block 0, the others of none. */
+/* Checks the operations of the first backward pass, from its beginning. Operations [from, to)
+ * of the list are in block 0, the others outside the blocks. */
 static void runs_backwards(const struct tts_workload *w, const struct step *steps, size_t count,
                            size_t from, size_t to)
 {
@@ -174,7 +174,7 @@ static void runs_backwards(const struct tts_workload *w, const struct step *step
     }
 }
 
-/* The first allocation tells which linear and which rope it is. */
+/* The first allocation shows which linear and which rope it is. */
 T_TEST(a_llama_block_of_v1_runs_backwards_in_the_published_order)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -253,7 +253,7 @@ T_TEST(a_gpt2_block_runs_backwards_in_the_published_order)
         {"heads_creation_bw", z.u},
         {"linear_bw", 3 * z.w_e}, /* qkv */
         {"layernorm_bw", z.u},
-        {"dropout_bw", z.u}, /* of the positions */
+        {"dropout_bw", z.u}, /* dropout of the positions */
         {"add_bw", 2 * z.s * z.e},
         {"embedding_bw", z.emb},
     };

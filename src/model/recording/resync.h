@@ -1,0 +1,30 @@
+/* resync.h: reconstructs the events in a gap of a file, as far as the keyframe after the gap
+ * allows.
+ *
+ * Buffers that the follower has and the keyframe lacks were freed in the gap. Buffers that only
+ * the keyframe has were allocated in the gap. They are reported as events, frees first, so that
+ * each figure of the follower is a lower bound of the real one. Buffers that came and left
+ * inside the gap are unknown. Heap object. Takes about 120 bytes per buffer. One thread. */
+#pragma once
+
+#include "model/follow.h"
+
+struct tts_resync;
+
+/* Returns TTS_OK or TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_resync_new(const struct tts_alloc *alloc,
+                                             struct tts_resync **out);
+void tts_resync_free(struct tts_resync *resync); /* `resync` may be NULL */
+
+/* Takes one item of the keyframe, except its end. KEYFRAME discards an unfinished keyframe. A
+ * NAME belongs to the follower. Returns TTS_OK or TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_resync_take(struct tts_resync *resync,
+                                              const struct tts_item *item);
+
+/* Call after the last item of the keyframe, which is at event `seq`. Reports the gap to the
+ * follower and passes the reconstructed events to `fn`, which gives them to the follower.
+ * Discards the keyframe. Stops if `fn` does not return TTS_OK. TTS_E_NOMEM: out of memory. */
+typedef enum tts_status (*tts_resync_fn)(void *ctx, const struct tts_item *item);
+TTS_NODISCARD enum tts_status tts_resync_tell(struct tts_resync *resync,
+                                              struct tts_follow *follow, uint64_t seq,
+                                              tts_resync_fn fn, void *ctx);
