@@ -2,6 +2,7 @@
 #include "cli/replay/replay_recording.h"
 
 #include "analysis/whatif.h"
+#include "analysis/whatif_search.h"
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/command.h"
