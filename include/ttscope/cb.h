@@ -4,7 +4,18 @@
  *
  * Example:
  *     struct tts_core_range cores = {0, 0, 7, 7};
- *     struct tts_cb cb = {.ranges = &cores, .range_count = 1, .total_bytes = 65536}; */
+ *     struct tts_cb cb = {.ranges = &cores, .range_count = 1, .total_bytes = 65536};
+ *     struct tts_chip chip;
+ *     struct tts_device *device;
+ *     struct tts_error err;
+ *     uint64_t address;
+ *     if (tts_chip_preset("n150", &chip, &err) != TTS_OK ||
+ *         tts_device_new(&chip, NULL, NULL, &device, &err) != TTS_OK)
+ *         return 1; // err.text says why
+ *     tts_device_program(device, 1);
+ *     if (tts_device_add_cb(device, &cb, &address, &err) == TTS_OK)
+ *         printf("at %llu on each of 64 cores\n", (unsigned long long)address);
+ *     tts_device_free(device); */
 #pragma once
 
 #include "ttscope/buffer.h"

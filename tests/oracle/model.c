@@ -215,6 +215,20 @@ enum tts_status model_take(struct model *model, uint64_t bytes, enum tts_directi
     return TTS_OK;
 }
 
+static uint64_t lowest_bit(uint64_t bits)
+{
+    return bits & (0 - bits);
+}
+
+/* Returns whether a space of this size has a unit that divides `bytes`: it has at most
+ * TTS_SPACE_MAX_UNITS units, and needs no other unit if its first one divides `bytes`. */
+static bool is_countable(const struct model *model, uint64_t bytes)
+{
+    uint64_t first = lowest_bit(model->config.size_bytes | model->config.alignment_bytes);
+    uint64_t unit = lowest_bit(bytes | model->config.alignment_bytes);
+    return bytes % first == 0 || model->config.size_bytes / unit <= TTS_SPACE_MAX_UNITS;
+}
+
 enum tts_status model_take_at(struct model *model, uint64_t address, uint64_t bytes)
 {
     uint64_t need;
@@ -225,6 +239,8 @@ enum tts_status model_take_at(struct model *model, uint64_t address, uint64_t by
         const struct model_block *block = &model->blocks[i];
         if (!fits(block, need) || start < block->start || start > end_of(block) - need)
             continue;
+        if (!is_countable(model, start | need))
+            return TTS_E_RANGE;
         carve(model, i, start, need);
         lowest_after_take(model, start);
         return TTS_OK;
@@ -269,6 +285,8 @@ enum tts_status model_shrink(struct model *model, uint64_t bytes)
     size_t first_taken = taken_from(model, 0);
     if (first_taken != nowhere && model->blocks[first_taken].start < bottom)
         return TTS_E_BUSY;
+    if (!is_countable(model, bytes))
+        return TTS_E_RANGE;
     struct model_block *lowest = &model->blocks[0];
     lowest->start += bytes;
     lowest->size_bytes -= bytes;
