@@ -4,6 +4,8 @@
  * never 0. */
 #pragma once
 
+#include "ttscope/usage.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +75,11 @@ struct tts_run_phase {
     struct tts_amount figures[TTS_RUN_FIGURES];
     char name[TTS_RUN_NAME_MAX]; /* as printed */
 };
+
+/* Sets the six figures of DRAM from the usage of a phase. The figures of L1 stay as they are.
+ */
+void tts_run_figures_dram(struct tts_amount figures[TTS_RUN_FIGURES],
+                          const struct tts_pool_usage *dram);
 
 /* A remark about missing or impossible text in a log. */
 struct tts_run_note {

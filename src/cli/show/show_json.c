@@ -348,24 +348,19 @@ static void put_source(const struct tts_show *show, struct tts_json *json)
 
 /* ---- phases ---- */
 
-static void put_core_bytes(struct tts_json *json, const struct tts_summary_phase *phase)
-{
-    if (phase->core_is_known) {
-        tts_json_number(json, "true_core_peak_bytes", phase->core_bytes);
-        tts_json_bool(json, "true_core_peak_at_least", phase->core_is_at_least);
-        return;
-    }
-    tts_json_null(json, "true_core_peak_bytes");
-    tts_json_text(json, "true_core_peak_reason", "nothing was on a core");
-}
-
 static void put_l1(struct tts_json *json, const struct tts_summary_phase *phase)
 {
-    tts_json_object(json, "l1");
-    tts_json_signed(json, "peak_cb_bytes", phase->peak_cb_bytes);
-    tts_json_signed(json, "peak_buffer_bytes", phase->peak_buffer_bytes);
-    tts_json_signed(json, "peak_total_bytes", phase->peak_total_bytes);
-    put_core_bytes(json, phase);
+    const struct tts_amount figures[TTS_RUN_FIGURES] = {
+        [TTS_RUN_L1_CB] = tts_amount_of(phase->peak_cb_bytes),
+        [TTS_RUN_L1_BUFFER] = tts_amount_of(phase->peak_buffer_bytes),
+        [TTS_RUN_L1_TOTAL] = tts_amount_of(phase->peak_total_bytes),
+        [TTS_RUN_L1_CORE] = {phase->core_is_known, (int64_t)phase->core_bytes},
+    };
+    tts_phase_json_l1_begin(json, figures);
+    if (phase->core_is_known)
+        tts_json_bool(json, "true_core_peak_at_least", phase->core_is_at_least);
+    else
+        tts_json_text(json, "true_core_peak_reason", "nothing was on a core");
     tts_json_object_end(json);
 }
 

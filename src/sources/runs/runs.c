@@ -39,23 +39,11 @@ struct event_reader {
 static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
-    const struct tts_pool_usage *dram = &usage->dram_with_trace; /* a log counts TRACE too */
-    const int64_t values[] = {
-        [TTS_RUN_SEGMENT_PEAK] = dram->peak_bytes,
-        [TTS_RUN_ALLOCATIONS] = dram->allocated_bytes,
-        [TTS_RUN_DEALLOCATIONS] = dram->freed_bytes,
-        [TTS_RUN_CHANGE] =
-            (int64_t)((uint64_t)dram->allocated_bytes - (uint64_t)dram->freed_bytes),
-        [TTS_RUN_CUMULATIVE_PEAK] = dram->cumulative_peak_bytes,
-        [TTS_RUN_CUMULATIVE_CURRENT] = dram->cumulative_current_bytes,
-        [TTS_RUN_L1_CB] = usage->peak_cb_bytes,
-        [TTS_RUN_L1_BUFFER] = usage->l1_with_small.peak_bytes,
-        [TTS_RUN_L1_TOTAL] = usage->peak_total_bytes,
-    };
-    static_assert(sizeof values / sizeof values[0] == TTS_RUN_L1_CORE, "all but the last");
     struct tts_run_phase out = {0};
-    for (int i = 0; i < TTS_RUN_L1_CORE; i++)
-        out.figures[i] = tts_amount_of(values[i]);
+    tts_run_figures_dram(out.figures, &usage->dram_with_trace); /* a log counts TRACE too */
+    out.figures[TTS_RUN_L1_CB] = tts_amount_of(usage->peak_cb_bytes);
+    out.figures[TTS_RUN_L1_BUFFER] = tts_amount_of(usage->l1_with_small.peak_bytes);
+    out.figures[TTS_RUN_L1_TOTAL] = tts_amount_of(usage->peak_total_bytes);
     if (usage->core.known && usage->core.bytes <= INT64_MAX)
         out.figures[TTS_RUN_L1_CORE] = tts_amount_of((int64_t)usage->core.bytes);
     tts_runs_put_name(out.name, phase->name, strlen(phase->name));
