@@ -23,9 +23,8 @@ struct tts_command {
     const char *name;
     const char *operands; /* as the list of commands shows them; "" when there are none */
     const char *summary;
-    int (*run)(int argc, char **argv); /* a command that reads argv itself */
-    /* A command for job.h: it takes the options of the table, stored in a struct of
-     * `values_bytes` bytes that starts as `defaults` (NULL: zeroes). */
+    /* Does the work of a command (job.h). It takes the options of the table, stored in a struct
+     * of `values_bytes` bytes that starts as `defaults` (NULL: zeroes). */
     int (*work)(struct tts_job *job, void *values);
     const struct tts_option *options;
     const void *defaults;
@@ -33,7 +32,7 @@ struct tts_command {
     int operands_min, operands_max;
 };
 
-/* The commands in the order of the list; the last is NULL. One that has neither run nor work
+/* The commands in the order of the list; the last is NULL. One that has no work()
  * is a program of its own, see external.h. */
 extern const struct tts_command *const tts_commands[];
 

@@ -10,17 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text)
-{
-    if (arg->set_count == TTS_DEVICE_SETS_MAX) {
-        tts_message(command, "more than %d times '--set', use a device file",
-                    TTS_DEVICE_SETS_MAX);
-        return false;
-    }
-    arg->sets[arg->set_count++] = text;
-    return true;
-}
-
 enum tts_status tts_device_arg_take_set(void *target, const char *text, struct tts_error *err)
 {
     struct tts_device_arg *arg = target;

@@ -25,9 +25,6 @@ enum { TTS_DEVICE_ARG_WORDS_MAX = 800 };
 const char *tts_device_arg_words(const struct tts_device_arg *arg,
                                  char out[TTS_DEVICE_ARG_WORDS_MAX]);
 
-/* Keeps one `--set`. False, said on stderr: there are too many. */
-bool tts_device_arg_set(struct tts_device_arg *arg, const char *command, const char *text);
-
 /* Keeps one `--set` of a table of options; the target is a struct tts_device_arg. */
 enum tts_status tts_device_arg_take_set(void *target, const char *text, struct tts_error *err);
 

@@ -90,12 +90,17 @@ static void copy_operand_name(const char *operands, int idx, char out[32])
 static int check_operands(const struct tts_command *command, const struct tts_options *options)
 {
     char name[32];
-    if (options->operand_count > command->operands_max)
-        return tts_options_bad_operands(options, NULL);
+    if (options->operand_count > command->operands_max) {
+        tts_message(command->name, "one operand too many: '%s' (see 'ttscope help %s')",
+                    options->operands[options->operand_count - 1], command->name);
+        return TTS_EXIT_USAGE;
+    }
     if (options->operand_count >= command->operands_min)
         return TTS_EXIT_DONE;
     copy_operand_name(command->operands, options->operand_count, name);
-    return tts_options_bad_operands(options, name);
+    tts_message(command->name, "missing operand '%s' (see 'ttscope help %s')", name,
+                command->name);
+    return TTS_EXIT_USAGE;
 }
 
 void tts_command_usage(const struct tts_command *command, FILE *out)

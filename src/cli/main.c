@@ -27,9 +27,9 @@ static int run(int argc, char **argv, const char **name)
         return TTS_EXIT_USAGE;
     }
     const struct tts_command *command = tts_command_find(argv[0]);
-    if (command && (command->run || command->work)) {
+    if (command && command->work) {
         *name = command->name;
-        return command->work ? tts_job_main(command, argv) : command->run(argc, argv);
+        return tts_job_main(command, argv);
     }
     int code = tts_external_exec(argv);
     if (code >= 0)

@@ -131,7 +131,8 @@ static int short_option(struct tts_options *options)
     return found_option(options, option, true);
 }
 
-int tts_options_next(struct tts_options *options)
+/* Returns the index in the table of the next option, TTS_OPTIONS_END or TTS_OPTIONS_STOP. */
+static int next_option(struct tts_options *options)
 {
     options->value = NULL;
     while (!options->letters || !*options->letters) {
@@ -149,17 +150,6 @@ int tts_options_next(struct tts_options *options)
             options->letters = argument + 1;
     }
     return short_option(options);
-}
-
-int tts_options_bad_operands(const struct tts_options *options, const char *what)
-{
-    if (what)
-        tts_message(options->command, "missing operand '%s' (see 'ttscope help %s')", what,
-                    options->command);
-    else
-        tts_message(options->command, "one operand too many: '%s' (see 'ttscope help %s')",
-                    options->operands[options->operand_count - 1], options->command);
-    return TTS_EXIT_USAGE;
 }
 
 /* ---- typed rows ---- */
@@ -286,7 +276,7 @@ int tts_options_read(struct tts_options *options, void *target)
 {
     int row;
     uint64_t before = 0;
-    while ((row = tts_options_next(options)) >= 0) {
+    while ((row = next_option(options)) >= 0) {
         if (options->table[row].is_once && before >> row & 1) {
             tts_message(options->command, "'--%s' is given twice, give it once",
                         options->table[row].name);

@@ -82,11 +82,3 @@ bool tts_options_has(const struct tts_options *options, const char *name);
 
 /* Prints the rows of a table, as -h does. */
 void tts_options_list(const struct tts_option *table, FILE *out);
-
-/* Returns the index in the table of the next option, TTS_OPTIONS_END or TTS_OPTIONS_STOP. For
- * commands that store values themselves. */
-int tts_options_next(struct tts_options *options);
-
-/* Says on stderr that the operands are not as many as the command wants: `what` is what is
- * missing ("FILE"), or NULL when there are too many. Returns TTS_EXIT_USAGE. */
-int tts_options_bad_operands(const struct tts_options *options, const char *what);
