@@ -6,12 +6,12 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/message.h"
-#include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
 #include "model/recording/recfile.h"
 #include "model/recording/recpack.h"
 #include "sources/eventpass.h"
+#include "sources/partial.h"
 #include "views/json.h"
 
 #include <errno.h>

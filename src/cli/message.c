@@ -1,5 +1,6 @@
 #include "cli/message.h"
 
+#include "cli/command.h"
 #include "views/safe_text.h"
 
 #include <inttypes.h>
@@ -43,4 +44,18 @@ void tts_message_error(const char *command, const char *path, const struct tts_e
         tts_message(command, "%s:%" PRIu32 ": %s", shown, err->line, err->text);
     else
         tts_message(command, "%s: %s", shown, err->text);
+}
+
+int tts_message_partial(const struct tts_partial_notes *notes, const char *command,
+                        const char *path)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct tts_partial_note *note = &notes->note[i];
+        if (note->line > 0)
+            tts_message(command, "%s:%" PRIu64 ": %s", tts_message_path(path), note->line,
+                        note->text);
+        else
+            tts_message(command, "%s: %s", tts_message_path(path), note->text);
+    }
+    return notes->count > 0 ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "model/partialnotes.h"
 #include "ttscope/status.h"
 
 /* `command` may be NULL, for ttscope itself. No newline in the format. */
@@ -18,3 +19,8 @@ const char *tts_message_path(const char *path);
  * recordings name the byte themselves. What the system refused (TTS_E_IO) and has a name in it
  * stands alone. */
 void tts_message_error(const char *command, const char *path, const struct tts_error *err);
+
+/* Prints the reasons why an answer is partial. Returns TTS_EXIT_PARTIAL, or TTS_EXIT_DONE if
+ * there are none. */
+int tts_message_partial(const struct tts_partial_notes *notes, const char *command,
+                        const char *path);

@@ -4,11 +4,11 @@
 #include "cli/device_arg.h"
 #include "cli/job.h"
 #include "cli/message.h"
-#include "cli/partial.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/same_file.h"
 #include "sources/eventpass.h"
+#include "sources/partial.h"
 #include "views/say.h"
 #include "views/trace/chrometrace.h"
 #include "views/trace/eventcsv.h"
@@ -402,7 +402,7 @@ static int write_export(struct tts_job *job, struct export *export)
         return code;
     say_timeline_notes(export);
     say_file_notes(export);
-    return tts_partial_say(&export->missing, command, export->path);
+    return tts_message_partial(&export->missing, command, export->path);
 }
 
 static int run_export(struct tts_job *job, void *values)

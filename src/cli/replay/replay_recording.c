@@ -7,11 +7,12 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/partial.h"
 #include "cli/progress.h"
 #include "cli/replay/replay_sequence.h"
 #include "model/devicename.h"
 #include "sources/eventpass.h"
+#include "sources/partial.h"
+#include "views/partial_json.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 #include "views/trace/itemcheck.h"
@@ -969,7 +970,7 @@ static int run_all(struct replay *replay)
     tts_eventfile_close(run.file);
     if (status != TTS_OK)
         return failed(replay, &err);
-    int code = tts_partial_say(&replay->answer.missing, command, replay->options->path);
+    int code = tts_message_partial(&replay->answer.missing, command, replay->options->path);
     status = search_dram_size(replay, &err);
     if (status == TTS_OK)
         status = search_regions(replay, &err);

@@ -165,7 +165,7 @@ static int show_file(struct tts_job *job, struct tts_show *show)
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (!print_answer(job, show))
         return TTS_EXIT_INPUT;
-    return tts_partial_say(&show->missing, command, show->options.path);
+    return tts_message_partial(&show->missing, command, show->options.path);
 }
 
 static int run_show(struct tts_job *job, void *values)

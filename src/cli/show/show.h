@@ -3,9 +3,9 @@
 #pragma once
 
 #include "analysis/eventsummary.h"
-#include "cli/partial.h"
 #include "cli/progress.h"
 #include "sources/eventpass.h"
+#include "sources/partial.h"
 #include "views/json.h"
 
 #include <stdio.h>

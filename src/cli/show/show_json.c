@@ -1,6 +1,7 @@
 /* show_json.c: the summary of a file of events, for programs (docs/design/show-json.md). */
 #include "cli/show/show.h"
 #include "model/devicename.h"
+#include "views/partial_json.h"
 #include "views/phase_json.h"
 
 /* ---- buffers ---- */

@@ -1,4 +1,4 @@
-#include "cli/partial.h"
+#include "sources/partial.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"
 

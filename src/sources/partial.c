@@ -1,9 +1,9 @@
-#include "cli/partial.h"
+#include "sources/partial.h"
 
 #include "base/compiler.h"
 #include "base/error.h"
-#include "cli/message.h"
 #include "model/devicename.h"
+#include "sources/graph/graph.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -121,6 +121,8 @@ static void add_gaps(struct tts_partial_notes *notes, const struct tts_eventfile
             gaps->first_events == 1 ? "is" : "are", tts_partial_first_of(gaps->count, like));
 }
 
+static_assert(TTS_GRAPH_NOTES + 8 <= TTS_PARTIAL_NOTES_MAX, "each note has room");
+
 void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
                       struct tts_partial_notes *out)
 {
@@ -158,37 +160,4 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
             ", a refused request; what it needs after that is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
-}
-
-/* ---- where it is told ---- */
-
-int tts_partial_say(const struct tts_partial_notes *notes, const char *command,
-                    const char *path)
-{
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct tts_partial_note *note = &notes->note[i];
-        if (note->line > 0)
-            tts_message(command, "%s:%" PRIu64 ": %s", tts_message_path(path), note->line,
-                        note->text);
-        else
-            tts_message(command, "%s: %s", tts_message_path(path), note->text);
-    }
-    return notes->count > 0 ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
-}
-
-void tts_partial_json(const struct tts_partial_notes *notes, struct tts_json *json)
-{
-    tts_json_bool(json, "partial", notes->count > 0);
-    tts_json_array(json, "missing");
-    for (size_t i = 0; i < notes->count; i++) {
-        tts_json_object(json, NULL);
-        tts_json_text(json, "kind", notes->note[i].kind);
-        if (notes->note[i].line > 0)
-            tts_json_number(json, "line", notes->note[i].line);
-        else
-            tts_json_null(json, "line");
-        tts_json_text(json, "text", notes->note[i].text);
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
 }

@@ -1,0 +1,40 @@
+/* partial.h: finds the reasons why an answer about a file of events is partial. A command
+ * passes all items of its pass, and the error that ended the reading. All commands thus have
+ * one rule and one wording; docs/design/show-json.md has the table. Plain values that start as
+ * zero. */
+#pragma once
+
+#include "model/partialnotes.h"
+#include "sources/eventfile.h"
+
+struct tts_partial {
+    bool has_items;           /* an item was read, so there is an answer */
+    uint64_t missed;          /* events that were dropped and not recorded */
+    uint64_t refused;         /* impossible statements, which were skipped */
+    struct tts_error refusal; /* the first such statement */
+    struct tts_error damage;  /* the error that ended the reading; TTS_OK: none */
+    bool lacks_start;         /* buffers from before the first event may be unknown */
+    uint64_t left_buffers;    /* such buffers that the writer of the file left out */
+    uint64_t left_bytes;      /* sum of their sizes */
+    uint64_t stop_seq;        /* event of the request at which the program stopped; 0: none */
+    bool has_start;           /* an event or a keyframe was read */
+    bool in_keyframe;
+    const struct tts_core_peak *core; /* the fullest core, or NULL; borrowed */
+};
+
+/* Takes the next item of a pass (sources/eventpass.h). */
+void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
+
+/* Lists the reasons. Call it after the last item. */
+void tts_partial_list(const struct tts_partial *partial, struct tts_eventfile *file,
+                      struct tts_partial_notes *out);
+
+/* Writes the end of a note that represents `count` notes: " (the first of 7)", or "" for 1.
+ * Returns `out`. */
+enum { TTS_PARTIAL_FIRST_MAX = 40 };
+const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX]);
+
+/* Writes why a recording stopped: "stopped: no space left on device". Returns `out`. */
+enum { TTS_PARTIAL_REASON_MAX = 160 };
+const char *tts_partial_stop_text(const struct tts_rec_state *state,
+                                  char out[TTS_PARTIAL_REASON_MAX]);
