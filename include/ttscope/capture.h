@@ -50,6 +50,7 @@ struct tts_tracker_config {
     uint32_t live_max;    /* live buffers: default 2^20, at most 2^26; see above */
     uint32_t devices_max; /* default 64, at most 256 */
     uint32_t ops_max;     /* names of operations: default 1024, at most 65000 */
+    uint32_t reserved[5]; /* 0, for later versions; else TTS_E_INVALID */
 };
 
 struct tts_tracker;
@@ -265,6 +266,7 @@ struct tts_tracker_health {
     uint64_t unknown_frees; /* of ids not known, without a size: not counted */
     uint64_t doubled;       /* allocations of an id that lived: the one before was freed */
     uint64_t refused;       /* events that cannot be: not counted, also those of devices */
+    uint64_t reserved[9];   /* 0 */
 };
 /* Copies the health of the tracker to *out. Any thread. Counts waiting events first. */
 TTS_API void tts_tracker_get_health(struct tts_tracker *tracker,
@@ -278,7 +280,8 @@ struct tts_live {
     uint64_t seq;                         /* of its allocation */
     uint32_t device;
     enum tts_pool pool;
-    const char *op; /* that allocated it; NULL: none */
+    const char *op;       /* that allocated it; NULL: none */
+    uint64_t reserved[2]; /* 0 */
 };
 /* Writes the oldest `capacity` live buffers to `out`, oldest first, and returns how many are
  * live. If nothing listens now, they are the buffers that were live when the last listener

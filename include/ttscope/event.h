@@ -70,6 +70,7 @@ struct tts_event {
     uint64_t page_bytes; /* 0: how it was asked for is not known */
     uint32_t cores;      /* that have a shard of it; 0: interleaved. With page_bytes only */
     enum tts_placement placement; /* DEFAULT, UP or DOWN. With page_bytes only */
+    uint64_t reserved[2];         /* 0, for later versions */
 };
 
 /* One with all else 0. */

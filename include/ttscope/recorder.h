@@ -44,6 +44,7 @@ struct tts_recorder_config {
      * more, the file has the largest buffers and says how many it leaves out.
      * TTS_RECORDER_KEEP_MIN at least. */
     uint64_t keep_bytes;
+    uint64_t reserved[6]; /* 0, for later versions; else TTS_E_INVALID */
 };
 #define TTS_RECORDER_KEEP_MIN (UINT64_C(4) << 20)
 
@@ -63,9 +64,10 @@ tts_recorder_begin(struct tts_tracker *tracker, const struct tts_recorder_config
 struct tts_recorder_state {
     bool is_stopped; /* before its end; then: */
     struct tts_error reason;
-    uint64_t dropped; /* events since then */
-    uint64_t events;  /* in the file, or pushed out of a black box by later ones */
-    uint64_t bytes;   /* of the file, as far as it is used */
+    uint64_t dropped;     /* events since then */
+    uint64_t events;      /* in the file, or pushed out of a black box by later ones */
+    uint64_t bytes;       /* of the file, as far as it is used */
+    uint64_t reserved[6]; /* 0 */
 };
 TTS_API void tts_recorder_get_state(struct tts_recorder *recorder,
                                     struct tts_recorder_state *out);

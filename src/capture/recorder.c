@@ -35,6 +35,9 @@ static enum tts_status check(const struct tts_tracker *t,
                                        : "'out'");
     if (!config->path || !config->path[0])
         return tts_error_set(err, TTS_E_INVALID, "no path to record to, give one");
+    static const struct tts_recorder_config nothing;
+    if (memcmp(config->reserved, nothing.reserved, sizeof nothing.reserved) != 0)
+        return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
     uint64_t keep = config->keep_bytes;
     if (keep != 0 && (keep < TTS_RECORDER_KEEP_MIN || keep > KEEP_MAX))
         return tts_error_set(err, TTS_E_RANGE,

@@ -5,6 +5,7 @@
 #include "capture/tracker_inside.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     LIVE_DEFAULT = 1 << 20,
@@ -27,6 +28,8 @@ static enum tts_status limits_of(const struct tts_tracker_config *asked,
     static const struct tts_tracker_config nothing;
     if (!asked)
         asked = &nothing;
+    if (memcmp(asked->reserved, nothing.reserved, sizeof asked->reserved) != 0)
+        return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
     enum tts_status status = limit("live_max", asked->live_max, LIVE_DEFAULT, TTS_FOLD_LIVE_MAX,
                                    &out->live_max, err);
     if (status == TTS_OK)
@@ -42,7 +45,7 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
                                 const struct tts_alloc *alloc, struct tts_tracker **out,
                                 struct tts_error *err)
 {
-    struct tts_tracker_config limits;
+    struct tts_tracker_config limits = {0};
     if (!out)
         return tts_error_set(err, TTS_E_INVALID, "no place for the tracker, give 'out'");
     enum tts_status status = limits_of(config, &limits, err);

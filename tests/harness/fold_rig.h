@@ -53,7 +53,8 @@ static inline struct rig rig_that_does_not_grow(struct tts_tracker_config limits
 
 static inline struct rig rig_new(void)
 {
-    return rig_with((struct tts_tracker_config){256, RIG_DEVICES, 16});
+    return rig_with((struct tts_tracker_config){
+        .live_max = 256, .devices_max = RIG_DEVICES, .ops_max = 16});
 }
 
 static inline void rig_unwatch(struct rig *rig, struct tts_watch *watch)

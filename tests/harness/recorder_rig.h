@@ -15,7 +15,7 @@ static inline struct tts_recorder *recording(struct tts_tracker *tracker, const 
 {
     struct tts_recorder *recorder = NULL;
     struct tts_error err = {0};
-    struct tts_recorder_config config = {path, keep_bytes};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = keep_bytes};
     if (tts_recorder_begin(tracker, &config, &recorder, &err) != TTS_OK)
         fail_msg("%s", err.text);
     return recorder;

@@ -83,9 +83,9 @@ void usage_draw_init(struct usage_draw *draw, uint64_t seed)
     draw_devices(draw);
     draw_weights(draw);
     draw->limits = (struct tts_tracker_config){
-        usage_chance(draw, 4) ? 1 + (uint32_t)usage_below(draw, 20) : 1000,
-        usage_chance(draw, 4) ? 1 + (uint32_t)usage_below(draw, 8) : 64,
-        usage_chance(draw, 3) ? 1 + (uint32_t)usage_below(draw, 4) : 64};
+        .live_max = usage_chance(draw, 4) ? 1 + (uint32_t)usage_below(draw, 20) : 1000,
+        .devices_max = usage_chance(draw, 4) ? 1 + (uint32_t)usage_below(draw, 8) : 64,
+        .ops_max = usage_chance(draw, 3) ? 1 + (uint32_t)usage_below(draw, 4) : 64};
 }
 
 /* ---- events ---- */

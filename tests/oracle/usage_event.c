@@ -173,9 +173,14 @@ static void do_alloc(struct usage_model *model, const struct tts_event *event,
         model->live = usage_grown(model->live, &model->live_capacity, sizeof *model->live);
     uint64_t bank = is_l1(event->pool) ? event->bytes_per_bank : 0;
     uint64_t block = bank > 0 && event->block_bytes > 0 ? event->block_bytes : bank;
-    model->live[model->live_count++] =
-        (struct tts_live){event->id,  event->size_bytes, bank,        block,
-                          model->seq, event->device,     event->pool, record->op};
+    model->live[model->live_count++] = (struct tts_live){.id = event->id,
+                                                         .size_bytes = event->size_bytes,
+                                                         .bytes_per_bank = bank,
+                                                         .block_bytes = block,
+                                                         .seq = model->seq,
+                                                         .device = event->device,
+                                                         .pool = event->pool,
+                                                         .op = record->op};
     if (is_l1(event->pool))
         bring_to_all(model, event, record, block);
 }

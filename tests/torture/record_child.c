@@ -82,7 +82,7 @@ static struct tts_recorder *begin(struct tts_tracker **tracker, const char *path
 {
     struct tts_recorder *recorder = NULL;
     struct tts_error err = {0};
-    struct tts_recorder_config config = {path, keep_bytes};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = keep_bytes};
     if (tts_tracker_new(NULL, NULL, tracker, &err) != TTS_OK ||
         tts_recorder_begin(*tracker, &config, &recorder, &err) != TTS_OK)
         die(err.text);

@@ -556,7 +556,9 @@ class Recorder
   public:
     Recorder(const Tracker &tracker, const std::string &path, std::uint64_t keep_bytes = 0)
     {
-        const tts_recorder_config config{path.c_str(), keep_bytes};
+        tts_recorder_config config{};
+        config.path = path.c_str();
+        config.keep_bytes = keep_bytes;
         tts_recorder *recorder = nullptr;
         tts_error error{};
         detail::check(tts_recorder_begin(tracker.get(), &config, &recorder, &error), error);

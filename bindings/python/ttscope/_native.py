@@ -50,7 +50,8 @@ class Event(ctypes.Structure):
                 ("block_bytes", c_uint64), ("ranges", POINTER(CoreRange)),
                 ("range_count", c_size_t), ("name", c_char_p), ("name_len", c_size_t),
                 ("failure", c_void_p), ("has_address", c_bool), ("address", c_uint64),
-                ("page_bytes", c_uint64), ("cores", c_uint32), ("placement", c_int)]
+                ("page_bytes", c_uint64), ("cores", c_uint32), ("placement", c_int),
+                ("reserved", c_uint64 * 2)]
 
 
 class PoolUsage(ctypes.Structure):
@@ -91,28 +92,29 @@ class Phase(ctypes.Structure):
 
 
 class TrackerConfig(ctypes.Structure):
-    _fields_ = [("live_max", c_uint32), ("devices_max", c_uint32), ("ops_max", c_uint32)]
+    _fields_ = [("live_max", c_uint32), ("devices_max", c_uint32), ("ops_max", c_uint32),
+                ("reserved", c_uint32 * 5)]
 
 
 class Health(ctypes.Structure):
     _fields_ = [("events", c_uint64), ("dropped", c_uint64), ("unlisted", c_uint64),
                 ("unseen_frees", c_uint64), ("unknown_frees", c_uint64), ("doubled", c_uint64),
-                ("refused", c_uint64)]
+                ("refused", c_uint64), ("reserved", c_uint64 * 9)]
 
 
 class Live(ctypes.Structure):
     _fields_ = [("id", c_uint64), ("size_bytes", c_uint64), ("bytes_per_bank", c_uint64),
                 ("block_bytes", c_uint64), ("seq", c_uint64), ("device", c_uint32),
-                ("pool", c_int), ("op", c_char_p)]
+                ("pool", c_int), ("op", c_char_p), ("reserved", c_uint64 * 2)]
 
 
 class RecorderConfig(ctypes.Structure):
-    _fields_ = [("path", c_char_p), ("keep_bytes", c_uint64)]
+    _fields_ = [("path", c_char_p), ("keep_bytes", c_uint64), ("reserved", c_uint64 * 6)]
 
 
 class RecorderState(ctypes.Structure):
     _fields_ = [("is_stopped", c_bool), ("reason", Error), ("dropped", c_uint64),
-                ("events", c_uint64), ("bytes", c_uint64)]
+                ("events", c_uint64), ("bytes", c_uint64), ("reserved", c_uint64 * 6)]
 
 
 # Name, result, arguments. c_void_p stands for the opaque objects.

@@ -215,7 +215,8 @@ class Tracker:
         """How well the tracker could follow."""
         out = _native.Health()
         lib.tts_tracker_get_health(self._ptr, byref(out))
-        return Health(*(getattr(out, name) for name, _ in out._fields_))
+        return Health(*(getattr(out, field.name) 
+                        for field in dataclasses.fields(Health)))
 
     def __repr__(self) -> str:
         return f"<ttscope.Tracker at {self._ptr:#x}, {self._active.value} listening>"

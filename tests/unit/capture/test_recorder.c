@@ -221,7 +221,7 @@ T_TEST(a_recording_may_be_made_again)
     struct tts_tracker *tracker = tracker_on(NULL);
     struct tts_recorder *recorder = recording(tracker, path, 0), *other = NULL;
     struct tts_error err;
-    struct tts_recorder_config config = {path, 0};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = 0};
     T_EQ(tts_recorder_begin(tracker, &config, &other, &err), TTS_E_BUSY);
     T_TRUE(strstr(err.text, "end that one first") && !other);
     alloc_dram(tracker, 1, 1);

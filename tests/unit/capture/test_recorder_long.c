@@ -147,7 +147,7 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
     T_EQ(tts_tracker_new(&limits, NULL, &tracker, NULL), TTS_OK);
     struct tts_capture *capture = begun(tracker);
     struct tts_recorder_state at;
-    struct tts_recorder_config config = {path, BOX};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = BOX};
     struct tts_recorder *recorder = NULL;
     uint64_t live = 0;
     do {

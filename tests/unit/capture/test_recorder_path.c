@@ -11,7 +11,7 @@
 static enum tts_status begin_at(struct tts_tracker *tracker, const char *path,
                                 struct tts_recorder **out, struct tts_error *err)
 {
-    struct tts_recorder_config config = {path, 0};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = 0};
     return tts_recorder_begin(tracker, &config, out, err);
 }
 

@@ -83,7 +83,7 @@ static void cannot(const char *path, uint64_t keep_bytes, enum tts_status status
 {
     struct tts_tracker *tracker = tracker_on(NULL);
     struct tts_recorder *recorder = NULL;
-    struct tts_recorder_config config = {path, keep_bytes};
+    struct tts_recorder_config config = {.path = path, .keep_bytes = keep_bytes};
     struct tts_error err = {0};
     T_EQ(tts_recorder_begin(tracker, &config, &recorder, &err), status);
     if (!strstr(err.text, why))
@@ -155,7 +155,7 @@ T_TEST(memory_may_run_out_at_every_place)
         heap_init(&heap);
         struct tts_tracker *tracker = tracker_on(&heap);
         struct tts_recorder *recorder = NULL;
-        struct tts_recorder_config config = {path, 0};
+        struct tts_recorder_config config = {.path = path, .keep_bytes = 0};
         heap.calls = 0;
         heap.fail_at = nth;
         status = tts_recorder_begin(tracker, &config, &recorder, NULL);
@@ -198,7 +198,8 @@ T_TEST(nothing_can_be_asked_of_no_recorder)
     T_EQ(at.events, 0);
     tts_recorder_get_state(NULL, NULL);
     struct tts_recorder *recorder = NULL;
-    T_EQ(tts_recorder_begin(NULL, &(struct tts_recorder_config){"x", 0}, &recorder, NULL),
+    T_EQ(tts_recorder_begin(NULL, &(struct tts_recorder_config){.path = "x", .keep_bytes = 0},
+                            &recorder, NULL),
          TTS_E_INVALID);
 }
 

@@ -73,7 +73,8 @@ static struct tts_core_range range_at(uint32_t n)
 
 T_TEST(more_sets_of_cores_than_can_be_kept_are_at_least)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){8192, 1, 1});
+    struct rig rig =
+        rig_with((struct tts_tracker_config){.live_max = 8192, .devices_max = 1, .ops_max = 1});
     struct cut phase;
     for (uint32_t n = 0; n < TTS_CORESETS_MAX; n++) {
         struct tts_core_range range = range_at(n);

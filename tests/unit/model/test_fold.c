@@ -96,7 +96,8 @@ T_TEST(events_that_move_no_buffer_tell_of_none)
 T_TEST(a_buffer_that_there_is_no_memory_for_comes_unlisted_and_leaves_unseen)
 {
     struct once memory;
-    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){1, 4, 4}, &memory);
+    struct rig rig = rig_that_does_not_grow(
+        (struct tts_tracker_config){.live_max = 1, .devices_max = 4, .ops_max = 4}, &memory);
     struct tts_change change =
         change_by(&rig, buffer_event(TTS_EVENT_ALLOC, TTS_POOL_DRAM, 1, 8));
     T_TRUE(change.has_come && !change.is_unlisted);
@@ -218,7 +219,8 @@ T_TEST(more_parts_than_are_listed_are_counted)
 
 T_TEST(an_allocation_of_nothing_is_an_event_and_nothing_else)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){4, 1, 1});
+    struct rig rig =
+        rig_with((struct tts_tracker_config){.live_max = 4, .devices_max = 1, .ops_max = 1});
     struct cut phase;
     dram(&rig, 0, 1, 100);
     dram(&rig, 0, 1, 0);
@@ -316,8 +318,10 @@ T_TEST(one_id_on_two_devices_is_two_buffers)
 T_TEST(more_live_buffers_than_live_max_change_no_figure)
 {
     enum { MANY = 5000 };
-    struct rig small = rig_with((struct tts_tracker_config){2, RIG_DEVICES, 16});
-    struct rig large = rig_with((struct tts_tracker_config){MANY, RIG_DEVICES, 16});
+    struct rig small = rig_with(
+        (struct tts_tracker_config){.live_max = 2, .devices_max = RIG_DEVICES, .ops_max = 16});
+    struct rig large = rig_with((struct tts_tracker_config){
+        .live_max = MANY, .devices_max = RIG_DEVICES, .ops_max = 16});
     struct rig *rigs[] = {&small, &large};
     static struct cut cuts[2];
     for (int r = 0; r < 2; r++) {
@@ -346,7 +350,8 @@ T_TEST(more_live_buffers_than_live_max_change_no_figure)
 T_TEST(without_memory_for_more_buffers_their_sums_still_count)
 {
     struct once memory;
-    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){2, 2, 1}, &memory);
+    struct rig rig = rig_that_does_not_grow(
+        (struct tts_tracker_config){.live_max = 2, .devices_max = 2, .ops_max = 1}, &memory);
     struct cut phase;
     dram(&rig, 0, 1, 100);
     dram(&rig, 0, 2, 200);
@@ -368,7 +373,8 @@ T_TEST(without_memory_for_more_buffers_their_sums_still_count)
 
 T_TEST(one_device_too_many_is_dropped_and_said)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){8, 2, 1});
+    struct rig rig =
+        rig_with((struct tts_tracker_config){.live_max = 8, .devices_max = 2, .ops_max = 1});
     struct cut phase;
     dram(&rig, 10, 1, 100);
     dram(&rig, 11, 1, 100);
@@ -388,7 +394,8 @@ T_TEST(one_device_too_many_is_dropped_and_said)
 T_TEST(reset_forgets_what_lived_and_what_was_counted)
 {
     struct once memory;
-    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){2, 2, 4}, &memory);
+    struct rig rig = rig_that_does_not_grow(
+        (struct tts_tracker_config){.live_max = 2, .devices_max = 2, .ops_max = 4}, &memory);
     struct cut phase;
     T_EQ(tts_fold_chip(rig.fold, 0, 1, NULL), TTS_OK);
     l1(&rig, 1, 1, 100);
@@ -481,8 +488,12 @@ T_TEST(a_live_buffer_is_told_with_all_that_is_known_of_it)
 T_TEST(limits_that_cannot_be_are_invalid)
 {
     static const struct tts_tracker_config bad[] = {
-        {0, 1, 1},   {1, 0, 1},    {1, 1, 0}, {(UINT32_C(1) << 26) + 1, 1, 1},
-        {1, 257, 1}, {1, 1, 65001}};
+        {.live_max = 0, .devices_max = 1, .ops_max = 1},
+        {.live_max = 1, .devices_max = 0, .ops_max = 1},
+        {.live_max = 1, .devices_max = 1, .ops_max = 0},
+        {.live_max = (UINT32_C(1) << 26) + 1, .devices_max = 1, .ops_max = 1},
+        {.live_max = 1, .devices_max = 257, .ops_max = 1},
+        {.live_max = 1, .devices_max = 1, .ops_max = 65001}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct tts_fold *fold = NULL;
         T_EQ(tts_fold_new(&bad[i], NULL, &fold), TTS_E_INVALID);
@@ -496,7 +507,7 @@ T_TEST(every_allocation_may_fail_and_nothing_is_left)
 {
     struct heap heap;
     heap_init(&heap);
-    const struct tts_tracker_config limits = {16, 4, 4};
+    const struct tts_tracker_config limits = {.live_max = 16, .devices_max = 4, .ops_max = 4};
     bool fold_made = false, watch_made = false;
     for (uint64_t n = 1; !watch_made; n++) {
         T_TRUE(n < 50);
@@ -524,7 +535,10 @@ T_TEST(no_event_and_no_cut_allocates)
     struct heap heap;
     heap_init(&heap);
     struct rig rig = {0};
-    T_EQ(tts_fold_new(&(struct tts_tracker_config){200, 4, 4}, &heap.alloc, &rig.fold), TTS_OK);
+    T_EQ(tts_fold_new(
+             &(struct tts_tracker_config){.live_max = 200, .devices_max = 4, .ops_max = 4},
+             &heap.alloc, &rig.fold),
+         TTS_OK);
     T_EQ(tts_watch_new(rig.fold, &heap.alloc, &rig.watch), TTS_OK);
     tts_watch_attach(rig.fold, rig.watch);
     uint64_t calls = heap.calls;

@@ -298,7 +298,11 @@ static bool pass_on(void *ctx, const struct tts_item *item)
 static struct tts_fold *copy_of(const struct tts_fold *fold)
 {
     struct tts_fold *copy = NULL;
-    T_EQ(tts_fold_new(&(struct tts_tracker_config){256, RIG_DEVICES, 16}, NULL, &copy), TTS_OK);
+    T_EQ(tts_fold_new(&(struct tts_tracker_config){.live_max = 256,
+                                                   .devices_max = RIG_DEVICES,
+                                                   .ops_max = 16},
+                      NULL, &copy),
+         TTS_OK);
     T_TRUE(tts_fold_tell(fold, pass_on, copy));
     T_TRUE(tts_fold_is_valid(copy));
     return copy;
@@ -387,8 +391,9 @@ T_TEST(a_fold_made_from_a_keyframe_that_is_not_all_knows_so)
 {
     static struct cut all;
     struct once memory;
-    struct rig rig =
-        rig_that_does_not_grow((struct tts_tracker_config){2, RIG_DEVICES, 16}, &memory);
+    struct rig rig = rig_that_does_not_grow(
+        (struct tts_tracker_config){.live_max = 2, .devices_max = RIG_DEVICES, .ops_max = 16},
+        &memory);
     dram(&rig, 1, 1, 10);
     l1(&rig, 1, 2, 10);
     T_TRUE(!is_told_short(rig.fold));

@@ -256,7 +256,8 @@ T_TEST(a_chip_with_a_past_of_its_own_gets_the_sums_of_its_mesh)
 T_TEST(a_chip_that_is_told_of_late_is_as_uncertain_as_its_mesh)
 {
     struct once memory;
-    struct rig rig = rig_that_does_not_grow((struct tts_tracker_config){1, 4, 1}, &memory);
+    struct rig rig = rig_that_does_not_grow(
+        (struct tts_tracker_config){.live_max = 1, .devices_max = 4, .ops_max = 1}, &memory);
     struct cut phase;
     l1(&rig, 9, 1, 10);
     l1(&rig, 9, 2, 10); /* there is no memory for it */
@@ -318,7 +319,8 @@ static void refused(struct rig *rig, uint32_t chip, uint32_t mesh, enum tts_stat
 
 T_TEST(meshes_that_cannot_be_are_refused)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){4, 4, 1});
+    struct rig rig =
+        rig_with((struct tts_tracker_config){.live_max = 4, .devices_max = 4, .ops_max = 1});
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     refused(&rig, 5, 5, TTS_E_INVALID);
     refused(&rig, 9, 8, TTS_E_INVALID); /* it is a mesh itself */

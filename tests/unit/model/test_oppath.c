@@ -13,7 +13,10 @@ static struct item_rig items;
 static void begin(void)
 {
     items = (struct item_rig){0};
-    T_EQ(tts_fold_new(&(struct tts_tracker_config){64, 4, 8}, NULL, &fold), TTS_OK);
+    T_EQ(tts_fold_new(
+             &(struct tts_tracker_config){.live_max = 64, .devices_max = 4, .ops_max = 8}, NULL,
+             &fold),
+         TTS_OK);
     T_EQ(tts_oppath_new(NULL, &paths), TTS_OK);
 }
 

@@ -116,7 +116,8 @@ T_TEST(cumulative_figures_follow_the_published_relations)
 
 T_TEST(relations_hold_over_any_history)
 {
-    struct rig rig = rig_with((struct tts_tracker_config){128, 3, 1});
+    struct rig rig =
+        rig_with((struct tts_tracker_config){.live_max = 128, .devices_max = 3, .ops_max = 1});
     struct cut phase;
     uint64_t rng = 11;
     int64_t live[3][40] = {{0}}, current = 0, cumulative_peak = 0, cumulative = 0;
