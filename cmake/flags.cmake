@@ -24,6 +24,10 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set(TTS_AVX2_OPTIONS -mavx2 -mbmi -mbmi2 -mlzcnt)
 endif()
 
+# -O2 makes the library a fifth smaller than CMake's -O3, and no measured path slower.
+if(PROJECT_IS_TOP_LEVEL)
+    string(REPLACE "-O3" "-O2" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
+endif()
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)

@@ -215,7 +215,7 @@ class Tracker:
         """How well the tracker could follow."""
         out = _native.Health()
         lib.tts_tracker_get_health(self._ptr, byref(out))
-        return Health(*(getattr(out, field.name) 
+        return Health(*(getattr(out, field.name)
                         for field in dataclasses.fields(Health)))
 
     def __repr__(self) -> str:
