@@ -30,7 +30,7 @@ static bool program_path(const char *word, char path[PATH_MAX])
     if (!slash)
         return false;
     *slash = '\0';
-    int need = snprintf(path, PATH_MAX, "%s/../libexec/ttscope/ttscope-%s", self, word);
+    int need = snprintf(path, PATH_MAX, "%s/" TTS_LIBEXEC "/ttscope-%s", self, word);
     return need > 0 && need < PATH_MAX;
 }
 

@@ -71,20 +71,21 @@ expect_out "$("$ttscope" help export)"
 
 # A client of the installed library.
 cat >"$work/client.c" <<'END'
-#include "device/space.h"
 #include <stdio.h>
-#include <ttscope/space.h>
+#include <ttscope/ttscope.h>
 
 int main(void)
 {
-    struct tts_space_config config = {1024, 4096, 32, 32, TTS_POLICY_FIRST};
-    struct tts_space *space;
-    uint64_t address;
-    if (tts_space_new(&config, NULL, &space, NULL) != TTS_OK ||
-        tts_space_take(space, 100, TTS_DIRECTION_DOWN, 0, &address) != TTS_OK)
+    struct tts_request request = {.size_bytes = 100, .page_bytes = 100};
+    struct tts_chip chip;
+    struct tts_device *device;
+    struct tts_buffer buffer;
+    if (tts_chip_preset("n150", &chip, NULL) != TTS_OK ||
+        tts_device_new(&chip, NULL, NULL, &device, NULL) != TTS_OK ||
+        tts_device_alloc(device, &request, &buffer, NULL) != TTS_OK)
         return 1;
-    printf("%llu %s\n", (unsigned long long)address, tts_version());
-    tts_space_free(space);
+    printf("%llu %s\n", (unsigned long long)buffer.address, tts_version());
+    tts_device_free(device);
     return 0;
 }
 END
@@ -103,23 +104,65 @@ expect_out "4992 ${installed#* }"
 # The same client inside a project of its own.
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<END
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(client LANGUAGES C)
 add_subdirectory($tree ttscope EXCLUDE_FROM_ALL)
 add_executable(client ../client.c)
-target_link_libraries(client PRIVATE ttscope_shared)
+target_link_libraries(client PRIVATE ttscope::ttscope)
 END
 run cmake -G Ninja -S "$work/project" -B "$work/project/build"
 expect_code 0
 run cmake --build "$work/project/build"
 expect_code 0
+[ ! -e "$work/project/build/ttscope/bin/ttscope" ] || fail "a subproject builds the command"
 run "$work/project/build/client"
 expect_code 0
 expect_out "$installed"
 
+# The library alone, without pkg-config and the packages that it finds, and with other folders.
+run cmake -G Ninja -S "$tree" -B "$work/alone" -DTTS_PROGRAMS=OFF -DPKG_CONFIG_EXECUTABLE=/nonexistent
+expect_code 0
+run cmake --build "$work/alone"
+expect_code 0
+run cmake --install "$work/alone" --prefix "$work/alone/prefix"
+expect_code 0
+[ ! -e "$work/alone/prefix/bin/ttscope" ] || fail "-DTTS_PROGRAMS=OFF builds the command"
+
+# Another project finds the installed library.
+for found in "$prefix" "$work/alone/prefix"; do
+    cat >"$work/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(client LANGUAGES C)
+find_package(ttscope 0.1 REQUIRED)
+add_executable(client ../client.c)
+target_link_libraries(client PRIVATE ttscope::ttscope)
+END
+    rm -rf "$work/project/build"
+    run cmake -G Ninja -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$found"
+    expect_code 0
+    run cmake --build "$work/project/build"
+    expect_code 0
+    run "$work/project/build/client"
+    expect_code 0
+    expect_out "$installed"
+done
+
+# Programs of single commands are found in another folder too.
+run cmake -S "$tree" --preset release -B "$tree/build/release" -DCMAKE_INSTALL_LIBEXECDIR=lib/parts
+expect_code 0
+run cmake --build "$tree/build/release"
+expect_code 0
+run cmake --install "$tree/build/release" --prefix "$work/parts"
+expect_code 0
+[ -x "$work/parts/lib/parts/ttscope/ttscope-export" ] || fail "CMAKE_INSTALL_LIBEXECDIR is not honoured"
+run "$work/parts/bin/ttscope" export -h
+expect_code 0
+run cmake -S "$tree" --preset release -B "$tree/build/release" -UCMAKE_INSTALL_LIBEXECDIR
+expect_code 0
+
 # The tests of what optimisation could break, on what users run.
 programs=(test_space test_space_state test_space_units test_space_nomem test_space_oracle
-    test_row{16,32,64}_{plain,avx2})
+    test_row{16,32}_{plain,avx2})
 run cmake -S "$tree" --preset release -B "$tree/build/release" -DTTS_TESTS=ON
 expect_code 0
 run cmake --build "$tree/build/release" --target "${programs[@]}"
