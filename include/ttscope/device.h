@@ -12,6 +12,9 @@
  * call at any time. Two threads may use two devices at the same time.
  * Signals: only tts_device_hold() may be called in a signal handler.
  * Fork: the child has its own copy of every device and may use and free the copy.
+ * Cost: tts_device_alloc() and tts_device_release() take time that grows with the logarithm of
+ * the number of free blocks; in HYBRID L1 it grows with the number of blocks. They allocate
+ * memory only when the number of blocks grows, and take no lock.
  * Errors: after a failure the outputs are unchanged. `err` may be NULL.
  *
  * Example:
@@ -69,7 +72,7 @@ enum tts_device_event_kind {
     TTS_DEVICE_TRACE_END,
 };
 
-/* What an observer is told. Borrowed for the call. Each comment names the kinds that set the
+/* An event for the observer. Borrowed for the call. Each comment names the kinds that set the
  * pointer; for other kinds it is NULL. */
 struct tts_device_event {
     enum tts_device_event_kind kind;
