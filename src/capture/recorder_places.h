@@ -23,7 +23,7 @@ struct tts_places {
     struct tts_mapped header;
     struct tts_mapped now; /* the current place; in a black box all places */
     /* The rest is only used if the number of places has no limit. */
-    _Atomic int step;        /* who may use the fields below: see recorder_places.c */
+    _Atomic int step;        /* which thread may use the fields below: see recorder_places.c */
     uint64_t next_number;    /* number of the next place */
     struct tts_mapped next;  /* the next place */
     struct tts_mapped spent; /* the place before `now`, to be unmapped */

@@ -5,7 +5,7 @@ static bool is_on(const struct tts_cbs *cbs, size_t cb_idx, size_t core_idx)
     return tts_cbs_words(cbs, cb_idx / TTS_CBS_WORD)[core_idx] >> cb_idx % TTS_CBS_WORD & 1;
 }
 
-/* ---- what the runtime checks ---- */
+/* ---- the check of the runtime ---- */
 
 /* Returns the lowest address of the L1 buffers of a core, UINT64_MAX if it has none. */
 static uint64_t floor_of(const struct tts_cbs_floor *floor, size_t core_idx)
