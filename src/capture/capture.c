@@ -53,7 +53,8 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
     return TTS_OK;
 }
 
-/* Writes a mark to the recording, if there is one. Between enter and leave. */
+/* Writes a mark to the recording, if there is one. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void mark(const struct tts_capture *c, enum tts_item_kind kind, const char *name,
                  size_t name_len)
 {
@@ -64,7 +65,7 @@ static void mark(const struct tts_capture *c, enum tts_item_kind kind, const cha
                                                                    .name_len = name_len});
 }
 
-/* Ends the active capture. Between enter and leave. */
+/* Ends the active capture. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static void stop(struct tts_capture *c)
 {
     if (!c->is_active)
@@ -86,7 +87,8 @@ bool tts_tracker_tell_active(const struct tts_tracker *t, tts_fold_item_fn fn, v
     return true;
 }
 
-/* Removes the capture from the list of its tracker. Between enter and leave. */
+/* Removes the capture from the list of its tracker. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void part(struct tts_capture *c)
 {
     stop(c);
@@ -189,7 +191,7 @@ static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
     return TTS_OK;
 }
 
-/* Makes the capture active. Between enter and leave. */
+/* Makes the capture active. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static void start(struct tts_capture *c, bool is_held)
 {
     struct tts_tracker *t = c->tracker;
@@ -239,7 +241,8 @@ static struct kept *reserve(struct tts_capture *c, struct tts_watch_size size, s
     return kept;
 }
 
-/* Ends the current phase, names it `name` and starts the next. Between enter and leave. */
+/* Ends the current phase, names it `name` and starts the next. Call it between
+ * tts_tracker_enter() and tts_tracker_leave(). */
 static enum tts_status cut(struct tts_capture *c, const char *name, size_t name_len)
 {
     struct tts_watch_size size = tts_watch_measure(c->tracker->fold, c->watch);

@@ -279,7 +279,7 @@ static uint64_t used_bytes(const struct tts_recorder *r)
     return tts_places_offset(&r->places, last) + TTS_REC_BLOCK_HEADER_BYTES + used;
 }
 
-/* Returns the current state. Between enter and leave. */
+/* Returns the current state. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static struct tts_recorder_state state_of(struct tts_recorder *r)
 {
     uint64_t seq = tts_fold_seq(r->fold);
@@ -342,7 +342,8 @@ static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
     return reason ? tts_recorder_file_error(err, reason, r->file.path, true) : TTS_OK;
 }
 
-/* Disconnects the recorder from its tracker. Between enter and leave. */
+/* Disconnects the recorder from its tracker. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void part(struct tts_recorder *r)
 {
     r->finished = state_of(r);

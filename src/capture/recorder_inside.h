@@ -56,7 +56,7 @@ enum { TTS_RECORDER_KEYFRAME_LIVE = 8192 };
 enum { TTS_RECORDER_UNIT_SHIFT = 8, TTS_RECORDER_KEYFRAMES = 16 };
 
 /* Writes the first block with the current state. Returns false if the recording has stopped.
- * Between enter and leave. */
+ * Call it between tts_tracker_enter() and tts_tracker_leave(). */
 bool tts_recorder_start(struct tts_recorder *recorder);
 static inline bool tts_recorder_is_child(const struct tts_recorder *recorder)
 {

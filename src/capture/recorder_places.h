@@ -41,8 +41,8 @@ int tts_places_open(struct tts_places *places, int fd, uint64_t place_bytes,
 /* Unmaps everything. `is_child`: the helper thread belongs to the parent process. */
 void tts_places_close(struct tts_places *places, bool is_child);
 
-/* Returns the memory of the place for block `number`. Numbers count from 0 and increase by one
- * with each call. The caller no longer uses the previous place. */
+/* Writes the memory of the place for block `number` to *out. Numbers count from 0 and increase
+ * by one with each call. The caller no longer uses the previous place. */
 int tts_places_take(struct tts_places *places, uint64_t number, unsigned char **out);
 
 /* Returns the offset of that place in the file. */

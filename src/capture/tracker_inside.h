@@ -50,25 +50,28 @@ struct tts_tracker {
 void tts_tracker_enter(struct tts_tracker *tracker);
 void tts_tracker_leave(struct tts_tracker *tracker);
 
-/* Sets the recorder that receives everything from now on; NULL: none. Between enter and
- * leave. */
+/* Sets the recorder that receives everything from now on; NULL: none. Call it between
+ * tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_set_recorder(struct tts_tracker *tracker, struct tts_recorder *recorder);
 
 /* Increment or decrement the number of listeners (captures and recorders). For the first
- * listener all counts start at 0. Between enter and leave. */
+ * listener all counts start at 0. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 void tts_tracker_listen(struct tts_tracker *tracker);
 void tts_tracker_unlisten(struct tts_tracker *tracker);
 
-/* Increment or decrement the number of active NO_DISPATCH captures. Between enter and leave. */
+/* Increment or decrement the number of active NO_DISPATCH captures. Call it between
+ * tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_hold(struct tts_tracker *tracker);
 void tts_tracker_unhold(struct tts_tracker *tracker);
 
-/* Calls `fn` with a TTS_ITEM_ACTIVE for each active capture. Returns false if `fn` does.
- * Between enter and leave. */
+/* Calls `fn` with a TTS_ITEM_ACTIVE for each active capture. Returns false if `fn` does. Call
+ * it between tts_tracker_enter() and tts_tracker_leave(). */
 bool tts_tracker_tell_active(const struct tts_tracker *tracker, tts_fold_item_fn fn, void *ctx);
 
-/* Ends all captures and removes their pointers to the tracker. Between enter and leave. */
+/* Ends all captures and removes their pointers to the tracker. Call it between
+ * tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_orphan_all(struct tts_tracker *tracker);
 
-/* Detaches all devices. Between enter and leave. */
+/* Detaches all devices. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_detach_all(struct tts_tracker *tracker);
