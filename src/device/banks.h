@@ -112,7 +112,7 @@ TTS_NODISCARD enum tts_status tts_banks_give(struct tts_banks *banks, uint32_t a
  * behind stay taken, because the runtime does not know them. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_give_all(struct tts_banks *banks);
 
-/* Frees all spaces and undoes all shrinks. */
+/* Makes every space one free block and undoes all shrinks. */
 void tts_banks_clear(struct tts_banks *banks);
 
 /* Like tts_space_shrink() and tts_space_unshrink(). TTS_E_INVALID: there is more than one
@@ -120,8 +120,8 @@ void tts_banks_clear(struct tts_banks *banks);
 TTS_NODISCARD enum tts_status tts_banks_shrink(struct tts_banks *banks, uint64_t bytes);
 TTS_NODISCARD enum tts_status tts_banks_unshrink(struct tts_banks *banks);
 
-/* Returns the lowest taken address of an allocator as the runtime reports it. False: there is
- * none. */
+/* Writes the lowest taken address of an allocator, as the runtime reports it, to *address.
+ * Returns false if there is none. */
 bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator, uint64_t *address);
 
 /* ---- high-water mark ---- */

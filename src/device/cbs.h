@@ -103,8 +103,9 @@ TTS_NODISCARD enum tts_status tts_cbs_core(const struct tts_cbs *cbs,
 struct tts_core tts_cbs_tightest(const struct tts_cbs *cbs, const struct tts_cbs_floor *floor,
                                  struct tts_core_room *out);
 
-/* Return the number of placed buffers, and the buffer at `idx` in the order of placement, NULL
- * after the last. The pointer is valid until the next add or reset. */
+/* Return the placed buffer at `idx` in the order of placement (NULL after the last), the number
+ * of placed buffers, and one of their ranges. The pointer is valid until the next add or
+ * reset. */
 const struct tts_cb_placed *tts_cbs_at(const struct tts_cbs *cbs, size_t idx);
 size_t tts_cbs_count(const struct tts_cbs *cbs);
 struct tts_core_range tts_cbs_range(const struct tts_cbs *cbs, size_t idx);

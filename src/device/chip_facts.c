@@ -175,7 +175,7 @@ struct tts_fact_layer tts_facts_of_arch(enum tts_arch arch)
     }
 #define G(columns, rows) TTS_GRID(columns, rows)
 
-/* Ethernet dispatch does not use the last row of a one-chip board either. */
+/* With Ethernet dispatch too, the last row of a one-chip board is not used for compute. */
 static const struct tts_core_counts wormhole_8x9 = {G(8, 9),
                                                     GRIDS(G(8, 8), G(7, 9), G(8, 8), G(8, 9))};
 static const struct tts_core_counts wormhole_8x8 = {G(8, 8),

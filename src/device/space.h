@@ -107,8 +107,9 @@ void tts_space_clear(struct tts_space *space);
 /* Copies the statistics to *out. Constant time. */
 void tts_space_get_stats(const struct tts_space *space, struct tts_space_stats *out);
 
-/* Return the lowest taken address: first as the runtime reports it (stale after a clear or a
- * take below the limit), then the true one. False: there is none, and *address is unchanged. */
+/* Write the lowest taken address to *address: the first as the runtime reports it (stale after
+ * a clear or a take below the limit), the second the true one. Return false if there is none;
+ * then *address is unchanged. */
 bool tts_space_lowest_reported(const struct tts_space *space, uint64_t *address);
 bool tts_space_lowest(const struct tts_space *space, uint64_t *address);
 
