@@ -1,4 +1,4 @@
-"""Makes the wheel (PEP 517) out of the package as it is. Needs nothing, so that
+"""Builds the wheel (PEP 517) from the package files. Needs no other package, so
 `pip install ./bindings/python` works without a network."""
 
 import base64

@@ -1,6 +1,7 @@
-/* alloc.h: where the memory of an object comes from.
- * A long-lived object takes one of these when it is made and uses nothing else. The struct and
- * its context must outlive the object. Memory must be aligned for any type.
+/* alloc.h: the functions that an object uses to get and free memory.
+ *
+ * A long-lived object takes a tts_alloc when it is made and gets all its memory from there. The
+ * struct and its context must outlive the object. The memory must be aligned for any type.
  *
  * Threads, signals and forks: an object calls these functions only inside calls to the object,
  * on the thread of the caller.
@@ -25,8 +26,8 @@
 #include <stddef.h>
 
 struct tts_alloc {
-    void *(*alloc)(void *ctx, size_t bytes); /* NULL when there is none; bytes > 0 */
+    void *(*alloc)(void *ctx, size_t bytes); /* bytes > 0; NULL: out of memory */
     void *(*resize)(void *ctx, void *memory, size_t old_bytes, size_t bytes);
-    void (*free)(void *ctx, void *memory, size_t bytes); /* bytes as given at birth */
+    void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` is the current size */
     void *ctx;
 };

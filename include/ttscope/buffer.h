@@ -1,6 +1,6 @@
-/* buffer.h: from what a program asks for to what every bank gives up, and where each page lies.
- * Plain values; pointers inside a request are borrowed for the call.
- * The rules are in docs/design/buffers.md.
+/* buffer.h: computes from a request how many bytes every bank gives up for the buffer.
+ * Plain values. Pointers inside a request are borrowed for the call. The rules are in
+ * docs/design/buffers.md.
  *
  * Threads: any thread may call any function here at any time, also in the child of a fork.
  * Signals: not in a signal handler, because error texts are written with snprintf().
@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cores [x0, x1] x [y0, y1], both ends included. */
+/* The cores of columns x0 .. x1 and rows y0 .. y1, both ends included. */
 struct tts_core_range {
     uint16_t x0, y0, x1, y1;
 };
@@ -40,62 +40,68 @@ enum {
     TTS_RANGES_MAX = 64,
 };
 
-/* Where shards go: the cores of the ranges one after the other, row by row (x fastest) or
- * column by column. For DRAM a core's x is its bank and y is 0. Ranges do not overlap. */
+/* The cores that get the shards: range after range, in each range row by row (x fastest) or
+ * column by column. In DRAM the x of a core is its bank and y is 0. Ranges do not overlap. */
 struct tts_shard_cores {
     const struct tts_core_range *ranges;
     size_t count;
     bool column_major;
 };
 
-/* The classic sharding, in elements. Of the tensor only the page map needs to know. */
+/* The classic sharding, in elements. The size of the tensor is needed only to locate pages. */
 struct tts_shard {
     uint64_t shard_height, shard_width, page_height, page_width;
-    uint64_t tensor_height_pages, tensor_width_pages; /* 0: not known, pages have no place */
+    /* 0: unknown, pages cannot be located. */
+    uint64_t tensor_height_pages, tensor_width_pages;
     struct tts_shard_cores cores;
 };
 
-/* Sharding over any number of dimensions, in pages, last dimension innermost. Shards go round
- * the cores; with `grid` shard (row, column) of two dimensions goes to core (column, row) of
- * the one range, which is trimmed to the shards there are. */
+/* Sharding over any number of dimensions, in pages; the last dimension is innermost. Shards are
+ * dealt to the cores in turn. With `grid`, which needs two dimensions and one range, shard
+ * (row, column) goes to core (column, row) of the range; cores without a shard are not used. */
 struct tts_distribution {
-    uint32_t rank; /* 1 .. TTS_RANK_MAX, with grid 2 */
+    uint32_t rank; /* 1 .. TTS_RANK_MAX; 2 with `grid` */
     uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX];
     bool grid;
     struct tts_shard_cores cores;
 };
 
 enum tts_placement {
-    TTS_PLACE_DEFAULT, /* the direction of the pool */
+    TTS_PLACE_DEFAULT, /* default direction of the pool */
     TTS_PLACE_UP,
     TTS_PLACE_DOWN,
-    TTS_PLACE_AT, /* at `address`: no allocator is asked, as in the runtime */
+    TTS_PLACE_AT, /* at `address`; no allocator is involved, as in the runtime */
 };
 
-/* Interleaved when neither sharding is there. With both, the classic one says how many pages a
- * core has, the other how many cores. */
+/* A request for a buffer. Without a sharding the buffer is interleaved. With both shardings,
+ * `shard` decides the number of pages on a core and `distribution` the number of cores. */
 struct tts_request {
     enum tts_pool pool;
-    uint64_t size_bytes, page_bytes; /* the page divides the size; size 0 takes nothing */
+    /* page_bytes divides size_bytes; a size of 0 takes no memory. */
+    uint64_t size_bytes, page_bytes;
     const struct tts_shard *shard;
     const struct tts_distribution *distribution;
     enum tts_placement placement;
-    uint64_t address; /* TTS_PLACE_AT */
+    uint64_t address; /* if placement is TTS_PLACE_AT */
 };
 
-/* What a request comes to, in a pool of a chip. */
+/* The memory that a request needs in a pool of a chip. */
 struct tts_need {
     uint64_t page_bytes;     /* rounded up to the page alignment */
-    uint64_t pages;          /* on the device, padding of shards included */
-    uint64_t total_bytes;    /* pages x page_bytes: what the runtime says was requested */
-    uint64_t bytes_per_bank; /* before the block is rounded */
-    uint64_t block_bytes;    /* what every bank of the pool gives up */
-    uint32_t banks;          /* among which it is divided: all, or cores with a shard */
+    uint64_t pages;          /* on the device, including the padding of shards */
+    uint64_t total_bytes;    /* pages x page_bytes; the runtime reports this as requested */
+    uint64_t bytes_per_bank; /* before rounding to a block */
+    uint64_t block_bytes;    /* bytes that every bank of the pool gives up */
+    uint32_t banks;          /* banks that share the buffer: all, or the cores with a shard */
 };
 
-/* TTS_E_NOT_FOUND: the pool has no bytes, or the grid (0) is not known to a sharding.
- * TTS_E_INVALID (err says why): the page does not divide the size, a sharding that cannot be,
- * interleaved in L1_SMALL, more shards than compute cores. TTS_E_RANGE: past 64 bits. */
+/* Computes the memory that a request needs in a pool. `grid` is the compute grid of the chip
+ * (TTS_GRID), 0 if unknown. Allocates nothing.
+ *
+ * TTS_E_NOT_FOUND: the pool has no bytes, or the request is sharded and the grid is unknown.
+ * TTS_E_INVALID: the page does not divide the size, the sharding is impossible, the buffer is
+ * interleaved in L1_SMALL, or there are more shards than compute cores. `err` says which.
+ * TTS_E_RANGE: a size exceeds 64 bits. After a failure *out is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_request_need(const struct tts_request *request,
                                                        const struct tts_pool_layout *pool,
                                                        uint64_t grid, struct tts_need *out,

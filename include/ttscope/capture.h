@@ -1,8 +1,9 @@
-/* capture.h: what each phase of a program took: begin, snapshot, end, print.
+/* capture.h: measures the memory use of each phase of a program: begin, snapshot, end, print.
  *
- * Events go into a tracker: from devices that are attached to it, or by plain calls. Any number
- * of captures listen to one tracker. Each capture has its own phases; captures may nest or
- * overlap. While no capture and no recorder listens, an event costs one branch.
+ * Events go into a tracker. They come from devices that are attached to the tracker, or from
+ * plain calls. Any number of captures listen to one tracker. Each capture has its own phases;
+ * captures may nest or overlap. While no capture and no recorder listens, an event costs one
+ * branch.
  *
  * Order: the tracker puts all events into one order. If the program orders two events (same
  * thread, a lock, a join), the tracker keeps that order.
@@ -15,7 +16,8 @@
  * Fork: the child has its own copy of every tracker and capture. It may use them if no other
  * thread was inside a function of this header at the moment of the fork. Otherwise the child
  * must not call any function here for that tracker.
- * Kill: figures are in the memory of the process and are lost with it; recorder.h keeps events.
+ * Kill: figures are in the memory of the process and are lost if it is killed. A recorder
+ * (recorder.h) keeps the events.
  *
  * Example:
  *     struct tts_tracker *tracker = tts_tracker_process();
@@ -40,12 +42,13 @@
 
 /* ---- trackers ---- */
 
-/* A field of 0 means the default. tts_tracker_new() reserves all memory for these limits; most
- * of it is not touched until it is used. An event takes more memory only if more than live_max
- * buffers live: at live_max, at twice as many, and so on. It asks the system for pages (mmap),
- * never malloc(), so this is safe in a signal handler and inside an allocator. A tracker with
- * its own `alloc` asks that instead. Figures are exact for any number of buffers. If there is
- * no memory, the buffer is `unlisted` (tts_tracker_health). */
+/* Limits of a tracker. A field of 0 means the default. tts_tracker_new() reserves all memory
+ * for these limits; most of it is not touched until it is used. An event allocates only if more
+ * than live_max buffers are live: at live_max, at twice live_max, and so on. It then asks the
+ * system for pages (mmap) and never calls malloc(), so it is safe in a signal handler and
+ * inside an allocator. A tracker with its own `alloc` calls `alloc` instead. Figures are exact
+ * for any number of buffers. If there is no memory, the buffer is counted as `unlisted`
+ * (tts_tracker_health). */
 struct tts_tracker_config {
     uint32_t live_max;    /* live buffers: default 2^20, at most 2^26; see above */
     uint32_t devices_max; /* default 64, at most 256 */
@@ -57,9 +60,12 @@ struct tts_tracker;
 
 enum { TTS_INBOX_EVENTS = 4096 };
 
-/* Makes a tracker. The caller frees it. `config` NULL means all defaults, `alloc` NULL the C
- * library's. Any thread. TTS_E_RANGE: a limit is too high. TTS_E_NOMEM. TTS_E_INVALID: `out` is
- * NULL. */
+/* Makes a tracker. The caller frees it with tts_tracker_free(). If `config` is NULL, all limits
+ * have their defaults. If `alloc` is NULL, the tracker uses the allocator of the C library. Any
+ * thread.
+ *
+ * TTS_E_RANGE: a limit is too high. TTS_E_NOMEM: out of memory. TTS_E_INVALID: `out` is NULL.
+ * After a failure *out is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
                                                       const struct tts_alloc *alloc,
                                                       struct tts_tracker **out,
@@ -70,33 +76,38 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_new(const struct tts_tracker_c
  * NULL is allowed. */
 TTS_API void tts_tracker_free(struct tts_tracker *tracker);
 
-/* Returns the tracker that all bindings of a process share. The first call makes it; it is
- * never freed. Any thread. Returns NULL if there is no memory. */
+/* Returns the tracker that all bindings of a process share, or NULL if there is no memory. The
+ * first call makes the tracker. It is never freed. Any thread. */
 TTS_API struct tts_tracker *tts_tracker_process(void);
 
-/* Feeds the events of `device` to the tracker, as device `id`, from now on. While a NO_DISPATCH
- * capture is active, nothing is placed on the device. Any thread, while no other thread uses
- * `device`. TTS_E_BUSY: the device has an observer, or the id is in use. TTS_E_RANGE: the
- * tracker knows devices_max devices already. TTS_E_INVALID, TTS_E_NOMEM. */
+/* Feeds the events of `device` to the tracker from now on, under the device number `id`. The
+ * device is borrowed until tts_tracker_detach(). While a NO_DISPATCH capture is active, nothing
+ * is placed on the device. Any thread, while no other thread uses `device`.
+ *
+ * TTS_E_BUSY: the device has an observer, or the id is in use. TTS_E_RANGE: the tracker already
+ * knows devices_max devices. TTS_E_INVALID: an argument is NULL. TTS_E_NOMEM: out of memory. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_attach(struct tts_tracker *tracker,
                                                          struct tts_device *device, uint32_t id,
                                                          struct tts_error *err);
 /* Stops feeding the events of `device`. Call it before the device is freed. Any thread, while
- * no other thread uses `device`. TTS_E_NOT_FOUND: the device is not attached. TTS_E_INVALID. */
+ * no other thread uses `device`. TTS_E_NOT_FOUND: the device is not attached. TTS_E_INVALID: an
+ * argument is NULL. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_detach(struct tts_tracker *tracker,
                                                          struct tts_device *device,
                                                          struct tts_error *err);
 
-/* Returns how often a NO_DISPATCH capture held back an attached device since the tracker was
- * made. A capture during which this number stays the same had nothing to hold back. 0 for NULL.
- * Any thread. */
+/* Returns how many times NO_DISPATCH captures have held back an attached device since the
+ * tracker was made. If the number does not change during a capture, the capture held back no
+ * device. Returns 0 for NULL. Any thread. */
 TTS_API uint64_t tts_tracker_get_held(struct tts_tracker *tracker);
 
-/* Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh lie on the
- * chip too. Call it before the chip has events. It holds for all captures, active and later
- * ones. A chip of another mesh moves to this mesh. Any thread. TTS_E_INVALID: `chip` is `mesh`
- * or is itself a mesh, or `mesh` is a chip. TTS_E_BUSY: the old mesh of the chip has something
- * on its cores. TTS_E_RANGE: the tracker knows devices_max devices already. */
+/* Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh then also
+ * count on the chip. Call it before the chip has events. It applies to all captures, active and
+ * later ones. A chip of another mesh moves to this mesh. Any thread.
+ *
+ * TTS_E_INVALID: `chip` is `mesh` or is itself a mesh, or `mesh` is a chip. TTS_E_BUSY:
+ * something is on the cores of the chip's old mesh. TTS_E_RANGE: the tracker already knows
+ * devices_max devices. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *tracker,
                                                        uint32_t chip, uint32_t mesh,
                                                        struct tts_error *err);
@@ -105,22 +116,23 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *track
 
 /* Counts one event. Does nothing while no capture and no recorder listens. The result may be
  * ignored: refused and dropped events are counted in tts_tracker_health. `err` may be NULL.
+ * `event` and its pointers are borrowed for the call.
  *
- * Any thread, also in a signal handler and inside an allocator. If another thread is counting
- * at this moment, the call waits up to about 0.05 ms, without a system call. Then it leaves the
- * event in memory, in an inbox of TTS_INBOX_EVENTS (4,096) events, and the thread that counts
- * next counts it first. If the inbox is full, the call waits: it
- * spins, gives the processor away, then sleeps 0.1 ms at a time. After one second it drops the
- * event. With a recorder, recorder.h says how long an event can wait. In the child of a fork:
- * as the top of this header says.
+ * Threads: any thread, also in a signal handler and inside an allocator. In the child of a
+ * fork: as the top of this header says.
+ * Cost: if another thread is counting at this moment, the call waits up to about 0.05 ms,
+ * without a system call. Then it leaves the event in memory, in an inbox of TTS_INBOX_EVENTS
+ * (4,096) events. The next thread that counts begins with the inbox. If the inbox is full, the
+ * call waits: it spins, yields the processor, then sleeps 0.1 ms at a time. After one second it
+ * drops the event. recorder.h says how long an event can wait if there is a recorder.
  *
- * TTS_E_INVALID, TTS_E_RANGE: such an event cannot exist; err says why, and nothing is counted.
+ * TTS_E_INVALID, TTS_E_RANGE: such an event cannot exist. `err` says why. Nothing is counted.
  * TTS_E_FULL: the event was dropped after one second. */
 TTS_API enum tts_status tts_tracker_post(struct tts_tracker *tracker,
                                          const struct tts_event *event, struct tts_error *err);
 
-/* Like tts_tracker_post(), for a buffer that every bank holds an equal part of. Quicker, for
- * the most common events. */
+/* Like tts_tracker_post(), for a buffer that has an equal part in every bank. Faster, because
+ * these events are the most common. */
 TTS_API enum tts_status tts_tracker_post_alloc(struct tts_tracker *tracker, uint32_t device,
                                                enum tts_pool pool, uint64_t id,
                                                uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -143,12 +155,12 @@ static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
     return head && __builtin_expect(__atomic_load_n(&head->active, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* The plain calls below test tts_tracker_is_on() and then call tts_tracker_post(). Its rules
- * for threads, signals, forks and ignored results hold for each of them. While nothing listens
- * they return TTS_OK for any arguments. */
+/* The functions below test tts_tracker_is_on() and then call tts_tracker_post(). The rules of
+ * tts_tracker_post() for threads, signals, forks and ignored results apply to each of them.
+ * While nothing listens they return TTS_OK for any arguments. */
 
-/* A buffer was allocated. `bytes_per_bank` matters in L1 and L1_SMALL and may be 0 elsewhere.
- */
+/* Reports that a buffer was allocated. `bytes_per_bank` is used in L1 and L1_SMALL and may be 0
+ * in other pools. */
 static inline enum tts_status tts_track_alloc(struct tts_tracker *tracker, uint32_t device,
                                               enum tts_pool pool, uint64_t id,
                                               uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -159,8 +171,8 @@ static inline enum tts_status tts_track_alloc(struct tts_tracker *tracker, uint3
     return tts_tracker_post_alloc(tracker, device, pool, id, size_bytes, bytes_per_bank, err);
 }
 
-/* A buffer was freed. The sizes matter only if the buffer was allocated while nothing listened.
- */
+/* Reports that a buffer was freed. The sizes are used only if the buffer was allocated while
+ * nothing listened. */
 static inline enum tts_status tts_track_free(struct tts_tracker *tracker, uint32_t device,
                                              enum tts_pool pool, uint64_t id,
                                              uint64_t size_bytes, uint64_t bytes_per_bank,
@@ -171,8 +183,8 @@ static inline enum tts_status tts_track_free(struct tts_tracker *tracker, uint32
     return tts_tracker_post_free(tracker, device, pool, id, size_bytes, bytes_per_bank, err);
 }
 
-/* A program begins: the circular buffers, dataflow buffers and scratchpads of the program
- * before are gone. */
+/* Reports that a program begins. This ends the circular buffers, dataflow buffers and
+ * scratchpads of the last program. */
 static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uint32_t device,
                                                 struct tts_error *err)
 {
@@ -182,9 +194,9 @@ static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uin
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* A program has a circular buffer, dataflow buffer or scratchpad: `kind` is TTS_EVENT_CB,
- * TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. If it lies on a buffer (global, a view), post an event
- * with `borrowed` instead. */
+/* Reports that a program has a circular buffer, dataflow buffer or scratchpad. `kind` is
+ * TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. If it uses the memory of a buffer
+ * (global, a view), post an event with `borrowed` instead. */
 static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t device,
                                            enum tts_event_kind kind,
                                            const struct tts_core_range *ranges,
@@ -193,8 +205,9 @@ static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
+    /* No such kind: tts_tracker_post() refuses it. */
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
-        kind = (enum tts_event_kind)TTS_EVENT_KINDS; /* refused */
+        kind = (enum tts_event_kind)TTS_EVENT_KINDS;
     struct tts_event event = tts_event_of(kind, device);
     event.size_bytes = size_bytes;
     event.ranges = ranges;
@@ -202,8 +215,9 @@ static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* An operation begins or ends on the calling thread. Operations of one thread nest; an end
- * belongs to the innermost. An end is ignored if nothing listened at its begin. */
+/* Report that an operation begins or ends on the calling thread. Operations of one thread nest;
+ * an end belongs to the innermost operation. An end is ignored if nothing listened at the begin
+ * of the operation. `name` is copied. */
 static inline enum tts_status tts_track_op_begin(struct tts_tracker *tracker, const char *name,
                                                  size_t name_len, struct tts_error *err)
 {
@@ -224,7 +238,7 @@ static inline enum tts_status tts_track_op_end(struct tts_tracker *tracker,
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* The device begins or ends to capture a trace. */
+/* Report that the device begins or ends the capture of a trace. */
 static inline enum tts_status tts_track_trace_begin(struct tts_tracker *tracker,
                                                     uint32_t device, struct tts_error *err)
 {
@@ -243,7 +257,7 @@ static inline enum tts_status tts_track_trace_end(struct tts_tracker *tracker, u
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* A request was refused: nothing was taken. A recording keeps the circumstances. */
+/* Reports that a request failed and nothing was allocated. A recording keeps the details. */
 static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uint32_t device,
                                                 const struct tts_failure *failure,
                                                 struct tts_error *err)
@@ -255,39 +269,42 @@ static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uin
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* How complete the figures are, since the first capture or recorder began to listen. */
+/* How complete the figures are. Counts since the first capture or recorder began to listen. */
 struct tts_tracker_health {
-    uint64_t events;        /* counted */
-    uint64_t dropped;       /* not counted: the inbox was full, or there was one more device
-                             * than devices_max */
-    uint64_t unlisted;      /* buffers counted when there was no memory to list them: a free
-                             * of one without a size is not counted, totals are too high then */
-    uint64_t unseen_frees;  /* of buffers allocated before, with a size: counted */
-    uint64_t unknown_frees; /* of ids not known, without a size: not counted */
-    uint64_t doubled;       /* allocations of an id that lived: the one before was freed */
-    uint64_t refused;       /* events that cannot be: not counted, also those of devices */
+    uint64_t events; /* events that were counted */
+    /* Events that were not counted: the inbox was full, or the tracker already knew devices_max
+     * devices. */
+    uint64_t dropped;
+    /* Buffers that were counted but not listed, for lack of memory. A free of such a buffer
+     * without a size is not counted; totals are then too high. */
+    uint64_t unlisted;
+    uint64_t unseen_frees;  /* frees with a size, of buffers allocated earlier: counted */
+    uint64_t unknown_frees; /* frees of unknown ids without a size: not counted */
+    uint64_t doubled;       /* allocations of a live id: the old buffer counts as freed */
+    uint64_t refused;       /* impossible events, also from devices: not counted */
     uint64_t reserved[9];   /* 0 */
 };
-/* Copies the health of the tracker to *out. Any thread. Counts waiting events first. */
+/* Copies the health of the tracker to *out. Counts the events in the inbox first. Any
+ * thread. */
 TTS_API void tts_tracker_get_health(struct tts_tracker *tracker,
                                     struct tts_tracker_health *out);
 
-/* A live buffer, as far as its allocation was seen. */
+/* A live buffer whose allocation was seen. */
 struct tts_live {
     uint64_t id;
     uint64_t size_bytes;
-    uint64_t bytes_per_bank, block_bytes; /* in L1 and L1_SMALL; elsewhere 0 */
-    uint64_t seq;                         /* of its allocation */
+    uint64_t bytes_per_bank, block_bytes; /* in L1 and L1_SMALL; 0 in other pools */
+    uint64_t seq;                         /* number of the allocation event */
     uint32_t device;
     enum tts_pool pool;
-    const char *op;       /* that allocated it; NULL: none */
+    const char *op;       /* operation that allocated the buffer; NULL: none */
     uint64_t reserved[2]; /* 0 */
 };
-/* Writes the oldest `capacity` live buffers to `out`, oldest first, and returns how many are
- * live. If nothing listens now, they are the buffers that were live when the last listener
+/* Copies the oldest `capacity` live buffers to `out`, oldest first. Returns the number of live
+ * buffers. If nothing listens now, these are the buffers that were live when the last listener
  * stopped. Names of operations are borrowed from the tracker until it is freed. `out` may be
- * NULL. Any thread. While the call copies, about 20 ns for each live buffer, events of other
- * threads wait in the inbox. */
+ * NULL. Any thread. The copy takes about 20 ns for each live buffer; during the copy, events of
+ * other threads wait in the inbox. */
 TTS_API size_t tts_tracker_live(struct tts_tracker *tracker, struct tts_live *out,
                                 size_t capacity);
 
@@ -295,16 +312,17 @@ TTS_API size_t tts_tracker_live(struct tts_tracker *tracker, struct tts_live *ou
 
 enum tts_capture_mode {
     TTS_CAPTURE_NORMAL,
-    TTS_CAPTURE_NO_DISPATCH, /* while it is active, nothing is placed on attached devices */
+    /* Nothing is placed on attached devices while the capture is active. */
+    TTS_CAPTURE_NO_DISPATCH,
 };
 
 struct tts_capture;
 
-/* Makes an empty capture that is not active. The caller frees it. Any thread. TTS_E_NOMEM,
- * TTS_E_INVALID.
+/* Makes an empty capture that is not active. The caller frees it with tts_capture_free(). Any
+ * thread. TTS_E_NOMEM: out of memory. TTS_E_INVALID: an argument is NULL.
  *
- * All functions below: one thread at a time for each capture; two threads may use two captures
- * of one tracker at the same time. */
+ * Threads, for all functions below: one thread at a time for each capture. Two threads may use
+ * two captures of one tracker at the same time. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_capture_new(struct tts_tracker *tracker, struct tts_capture **out, struct tts_error *err);
 /* Ends the capture if it is active, and frees it with its phases. NULL is allowed. */
@@ -312,24 +330,26 @@ TTS_API void tts_capture_free(struct tts_capture *capture);
 
 /* Starts the first phase. Phases of an earlier begin stay, and the cumulative figures continue
  * from them; events in between are not counted. TTS_E_BUSY: the capture is active.
- * TTS_E_INVALID: no such mode, or the tracker was freed. */
+ * TTS_E_INVALID: the mode does not exist, or the tracker was freed. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_begin(struct tts_capture *capture,
                                                         enum tts_capture_mode mode,
                                                         struct tts_error *err);
 
-/* Ends the phase under `name` and starts the next. Names may repeat. A name of more than
- * TTS_PHASE_NAME_MAX bytes is shortened as by tts_phase_name_clip(). TTS_E_INVALID: not
- * active, or no name. TTS_E_NOMEM: the phase goes on. */
+/* Ends the current phase, names it `name` and starts the next phase. Names may repeat. A name
+ * of more than TTS_PHASE_NAME_MAX bytes is shortened as in tts_phase_name_clip().
+ * TTS_E_INVALID: the capture is not active, or `name` is NULL. TTS_E_NOMEM: out of memory; the
+ * current phase continues. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_error *err);
 
-/* Ends the last phase (`name` NULL: TTS_PHASE_END) and the capture. When it is not active
- * nothing happens. TTS_E_NOMEM: the capture has ended, but the last phase is lost; the phases
- * before it stay. If the capture begins again, its cumulative figures lack the lost phase. */
+/* Ends the last phase and the capture. If `name` is NULL, the phase is named TTS_PHASE_END.
+ * Does nothing if the capture is not active. TTS_E_NOMEM: the capture has ended, but its last
+ * phase is lost; the earlier phases stay. If the capture begins again, its cumulative figures
+ * lack the lost phase. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 
-/* Ends the capture without a phase if it is active, and frees all phases. */
+/* Ends the capture without a last phase if it is active, and frees all phases. */
 TTS_API void tts_capture_clear(struct tts_capture *capture);
 /* Returns whether the capture has begun and not ended. NULL is allowed. */
 TTS_API bool tts_capture_is_active(const struct tts_capture *capture);
@@ -337,34 +357,36 @@ TTS_API bool tts_capture_is_active(const struct tts_capture *capture);
 #define TTS_PHASE_END "END_TRACE"
 enum { TTS_PHASE_NAME_MAX = 255 };
 
-/* Writes the name under which a phase called `name` is kept, and returns its length. A name of
- * more than TTS_PHASE_NAME_MAX bytes keeps its beginning and its end, with "..." between them;
- * both are cut between letters of UTF-8. Any other name stays as it is. Any thread, also in a
- * signal handler. */
+/* Writes the name under which a phase called `name` is stored, and returns the length of that
+ * name. A name of more than TTS_PHASE_NAME_MAX bytes keeps its beginning and its end, with
+ * "..." between them; no UTF-8 character is cut apart. Any other name is copied unchanged. Any
+ * thread, also in a signal handler. */
 TTS_API size_t tts_phase_name_clip(const char *name, char out[TTS_PHASE_NAME_MAX + 1]);
 
-/* Return the number of finished phases, and one of them; NULL if there is no such phase. A
- * phase is borrowed until tts_capture_clear() or tts_capture_free(). */
+/* Return the number of finished phases, and the phase at `idx` or NULL if there is no such
+ * phase. A phase is borrowed until tts_capture_clear() or tts_capture_free(). */
 TTS_API size_t tts_capture_count(const struct tts_capture *capture);
 TTS_API const struct tts_phase *tts_capture_at(const struct tts_capture *capture, size_t idx);
 
-/* Finds the phase with that name (NULL: TTS_PHASE_END). The name is shortened as in a snapshot.
- * TTS_E_NOT_FOUND. TTS_E_AMBIGUOUS: several phases have the name; use tts_capture_at(). */
+/* Finds the phase with that name; NULL means TTS_PHASE_END. The name is shortened as in a
+ * snapshot. The phase is borrowed until tts_capture_clear() or tts_capture_free().
+ * TTS_E_NOT_FOUND: no phase has the name. TTS_E_AMBIGUOUS: several phases have the name; use
+ * tts_capture_at(). */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *capture,
                                                       const char *name,
                                                       const struct tts_phase **out,
                                                       struct tts_error *err);
 
 /* Writes the summary of the finished phases, byte for byte as tt-train prints it, except that
- * control characters in names become '?'. Writes at most `capacity` bytes including a
- * terminator and returns the length of the whole text without it, as snprintf() does. */
+ * control characters in names become '?'. Writes at most `capacity` bytes including the
+ * terminator. Returns the length of the whole text without the terminator, like snprintf(). */
 TTS_API size_t tts_capture_text(const struct tts_capture *capture, char *out, size_t capacity);
-/* Prints the same summary to a file. The result may be ignored. TTS_E_IO, TTS_E_NOMEM,
- * TTS_E_INVALID. */
+/* Prints the same summary to a file. The result may be ignored. TTS_E_IO: `out` cannot be
+ * written. TTS_E_NOMEM: out of memory. TTS_E_INVALID: an argument is NULL. */
 TTS_API enum tts_status tts_capture_print(const struct tts_capture *capture, FILE *out,
                                           struct tts_error *err);
 
-/* Writes the true core peak of each finished phase and what was on that core, as a table for
- * people. Buffer and result are as in tts_capture_text(). */
+/* Writes a table for people: the true core peak of each finished phase, and the contents of
+ * that core. `out`, `capacity` and the result are as in tts_capture_text(). */
 TTS_API size_t tts_capture_cores_text(const struct tts_capture *capture, char *out,
                                       size_t capacity);

@@ -1,5 +1,5 @@
 /* cb.h: a circular buffer: a region of L1 at the same address on each of its cores. Plain
- * values for tts_device_add_cb() and for observers of a device; docs/design/cbs.md has the
+ * values for tts_device_add_cb() and for observers of a device. docs/design/cbs.md has the
  * rules. The header declares no functions, so it has no thread, signal or fork rules.
  *
  * Example:
@@ -28,25 +28,29 @@ enum { TTS_CB_INDICES_MAX = 64 };
 
 struct tts_cb_index {
     uint32_t index;
-    uint64_t page_bytes; /* divides the total; 0: not said */
+    uint64_t page_bytes; /* divides total_bytes; 0: unknown */
 };
 
 struct tts_cb {
-    const struct tts_core_range *ranges; /* 1 .. TTS_RANGES_MAX, none overlaps another; as
-                                          * the runtime has merged them, if it did */
+    /* 1 .. TTS_RANGES_MAX ranges that do not overlap; after merging, if the runtime merges
+     * ranges. */
+    const struct tts_core_range *ranges;
     size_t range_count;
     uint64_t total_bytes;
-    const struct tts_cb_index *indices; /* several share the bytes (aliasing); may be none */
+    /* Several indices share the bytes (aliasing); may be NULL. */
+    const struct tts_cb_index *indices;
     size_t index_count;
-    bool global;             /* lies on an L1 buffer and takes nothing of the region */
-    uint64_t global_address; /* then */
+    bool global;             /* uses the memory of an L1 buffer and takes no room of its own */
+    uint64_t global_address; /* if global */
 };
 
-/* A circular buffer that has its address. */
+/* A circular buffer with its address. */
 struct tts_cb_placed {
-    uint64_t address, total_bytes; /* [address, address + total_bytes) on all cores of it */
+    /* [address, address + total_bytes) on each of its cores. */
+    uint64_t address, total_bytes;
     bool global;
-    size_t overlaps; /* how many earlier ones it lies over, in part, on some core */
-    size_t first_range, range_count; /* among the ranges of all of the program */
-    uint64_t indices;                /* a bit for each */
+    /* Number of earlier circular buffers that share a byte with it on some core. */
+    size_t overlaps;
+    size_t first_range, range_count; /* position in the list of all ranges of the program */
+    uint64_t indices;                /* one bit for each index */
 };

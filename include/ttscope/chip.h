@@ -1,7 +1,7 @@
-/* chip.h: what a chip is, in numbers: architecture, banks, bases, grid, and where each number
- * comes from.
+/* chip.h: the numbers that describe a chip: architecture, banks, base addresses, grid, and the
+ * source of each number.
  *
- * A chip is a plain value. Begin with a preset, change what is different, then ask for its
+ * A chip is a plain value. Start with a preset, change the facts that differ, then ask for the
  * pools. Facts that follow from others (DERIVED) are computed again after every change, until
  * they are set themselves. The tables are in docs/design/chips.md. Nothing here allocates.
  *
@@ -30,28 +30,29 @@
 
 enum tts_arch { TTS_ARCH_GRAYSKULL, TTS_ARCH_WORMHOLE, TTS_ARCH_BLACKHOLE, TTS_ARCH_QUASAR };
 
-/* How a fact is known. */
+/* Where a fact comes from. */
 enum tts_origin {
-    TTS_ORIGIN_UNKNOWN,  /* not at all: the value means nothing */
-    TTS_ORIGIN_KNOWN,    /* stands in the runtime's sources, or was evaluated from them */
-    TTS_ORIGIN_INFERRED, /* concluded from comments, vendor pages or likeness */
+    TTS_ORIGIN_UNKNOWN,  /* unknown; the value has no meaning */
+    TTS_ORIGIN_KNOWN,    /* stated in the runtime's sources or computed from them */
+    TTS_ORIGIN_INFERRED, /* concluded from comments, vendor pages or similar chips */
     TTS_ORIGIN_DERIVED,  /* follows from other facts by a rule of the runtime */
-    TTS_ORIGIN_SET,      /* by the user */
+    TTS_ORIGIN_SET,      /* set by the user */
 };
 
-/* How the text of a value looks: 32768 (or 32KiB), 12, 13x10, row. */
+/* The text form of a value: 32768 (or 32KiB), 12, 13x10, row. */
 enum tts_unit { TTS_UNIT_BYTES, TTS_UNIT_COUNT, TTS_UNIT_GRID, TTS_UNIT_DISPATCH };
 
-/* Where the cores that dispatch work are taken from. */
+/* The cores that dispatch work. */
 enum tts_dispatch {
     TTS_DISPATCH_ROW,      /* a row of Tensix cores; the default on Wormhole */
-    TTS_DISPATCH_COLUMN,   /* a column of them; the default on Blackhole */
+    TTS_DISPATCH_COLUMN,   /* a column of Tensix cores; the default on Blackhole */
     TTS_DISPATCH_ETHERNET, /* Ethernet cores */
-    TTS_DISPATCH_SLOW,     /* none: the host does it */
+    TTS_DISPATCH_SLOW,     /* none: the host dispatches */
     TTS_DISPATCHES
 };
 
-/* X(NAME, key, unit, meaning): all sizes are bytes, L1 addresses are those of one core. */
+/* X(NAME, key, unit, meaning). All sizes are in bytes. L1 addresses are addresses on one
+ * core. */
 #define TTS_FACT_MAP(X)                                                                        \
     X(CHIPS, "chips", COUNT, "chips of the mesh, all alike")                                   \
     X(DRAM_ALIGNMENT, "dram_alignment", BYTES, "alignment of DRAM pages and of all blocks")    \
@@ -100,7 +101,7 @@ enum tts_dispatch {
 enum tts_fact_key { TTS_FACT_MAP(TTS_FACT_ENUM) TTS_FACTS };
 #undef TTS_FACT_ENUM
 
-/* A grid as a value of a fact, and back. */
+/* Pack a grid into the value of a fact, and unpack it. */
 #define TTS_GRID(columns, rows) ((uint64_t)(columns) << 32 | (uint64_t)(rows))
 #define TTS_GRID_COLUMNS(grid) ((uint32_t)((grid) >> 32))
 #define TTS_GRID_ROWS(grid) ((uint32_t)(grid))
@@ -110,15 +111,16 @@ enum { TTS_CHIP_NAME_MAX = 32, TTS_GRID_SIDE_MAX = 64 };
 struct tts_fact {
     uint64_t value;
     enum tts_origin origin;
-    const char *source; /* constant text: where it is from, or the rule; "" when UNKNOWN */
+    const char *source; /* constant text: the source or the rule; "" if UNKNOWN */
 };
 
 struct tts_chip {
     char name[TTS_CHIP_NAME_MAX];
     enum tts_arch arch;
     struct tts_fact fact[TTS_FACTS];
-    /* The compute grid under each kind of dispatch, 0 where there is none; UNKNOWN where
-     * nobody says. `grid` is taken from here unless it or tensix_grid was set. */
+    /* The compute grid for each kind of dispatch: 0 if the chip has no such dispatch, UNKNOWN
+     * if no source states it. The fact `grid` is taken from here unless `grid` or `tensix_grid`
+     * was set. */
     struct tts_fact grids[TTS_DISPATCHES];
 };
 
@@ -127,45 +129,50 @@ enum { TTS_PRESET_ALIASES_MAX = 4 };
 struct tts_preset {
     const char *name;
     enum tts_arch arch;
-    const char *title;    /* "Wormhole n150: 1 chip, ..." */
-    const char *variants; /* of the board that exist besides, and how to ask; "" when none */
-    const char *aliases[TTS_PRESET_ALIASES_MAX]; /* other names of it; ends with NULL */
+    const char *title; /* "Wormhole n150: 1 chip, ..." */
+    /* Other variants of the board and how to select them; "" if none. */
+    const char *variants;
+    const char *aliases[TTS_PRESET_ALIASES_MAX]; /* other names; ends with NULL */
 };
 
-/* "wormhole", in lower case. */
+/* Return the constant name of a value in lower case, for example "wormhole". */
 TTS_API const char *tts_arch_name(enum tts_arch arch);
 TTS_API const char *tts_origin_name(enum tts_origin origin);
 TTS_API const char *tts_dispatch_name(enum tts_dispatch dispatch);
 
-/* Key, unit and meaning of a fact. */
+/* Return the key, the unit and the meaning of a fact. The texts are constant. */
 TTS_API const char *tts_fact_name(enum tts_fact_key key);
 TTS_API enum tts_unit tts_fact_unit(enum tts_fact_key key);
 TTS_API const char *tts_fact_meaning(enum tts_fact_key key);
 
-/* NULL behind the last. */
+/* Returns a preset, NULL if `idx` is past the last. The preset is constant. */
 TTS_API const struct tts_preset *tts_preset_at(size_t idx);
 
-/* Finds a preset by its name or an alias, in any case of letters. The chip has the name of the
- * preset. TTS_E_NOT_FOUND: err names the nearest. */
+/* Finds a preset by its name or an alias, ignoring case, and copies its chip to *out. The chip
+ * has the name of the preset. TTS_E_NOT_FOUND: there is no such preset; `err` names the most
+ * similar one. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_preset(const char *name, struct tts_chip *out,
                                                       struct tts_error *err);
 
-/* Sets one fact from text and works out the derived ones again. Dashes and underscores in `key`
- * are the same. Bytes and counts are decimal; bytes may end in K, M or G (with or without iB)
- * for powers of 1024. TTS_E_NOT_FOUND: no such key, err names the nearest. TTS_E_SYNTAX,
- * TTS_E_RANGE: not a value of this fact. The chip as a whole is judged by tts_chip_check(). */
+/* Sets one fact from text and computes the derived facts again. Dashes and underscores in `key`
+ * are equivalent. Bytes and counts are decimal; bytes may end in K, M or G (with or without iB)
+ * for powers of 1024. Does not check the chip as a whole: call tts_chip_check().
+ *
+ * TTS_E_NOT_FOUND: there is no such key; `err` names the most similar one. TTS_E_SYNTAX,
+ * TTS_E_RANGE: `value` is not a value of this fact. After a failure *chip is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_set(struct tts_chip *chip, const char *key,
                                                    const char *value, struct tts_error *err);
 
-/* Can there be such a chip? Alignments are powers of two, regions do not cross, bank counts are
- * those that the runtime takes. What is unknown is not judged. TTS_E_INVALID says what is
- * wrong and which key to change. */
+/* Checks whether such a chip can exist: alignments are powers of two, regions do not overlap,
+ * the runtime supports the bank counts. Unknown facts are not checked. TTS_E_INVALID: `err`
+ * says what is wrong and which key to change. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_check(const struct tts_chip *chip,
                                                      struct tts_error *err);
 
 enum { TTS_FACT_TEXT_MAX = 24 };
 
-/* The value as tts_chip_set() takes it ("13x10"); "unknown" when it is. Returns `out`. */
+/* Writes the value as tts_chip_set() accepts it ("13x10"), "unknown" if it is unknown. Returns
+ * `out`. */
 TTS_API const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
                                   char out[TTS_FACT_TEXT_MAX]);
 
@@ -173,27 +180,29 @@ TTS_API const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *
 
 enum tts_pool { TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1_SMALL, TTS_POOL_TRACE, TTS_POOLS };
 
-/* "DRAM", "L1", "L1_SMALL", "TRACE". */
+/* Returns "DRAM", "L1", "L1_SMALL" or "TRACE". */
 TTS_API const char *tts_pool_name(enum tts_pool pool);
 
 /* The end of a bank from which buffers are placed. */
 enum tts_direction { TTS_DIRECTION_DOWN, TTS_DIRECTION_UP };
 
-/* One pool of one chip. A pool of no bytes has no banks. */
+/* One pool of one chip. A pool without bytes has no banks. */
 struct tts_pool_layout {
     uint32_t banks;
-    uint64_t bank_bytes;           /* that can be allocated in a bank */
-    uint64_t offset_bytes;         /* absolute address of the first of them */
-    uint64_t nominal_bytes;        /* of a bank: all that is there, reserved parts included */
-    uint64_t page_alignment_bytes; /* to which pages are rounded up */
-    uint64_t bank_page_alignment_bytes; /* to which a bank rounds them further: HYBRID L1 */
-    uint64_t block_alignment_bytes;     /* to which blocks are; also the smallest block */
-    uint64_t limit;                     /* address limit of interleaved buffers, 0: none */
-    enum tts_direction direction;       /* when the caller does not choose */
+    uint64_t bank_bytes;                /* bytes of a bank that can be allocated */
+    uint64_t offset_bytes;              /* absolute address of the first of these bytes */
+    uint64_t nominal_bytes;             /* whole bank, including reserved parts */
+    uint64_t page_alignment_bytes;      /* pages are rounded up to this */
+    uint64_t bank_page_alignment_bytes; /* further rounding of pages in a bank: HYBRID L1 */
+    /* Blocks are rounded up to this; also the smallest block. */
+    uint64_t block_alignment_bytes;
+    uint64_t limit;               /* address limit of interleaved buffers; 0: none */
+    enum tts_direction direction; /* if the request does not choose one */
 };
 
-/* TTS_E_NOT_FOUND: a fact that it needs is unknown; err names it. TTS_E_INVALID: what
- * tts_chip_check() says. */
+/* Computes the layout of a pool. TTS_E_NOT_FOUND: a fact that the pool needs is unknown; `err`
+ * names it. TTS_E_INVALID: tts_chip_check() rejects the chip. After a failure *out is
+ * unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_pool(const struct tts_chip *chip,
                                                     enum tts_pool pool,
                                                     struct tts_pool_layout *out,
@@ -206,11 +215,12 @@ enum { TTS_L1_PARTS_MAX = 16 };
 struct tts_l1_part {
     const char *name;
     uint64_t start, end;
-    bool grows; /* what is in it depends on the program: buffers and circular buffers */
+    /* Holds buffers and circular buffers, so its contents depend on the program. */
+    bool grows;
 };
 
-/* Parts that tile [0, l1_size), returns how many; 0 when facts are missing (err names one) or
- * the chip does not pass tts_chip_check(). */
+/* Writes the parts that tile [0, l1_size) and returns how many there are. Returns 0 if a fact
+ * is missing (`err` names one) or if tts_chip_check() rejects the chip. */
 TTS_API size_t tts_chip_l1_parts(const struct tts_chip *chip,
                                  struct tts_l1_part out[TTS_L1_PARTS_MAX],
                                  struct tts_error *err);
@@ -219,16 +229,17 @@ TTS_API size_t tts_chip_l1_parts(const struct tts_chip *chip,
 
 struct tts_l1_base {
     enum tts_arch arch;
-    const char *when; /* "2026-03", or where it was seen */
+    const char *when; /* "2026-03", or the place where the base was seen */
     uint64_t base;
-    uint64_t tile_bytes; /* the tile size that goes into it, 0 when only listed */
+    uint64_t tile_bytes; /* tile size that matched; 0 from tts_l1_base_list() */
 };
 
-/* Which of the known bases leaves whole tiles of 4096, 2048, 1088 or 576 bytes below
- * `region_end`, the end of a circular-buffer region out of a message? The largest tile first,
- * as it is the least likely to be met by chance, then the latest; returns how many there are
- * (0: the base is not known) and writes the first `capacity`. */
+/* Finds the known L1 bases that fit `region_end`, the end of a circular-buffer region in a
+ * message: bases with a whole number of tiles of 4096, 2048, 1088 or 576 bytes below it. Larger
+ * tiles come first, because they match by chance least often; then later bases. Writes the
+ * first `capacity` and returns how many there are. 0: the base is unknown. */
 TTS_API size_t tts_l1_base_decode(enum tts_arch arch, uint64_t region_end,
                                   struct tts_l1_base *out, size_t capacity);
-/* All known bases of an architecture, latest first; returns how many there are. */
+/* Writes the first `capacity` known bases of an architecture, latest first, and returns how
+ * many there are. */
 TTS_API size_t tts_l1_base_list(enum tts_arch arch, struct tts_l1_base *out, size_t capacity);

@@ -1,13 +1,21 @@
-/* device.h: a chip (or a mesh of like chips in lockstep) with its pools and circular buffers:
- * every buffer gets the address that the runtime would give it, or fails as it would.
+/* device.h: a model of one chip, or of a mesh of equal chips in lockstep, with its pools and
+ * circular buffers. Every buffer gets the address that the runtime would give it, or fails like
+ * in the runtime.
  *
- * All sizes are those of one chip; a mesh behaves as one. A device keeps no list of buffers:
- * the caller releases the value that alloc returned. The rules are in docs/design/device.md.
+ * All sizes are sizes on one chip; a mesh behaves like one chip. A device keeps no list of
+ * buffers: the caller releases the tts_buffer that tts_device_alloc() returned. The rules are
+ * in docs/design/device.md.
  *
+ * Ownership: the caller frees each device with tts_device_free(). Requests, buffers and
+ * circular buffers are borrowed for the call.
  * Threads: one thread at a time for each device, except tts_device_hold(), which any thread may
  * call at any time. Two threads may use two devices at the same time.
- * Signals: no function but tts_device_hold() may be called in a signal handler.
+ * Signals: only tts_device_hold() may be called in a signal handler.
  * Fork: the child has its own copy of every device and may use and free the copy.
+ * Cost: tts_device_alloc() and tts_device_release() take time that grows with the logarithm of
+ * the number of free blocks; in HYBRID L1 it grows with the number of blocks. They allocate
+ * memory only when the number of blocks grows, and take no lock.
+ * Errors: after a failure the outputs are unchanged. `err` may be NULL.
  *
  * Example:
  *     struct tts_request request = {.size_bytes = 8192, .page_bytes = 2048}; // DRAM
@@ -32,127 +40,153 @@
 
 enum tts_mode {
     TTS_MODE_PLACE,       /* every buffer gets its address or fails */
-    TTS_MODE_NO_DISPATCH, /* nothing is placed and nothing fails; all is counted */
-    TTS_MODE_OVERCOMMIT,  /* placed while it fits; what does not is counted, not placed */
+    TTS_MODE_NO_DISPATCH, /* nothing is placed and nothing fails; everything is counted */
+    TTS_MODE_OVERCOMMIT,  /* a buffer that does not fit is counted instead of placed */
 };
 
-/* A buffer on a device. A plain value; release it once. */
+/* A buffer on a device. A plain value. Release it once. */
 struct tts_buffer {
-    uint64_t id; /* counts the buffers of the device, from 1; those it got, of any size */
+    uint64_t id; /* counts the successful allocations of the device, of any size, from 1 */
     enum tts_pool pool;
-    bool placed;         /* it holds [address, address + block_bytes) of every bank; of single
-                          * cores: a block in each, wherever it is */
-    uint32_t banks;      /* it is divided among */
-    uint64_t address;    /* 0 when there is none */
-    uint64_t size_bytes; /* as asked for: logical */
+    /* Holds [address, address + block_bytes) of every bank; a buffer of single cores holds a
+     * block in each core, at an address of its own. */
+    bool placed;
+    uint32_t banks;          /* number of banks that share the buffer */
+    uint64_t address;        /* 0 if the buffer has no address */
+    uint64_t size_bytes;     /* requested (logical) size */
     uint64_t bytes_per_bank; /* before rounding */
-    uint64_t block_bytes;    /* that every bank gives up; 0: it takes none (size 0, or AT) */
+    /* Bytes that every bank gives up; 0: none (size 0, or TTS_PLACE_AT). */
+    uint64_t block_bytes;
 };
 
-/* ---- watching ---- */
+/* ---- observers ---- */
 
 enum tts_device_event_kind {
     TTS_DEVICE_ALLOC,
     TTS_DEVICE_FREE,
-    TTS_DEVICE_PROGRAM, /* the circular buffers before are gone */
+    TTS_DEVICE_PROGRAM, /* the circular buffers of the last program are gone */
     TTS_DEVICE_CB,
     TTS_DEVICE_FAILURE,
-    TTS_DEVICE_TRACE_BEGIN, /* a capture; one begun inside another ends that first */
-    TTS_DEVICE_TRACE_END,   /* of one that began: behind the ALLOC or FAILURE of its trace */
+    TTS_DEVICE_TRACE_BEGIN, /* a trace capture begins; a capture in progress ends first */
+    /* A trace capture ends; comes after the ALLOC or FAILURE of its trace. */
+    TTS_DEVICE_TRACE_END,
 };
 
-/* Borrowed for the call; pointers that the kind does not name are NULL. */
+/* An event for the observer. Borrowed for the call. Each comment names the kinds that set the
+ * pointer; for other kinds it is NULL. */
 struct tts_device_event {
     enum tts_device_event_kind kind;
     const struct tts_buffer *buffer; /* ALLOC, FREE */
     const struct tts_cb_placed *cb;  /* CB */
-    /* CB: its cores. ALLOC, FREE of a buffer of single cores: theirs; of others none. */
+    /* CB: its cores. ALLOC and FREE of a buffer of single cores: its cores. Otherwise none. */
     const struct tts_core_range *ranges;
     size_t range_count;
     const struct tts_failure *failure; /* FAILURE */
     uint64_t program_id;               /* PROGRAM, CB */
-    const struct tts_request *request; /* ALLOC: what was asked for */
+    const struct tts_request *request; /* ALLOC: the request */
 };
 
-/* Is called after the fact and must not call the device. */
+/* A function that the device calls after each event. The function must not call the device. */
 struct tts_observer {
-    void (*event)(void *ctx, const struct tts_device_event *event); /* NULL: nobody watches */
+    void (*event)(void *ctx, const struct tts_device_event *event); /* NULL: no observer */
     void *ctx;
 };
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 struct tts_device_config {
     enum tts_mode mode;
-    bool hybrid; /* L1 also has an allocator for each core: experimental in the runtime */
+    bool hybrid; /* L1 also has an allocator for each core; experimental in the runtime */
     struct tts_observer observer;
-    uint64_t mesh_id; /* for messages */
+    uint64_t mesh_id; /* used in messages */
 };
 
 struct tts_device;
 
-/* `config` NULL is all zero, `alloc` NULL the C library's. A pool whose facts are unknown does
- * not exist; at least one must. TTS_E_INVALID, TTS_E_NOT_FOUND, TTS_E_RANGE, TTS_E_NOMEM. */
+/* Makes a device. `chip` is copied. If `config` is NULL, all its fields are 0. If `alloc` is
+ * NULL, the device uses the allocator of the C library. A pool with unknown facts does not
+ * exist.
+ *
+ * TTS_E_INVALID: tts_chip_check() rejects the chip, or the mode does not exist.
+ * TTS_E_NOT_FOUND: the facts of every pool are unknown; `err` names a missing fact.
+ * TTS_E_RANGE: a pool is too large. TTS_E_NOMEM: out of memory. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_device_new(const struct tts_chip *chip, const struct tts_device_config *config,
                const struct tts_alloc *alloc, struct tts_device **out, struct tts_error *err);
-TTS_API void tts_device_free(struct tts_device *device); /* NULL is fine */
+TTS_API void tts_device_free(struct tts_device *device); /* NULL is allowed */
 
-/* Puts a watcher in the place of the one there is; NULL: nobody. Between calls only. Parts of
- * the mesh that are made later have none then. */
+/* Replaces the observer of the device; NULL removes it. *observer is copied. Must not be called
+ * from the observer. Submeshes that are made later then have no observer. */
 TTS_API void tts_device_observe(struct tts_device *device, const struct tts_observer *observer);
+/* Returns whether the device has an observer. */
 TTS_API bool tts_device_is_observed(const struct tts_device *device);
 
-/* While held, a device does as in TTS_MODE_NO_DISPATCH, whatever its mode: nothing more is
- * placed, checked or refused, and what was placed can be released. From any thread; goes for
- * requests that begin later. */
+/* Holds the device back, or ends the hold. While held, the device works as in
+ * TTS_MODE_NO_DISPATCH, whatever its mode: nothing is placed, checked or refused. Buffers that
+ * were placed before can be released. Applies to requests that begin later. Any thread. */
 TTS_API void tts_device_hold(struct tts_device *device, bool held);
 
+/* Returns the chip of the device. Valid until the device is freed. */
 TTS_API const struct tts_chip *tts_device_chip(const struct tts_device *device);
-/* NULL: the device has no such pool, or it has no bytes. Borrowed for life. */
+/* Returns the layout of a pool, or NULL if the device has no such pool or the pool has no
+ * bytes. Valid until the device is freed. */
 TTS_API const struct tts_pool_layout *tts_device_layout(const struct tts_device *device,
                                                         enum tts_pool pool);
 
 /* ---- buffers ---- */
 
-/* TTS_E_FULL, TTS_E_BELOW_LIMIT: refused; tts_device_failure() has the circumstances.
- * TTS_E_INVALID, TTS_E_RANGE: not a request the runtime would take; err says why.
- * TTS_E_NOT_FOUND: no such pool (in L1_SMALL of no bytes nothing fits, and that is
- * TTS_E_FULL). TTS_E_NOMEM. *out is written on success only; err not for TTS_E_FULL. */
+/* Allocates a buffer and writes it to *out.
+ *
+ * TTS_E_FULL, TTS_E_BELOW_LIMIT: the request was refused; tts_device_failure() has the details.
+ * TTS_E_FULL leaves `err` unchanged.
+ * TTS_E_INVALID, TTS_E_RANGE: the runtime would not accept such a request; `err` says why.
+ * TTS_E_NOT_FOUND: the device has no such pool. (If L1_SMALL has no bytes, nothing fits and the
+ * result is TTS_E_FULL.)
+ * TTS_E_NOMEM: out of memory. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_alloc(struct tts_device *device,
                                                        const struct tts_request *request,
                                                        struct tts_buffer *out,
                                                        struct tts_error *err);
 
-/* TTS_E_NOT_FOUND, harmless: nothing is there (any more). TTS_E_NOMEM: it still is. */
+/* Frees a buffer. TTS_E_NOT_FOUND: the buffer is not on the device, or no longer; this is
+ * harmless. TTS_E_NOMEM: out of memory; the buffer is still allocated. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_release(struct tts_device *device,
                                                          const struct tts_buffer *buffer);
 
-/* A kernel binary, as the runtime keeps it: DRAM, pages of 2048, from the top. */
+/* Allocates a kernel binary like the runtime does: in DRAM, in pages of 2048 bytes, from the
+ * top. Returns like tts_device_alloc(). */
 TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_kernel(struct tts_device *device,
                                                               uint64_t bytes,
                                                               struct tts_buffer *out,
                                                               struct tts_error *err);
 
-/* From here on what DRAM buffers reach up to is noted, for the trace that comes next. */
+/* Begins the capture of a trace. Until its end, the device notes the highest DRAM address in
+ * use. */
 TTS_API void tts_device_trace_begin(struct tts_device *device);
 
-/* The end of a capture: a trace of `bytes`. With a trace region: in TRACE, and all of them must
- * fit its budget. Without: DRAM, from the top, above what was in use while this or a live trace
- * was captured. TTS_E_FULL: TTS_FAILURE_TRACE, TTS_FAILURE_TRACE_OVERLAP or TTS_FAILURE_SPACE;
- * nothing is taken then, and nothing counted (the runtime does not survive the second, and
- * counts a trace that the first refused). After another failure the capture goes on. */
+/* Ends the capture and allocates its trace of `bytes` bytes. If the chip has a trace region,
+ * the trace lies in TRACE, and all traces together must fit the region. Otherwise the trace
+ * lies in DRAM, from the top, above every address that was in use while this trace or another
+ * live trace was captured.
+ *
+ * TTS_E_FULL: the failure is TTS_FAILURE_TRACE, TTS_FAILURE_TRACE_OVERLAP or TTS_FAILURE_SPACE.
+ * Nothing is allocated or counted. (The runtime counts a trace that it refuses with
+ * TTS_FAILURE_TRACE, and does not survive TTS_FAILURE_TRACE_OVERLAP.)
+ * Any other status: as for tts_device_alloc(). The capture continues. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_alloc_trace(struct tts_device *device,
                                                              uint64_t bytes,
                                                              struct tts_buffer *out,
                                                              struct tts_error *err);
-/* The page that the runtime chooses for a trace of `bytes` on `banks` banks. */
+/* Returns the page size that the runtime chooses for a trace of `bytes` on `banks` banks. */
 TTS_API uint64_t tts_trace_page(uint64_t bytes, uint32_t banks);
 
-/* HYBRID: one block in each core of a classic sharding of L1, in their order; addresses[i] is
- * that of the i-th core, 0 when it is only counted. TTS_E_FULL leaves nothing taken (the
- * runtime keeps what the cores before had got). TTS_E_INVALID, TTS_E_RANGE (too few addresses,
- * or past 64 bits), TTS_E_NOMEM: err says why. */
+/* HYBRID mode: allocate and release one block in each core of a classic sharding of L1.
+ * addresses[i] is the address on the i-th core in the order of the sharding, 0 if the buffer is
+ * only counted.
+ *
+ * TTS_E_FULL: a core has no room; nothing is allocated. (The runtime keeps the blocks of the
+ * cores before.) TTS_E_INVALID: the request is not possible. TTS_E_RANGE: `capacity` is too
+ * small, or a size exceeds 64 bits. TTS_E_NOMEM: out of memory. `err` says why. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_device_alloc_per_core(struct tts_device *device, const struct tts_request *request,
                           uint64_t *addresses, size_t capacity, struct tts_buffer *out,
@@ -163,55 +197,71 @@ tts_device_release_per_core(struct tts_device *device, const struct tts_request 
 
 /* ---- circular buffers ---- */
 
+/* Begins a program. The circular buffers of the last program are gone. */
 TTS_API void tts_device_program(struct tts_device *device, uint64_t program_id);
+/* Adds a circular buffer to the program and writes its address to *address.
+ *
+ * TTS_E_INVALID: the runtime would refuse it; `err` says why. TTS_E_RANGE: an address exceeds
+ * 64 bits, or the program has too many circular buffers. TTS_E_NOT_FOUND: the grid or the L1 of
+ * the chip is unknown. TTS_E_NOMEM: out of memory. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_add_cb(struct tts_device *device,
                                                         const struct tts_cb *cb,
                                                         uint64_t *address,
                                                         struct tts_error *err);
-/* What the runtime checks at every enqueue. TTS_E_FULL: they clash, or grow beyond L1. */
+/* Checks the circular buffers like the runtime does at every enqueue. TTS_E_FULL: they grow
+ * into L1 buffers or past the end of L1. TTS_E_NOT_FOUND: the grid or the L1 of the chip is
+ * unknown. */
 TTS_API TTS_NODISCARD enum tts_status tts_device_run_program(struct tts_device *device,
                                                              struct tts_error *err);
 
-/* ---- what there is ---- */
+/* ---- statistics ---- */
 
 /* The blocks of one bank. */
 struct tts_space_stats {
-    uint64_t total_bytes; /* what can be taken: the size less what shrink cut off */
-    uint64_t taken_bytes; /* rounded sizes */
+    /* Bytes that can be allocated: the size minus the part cut off by shrink. */
+    uint64_t total_bytes;
+    uint64_t taken_bytes; /* sum of the rounded sizes */
     uint64_t free_bytes;
     uint64_t largest_free_bytes;
     uint64_t taken_blocks, free_blocks;
 };
 
-/* Of one bank, but for the counts. */
+/* Statistics of a pool. Sizes are sizes of one bank. */
 struct tts_pool_stats {
-    struct tts_space_stats space; /* what is placed in lockstep; not blocks of single cores */
-    uint64_t unplaced_bytes;      /* counted, not placed; blocks rounded */
+    struct tts_space_stats space; /* buffers in lockstep, without blocks of single cores */
+    uint64_t unplaced_bytes;      /* buffers counted but not placed; rounded blocks */
     uint64_t buffers, unplaced_buffers;
-    uint64_t peak_bytes; /* of placed and counted together, in the fullest bank */
+    uint64_t peak_bytes; /* placed and unplaced together, in the fullest bank */
     uint64_t failures;
 };
-/* False: there is no such pool. */
+/* Copies the statistics of a pool to *out. Returns false if there is no such pool. */
 TTS_API bool tts_device_stats(const struct tts_device *device, enum tts_pool pool,
                               struct tts_pool_stats *out);
 
-/* How many requests and programs were refused; the last and the first of them, NULL: none. */
+/* Return the number of refused requests and programs, the last refusal and the first refusal.
+ * NULL: there is none. The pointers are valid until the device is freed; the next refusal
+ * replaces the last one. */
 TTS_API uint64_t tts_device_failures(const struct tts_device *device);
 TTS_API const struct tts_failure *tts_device_failure(const struct tts_device *device);
 TTS_API const struct tts_failure *tts_device_first_failure(const struct tts_device *device);
 
 /* ---- meshes ---- */
 
-/* A part of a mesh: the same chip and configuration, and nothing in it, whatever the parent or
- * its other parts hold. */
+/* Makes a device for a part of a mesh: the same chip and configuration with `chips` chips. The
+ * new device is empty, whatever the parent or its other parts hold. The caller frees it.
+ * TTS_E_RANGE: the mesh does not have so many chips. Otherwise returns like
+ * tts_device_new(). */
 TTS_API TTS_NODISCARD enum tts_status tts_device_submesh(const struct tts_device *device,
                                                          uint32_t chips,
                                                          struct tts_device **out,
                                                          struct tts_error *err);
 
-/* Makes every pool of `device` hold what the others hold together, and nothing else; what is
- * only counted, and the list of traces, stay, and the observer is not told. All or none.
- * TTS_E_INVALID: other chips, or one has buffers of single cores. TTS_E_FULL, TTS_E_NOMEM. */
+/* Makes every pool of `device` hold exactly the ranges that the pools of the other devices hold
+ * together. Buffers that are only counted stay, and so does the list of traces. The observer is
+ * not called. Changes all pools or none.
+ *
+ * TTS_E_INVALID: `count` is 0, the chips differ, or a device has buffers of single cores.
+ * TTS_E_FULL: a range cannot be placed. TTS_E_NOMEM: out of memory. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_device_synchronize(struct tts_device *device, const struct tts_device *const *others,
                        size_t count, struct tts_error *err);

@@ -1,5 +1,5 @@
-/* event.h: one thing that happened to the memory of a device.
- * A plain value; what it points to is borrowed for the call that takes it.
+/* event.h: one change to the memory of a device.
+ * An event is a plain value. Its pointers are borrowed for the call that takes the event.
  *
  * Threads: any thread may call any function here at any time, also in a signal handler and in
  * the child of a fork.
@@ -28,52 +28,56 @@
 enum tts_event_kind {
     TTS_EVENT_ALLOC,
     TTS_EVENT_FREE,
-    TTS_EVENT_PROGRAM, /* the three below, of the device's program before, are gone together */
+    TTS_EVENT_PROGRAM, /* ends all CBs, DFBs and scratchpads of the device's last program */
     TTS_EVENT_CB,
     TTS_EVENT_DFB,
     TTS_EVENT_SCRATCHPAD,
-    TTS_EVENT_OP_BEGIN, /* operations nest, for each thread on its own */
+    TTS_EVENT_OP_BEGIN, /* operations nest; each thread has its own */
     TTS_EVENT_OP_END,
     TTS_EVENT_TRACE_BEGIN,
     TTS_EVENT_TRACE_END,
-    TTS_EVENT_FAILURE, /* a request was refused; nothing was taken */
+    TTS_EVENT_FAILURE, /* a request failed; nothing was allocated */
 };
 enum { TTS_EVENT_KINDS = TTS_EVENT_FAILURE + 1 };
 
-/* Fields that the kind does not name are not read. All sizes are of one chip. */
+/* Each comment names the kinds that use the field. Other kinds ignore the field. All sizes are
+ * sizes on one chip. */
 struct tts_event {
     enum tts_event_kind kind;
-    uint32_t device;    /* all but OP_*; any number */
+    uint32_t device;    /* all kinds except OP_*; any number */
     enum tts_pool pool; /* ALLOC, FREE */
-    bool borrowed;      /* CB, DFB: lies on a buffer (global, a view) and takes nothing */
-    uint64_t id;        /* ALLOC, FREE: names the buffer on its device while it lives */
-    uint64_t
-        size_bytes; /* ALLOC: as asked for, 0 is passed over, at most 2^52; CB, DFB, SCRATCHPAD:
-                     * on each of its cores. FREE: of a buffer that was allocated unseen; 0: it
-                     * is not known. What was seen is freed as it was allocated. */
-    /* ALLOC, FREE in L1 and L1_SMALL: what its fullest bank holds, pages aligned; and what
-     * every bank gives up, 0: the same. Elsewhere they may be 0. */
+    /* CB, DFB: uses the memory of a buffer (global, a view) and takes no memory of its own. */
+    bool borrowed;
+    uint64_t id; /* ALLOC, FREE: unique among the live buffers of the device */
+    /* ALLOC: requested size, at most 2^52; a size of 0 is ignored. CB, DFB, SCRATCHPAD: size on
+     * each core. FREE: size of a buffer whose allocation was not seen, 0 if unknown; otherwise
+     * the size of the allocation counts. */
+    uint64_t size_bytes;
+    /* ALLOC, FREE in L1 and L1_SMALL; may be 0 in other pools. bytes_per_bank: bytes in the
+     * fullest bank, with aligned pages. block_bytes: bytes that every bank gives up; 0 means
+     * bytes_per_bank. */
     uint64_t bytes_per_bank, block_bytes;
-    /* CB, DFB, SCRATCHPAD: its cores, 1 .. TTS_RANGES_MAX ranges that do not overlap. ALLOC in
-     * L1: none, for a buffer in lockstep, which takes its block of every core; or the cores
-     * that alone have a block of it. */
+    /* CB, DFB, SCRATCHPAD: the cores, as 1 .. TTS_RANGES_MAX ranges that do not overlap. ALLOC
+     * in L1: no ranges if the buffer takes its block on every core (lockstep), otherwise the
+     * only cores that have a block. */
     const struct tts_core_range *ranges;
     size_t range_count;
-    const char *name; /* OP_BEGIN: its last TTS_OP_NAME_MAX bytes are kept. Longer names that
-                       * differ only before these are one operation */
+    /* OP_BEGIN: the last TTS_OP_NAME_MAX bytes are kept. Names that are equal in these bytes
+     * are one operation. */
+    const char *name;
     size_t name_len;
-    const struct tts_failure *failure; /* FAILURE: its circumstances */
-    /* ALLOC: where it lies in every bank and how it was asked for. No figure depends on these;
-     * a recording keeps them, so that it can be run on another device. */
+    const struct tts_failure *failure; /* FAILURE: the details */
+    /* ALLOC: the address in every bank, and the request. No figure depends on these fields. A
+     * recording keeps them, so that it can be replayed on another device. */
     bool has_address;
     uint64_t address;
-    uint64_t page_bytes; /* 0: how it was asked for is not known */
-    uint32_t cores;      /* that have a shard of it; 0: interleaved. With page_bytes only */
-    enum tts_placement placement; /* DEFAULT, UP or DOWN. With page_bytes only */
+    uint64_t page_bytes; /* 0: the request is unknown */
+    uint32_t cores;      /* number of cores with a shard; 0: interleaved. Needs page_bytes */
+    enum tts_placement placement; /* DEFAULT, UP or DOWN. Needs page_bytes */
     uint64_t reserved[2];         /* 0, for later versions */
 };
 
-/* One with all else 0. */
+/* Returns an event of that kind and device with all other fields 0. */
 static inline struct tts_event tts_event_of(enum tts_event_kind kind, uint32_t device)
 {
     struct tts_event event;
@@ -85,5 +89,6 @@ static inline struct tts_event tts_event_of(enum tts_event_kind kind, uint32_t d
 
 enum { TTS_OP_NAME_MAX = 63 };
 
-/* "alloc", "free", "program", "cb", "dfb", "scratchpad", ...; "unknown" for no such kind. */
+/* Returns the constant name of a kind: "alloc", "free", "program", "cb", "dfb", "scratchpad",
+ * ... Returns "unknown" if there is no such kind. */
 TTS_API const char *tts_event_kind_name(enum tts_event_kind kind);

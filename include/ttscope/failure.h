@@ -1,8 +1,9 @@
-/* failure.h: a request that the device refused, with all that the runtime would say about it.
- * A plain value.
+/* failure.h: a request that the device refused, with the details that the runtime reports. A
+ * plain value.
  *
  * Threads: any thread may call any function here at any time, also in the child of a fork.
  * Signals: not in a signal handler, because error texts are written with snprintf().
+ * Cost: constant time. Nothing here allocates.
  *
  * Example:
  *     struct tts_failure failure = {.kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM};
@@ -26,20 +27,22 @@
 
 enum tts_failure_kind {
     TTS_FAILURE_NONE,
-    TTS_FAILURE_SPACE,         /* no free block is large enough */
-    TTS_FAILURE_DEPENDENCY,    /* none is, after what other allocators hold */
-    TTS_FAILURE_BELOW_LIMIT,   /* the block lies below the address limit */
-    TTS_FAILURE_CB_BEYOND,     /* circular buffers grow past the end of L1 */
-    TTS_FAILURE_CB_CLASH,      /* circular buffers grow into L1 buffers */
-    TTS_FAILURE_TRACE,         /* the trace region is too small */
-    TTS_FAILURE_TRACE_OVERLAP, /* a trace in DRAM, below what was in use during a capture */
+    TTS_FAILURE_SPACE,       /* no free block is large enough */
+    TTS_FAILURE_DEPENDENCY,  /* no free block that other allocators leave is large enough */
+    TTS_FAILURE_BELOW_LIMIT, /* the chosen block lies below the address limit */
+    TTS_FAILURE_CB_BEYOND,   /* circular buffers grow past the end of L1 */
+    TTS_FAILURE_CB_CLASH,    /* circular buffers grow into L1 buffers */
+    TTS_FAILURE_TRACE,       /* the trace region is too small */
+    /* A trace in DRAM lies below memory used in a trace capture. */
+    TTS_FAILURE_TRACE_OVERLAP,
 };
 
-/* Fields that the kind does not name are 0. */
+/* The details of a refusal. Fields that do not belong to the kind are 0. */
 struct tts_failure {
     enum tts_failure_kind kind;
     enum tts_pool pool;
-    /* SPACE, DEPENDENCY: sizes are per bank, except what was requested. */
+    /* SPACE, DEPENDENCY: requested_bytes is the total; the other sizes are sizes of one
+     * bank. */
     uint64_t requested_bytes, need_bytes, block_bytes;
     uint32_t banks;
     uint64_t bank_bytes, taken_bytes, free_bytes, largest_free_bytes;
@@ -48,26 +51,29 @@ struct tts_failure {
     /* CB_BEYOND, CB_CLASH: addresses in L1. */
     uint64_t program_id, region_end, l1_bytes, l1_address;
     struct tts_core_range range;
-    /* TRACE: requested_bytes, and: */
+    /* TRACE: also requested_bytes. */
     uint64_t mesh_id, trace_bytes;
-    /* TRACE_OVERLAP: address, limit (the highest mark of a live trace), and those of its own:
-     */
+    /* TRACE_OVERLAP: `address` is where the trace would lie, `limit` the highest address used
+     * in the captures of other live traces. Here: the highest ends of the DRAM allocated and
+     * freed in its own capture. */
     uint64_t taken_end, given_end;
 };
 
-/* "none", "space", "dependency", "below_limit", "beyond_l1", "clash", "trace_region",
- * "trace_overlap"; "other" for no such kind. */
+/* Returns the constant name of a kind: "none", "space", "dependency", "below_limit",
+ * "beyond_l1", "clash", "trace_region" or "trace_overlap". Returns "other" if there is no such
+ * kind. */
 TTS_API const char *tts_failure_kind_name(enum tts_failure_kind kind);
 
 enum { TTS_FAILURE_TEXT_MAX = 320 };
 
-/* The sentence of the current runtime, word for word. Returns `out`. */
+/* Writes the message of the current runtime, word for word. Returns `out`. */
 TTS_API const char *tts_failure_text(const struct tts_failure *failure,
                                      char out[TTS_FAILURE_TEXT_MAX]);
 
-/* How many bytes more would have done: in the largest free block of every bank, below the L1
- * buffer or the end of L1, in the trace region, or above the limit. 0 where that is not known.
- */
+/* Returns how many more bytes the request needed: in the largest free block of every bank,
+ * below the L1 buffer or the end of L1, in the trace region, or above the limit. Returns 0 if
+ * the number is unknown. */
 TTS_API uint64_t tts_failure_deficit(const struct tts_failure *failure);
-/* Not with dependencies: what else is free says nothing about the others' blocks. */
+/* Returns whether tts_failure_deficit() is known. It is unknown for DEPENDENCY, because the
+ * free bytes of one allocator say nothing about the blocks of the others. */
 TTS_API bool tts_failure_deficit_is_known(const struct tts_failure *failure);

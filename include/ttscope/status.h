@@ -22,7 +22,7 @@
 #endif
 #define TTS_NODISCARD __attribute__((warn_unused_result))
 
-/* Values are part of the binary interface: add at the end, never renumber. */
+/* The values are part of the binary interface. Add new ones at the end and never renumber. */
 #define TTS_STATUS_MAP(X)                                                                      \
     X(OK, 0, "success")                                                                        \
     X(E_NOMEM, -1, "out of memory")                                                            \
@@ -40,18 +40,18 @@
 enum tts_status { TTS_STATUS_MAP(TTS_STATUS_ENUM) };
 #undef TTS_STATUS_ENUM
 
-/* What went wrong, where. `line` and `offset` are 0 where they mean nothing; lines count
- * from 1. */
+/* The details of an error. `line` and `offset` are 0 if they do not apply. Lines count from
+ * 1. */
 struct tts_error {
     enum tts_status status;
-    int sys_errno;   /* 0 unless the system refused something */
-    uint64_t offset; /* byte in the input */
-    uint32_t line;   /* line of the input, UINT32_MAX when past it */
-    char text[160];  /* lower case, no full stop, always terminated */
+    int sys_errno;   /* errno of a failed system call, otherwise 0 */
+    uint64_t offset; /* byte offset in the input */
+    uint32_t line;   /* line of the input; UINT32_MAX if the number is higher */
+    char text[160];  /* lower case, no full stop, always NUL-terminated */
 };
 
-/* The constant text of a status; "unknown status" for a value not in the list. */
+/* Returns the constant text of a status, "unknown status" if the value is not in the list. */
 TTS_API const char *tts_status_text(enum tts_status status);
 
-/* The release of the library in use, e.g. "0.1.0". */
+/* Returns the version of the loaded library, for example "0.1.0". Constant text. */
 TTS_API const char *tts_version(void);

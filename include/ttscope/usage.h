@@ -1,5 +1,6 @@
-/* usage.h: what a phase of a program did to memory. Plain values, made by a capture
- * (capture.h) and borrowed from it. The relations are in docs/design/phases.md.
+/* usage.h: the memory use of one phase of a program. Plain values. A capture (capture.h) makes
+ * and owns them; the caller borrows them until the capture is cleared or freed.
+ * docs/design/phases.md explains how the figures relate to each other.
  *
  * Threads: any thread may read a phase until the capture is cleared or freed.
  *
@@ -25,57 +26,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one pool in one phase. DRAM and TRACE: bytes as asked for, of one chip. L1 and L1_SMALL:
- * bytes of a bank, which is a core. Everything is relative to the start of the phase, except
- * the cumulative figures, which are relative to the first phase of the capture. */
+/* The use of one pool in one phase. DRAM and TRACE count requested bytes of one chip. L1 and
+ * L1_SMALL count bytes of one bank; a bank is a core. Figures are relative to the start of the
+ * phase. The cumulative figures are relative to the start of the capture's first phase. */
 struct tts_pool_usage {
-    int64_t peak_bytes; /* the most above the start; 0 at least */
+    int64_t peak_bytes; /* highest use above the start of the phase; at least 0 */
     int64_t allocated_bytes, freed_bytes;
     int64_t cumulative_peak_bytes, cumulative_current_bytes;
     uint64_t allocations, frees;
 };
 
-/* What was on a core at its peak. */
+/* One thing that was on a core at the core's peak. */
 struct tts_core_part {
     enum tts_event_kind kind; /* ALLOC, CB, DFB or SCRATCHPAD */
-    enum tts_pool pool;       /* ALLOC */
-    uint64_t id;              /* ALLOC */
+    enum tts_pool pool;       /* if kind is ALLOC */
+    uint64_t id;              /* if kind is ALLOC */
     uint64_t bytes;           /* on this core */
-    const char *op;           /* that made it; NULL: outside any */
+    const char *op;           /* operation that made the part; NULL: no operation */
 };
 
 enum { TTS_CORE_PARTS_MAX = 64 };
 
-/* The most bytes that any core had in use at one instant, of all that was seen since the
- * tracker listens: L1 and L1_SMALL buffers (what their banks give up), circular buffers,
- * dataflow buffers and scratchpads. Bytes in use, not the distance between the first and the
- * last. */
+/* The most bytes that one core had in use at one instant of the phase. Counts everything seen
+ * since the tracker began to listen: L1 and L1_SMALL buffers (their rounded blocks), circular
+ * buffers, dataflow buffers and scratchpads. `bytes` is the sum of the bytes in use, not the
+ * distance between the lowest and the highest address. */
 struct tts_core_peak {
     bool known;    /* something was on a core during the phase */
-    bool at_least; /* what was there is not all known: events were lost, or the like */
+    bool at_least; /* the true peak may be higher, for example because events were lost */
     uint32_t device;
-    struct tts_core core; /* the first in row-major order among equals */
+    struct tts_core core; /* among equal cores, the first in row-major order */
     uint64_t bytes;
-    uint64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, l1_small_bytes; /* add up to it */
-    uint64_t seq;   /* the event that first reached it, by the tracker's count; the start of
-                     * the phase when it was never more than there */
-    const char *op; /* under way then; NULL: none */
-    const struct tts_core_part *parts; /* the largest first, then the oldest */
+    /* The parts of `bytes` by kind. Their sum is `bytes`. */
+    uint64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, l1_small_bytes;
+    /* Number of the event that first reached the peak, in the tracker's order. If the use was
+     * never above the use at the start of the phase: the start of the phase. */
+    uint64_t seq;
+    const char *op;                    /* operation in progress at the peak; NULL: none */
+    const struct tts_core_part *parts; /* largest first; equal parts: oldest first */
     size_t part_count;                 /* at most TTS_CORE_PARTS_MAX */
-    uint64_t unlisted, unlisted_bytes; /* parts beyond those */
+    uint64_t unlisted, unlisted_bytes; /* parts that are not in `parts` */
 };
 
 struct tts_usage {
     struct tts_pool_usage pools[TTS_POOLS];
-    /* L1 as the summary prints it: of one core, as if every circular buffer were on it. */
+    /* L1 of one core as the summary prints it: the summary assumes that every circular buffer
+     * lies on that core. */
     int64_t peak_cb_bytes, peak_dfb_bytes, peak_scratchpad_bytes;
-    int64_t
-        peak_total_bytes; /* of the three, L1 and L1_SMALL buffers together, at one instant */
+    int64_t peak_total_bytes; /* peak of the sum of these three, L1 and L1_SMALL */
     uint64_t programs, ops, traces;
-    uint64_t traced_bytes; /* of DRAM and L1 buffers allocated while a trace was captured */
+    uint64_t traced_bytes; /* DRAM and L1 buffers allocated during a trace capture */
     struct tts_core_peak core;
-    /* Two pools together, as the summary prints them: it counts TRACE as DRAM and L1_SMALL as
-     * L1. The peak is that of the sum, at one instant. */
+    /* Two pools added together. The summary counts TRACE as DRAM and L1_SMALL as L1. The peak
+     * is the highest sum of both at one instant, not the sum of two peaks. */
     struct tts_pool_usage dram_with_trace, l1_with_small;
 };
 
@@ -88,9 +91,11 @@ struct tts_device_usage {
 struct tts_phase {
     const char *name;
     uint64_t events;
-    /* All devices: DRAM, TRACE and both together as sums in which a mesh counts once; L1,
-     * L1_SMALL, both together and the core peak are those of the device that had the most. */
+    /* The use of all devices. DRAM, TRACE and dram_with_trace are sums over the devices; a mesh
+     * counts once. L1, L1_SMALL, l1_with_small and the core peak are the figures of the device
+     * that had the most. */
     struct tts_usage usage;
-    const struct tts_device_usage *devices; /* that had an event in the capture, by first one */
+    /* Devices with an event in the capture, ordered by first event. */
+    const struct tts_device_usage *devices;
     size_t device_count;
 };

@@ -1,10 +1,11 @@
-/* attach.c: devices of the model as sources of events. */
+/* attach.c: modelled devices as sources of events. */
 #include "base/error.h"
 #include "capture/tracker_inside.h"
 
 #include <assert.h>
 
-/* What is dropped or refused is counted by the tracker; a device has nobody to tell. */
+/* Posts an event. The status is ignored: the tracker counts dropped and refused events, and a
+ * device has no caller to report to. */
 static void post(const struct tts_attached *at, struct tts_event event)
 {
     event.device = at->id;
@@ -13,12 +14,12 @@ static void post(const struct tts_attached *at, struct tts_event event)
     (void)status;
 }
 
-/* Where it lies, and how it was asked for. */
+/* Adds the address and the request to an ALLOC event. */
 static void add_request(struct tts_event *event, const struct tts_buffer *buffer,
                         const struct tts_request *request)
 {
-    event->has_address =
-        buffer->placed && event->range_count == 0; /* of one core: each its own */
+    /* Buffers of single cores have an address on each core. */
+    event->has_address = buffer->placed && event->range_count == 0;
     event->address = buffer->address;
     if (!request)
         return;
@@ -34,7 +35,7 @@ static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
 {
     const struct tts_buffer *buffer = told->buffer;
     if (buffer->block_bytes == 0)
-        return; /* it takes nothing: the runtime does not tell of such */
+        return; /* takes no memory: the runtime does not report such buffers */
     struct tts_event event = {.kind = kind,
                               .pool = buffer->pool,
                               .id = buffer->id,
@@ -126,7 +127,7 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
     return status;
 }
 
-/* The first of the list at *link lets its device go. */
+/* Removes *link from the list and releases its device. */
 static void detach(struct tts_tracker *t, struct tts_attached **link)
 {
     struct tts_attached *at = *link;

@@ -7,18 +7,18 @@
 #include <assert.h>
 #include <string.h>
 
-/* A finished phase in one piece of memory: itself, devices, parts, name. */
+/* A finished phase in one block of memory: the phase, its devices, parts and name. */
 struct kept {
     struct tts_phase phase;
     size_t bytes;
 };
 
 struct tts_capture {
-    struct tts_tracker *tracker; /* NULL: it was freed */
+    struct tts_tracker *tracker; /* NULL: the tracker was freed */
     const struct tts_alloc *alloc;
     struct tts_watch *watch;
-    struct tts_capture *next, **link; /* in the tracker's list */
-    bool is_active, is_held;          /* held: without dispatch */
+    struct tts_capture *next, **link; /* list of the tracker */
+    bool is_active, is_held;          /* is_held: mode NO_DISPATCH */
     uint32_t number;                  /* in recordings; 0: not begun since new or clear */
     struct kept **kept;
     size_t count, capacity;
@@ -53,7 +53,8 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
     return TTS_OK;
 }
 
-/* For a recording, if there is one. Between enter and leave. */
+/* Writes a mark to the recording, if there is one. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void mark(const struct tts_capture *c, enum tts_item_kind kind, const char *name,
                  size_t name_len)
 {
@@ -64,7 +65,7 @@ static void mark(const struct tts_capture *c, enum tts_item_kind kind, const cha
                                                                    .name_len = name_len});
 }
 
-/* Between enter and leave. */
+/* Ends the active capture. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static void stop(struct tts_capture *c)
 {
     if (!c->is_active)
@@ -86,7 +87,8 @@ bool tts_tracker_tell_active(const struct tts_tracker *t, tts_fold_item_fn fn, v
     return true;
 }
 
-/* Between enter and leave: takes it from the list of its tracker. */
+/* Removes the capture from the list of its tracker. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void part(struct tts_capture *c)
 {
     stop(c);
@@ -98,7 +100,7 @@ static void part(struct tts_capture *c)
     c->tracker = NULL;
 }
 
-/* The names of operations are the tracker's. */
+/* Removes the names of operations, which belong to the tracker. */
 static void forget_ops(struct tts_core_peak *peak)
 {
     struct tts_core_part *parts = (struct tts_core_part *)peak->parts;
@@ -189,7 +191,7 @@ static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
     return TTS_OK;
 }
 
-/* Between enter and leave. */
+/* Makes the capture active. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static void start(struct tts_capture *c, bool is_held)
 {
     struct tts_tracker *t = c->tracker;
@@ -223,7 +225,7 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
     return TTS_OK;
 }
 
-/* Room for one more phase, and its memory. NULL: none. */
+/* Reserves room for one more phase and returns its memory. NULL: out of memory. */
 static struct kept *reserve(struct tts_capture *c, struct tts_watch_size size, size_t name_len)
 {
     struct kept **grown =
@@ -239,7 +241,8 @@ static struct kept *reserve(struct tts_capture *c, struct tts_watch_size size, s
     return kept;
 }
 
-/* Between enter and leave: ends the phase under `name`, and starts the next. */
+/* Ends the current phase, names it `name` and starts the next. Call it between
+ * tts_tracker_enter() and tts_tracker_leave(). */
 static enum tts_status cut(struct tts_capture *c, const char *name, size_t name_len)
 {
     struct tts_watch_size size = tts_watch_measure(c->tracker->fold, c->watch);
@@ -302,13 +305,14 @@ void tts_capture_clear(struct tts_capture *c)
         tts_tracker_enter(c->tracker);
         stop(c);
         tts_watch_reset(c->watch);
-        c->number = 0; /* it counts from zero again: another one, to who reads a recording */
+        /* Counts from zero again, so a recording shows it as a new capture. */
+        c->number = 0;
         tts_tracker_leave(c->tracker);
     }
     drop_phases(c);
 }
 
-/* --- questions -------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------- */
 
 bool tts_capture_is_active(const struct tts_capture *c)
 {

@@ -1,4 +1,4 @@
-/* cores_text.c: what the fullest core of each phase held, for people. */
+/* cores_text.c: a table for people: the contents of the fullest core of each phase. */
 #include "base/number.h"
 #include "capture/summary.h"
 

@@ -6,16 +6,17 @@
 
 struct frame {
     uint64_t session;
-    uint64_t owner; /* the operation that its events belong to */
+    uint64_t owner; /* operation that its events belong to */
 };
 
 static _Thread_local struct {
     uint32_t depth;
     struct frame frames[TTS_OPS_DEPTH];
-    uint64_t hashes[TTS_OPS_DEPTH]; /* of the operations; apart: events do not need them */
+    /* Hashes of the operations; a separate array, because events do not need them. */
+    uint64_t hashes[TTS_OPS_DEPTH];
 } ops;
 
-/* How many frames there are up to the innermost of the session; 0: it has none. */
+/* Returns the number of frames up to the innermost of the session, 0 if it has none. */
 static uint32_t depth_of(uint64_t session)
 {
     uint32_t depth = ops.depth;

@@ -1,7 +1,7 @@
-/* opstack.h: the operation under way on the calling thread.
- * Each thread has a stack of its own; a frame belongs to a session of a tracker, and frames of
- * a session that is over do not count. Of more than TTS_OPS_DEPTH the outermost are forgotten.
- */
+/* opstack.h: the current operations of the calling thread.
+ * Each thread has its own stack. A frame belongs to a session of a tracker; frames of a session
+ * that has ended do not count. If there are more than TTS_OPS_DEPTH frames, the outermost are
+ * dropped. */
 #pragma once
 
 #include "ttscope/event.h"
@@ -10,17 +10,20 @@
 
 enum { TTS_OPS_DEPTH = 64 };
 
-/* `is_helper`: what happens in it belongs to the operation around it (model/ophelper.h). */
+/* Begins an operation. `is_helper`: its events belong to the operation around it
+ * (model/ophelper.h). */
 void tts_ops_push(uint64_t session, uint64_t hash, bool is_helper);
-/* Removes the innermost of the session and returns it; 0: there is none. */
+/* Ends the innermost operation of the session and returns its hash, 0 if there is none. */
 uint64_t tts_ops_pop(uint64_t session);
-/* The operation that an event belongs to: the innermost that is no helper, else the outermost.
- * 0: none. */
+/* Returns the operation that an event belongs to: the innermost that is not a helper, otherwise
+ * the outermost. 0: there is none. */
 uint64_t tts_ops_top(uint64_t session);
 
-/* The number of the calling thread: given at the first call, from 1, to each its own. */
+/* Returns the number of the calling thread. Each thread gets its own number at its first call,
+ * counting from 1. */
 uint32_t tts_ops_thread(void);
-/* The same for an event of an operation; 0 for any other. */
+/* Returns the number of the calling thread for an event of an operation, 0 for any other
+ * event. */
 static inline uint32_t tts_ops_thread_of(const struct tts_event *event)
 {
     bool is_op = event->kind == TTS_EVENT_OP_BEGIN || event->kind == TTS_EVENT_OP_END;

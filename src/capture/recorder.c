@@ -22,7 +22,7 @@ enum {
 
 static_assert(TTS_RECORDER_KEEP_MIN == BOX_PLACES * BOX_PLACE_MIN, "the smallest black box");
 
-/* --- asking ----------------------------------------------------------------------------- */
+/* --- checking --------------------------------------------------------------------------- */
 
 static enum tts_status check(const struct tts_tracker *t,
                              const struct tts_recorder_config *config,
@@ -46,7 +46,8 @@ static enum tts_status check(const struct tts_tracker *t,
     return TTS_OK;
 }
 
-/* One recorder at a time; the place is kept while the file is made. */
+/* Reserves the tracker for one recorder while the file is made. A tracker has one recorder at a
+ * time. */
 static enum tts_status claim(struct tts_tracker *t, struct tts_error *err)
 {
     tts_tracker_enter(t);
@@ -65,7 +66,7 @@ static void unclaim(struct tts_tracker *t)
     tts_tracker_leave(t);
 }
 
-/* --- birth ------------------------------------------------------------------------------ */
+/* --- creation --------------------------------------------------------------------------- */
 
 static const char *op_text(void *ctx, uint64_t op_hash)
 {
@@ -90,7 +91,8 @@ static void put_header(const struct tts_recorder *r)
     tts_rec_header_put(&header, r->places.header.bytes);
 }
 
-/* Of a black box about keep_bytes, in places of which each is a block of its own. */
+/* Computes the number and the size of places. A black box has about keep_bytes; each place is
+ * one block. */
 static void place_sizes(uint64_t keep_bytes, uint64_t *bytes, uint64_t *places)
 {
     *bytes = PLACE_BYTES;
@@ -102,7 +104,7 @@ static void place_sizes(uint64_t keep_bytes, uint64_t *bytes, uint64_t *places)
     *places = keep_bytes / *bytes;
 }
 
-/* The file, not yet under its name, with its first places. */
+/* Creates the file with its first places. It does not have its name yet. */
 static enum tts_status make_file(struct tts_recorder *r, const char *path,
                                  struct tts_error *err)
 {
@@ -158,7 +160,8 @@ static void free_recorder(struct tts_recorder *r)
     r->alloc->free(r->alloc->ctx, r, sizeof *r);
 }
 
-/* Of one that has stopped, as text: not where events are told. Returns its status. */
+/* Writes the reason of a stopped recorder to `err` and returns its status. It formats a
+ * text, so event calls do not use it. */
 static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_error *err)
 {
     assert(r->stopped);
@@ -169,7 +172,7 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 
-/* From here on the tracker tells it of everything. */
+/* Connects the recorder to its tracker. From now on it receives everything. */
 static enum tts_status install(struct tts_recorder *r, struct tts_error *err)
 {
     struct tts_tracker *t = r->tracker;
@@ -256,9 +259,9 @@ enum tts_status tts_recorder_begin_dram_only(struct tts_tracker *t,
     return begin_with(t, config, TTS_REC_DRAM_ONLY, out, err);
 }
 
-/* --- how it is -------------------------------------------------------------------------- */
+/* --- state ------------------------------------------------------------------------------ */
 
-/* Bytes of payload in the place of a block. */
+/* Returns the payload bytes in the place of a block. */
 static uint64_t payload_in(const struct tts_recorder *r, uint64_t number)
 {
     const unsigned char *place =
@@ -266,20 +269,20 @@ static uint64_t payload_in(const struct tts_recorder *r, uint64_t number)
     return tts_get64(place + TTS_REC_COMMIT_OFF) & UINT32_MAX;
 }
 
-/* How far the file is used. */
+/* Returns the used size of the file. */
 static uint64_t used_bytes(const struct tts_recorder *r)
 {
     uint64_t last = r->blocks - 1, used = tts_recenc_used(&r->enc), box = r->places.box_places;
     if (r->blocks == 0)
         return TTS_REC_HEADER_BYTES;
     if (box > 0) {
-        last = last < box ? last : box - 1; /* the last place, whichever block it has */
+        last = last < box ? last : box - 1; /* the last place, whichever block it holds */
         used = payload_in(r, last);
     }
     return tts_places_offset(&r->places, last) + TTS_REC_BLOCK_HEADER_BYTES + used;
 }
 
-/* Between enter and leave. */
+/* Returns the current state. Call it between tts_tracker_enter() and tts_tracker_leave(). */
 static struct tts_recorder_state state_of(struct tts_recorder *r)
 {
     uint64_t seq = tts_fold_seq(r->fold);
@@ -314,7 +317,8 @@ void tts_recorder_get_state(struct tts_recorder *r, struct tts_recorder_state *o
 
 /* --- end -------------------------------------------------------------------------------- */
 
-/* Of one that has left its tracker: the file is what it will be. */
+/* Finishes the file of a recorder that has left its tracker. The contents do not change any
+ * more. */
 static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
 {
     int reason = 0;
@@ -341,7 +345,8 @@ static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
     return reason ? tts_recorder_file_error(err, reason, r->file.path, true) : TTS_OK;
 }
 
-/* Between enter and leave. */
+/* Disconnects the recorder from its tracker. Call it between tts_tracker_enter() and
+ * tts_tracker_leave(). */
 static void part(struct tts_recorder *r)
 {
     r->finished = state_of(r);

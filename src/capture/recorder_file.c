@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- what to do about it ---------------------------------------------------------------- */
+/* --- error messages --------------------------------------------------------------------- */
 
 static const char *advice(int sys_errno)
 {
@@ -40,7 +40,8 @@ static const char *advice(int sys_errno)
     }
 }
 
-/* The path is cut before the rest is: its end says the most. */
+/* Returns at most the last 64 bytes of a path, so that the rest of the message is not cut off.
+ * The end of a path says the most. */
 static const char *tail(const char *path)
 {
     enum { SHOWN = 64 };
@@ -69,14 +70,14 @@ static enum tts_status file_busy(struct tts_error *err, const char *path)
 
 /* --- locks ------------------------------------------------------------------------------ */
 
-/* A recorder holds a lock on its file from before the file has its name until its end. Only the
- * holder of the lock on the file at a path may replace that file. The system gives the lock
- * back when the process is gone. */
+/* A recorder holds a lock on its file from before the file has its name until the recorder
+ * ends. Only the holder of the lock on the file at a path may replace that file. The system
+ * releases the lock when the process ends. */
 
-enum { LOOKS_MAX = 100 }; /* at a path that changes each time */
+enum { LOOKS_MAX = 100 }; /* attempts to lock a path whose file keeps changing */
 
-/* Returns false if another recorder has the file. A file system without locks refuses nobody.
- */
+/* Returns false if another recorder has the file. On a file system without locks it always
+ * returns true. */
 static bool lock_file(int fd)
 {
     int status;
@@ -86,7 +87,7 @@ static bool lock_file(int fd)
     return status == 0 || errno != EWOULDBLOCK;
 }
 
-/* Explicitly: a child process may have a copy of the descriptor. */
+/* Unlocks explicitly, because a child process may have a copy of the descriptor. */
 static void unlock_file(int *fd)
 {
     if (*fd < 0)
@@ -103,8 +104,8 @@ static bool is_at_path(int fd, const char *path)
            at.st_ino == there.st_ino;
 }
 
-/* Locks the file that is at the path now, if there is one. Returns errno; EWOULDBLOCK: another
- * recorder has it. */
+/* Locks the file that is now at the path, if there is one. Returns 0 or an errno value;
+ * EWOULDBLOCK: another recorder has it. */
 static int lock_before(struct tts_recorder_file *file)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
@@ -120,14 +121,15 @@ static int lock_before(struct tts_recorder_file *file)
         file->before_fd = fd;
         if (is_there)
             return 0;
-        unlock_file(&file->before_fd); /* another file has its name now */
+        unlock_file(&file->before_fd); /* the path now refers to another file */
     }
     return EWOULDBLOCK;
 }
 
-/* --- making ----------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------- */
 
-/* Returns errno. A pipe or a device cannot be mapped and must not be replaced. */
+/* Returns an errno value if the file cannot be recorded to, otherwise 0. A pipe or a device
+ * cannot be mapped and must not be replaced. */
 static int refuse(mode_t mode)
 {
     if (mode == 0 || S_ISREG(mode))
@@ -135,13 +137,13 @@ static int refuse(mode_t mode)
     return S_ISDIR(mode) ? EISDIR : EINVAL;
 }
 
-/* Returns errno. */
+/* Makes and locks the new file. Returns 0 or an errno value. */
 static int make_locked(struct tts_recorder_file *file, mode_t mode)
 {
     int reason = mode != 0 ? lock_before(file) : 0;
     if (reason == 0)
         reason = tts_beside_open(file->path, O_RDWR, &file->fd);
-    if (reason == EOPNOTSUPP) /* one that is killed now leaves the other name behind */
+    if (reason == EOPNOTSUPP) /* if the process is killed now, the temporary name stays */
         reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
     if (reason != 0)
         return reason;
@@ -173,7 +175,7 @@ enum tts_status tts_recorder_file_make(struct tts_recorder_file *file, const cha
 
 /* --- naming ----------------------------------------------------------------------------- */
 
-/* Gives the file its name if no file has that name. Returns errno. */
+/* Gives the file its name if no file has that name. Returns 0 or an errno value. */
 static int name_new(struct tts_recorder_file *file)
 {
     if (!file->temporary[0])
@@ -184,17 +186,18 @@ static int name_new(struct tts_recorder_file *file)
     }
     if (errno == EEXIST)
         return EEXIST;
-    /* Without hard links two that begin at once may both get here. */
+    /* Without hard links, two recorders that begin at the same time may both get here. */
     return rename(file->temporary, file->path) == 0 ? 0 : errno;
 }
 
-/* Takes the name from the file that is locked. The system cannot replace a file by one without
- * a name: the file before it goes first. Killed between the two calls, neither is there; a
- * second name for the new file would be left behind instead. Returns errno. */
+/* Replaces the file that is locked. The system cannot replace a file by a file without a name,
+ * so the old file is removed first. If the process is killed between the two calls, neither
+ * file exists. The alternative, a second name for the new file, would leave that name in the
+ * directory. Returns 0 or an errno value. */
 static int name_replacing(struct tts_recorder_file *file)
 {
     if (!is_at_path(file->before_fd, file->path))
-        return EEXIST; /* the name is another file's now */
+        return EEXIST; /* another file has the name now */
     if (file->temporary[0])
         return rename(file->temporary, file->path) == 0 ? 0 : errno;
     if (unlink(file->path) != 0 && errno != ENOENT)
@@ -202,7 +205,7 @@ static int name_replacing(struct tts_recorder_file *file)
     return tts_beside_link(file->fd, file->path);
 }
 
-/* Returns errno. */
+/* Gives the file its name. Returns 0 or an errno value. */
 static int name_file(struct tts_recorder_file *file)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
@@ -210,7 +213,7 @@ static int name_file(struct tts_recorder_file *file)
         if (reason != EEXIST)
             return reason;
         unlock_file(&file->before_fd);
-        reason = lock_before(file); /* somebody else was quicker */
+        reason = lock_before(file); /* another process was faster */
         if (reason != 0)
             return reason;
     }
@@ -225,7 +228,7 @@ enum tts_status tts_recorder_file_name(struct tts_recorder_file *file, struct tt
     if (reason != 0)
         return tts_recorder_file_error(err, reason, file->path, false);
     file->is_named = true;
-    unlock_file(&file->before_fd); /* its name is another file's now */
+    unlock_file(&file->before_fd); /* another file has its name now */
     return TTS_OK;
 }
 

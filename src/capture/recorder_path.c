@@ -10,8 +10,8 @@
 
 enum { NUMBER_MAX = 24 };
 
-/* RANK comes before SLURM_PROCID: programs that a launcher starts inside one task of Slurm all
- * inherit the number of that task. TT_MESH_HOST_RANK counts the hosts of one mesh only. */
+/* RANK comes before SLURM_PROCID: programs that a launcher starts inside one Slurm task all
+ * inherit the number of that task. TT_MESH_HOST_RANK counts only the hosts of one mesh. */
 static const char *const rank_names[] = {
     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_RANK", "RANK",
     "SLURM_PROCID",         "TT_MESH_HOST_RANK"};
@@ -36,7 +36,7 @@ static enum tts_status rank_text(char out[NUMBER_MAX], struct tts_error *err)
                          "'%%r'");
 }
 
-/* What stands for the character after a percent sign. */
+/* Writes the text that replaces "%" and this letter. */
 static enum tts_status value_text(char letter, char out[NUMBER_MAX], struct tts_error *err)
 {
     if (letter == 'r')

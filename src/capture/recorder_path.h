@@ -1,12 +1,12 @@
-/* recorder_path.h: the path of a recording, with what stands for the process in it. */
+/* recorder_path.h: the path of a recording, with placeholders for the process. */
 #pragma once
 
 #include "base/beside.h"
 #include "ttscope/status.h"
 
-/* Copies `path` to `out`. "%p" becomes the process id, "%r" the rank of the process as the
- * launcher of a parallel run tells it in the environment, "%%" a percent sign.
- * TTS_E_INVALID: another character follows a percent sign, or no variable tells the rank; `err`
- * says what to do. TTS_E_RANGE: the result is too long. */
+/* Copies `path` to `out`. "%p" becomes the process id, "%r" the rank of the process that the
+ * launcher of a parallel run sets in the environment, "%%" a percent sign. TTS_E_INVALID:
+ * another character follows a percent sign, or no variable has the rank; `err` says what to do.
+ * TTS_E_RANGE: the result is too long. */
 TTS_NODISCARD enum tts_status tts_recorder_path_expand(const char *path, char out[TTS_PATH_MAX],
                                                        struct tts_error *err);

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* Of the next place: WANTED is free for all, WORKING belongs to the one that made it so, READY
- * and FAILED to the one that takes. */
+/* The states of the next place. WANTED: any thread may begin to make it. WORKING: it belongs to
+ * the thread that set WORKING. READY, FAILED: it belongs to the thread that takes. */
 enum { WANTED, WORKING, READY, FAILED };
 
 enum { NAP_NS = 100 * 1000 };
@@ -19,7 +19,7 @@ uint64_t tts_places_offset(const struct tts_places *p, uint64_t number)
     return TTS_REC_HEADER_BYTES + place * p->place_bytes;
 }
 
-/* --- getting a place ready -------------------------------------------------------------- */
+/* --- making a place --------------------------------------------------------------------- */
 
 static int get(struct tts_places *p, bool populates)
 {
@@ -36,7 +36,7 @@ static int get(struct tts_places *p, bool populates)
     return reason;
 }
 
-/* False: somebody else is at it, or it is done. */
+/* Makes the next place. Returns false if another thread is making it, or if it is done. */
 static bool get_ready(struct tts_places *p, bool populates)
 {
     int step = WANTED;
@@ -45,7 +45,7 @@ static bool get_ready(struct tts_places *p, bool populates)
                                                  memory_order_relaxed))
         return false;
     p->reason = get(p, populates);
-    /* Pairs with the acquire in await(): the place is whole. */
+    /* Pairs with the acquire in await(): the place is complete. */
     atomic_store_explicit(&p->step, p->reason ? FAILED : READY, memory_order_release);
     return true;
 }
@@ -62,14 +62,16 @@ static void *help(void *ctx)
     }
 }
 
-/* Without a thread places are made by who needs them: slower, and nothing else. */
+/* Starts the helper thread. Without it, the threads that need places make them, which is only
+ * slower. */
 static void start_helper(struct tts_places *p)
 {
     sigset_t all, before;
     if (sem_init(&p->wake, 0, 0) != 0)
         return;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
+    /* Signals are for the threads of the program. */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     p->has_helper = pthread_create(&p->helper, NULL, help, p) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (p->has_helper)
@@ -118,7 +120,7 @@ int tts_places_open(struct tts_places *p, int fd, uint64_t place_bytes, uint64_t
 
 void tts_places_close(struct tts_places *p, bool is_child)
 {
-    if (!is_child) { /* there the helper may have been at work on these when it was forked */
+    if (!is_child) { /* in a child, the helper may have been changing these at the fork */
         stop_helper(p);
         tts_mapped_release(&p->spent);
         tts_mapped_release(&p->next);

@@ -1,7 +1,7 @@
-/* recorder_write.c: events, marks and keyframes, into one block after the other.
+/* recorder_write.c: writes events, marks and keyframes into one block after the other.
  *
- * Room for one item is there before an event is folded, so that a block begins between two
- * events: its keyframe has all before it and nothing of the next. */
+ * There is room for one item before an event is folded. So a new block begins between two
+ * events: its keyframe contains everything before it and nothing of the next event. */
 #include "base/compiler.h"
 #include "base/ticks.h"
 #include "capture/recorder_inside.h"
@@ -29,7 +29,7 @@ void tts_recorder_put_state(struct tts_recorder *r, enum tts_rec_state_kind kind
     tts_rec_state_put(&r->state, r->places.header.bytes);
 }
 
-/* The tracker goes on without it. */
+/* Removes the recorder from its tracker. The tracker continues without it. */
 static void leave_tracker(struct tts_recorder *r, enum tts_recorder_stopped why)
 {
     assert(!r->stopped);
@@ -39,7 +39,7 @@ static void leave_tracker(struct tts_recorder *r, enum tts_recorder_stopped why)
         tts_tracker_set_recorder(r->tracker, NULL);
 }
 
-/* For good. */
+/* Stops the recording permanently. */
 static void stop(struct tts_recorder *r, int sys_errno)
 {
     leave_tracker(r, TTS_RECORDER_REFUSED);
@@ -55,8 +55,9 @@ static uint64_t *commit_of(unsigned char *place)
     return (uint64_t *)(void *)(place + TTS_REC_COMMIT_OFF);
 }
 
-/* Whether the next block of a recording that has any number of places begins with a keyframe,
- * so that a reader can go on there behind damage: only while it is small. */
+/* Returns whether the next block begins with a keyframe, so that a reader can resume there
+ * after a damaged part. Only for a recording without a limit of places, and only while the
+ * keyframe is small. */
 static bool is_keyframe_due(const struct tts_recorder *r)
 {
     return !is_box(r) && r->blocks > 0 && !r->in_keyframe &&
@@ -69,10 +70,11 @@ static void put_block(struct tts_recorder *r, bool has_keyframe)
     tts_rec_block_put(&r->block, r->place);
 }
 
-/* `is_hidden`: what is written is not committed before show_hidden(). */
+/* Begins a block. Returns false if the recording has stopped. If `is_hidden`, readers do not
+ * see its contents before show_hidden(). */
 static bool begin_block(struct tts_recorder *r, bool is_hidden)
 {
-    int kept_errno = errno; /* the program's: it only told of an event */
+    int kept_errno = errno; /* errno of the program, which only posted an event */
     int reason = tts_places_take(&r->places, r->blocks, &r->place);
     errno = kept_errno;
     if (reason != 0) {
@@ -87,7 +89,7 @@ static bool begin_block(struct tts_recorder *r, bool is_hidden)
                                       .tick = now(),
                                       .time_ns = tts_clock_ns(),
                                       .place_bytes = r->places.place_bytes};
-    /* A reader finds nothing here, not half of the old and half of the new. */
+    /* Readers must find an empty block here, not a mixture of the old and the new block. */
     __atomic_exchange_n(commit, 0, __ATOMIC_SEQ_CST);
     put_block(r, is_hidden || r->blocks == 0);
     tts_recenc_begin(&r->enc, r->place + TTS_REC_BLOCK_HEADER_BYTES,
@@ -103,9 +105,9 @@ static bool next_block(struct tts_recorder *r);
 
 struct teller {
     struct tts_recorder *r;
-    bool in_one_block; /* it must fit where it began */
-    size_t limit;      /* of the payload */
-    uint64_t buffers;  /* told so far */
+    bool in_one_block; /* the keyframe must fit in its first block */
+    size_t limit;      /* largest size of the payload */
+    uint64_t buffers;  /* buffers written so far */
 };
 
 static bool tell(void *ctx, const struct tts_item *item)
@@ -124,16 +126,16 @@ static bool tell(void *ctx, const struct tts_item *item)
     return fits;
 }
 
-/* Shows readers what was written under the hidden commit. */
+/* Makes the hidden contents visible to readers. */
 static void show_hidden(struct tts_recorder *r)
 {
     r->enc.commit = commit_of(r->place);
     __atomic_store_n(r->enc.commit, r->hidden_commit, __ATOMIC_RELEASE);
 }
 
-/* In a black box a keyframe is told as a whole or not at all: what a reader saw must stay. So
- * its commits go elsewhere until the last of them. *most: at most so many buffers, and then how
- * many were told. */
+/* Writes a keyframe that becomes visible as a whole or not at all, because a reader must never
+ * lose what it saw. Until the end, commits go to hidden_commit. Writes at most *most buffers,
+ * then sets *most to the number of buffers written. Returns whether the keyframe fits. */
 static bool tell_hidden(struct tts_recorder *r, size_t limit, uint64_t *most)
 {
     struct teller teller = {r, true, limit, 0};
@@ -145,7 +147,7 @@ static bool tell_hidden(struct tts_recorder *r, size_t limit, uint64_t *most)
     return is_told;
 }
 
-/* A keyframe that has nothing but the active captures, as far as there is room for them. */
+/* Writes a keyframe with nothing but the active captures, as many as fit. */
 static void tell_nothing(struct tts_recorder *r)
 {
     struct teller teller = {r, true, (size_t)r->places.place_bytes / 2, 0};
@@ -159,9 +161,9 @@ static void tell_nothing(struct tts_recorder *r)
     show_hidden(r);
 }
 
-/* A keyframe is a part of every block and leaves half of the block to events. A keyframe that
- * is longer has fewer buffers, the largest, and says so: the newest events count more than what
- * lived before them. */
+/* Writes the keyframe of a block of a black box. It leaves half of the block to events. A
+ * keyframe that is too long has only the largest buffers and says so: the newest events are
+ * more important than the buffers that were live before them. */
 static void tell_box(struct tts_recorder *r)
 {
     size_t limit = (size_t)r->places.place_bytes / 2;
@@ -169,7 +171,7 @@ static void tell_box(struct tts_recorder *r)
     r->kept_enc = r->enc;
     if (tell_hidden(r, limit, &most))
         return;
-    most -= most / 8; /* the largest may take more bytes each */
+    most -= most / 8; /* the largest buffers may take more bytes each */
     for (;; most /= 2) {
         uint64_t told = most;
         r->enc = r->kept_enc;
@@ -182,7 +184,8 @@ static void tell_box(struct tts_recorder *r)
     tell_nothing(r);
 }
 
-/* The keyframe of a block that goes on without it if it takes too much room. */
+/* Writes the keyframe of a block if it takes little room. Otherwise the block has no
+ * keyframe. */
 static void tell_small(struct tts_recorder *r)
 {
     uint64_t most = UINT64_MAX;
@@ -190,11 +193,11 @@ static void tell_small(struct tts_recorder *r)
     if (tell_hidden(r, (size_t)r->places.place_bytes / 16, &most))
         return;
     r->enc = r->kept_enc;
-    r->enc.commit = commit_of(r->place); /* still 0: nothing of the keyframe is shown */
+    r->enc.commit = commit_of(r->place); /* still 0: readers see nothing of the keyframe */
     put_block(r, false);
 }
 
-/* False: it has stopped. */
+/* Begins the next block. Returns false if the recording has stopped. */
 static bool next_block(struct tts_recorder *r)
 {
     bool is_due = is_keyframe_due(r);
@@ -208,8 +211,9 @@ static bool next_block(struct tts_recorder *r)
     return true;
 }
 
-/* Where there is any number of places it may take several. A block that goes on with a keyframe
- * is none that it begins in: there is room for its begin first. */
+/* Writes a whole keyframe, over several blocks if necessary. Only for a recording without a
+ * limit of places. Makes room for the first item before, because a block that continues a
+ * keyframe must not be the block in which the keyframe begins. */
 static bool tell_all(struct tts_recorder *r)
 {
     struct teller teller = {r, false, SIZE_MAX, 0};
@@ -226,8 +230,8 @@ bool tts_recorder_start(struct tts_recorder *r)
     return next_block(r) && (is_box(r) || tell_all(r));
 }
 
-/* What lived when a request was refused stands behind it. A block of a black box has a keyframe
- * already, and is not left for another. */
+/* Writes the live buffers after a refused request. In a black box the keyframe is left out if
+ * it does not fit in the current block, which already has one. */
 static TTS_COLD void follow_failure(struct tts_recorder *r)
 {
     if (r->keyframes_left == 0)
@@ -271,7 +275,7 @@ static void put(struct tts_recorder *r, const struct tts_item *item)
     (void)fits;
 }
 
-/* An event of one device too many has no number, but was. */
+/* Reports an event of a device above devices_max. The event happened but has no number. */
 static TTS_COLD void put_missed(struct tts_recorder *r)
 {
     put(r, &(struct tts_item){.kind = TTS_ITEM_MISSED, .count = 1});
@@ -287,7 +291,7 @@ static TTS_NOINLINE bool put_event(struct tts_recorder *r, const struct tts_even
     return tts_recenc_item(&r->enc, &r->item, is_unseen, now());
 }
 
-/* Nothing is to be said of it but what the short way says. */
+/* Returns whether the short encoding of an allocation contains everything about the event. */
 static TTS_FORCE_INLINE bool is_plain(const struct tts_event *event)
 {
     return event->kind == TTS_EVENT_ALLOC &&

@@ -1,4 +1,4 @@
-/* summary.c: the summary as tt-train prints it. Every byte of it is read by scripts. */
+/* summary.c: the summary as tt-train prints it. Scripts read it, so every byte matters. */
 #include "capture/summary.h"
 
 #include "base/number.h"
@@ -53,7 +53,7 @@ static void put_mb(struct tts_text *text, const char *label, int64_t bytes)
     tts_text_put(text, " MB");
 }
 
-/* The sums may have gone past 2^63. */
+/* Returns the net change. Computed as unsigned, because the sums may have passed 2^63. */
 static int64_t change_of(const struct tts_pool_usage *usage)
 {
     return (int64_t)((uint64_t)usage->allocated_bytes - (uint64_t)usage->freed_bytes);

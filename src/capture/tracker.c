@@ -12,19 +12,19 @@
 #include <time.h>
 
 enum {
-    /* What an event that finds the inbox full does before it is dropped: spins, gives the
-     * processor away, and naps, until the time is over. */
+    /* If the inbox is full, an event spins PAUSES times, yields the processor YIELDS times,
+     * then sleeps NAP_NS at a time. After WAIT_NS it is dropped. */
     PAUSES = 1000,
     YIELDS = 1000,
     NAP_NS = 100 * 1000,
     WAIT_NS = 1000 * 1000 * 1000,
-    /* How long an event waits while another is folded: so many pauses, then twice as many, up
-     * to the most. Few looks at `folding` let a thread that tells of many events keep what it
-     * writes to in its own cache. */
+    /* How long an event waits while another thread folds: FIRST_PAUSES, then twice as many, up
+     * to MOST_PAUSES. It reads `folding` rarely, so that a thread that posts many events keeps
+     * the memory it writes to in its own cache. */
     FIRST_PAUSES = 64,
     MOST_PAUSES = 1024,
-    /* For how many it looks after its letter: many times as long as a processor keeps a store
-     * to itself. */
+    /* How many pauses an event waits for its letter to be taken: many times as long as a store
+     * needs to become visible to other processors. */
     LETTER_PAUSES = 512,
 };
 
@@ -41,7 +41,8 @@ static TTS_FORCE_INLINE void give_back(struct tts_tracker *t)
     atomic_store_explicit(&t->folding, false, memory_order_release);
 }
 
-/* What was dropped since it was last asked: what is on the cores is no longer all known. */
+/* Reports events dropped since the last call: the contents of the cores are no longer fully
+ * known. */
 static void note_dropped(struct tts_tracker *t)
 {
     uint64_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
@@ -62,8 +63,8 @@ static void fold_letter(struct tts_tracker *t, const struct tts_letter *letter)
         tts_recorder_event(r, &letter->event, letter->op_hash, letter->thread, outcome);
 }
 
-/* Folds what lies in the inbox, as far as it is written, and no more than it holds: what comes
- * meanwhile is for others. */
+/* Folds the letters of the inbox that are fully written, at most TTS_INBOX_EVENTS. Letters that
+ * come during the call are left to other threads. */
 static TTS_COLD void fold_inbox(struct tts_tracker *t)
 {
     const struct tts_letter *letter;
@@ -85,28 +86,31 @@ void tts_tracker_enter(struct tts_tracker *t)
     while (t->inbox.head < last) {
         fold_inbox(t);
         if (t->inbox.head < last)
-            sched_yield(); /* somebody is writing a letter */
+            sched_yield(); /* a thread is still writing a letter */
     }
     note_dropped(t);
 }
 
 /* --- leaving ---------------------------------------------------------------------------- */
 
-/* With a recorder nothing is to wait in memory once its call is over. So who gives `folding`
- * back looks into the inbox behind that, and who put a letter there tries to take `folding`
- * until the letter is taken, for LETTER_PAUSES. No fence keeps the look behind the giving back:
- * it may come first by the time that a store takes to be seen, and miss a letter, but then the
- * sender finds `folding` free long before it goes. Only one that has `folding` for longer (a
- * keyframe, a question) or was stopped then, by the system or by the very handler that sends,
- * outlasts the sender; its look is still to come. */
+/* With a recorder, an event must not stay in memory after its call has returned. So a thread
+ * that gives `folding` back looks into the inbox afterwards. A thread that put a letter tries
+ * to take `folding` until the letter is taken, for LETTER_PAUSES.
+ *
+ * No fence orders the look after the giving back. The look may come too early by the time that
+ * a store needs to become visible, and miss a letter. Then the sender finds `folding` free long
+ * before it stops trying. Only a thread that holds `folding` longer (for a keyframe or a
+ * query), or that is stopped by the system or by the signal handler that posts, outlasts the
+ * sender. Such a thread still looks into the inbox later. */
 
-/* Whether there is a letter to fold: one that is still being written is left to its sender, who
- * tries when it is. */
+/* Gives `folding` back and returns whether there is a letter to fold. A letter that is still
+ * being written is left to its sender, who tries afterwards. */
 static TTS_FORCE_INLINE bool give_back_and_look(struct tts_tracker *t)
 {
     uint64_t head = t->inbox.head;
     give_back(t);
-    atomic_signal_fence(memory_order_seq_cst); /* a handler may send between the two */
+    /* A signal handler may post between the two. */
+    atomic_signal_fence(memory_order_seq_cst);
     return TTS_UNLIKELY(head != atomic_load_explicit(&t->inbox.tail, memory_order_relaxed)) &&
            tts_inbox_has(&t->inbox, head);
 }
@@ -120,7 +124,7 @@ static TTS_COLD void fold_rest(struct tts_tracker *t)
     }
 }
 
-/* With a recorder. */
+/* Leaves the tracker if there is a recorder. */
 static TTS_FORCE_INLINE void leave_and_look(struct tts_tracker *t)
 {
     if (TTS_UNLIKELY(give_back_and_look(t)))
@@ -137,8 +141,8 @@ void tts_tracker_leave(struct tts_tracker *t)
 
 /* --- one event -------------------------------------------------------------------------- */
 
-/* The same as below with a recorder, and apart: what it needs is not to weigh on who has none.
- */
+/* Like the end of fold_now(), with a recorder. A separate function, so that trackers without a
+ * recorder do not pay for it. */
 static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_event *event,
                                        uint64_t op_hash)
 {
@@ -153,7 +157,8 @@ static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_e
     return is_next;
 }
 
-/* True: it is folded. False: somebody else folds, or letters before it are being written. */
+/* Returns whether the event was folded. False: another thread folds, or earlier letters are
+ * still being written. */
 static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_event *event,
                                       uint64_t op_hash)
 {
@@ -170,7 +175,7 @@ static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_ev
     return is_next;
 }
 
-/* --- when another folds ----------------------------------------------------------------- */
+/* --- while another thread folds --------------------------------------------------------- */
 
 static bool is_folding(struct tts_tracker *t)
 {
@@ -197,7 +202,7 @@ static void look_after(struct tts_tracker *t, uint64_t place)
     }
 }
 
-/* False: the inbox is full. */
+/* Puts the event into the inbox. Returns false if the inbox is full. */
 static bool post_letter(struct tts_tracker *t, const struct tts_event *event, uint64_t op_hash)
 {
     uint64_t place;
@@ -218,12 +223,13 @@ static TTS_COLD enum tts_status drop(struct tts_tracker *t, struct tts_error *er
 
 static void nap(void)
 {
-    int kept_errno = errno; /* the program's: it only told of an event */
+    int kept_errno = errno; /* errno of the program, which only posted an event */
     nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     errno = kept_errno;
 }
 
-/* The inbox is full: the one that folds is behind, or was stopped. */
+/* Waits while the inbox is full: the thread that folds is late or was stopped. Returns
+ * TTS_E_FULL if it dropped the event. */
 static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
                                               const struct tts_event *event, uint64_t op_hash,
                                               struct tts_error *err)
@@ -245,7 +251,8 @@ static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
     return drop(t, err);
 }
 
-/* It does not wait after letters that lie there: who folds was stopped. */
+/* Waits to fold the event, or leaves it in the inbox. Does not wait if letters are there,
+ * because the thread that folds was then stopped. */
 static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
                                                const struct tts_event *event, uint64_t op_hash,
                                                struct tts_error *err)
@@ -257,7 +264,7 @@ static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* An operation begins or ends. */
+/* Begins or ends an operation of this thread. Returns its hash. */
 static TTS_NOINLINE uint64_t change_op(struct tts_tracker *t, const struct tts_event *event,
                                        uint64_t session)
 {
@@ -269,7 +276,8 @@ static TTS_NOINLINE uint64_t change_op(struct tts_tracker *t, const struct tts_e
     return hash;
 }
 
-/* The operation that an event belongs to; one that begins or ends is noted. */
+/* Returns the hash of the operation that the event belongs to. Also begins or ends
+ * operations. */
 static TTS_NOINLINE uint64_t op_of(struct tts_tracker *t, const struct tts_event *event)
 {
     uint64_t session = atomic_load_explicit(&t->session, memory_order_relaxed);
@@ -278,7 +286,8 @@ static TTS_NOINLINE uint64_t op_of(struct tts_tracker *t, const struct tts_event
     return tts_ops_top(session);
 }
 
-/* All that keep the name keep the same end of it. */
+/* Posts an event with a shortened name. Every part of the program that stores names keeps the
+ * same end of a long name. */
 static TTS_COLD enum tts_status
 post_long_name(struct tts_tracker *t, const struct tts_event *event, struct tts_error *err)
 {
@@ -312,7 +321,8 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
     return post_later(t, event, op_hash, err);
 }
 
-/* Whether a buffer can be told without an event: nobody names operations, and it is in DRAM. */
+/* Returns whether a buffer can be counted without an event: it is in DRAM, and no operation was
+ * named. */
 static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
                                       uint64_t size_bytes)
 {
@@ -343,14 +353,14 @@ static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t devi
     leave_and_look(t);
 }
 
-/* Takes `folding` when that can be had at once and nothing waits before. */
+/* Takes `folding` if it is free at once and the inbox is empty. */
 static TTS_FORCE_INLINE bool enter_first(struct tts_tracker *t)
 {
     if (TTS_UNLIKELY(!try_enter(t)))
         return false;
     if (TTS_LIKELY(tts_inbox_is_empty(&t->inbox)))
         return true;
-    give_back(t); /* to be back at once, by the longer way */
+    give_back(t); /* the caller then takes the longer path */
     return false;
 }
 

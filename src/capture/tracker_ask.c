@@ -1,11 +1,11 @@
-/* tracker_ask.c: who listens to a tracker, and what can be asked of it. */
+/* tracker_ask.c: the listeners of a tracker, and queries. */
 #include "base/error.h"
 #include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 
 #include <assert.h>
 
-/* --- who listens ------------------------------------------------------------------------ */
+/* --- listeners -------------------------------------------------------------------------- */
 
 static uint64_t next_session(void)
 {
@@ -60,7 +60,7 @@ void tts_tracker_unhold(struct tts_tracker *t)
         hold_devices(t, false);
 }
 
-/* --- questions -------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------- */
 
 enum tts_status tts_tracker_chip(struct tts_tracker *t, uint32_t chip, uint32_t mesh,
                                  struct tts_error *err)
@@ -110,6 +110,7 @@ size_t tts_tracker_live(struct tts_tracker *t, struct tts_live *out, size_t capa
     tts_tracker_enter(t);
     size_t total = tts_fold_collect(t->fold, out, capacity);
     tts_tracker_leave(t);
-    tts_fold_sort(out, total < capacity ? total : capacity); /* events go on meanwhile */
+    /* After leave, so that events continue. */
+    tts_fold_sort(out, total < capacity ? total : capacity);
     return total;
 }

@@ -1,4 +1,4 @@
-/* tracker_new.c: a tracker from its birth to its end, and the one of the process. */
+/* tracker_new.c: creates and frees trackers, and holds the tracker of the process. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "capture/recorder_hook.h"
@@ -92,7 +92,8 @@ void tts_tracker_free(struct tts_tracker *t)
 
 struct tts_tracker *tts_tracker_process(void)
 {
-    /* The one mutable global: bindings of several languages in one process must meet. */
+    /* The only mutable global of the library: bindings of several languages in one process
+     * share this tracker. */
     static _Atomic(struct tts_tracker *) the_one;
     struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
     struct tts_tracker *made = NULL;

@@ -69,7 +69,7 @@ enum tts_status tts_banks_new(const struct tts_banks_config *config,
     if (!b)
         return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: out of memory");
     *b = (struct tts_banks){.config = *config, .alloc = alloc};
-    b->config.dependencies = NULL; /* the caller's */
+    b->config.dependencies = NULL; /* owned by the caller */
     b->config.dependency_count = 0;
     status = tts_banks_link(b, config, err);
     if (status == TTS_OK)
@@ -99,9 +99,9 @@ void tts_banks_free(struct tts_banks *b)
     alloc->free(alloc->ctx, b, sizeof(*b));
 }
 
-/* ---- what was left behind ---- */
+/* ---- blocks left behind ---- */
 
-/* The place of a block in the list, or where it would be. */
+/* Returns the index of a block in the list, or the index at which to insert it. */
 static size_t left_seek(const struct tts_banks *b, uint32_t allocator, uint64_t address)
 {
     size_t low = 0, high = b->left_count;
@@ -193,7 +193,7 @@ take_otherwise(struct tts_banks *b, const struct tts_banks_wish *take, uint64_t 
 enum tts_status tts_banks_take(struct tts_banks *b, const struct tts_banks_wish *take,
                                uint64_t *address)
 {
-    /* A limit that no block can be below is none. */
+    /* A limit at or below the first address has no effect. */
     if (TTS_LIKELY(b->is_plain && take->allocator == 0 &&
                    take->limit <= b->config.offset_bytes))
         return tts_space_take(b->first, take->bytes, take->direction, 0, address);
@@ -257,7 +257,8 @@ enum tts_status tts_banks_emptied(const struct tts_banks *b, uint32_t allocator,
     return TTS_OK;
 }
 
-/* Giving one block may need memory: all are given in copies first, so that all are or none. */
+/* Giving a block back may need memory. All blocks are first given back in copies of the spaces,
+ * so that either all blocks are given back or none. */
 enum tts_status tts_banks_give_all(struct tts_banks *b)
 {
     const size_t bytes = b->count * sizeof(struct tts_space *);
@@ -315,7 +316,7 @@ struct tts_water tts_banks_water_end(struct tts_banks *b)
     return b->water;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 uint32_t tts_banks_allocators(const struct tts_banks *b)
 {
@@ -343,7 +344,8 @@ bool tts_banks_lowest(const struct tts_banks *b, uint32_t allocator, uint64_t *a
     return allocator < b->count && tts_space_lowest_reported(b->spaces[allocator], address);
 }
 
-/* In order, each taken, and none in an allocator that the limit steers. */
+/* Checks that the list is sorted, that each block is taken, and that no block belongs to an
+ * allocator with neighbours (there the limit chooses the block, and none is left behind). */
 static bool left_is_valid(const struct tts_banks *b)
 {
     for (size_t i = 0; i < b->left_count; i++) {

@@ -1,9 +1,9 @@
-/* banks.h: the banks of one pool, allocated in lockstep, as the runtime's bank manager does it.
+/* banks.h: the banks of one pool, allocated in lockstep, like in the runtime's bank manager.
  *
- * One space stands for all banks: every bank gives up the same range for every buffer. There
- * may be several allocators over the same addresses, with a graph of which may not overlap
- * which; most pools have one. Addresses are absolute. The rules are in docs/design/banks.md.
- * A call that fails leaves the banks as they were, except after TTS_E_BELOW_LIMIT.
+ * One space stands for all banks: every bank gives up the same range for every buffer. Several
+ * allocators may share the same addresses; a graph says which of them may not overlap. Most
+ * pools have one allocator. Addresses are absolute. The rules are in docs/design/banks.md. A
+ * call that fails leaves the banks unchanged, except after TTS_E_BELOW_LIMIT.
  *
  * Threads: one thread at a time for each set of banks. Two threads may use two of them at once.
  * Signals: no function here may be called in a signal handler, because each can allocate.
@@ -31,9 +31,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TTS_ALLOCATORS_MAX = 4097 }; /* one for each core, and one for all */
+enum { TTS_ALLOCATORS_MAX = 4097 }; /* one for each core, and one for all cores */
 
-/* Allocator `of` may not overlap those in `on`, nor they it. */
+/* Allocator `of` and the allocators in `on` must not overlap. */
 struct tts_dependency {
     uint32_t of;
     const uint32_t *on;
@@ -41,112 +41,132 @@ struct tts_dependency {
 };
 
 struct tts_banks_config {
-    uint64_t size_bytes, offset_bytes; /* of the address space that the banks share */
-    uint64_t page_alignment_bytes;     /* with dependencies an address must be a multiple */
-    uint64_t block_alignment_bytes;    /* of every block, and its smallest size */
-    uint32_t banks;                    /* 1 .. */
-    uint64_t limit;                    /* address limit; kept for state, see take */
-    const struct tts_dependency *dependencies; /* none: one independent allocator */
-    size_t dependency_count; /* ids up to the largest that is mentioned exist */
+    uint64_t size_bytes, offset_bytes; /* address space that the banks share */
+    /* With dependencies, addresses must be multiples of this. */
+    uint64_t page_alignment_bytes;
+    uint64_t block_alignment_bytes; /* alignment of every block, and smallest block size */
+    uint32_t banks;                 /* at least 1 */
+    uint64_t limit; /* address limit; only stored with the state, see tts_banks_wish */
+    const struct tts_dependency *dependencies; /* NULL: one independent allocator */
+    size_t dependency_count; /* all ids up to the largest one in the list exist */
 };
 
 struct tts_banks;
 
-/* `alloc` NULL means the C library's. TTS_E_INVALID (an id twice in one list, itself in its
- * list, an alignment of 0, no bank), TTS_E_RANGE, TTS_E_NOMEM: err says what. */
+/* Makes the banks of a pool. The caller frees them. If `alloc` is NULL, the C library's
+ * allocator is used. TTS_E_INVALID: a list names an id twice or the allocator itself, an
+ * alignment is 0, or there is no bank. TTS_E_RANGE: the size is out of range. TTS_E_NOMEM: out
+ * of memory. `err` says which. */
 TTS_NODISCARD enum tts_status tts_banks_new(const struct tts_banks_config *config,
                                             const struct tts_alloc *alloc,
                                             struct tts_banks **out, struct tts_error *err);
-void tts_banks_free(struct tts_banks *banks); /* NULL is fine */
+void tts_banks_free(struct tts_banks *banks); /* NULL is allowed */
 
 uint32_t tts_banks_allocators(const struct tts_banks *banks);
-/* The neighbours of an allocator in ascending order; *count of them, borrowed for life. NULL
- * and 0: it has none, or is none. */
+/* Returns the neighbours of an allocator in ascending order and their number in *count. Valid
+ * until the banks are freed. Returns NULL and 0 if the allocator has none or does not exist. */
 const uint32_t *tts_banks_neighbours(const struct tts_banks *banks, uint32_t allocator,
                                      size_t *count);
-/* The space of an allocator, to ask; borrowed for life. NULL: there is no such allocator. */
+/* Returns the space of an allocator for queries, NULL if there is no such allocator. Valid
+ * until the banks are freed. */
 const struct tts_space *tts_banks_space(const struct tts_banks *banks, uint32_t allocator);
 
-/* Take `bytes` of every bank. `limit` 0 is none. With neighbours the limit steers, and ranges
- * that they hold, or that are in `taken` (any order, may overlap), are left out; without, it
- * fails after the fact, as in the reference, and `taken` is not looked at. TTS_E_FULL.
- * TTS_E_BELOW_LIMIT (*address is written, the block stays taken). TTS_E_INVALID: no such
- * allocator, or (with neighbours) the address that came out is not aligned to a page, or the
- * rounded block does not fit there, which the runtime does not survive. TTS_E_NOMEM. */
+/* A request for `bytes` of every bank. A `limit` of 0 means no limit.
+ *
+ * For an allocator with neighbours, only addresses from the limit on are considered, and ranges
+ * that neighbours hold or that are in `taken` (any order, may overlap) are avoided. For an
+ * allocator without neighbours, the limit is checked after the block was taken, as in the
+ * reference, and `taken` is ignored.
+ *
+ * tts_banks_take() returns:
+ * TTS_E_FULL: no free range is large enough.
+ * TTS_E_BELOW_LIMIT: the block lies below the limit. *address is written and the block stays
+ * taken.
+ * TTS_E_INVALID: there is no such allocator. With neighbours also: the chosen address is not
+ * aligned to a page, or the rounded block does not fit there. The runtime does not survive
+ * these two cases.
+ * TTS_E_NOMEM: out of memory. */
 struct tts_banks_wish {
     uint32_t allocator;
     enum tts_direction direction;
     uint64_t bytes, limit;
-    const struct tts_range *taken; /* of others, e.g. other chips of a mesh */
+    /* Ranges held elsewhere, for example on other chips of a mesh. */
+    const struct tts_range *taken;
     size_t taken_count;
 };
 TTS_NODISCARD enum tts_status
 tts_banks_take(struct tts_banks *banks, const struct tts_banks_wish *take, uint64_t *address);
 
-/* Exactly there. TTS_E_FULL when it is not wholly free in this allocator; neighbours are not
- * asked. TTS_E_INVALID: no such allocator. TTS_E_NOMEM. */
+/* Takes a block at exactly this address. Does not check neighbours. TTS_E_FULL: a part of the
+ * range is not free in this allocator. TTS_E_INVALID: there is no such allocator. TTS_E_NOMEM:
+ * out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_take_at(struct tts_banks *banks, uint32_t allocator,
                                                 uint64_t address, uint64_t bytes);
 
-/* TTS_E_NOT_FOUND, harmless, when no block of the allocator starts there. TTS_E_INVALID: no
- * such allocator. TTS_E_NOMEM. */
+/* Gives a block back. TTS_E_NOT_FOUND: no block of the allocator starts there; this is
+ * harmless. TTS_E_INVALID: there is no such allocator. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_give(struct tts_banks *banks, uint32_t allocator,
                                              uint64_t address);
 
-/* Gives back every block that was handed out; those that a take below the limit left behind
- * stay (the runtime never learned of them). TTS_E_NOMEM. */
+/* Gives back every block that was returned to a caller. Blocks that a take below the limit left
+ * behind stay taken, because the runtime does not know them. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_give_all(struct tts_banks *banks);
 
-/* All spaces free again, shrinks undone. */
+/* Makes every space one free block and undoes all shrinks. */
 void tts_banks_clear(struct tts_banks *banks);
 
-/* As tts_space_shrink(); TTS_E_INVALID with more than one allocator. */
+/* Like tts_space_shrink() and tts_space_unshrink(). TTS_E_INVALID: there is more than one
+ * allocator. */
 TTS_NODISCARD enum tts_status tts_banks_shrink(struct tts_banks *banks, uint64_t bytes);
 TTS_NODISCARD enum tts_status tts_banks_unshrink(struct tts_banks *banks);
 
-/* The lowest taken address of an allocator as the runtime reports it. False: none. */
+/* Writes the lowest taken address of an allocator, as the runtime reports it, to *address.
+ * Returns false if there is none. */
 bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator, uint64_t *address);
 
 /* ---- high-water mark ---- */
 
-/* From begin to end: the highest end of what was taken (not rounded) and of what was given back
- * (rounded), in all allocators; giving all and an override do not count, nor does a block that
- * is left behind. Begin again starts over; not nested. */
+/* The high-water mark between begin and end, over all allocators: the highest end of a block
+ * that was taken (not rounded) and of a block that was given back (rounded).
+ * tts_banks_give_all(), tts_banks_override() and blocks left behind do not count. A second
+ * begin starts again; marks do not nest. */
 struct tts_water {
-    uint64_t taken_end, given_end; /* 0: nothing was */
+    uint64_t taken_end, given_end; /* 0: no block */
 };
 void tts_banks_water_begin(struct tts_banks *banks);
 struct tts_water tts_banks_water_end(struct tts_banks *banks);
 
 /* ---- state ---- */
 
-/* What is taken in allocator 0, sorted, with overlapping and adjacent ranges fused, and what
- * must be equal before two can be merged. */
+/* The taken ranges of allocator 0, sorted, with overlapping and adjacent ranges joined. Two
+ * states can be merged only if their `config` is equal. */
 struct tts_banks_state {
-    struct tts_banks_config config; /* without dependencies; of what shrinks left of the size */
+    struct tts_banks_config config; /* without dependencies; size after shrinks */
     struct tts_range *ranges;
     size_t count, capacity;
     const struct tts_alloc *alloc;
 };
 
-/* `out` is a zeroed or a used state; memory is its own alloc's, or that of the banks.
- * TTS_E_NOMEM leaves it as it was. */
+/* Writes the state of the banks to *out, which is zeroed or holds an older state. A zeroed
+ * state takes memory from the allocator of the banks. The caller releases it. TTS_E_NOMEM: *out
+ * is unchanged. */
 TTS_NODISCARD enum tts_status tts_banks_extract(const struct tts_banks *banks,
                                                 struct tts_banks_state *out);
-/* Adds what `from` has. TTS_E_INVALID: of another pool. TTS_E_NOMEM. */
+/* Adds the ranges of `from`. TTS_E_INVALID: `from` belongs to a different pool. TTS_E_NOMEM:
+ * out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
                                                     const struct tts_banks_state *from);
-/* Adds one range, as from a list of buffers; an empty one is none. TTS_E_INVALID: it ends
- * before it starts. TTS_E_NOMEM. */
+/* Adds one range, for example from a list of buffers. An empty range is ignored. TTS_E_INVALID:
+ * the range ends before it starts. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_state_add(struct tts_banks_state *state,
                                                   struct tts_range range);
-/* Gives back what allocator 0 handed out, then takes each range of the state there as one
- * block; other allocators are left alone. TTS_E_INVALID: of another pool. TTS_E_FULL: a range
- * cannot be taken, as a block that was left behind is in its way or it is not in the pool.
- * TTS_E_NOMEM. */
+/* Gives back all blocks of allocator 0 except those left behind, then takes each range of the
+ * state as one block. Other allocators do not change. TTS_E_INVALID: the state belongs to a
+ * different pool. TTS_E_FULL: a range overlaps a block that was left behind, or lies outside
+ * the pool. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_override(struct tts_banks *banks,
                                                  const struct tts_banks_state *state);
-void tts_banks_state_release(struct tts_banks_state *state); /* zeroed then */
+void tts_banks_state_release(struct tts_banks_state *state); /* leaves *state zeroed */
 
-/* Checks every invariant: O(n). */
+/* Checks every invariant in O(n). */
 bool tts_banks_is_valid(const struct tts_banks *banks);

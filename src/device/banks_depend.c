@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* ---- who depends on whom ---- */
+/* ---- dependencies ---- */
 
-/* One bit for each pair of allocators, and one row more: the ids of the list at hand. */
+/* One bit for each pair of allocators. An additional row marks the ids of the current list. */
 struct pairs {
     uint64_t *bits;
     size_t row_words, bytes;
@@ -72,7 +72,8 @@ static enum tts_status links_new(struct tts_banks *b, const struct pairs *p)
     if (!b->link_begin)
         return TTS_E_NOMEM;
     b->count = p->count;
-    assert(total % 2 == 0 && total <= UINT32_MAX); /* every link has its way back */
+    /* Every link is stored in both directions. */
+    assert(total % 2 == 0 && total <= UINT32_MAX);
     memset(b->link_begin, 0, (p->count + (size_t)1) * sizeof(uint32_t));
     if (total == 0)
         return TTS_OK;
@@ -144,7 +145,7 @@ bool tts_banks_links_are_valid(const struct tts_banks *b)
     return b->link_begin[0] == 0;
 }
 
-/* ---- what is not to be had ---- */
+/* ---- busy ranges ---- */
 
 static bool is_sorted(const struct tts_range *ranges, size_t count)
 {
@@ -155,7 +156,7 @@ static bool is_sorted(const struct tts_range *ranges, size_t count)
     return true;
 }
 
-/* Puts ranges[root] in its place in a heap with the largest start at the top. */
+/* Moves ranges[root] to its place in a heap with the largest start at the top. */
 static void sift(struct tts_range *ranges, size_t root, size_t count)
 {
     const struct tts_range down = ranges[root];
@@ -169,8 +170,8 @@ static void sift(struct tts_range *ranges, size_t root, size_t count)
     ranges[root] = down;
 }
 
-/* By start. In place, as the C library's may ask for memory behind our back; what comes from
- * one neighbour alone is in order as it is. */
+/* Sorts by start, in place. qsort() of the C library may allocate memory. The ranges of a
+ * single neighbour are already sorted. */
 static void sort(struct tts_range *ranges, size_t count)
 {
     if (is_sorted(ranges, count))
@@ -205,7 +206,7 @@ static enum tts_status busy_reserve(struct tts_banks *b, const struct tts_banks_
     return TTS_OK;
 }
 
-/* Blocks side by side at once as one range: there is less to sort. */
+/* Writes the taken ranges. Adjacent blocks become one range, so that there is less to sort. */
 static size_t add_taken(const struct tts_space *space, struct tts_range *out)
 {
     struct tts_space_cursor cursor = {0};
@@ -223,12 +224,13 @@ static size_t add_taken(const struct tts_space *space, struct tts_range *out)
     return count;
 }
 
-/* What neighbours hold and what the caller says, sorted and fused, after a reserve. */
+/* Collects the ranges that neighbours or the caller hold, sorted and joined. Needs a reserve
+ * before. */
 static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take)
 {
     size_t count = 0;
     if (!b->busy)
-        return 0; /* none was needed so far */
+        return 0; /* no range was needed so far */
     for (uint32_t i = b->link_begin[take->allocator]; i < b->link_begin[take->allocator + 1];
          i++)
         count += add_taken(b->spaces[b->links[i]], &b->busy[count]);
@@ -241,17 +243,17 @@ static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take
     return tts_ranges_fuse(b->busy, count);
 }
 
-/* ---- what is left ---- */
+/* ---- searching the rest ---- */
 
 struct search {
     const struct tts_banks_wish *take;
-    const struct tts_range *busy; /* sorted and fused */
-    size_t busy_count, busy_idx;  /* those before end below all that is still to come */
+    const struct tts_range *busy; /* sorted and joined */
+    size_t busy_count, busy_idx;  /* ranges before busy_idx end below all later gaps */
     bool found;
     uint64_t address;
 };
 
-/* From below the first gap that fits is the one, from above the last. */
+/* Tries one gap. From below the first gap that fits is chosen, from above the last. */
 static void try_gap(struct search *s, uint64_t start, uint64_t end)
 {
     if (start >= end || end - start < s->take->bytes)
@@ -263,7 +265,7 @@ static void try_gap(struct search *s, uint64_t start, uint64_t end)
     s->found = true;
 }
 
-/* Tries what the busy ranges leave of [start, end). */
+/* Tries the parts of [start, end) that the busy ranges leave free. */
 static void try_free(struct search *s, uint64_t start, uint64_t end)
 {
     assert(start < end);
@@ -274,7 +276,7 @@ static void try_free(struct search *s, uint64_t start, uint64_t end)
         try_gap(s, start, busy->start);
         start = busy->end > start ? busy->end : start;
         if (start >= end)
-            return; /* it may reach into the next free block */
+            return; /* this range may reach into the next free block */
     }
     try_gap(s, start, end);
 }
@@ -306,7 +308,7 @@ enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_ban
     assert(s.address >= b->config.offset_bytes && s.address >= take->limit);
     if (s.address % b->config.page_alignment_bytes != 0)
         return TTS_E_INVALID;
-    /* The gap held the bytes as asked for; rounded up they may not fit its free block. */
+    /* The gap holds the requested bytes. The rounded block may still not fit its free block. */
     enum tts_status status = tts_space_take_at(space, s.address, take->bytes);
     if (status == TTS_OK)
         *address = s.address;

@@ -36,7 +36,8 @@ static const struct tts_alloc *alloc_of(const struct tts_banks_state *s)
     return s->alloc ? s->alloc : tts_alloc_libc();
 }
 
-/* The pool as it is now: what was cut off does not count, as in the reference. */
+/* Returns the configuration of the pool with its current size: the part that was cut off does
+ * not count, as in the reference. */
 static struct tts_banks_config config_now(const struct tts_banks *b)
 {
     struct tts_banks_config config = b->config;
@@ -88,7 +89,7 @@ enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
     if (__builtin_add_overflow(into->count, from->count, &total) ||
         reserve(into, alloc_of(into), total) != TTS_OK)
         return TTS_E_NOMEM;
-    /* From the back, where there is room. */
+    /* Merge from the back, where there is room. */
     size_t a = into->count, b = from->count;
     for (size_t to = total; b > 0; to--) {
         assert(to == a + b);
@@ -99,7 +100,7 @@ enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
     return TTS_OK;
 }
 
-/* The first range that ends at or behind `address`. */
+/* Returns the index of the first range that ends at or after `address`. */
 static size_t seek(const struct tts_banks_state *s, uint64_t address)
 {
     size_t low = 0, high = s->count;

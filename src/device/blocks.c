@@ -1,4 +1,4 @@
-/* Compiled once for each width of a word, and once more with AVX2: see CMakeLists.txt. */
+/* This file is compiled once for each word width, with and without AVX2: see CMakeLists.txt. */
 #include "device/blocks.h"
 
 #include "device/blocks_map.h"
@@ -8,8 +8,8 @@
 
 struct blocks {
     struct tts_blocks common;
-    struct tree tree; /* the free blocks */
-    struct map map;   /* the taken ones */
+    struct tree tree; /* free blocks */
+    struct map map;   /* taken blocks */
 };
 
 static inline struct blocks *own(struct tts_blocks *b)
@@ -27,7 +27,7 @@ static inline const struct blocks *own_const(const struct tts_blocks *b)
 static enum tts_status init(struct tts_blocks *b, enum tts_policy policy)
 {
     uint32_t rows = policy == TTS_POLICY_BEST ? b->classes : 1;
-    /* All three, whatever happens: they will be released. */
+    /* Initialize all three parts even after a failure: all three will be released. */
     enum tts_status status = tts_idstack_init(&b->ids, b->alloc);
     enum tts_status tree_status = tree_init(&own(b)->tree, b->alloc, rows, b->unit_shift);
     enum tts_status map_status = map_init(&own(b)->map, b->alloc);
@@ -49,14 +49,15 @@ static void clear(struct tts_blocks *b)
     b->taken_units = b->free_count = 0;
 }
 
-/* ---- counting what is free ---- */
+/* ---- counting free blocks ---- */
 
 static inline uint32_t row_of(const struct blocks *b, tts_word size)
 {
     return tts_sizeclass_of((uint64_t)size << b->common.unit_shift, b->common.classes);
 }
 
-/* `came` or `went`, 0 or 1, more or fewer free blocks of a size; BEST knows them by class. */
+/* Counts a free block of this size that came or went; `came` and `went` are 0 or 1. BEST also
+ * counts by size class. */
 static inline void count_free(struct blocks *b, tts_word size, uint64_t came, uint64_t went,
                               bool best)
 {
@@ -77,8 +78,8 @@ static inline bool is_best(const struct blocks *b)
 
 /* ---- taking ---- */
 
-/* The lowest row that has a block for `need`: its own, or else the first above that has any.
- * *low: what to ask of it. */
+/* Finds the lowest row with a block for `need`: the row of `need` itself, or the first higher
+ * row that has any block. Writes the smallest size to search for in that row to *low. */
 static inline bool best_row(const struct blocks *b, uint32_t height, tts_word need,
                             uint32_t *row, tts_word *low)
 {
@@ -109,10 +110,11 @@ static TTS_FORCE_INLINE enum tts_status take(struct tts_space *s, uint64_t bytes
     struct tree *t = &b->tree;
     const uint32_t height = t->height;
     const uint64_t up = direction == TTS_DIRECTION_UP;
-    /* A unit divides the alignment, and so every rounded request. */
+    /* The unit divides the alignment, so it divides every rounded request. */
     const uint64_t need = tts_space_rounded(s, bytes) >> s->blocks->unit_shift;
+    /* A block of 0 bytes would have the same start as its neighbour. */
     if (TTS_UNLIKELY(need - 1 >= b->common.units))
-        return TTS_E_FULL; /* a block of no bytes could not be told from its neighbour */
+        return TTS_E_FULL;
     struct path path;
     uint32_t row = 0;
     tts_word low = (tts_word)need, high = TTS_WORD_NONE;
@@ -179,7 +181,8 @@ static enum tts_status take_best(struct tts_space *s, uint64_t bytes,
     return take(s, bytes, direction, limit, address, true);
 }
 
-/* Changes the free block at the path, and all that is known of it; size 0: it is gone. */
+/* Replaces the free block at the path and updates the nodes above it. A size of 0 removes the
+ * block. */
 static void replace(struct blocks *b, struct path *path, struct tts_unit_block block)
 {
     struct leaf *leaf = path->leaf;
@@ -196,7 +199,7 @@ static void replace(struct blocks *b, struct path *path, struct tts_unit_block b
         tree_thin(&b->tree, path);
 }
 
-/* A free block more, after a tree_reserve(). */
+/* Inserts a free block. Needs a tree_reserve() before. */
 static void insert(struct blocks *b, struct tts_unit_block block)
 {
     struct path path;
@@ -210,8 +213,9 @@ static void insert(struct blocks *b, struct tts_unit_block block)
     tree_settle(&b->tree, &path);
 }
 
-/* Leads to the free block that holds the range, if there is one. It starts at or below `start`;
- * the path to the next place leads behind it, to the same leaf. */
+/* Finds the free block that contains the range. Returns false if there is none. That block
+ * starts at or below `start`, so it is the last block of its leaf before the slot for `start` +
+ * 1. */
 static bool seek_around(const struct blocks *b, uint64_t start, uint64_t need,
                         struct path *path)
 {
@@ -256,7 +260,7 @@ static enum tts_status take_at(struct tts_blocks *common, uint64_t start, uint64
 
 /* ---- giving ---- */
 
-/* The rare cases: the next block is in another leaf, or there is no room in this one. */
+/* Handles the rare cases: the next block is in another leaf, or the leaf is full. */
 static TTS_COLD enum tts_status give_apart(struct blocks *b, struct map_slot taken,
                                            struct tts_unit_block block, uint64_t *end)
 {
@@ -280,7 +284,7 @@ static TTS_COLD enum tts_status give_apart(struct blocks *b, struct map_slot tak
     if (joins_prev) {
         prev.size += block.size;
         replace(b, &before, prev);
-        if (joins_next) { /* last: it may change the tree */
+        if (joins_next) { /* last, because it may change the tree */
             next.size = 0;
             replace(b, &after, next);
         }
@@ -292,7 +296,7 @@ static TTS_COLD enum tts_status give_apart(struct blocks *b, struct map_slot tak
     return TTS_OK;
 }
 
-/* What the nodes know of a leaf that a block was given to. */
+/* Updates the nodes above a leaf after a block was given back to the leaf. */
 static TTS_FORCE_INLINE void give_know(struct blocks *b, struct path *path, uint32_t height,
                                        uint64_t prev, uint64_t next, tts_word prev_size,
                                        tts_word next_size, tts_word whole, bool best)
@@ -317,8 +321,9 @@ static TTS_FORCE_INLINE void give_know(struct blocks *b, struct path *path, uint
         tree_thin(t, path);
 }
 
-/* The next free block may be the first of another leaf: if it touches, at `end`, what is given
- * can be joined with it there, and the path goes there. 1: it is not as simple as that. */
+/* Handles a next free block that is the first block of another leaf. If that block begins at
+ * `end`, moves the path there, so that both can be joined in that leaf. Returns 1 if the case
+ * needs give_apart(). */
 static TTS_FORCE_INLINE uint64_t go_across(struct path *path, uint32_t height, uint64_t end,
                                            uint64_t prev)
 {
@@ -357,7 +362,8 @@ static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t addre
     struct path path;
     tree_seek_in(t, height, (tts_word)start, &path);
     struct leaf *leaf = path.leaf;
-    /* Where the leaf ends, these are of blocks that cannot touch, or of none. */
+    /* At the edges of the leaf these slots belong to a block that cannot be adjacent, or to
+     * none. */
     uint32_t before = path.slot - (path.slot > 0);
     uint64_t prev_size = leaf->size[before];
     uint64_t prev = leaf->start[before] + prev_size == start;
@@ -396,7 +402,7 @@ static TTS_FORCE_INLINE enum tts_status give(struct tts_space *s, uint64_t addre
                       (tts_word)whole, best);
     }
     b->common.taken_units -= size;
-    /* What follows the joined block is taken, or the end: free blocks never touch. */
+    /* After the joined block comes a taken block or the end: free blocks are never adjacent. */
     if (off <= s->lowest_off && s->lowest_off != TTS_SPACE_NO_LOWEST)
         s->lowest_off =
             end < b->common.units ? end << b->common.unit_shift : TTS_SPACE_NO_LOWEST;
@@ -451,7 +457,7 @@ static enum tts_status move_start(struct tts_blocks *b, uint64_t from, uint64_t 
     return TTS_OK;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static bool find_taken(const struct tts_blocks *b, uint64_t start, struct tts_unit_block *out)
 {
@@ -504,7 +510,7 @@ static size_t memory(const struct tts_blocks *b)
 static bool classes_are_valid(const struct blocks *b)
 {
     if (!is_best(b))
-        return true; /* which has nothing to count them for */
+        return true; /* FIRST keeps no counts by class */
     uint64_t count[TTS_SIZECLASS_MAX] = {0};
     struct tts_unit_block block = {0};
     uint32_t mask = 0;
@@ -538,5 +544,5 @@ static bool is_valid(const struct tts_blocks *b)
         .memory = memory, .is_valid = is_valid                                                 \
     }
 
-/* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
+/* Indexed by policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
 const struct tts_blocks_ops TTS_BLOCKS_OPS[2] = {OPS(first), OPS(best)};

@@ -1,9 +1,9 @@
-/* blocks.h: the blocks of a space, in units.
- * A unit is a power of two of which everything in the space is a multiple
- * (docs/design/space.md), so that starts and sizes are small numbers: 16 bits in an L1 bank, 32
- * in a DRAM bank. The same code (blocks.c) is compiled for words of 16 and 32 bits, with AVX2
- * and without; this is what all of them have in common. Starts are relative to the
- * space. Caller's memory; one thread. */
+/* blocks.h: the blocks of a space, counted in units.
+ * A unit is a power of two that divides every start and size in the space
+ * (docs/design/space.md). So starts and sizes are small numbers: 16 bits in an L1 bank, 32 bits
+ * in a DRAM bank. The same code (blocks.c) is compiled for words of 16 and 32 bits, with and
+ * without AVX2; this header is their common interface. Starts are relative to the space. One
+ * thread at a time. */
 #pragma once
 
 #include "device/idstack.h"
@@ -16,9 +16,9 @@
 struct tts_blocks {
     const struct tts_blocks_ops *ops;
     const struct tts_alloc *alloc;
-    uint64_t units; /* of the whole space */
+    uint64_t units; /* size of the whole space */
     uint32_t unit_shift;
-    uint32_t classes;     /* of sizes */
+    uint32_t classes;     /* number of size classes */
     uint64_t taken_units; /* in taken blocks */
     uint64_t free_count;
     struct tts_idstack ids;
@@ -29,49 +29,49 @@ struct tts_unit_block {
     uint32_t id;
 };
 
-/* Every id below the next one is a block's, or retired. */
+/* Every id below the next one belongs to a block or is retired. */
 static inline uint64_t tts_blocks_taken_count(const struct tts_blocks *b)
 {
     return b->ids.next - b->ids.count - b->free_count;
 }
 
-/* Where memory may run out, it does before anything has changed. */
+/* The functions of one width. A function that runs out of memory has changed nothing. */
 struct tts_blocks_ops {
-    size_t bytes; /* of the struct that begins with a struct tts_blocks */
+    size_t bytes; /* size of the struct that begins with a struct tts_blocks */
     enum tts_status (*init)(struct tts_blocks *b, enum tts_policy policy);
     void (*release)(struct tts_blocks *b);
-    void (*clear)(struct tts_blocks *b); /* no blocks at all */
+    void (*clear)(struct tts_blocks *b); /* removes all blocks */
 
-    /* tts_space_take() and tts_space_give() themselves. */
+    /* Implement tts_space_take() and tts_space_give(). */
     enum tts_status (*take)(struct tts_space *s, uint64_t bytes, enum tts_direction direction,
                             uint64_t limit, uint64_t *address);
     enum tts_status (*give)(struct tts_space *s, uint64_t address);
 
-    /* Whether [start, start + need) lies in one free block. */
+    /* Returns whether one free block contains [start, start + need). */
     bool (*is_free)(const struct tts_blocks *b, uint64_t start, uint64_t need);
-    /* TTS_E_FULL, TTS_E_NOMEM. */
+    /* Takes the range. TTS_E_FULL: it is not free. TTS_E_NOMEM: out of memory. */
     enum tts_status (*take_at)(struct tts_blocks *b, uint64_t start, uint64_t need);
-    /* A block as it is, behind all others of its kind. */
+    /* Add one block without joining it. Its start is after all blocks of its kind. */
     enum tts_status (*add_free)(struct tts_blocks *b, struct tts_unit_block block);
     enum tts_status (*add_taken)(struct tts_blocks *b, struct tts_unit_block block);
-    /* The free block that starts at `from` now starts at `to`; its id stays. At `to` where it
-     * ends, it is gone and its id retires. There is such a block. */
+    /* Moves the start of the free block at `from` to `to`. Its id stays. If `to` is the end of
+     * the block, the block is removed and its id retires. The block must exist. */
     enum tts_status (*move_start)(struct tts_blocks *b, uint64_t from, uint64_t to);
 
     bool (*find_taken)(const struct tts_blocks *b, uint64_t start, struct tts_unit_block *out);
-    /* The first free block at or behind `start`. */
+    /* Finds the first free block that starts at or after `start`. */
     bool (*next_free)(const struct tts_blocks *b, uint64_t start, struct tts_unit_block *out);
     uint64_t (*largest_free)(const struct tts_blocks *b);
     size_t (*memory)(const struct tts_blocks *b);
     bool (*is_valid)(const struct tts_blocks *b);
 };
 
-/* New blocks of the narrowest width that holds the space: none of them yet. NULL: out of
+/* Makes an empty set of blocks with the narrowest words that hold the space. NULL: out of
  * memory. */
 struct tts_blocks *tts_blocks_new(const struct tts_space_config *config, uint32_t unit_shift,
                                   const struct tts_alloc *alloc);
-void tts_blocks_free(struct tts_blocks *b); /* NULL is fine */
+void tts_blocks_free(struct tts_blocks *b); /* NULL is allowed */
 
-/* For tests and benchmarks, and for all threads: new blocks leave what only this processor has
- * unused. */
+/* Makes new blocks use only portable code, without instructions special to this processor. For
+ * tests and benchmarks; applies to all threads. */
 void tts_blocks_set_portable(bool portable);

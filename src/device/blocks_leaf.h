@@ -1,18 +1,19 @@
-/* blocks_leaf.h: a handful of free blocks by address; a part of blocks.c.
- * One row each of starts, sizes and ids: what every take and give asks and changes. */
+/* blocks_leaf.h: a leaf: a few free blocks ordered by address; a part of blocks.c.
+ * A leaf has one row of starts, one of sizes and one of ids. Every take and give reads and
+ * changes them. */
 #pragma once
 
 #include "base/row.h"
 #include "device/blocks.h"
 
-/* Blocks by address; behind the last one, starts are TTS_WORD_NONE and sizes 0. */
+/* Blocks ordered by address. After the last block, starts are TTS_WORD_NONE and sizes are 0. */
 struct leaf {
     tts_word start[TTS_ROW], size[TTS_ROW], id[TTS_ROW];
 };
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* The first bit of a row's, TTS_ROW: none. */
+/* Returns the index of the first bit, TTS_ROW if there is none. */
 static inline uint32_t bits_first(uint32_t bits)
 {
     return (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << TTS_ROW);
@@ -24,7 +25,8 @@ static uint32_t leaf_count(const struct leaf *leaf)
         tts_row_bits(tts_row_same(tts_row_load(leaf->start), tts_row_all(TTS_WORD_NONE))));
 }
 
-/* The slots of blocks of `low` up to, if it is less than none, `high`. */
+/* Returns a bit for each block of at least `low` and, unless `high` is TTS_WORD_NONE, less than
+ * `high`. */
 static inline uint32_t leaf_fits(const struct leaf *leaf, tts_word low, tts_word high)
 {
     tts_row size = tts_row_load(leaf->size);
@@ -34,7 +36,7 @@ static inline uint32_t leaf_fits(const struct leaf *leaf, tts_word low, tts_word
     return fits;
 }
 
-/* The largest size in [low, high), 0: none. */
+/* Returns the largest size in [low, high), 0 if there is none. */
 static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tts_word high)
 {
     tts_row size = tts_row_load(leaf->size);
@@ -43,10 +45,10 @@ static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tt
     return tts_row_largest(tts_row_and(size, in));
 }
 
-/* ---- changing: rows as a whole, without a branch ---- */
+/* ---- changing whole rows, without branches ---- */
 
-/* Of the block in `slot`, `need` units are taken; the rest, `skip` units on, has a new id, or
- * all of it is gone (`exact`). */
+/* Takes `need` units of the block in `slot`. The rest of the block starts `skip` units later
+ * and has a new id. If `exact`, nothing is left and the block is removed. */
 static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
                              uint64_t exact, tts_word rest_id)
 {
@@ -65,8 +67,8 @@ static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tt
     tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(rest_id), spot));
 }
 
-/* A block comes before `slot`, joined with the one there (`next`) and the one before it
- * (`prev`), if those are 1: `whole` units then. */
+/* Inserts a block before `slot`. If `next` is 1, it is joined with the block in `slot`; if
+ * `prev` is 1, with the block before. The result has `whole` units. */
 static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, uint64_t next,
                              tts_word at, tts_word whole, tts_word new_id)
 {
@@ -75,7 +77,8 @@ static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, ui
     const uint64_t count = TTS_ROW - slot;
     tts_row open = tts_row_mask_last(count & ((prev | next) - 1));
     tts_row close = tts_row_mask_last(count & (0 - (prev & next)));
-    tts_row own = tts_row_mask_spot(count & (prev - 1)); /* its own start and id */
+    /* Not joined with the previous block: own start and id. */
+    tts_row own = tts_row_mask_spot(count & (prev - 1));
     tts_row spot = tts_row_mask_spot(count + prev);
     tts_row start_down = tts_row_down(start, TTS_WORD_NONE);
     tts_row size_down = tts_row_down(size, 0);
@@ -88,7 +91,7 @@ static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, ui
     tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(new_id), own));
 }
 
-/* ---- changing: one block ---- */
+/* ---- changing one block ---- */
 
 static void leaf_set(struct leaf *leaf, uint32_t slot, struct tts_unit_block block)
 {

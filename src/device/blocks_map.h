@@ -1,9 +1,9 @@
-/* blocks_map.h: the taken blocks of a space, by start; a part of blocks.c.
- * Extendible hashing: the top bits of a start's hash choose a segment, others one of its
- * buckets. A block is in that bucket or in the one behind it, where one comparison of two
- * halves finds it; seldom, when both were full, elsewhere in the segment. A full segment is
- * split in two, by itself. Should the hashes of an unlikely set of starts agree in too many
- * bits, further segments are chained to the full one. */
+/* blocks_map.h: the taken blocks of a space, found by their start; a part of blocks.c.
+ * Extendible hashing: the top bits of the hash of a start choose a segment, other bits choose a
+ * bucket in the segment. A block is in that bucket or in the next one, where one comparison of
+ * two half rows finds it. Rarely, if both were full, it is elsewhere in the segment. A full
+ * segment is split in two, independently of the others. If the hashes of an unlikely set of
+ * starts agree in too many bits, more segments are chained to the full one. */
 #pragma once
 
 #include "base/chunks.h"
@@ -15,16 +15,17 @@
 
 enum {
     BUCKETS = 14,
-    SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only "behind" */
-    MAX_SEGMENTS = 1 << 23,           /* so few that all ids have 32 bits */
+    SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only a "next" bucket */
+    MAX_SEGMENTS = 1 << 23,           /* low enough that all ids have 32 bits */
 };
 
-/* A bucket is half a row of each. */
+/* A segment has a row each of starts, sizes and ids. A bucket is half a row of each. */
 struct segment {
     tts_word start[SLOTS]; /* TTS_WORD_NONE: no block */
     tts_word size[SLOTS], id[SLOTS];
-    struct segment *more; /* chained to this one */
-    uint32_t depth;       /* how many bits of the hash its blocks share; of the first only */
+    struct segment *more; /* next segment in the chain */
+    /* Number of hash bits that its blocks share; only in the first of a chain. */
+    uint32_t depth;
 };
 
 struct map {
@@ -32,10 +33,10 @@ struct map {
     uint32_t bits;        /* at least 1 */
     const struct tts_alloc *alloc;
     struct tts_chunks segments;
-    size_t used; /* segments */
+    size_t used; /* number of segments */
 };
 
-/* A block's place in the map. */
+/* The place of a block in the map. */
 struct map_slot {
     struct segment *segment;
     uint32_t idx;
@@ -51,13 +52,13 @@ static inline struct segment *map_segment(const struct map *map, uint64_t hash)
     return map->dir[hash >> (64 - map->bits)];
 }
 
-/* The first slot of the bucket for a hash. */
+/* Returns the first slot of the bucket for a hash. */
 static inline uint32_t map_home(uint64_t hash)
 {
     return (uint32_t)((hash >> 16 & UINT32_MAX) * BUCKETS >> 32) * TTS_HALF;
 }
 
-/* Where a bucket or the next one has `start`, TTS_WORD_NONE meaning room. */
+/* Finds `start` in a bucket or the next one. Use TTS_WORD_NONE to find a free slot. */
 static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
                                struct map_slot *slot)
 {
@@ -69,8 +70,8 @@ static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
     return true;
 }
 
-/* Two by two buckets from the first on, around the segment but for its one bucket that no such
- * pair reaches; then in the ones chained to it. */
+/* Searches the other buckets of the segment, two at a time from the first one on, and then the
+ * chained segments. Skips the one bucket that no such pair reaches. */
 static TTS_COLD bool map_find_beyond(struct segment *s, uint32_t home, tts_word start,
                                      struct map_slot *slot)
 {
@@ -135,7 +136,7 @@ static void map_release(struct map *map)
     tts_chunks_release(&map->segments);
 }
 
-/* Keeps the directory: all of it leads to one segment again. */
+/* Removes all blocks. Keeps the directory; all its entries refer to one segment again. */
 static void map_clear(struct map *map)
 {
     map->used = 0;
@@ -157,7 +158,7 @@ static bool map_double(struct map *map)
     return true;
 }
 
-/* Half of a segment's blocks go to a new one, each to the very place it had. */
+/* Moves half of a segment's blocks to a new segment. Each block keeps its slot number. */
 static void segment_split(struct map *map, struct segment *s, struct segment *sibling,
                           uint64_t hash)
 {
@@ -177,12 +178,13 @@ static void segment_split(struct map *map, struct segment *s, struct segment *si
         map->dir[first + i] = sibling;
 }
 
-/* Makes room for a start: a split segment, or one more in the chain. */
+/* Makes room for a start: splits the segment, or adds a segment to the chain. */
 static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
 {
     struct segment *s = map_segment(map, hash);
     bool deepest = s->depth == map->bits;
-    bool sparse = (size_t)1 << map->bits > 8 * map->used; /* a directory of few segments */
+    /* The directory has few segments for its size. */
+    bool sparse = (size_t)1 << map->bits > 8 * map->used;
     struct segment *fresh = map->used < MAX_SEGMENTS ? segment_new(map, s->depth + 1) : NULL;
     if (!fresh)
         return TTS_E_NOMEM;
@@ -199,7 +201,7 @@ static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
     return TTS_OK;
 }
 
-/* A place for a new start. */
+/* Finds a free slot for a new start. */
 static inline enum tts_status map_room(struct map *map, tts_word start, struct map_slot *slot)
 {
     uint64_t hash = map_hash(start);
@@ -231,7 +233,7 @@ static size_t map_memory(const struct map *map)
     return (sizeof(*map->dir) << map->bits) + tts_chunks_memory(&map->segments);
 }
 
-/* Every block is where a search looks for it, and `count` of them are. */
+/* Checks that a search finds every block, and that there are `count` of them. */
 static bool map_is_valid(const struct map *map, uint64_t count)
 {
     uint64_t seen = 0;

@@ -3,7 +3,7 @@
 #include "device/sizeclass.h"
 #include "device/space.h"
 
-/* By policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
+/* Indexed by policy: TTS_POLICY_FIRST, TTS_POLICY_BEST. */
 extern const struct tts_blocks_ops tts_blocks16_plain[2], tts_blocks16_avx2[2];
 extern const struct tts_blocks_ops tts_blocks32_plain[2], tts_blocks32_avx2[2];
 
@@ -14,7 +14,8 @@ void tts_blocks_set_portable(bool portable)
     portable_only = portable;
 }
 
-/* A word must stay below TTS_WORD_NONE, which has all bits set. */
+/* Returns the code for the narrowest word. A word must stay below TTS_WORD_NONE, which has all
+ * bits set. */
 static const struct tts_blocks_ops *ops_for(uint64_t units, enum tts_policy policy)
 {
     static const struct tts_blocks_ops *const by_width[][2] = {

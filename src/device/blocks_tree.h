@@ -1,9 +1,10 @@
-/* blocks_tree.h: the free blocks of a space, by address; a part of blocks.c.
- * A B+-tree. For each of its rows (ranges of sizes) a node keeps the largest size under each
- * child, so "the first block, or the last, of this row that is large enough" is one descent.
- * FIRST needs one row for all sizes; BEST has one for each size class. Where a block goes is
- * found by the starts of the first blocks, which are exact: the free block before any place is
- * in the leaf that a search for the place leads to. Blocks never touch; sizes are never 0. */
+/* blocks_tree.h: the free blocks of a space, ordered by address; a part of blocks.c.
+ * The blocks are in a B+-tree. Sizes are grouped into rows (ranges of sizes). For each row, a
+ * node keeps the largest size under each child. So the search for the first or the last block
+ * of a row that is large enough is one descent. FIRST needs one row for all sizes; BEST has one
+ * for each size class. Nodes also keep the exact start of the first block under each child. So
+ * a search for any address leads to the leaf with the free block before that address. Blocks
+ * are never adjacent and sizes are never 0. */
 #pragma once
 
 #include "base/chunks.h"
@@ -17,31 +18,34 @@
 
 enum {
     FANOUT = 64,
-    MAX_HEIGHT = 12,         /* to split a node takes 32 splits below it: 32^11 operations */
-    LEAF_THIN = TTS_ROW / 8, /* a leaf of so few blocks joins another, */
-    LEAF_JOINED = TTS_ROW * 5 / 8, /* when both make no more than so many */
+    MAX_HEIGHT = 12,         /* a node splits after 32 splits below it: 32^11 operations */
+    LEAF_THIN = TTS_ROW / 8, /* a leaf with at most so many blocks joins another leaf, */
+    LEAF_JOINED = TTS_ROW * 5 / 8, /* if both together have at most so many */
     LEAVES_PER_CHUNK = 4,
 };
 
 struct node {
-    tts_word key[FANOUT]; /* the first start under a child; unused: TTS_WORD_NONE */
+    tts_word key[FANOUT]; /* first start under each child; unused: TTS_WORD_NONE */
     void *child[FANOUT];
     uint32_t count, padding[15];
-    tts_word max[]; /* [rows][FANOUT]: the row's largest size under a child; unused: 0 */
+    /* [rows][FANOUT]: largest size of the row under each child; unused: 0. */
+    tts_word max[];
 };
 
 struct tree {
     void *root;
-    uint32_t height; /* levels of nodes: 0, the root is a leaf */
+    uint32_t height; /* levels of nodes; 0: the root is a leaf */
     uint32_t rows;
-    uint32_t class_mask;           /* rows that have a block; kept for BEST only */
-    void *spare_leaf, *spare_node; /* lists through the first word of each */
+    uint32_t class_mask;           /* rows that have a block; only kept for BEST */
+    void *spare_leaf, *spare_node; /* linked lists through the first word of each */
     struct tts_chunks leaves, nodes;
-    tts_word low[TTS_SIZECLASS_MAX + 1]; /* where rows begin; behind the last, no size is */
+    /* Lowest size of each row; no size reaches the entry after the last row. */
+    tts_word low[TTS_SIZECLASS_MAX + 1];
     uint64_t class_count[TTS_SIZECLASS_MAX];
 };
 
-/* A slot of a leaf and the way to it: node[1] is the leaf's parent, node[height] the root. */
+/* A slot of a leaf and the nodes on the way: node[1] is the parent of the leaf, node[height] is
+ * the root. */
 struct path {
     struct leaf *leaf;
     uint32_t slot;
@@ -72,20 +76,21 @@ static inline tts_word node_largest(const tts_word *row)
 
 /* ---- searching ---- */
 
-/* The first or the last bit of a mask that has one. */
+/* Returns the first or the last bit of a mask. The mask is not 0. */
 static inline uint32_t pick(uint64_t mask, uint64_t first)
 {
     return 63 ^ (uint32_t)__builtin_clzll(mask & ((0 - mask) | (first - 1)));
 }
 
-/* Where a block at `start` is or would be: behind all blocks of its leaf that start below. */
+/* Finds the slot where a block at `start` is or would be: after all blocks of its leaf that
+ * start below `start`. */
 static inline void tree_seek_in(const struct tree *t, uint32_t height, tts_word start,
                                 struct path *path)
 {
     void *at = t->root;
     for (uint32_t level = height; level > 0; level--) {
         struct node *n = at;
-        /* The first key is not asked: whatever lies below it is in the first leaf too. */
+        /* The first key is not compared: any start below it also belongs to the first leaf. */
         uint64_t used = (UINT64_C(2) << (n->count - 1)) - 1;
         uint64_t not_above = (~node_at_least(n, n->key, (tts_word)(start + 1)) & used) | 1;
         uint32_t idx = 63 ^ (uint32_t)__builtin_clzll(not_above);
@@ -105,8 +110,8 @@ static inline void tree_seek(const struct tree *t, tts_word start, struct path *
     tree_seek_in(t, t->height, start, path);
 }
 
-/* The slot, nearest to the chosen end, of a block of `low` up to `high` in a row of the tree.
- * False: none. */
+/* Finds the block of a row, from size `low` to `high`, that is nearest to the chosen end.
+ * Returns false if there is none. */
 static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row, tts_word low,
                             tts_word high, uint64_t first, struct path *path)
 {
@@ -131,9 +136,9 @@ static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row,
     return true;
 }
 
-/* ---- what nodes know ---- */
+/* ---- updating the nodes ---- */
 
-/* What is known of a row under the path's node on `level` has changed. */
+/* Carries a changed maximum of a row from the path's node on `level` up to the root. */
 static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *path,
                                     uint32_t level, uint32_t row)
 {
@@ -146,7 +151,7 @@ static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *pat
     }
 }
 
-/* The leaf's largest size of a row is `max`. */
+/* Sets the leaf's largest size of a row to `max` in the nodes above. */
 static inline void tree_know_max(const struct tree *t, const struct path *path, uint32_t height,
                                  uint32_t row, tts_word max)
 {
@@ -162,7 +167,7 @@ static inline void tree_know_max(const struct tree *t, const struct path *path, 
     }
 }
 
-/* A block of that size has come to a row of the leaf. */
+/* Updates the nodes above after a block of this size was added to a row of the leaf. */
 static inline void tree_know_more(const struct tree *t, const struct path *path,
                                   uint32_t height, uint32_t row, tts_word size)
 {
@@ -170,7 +175,7 @@ static inline void tree_know_more(const struct tree *t, const struct path *path,
     tree_know_max(t, path, height, row, size > known ? size : known);
 }
 
-/* The first block under the path's child on `level` starts at `start`. */
+/* Sets the first start under the path's child on `level`. */
 static void tree_know_key(const struct tree *t, const struct path *path, uint32_t level,
                           tts_word start)
 {
@@ -181,7 +186,8 @@ static void tree_know_key(const struct tree *t, const struct path *path, uint32_
     }
 }
 
-/* The block in the path's `slot` was changed; if it is the first, it may start elsewhere. */
+/* Updates the keys after the block in the path's `slot` changed. Only the first block of a leaf
+ * changes keys. */
 static inline void tree_know_first(const struct tree *t, const struct path *path,
                                    uint32_t height, uint32_t slot)
 {
@@ -201,7 +207,7 @@ static inline tts_word leaf_max(const struct tree *t, const struct leaf *leaf, u
                         : leaf_largest_in(leaf, t->low[row], t->low[row + 1]);
 }
 
-/* The path's leaf was changed: make all that is known of it true again. */
+/* Updates all that the nodes keep about the path's leaf. */
 static void tree_settle(const struct tree *t, const struct path *path)
 {
     if (t->height == 0)
@@ -267,8 +273,8 @@ static enum tts_status tree_add_leaves(struct tree *t)
     return TTS_OK;
 }
 
-/* Makes sure of what one more block in the path's leaf may need: a leaf, a node on each level
- * that is full, a root. */
+/* Reserves the memory that one more block in the path's leaf may need: a leaf, a node for each
+ * full level, and a root. */
 static enum tts_status tree_reserve(struct tree *t, const struct path *path)
 {
     if (path->leaf->start[TTS_ROW - 1] == TTS_WORD_NONE)
@@ -329,7 +335,7 @@ static void tree_clear(struct tree *t)
 
 /* ---- growing ---- */
 
-/* Children and all that is known of them, within a node or to another. */
+/* Moves children with their keys and maxima, within a node or to another node. */
 static void node_move(const struct tree *t, struct node *to, uint32_t to_idx,
                       const struct node *from, uint32_t from_idx, uint32_t count)
 {
@@ -349,7 +355,8 @@ static void node_insert(const struct tree *t, struct node *n, uint32_t idx, tts_
     n->count++;
 }
 
-/* What a node on `level` knows of its child, written anew. Level 1 has leaves. */
+/* Computes the key and the maxima of one child of a node on `level`. The children on level 1
+ * are leaves. */
 static void node_learn(const struct tree *t, struct node *n, uint32_t level, uint32_t idx)
 {
     for (uint32_t row = 0; row < t->rows; row++) {
@@ -368,12 +375,12 @@ static struct node *node_split(struct tree *t, struct node *n)
     return right;
 }
 
-/* `right` is to stand behind the path's child on `level`, of which it was a part: so what is
- * known above stays true. */
+/* Inserts `right` after the path's child on `level`. `right` was split off that child, so the
+ * keys and maxima above stay correct. */
 static void tree_insert_child(struct tree *t, struct path *path, uint32_t level, tts_word key,
                               void *right)
 {
-    if (level > t->height) { /* a new root over the old one */
+    if (level > t->height) { /* a new root above the old one */
         struct node *root = node_new(t);
         tts_word first =
             level == 1 ? ((struct leaf *)t->root)->start[0] : ((struct node *)t->root)->key[0];
@@ -398,7 +405,8 @@ static void tree_insert_child(struct tree *t, struct path *path, uint32_t level,
     node_learn(t, n, level, idx + 1);
 }
 
-/* The path's full leaf becomes two. Needs a reserve; ends the path. */
+/* Splits the path's full leaf in two. Needs a tree_reserve() before. The path is invalid
+ * afterwards. */
 static TTS_COLD void tree_split(struct tree *t, struct path *path)
 {
     struct leaf *left = path->leaf, *right = leaf_new(t);
@@ -412,8 +420,8 @@ static TTS_COLD void tree_split(struct tree *t, struct path *path)
 
 /* ---- shrinking ---- */
 
-/* The path's child on `level` is one no longer; there is another on that level. A node that is
- * left with none goes too, and a root with one. */
+/* Removes the path's child on `level` from its node. There is another node or leaf on that
+ * level. Also removes a node that has no children left, and a root with only one child. */
 static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level)
 {
     struct node *n = path->node[level];
@@ -437,7 +445,8 @@ static void tree_drop_child(struct tree *t, const struct path *path, uint32_t le
     }
 }
 
-/* Moves all blocks of the path's next leaf into the path's one, if they are few enough. */
+/* Moves all blocks of the next leaf into the path's leaf, if they are few enough. Returns
+ * whether it did. */
 static bool tree_join_next(struct tree *t, struct path *path)
 {
     struct node *n = path->node[1];
@@ -456,7 +465,8 @@ static bool tree_join_next(struct tree *t, struct path *path)
     return true;
 }
 
-/* The path's leaf has become thin or empty. Ends the path. */
+/* Joins or removes the path's leaf after it became thin or empty. The path is invalid
+ * afterwards. */
 static TTS_COLD void tree_thin(struct tree *t, struct path *path)
 {
     struct node *n = path->node[1];
@@ -475,8 +485,8 @@ static TTS_COLD void tree_thin(struct tree *t, struct path *path)
 
 /* ---- checking ---- */
 
-/* Everything under a node on `level`: keys, maxima, order. `*end` is where the blocks so far
- * end; counts the blocks. */
+/* Checks everything under a node on `level`: keys, maxima, order. Advances *end to the end of
+ * the last block and adds the blocks to *count. */
 static bool tree_part_is_valid(const struct tree *t, const void *at, uint32_t level,
                                uint64_t *end, uint64_t *count)
 {

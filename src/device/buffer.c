@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* `to` is a power of two. False: past 64 bits. */
+/* Rounds up to a multiple of `to`, a power of two. Returns false if the result exceeds 64
+ * bits. */
 static bool round_up(uint64_t bytes, uint64_t to, uint64_t *out)
 {
     *out = (bytes + to - 1) & (0 - to);

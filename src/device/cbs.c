@@ -82,7 +82,7 @@ void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id)
     tts_assert_expensive(tts_cbs_is_valid(cbs));
 }
 
-/* All that one more circular buffer takes. */
+/* Reserves the memory for one more circular buffer. */
 static bool reserve(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {
     size_t ranges = add->cb->range_count;
@@ -107,7 +107,7 @@ static bool reserve(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 
 /* ---- changing ---- */
 
-/* Behind those at the same address. */
+/* Inserts the circular buffer after those at the same address. */
 static void insert_by_address(struct tts_cbs *cbs, size_t idx)
 {
     assert(idx < TTS_CBS_MAX && cbs->local_count <= idx);
@@ -125,7 +125,7 @@ static void insert_by_address(struct tts_cbs *cbs, size_t idx)
     cbs->local_count++;
 }
 
-/* On every core: its indices, and unless it is global that it lies there. */
+/* Marks the indices on every core, and the circular buffer itself unless it is global. */
 static void mark_cores(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {
     bool local = !add->cb->global;
@@ -184,7 +184,7 @@ enum tts_status tts_cbs_add(struct tts_cbs *cbs, const struct tts_cb *cb, uint64
     return TTS_OK;
 }
 
-/* ---- what there is ---- */
+/* ---- queries ---- */
 
 const struct tts_cb_placed *tts_cbs_at(const struct tts_cbs *cbs, size_t idx)
 {

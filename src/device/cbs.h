@@ -1,11 +1,11 @@
-/* cbs.h: the circular buffers of one program in the L1 of its cores, laid out as the runtime
- * does it.
+/* cbs.h: the circular buffers of one program in the L1 of its cores, placed as the runtime
+ * places them.
  *
- * Buffers are placed in the order they are added, each at the highest end of the core ranges it
- * names, rounded up to the DRAM alignment. The runtime keeps that end for each range that some
- * buffer names, not for each core; so does this. Where ranges overlap and differ, the runtime
- * can lay one buffer over another on a core: that is shown, not corrected (docs/design/cbs.md).
- * A call that fails leaves the buffers as they were.
+ * Buffers are placed in the order they are added, each at the highest end of its core ranges,
+ * rounded up to the DRAM alignment. Like the runtime, this code keeps one end for each
+ * different range that a buffer names, not one for each core. If ranges overlap and differ, the
+ * runtime can place one buffer over another on a core. This is reproduced and reported, not
+ * corrected (docs/design/cbs.md). A call that fails leaves the buffers unchanged.
  *
  * Threads: one thread at a time for each tts_cbs. Two threads may use two of them at once.
  * Signals: no function here may be called in a signal handler, because each can allocate.
@@ -36,67 +36,76 @@
 #include <stdint.h>
 
 struct tts_cbs_config {
-    uint64_t base;            /* first byte */
-    uint64_t l1_bytes;        /* of a core */
-    uint64_t l1_small_bytes;  /* at its top */
-    uint64_t alignment_bytes; /* of DRAM */
-    uint32_t columns, rows;   /* of the compute grid */
-    uint32_t max_indices;     /* of a core: at most 64 */
+    uint64_t base;            /* first address for circular buffers */
+    uint64_t l1_bytes;        /* L1 size of a core */
+    uint64_t l1_small_bytes;  /* size of L1_SMALL, at the top of L1 */
+    uint64_t alignment_bytes; /* DRAM alignment */
+    uint32_t columns, rows;   /* compute grid */
+    uint32_t max_indices;     /* indices of a core; at most 64 */
 };
 
 enum { TTS_CBS_MAX = 4096 };
 
 struct tts_cbs;
 
-/* `alloc` NULL means the C library's. TTS_E_INVALID, TTS_E_NOMEM. */
+/* Makes an empty set of circular buffers. The caller frees it. If `alloc` is NULL, the C
+ * library's allocator is used. TTS_E_INVALID: the configuration is impossible. TTS_E_NOMEM: out
+ * of memory. */
 TTS_NODISCARD enum tts_status tts_cbs_new(const struct tts_cbs_config *config,
                                           const struct tts_alloc *alloc, struct tts_cbs **out,
                                           struct tts_error *err);
-void tts_cbs_free(struct tts_cbs *cbs); /* NULL is fine */
+void tts_cbs_free(struct tts_cbs *cbs); /* NULL is allowed */
 
-/* The next program: nothing is placed. Keeps its memory. */
+/* Removes all circular buffers for the next program. Keeps the memory. */
 void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id);
 
-/* Places one. TTS_E_INVALID (err says why, as the runtime would refuse it): outside the grid,
- * overlapping ranges, a page that does not divide the total, more than 65535 pages, an index
- * too high or used on one of the cores already. TTS_E_RANGE: past 64 bits, or one more than
- * TTS_CBS_MAX. TTS_E_NOMEM. A total of 0 is placed and takes no bytes. */
+/* Places a circular buffer and writes its address. A buffer with a total of 0 is placed and
+ * takes no bytes.
+ *
+ * TTS_E_INVALID: the runtime would refuse it; `err` says why: cores outside the grid,
+ * overlapping ranges, a page that does not divide the total, more than 65535 pages, or an index
+ * that is too high or already used on one of the cores.
+ * TTS_E_RANGE: an address exceeds 64 bits, or there are already TTS_CBS_MAX buffers.
+ * TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_cbs_add(struct tts_cbs *cbs, const struct tts_cb *cb,
                                           uint64_t *address, struct tts_error *err);
 
-/* Where the L1 buffers begin. */
+/* The lowest addresses of the L1 buffers. Circular buffers must stay below them. */
 struct tts_cbs_floor {
     bool known;       /* there are L1 buffers */
-    uint64_t address; /* the lowest, on every core */
-    const uint64_t
-        *by_core; /* NULL, or the lowest of each [y * columns + x]; UINT64_MAX: none */
+    uint64_t address; /* lowest address on any core */
+    /* NULL, or the lowest address on each core [y * columns + x]; UINT64_MAX: none. */
+    const uint64_t *by_core;
 };
 
-/* What the runtime checks when the program is run: TTS_OK, or TTS_E_FULL and *out (CB_BEYOND or
- * CB_CLASH) for the first range that fails, in the order they came up. */
+/* Checks the circular buffers like the runtime does when the program runs. Returns TTS_OK, or
+ * TTS_E_FULL with *out (CB_BEYOND or CB_CLASH) for the first range that fails, in the order in
+ * which the ranges were first named. */
 TTS_NODISCARD enum tts_status tts_cbs_check(const struct tts_cbs *cbs,
                                             const struct tts_cbs_floor *floor,
                                             struct tts_failure *out);
 
-/* One core: the end of its circular buffers (the base when it has none) and what is really free
- * there, up to the lowest L1 buffer or the end of L1 below L1_SMALL.
- * TTS_E_RANGE: there is no such core. */
+/* The room on one core: the end of its circular buffers (the base if it has none) and the bytes
+ * that are really free up to the lowest L1 buffer or the end of L1 below L1_SMALL.
+ * tts_cbs_room() returns TTS_E_RANGE if there is no such core. */
 struct tts_core_room {
-    uint64_t cb_bytes;     /* of its circular buffers, what two share counted once */
-    uint64_t region_end;   /* as it is; the runtime's, by range, may be higher */
-    uint64_t ceiling;      /* the lowest L1 buffer, or where L1_SMALL begins */
-    uint64_t free_bytes;   /* ceiling - region_end, 0 when they cross */
-    uint64_t excess_bytes; /* region_end - ceiling when they cross */
+    uint64_t cb_bytes;     /* bytes of its circular buffers; shared bytes count once */
+    uint64_t region_end;   /* true end; the runtime's end of a range may be higher */
+    uint64_t ceiling;      /* lowest L1 buffer, or the start of L1_SMALL */
+    uint64_t free_bytes;   /* ceiling - region_end, 0 if region_end is above */
+    uint64_t excess_bytes; /* region_end - ceiling, 0 if region_end is not above */
 };
 TTS_NODISCARD enum tts_status tts_cbs_core(const struct tts_cbs *cbs,
                                            const struct tts_cbs_floor *floor,
                                            struct tts_core core, struct tts_core_room *out);
 
-/* The core with the least room; the first in row-major order among equals. */
+/* Returns the core with the least room; among equal cores, the first in row-major order. */
 struct tts_core tts_cbs_tightest(const struct tts_cbs *cbs, const struct tts_cbs_floor *floor,
                                  struct tts_core_room *out);
 
-/* The placed buffers in order; NULL behind the last. Borrowed until the next add or reset. */
+/* Return the placed buffer at `idx` in the order of placement (NULL after the last), the number
+ * of placed buffers, and one of their ranges. The pointer is valid until the next add or
+ * reset. */
 const struct tts_cb_placed *tts_cbs_at(const struct tts_cbs *cbs, size_t idx);
 size_t tts_cbs_count(const struct tts_cbs *cbs);
 struct tts_core_range tts_cbs_range(const struct tts_cbs *cbs, size_t idx);

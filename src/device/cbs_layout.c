@@ -1,14 +1,16 @@
 #include "base/error.h"
 #include "device/cbs_state.h"
 
-/* The rule by which a region grows when something is placed on one of its cores. It does not
- * when it ends above the start already, even inside what is placed: the runtime's quirk. */
+/* Returns the end of a region after a circular buffer was placed on one of its cores. The
+ * region does not grow if it already ends above the start, even if that is inside the buffer: a
+ * quirk of the runtime. */
 static uint64_t grown_end(uint64_t region_end, uint64_t start, uint64_t end)
 {
     return start < region_end ? region_end : end;
 }
 
-/* Which of the 64 circular buffers of a word lie on some core of the range. */
+/* Returns the circular buffers of a word of 64 that lie on some core of the range, one bit
+ * each. */
 static uint64_t word_on(const struct tts_cbs *cbs, size_t word_idx,
                         const struct tts_core_range *r)
 {
@@ -21,7 +23,7 @@ static uint64_t word_on(const struct tts_cbs *cbs, size_t word_idx,
     return any;
 }
 
-/* The circular buffer of the lowest bit of a word. */
+/* Returns the circular buffer of the lowest bit of a word. */
 static const struct tts_cb_placed *bit_placed(const struct tts_cbs *cbs, size_t word_idx,
                                               uint64_t word)
 {
@@ -35,8 +37,9 @@ static size_t word_count(const struct tts_cbs *cbs)
     return (cbs->count + TTS_CBS_WORD - 1) / TTS_CBS_WORD;
 }
 
-/* The end of a region that comes up only now. The runtime knows all ranges before it places
- * anything, so what is there already is placed once more, as far as this region sees it. */
+/* Returns the end of a region that is named only now. The runtime knows all ranges before it
+ * places anything. So this function replays the circular buffers that are already placed, as
+ * far as they touch this region. */
 static uint64_t replayed_end(const struct tts_cbs *cbs, const struct tts_core_range *r)
 {
     uint64_t end = 0;
@@ -71,7 +74,8 @@ static void find_ends(const struct tts_cbs *cbs, struct tts_cb_adding *add)
     }
 }
 
-/* The highest of the ends of its own ranges, rounded up. False: past 64 bits. */
+/* Computes the start: the highest end of the buffer's own ranges, rounded up. Returns false if
+ * it exceeds 64 bits. */
 static bool local_start(const struct tts_cbs *cbs, const struct tts_cb_adding *add,
                         uint64_t *out)
 {
@@ -109,7 +113,7 @@ static uint64_t highest_end(const struct tts_cbs *cbs, const struct tts_cb_addin
     return highest;
 }
 
-/* Do they share a byte? One of no bytes shares none. */
+/* Returns whether both share a byte. A circular buffer of 0 bytes shares none. */
 static bool overlaps(const struct tts_cb_adding *add, const struct tts_cb_placed *p)
 {
     uint64_t end = p->address + p->total_bytes;
@@ -117,7 +121,8 @@ static bool overlaps(const struct tts_cb_adding *add, const struct tts_cb_placed
     return from < (end < add->end ? end : add->end);
 }
 
-/* Where every core ends at or below the start, as is usual, nothing has to be searched. */
+/* Counts the circular buffers that overlap the new one. Usually every core ends at or below the
+ * start, and then no search is needed. */
 static size_t count_overlaps(const struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {
     const struct tts_cb *cb = add->cb;

@@ -5,9 +5,9 @@ static bool is_on(const struct tts_cbs *cbs, size_t cb_idx, size_t core_idx)
     return tts_cbs_words(cbs, cb_idx / TTS_CBS_WORD)[core_idx] >> cb_idx % TTS_CBS_WORD & 1;
 }
 
-/* ---- what the runtime checks ---- */
+/* ---- the check of the runtime ---- */
 
-/* Where the L1 buffers of a core begin; UINT64_MAX when it has none. */
+/* Returns the lowest address of the L1 buffers of a core, UINT64_MAX if it has none. */
 static uint64_t floor_of(const struct tts_cbs_floor *floor, size_t core_idx)
 {
     if (!floor->known)
@@ -38,7 +38,7 @@ enum tts_status tts_cbs_check(const struct tts_cbs *cbs, const struct tts_cbs_fl
         uint64_t lowest = lowest_floor(cbs, floor, &q->range);
         bool beyond = q->end > cbs->config.l1_bytes;
         if (!beyond && lowest >= q->end)
-            continue; /* also where nothing is placed, which ends at 0 */
+            continue; /* also a region without buffers, whose end is 0 */
         *out =
             (struct tts_failure){.kind = beyond ? TTS_FAILURE_CB_BEYOND : TTS_FAILURE_CB_CLASH,
                                  .pool = TTS_POOL_L1,
@@ -52,9 +52,9 @@ enum tts_status tts_cbs_check(const struct tts_cbs *cbs, const struct tts_cbs_fl
     return TTS_OK;
 }
 
-/* ---- what is there ---- */
+/* ---- queries ---- */
 
-/* All but the bytes, in constant time. */
+/* Computes everything except cb_bytes, in constant time. */
 static struct tts_core_room room_of(const struct tts_cbs *cbs,
                                     const struct tts_cbs_floor *floor, size_t core_idx)
 {
@@ -69,7 +69,8 @@ static struct tts_core_room room_of(const struct tts_cbs *cbs,
                                   .excess_bytes = end > ceiling ? end - ceiling : 0};
 }
 
-/* One walk in the order of addresses: O(circular buffers of the program). */
+/* Returns the bytes in use on a core. One walk in address order: O(circular buffers of the
+ * program). */
 static uint64_t bytes_on(const struct tts_cbs *cbs, size_t core_idx)
 {
     uint64_t bytes = 0, reached = cbs->config.base;
@@ -123,7 +124,7 @@ struct tts_core tts_cbs_tightest(const struct tts_cbs *cbs, const struct tts_cbs
                              .y = (uint16_t)(found / cbs->config.columns)};
 }
 
-/* ---- the walker ---- */
+/* ---- checking ---- */
 
 static bool is_within(const struct tts_core_range *r, uint32_t x, uint32_t y)
 {
@@ -158,10 +159,12 @@ static bool core_is_valid(const struct tts_cbs *cbs, size_t core_idx)
     return seen.end == cbs->cores[core_idx].end && seen.indices == cbs->cores[core_idx].indices;
 }
 
-/* Each range once, and none that nobody names. */
+/* Checks that every range has exactly one region, and every region a range. */
 static bool regions_are_valid(const struct tts_cbs *cbs)
 {
-    size_t first = 0; /* that came up: regions are in the order of ranges */
+    /* Number of regions seen so far: regions are in the order in which ranges first name them.
+     */
+    size_t first = 0;
     for (size_t i = 0; i < cbs->range_count; i++) {
         size_t found = 0;
         for (size_t k = 0; k < cbs->region_count; k++)

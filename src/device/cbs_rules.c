@@ -44,7 +44,7 @@ static enum tts_status range_check(const struct tts_cbs *cbs, const struct tts_c
                          cbs->config.rows);
 }
 
-/* The indices that one of its cores has in use already. */
+/* Checks that none of the indices is already in use on one of the cores. */
 static enum tts_status unused_check(const struct tts_cbs *cbs, const struct tts_cb_adding *add,
                                     struct tts_error *err)
 {
@@ -61,7 +61,7 @@ static enum tts_status unused_check(const struct tts_cbs *cbs, const struct tts_
     return TTS_OK;
 }
 
-/* Fills in the indices and cores as it goes. */
+/* Also fills in the indices and the cores of `add`. */
 enum tts_status tts_cb_adding_check(const struct tts_cbs *cbs, struct tts_cb_adding *add,
                                     struct tts_error *err)
 {

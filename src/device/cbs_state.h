@@ -1,7 +1,7 @@
-/* cbs_state.h: what the circular buffers of a program are made of; for cbs*.c alone.
+/* cbs_state.h: the parts of the circular buffers of a program. Only for cbs*.c.
  *
- * Two things are kept apart: the region ends by range, which decide addresses as the runtime
- * does, and what truly lies on each core. */
+ * Two things are kept separately: the end of each range, which decides addresses as in the
+ * runtime, and the true contents of each core. */
 #pragma once
 
 #include "base/chunks.h"
@@ -9,17 +9,18 @@
 
 #include <assert.h>
 
-enum { TTS_CBS_WORD = 64 }; /* circular buffers that a word has bits for */
+enum { TTS_CBS_WORD = 64 }; /* circular buffers in one word, one bit each */
 
-/* A range that some circular buffer names; the runtime has one for each different one. */
+/* A range that some circular buffer names. The runtime has one region for each different
+ * range. */
 struct tts_cbs_region {
     struct tts_core_range range;
-    uint64_t end; /* 0: nothing is placed */
+    uint64_t end; /* 0: no circular buffer is placed */
 };
 
 struct tts_core_state {
-    uint64_t indices; /* in use, of global ones too */
-    uint64_t end;     /* of the highest byte in use; the base when there is none */
+    uint64_t indices; /* indices in use, also by global circular buffers */
+    uint64_t end;     /* end of the highest byte in use; the base if there is none */
 };
 
 struct tts_cbs {
@@ -28,15 +29,16 @@ struct tts_cbs {
     uint64_t program_id;
     struct tts_cb_placed *placed;
     size_t count, capacity;
-    struct tts_core_range *ranges; /* of all that is placed, one after the other */
+    struct tts_core_range *ranges; /* ranges of all placed circular buffers, in order */
     size_t range_count, range_capacity;
-    struct tts_cbs_region *regions; /* in the order they came up */
+    struct tts_cbs_region *regions; /* in the order in which they were first named */
     size_t region_count, region_capacity;
     struct tts_core_state *cores; /* [y * columns + x] */
-    /* A chunk has a word for each core: which 64 circular buffers lie there, those that are
-     * not global. */
+    /* Each chunk has one word for each core. The word has a bit for each of 64 circular
+     * buffers: whether it lies on the core. Global ones are not marked. */
     struct tts_chunks on;
-    uint16_t by_address[TTS_CBS_MAX]; /* those that are not global, the lowest first */
+    /* Circular buffers that are not global, lowest first. */
+    uint16_t by_address[TTS_CBS_MAX];
     size_t local_count;
 };
 
@@ -51,7 +53,7 @@ static inline size_t tts_cbs_core_idx(const struct tts_cbs *cbs, uint32_t x, uin
     return (size_t)y * cbs->config.columns + x;
 }
 
-/* The word of every core for circular buffers [64 * word_idx, + 64). */
+/* Returns the words of all cores for circular buffers 64 * word_idx to 64 * word_idx + 63. */
 static inline uint64_t *tts_cbs_words(const struct tts_cbs *cbs, size_t word_idx)
 {
     assert(word_idx < cbs->on.count);
@@ -59,27 +61,29 @@ static inline uint64_t *tts_cbs_words(const struct tts_cbs *cbs, size_t word_idx
     return words;
 }
 
-/* A circular buffer on its way in. All zero but `cb` to begin with. */
+/* A circular buffer that is being added. Initialize with {.cb = ...}. */
 struct tts_cb_adding {
     const struct tts_cb *cb;
-    uint64_t indices;                    /* a bit for each */
-    uint64_t rows[TTS_GRID_SIDE_MAX];    /* its cores: bit x of row y */
-    uint64_t corners[TTS_GRID_SIDE_MAX]; /* the first core of each range */
-    uint64_t ends[TTS_RANGES_MAX];       /* of the regions of its ranges, before it */
-    uint64_t known;                      /* a bit for each range that has a region already */
+    uint64_t indices;                    /* one bit for each index */
+    uint64_t rows[TTS_GRID_SIDE_MAX];    /* its cores: bit x of rows[y] */
+    uint64_t corners[TTS_GRID_SIDE_MAX]; /* first core of each range: bit x of corners[y] */
+    /* Ends of the regions of its ranges before it is placed. */
+    uint64_t ends[TTS_RANGES_MAX];
+    uint64_t known; /* one bit for each range that already has a region */
     uint64_t start, end;
     size_t overlaps;
 };
 
-/* May it be added? Fills in its indices and cores. */
+/* Checks whether the circular buffer may be added. Fills in its indices and cores. */
 TTS_NODISCARD enum tts_status tts_cb_adding_check(const struct tts_cbs *cbs,
                                                   struct tts_cb_adding *add,
                                                   struct tts_error *err);
-/* Where does it go? Fills in the rest. */
+/* Computes the address of the circular buffer. Fills in the remaining fields. */
 TTS_NODISCARD enum tts_status tts_cb_adding_place(const struct tts_cbs *cbs,
                                                   struct tts_cb_adding *add,
                                                   struct tts_error *err);
-/* It is there: new regions come up, and those that touch it grow. There is room for them. */
+/* Adds the regions that are new and grows the regions that touch the circular buffer. The
+ * memory is already reserved. */
 void tts_cbs_grow_regions(struct tts_cbs *cbs, const struct tts_cb_adding *add);
 
 static inline bool tts_range_same(const struct tts_core_range *a,
@@ -88,7 +92,7 @@ static inline bool tts_range_same(const struct tts_core_range *a,
     return a->x0 == b->x0 && a->y0 == b->y0 && a->x1 == b->x1 && a->y1 == b->y1;
 }
 
-/* Columns [x0, x1] of a row of cores. */
+/* Returns a mask of the columns x0 .. x1. */
 static inline uint64_t tts_range_columns(const struct tts_core_range *r)
 {
     assert(r->x0 <= r->x1 && r->x1 < TTS_GRID_SIDE_MAX);
@@ -105,6 +109,6 @@ static inline bool tts_range_touches(const uint64_t rows[TTS_GRID_SIDE_MAX],
     return any != 0;
 }
 
-/* What is kept of ranges, cores and order follows from what is placed: O(all of it, squared).
- */
+/* Checks that regions, cores and order agree with the placed circular buffers. Takes time that
+ * grows with the square of their number. */
 bool tts_cbs_is_valid(const struct tts_cbs *cbs);

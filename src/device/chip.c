@@ -9,7 +9,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- what follows from other facts ---- */
+/* ---- derived facts ---- */
 
 static const struct tts_fact unknown = {0, TTS_ORIGIN_UNKNOWN, ""};
 
@@ -25,7 +25,8 @@ static void derive(struct tts_chip *chip, enum tts_fact_key key, struct tts_fact
         chip->fact[key] = fact;
 }
 
-/* Sums and products end at a size that no check lets pass. */
+/* Returns a + b, limited to a size that tts_chip_check() rejects. bounded_product() does the
+ * same for a * b. */
 static uint64_t bounded_sum(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -87,7 +88,8 @@ static struct tts_fact l1_base_of(const struct tts_chip *chip)
                                    : "l1_map_end + kernel_config, rounded up"};
 }
 
-/* The ring has its usual size, or all that is left below the L1 that was asked for. */
+/* Derives the kernel-config ring: it has its usual size, or takes the rest below the requested
+ * L1. */
 static void derive_l1(struct tts_chip *chip)
 {
     struct tts_fact_layer layer = tts_facts_of_arch(chip->arch);
@@ -183,10 +185,10 @@ static struct tts_chip chip_of(const struct tts_board *board)
     return chip;
 }
 
-enum { WORD_MAX = 40 }; /* no key or preset is as long */
+enum { WORD_MAX = 40 }; /* longer than any key or preset name */
 
-/* One way to write a word: small letters, and `to` for `from`. What is too long is cut off, and
- * is still no name. */
+/* Copies a word in a standard form: lower case, with `to` instead of `from`. A word that is too
+ * long is cut off; it still matches no name. */
 static const char *plain_word(char out[WORD_MAX + 1], const char *word, char from, char to)
 {
     size_t len = 0;
@@ -198,7 +200,8 @@ static const char *plain_word(char out[WORD_MAX + 1], const char *word, char fro
     return out;
 }
 
-/* Is `word` the name of the preset, or an alias? Offers these names to `nearest`. */
+/* Returns whether `word` is the name or an alias of the preset. Offers these names to
+ * `nearest`. */
 static bool is_called(const struct tts_preset *preset, const char *word,
                       struct tts_nearest *nearest)
 {

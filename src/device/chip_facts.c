@@ -1,7 +1,7 @@
 #include "device/chip_facts.h"
 
-/* Numbers of today are those of one commit of the runtime; facts that no file of it states,
- * but a comment, a vendor's page or likeness suggests, are INFERRED. */
+/* Current numbers come from one commit of the runtime. Facts that no file of the runtime
+ * states, but that a comment, a vendor page or a similar chip suggests, are INFERRED. */
 #define METAL "tt-metal e4f9f0bb8de, "
 #define MEM_MAP METAL "dev_mem_map.h"
 #define NOC METAL "noc_parameters.h"
@@ -175,7 +175,7 @@ struct tts_fact_layer tts_facts_of_arch(enum tts_arch arch)
     }
 #define G(columns, rows) TTS_GRID(columns, rows)
 
-/* Ethernet dispatch leaves the last row of a one-chip board alone all the same. */
+/* With Ethernet dispatch too, the last row of a one-chip board is not used for compute. */
 static const struct tts_core_counts wormhole_8x9 = {G(8, 9),
                                                     GRIDS(G(8, 8), G(7, 9), G(8, 8), G(8, 9))};
 static const struct tts_core_counts wormhole_8x8 = {G(8, 8),

@@ -1,5 +1,5 @@
-/* chip_facts.h: the catalogue of chips, in layers: what is the same everywhere, what belongs to
- * an architecture, what a board adds. Constant data; chip.c puts the layers on each other. */
+/* chip_facts.h: the catalogue of chips, in three layers: facts of all chips, facts of an
+ * architecture, facts of a board. Constant data. chip.c combines the layers. */
 #pragma once
 
 #include "device/space.h"
@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* No fact in bytes is larger, so sums of a few never wrap. */
+/* The largest value of a fact in bytes. Sums of a few facts do not overflow. */
 #define TTS_FACT_BYTES_MAX TTS_SPACE_MAX_BYTES
 
 struct tts_fact_row {
@@ -21,7 +21,7 @@ struct tts_fact_layer {
     size_t count;
 };
 
-/* Tensix cores that are left after harvesting, and what of them computes. */
+/* The Tensix cores left after harvesting, and the compute grid for each kind of dispatch. */
 struct tts_core_counts {
     uint64_t tensix;
     uint64_t grids[TTS_DISPATCHES]; /* 0: the runtime has no entry */
@@ -30,15 +30,15 @@ struct tts_core_counts {
 struct tts_board {
     struct tts_preset preset;
     uint32_t chips;
-    enum tts_origin cores_origin;        /* of the claim that this board has these cores */
-    const char *cores_source;            /* "" when UNKNOWN */
-    const struct tts_core_counts *cores; /* NULL: UNKNOWN */
+    enum tts_origin cores_origin;        /* how we know that this board has these cores */
+    const char *cores_source;            /* "" if UNKNOWN */
+    const struct tts_core_counts *cores; /* NULL: unknown */
     struct tts_fact_layer own;
 };
 
-/* NULL behind the last. */
+/* Returns a board, NULL after the last. */
 const struct tts_board *tts_board_at(size_t idx);
-/* For every chip, and for those of an architecture. */
+/* Return the facts of every chip, and the facts of an architecture. */
 struct tts_fact_layer tts_facts_common(void);
 struct tts_fact_layer tts_facts_of_arch(enum tts_arch arch);
 
@@ -54,8 +54,8 @@ static inline uint64_t tts_chip_value(const struct tts_chip *chip, enum tts_fact
     return chip->fact[key].value;
 }
 
-/* The next multiple of a power of two; 0 and its multiples stay. For another `alignment` the
- * result means nothing, but does no harm. */
+/* Rounds up to a multiple of `alignment`, a power of two. For any other `alignment` the result
+ * has no meaning, but the call is safe. */
 static inline uint64_t tts_chip_round_up(uint64_t value, uint64_t alignment)
 {
     return ((value - 1) | (alignment - 1)) + 1;

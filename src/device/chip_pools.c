@@ -12,7 +12,7 @@ const char *tts_pool_name(enum tts_pool pool)
     return (size_t)pool < TTS_POOLS ? names[pool] : "unknown";
 }
 
-/* ---- what must be known ---- */
+/* ---- required facts ---- */
 
 enum { NEEDS_MAX = 6 };
 
@@ -114,7 +114,7 @@ enum tts_status tts_chip_pool(const struct tts_chip *chip, enum tts_pool pool,
     enum tts_status status = tts_chip_check(chip, err);
     if (status == TTS_OK)
         status = check_needs(chip, &pools[pool].needs, tts_pool_name(pool), err);
-    /* L1_SMALL of no bytes is nowhere, on whatever cores. */
+    /* An L1_SMALL without bytes has no place, so it does not need the grid. */
     if (status == TTS_OK && pool == TTS_POOL_L1_SMALL && tts_chip_l1_small(chip) > 0)
         status = check_needs(chip, &grid_needed, tts_pool_name(pool), err);
     if (status != TTS_OK)
@@ -132,8 +132,8 @@ enum tts_status tts_chip_pool(const struct tts_chip *chip, enum tts_pool pool,
 
 /* ---- the L1 of a core ---- */
 
-/* The reserved pieces in the order of their addresses. One without a size reaches up to the
- * next; TTS_FACTS stands for that. */
+/* The reserved regions of L1, ordered by address. A region without a size (TTS_FACTS) ends
+ * where the next one begins. */
 static const struct {
     const char *name;
     enum tts_fact_key base, size;
@@ -152,7 +152,7 @@ enum { PIECES = sizeof(pieces) / sizeof(pieces[0]) };
 struct parts {
     struct tts_l1_part *out;
     size_t count;
-    uint64_t end; /* of the last, where the next begins */
+    uint64_t end; /* end of the last region */
 };
 
 static void add_part(struct parts *parts, const char *name, uint64_t end, bool grows)
@@ -165,8 +165,8 @@ static void add_part(struct parts *parts, const char *name, uint64_t end, bool g
     parts->end = end;
 }
 
-/* A piece that is unknown, or that crosses what is below it or the end of the map, is left to
- * "reserved". */
+/* Returns whether a region is known and does not overlap the region below or the end of the
+ * map. Other regions are shown as "reserved". */
 static bool piece_fits(const struct tts_chip *chip, size_t idx, uint64_t from, uint64_t map_end)
 {
     enum tts_fact_key base_key = pieces[idx].base, size_key = pieces[idx].size;
@@ -182,7 +182,7 @@ static bool piece_fits(const struct tts_chip *chip, size_t idx, uint64_t from, u
 
 static void add_reserved(const struct tts_chip *chip, struct parts *parts, uint64_t map_end)
 {
-    const char *below = "boot"; /* what the bytes up to the next piece are */
+    const char *below = "boot"; /* name of the bytes up to the next region */
     for (size_t i = 0; i < PIECES; i++) {
         if (!piece_fits(chip, i, parts->end, map_end)) {
             if (i == 0)

@@ -32,7 +32,7 @@ static const char *const dispatch_names[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A chip is plain data that others may have filled, so no value is out of the question. */
+/* Returns names[idx]. Any value is possible, because callers can fill a chip themselves. */
 static const char *name_at(const char *const *names, size_t count, uint64_t idx)
 {
     return idx < count ? names[idx] : "unknown";
@@ -98,9 +98,9 @@ const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
     return out;
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
-/* What a text that is no value gets to hear: `wanted` is a value of this fact. */
+/* Reports that `text` is not a value of this fact. `wanted` is an example of a valid value. */
 static enum tts_status refuse(enum tts_fact_key key, const char *text, enum tts_status status,
                               const char *wanted, struct tts_error *err)
 {
@@ -108,7 +108,8 @@ static enum tts_status refuse(enum tts_fact_key key, const char *text, enum tts_
                          tts_fact_name(key), wanted);
 }
 
-/* The power of two behind a number, whose length is left in *len: 20 for "3M" and "3MiB". */
+/* Returns the power of two for the unit after a number, for example 20 for "3M" and "3MiB".
+ * *len becomes the length of the number. */
 static unsigned take_unit(const char *text, size_t *len)
 {
     static const char units[] = "KMG";

@@ -83,13 +83,14 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
 TTS_COLD enum tts_status tts_device_countable(const struct tts_device_pool *pool,
                                               uint64_t bytes, struct tts_error *err)
 {
-    /* Half of the range is more than what can be placed beside it. */
+    /* Half of the range is more than any sum of placed blocks. */
     if (bytes > UINT64_MAX / 2 - pool->unplaced_bytes)
         return tts_error_set(err, TTS_E_RANGE, "the buffers together are past 64 bits");
     return TTS_OK;
 }
 
-/* A refused take: noted, and in OVERCOMMIT mode counted instead. */
+/* Records the refusal of a block. In OVERCOMMIT mode the buffer is counted instead, and the
+ * result is TTS_OK. */
 static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct tts_need *need,
                                             enum tts_status status, struct tts_buffer *buffer,
                                             struct tts_error *err)
@@ -97,7 +98,8 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     const struct tts_device_pool *pool = &d->pools[buffer->pool];
     if (status != TTS_E_FULL && status != TTS_E_BELOW_LIMIT)
         return tts_device_take_error(status, buffer->pool, err);
-    bool counted = d->config.mode == TTS_MODE_OVERCOMMIT; /* it was to be placed: not held */
+    /* Blocks are taken only if the device is not held. */
+    bool counted = d->config.mode == TTS_MODE_OVERCOMMIT;
     if (counted && tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = {.kind = TTS_FAILURE_BELOW_LIMIT,
@@ -114,7 +116,8 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     return TTS_OK;
 }
 
-/* L1_SMALL of no bytes: the runtime has an allocator for it, in which nothing fits. */
+/* Allocates in an L1_SMALL without bytes. The runtime has an allocator for it, in which nothing
+ * fits. */
 static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_request *request,
                                         bool place, struct tts_buffer *out,
                                         struct tts_error *err)
@@ -228,15 +231,17 @@ enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_reque
     return TTS_OK;
 }
 
-/* Where to place an interleaved buffer of an ordinary size; NULL: the long way. A limit above
- * the first address could leave a block behind; no chip has one. */
+/* Returns the space for an interleaved buffer of an ordinary size, or NULL if the general path
+ * is needed. Excludes a limit above the first address, because such a limit can leave a block
+ * behind; no chip has one. */
 static inline struct tts_space *quick_space(const struct tts_device *d,
                                             const struct tts_request *request, uint64_t *bytes)
 {
     if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS))
         return NULL;
     const struct tts_device_pool *pool = &d->pools[request->pool];
-    /* Each is said to be likely: of six coin tosses the compiler would put all this away. */
+    /* Each condition is marked as likely. Otherwise the compiler assumes a chance of 1 in 64
+     * and moves this branch away. */
     if (TTS_LIKELY(pool->is_quick) && TTS_LIKELY(!request->shard) &&
         TTS_LIKELY(!request->distribution) && TTS_LIKELY(request->placement != TTS_PLACE_AT) &&
         TTS_LIKELY(pool->layout.limit <= pool->layout.offset_bytes) &&
@@ -253,15 +258,16 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     struct tts_space *space = quick_space(d, request, &bytes);
     if (TTS_UNLIKELY(!space))
         return tts_device_alloc_as(d, request, tts_device_is_placing(d), out, err);
-    /* Before the atomic: behind one a compiler forgets what it knows of the request. */
+    /* Read these before the atomic load: after it the compiler reads the request again. */
     enum tts_pool kind = request->pool;
     uint64_t size_bytes = request->size_bytes;
     struct tts_device_pool *pool = &d->pools[kind];
     enum tts_direction direction = direction_of(request, &pool->layout);
     if (TTS_UNLIKELY(!tts_device_is_placing(d)))
         return tts_device_alloc_as(d, request, false, out, err);
+    /* Fails again and sets `err`. */
     if (TTS_UNLIKELY(tts_space_take(space, bytes, direction, 0, &address) != TTS_OK))
-        return tts_device_alloc_as(d, request, true, out, err); /* fails again, and says why */
+        return tts_device_alloc_as(d, request, true, out, err);
     uint64_t block = (bytes + pool->need.block_mask) & ~pool->need.block_mask;
     out->id = ++d->last_id;
     out->pool = kind;
@@ -276,7 +282,7 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     return TTS_OK;
 }
 
-/* Traces that are gone no longer hold others up. */
+/* Removes a trace from the list, so that it no longer limits later traces. */
 static TTS_COLD void forget_trace(struct tts_device *d, uint64_t address)
 {
     for (size_t i = 0; i < d->trace_count; i++)
@@ -286,7 +292,7 @@ static TTS_COLD void forget_trace(struct tts_device *d, uint64_t address)
         }
 }
 
-/* What the fullest bank holds. */
+/* Returns the bytes taken in the fullest bank. */
 static uint64_t fullest(const struct tts_device_pool *pool)
 {
     struct tts_space_stats stats;
@@ -317,7 +323,8 @@ static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *p
     if (!pool->banks)
         return TTS_E_NOT_FOUND;
     enum tts_status status = tts_banks_give(pool->banks, 0, buffer->address);
-    /* An override takes a trace's block away and leaves the trace. */
+    /* tts_device_synchronize() can remove the block of a trace and leave the trace in the
+     * list. */
     if (d->trace_count > 0 && buffer->pool == tts_device_trace_pool(d) &&
         (status == TTS_OK || (status == TTS_E_NOT_FOUND && pool->fused)))
         forget_trace(d, buffer->address);
@@ -345,7 +352,8 @@ enum tts_status tts_device_uncount(struct tts_device_pool *pool,
     return TTS_OK;
 }
 
-/* Where a block is all that there is to give back; NULL: the long way. */
+/* Returns the space if the block is all that has to be given back, NULL if the general path is
+ * needed. */
 static inline struct tts_space *plain_space(const struct tts_device *d,
                                             const struct tts_buffer *buffer)
 {
@@ -375,7 +383,7 @@ enum tts_status tts_device_release(struct tts_device *d, const struct tts_buffer
     return status;
 }
 
-/* --- what there is ---------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------- */
 
 const struct tts_chip *tts_device_chip(const struct tts_device *d)
 {

@@ -1,4 +1,4 @@
-/* device_mesh.c: parts of a mesh, and bringing their allocators in step. */
+/* device_mesh.c: parts of a mesh, and the synchronization of their allocators. */
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
@@ -17,7 +17,7 @@ enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,
     return tts_device_new(&chip, &d->config, d->alloc, out, err);
 }
 
-/* What the pools of this kind hold together. */
+/* Collects the ranges that the pools of this kind hold together. */
 static enum tts_status gather(const struct tts_device *const *others, size_t count,
                               enum tts_pool kind, struct tts_banks_state *all)
 {
@@ -36,10 +36,10 @@ static enum tts_status gather(const struct tts_device *const *others, size_t cou
     return status;
 }
 
-/* What a pool is to hold, and its space as it was before. */
+/* The ranges that a pool shall hold, and its previous space. */
 struct change {
     struct tts_banks_state all;
-    struct tts_space *before; /* NULL: it is not changed */
+    struct tts_space *before; /* NULL: unchanged */
 };
 
 static enum tts_status change_pool(struct tts_banks *banks, struct change *change)
@@ -61,7 +61,7 @@ static void undo_pool(struct tts_banks *banks, struct change *change)
         tts_space_swap(banks->first, change->before);
 }
 
-/* All pools or none. *kind is the one at hand. */
+/* Changes all pools or none. *kind is the last pool that was tried. */
 static enum tts_status change_all(struct tts_device *d, const struct tts_device *const *others,
                                   size_t count, struct change changes[TTS_POOLS], int *kind)
 {
@@ -77,7 +77,7 @@ static enum tts_status change_all(struct tts_device *d, const struct tts_device 
     return status;
 }
 
-/* The runtime takes no state out, and puts none in, beside blocks of single cores. */
+/* The runtime cannot extract or override the state of a pool with blocks of single cores. */
 static bool has_own_buffers(const struct tts_device *d)
 {
     return d->pools[TTS_POOL_L1].own_buffers > 0;

@@ -1,4 +1,4 @@
-/* device_new.c: how a device comes to be and ends, and who watches or holds it. */
+/* device_new.c: creates and frees devices, sets their observer and holds them. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/device_inside.h"
@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* HYBRID: allocator 0 is for all cores, the others are for one each and depend on it. */
+/* Makes the L1 pool in HYBRID mode: allocator 0 serves all cores in lockstep; each other
+ * allocator serves one core and depends on allocator 0. */
 static enum tts_status new_hybrid(struct tts_device *d, struct tts_banks_config *config,
                                   struct tts_error *err)
 {
@@ -61,7 +62,7 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
 static enum tts_status new_pools(struct tts_device *d, struct tts_error *err)
 {
     bool any = false;
-    struct tts_error why, first = {0}; /* what the first one lacks */
+    struct tts_error why, first = {0}; /* reason of the first missing pool */
     for (int kind = 0; kind < TTS_POOLS; kind++) {
         enum tts_status status = new_pool(d, (enum tts_pool)kind, &why);
         if (status != TTS_OK && status != TTS_E_NOT_FOUND) {
@@ -165,7 +166,7 @@ void tts_device_free(struct tts_device *d)
     alloc->free(alloc->ctx, d, sizeof *d);
 }
 
-/* --- while it lives --------------------------------------------------------------------- */
+/* --- observer and hold ------------------------------------------------------------------ */
 
 void tts_device_observe(struct tts_device *d, const struct tts_observer *observer)
 {
@@ -178,8 +179,8 @@ bool tts_device_is_observed(const struct tts_device *d)
     return tts_device_watched(d);
 }
 
-/* One flag for all pools, so that two threads cannot leave it half said. Nothing else is handed
- * over by it: relaxed. */
+/* One flag for all pools, so that two threads cannot set the pools differently. The flag
+ * publishes no other data, so relaxed order is enough. */
 void tts_device_hold(struct tts_device *d, bool held)
 {
     bool places = !held && d->config.mode != TTS_MODE_NO_DISPATCH;

@@ -1,4 +1,5 @@
-/* device_program.c: the circular buffers of programs, and what they grow towards. */
+/* device_program.c: the circular buffers of programs, and the L1 buffers that they grow
+ * towards. */
 #include "base/error.h"
 #include "device/device_inside.h"
 #include "device/devicepools.h"

@@ -1,4 +1,4 @@
-/* device_trace.c: what the runtime allocates on its own: kernel binaries and traces. */
+/* device_trace.c: buffers that the runtime allocates by itself: kernel binaries and traces. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/banks_inside.h"
@@ -11,7 +11,7 @@
 
 enum { KERNEL_PAGE = 2048, TRACE_PAGE_MIN = 1024, TRACE_PAGE_MAX = 8192 };
 
-/* False: past 64 bits. */
+/* Rounds up to a multiple of `to`. Returns false if the result exceeds 64 bits. */
 static bool pad(uint64_t bytes, uint64_t to, uint64_t *out)
 {
     uint64_t over = bytes % to;
@@ -40,7 +40,7 @@ uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
         if (waste > least && bytes / row < 2)
             continue;
         page = candidate;
-        least = waste; /* also of a pick that only the second rule made */
+        least = waste; /* also if only the second rule chose this page */
     }
     return page;
 }
@@ -54,15 +54,16 @@ static void told_of_capture(struct tts_device *d, enum tts_device_event_kind kin
 void tts_device_trace_begin(struct tts_device *d)
 {
     if (d->pools[TTS_POOL_DRAM].banks) {
+        /* The new capture replaces the old one. */
         if (d->capturing)
-            told_of_capture(d, TTS_DEVICE_TRACE_END); /* the next takes its place */
+            told_of_capture(d, TTS_DEVICE_TRACE_END);
         tts_banks_water_begin(d->pools[TTS_POOL_DRAM].banks);
         d->capturing = true;
         told_of_capture(d, TTS_DEVICE_TRACE_BEGIN);
     }
 }
 
-/* How far DRAM was in use during the capture; zeros when there is none. */
+/* Returns how far DRAM was in use during the capture, zeros if there is no capture. */
 static struct tts_water capture_water(const struct tts_device *d)
 {
     return d->capturing ? d->pools[TTS_POOL_DRAM].banks->water : (struct tts_water){0};
@@ -87,7 +88,8 @@ static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err
     return TTS_OK;
 }
 
-/* All traces must fit the budget of the region. In OVERCOMMIT mode *place says so instead. */
+/* Checks that all traces fit the budget of the trace region. If they do not, sets *place to
+ * false; in OVERCOMMIT mode the result is TTS_OK all the same. */
 static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *place,
                                     struct tts_error *err)
 {
@@ -111,7 +113,8 @@ static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *
     return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
-/* Where a block of `bytes` goes from the top; false: nowhere. */
+/* Finds the address of a block of `bytes` from the top. Returns false if no free block is large
+ * enough. */
 static bool top_place(const struct tts_space *space, uint64_t bytes, uint64_t *address)
 {
     struct tts_space_cursor cursor = {0};
@@ -131,7 +134,8 @@ static uint64_t higher(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A trace in DRAM must not lie below what this or a live one was captured with. */
+/* Checks that a trace in DRAM does not lie below memory that was in use during its own capture
+ * or the capture of a live trace. */
 static enum tts_status check_water(struct tts_device *d, const struct tts_request *request,
                                    struct tts_water water, bool *place, struct tts_error *err)
 {
@@ -165,7 +169,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
                                   .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
     struct tts_water water = capture_water(d);
     if (!pool->banks)
-        return tts_device_alloc(d, &request, out, err); /* says what is missing */
+        return tts_device_alloc(d, &request, out, err); /* reports what is missing */
     request.page_bytes = tts_trace_page(bytes, pool->layout.banks);
     if (!pad(bytes, request.page_bytes, &request.size_bytes))
         return tts_error_set(err, TTS_E_RANGE, "the trace is past 64 bits");
@@ -181,6 +185,6 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
                                       .bytes = request.size_bytes,
                                       .water = higher(water.taken_end, water.given_end)};
     if (status == TTS_OK || status == TTS_E_FULL)
-        end_capture(d); /* after any other failure it can be tried again */
+        end_capture(d); /* after any other failure the caller can try again */
     return status;
 }

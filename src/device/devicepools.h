@@ -1,6 +1,6 @@
 /* devicepools.h: the parts of a device, for rooms that show them: its banks, its map of banks,
- * and the circular buffers of the program under way. All are borrowed from the device. One
- * thread at a time for each device. */
+ * and the circular buffers of the current program. All are borrowed from the device. One thread
+ * at a time for each device. */
 #pragma once
 
 #include "device/banks.h"

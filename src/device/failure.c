@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Room for the longest sentence with the largest numbers; what follows a bank's size is the
- * same in two of them. */
+/* TTS_FAILURE_TEXT_MAX has room for the longest message with the largest numbers. Two messages
+ * share the part after the size of the bank. */
 #define BANK_FORMAT                                                                            \
     "bank size is %" PRIu64 " B (allocated: %" PRIu64 " B, free: %" PRIu64                     \
     " B, largest free block: %" PRIu64 " B)"

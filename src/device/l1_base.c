@@ -4,8 +4,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Latest first in each architecture. The months are snapshots: others lie between them, of
- * which those are listed that a message was seen with. */
+/* The known bases, latest first for each architecture. The months are snapshots. There were
+ * other bases between them; of those, only the ones seen in a message are listed. */
 static const struct tts_l1_base history[] = {
     {TTS_ARCH_GRAYSKULL, "2025-04, the last", 100384, 0},
     {TTS_ARCH_WORMHOLE, "2026-08-22", 105664, 0},
@@ -35,11 +35,11 @@ static const struct tts_l1_base history[] = {
     {TTS_ARCH_QUASAR, "2026-08-22", 313856, 0},
 };
 
-/* Float32, Float16, Bfp8, Bfp4. Bases are multiples of 32, so a larger tile meets a wrong base
- * by chance less often: 1 in 128, 64, 34 and 18. */
+/* The tile sizes of Float32, Float16, Bfp8 and Bfp4. Bases are multiples of 32, so a larger
+ * tile matches a wrong base by chance less often: 1 in 128, 64, 34 and 18. */
 static const uint64_t tiles[] = {4096, 2048, 1088, 576};
 
-/* The largest tile that goes into `bytes` a whole number of times, 0 when none does. */
+/* Returns the largest tile that divides `bytes`, 0 if none does. */
 static uint64_t tile_of(uint64_t bytes)
 {
     assert(bytes > 0);

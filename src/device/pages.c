@@ -1,4 +1,4 @@
-/* pages.c: from a page of a buffer to its bank, core and address, and back. */
+/* pages.c: converts between a page of a buffer and its bank, core and address. */
 #include "device/pages.h"
 #include "base/error.h"
 #include "device/shards.h"
@@ -79,11 +79,12 @@ static bool index_of_core(const struct tts_shard_cores *cores, struct tts_core c
     return false;
 }
 
-/* The index of the core that has shard (row, column) of a grid, and back. */
+/* Converts between shard (row, column) of a grid and the index of its core. */
 static uint32_t core_of_cell(const struct tts_shards *shards, uint64_t row, uint64_t column)
 {
     const struct tts_core_range *range = &shards->cores->ranges[0];
-    if (shards->cores->column_major) /* rows go along x, so each is a column of cores */
+    /* A row of shards lies along x, so it is a column of cores. */
+    if (shards->cores->column_major)
         return (uint32_t)(row * (uint64_t)(range->y1 - range->y0 + 1) + column);
     return (uint32_t)(row * (uint64_t)(range->x1 - range->x0 + 1) + column);
 }
@@ -99,7 +100,7 @@ static void cell_of_core(const struct tts_shards *shards, uint32_t idx, uint64_t
 
 /* --- sharded pages ---------------------------------------------------------------------- */
 
-/* Where a page of the tensor is: which core of the sharding, which page on it. */
+/* Locates a page of the tensor: the core of the sharding, and the page on that core. */
 static void deal(const struct tts_shards *shards, uint64_t page, uint32_t *core,
                  uint64_t *local)
 {
@@ -123,7 +124,8 @@ static void deal(const struct tts_shards *shards, uint64_t page, uint32_t *core,
     }
 }
 
-/* The other way; false: padding. */
+/* Finds the page of the tensor from the core and the page on that core. Returns false if the
+ * place is padding. */
 static bool collect(const struct tts_shards *shards, uint32_t core, uint64_t local,
                     uint64_t *page)
 {
@@ -139,7 +141,7 @@ static bool collect(const struct tts_shards *shards, uint32_t core, uint64_t loc
             shard_id /= shards->across[i];
         }
         if (shard_id > 0)
-            return false; /* behind the last shard */
+            return false; /* after the last shard */
     }
     for (uint32_t i = shards->rank; i-- > 0;) {
         uint64_t at = cell[i] * shards->shard[i] + inside % shards->shard[i];

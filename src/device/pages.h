@@ -1,10 +1,11 @@
-/* pages.h: the bank, core and address of each page of a buffer, as the runtime distributes
- * them. Functions here keep no state, and any thread may call them. */
+/* pages.h: the bank, core and address of each page of a buffer, as the runtime distributes the
+ * pages. The functions keep no state; any thread may call them. */
 #pragma once
 
 #include "ttscope/buffer.h"
 
-/* Which core has which bank, and where banks begin. Made from a chip once; some 16 KiB. */
+/* The bank of each core, and the offset of each DRAM bank in its channel. Computed once from a
+ * chip; about 16 KiB. */
 struct tts_banks_map {
     uint32_t columns, rows, dram_banks, dram_channel_banks;
     uint64_t dram_bank_size;
@@ -12,31 +13,33 @@ struct tts_banks_map {
     uint16_t core_of_bank[TTS_CORES_MAX];
 };
 
-/* TTS_E_NOT_FOUND: the grid, or a fact of DRAM, is unknown. TTS_E_INVALID: no such chip. */
+/* Computes the map of a chip. TTS_E_NOT_FOUND: the grid or a fact of DRAM is unknown.
+ * TTS_E_INVALID: tts_chip_check() rejects the chip. */
 TTS_NODISCARD enum tts_status tts_banks_map_init(struct tts_banks_map *map,
                                                  const struct tts_chip *chip,
                                                  struct tts_error *err);
 
-/* The L1 bank ids of `count` cores in row-major order: a fixed permutation of 0 .. count - 1.
- * count <= TTS_CORES_MAX. */
+/* Writes the L1 bank ids of `count` cores in row-major order: a fixed permutation of 0 .. count
+ * - 1. count <= TTS_CORES_MAX. */
 void tts_bank_permutation(uint32_t count, uint16_t *out);
 
 struct tts_page {
     uint32_t bank;
-    bool has_core;        /* L1 and L1_SMALL */
-    struct tts_core core; /* that has the bank */
-    uint64_t address;     /* in the channel or the core: the bank's offset included */
+    bool has_core;        /* in L1 and L1_SMALL */
+    struct tts_core core; /* core of the bank */
+    uint64_t address;     /* in the channel or the core, including the offset of the bank */
 };
 
-/* Page `page` of a buffer at `address`. TTS_E_RANGE: it has no such page. TTS_E_NOT_FOUND: the
- * classic sharding does not say what the tensor is. */
+/* Locates page number `page` of a buffer at `address`. TTS_E_RANGE: the buffer has no such
+ * page. TTS_E_NOT_FOUND: the classic sharding does not state the size of the tensor. */
 TTS_NODISCARD enum tts_status tts_request_page(const struct tts_request *request,
                                                const struct tts_need *need,
                                                const struct tts_banks_map *map,
                                                uint64_t address, uint64_t page,
                                                struct tts_page *out);
 
-/* The page that begins at `at` in `bank`. TTS_E_NOT_FOUND: none does, or it is padding. */
+/* Finds the page that begins at `at` in `bank`. TTS_E_NOT_FOUND: no page begins there, or it is
+ * padding. */
 TTS_NODISCARD enum tts_status tts_request_page_at(const struct tts_request *request,
                                                   const struct tts_need *need,
                                                   const struct tts_banks_map *map,

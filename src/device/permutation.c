@@ -1,12 +1,12 @@
-/* permutation.c: which L1 bank id each compute core gets. The runtime shuffles 0 .. n - 1 with
- * the C++ library's default engine, seeded 0; both are fixed by that library for good, and are
- * restated here. */
+/* permutation.c: the L1 bank id of each compute core. The runtime shuffles 0 .. n - 1 with the
+ * default engine of the C++ library, with seed 0. Both algorithms are fixed and are repeated
+ * here. */
 #include "device/pages.h"
 #include "ttscope/buffer.h"
 
 #include <assert.h>
 
-/* Lehmer's generator with the multiplier 16807; a seed of 0 counts as 1. */
+/* Lehmer's generator with multiplier 16807. A seed of 0 counts as 1. */
 enum { ENGINE_FACTOR = 16807, ENGINE_MODULUS = 2147483647 };
 
 static uint32_t draw(uint32_t *engine)
@@ -15,8 +15,8 @@ static uint32_t draw(uint32_t *engine)
     return *engine - 1; /* 0 .. ENGINE_MODULUS - 2 */
 }
 
-/* A number below `count`, each as likely as the others: the range is cut into equal parts, and
- * what falls behind the last is drawn again. */
+/* Returns a number below `count`; all numbers are equally likely. The range is cut into `count`
+ * equal parts; a draw above the last part is repeated. */
 static uint32_t draw_below(uint32_t *engine, uint32_t count)
 {
     uint32_t part = (ENGINE_MODULUS - 2) / count, drawn;
@@ -35,7 +35,7 @@ static void swap(uint16_t *a, uint16_t *b)
 
 void tts_bank_permutation(uint32_t count, uint16_t *out)
 {
-    assert(count <= TTS_CORES_MAX); /* so that one number is enough for two places */
+    assert(count <= TTS_CORES_MAX); /* so that one draw is enough for two places */
     uint32_t engine = 1;
     for (uint32_t i = 0; i < count; i++)
         out[i] = (uint16_t)i;

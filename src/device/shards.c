@@ -28,7 +28,7 @@ static bool ranges_meet(const struct tts_core_range *a, const struct tts_core_ra
     return a->x0 <= b->x1 && b->x0 <= a->x1 && a->y0 <= b->y1 && b->y0 <= a->y1;
 }
 
-/* The cores exist and none is named twice. */
+/* Checks that the cores exist and that no core is named twice. */
 static enum tts_status check_cores(enum tts_pool pool, const struct tts_shard_cores *cores,
                                    const struct tts_shards_place *place, struct tts_error *err)
 {
@@ -59,7 +59,7 @@ static enum tts_status check_cores(enum tts_pool pool, const struct tts_shard_co
     return TTS_OK;
 }
 
-/* --- the classic one -------------------------------------------------------------------- */
+/* --- the classic sharding --------------------------------------------------------------- */
 
 static void classic_shape(struct tts_shards *out, const struct tts_shard *shard)
 {
@@ -76,7 +76,7 @@ static void classic_shape(struct tts_shards *out, const struct tts_shard *shard)
     out->core_count = out->cores_used = tts_shard_core_count(&shard->cores);
 }
 
-/* What the tensor says must fit what the shards hold. */
+/* Checks that the shards hold the tensor. */
 static enum tts_status check_tensor(const struct tts_shard *shard, uint64_t pages,
                                     uint32_t cores, struct tts_error *err)
 {
@@ -119,7 +119,7 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
     return known ? check_tensor(shard, pages, out->cores_used, err) : TTS_OK;
 }
 
-/* --- any number of dimensions ----------------------------------------------------------- */
+/* --- sharding over any number of dimensions --------------------------------------------- */
 
 static uint64_t shard_count(const struct tts_shards *shards)
 {
@@ -201,7 +201,7 @@ static enum tts_status check_distribution(const struct tts_distribution *spread,
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------- */
 
 void tts_shards_again(struct tts_shards *out, const struct tts_request *request)
 {
@@ -218,7 +218,7 @@ void tts_shards_again(struct tts_shards *out, const struct tts_request *request)
     }
 }
 
-/* A distribution, alone or beside the classic sharding. */
+/* Measures a distribution, with or without a classic sharding. */
 static enum tts_status measure_distribution(const struct tts_request *request, uint64_t pages,
                                             struct tts_shards_size *out, struct tts_error *err)
 {

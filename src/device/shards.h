@@ -1,5 +1,5 @@
-/* shards.h: both kinds of sharding as one: a tensor in pages, cut into shards, dealt to cores.
- * For buffer.c and pages.c only. */
+/* shards.h: one form for both kinds of sharding: a tensor in pages, cut into shards, dealt to
+ * cores. Only for buffer.c and pages.c. */
 #pragma once
 
 #include "ttscope/buffer.h"
@@ -8,20 +8,20 @@
 struct tts_shards {
     uint32_t rank;
     const struct tts_shard_cores *cores;
-    uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX]; /* in pages; tensor 0: not known */
-    uint64_t across[TTS_RANK_MAX];                      /* shards along each dimension */
-    uint64_t volume;                                    /* pages of a shard */
-    uint64_t pages_per_core;                            /* padding included */
-    uint64_t dealt_per_core; /* of those that the dealing can reach */
-    uint32_t core_count;     /* of the ranges */
-    uint32_t cores_used;     /* with a shard, as the runtime counts */
+    uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX]; /* in pages; tensor 0: unknown */
+    uint64_t across[TTS_RANK_MAX]; /* number of shards along each dimension */
+    uint64_t volume;               /* pages in a shard */
+    uint64_t pages_per_core;       /* including padding */
+    uint64_t dealt_per_core;       /* how many of these the dealing can reach */
+    uint32_t core_count;           /* cores in the ranges */
+    uint32_t cores_used;           /* cores with a shard, as the runtime counts them */
     bool grid;
 };
 
-/* Where shards can go. */
+/* The place for the shards. */
 struct tts_shards_place {
-    uint32_t banks; /* of the pool */
-    uint64_t grid;  /* of compute cores */
+    uint32_t banks; /* banks of the pool */
+    uint64_t grid;  /* compute grid */
 };
 
 struct tts_shards_size {
@@ -29,18 +29,20 @@ struct tts_shards_size {
     uint32_t cores_used;
 };
 
-/* A request of `pages` pages. TTS_E_INVALID, TTS_E_RANGE: as tts_request_need() says. */
+/* Computes the sharding of a request of `pages` pages. Returns TTS_E_INVALID and TTS_E_RANGE
+ * like tts_request_need(). */
 TTS_NODISCARD enum tts_status tts_shards_measure(const struct tts_request *request,
                                                  uint64_t pages,
                                                  const struct tts_shards_place *place,
                                                  struct tts_shards_size *out,
                                                  struct tts_error *err);
 
-/* The sharding of a request that tts_shards_measure() took. */
+/* Computes the sharding of a request that tts_shards_measure() has accepted. */
 void tts_shards_again(struct tts_shards *out, const struct tts_request *request);
 
-/* Of all ranges. */
+/* Returns the number of cores in all ranges. */
 uint32_t tts_shard_core_count(const struct tts_shard_cores *cores);
 
-/* The idx-th core of a sharding, in its order; there are more than idx. */
+/* Returns the idx-th core of a sharding, in its order. idx must be below the number of
+ * cores. */
 struct tts_core tts_shard_core(const struct tts_shard_cores *cores, uint32_t idx);

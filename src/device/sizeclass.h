@@ -1,13 +1,14 @@
-/* sizeclass.h: the size classes of the reference. They decide BEST, and the order in which free
- * ranges are listed. Class k > 0 begins at 2^k KiB, class 0 is all below 2 KiB, the last is
- * open. */
+/* sizeclass.h: the size classes of the reference. They decide which block BEST takes and in
+ * which order free ranges are listed. Class 0 has all sizes below 2 KiB. Class k > 0 begins at
+ * 2^k KiB. The last class has no upper end. */
 #pragma once
 
 #include <stdint.h>
 
 enum { TTS_SIZECLASS_MAX = 18 };
 
-/* How many classes a space of that size has: clamp(bit length of its KiB, 2, 18). */
+/* Returns the number of classes of a space: the bit length of its size in KiB, at least 2 and
+ * at most 18. */
 static inline uint32_t tts_sizeclass_count(uint64_t space_bytes)
 {
     uint64_t kib = space_bytes / 1024;
@@ -21,7 +22,7 @@ static inline uint32_t tts_sizeclass_of(uint64_t bytes, uint32_t classes)
     return octave < classes ? octave : classes - 1;
 }
 
-/* The least size of a class. */
+/* Returns the smallest size of a class. */
 static inline uint64_t tts_sizeclass_low(uint32_t class_idx)
 {
     return class_idx ? UINT64_C(1024) << class_idx : 0;

@@ -53,7 +53,7 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
     return TTS_OK;
 }
 
-/* One free block over all. There is room for it in the empty first leaf. */
+/* Makes the space one free block. The empty first leaf has room for it. */
 static void start_whole(struct tts_blocks *b)
 {
     struct tts_unit_block whole = {0, b->units, tts_idstack_pop_if(&b->ids, 1)};
@@ -107,7 +107,7 @@ void tts_space_clear(struct tts_space *s)
 
 /* ---- units ---- */
 
-/* The same blocks once more, in units that may be finer. NULL: out of memory. */
+/* Copies the blocks, with a unit that may be smaller. NULL: out of memory. */
 static struct tts_blocks *blocks_copy(const struct tts_space *s, uint32_t unit_shift)
 {
     const struct tts_blocks *from = s->blocks;
@@ -135,8 +135,8 @@ static bool is_counted(const struct tts_space *s, uint64_t bytes)
     return tts_space_in_units(s, bytes, &units);
 }
 
-/* Makes the unit finer, for good, so that `bytes` are a multiple of the unit. Takes time that
- * grows with the number of blocks. TTS_E_NOMEM; TTS_E_RANGE: the space would have too many
+/* Makes the unit smaller, permanently, so that it divides `bytes`. Takes time that grows with
+ * the number of blocks. TTS_E_NOMEM: out of memory. TTS_E_RANGE: the space would have too many
  * units. */
 static enum tts_status refine(struct tts_space *s, uint64_t bytes)
 {
@@ -175,7 +175,7 @@ enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_
         off >= s->config.size_bytes)
         return TTS_E_FULL;
     if (!is_counted(s, off | need)) {
-        /* Rounded outward to units, as all free blocks begin and end with one. */
+        /* Round outward to units: every free block begins and ends on a unit. */
         uint64_t unit = UINT64_C(1) << b->unit_shift, start = off >> b->unit_shift;
         uint64_t end = (off + need + unit - 1) >> b->unit_shift;
         if (!b->ops->is_free(b, start, end - start))

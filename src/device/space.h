@@ -34,7 +34,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TTS_SPACE_MAX_BYTES (UINT64_C(1) << 46) /* the most that a config may say */
+/* Largest size that a configuration may have. */
+#define TTS_SPACE_MAX_BYTES (UINT64_C(1) << 46)
 /* The most units of a space. A unit is the largest power of two that divides the size and the
  * alignment: a space with an alignment of 32 bytes has at most 128 GiB. No bank is larger. */
 #define TTS_SPACE_MAX_UNITS (UINT64_C(0xffffffff) - 1)
@@ -42,14 +43,14 @@
 
 enum tts_policy {
     TTS_POLICY_FIRST, /* the fitting block nearest to the chosen end */
-    TTS_POLICY_BEST,  /* the same inside the lowest size class that has a fitting block */
+    TTS_POLICY_BEST,  /* like FIRST, in the lowest size class with a fitting block */
 };
 
 struct tts_space_config {
     uint64_t size_bytes;      /* 1 .. TTS_SPACE_MAX_BYTES; need not be aligned */
     uint64_t offset_bytes;    /* absolute address of the first byte */
-    uint64_t min_bytes;       /* a smaller request becomes this, then is rounded up */
-    uint64_t alignment_bytes; /* 1 .. size limit; need not be a power of two */
+    uint64_t min_bytes;       /* smaller requests are raised to this, then rounded up */
+    uint64_t alignment_bytes; /* 1 .. TTS_SPACE_MAX_BYTES; need not be a power of two */
     enum tts_policy policy;
 };
 
@@ -66,58 +67,65 @@ struct tts_block {
 
 struct tts_space;
 
-/* `alloc` NULL means the C library's. TTS_E_INVALID, TTS_E_RANGE (said in err), TTS_E_NOMEM. */
+/* Makes a space with one free block. The caller frees it. If `alloc` is NULL, the C library's
+ * allocator is used. TTS_E_INVALID, TTS_E_RANGE: the configuration is impossible; `err` says
+ * why. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_new(const struct tts_space_config *config,
                                             const struct tts_alloc *alloc,
                                             struct tts_space **out, struct tts_error *err);
-void tts_space_free(struct tts_space *space); /* NULL is fine */
+void tts_space_free(struct tts_space *space); /* NULL is allowed */
 
-/* Take room for `bytes`. TTS_E_FULL: no free block fits. TTS_E_BELOW_LIMIT: the chosen block
- * starts below `limit`; *address is written and the block stays taken, as in the reference. */
+/* Takes a block of `bytes`, rounded up, and writes its address. TTS_E_FULL: no free block is
+ * large enough. TTS_E_BELOW_LIMIT: the chosen block starts below `limit`; *address is written
+ * and the block stays taken, as in the reference. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_take(struct tts_space *space, uint64_t bytes,
                                              enum tts_direction direction, uint64_t limit,
                                              uint64_t *address);
 
-/* Take exactly [address, address + rounded bytes). TTS_E_FULL when it is not wholly free.
- * TTS_E_RANGE: the address is not a multiple of the unit, and with a smaller unit the space
- * would have more than TTS_SPACE_MAX_UNITS. */
+/* Takes exactly [address, address + rounded bytes). TTS_E_FULL: a part of the range is not
+ * free. TTS_E_RANGE: the address is not a multiple of the unit, and with a smaller unit the
+ * space would have more than TTS_SPACE_MAX_UNITS. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_take_at(struct tts_space *space, uint64_t address,
                                                 uint64_t bytes);
 
-/* Give a block back. TTS_E_NOT_FOUND, harmless, when no taken block starts there. TTS_E_NOMEM:
- * there was none to note it, and it is still taken. */
+/* Gives a block back. TTS_E_NOT_FOUND: no taken block starts there; this is harmless.
+ * TTS_E_NOMEM: there is no memory for the bookkeeping, and the block is still taken. */
 TTS_NODISCARD enum tts_status tts_space_give(struct tts_space *space, uint64_t address);
 
-/* Cut `bytes` off the bottom; other addresses do not move. TTS_E_RANGE: more than there is,
- * or not a multiple of the unit, as with tts_space_take_at(). TTS_E_BUSY: a taken block is in
- * the way. */
+/* Cuts `bytes` off the bottom. Other addresses do not change. TTS_E_RANGE: `bytes` is more than
+ * the size, or is not a multiple of the unit, as with tts_space_take_at(). TTS_E_BUSY: a taken
+ * block is in that part. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_shrink(struct tts_space *space, uint64_t bytes);
 
-/* Undo every shrink. */
+/* Undoes every shrink. */
 TTS_NODISCARD enum tts_status tts_space_unshrink(struct tts_space *space);
 
-/* One free block again, shrinks undone; keeps its memory. The reported lowest address stays. */
+/* Makes the whole space one free block and undoes every shrink. Keeps the memory. The reported
+ * lowest address does not change. */
 void tts_space_clear(struct tts_space *space);
 
-/* Constant time, at any size. */
+/* Copies the statistics to *out. Constant time. */
 void tts_space_get_stats(const struct tts_space *space, struct tts_space_stats *out);
 
-/* The lowest taken address: as the runtime reports it (stale after a clear or a take below the
- * limit), and as it is. False: none; *address is then left alone. */
+/* Write the lowest taken address to *address: the first as the runtime reports it (stale after
+ * a clear or a take below the limit), the second the true one. Return false if there is none;
+ * then *address is unchanged. */
 bool tts_space_lowest_reported(const struct tts_space *space, uint64_t *address);
 bool tts_space_lowest(const struct tts_space *space, uint64_t *address);
 
-/* The rounded size of the taken block that starts at `address`. TTS_E_NOT_FOUND. */
+/* Writes the rounded size of the taken block that starts at `address`. TTS_E_NOT_FOUND: no
+ * taken block starts there. */
 TTS_NODISCARD enum tts_status tts_space_size_at(const struct tts_space *space, uint64_t address,
                                                 uint64_t *bytes);
 
-/* Free blocks that hold `bytes`, by size class, then address, as the reference lists them.
- * Returns how many there are and writes the first `capacity` of them. */
+/* Lists the free blocks that hold `bytes`, by size class, then by address, like the reference.
+ * Writes the first `capacity` and returns how many there are. */
 size_t tts_space_available(const struct tts_space *space, uint64_t bytes, struct tts_range *out,
                            size_t capacity);
 
-/* All blocks, or the taken ones, in block-id order. `capacity` must reach tts_space_id_limit(),
- * above every id in use, else TTS_E_RANGE; *count blocks are written. */
+/* List all blocks, or the taken blocks, ordered by block id, and write the number of blocks to
+ * *count. `capacity` must be at least tts_space_id_limit(), which is above every id in use.
+ * Otherwise the result is TTS_E_RANGE. */
 uint32_t tts_space_id_limit(const struct tts_space *space);
 TTS_NODISCARD enum tts_status tts_space_blocks(const struct tts_space *space,
                                                struct tts_block *out, size_t capacity,
@@ -126,29 +134,31 @@ TTS_NODISCARD enum tts_status tts_space_taken(const struct tts_space *space,
                                               struct tts_block *out, size_t capacity,
                                               size_t *count);
 
-/* Ids that are out of use, in the order they went; the last is the next to be used again.
- * Returns how many there are and writes the first `capacity` of them. */
+/* Lists the retired ids, oldest first; the last one is reused next. Writes the first `capacity`
+ * and returns how many there are. */
 size_t tts_space_unused_ids(const struct tts_space *space, uint32_t *out, size_t capacity);
 
-/* Walk all blocks in address order: start from a zeroed cursor, stop at false. The cursor dies
- * with the next change to the space. */
+/* Walks all blocks in address order. Start with a zeroed cursor and stop at false. Any change
+ * to the space makes the cursor invalid. */
 struct tts_space_cursor {
     uint64_t next_off;            /* relative address of the next block */
-    uint64_t free_off, free_size; /* the next free block; at the end: none, size 0 */
+    uint64_t free_off, free_size; /* next free block; size 0: none is left */
     uint32_t free_id, prev_id;
     bool started;
 };
 bool tts_space_next(const struct tts_space *space, struct tts_space_cursor *cursor,
                     struct tts_block *out);
 
-/* A second space in the same state, ids and all, with memory of its own from the same place. */
+/* Makes a second space in the same state, including ids, with its own memory from the same
+ * allocator. The caller frees it. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_copy(const struct tts_space *space,
                                              struct tts_space **out);
-/* Same configuration and state: every later call would have the same results in both. */
+/* Returns whether both spaces have the same configuration and state, so that every later call
+ * has the same result in both. */
 bool tts_space_equal(const struct tts_space *a, const struct tts_space *b);
 
 void tts_space_get_config(const struct tts_space *space, struct tts_space_config *out);
-/* Bytes of memory the space holds now, itself included. */
+/* Returns the bytes of memory that the space holds now, including the struct itself. */
 size_t tts_space_memory(const struct tts_space *space);
-/* Checks every invariant: O(n). For tests, fuzzers and expensive assertions. */
+/* Checks every invariant in O(n). For tests, fuzzers and expensive assertions. */
 bool tts_space_is_valid(const struct tts_space *space);

@@ -1,4 +1,4 @@
-/* space_state.h: what a space is made of; for the files that are the space. */
+/* space_state.h: the parts of a space. Only for the device room. */
 #pragma once
 
 #include "base/compiler.h"
@@ -7,19 +7,20 @@
 
 #define TTS_SPACE_NO_LOWEST UINT64_MAX
 
-/* Offsets are relative to the space's first byte throughout. */
+/* All offsets are relative to the first byte of the space. */
 struct tts_space {
-    const struct tts_blocks_ops *ops; /* of the blocks */
+    const struct tts_blocks_ops *ops; /* functions of `blocks` */
     struct tts_blocks *blocks;
-    bool align_is_uneven; /* not a power of two */
-    uint64_t lowest_off;  /* as the reference reports it, TTS_SPACE_NO_LOWEST: none */
+    bool align_is_uneven; /* the alignment is not a power of two */
+    /* Lowest taken offset as the reference reports it; TTS_SPACE_NO_LOWEST: none. */
+    uint64_t lowest_off;
     struct tts_space_config config;
-    uint64_t shrunk_bytes; /* cut off the bottom: blocks tile [shrunk, size) */
+    uint64_t shrunk_bytes; /* cut off at the bottom: blocks tile [shrunk_bytes, size) */
     const struct tts_alloc *alloc;
 };
 
-/* What a request takes: 0 only where the minimum is 0; more than the space, if it could not
- * even hold it empty. */
+/* Returns the rounded size of a request. The result is 0 only if the minimum is 0. It is larger
+ * than the space if an empty space cannot hold the request. */
 static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t bytes)
 {
     uint64_t need = bytes > s->config.min_bytes ? bytes : s->config.min_bytes;
@@ -33,7 +34,7 @@ static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t byt
     return need;
 }
 
-/* An offset in units; false: no block can start or end there. */
+/* Converts an offset to units. Returns false if no block can start or end there. */
 static inline bool tts_space_in_units(const struct tts_space *s, uint64_t off, uint64_t *units)
 {
     uint32_t shift = s->blocks->unit_shift;
@@ -46,7 +47,8 @@ static inline void tts_space_lower_lowest(struct tts_space *s, uint64_t off)
     s->lowest_off = off < s->lowest_off ? off : s->lowest_off;
 }
 
-/* Each becomes the other, and stays where it is: for a change that is made to a copy first. */
+/* Swaps the contents of two spaces. Both structs keep their address. Used to make a change in a
+ * copy first. */
 static inline void tts_space_swap(struct tts_space *a, struct tts_space *b)
 {
     assert(a->alloc == b->alloc);

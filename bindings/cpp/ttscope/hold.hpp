@@ -1,14 +1,14 @@
-// hold.hpp: keeps tt-metal from allocating and running anything, as its own NO_DISPATCH
-// captures do. ttscope.hpp uses it; a program need not.
+// hold.hpp: keeps tt-metal from allocating and running anything, like the runtime's own
+// NO_DISPATCH captures. ttscope.hpp uses it; a program need not.
 //
-// The runtime asks one hook before it allocates, frees, copies or runs. A Hold installs such a
-// hook. Newer runtimes have a hook for each thread, older ones one for the process. If a hook
-// is there already, a graph capture of the runtime is open: its run mode stays in force, and
-// the Hold does nothing.
+// The runtime calls one hook before it allocates, frees, copies or runs. A Hold installs such a
+// hook. Newer runtimes have a hook for each thread, older ones one for the process. If there is
+// a hook already, a graph capture of the runtime is open: its run mode stays in force, and the
+// Hold does nothing.
 //
-// Where ttnn is, the hook is ttnn's own: its operations keep programs that were made without
-// addresses out of the program cache only if they know the hook. Such a program must be linked
-// with ttnn.
+// If ttnn's headers are found, the hook is ttnn's own class: ttnn's operations keep programs
+// that were made without addresses out of the program cache only if they know the hook. Such a
+// program must be linked with ttnn.
 #pragma once
 
 #include <tt-metalium/graph_tracking.hpp>
@@ -35,7 +35,7 @@ namespace ttscope::metal
 namespace detail
 {
 
-// The type of the hooks, as the runtime itself takes them.
+// The type of the hooks, taken from the runtime's own function.
 template <class> struct HookCall;
 template <class R, class H> struct HookCall<bool (R::*)(const std::shared_ptr<H> &)> {
     using Hook = H;
@@ -106,8 +106,9 @@ template <class R> using HookOf = Blocker<typename HookCall<decltype(&R::add_hoo
 #undef TTSCOPE_HOLD_HAS_MESH
 #undef TTSCOPE_HOLD_HAS_TTNN
 
-// Says whether it holds, and what to do if it does not. Ends on the thread that it began on:
-// on another one the hook stays, but blocks nothing any more.
+// Holds the runtime back. problem() says whether it does, and what to do if not. Must be
+// destroyed on the thread that made it: on another thread the hook stays installed, but no
+// longer blocks anything.
 template <class R> class HoldOn
 {
   public:
@@ -138,7 +139,7 @@ requires(!std::is_abstract_v<HookOf<R>>) class HoldOn<R>
         if (is_installed_ && runtime_.get_hook() == hook_)
             runtime_.clear_hook();
     }
-    // NULL: it holds.
+    // Returns NULL if the runtime is held, otherwise what to do.
     const char *problem() const noexcept
     {
         return is_installed_ ? nullptr
@@ -154,7 +155,7 @@ requires(!std::is_abstract_v<HookOf<R>>) class HoldOn<R>
 
 } // namespace detail
 
-// While one lives, the runtime allocates and runs nothing on this thread.
+// While a Hold exists, the runtime allocates and runs nothing on this thread.
 using Hold = detail::HoldOn<tt::tt_metal::GraphTracker>;
 
 } // namespace ttscope::metal

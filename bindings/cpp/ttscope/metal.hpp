@@ -1,31 +1,33 @@
-// metal.hpp: watches tt-metal. Two lines in a program, and its memory is told to a tracker:
+// metal.hpp: watches tt-metal. With two lines in a program, a tracker receives its memory use:
 //
 //     #include "ttscope/metal.hpp"
 //     auto watching = ttscope::metal::watch();
 //
-// C++20, over ttscope/capture.h and the runtime's own headers. It fits every generation of the
-// runtime's observer interface: what a virtual takes, and whether it is there, is asked of the
-// interface itself.
+// C++20, over ttscope/capture.h and the runtime's own headers. The header works with every
+// generation of the runtime's observer interface: templates detect which virtual functions
+// exist and which arguments they take.
 //
-// A newer runtime tells a thread's observers only of that thread, so each thread that allocates
-// or runs programs says watch(), and keeps the result as a local. An older one has one list for
-// all threads: the second watch() joins the first, and nothing is counted twice; as that list
-// has no lock, watch before other threads use the runtime. Nothing is ever thrown into the
-// runtime: an event that cannot be read is counted by lost().
+// A newer runtime reports to a thread's observers only the events of that thread. So each
+// thread that allocates or runs programs calls watch() and keeps the result as a local. An
+// older runtime has one list for all threads: a second watch() joins the first, and nothing is
+// counted twice. That list has no lock, so call watch() before other threads use the runtime.
+// Nothing is ever thrown into the runtime: an event that cannot be read is counted by lost().
 //
-// With or without dispatch is the runtime's business: this only looks. A program that is held
-// back by a capture of the runtime's own is told with the circular buffers it would have had.
-// NO_DISPATCH of a ttscope::Capture holds modelled devices that are attached, and no others;
+// Watching does not change whether the runtime dispatches. If one of the runtime's own captures
+// holds a program back, the tracker receives the circular buffers that the program would have
+// had. NO_DISPATCH of a ttscope::Capture holds back only modelled devices that are attached;
 // NO_DISPATCH of a ttscope::MemoryUsageTracker also holds back the runtime (hold.hpp).
 //
-// Chips have the runtime's ids, meshes theirs with kMesh, as the runtime counts both from 0. A
-// runtime whose devices do not know their mesh has plain ids: there a device with buffers and
-// no circular buffers is taken for the mesh of the chips, and is so for good.
+// The runtime counts chips and meshes from 0. A chip keeps its id in the tracker; a mesh has
+// its id with kMesh set. If the devices of a runtime do not know their mesh, all have plain
+// ids: then a device with buffers and no circular buffers is treated as the mesh of the chips,
+// permanently.
 //
-// Of a buffer that has an address for each core only its cores are told, where the runtime can
-// be asked; freed without having been seen allocated it counts as one in lockstep. What a
-// program had on cores ends when the next begins or when it is destroyed, and the tracker has
-// one event for both: usage.programs counts both.
+// For a buffer with a separate address on each core, only its cores are reported, if the
+// runtime can tell them. If the allocation of such a buffer was not seen, its free counts as
+// that of a buffer in lockstep. The contents of a program's cores end when the next program
+// begins or when the program is destroyed. The tracker has one event for both, so
+// usage.programs counts both.
 #pragma once
 
 #include "ttscope/capture.h"
@@ -82,7 +84,7 @@ using Runtime = tt::tt_metal::GraphTracker;
 using Processor = tt::tt_metal::IGraphProcessor;
 using Buffer = tt::tt_metal::Buffer;
 
-// ---- what the interface is made of ----
+// ---- types of the runtime's interface ----
 
 template <class> struct CbCall;
 template <class P, class C, class D>
@@ -148,7 +150,7 @@ template <class B> bool is_per_core([[maybe_unused]] const B &buffer)
 
 inline constexpr std::size_t kSide = TTS_GRID_SIDE_MAX;
 using Ranges = std::array<tts_core_range, TTS_RANGES_MAX>;
-using Rows = std::array<std::uint64_t, kSide>; // a bit for each core
+using Rows = std::array<std::uint64_t, kSide>; // one bit for each core
 static_assert(kSide == 64 && TTS_RANGES_MAX >= kSide, "a row is a word and fits a range");
 
 inline std::uint16_t narrow(std::uint64_t coordinate) noexcept
@@ -162,7 +164,7 @@ inline tts_core_range range(std::size_t x0, std::size_t y0, std::size_t x1,
     return {narrow(x0), narrow(y0), narrow(x1), narrow(y1)};
 }
 
-// Cores as few rectangles; 0: there would be more than fit.
+// Covers the cores with few rectangles. Returns their number, 0 if there would be too many.
 inline std::size_t rectangles(Rows rows, Ranges &out) noexcept
 {
     std::size_t count = 0;
@@ -182,7 +184,7 @@ inline std::size_t rectangles(Rows rows, Ranges &out) noexcept
     return count;
 }
 
-// One range for each row, from its first core to its last.
+// Makes one range for each row, from its first core to its last.
 inline std::size_t spans(const Rows &rows, Ranges &out) noexcept
 {
     std::size_t count = 0;
@@ -207,17 +209,19 @@ inline bool mark(Rows &rows, std::uint64_t x0, std::uint64_t y0, std::uint64_t x
     return true;
 }
 
-// ---- how a buffer was asked for ----
+// ---- the request of a buffer ----
 
-// Where it lies and how it was asked for, as far as the runtime says. No figure depends on it:
-// a recording keeps it, so that what cannot be told is left out and the event goes on.
+// Adds the address and the request to an event, as far as the runtime tells them. No figure
+// depends on these fields: only a recording keeps them. So a field that cannot be read is left
+// out, and the event is still posted.
 template <class B> void add_request(tts_event &event, const B &buffer) noexcept
 {
     const tts_event without = event;
     try {
         if constexpr (requires { static_cast<std::uint64_t>(buffer.address()); })
             event.address = static_cast<std::uint64_t>(buffer.address());
-        // Held back it has none; and where each core has its own there is not one for all.
+        // A buffer that is held back has no address. A buffer with an address on each core has
+        // no common address.
         event.has_address = event.address != 0 && event.range_count == 0;
         if constexpr (requires { static_cast<std::uint64_t>(buffer.page_size()); })
             event.page_bytes = static_cast<std::uint64_t>(buffer.page_size());
@@ -237,10 +241,10 @@ template <class B> void add_request(tts_event &event, const B &buffer) noexcept
     }
 }
 
-// ---- what all threads of a tracker share ----
+// ---- state shared by all threads of a tracker ----
 
-// Events of the runtime become events of a tracker. All of it may be called from any thread; no
-// lock is taken but when a device is met or its mesh is another than before.
+// Converts events of the runtime to events of a tracker. Any thread may call any function. A
+// lock is taken only for the first event of a device or when the mesh of a device changes.
 class Recorder
 {
   public:
@@ -260,7 +264,7 @@ class Recorder
         return widened_.load(std::memory_order_relaxed);
     }
 
-    // Does something that may throw, and counts it when it does.
+    // Runs `work`, and counts a lost event if it throws.
     template <class Work> void safely(Work work) noexcept
     {
         try {
@@ -326,8 +330,8 @@ class Recorder
             post(event);
     }
 
-    // A program is about to run: what the one before had on the cores is gone. The runtime says
-    // so of the mesh, and tells of circular buffers by chip.
+    // Reports that a program is about to run: the contents of the previous program on the cores
+    // are gone. The runtime reports programs by mesh and circular buffers by chip.
     template <class G, class D> void program(G *program, const D *device)
     {
         const Place place = place_of(device);
@@ -342,7 +346,7 @@ class Recorder
             held_back(Runtime::instance(), *program, device);
     }
 
-    // A program is gone, with all it had on the cores of a chip.
+    // Reports that a program was destroyed, with all it had on the cores of a chip.
     template <class D> void release(const D *device)
     {
         const Place place = place_of(device);
@@ -365,19 +369,19 @@ class Recorder
   private:
     static constexpr std::uint64_t kNone = UINT64_MAX;
 
-    // Where the runtime says that a device is.
+    // The place of a device, as the runtime reports it.
     struct Place {
-        std::uint32_t id = 0;       // for the tracker
-        std::uint64_t mesh = kNone; // that it is a chip of, for the tracker
+        std::uint32_t id = 0;       // id in the tracker
+        std::uint64_t mesh = kNone; // its mesh in the tracker, if it is a chip of one
         bool is_mesh = false, knows_mesh = false;
     };
 
-    // A device that had an event. A slot may be given to another device at any time; what is
-    // written by one that has just lost it must do no harm, so a home names its chip, too.
+    // A device that had an event. A slot may be given to another device at any time. A late
+    // write by the old owner of the slot must do no harm, so `home` also contains the chip.
     struct Known {
         std::atomic<std::uint64_t> id{kNone};
-        std::atomic<std::uint64_t> home{kNone};    // the mesh that the tracker has it in
-        std::atomic<std::uint64_t> refused{kNone}; // the one that it should be in
+        std::atomic<std::uint64_t> home{kNone};    // mesh of the device in the tracker
+        std::atomic<std::uint64_t> refused{kNone}; // mesh that it should be in
         std::atomic<bool> has_buffers{false}, has_cbs{false};
     };
     static std::uint64_t home_of(std::uint32_t chip, std::uint64_t mesh) noexcept
@@ -385,7 +389,7 @@ class Recorder
         return std::uint64_t{chip} << 32 | mesh;
     }
 
-    // What is dropped the tracker counts itself.
+    // Counts refused events. The tracker counts dropped events itself.
     void note(tts_status status) noexcept
     {
         if (status != TTS_OK && status != TTS_E_FULL)
@@ -404,7 +408,7 @@ class Recorder
         lost_.fetch_add(1, std::memory_order_relaxed);
     }
 
-    // Host memory is no memory of a device.
+    // Finds the pool. Returns false for host memory, which is not on a device.
     static bool pool_of(int buffer_type, tts_pool &pool) noexcept
     {
         constexpr int kSystemMemory = 2;
@@ -433,7 +437,7 @@ class Recorder
                 place.is_mesh = mesh && static_cast<const D *>(mesh.get()) == device;
                 if (mesh && !place.is_mesh)
                     place.mesh = kMesh | id_of(*mesh);
-            } catch (const std::bad_weak_ptr &) { // only a mesh gives itself, until it goes
+            } catch (const std::bad_weak_ptr &) { // a mesh that is being destroyed
                 place.is_mesh = true;
             } catch (...) { // then it has none
             }
@@ -464,7 +468,8 @@ class Recorder
         return spans(rows, out);
     }
 
-    // The cores that have a shard; 0: they cannot be told, and it counts as one in lockstep.
+    // Finds the cores that have a shard. Returns 0 if they are unknown; then the buffer counts
+    // as one in lockstep.
     template <class B> std::size_t gather_shards(const B &buffer, Ranges &out)
     {
         if constexpr (requires { buffer.shard_spec().tensor_shard_spec.grid.ranges(); }) {
@@ -474,7 +479,8 @@ class Recorder
         return 0;
     }
 
-    // The circular buffers of a program that will not run: nobody else tells of them.
+    // Reports the circular buffers of a program that will not run. The runtime does not report
+    // them.
     template <class R, class G, class D> void held_back(R &runtime, G &program, const D *device)
     {
         if constexpr (requires {
@@ -489,9 +495,9 @@ class Recorder
         }
     }
 
-    // ---- devices that are known ----
+    // ---- known devices ----
 
-    // NULL: it has had no event, or is forgotten.
+    // Returns a known device, or NULL if it had no event or its slot was reused.
     Known *look(std::uint32_t id) noexcept
     {
         for (Known &known : known_)
@@ -504,7 +510,7 @@ class Recorder
         return met_.load(std::memory_order_relaxed) > known_.size();
     }
 
-    // The oldest makes room.
+    // Returns a known device, or gives it a slot. If all slots are in use, it gets the oldest.
     Known &find(std::uint32_t id)
     {
         if (Known *known = look(id))
@@ -531,7 +537,7 @@ class Recorder
             last_buffer_.store(id, std::memory_order_relaxed);
     }
 
-    // Before a circular buffer of a chip is told, its mesh is.
+    // Reports the mesh of a chip to the tracker before a circular buffer of the chip.
     void meet(const Place &place)
     {
         Known &known = find(place.id);
@@ -545,8 +551,8 @@ class Recorder
             known.has_cbs.store(true, std::memory_order_release);
     }
 
-    // The chip goes to its mesh, if it is not there. What it had on its cores it had in the one
-    // before, and no program of the new one ends it.
+    // Moves the chip to its mesh, if it is not there yet. The contents of its cores belong to
+    // the old mesh, and no program of the new mesh ends them, so they are ended here.
     void settle(Known &chip, std::uint32_t id, std::uint64_t mesh)
     {
         const std::uint64_t home = home_of(id, mesh);
@@ -567,7 +573,8 @@ class Recorder
         }
     }
 
-    // Counted once; it is tried again with each event, as the old mesh may let the chip go.
+    // Counts a failed move once. Each later event tries again, because the old mesh may release
+    // the chip.
     void refuse(Known &chip, std::uint64_t home) noexcept
     {
         chip.refused.store(home, std::memory_order_relaxed);
@@ -575,7 +582,7 @@ class Recorder
         lose();
     }
 
-    // The chips of a mesh that the tracker does not have in it: its programs are theirs.
+    // Reports a program of a mesh also for chips that the tracker could not move to that mesh.
     void post_program_of_strays(std::uint32_t mesh) noexcept
     {
         for (const Known &known : known_) {
@@ -586,9 +593,9 @@ class Recorder
         }
     }
 
-    // For devices that do not know: one that has buffers and never a circular buffer is a mesh,
-    // and a chip without buffers of its own is in it. Of several, the one that had the last
-    // buffer.
+    // Guesses the mesh of a chip for devices that do not know it: a device that has buffers and
+    // never a circular buffer is a mesh, and a chip without buffers of its own belongs to it.
+    // Of several meshes, the one with the latest buffer is chosen.
     std::uint64_t guess(const Known &chip) noexcept
     {
         std::uint64_t last = last_buffer_.load(std::memory_order_relaxed);
@@ -603,11 +610,11 @@ class Recorder
     std::atomic<std::uint64_t> lost_{0}, widened_{0}, refusals_{0};
     std::atomic<std::uint64_t> last_buffer_{kNone};
     std::array<Known, 64> known_;
-    std::atomic<std::size_t> met_{0}; // devices that got a slot, those that got one again too
+    std::atomic<std::size_t> met_{0}; // slots given to devices so far
     std::mutex meeting_;
 };
 
-// ---- the observer, in layers: one for each thing a runtime may have ----
+// ---- the observer, in layers: one for each feature that a runtime may have ----
 
 template <class Base> class Common : public Base
 {
@@ -663,7 +670,7 @@ template <class Base> class Common : public Base
         with([&](Recorder &r) { r.op_end(); });
     }
 
-    // Mute it does nothing, wherever it is still on a list.
+    // A mute observer does nothing, even if it is still on a list.
     void set_mute(bool is_mute) noexcept
     {
         is_mute_.store(is_mute, std::memory_order_relaxed);
@@ -719,7 +726,7 @@ template <has_scratchpads Base> class WithScratchpads<Base> : public Base
     }
 };
 
-// The runtime does more for captures of its own, and need not for this.
+// Tells the runtime that it need not do the extra work that it does for its own captures.
 template <class Base> class InBackground : public Base
 {
   public:
@@ -737,18 +744,18 @@ template <has_capture_question Base> class InBackground<Base> : public Base
 
 using Observer = InBackground<WithScratchpads<WithDataflowBuffers<Common<Processor>>>>;
 
-// ---- on the runtime's list ----
+// ---- the runtime's list of observers ----
 
-// What is static is visible, so that the shared objects of a process have one of each.
+// Static objects are visible, so that all shared objects of a process share them.
 
-// Held while a list is looked at or changed by us.
+// The lock for reading or changing a list.
 [[gnu::visibility("default")]] inline std::mutex &lists()
 {
     static std::mutex mutex;
     return mutex;
 }
 
-// The recorder of a tracker, for all threads. Under lists().
+// Returns the recorder of a tracker, which all threads share. Under lists().
 [[gnu::visibility("default")]] inline std::shared_ptr<Recorder>
 recorder_of(tts_tracker *tracker)
 {
@@ -762,8 +769,9 @@ recorder_of(tts_tracker *tracker)
     return recorder;
 }
 
-// For a runtime that does not show its list: ours on it, in their order. It is believed to have
-// a list for each thread when it has the question that came with that. Under lists().
+// Our observers on the list of a runtime that does not show its list, in order. Such a runtime
+// is assumed to have a list for each thread if it has the query that was added together with
+// these lists. Under lists().
 [[gnu::visibility("default")]] inline std::vector<std::weak_ptr<Observer>> &pushed()
 {
     static std::vector<std::weak_ptr<Observer>> of_all;
@@ -774,7 +782,7 @@ recorder_of(tts_tracker *tracker)
         return of_all;
 }
 
-// Ours, on the list that this thread's events go to.
+// Returns our observer on the list that receives this thread's events.
 template <class R> std::shared_ptr<Observer> listed(R &runtime, const tts_tracker *tracker)
 {
     auto is_ours = [&](const std::shared_ptr<Observer> &observer) {
@@ -793,15 +801,15 @@ template <class R> std::shared_ptr<Observer> listed(R &runtime, const tts_tracke
     return nullptr;
 }
 
-// At the bottom: the runtime ends its own captures by taking the last, whenever they began.
-// Where it does not show its list ours can only go on top, so that a capture of the runtime's
-// that is open then must not end before the watch does.
+// Puts the observer at the bottom of the list, because the runtime ends its own captures by
+// removing the last element. If the runtime does not show its list, the observer can only go on
+// top. Then a capture of the runtime that is already open must not end before the watch does.
 template <class R> void enlist(R &runtime, const std::shared_ptr<Observer> &observer)
 {
     if constexpr (has_list<R>) {
         const auto &list = runtime.get_processors();
         const std::vector<std::shared_ptr<Processor>> others(list.begin(), list.end());
-        runtime.push_processor(observer); // it has room for all now: nothing below can fail
+        runtime.push_processor(observer); // the list has room now: nothing below can fail
         for (std::size_t i = 0; i <= others.size(); i++)
             runtime.pop_processor();
         runtime.push_processor(observer);
@@ -813,7 +821,8 @@ template <class R> void enlist(R &runtime, const std::shared_ptr<Observer> &obse
     }
 }
 
-// Takes one off the list, wherever it is: the runtime itself can only take the last.
+// Removes the observer from any position of the list. The runtime itself can only remove the
+// last.
 template <class R> void unlist(R &runtime, const std::shared_ptr<Observer> &observer)
 {
     if constexpr (has_list<R>) {
@@ -834,13 +843,14 @@ template <class R> void unlist(R &runtime, const std::shared_ptr<Observer> &obse
 
 } // namespace detail
 
-// While one lives, what the runtime does on this thread is told. It stays on its thread, and is
-// a local or a member of one: at the end of the program the runtime's list goes before what is
-// static, and a static Watch would look for itself on it.
+// While a Watch exists, the tracker receives the events of the runtime on this thread. A Watch
+// stays on its thread and is a local, or a member of one. A static Watch does not work: at the
+// end of the program the runtime's list is destroyed before static objects, and the Watch would
+// search the list.
 class [[nodiscard]] Watch
 {
   public:
-    // std::bad_alloc: no memory, or no tracker.
+    // Throws std::bad_alloc if there is no memory or no tracker.
     explicit Watch(tts_tracker *tracker)
     {
         if (!tracker)
@@ -865,18 +875,19 @@ class [[nodiscard]] Watch
                 return;
             observer_->set_mute(true);
             detail::unlist(detail::Runtime::instance(), observer_);
-        } catch (...) { // it stays on the list, and is mute
+        } catch (...) { // the observer stays on the list and is mute
         }
     }
 
-    // Events that are not counted: the runtime threw when asked, or they cannot be. And chips
-    // that the tracker could not move to the mesh they are in now: the buffers of that one are
-    // not on them.
+    // Returns the number of events that are not counted, because the runtime threw an exception
+    // or the event is impossible. Also counts chips that the tracker could not move to their
+    // current mesh; buffers of that mesh are missing on them.
     std::uint64_t lost() const noexcept
     {
         return observer_->recorder().lost();
     }
-    // Sets of cores that are more than 64 rectangles: their gaps in a row count as theirs.
+    // Returns the number of core sets that need more than 64 rectangles. The gaps in each row
+    // of such a set count as part of it.
     std::uint64_t widened() const noexcept
     {
         return observer_->recorder().widened();

@@ -1,21 +1,22 @@
-// ttscope.hpp: the tracker for C++17: what each phase of a program took. One header over
-// ttscope/capture.h, which says what the figures are, and ttscope/recorder.h.
+// ttscope.hpp: the tracker for C++17: the memory use of each phase of a program. One header
+// over ttscope/capture.h, which explains the figures, and ttscope/recorder.h.
 //
-// Everything here that can fail throws Error, but for events: they are noexcept and return a
-// status that may be ignored, as the tracker counts what it drops or refuses (health()). Owners
-// are move-only. A Capture and the MemoryUsageTracker may be called from any thread, one call
-// at a time runs.
+// Everything here that can fail throws Error, except events: they are noexcept and return a
+// status that may be ignored, because the tracker counts the events that it drops or refuses
+// (health()). Owners are move-only. Any thread may call a Capture and the MemoryUsageTracker;
+// one call runs at a time.
 //
-// MemoryUsageTracker has the names, the results and the messages of tt-train's, and stands in
-// ttml::utils too, so that code that calls that one by its name needs no change but the
-// include. A program that includes both defines TTSCOPE_NO_TTML first and takes this one from
-// ttscope.
+// MemoryUsageTracker has the names, the results and the messages of tt-train's class. It is
+// also in namespace ttml::utils, so code that uses the class of tt-train changes only the
+// include. A program that includes both defines TTSCOPE_NO_TTML first and takes this class from
+// namespace ttscope.
 //
-// Where tt-metal's headers are (C++20), begin_capture() watches the runtime on the calling
-// thread as metal.hpp does, and NO_DISPATCH holds it back as hold.hpp says. Such a program must
-// be linked with the runtime, or define TTSCOPE_NO_METAL first: then this header takes only
-// tt::tt_metal::IGraphProcessor::RunMode from tt-metal. Without tt-metal's headers, or as
-// C++17, it defines that enum itself. In all these cases the tracker counts only posted events.
+// If tt-metal's headers are found (C++20), begin_capture() watches the runtime on the calling
+// thread as metal.hpp does, and NO_DISPATCH holds the runtime back as hold.hpp says. Such a
+// program must be linked with the runtime, or define TTSCOPE_NO_METAL first: then this header
+// takes only tt::tt_metal::IGraphProcessor::RunMode from tt-metal. Without tt-metal's headers,
+// or as C++17, this header defines that enum itself. In all these cases the tracker counts only
+// posted events.
 #pragma once
 
 #include "ttscope/capture.h"
@@ -50,7 +51,7 @@
 namespace ttscope
 {
 
-// The text says what to do.
+// The exception of this header. The text says what to do.
 class Error : public std::runtime_error
 {
   public:
@@ -67,8 +68,8 @@ class Error : public std::runtime_error
     tts_status status_;
 };
 
-// NO_DISPATCH holds the modelled devices that are attached to the tracker. Of a
-// MemoryUsageTracker it also holds tt-metal, where its headers are.
+// NO_DISPATCH holds back the modelled devices that are attached to the tracker. In a
+// MemoryUsageTracker it also holds back tt-metal, if tt-metal's headers were found.
 enum class Mode { NORMAL = TTS_CAPTURE_NORMAL, NO_DISPATCH = TTS_CAPTURE_NO_DISPATCH };
 
 namespace detail
@@ -80,7 +81,7 @@ inline void check(tts_status status, const tts_error &error)
         throw Error(status, error.text[0] ? error.text : tts_status_text(status));
 }
 
-// Ours, or an enum of somebody else's that has an enumerator NO_DISPATCH.
+// Accepts Mode, or any other enum that has an enumerator NO_DISPATCH.
 template <class RunMode, class = decltype(RunMode::NO_DISPATCH)>
 using if_mode = std::enable_if_t<std::is_enum_v<RunMode>>;
 
@@ -94,8 +95,9 @@ template <class RunMode> tts_capture_mode mode_of(RunMode mode)
     return TTS_CAPTURE_NORMAL;
 }
 
-// The name under which a phase called `name` is kept. NUL, which C cannot have, becomes '?'.
-// Takes no memory: of a long name the library keeps only bytes of its beginning and its end.
+// The name under which a phase called `name` is stored. NUL, which C strings cannot contain,
+// becomes '?'. Allocates nothing: of a long name the library keeps only bytes of its beginning
+// and its end.
 struct KeptName {
     char text[TTS_PHASE_NAME_MAX + 1];
 
@@ -128,7 +130,8 @@ struct FreeCapture {
     }
 };
 
-// What cannot be finished was said by state(), and there is nobody left to tell.
+// Ends a recorder. Errors are ignored, because nobody is left to handle them; state() has
+// reported them before.
 struct EndRecorder {
     void operator()(tts_recorder *recorder) const noexcept
     {
@@ -137,15 +140,16 @@ struct EndRecorder {
     }
 };
 
-// What a MemoryUsageTracker knows of its session. A plain capture has none.
+// The session of a MemoryUsageTracker. A plain capture has none.
 struct Session {
     std::shared_ptr<void> runtime; // watched and held until the end
-    const char *advice = "";       // if nothing is counted or held
-    bool may_hold_nothing = false; // NO_DISPATCH, and no runtime to hold
-    std::uint64_t held = 0;        // devices, before it began
+    const char *advice = "";       // printed if nothing is counted or held
+    bool may_hold_nothing = false; // NO_DISPATCH without a runtime to hold
+    std::uint64_t held = 0;        // devices held before it began
 };
 
-// What a capture and its guards share. `begins` counts them: it names a session.
+// The state that a capture shares with its guards. `begins` counts the sessions and identifies
+// the current one.
 struct Shared {
     std::mutex mutex;
     std::unique_ptr<tts_capture, FreeCapture> capture;
@@ -153,7 +157,7 @@ struct Shared {
     Session session;
 };
 
-// Messages that a process prints at most once.
+// Messages that a process prints at most once each.
 enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICE_END, NOTICES };
 
 [[gnu::visibility("default")]] inline void say_once(Notice notice, const char *text,
@@ -164,9 +168,9 @@ enum Notice { NOTICE_EVENTS, NOTICE_DISPATCH, NOTICE_HOLD, NOTICE_MEMORY, NOTICE
         std::fprintf(stderr, "ttscope: %s%s\n", text, advice);
 }
 
-// What a MemoryUsageTracker does with the runtime while a session lasts. The functions that
-// depend on it are templates, so that parts of a program that were compiled with and without
-// the runtime's headers have one of each.
+// How a MemoryUsageTracker uses the runtime during a session. The functions that depend on this
+// are templates. So parts of a program that were compiled with and without the runtime's
+// headers have separate versions.
 struct WithoutRuntime {
     static constexpr bool can_hold = false;
     static constexpr const char *advice =
@@ -208,7 +212,7 @@ using Runtime = WithoutRuntime;
 #endif
 #undef TTSCOPE_HAS_METAL
 
-// Ends and clears one session, unless it is gone or another one began since.
+// Ends and clears one session, unless its capture is gone or another session has begun.
 struct Finish {
     std::weak_ptr<Shared> shared;
     std::uint64_t session = 0;
@@ -223,14 +227,15 @@ struct Finish {
                 return;
             held->session.runtime.reset();
             tts_capture_clear(held->capture.get());
-        } catch (...) { // the lock: then nothing can be done
+        } catch (...) { // the lock failed: nothing can be done
         }
     }
 };
 
 } // namespace detail
 
-// Ends and clears the session of a capture that it was made for, and no other.
+// Ends and clears the session that it was made for. Later sessions of the capture are not
+// affected.
 class Guard
 {
   public:
@@ -251,7 +256,7 @@ class Guard
     {
         finish_();
     }
-    // Afterwards it does nothing.
+    // Makes the guard do nothing.
     void release() noexcept
     {
         finish_.shared.reset();
@@ -261,7 +266,8 @@ class Guard
     detail::Finish finish_;
 };
 
-// Where events go in. What is made of it must not outlive it.
+// A tracker, which receives the events. Captures and recorders of the tracker must not outlive
+// it.
 class Tracker
 {
   public:
@@ -272,7 +278,7 @@ class Tracker
         detail::check(tts_tracker_new(&config, nullptr, &tracker, &error), error);
         tracker_.reset(tracker);
     }
-    // The one that the bindings of this process share; it is not owned.
+    // Returns the tracker that all bindings of this process share. It is not owned.
     static Tracker process()
     {
         tts_tracker *tracker = tts_tracker_process();
@@ -311,7 +317,7 @@ class Tracker
         tts_tracker_get_health(get(), &health);
         return health;
     }
-    // The oldest first. Those that come while it is read may be left out.
+    // Returns the live buffers, oldest first. Buffers allocated during the call may be missing.
     std::vector<tts_live> live() const
     {
         std::vector<tts_live> live(tts_tracker_live(get(), nullptr, 0));
@@ -332,7 +338,7 @@ class Tracker
     {
         return tts_track_alloc(get(), device, pool, id, size, bytes_per_bank, nullptr);
     }
-    // The sizes are for a buffer that may have been allocated before anybody listened.
+    // The sizes are for a buffer that may have been allocated before anything listened.
     tts_status free(std::uint32_t device, tts_pool pool, std::uint64_t id,
                     std::uint64_t size = 0, std::uint64_t bytes_per_bank = 0) noexcept
     {
@@ -342,7 +348,7 @@ class Tracker
     {
         return tts_track_program(get(), device, nullptr);
     }
-    // `ranges` has std::data() and std::size(): an array, a vector, a list.
+    // `ranges` works with std::data() and std::size(): an array, a vector, an initializer list.
     template <class Ranges>
     tts_status cb(std::uint32_t device, const Ranges &ranges, std::uint64_t size) noexcept
     {
@@ -377,7 +383,7 @@ class Tracker
         return tts_track_trace_end(get(), device, nullptr);
     }
 
-    // A request was refused.
+    // Reports a refused request.
     tts_status failure(std::uint32_t device, const tts_failure &failure) noexcept
     {
         return tts_track_failure(get(), device, &failure, nullptr);
@@ -417,7 +423,7 @@ class Op
     Tracker &tracker_;
 };
 
-// Phases of a program, in their order. Ends when it goes.
+// The phases of a program, in order. The destructor ends the capture.
 class Capture
 {
   public:
@@ -455,8 +461,8 @@ class Capture
         std::lock_guard<std::mutex> lock(shared().mutex);
         detail::check(tts_capture_snapshot(get(), detail::KeptName(name).text, &error), error);
     }
-    // When it is not active nothing happens. After an Error it has ended too, but the last
-    // phase is lost.
+    // Ends the capture. Does nothing if it is not active. If it throws, the capture has ended
+    // too, but the last phase is lost.
     void end(const std::string &name = TTS_PHASE_END)
     {
         tts_error error{};
@@ -464,7 +470,7 @@ class Capture
         shared_->session.runtime.reset();
         detail::check(tts_capture_end(get(), detail::KeptName(name).text, &error), error);
     }
-    // Ends it if it is active, and drops all phases.
+    // Ends the capture if it is active, and deletes all phases.
     void clear()
     {
         std::lock_guard<std::mutex> lock(shared().mutex);
@@ -477,14 +483,14 @@ class Capture
         return tts_capture_is_active(get());
     }
 
-    // Of each finished phase, under the lock; `look` must not call the capture.
+    // Calls `look` for each finished phase, under the lock. `look` must not call the capture.
     template <class Look> void each(Look look) const
     {
         std::lock_guard<std::mutex> lock(shared().mutex);
         for (std::size_t i = 0; i < tts_capture_count(get()); i++)
             look(*tts_capture_at(get(), i));
     }
-    // Borrowed until clear, or until the capture goes.
+    // Returns the finished phases, borrowed until clear() or until the capture is destroyed.
     std::vector<const tts_phase *> phases() const
     {
         std::vector<const tts_phase *> phases;
@@ -501,7 +507,7 @@ class Capture
         return *phase;
     }
 
-    // The summary, and the true peak of each core.
+    // Return the summary, and the table of the true core peaks.
     std::string text() const
     {
         return text_of(tts_capture_text);
@@ -549,8 +555,9 @@ class Capture
     friend class MemoryUsageTracker;
 };
 
-// Every event of a tracker into a file, from its birth until it ends or goes. With `keep_bytes`
-// a black box: a file of about that size that has the last events. For one thread at a time.
+// Writes every event of a tracker to a file until end() or the destructor. With `keep_bytes`
+// the file is a black box: it has about that size and contains the last events. One thread at a
+// time.
 class Recorder
 {
   public:
@@ -567,7 +574,7 @@ class Recorder
     Recorder(Recorder &&other) noexcept = default;
     Recorder &operator=(Recorder &&other) noexcept = default;
 
-    // How it is, or how it was at its end.
+    // Returns the current state, or the final state after end().
     tts_recorder_state state() const noexcept
     {
         if (!recorder_)
@@ -576,8 +583,8 @@ class Recorder
         tts_recorder_get_state(recorder_.get(), &state);
         return state;
     }
-    // Finishes the file. Throws when the recording had stopped before, or cannot be finished;
-    // what is in the file is good. A second end does nothing.
+    // Finishes the file. Throws if the recording had stopped before, or if the file cannot be
+    // finished; the events in the file are valid. A second end() does nothing.
     void end()
     {
         tts_error error{};
@@ -607,21 +614,22 @@ struct L1UsagePerCore {
     std::size_t peak_total = 0;
 };
 
-// One capture of the process's tracker, for all C++ of the process; ttscope.compat in Python
-// has one of its own, of the same tracker. All errors are std::runtime_error.
+// One capture of the process's tracker, for all C++ code of the process. ttscope.compat in
+// Python has another capture of the same tracker. All errors are std::runtime_error.
 //
-// A class, where tt-train has a namespace: `using namespace` and aliases of that one do not
-// compile, write `using` with the class. begin_capture(NO_DISPATCH) is Mode::NO_DISPATCH.
+// This is a class; tt-train has a namespace. So `using namespace` and namespace aliases do not
+// compile: write `using` with the class. begin_capture(NO_DISPATCH) is Mode::NO_DISPATCH.
 //
-// begin_capture() also begins to watch the runtime on its thread, if the headers were there;
-// end_capture(), clear() and the guard end that, on the same thread. A capture that saw no
-// event, or a NO_DISPATCH that held nothing back, says so once on stderr.
+// begin_capture() also begins to watch the runtime on its thread, if tt-metal's headers were
+// found; end_capture(), clear() and the guard end that, on the same thread. A capture that saw
+// no event, or a NO_DISPATCH that held nothing back, prints a message once on stderr.
 class MemoryUsageTracker
 {
   public:
     static constexpr const char *kDefaultTraceName = TTS_PHASE_END;
 
-    // The capture ends with the guard, and its phases go: keep it, and print before.
+    // The guard ends the capture and deletes its phases. Keep the guard, and print before it is
+    // destroyed.
     template <class Runtime = detail::Runtime> [[nodiscard]] static Guard begin_capture()
     {
         return Guard(start<Runtime>(TTS_CAPTURE_NORMAL));
@@ -631,20 +639,20 @@ class MemoryUsageTracker
     {
         return Guard(start<Runtime>(detail::mode_of(mode)));
     }
-    // Throws only when no capture is active: without memory the phase goes on.
+    // Throws only if no capture is active. If there is no memory, the phase continues.
     static void snapshot(const std::string &name)
     {
         translate(TTS_E_INVALID, "Cannot snapshot - capture is not active",
                   [&] { with_memory([&] { capture().snapshot(name); }); });
     }
     // Ends the watch and the hold of the runtime, then the capture. Each of them ends in any
-    // case, and nothing is thrown: a failure is said once on stderr.
+    // case, and nothing is thrown: a failure is printed once on stderr.
     static void end_capture(const std::string &name = kDefaultTraceName)
     {
         const bool was_active = capture().is_active();
         try {
             capture().end(name);
-        } catch (const std::exception &error) { // ours, or no memory to make one
+        } catch (const std::exception &error) { // our error, or std::bad_alloc
             detail::say_once(detail::NOTICE_END, "the last segment is lost: ", error.what());
         }
         if (was_active)
@@ -696,9 +704,10 @@ class MemoryUsageTracker
     }
 
   private:
-    // Never destroyed: static objects of a program may still use it when they go. Visible, so
-    // that shared objects have the same one, however they are compiled; those that are opened
-    // with RTLD_LOCAL by a program that does not export it may have another.
+    // Never destroyed, because static objects of a program may still use it in their
+    // destructors. Visible, so that all shared objects share it, however they are compiled. A
+    // shared object that is opened with RTLD_LOCAL by a program that does not export this
+    // symbol may have its own.
     [[gnu::visibility("default")]] static Capture &capture()
     {
         static Capture &only_one = *new Capture(Tracker::process());
@@ -714,7 +723,7 @@ class MemoryUsageTracker
         session.runtime = Runtime::begin(tracker, mode);
         return session;
     }
-    // Does something that may find no memory, and says so when it does.
+    // Runs `call`, and prints a message if it runs out of memory.
     template <class Call> static void with_memory(Call call)
     {
         try {
@@ -825,8 +834,8 @@ class MemoryUsageTracker
 // ---- under the published namespaces ----
 
 #ifndef TTSCOPE_NO_TTML
-// tt-train's guard is a ttnn::ScopeGuard, and its users write that name. Where ttnn is, it is
-// theirs; elsewhere it is another name of ours.
+// The guard of tt-train is a ttnn::ScopeGuard, and its users write that name. If ttnn's header
+// is found, the guard is of that type; otherwise the name is an alias of our Guard.
 #if __has_include(<ttnn/common/guard.hpp>)
 #include <ttnn/common/guard.hpp>
 
@@ -848,7 +857,7 @@ class MemoryUsageTracker : public ttscope::MemoryUsageTracker
     }
 
   private:
-    // The function may find no memory: until it is there a guard of ours has the capture.
+    // std::function may find no memory. Until it exists, our own guard protects the capture.
     template <class Runtime> static std::function<void()> begun(tts_capture_mode mode)
     {
         detail::Finish finish = start<Runtime>(mode);
@@ -871,7 +880,7 @@ using ttscope::MemoryUsageTracker;
 }
 #endif
 
-// The published programs name the run mode of the runtime. Its header needs C++20.
+// Published programs use the RunMode of the runtime. Its header needs C++20.
 #if __cplusplus >= 202002L && __has_include(<tt-metalium/graph_tracking.hpp>)
 #include <tt-metalium/graph_tracking.hpp>
 #else

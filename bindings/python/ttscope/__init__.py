@@ -1,4 +1,4 @@
-"""ttscope: where the memory of Tenstorrent chips goes, phase by phase.
+"""ttscope shows where the memory of Tenstorrent chips goes, phase by phase.
 
     import ttscope
 
@@ -8,19 +8,19 @@
         ...
     c.print()                          # the summary, as tt-train prints it
     peak = c["FORWARD_PASS"].dram.peak_bytes
-    core = c["FORWARD_PASS"].core      # the fullest core: which, how much, of what
+    core = c["FORWARD_PASS"].core      # the fullest core: position, bytes, contents
 
-What is counted is what the tracker is told of: by a runtime that has the adapter, by a device of
-the library that is attached to it, or from Python::
+The tracker counts the events that it receives: from a runtime with the adapter, from an attached
+device of the library, or from Python::
 
     t = ttscope.process_tracker()
     with t.op("matmul"):
         t.alloc(id=1, size=8192, pool="DRAM")
 
-``with ttscope.record("run.tts"):`` writes every event into a file, for ``ttscope show``.
+``with ttscope.record("run.tts"):`` writes every event to a file for ``ttscope show``.
 
-`ttscope.compat` has the interface of tt-train's MemoryUsageTracker. The library libttscope.so is
-needed; TTSCOPE_LIBRARY names it where it is not found by itself.
+`ttscope.compat` has the interface of tt-train's MemoryUsageTracker. The package needs
+the library libttscope.so. If the library is not found, set TTSCOPE_LIBRARY to its path.
 """
 
 from . import _native, _selfcheck

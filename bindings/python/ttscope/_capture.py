@@ -1,4 +1,4 @@
-"""Captures: begin, snapshot, end, and what each phase took."""
+"""Captures: begin, snapshot, end, and the memory use of each phase."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Ptr = Optional[int]
 
 
 def capture(mode: object = NORMAL, *, tracker: Optional[Tracker] = None) -> "Capture":
-    """What each phase of the block takes::
+    """Measures the memory use of each phase of a block::
 
         with ttscope.capture() as c:
             model = Model()
@@ -30,19 +30,19 @@ def capture(mode: object = NORMAL, *, tracker: Optional[Tracker] = None) -> "Cap
         c.print()
         print(c["FORWARD_PASS"].dram.peak_bytes)
 
-    On leaving the block, also by an exception, the last phase ends under "END_TRACE", unless
-    ``c.end()`` ended it before. Captures nest, and may overlap on several threads: each counts
-    everything that its tracker is told of while it is active.
+    At the end of the block, also after an exception, the last phase ends with the name "END_TRACE",
+    unless ``c.end()`` ended it before. Captures may nest, and may overlap on several threads. Each
+    counts all events that its tracker receives while the capture is active.
 
     `mode` is ttscope.NORMAL, ttscope.NO_DISPATCH or an enum member of that name, such as
-    ttnn.graph.RunMode.NO_DISPATCH. `tracker` is the process's unless said.
+    ttnn.graph.RunMode.NO_DISPATCH. `tracker` is the tracker of the process by default.
     """
     return Capture(mode, tracker=tracker)
 
 
 class Capture:
-    """Made by ``ttscope.capture()``. What it knows can be read during the block, which gives the
-    finished phases, and after it, for as long as one likes."""
+    """Made by ``ttscope.capture()``. The finished phases can be read during the block and at any
+    time after it."""
 
     def __init__(self, mode: object = NORMAL, *, tracker: Optional[Tracker] = None) -> None:
         self._mode = run_mode(mode)
@@ -54,10 +54,10 @@ class Capture:
         self._ptr: _Ptr = out.value
         self._lock = threading.Lock()
         self._phases: List[Phase] = []
-        # The tracker is named so that it lives until the capture is gone.
+        # The reference to the tracker keeps the tracker alive until the capture is freed.
         weakref.finalize(self, _free, self._ptr, self._tracker).atexit = False
 
-    # ---- the course of it ----
+    # ---- begin, snapshot, end ----
 
     def __enter__(self) -> "Capture":
         self.begin()
@@ -68,8 +68,8 @@ class Capture:
         self.end()
 
     def begin(self, mode: Optional[object] = None) -> None:
-        """Starts the first phase; ``with`` does it. Phases of an earlier begin stay, and the
-        cumulative figures go on from them."""
+        """Starts the first phase. ``with`` calls it. Phases of an earlier begin stay, and the
+        cumulative figures continue from them."""
         self._begin(self._mode if mode is None else run_mode(mode))
 
     def _begin(self, mode: RunMode) -> None:
@@ -84,8 +84,8 @@ class Capture:
         _native.check(status, error)
 
     def snapshot(self, name: str) -> None:
-        """Ends the phase under `name` and starts the next. Names may repeat. A name of more
-        than 255 bytes is shortened: it keeps its beginning and its end."""
+        """Ends the current phase, names it `name` and starts the next. Names may repeat. A name
+        of more than 255 bytes is shortened: it keeps its beginning and its end."""
         encoded, error = _native.encode_name(name), Error()
         with self._lock:
             active = lib.tts_capture_is_active(self._ptr)
@@ -96,15 +96,16 @@ class Capture:
         _native.check(status, error)
 
     def end(self, name: str = _native.PHASE_END) -> None:
-        """Ends the last phase under `name`, and the capture. Does nothing when it is not
-        active. After a MemoryError it has ended too, but the last phase is lost."""
+        """Ends the last phase, names it `name`, and ends the capture. Does nothing if the
+        capture is not active. After a MemoryError it has ended too, but the last phase is
+        lost."""
         encoded, error = _native.encode_name(name), Error()
         with self._lock:
             status = lib.tts_capture_end(self._ptr, encoded, byref(error))
         _native.check(status, error)
 
     def clear(self) -> None:
-        """Ends it without a phase if it is active, and drops all phases."""
+        """Ends the capture without a last phase if it is active, and deletes all phases."""
         with self._lock:
             lib.tts_capture_clear(self._ptr)
             self._phases = []
@@ -122,11 +123,11 @@ class Capture:
     def tracker(self) -> Tracker:
         return self._tracker
 
-    # ---- what it found ----
+    # ---- results ----
 
     @property
     def phases(self) -> List[Phase]:
-        """The finished phases, in their order."""
+        """The finished phases, in order."""
         with self._lock:
             for idx in range(len(self._phases), lib.tts_capture_count(self._ptr)):
                 self._phases.append(phase_of(lib.tts_capture_at(self._ptr, idx)[0]))
@@ -134,14 +135,15 @@ class Capture:
 
     @property
     def names(self) -> List[str]:
-        """Those of the phases, repeated ones too."""
+        """The names of the finished phases, including repeated names."""
         return [phase.name for phase in self.phases]
 
     def __iter__(self) -> Iterator[Phase]:
         return iter(self.phases)
 
     def __getitem__(self, name: str) -> Phase:
-        """The one finished phase of that name."""
+        """Returns the finished phase of that name. Raises KeyError if there is none or more than
+        one."""
         if not isinstance(name, str):
             raise TypeError(f"a phase is found by its name, a str, not {type(name).__name__}; "
                             "by number it is in .phases")
@@ -154,11 +156,11 @@ class Capture:
         raise KeyError(_not_found(name, [phase.name for phase in phases]))
 
     def text(self) -> str:
-        """The summary, byte for byte as tt-train prints it."""
+        """Returns the summary, byte for byte as tt-train prints it."""
         return self._text(lib.tts_capture_text)
 
     def cores_text(self) -> str:
-        """The true peak of a core in each phase and what was there, as a table."""
+        """Returns a table of the true core peak of each phase and the contents of that core."""
         return self._text(lib.tts_capture_cores_text)
 
     def print(self, file: Optional[TextIO] = None) -> None:
@@ -166,7 +168,8 @@ class Capture:
         print(self.text(), end="", file=file)
 
     def to_dict(self) -> Dict[str, Any]:
-        """All of it, ready for json.dumps(), with bytes in whole numbers and names as the library has them."""
+        """Returns all figures for json.dumps(): bytes as integers, and names as the library stores
+        them."""
         phases = self.phases
         return {
             "schema": {"name": "ttscope.phases", "version": 1},

@@ -1,9 +1,10 @@
-"""The runtime's graph traces, told to a tracker.
+"""Converts the runtime's graph traces to events of a tracker.
 
-A trace is a list of nodes, each a dict. Every generation is read: numbers may be texts, and
-fields of newer runtimes may be missing. docs/design/graph.md has the nodes. The figures of a
-segment are those that the runtime itself finds in its trace, so everything is told of one
-device: the runtime adds up all device ids, and counts a circular buffer once for each chip.
+A trace is a list of nodes; each node is a dict. Traces of every runtime version can be read:
+numbers may be texts, and fields of newer runtimes may be missing. docs/design/graph.md describes
+the nodes. The figures of a segment must equal those that the runtime computes from its trace. So
+all events belong to one device: the runtime adds up all device ids, and counts a circular buffer
+once for each chip.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from . import _native
 from ._native import DRAM, L1, L1_SMALL, TRACE, CoreRange, Event, lib
 from ._tracker import Tracker
 
-# By buffer_type. The runtime counts host memory (2) as L1.
+# Indexed by buffer_type. The runtime counts host memory (2) as L1.
 _POOLS = (DRAM, L1, L1, L1_SMALL, TRACE)
 _CORES_MAX, _SIZE_MAX = 4096, 2**52
 _RANGE = re.compile(r"\(x=(\d+),\s*y=(\d+)\)\s*-\s*\(x=(\d+),\s*y=(\d+)\)")
 _IGNORED = frozenset(("capture_start", "capture_end", "tensor", "buffer"))
-# A node that is not as it should be raises one of these, and is skipped.
+# A malformed node raises one of these and is skipped.
 _BAD_NODE = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
-# Ids of buffers: no other source gives numbers as large.
+# Ids of buffers. They are larger than the ids of any other source.
 _ids = itertools.count(1 << 62)
 
 
 def nodes_of(trace: object) -> List[Any]:
-    """The nodes of a trace: a list, a report that has one, or either as JSON text."""
+    """Returns the nodes of a trace. `trace` is a list of nodes, a report that contains one, or
+    the JSON text of either."""
     if isinstance(trace, (str, bytes)):
         trace = json.loads(trace)
     if isinstance(trace, dict):
@@ -43,7 +45,7 @@ def nodes_of(trace: object) -> List[Any]:
 
 
 class _Buffer(NamedTuple):
-    """What a buffer is known by in later segments, where it has another node."""
+    """The values that identify a buffer in later segments, where it has a different node."""
 
     device: int
     pool: int
@@ -52,17 +54,17 @@ class _Buffer(NamedTuple):
 
 
 class GraphFeed:
-    """Tells a tracker of the traces of one capture, segment by segment."""
+    """Posts the traces of one capture to a tracker, segment by segment."""
 
     def __init__(self, tracker: Tracker) -> None:
-        self.skipped = 0  #: nodes that are not known, or not as they should be
+        self.skipped = 0  #: unknown or malformed nodes
         self._ptr = tracker._ptr
         self._nodes: List[Any] = []
-        #: Buffers allocated in this segment, by the number of their node: id, address.
+        #: Buffers allocated in this segment, by node number: id, address, values.
         self._recent: Dict[Any, Tuple[int, int, _Buffer]] = {}
-        #: Those of the segments before: {id: address}, the oldest first.
+        #: Buffers of earlier segments: {id: address}, oldest first.
         self._older: Dict[_Buffer, Dict[int, int]] = {}
-        #: The same by address, where it is known.
+        #: Ids of the same buffers, by address if it is known.
         self._placed: Dict[Tuple[_Buffer, int], List[int]] = collections.defaultdict(list)
         self._ranges: Dict[str, Tuple[Any, int]] = {}
         self._depth = 0
@@ -78,7 +80,7 @@ class GraphFeed:
         }
 
     def feed(self, nodes: List[Any]) -> None:
-        """Posts the events of one segment, in their order."""
+        """Posts the events of one segment, in order."""
         self._nodes = nodes
         for node in nodes:
             try:
@@ -110,7 +112,7 @@ class GraphFeed:
         self._post(event)
         link = node["connections"][0]
         buffer = _Buffer(_optional(params, "device_id"), pool, size, per_bank)
-        if link in self._recent:  # allocated again: the one before is known by its values
+        if link in self._recent:  # the node was allocated again: keep the old buffer by its values
             self._keep(*self._recent.pop(link))
         self._recent[link] = event.id, address, buffer
 
@@ -126,7 +128,8 @@ class GraphFeed:
                          buffer.per_bank))
 
     def _older_buffer(self, link: int, params: Any) -> _Buffer:
-        """The buffer of a free, by its own node: old frees do not say their size."""
+        """Returns the values of a freed buffer from its own node, because frees of older runtimes
+        do not have the size."""
         node = self._nodes[_number(link)]
         known = node["params"] if node["node_type"] == "buffer" else params
         pool, size = _pool(known), _number(known["size"])
@@ -135,7 +138,7 @@ class GraphFeed:
 
     def _take_older(self, buffer: _Buffer, address: int) -> int:
         """Returns the id of a buffer of an earlier segment, or an unused id if there is no such
-        buffer. Without an address, any buffer with equal values will do."""
+        buffer. Without an address, any buffer with equal values is used."""
         older = self._older.get(buffer)
         if not older:
             return next(_ids)
@@ -176,7 +179,7 @@ class GraphFeed:
         event.ranges, event.range_count = ranges
         status = lib.tts_tracker_post(self._ptr, byref(event), None)
         if status in (_native.E_INVALID, _native.E_RANGE):
-            # Cores that overlap, or too many ranges. The size counts, wherever it is.
+            # The ranges overlap or are too many. Count the size on core (0, 0).
             self._ranges[text] = event.ranges, event.range_count = _ranges_of("")
             self._post(event)
         elif status != _native.OK:
@@ -193,7 +196,7 @@ class GraphFeed:
         self._post(event)
 
     def _tell_op_end(self, _: Any, __: Any) -> None:
-        if self._depth > 0:  # else its start is in an earlier segment
+        if self._depth > 0:  # otherwise its start is in an earlier segment
             self._depth -= 1
             self._post(Event(_native.EVENT_OP_END))
 
@@ -213,7 +216,7 @@ def _number(value: Any) -> int:
 
 
 def _optional(params: Any, key: str) -> int:
-    """0 where the node does not say."""
+    """Returns 0 if the node does not have the key."""
     value = params.get(key)
     return 0 if value is None else _number(value)
 
@@ -226,8 +229,8 @@ def _pool(params: Any) -> int:
 
 
 def _per_bank(params: Any, size: int) -> int:
-    """Bytes on the fullest core. Older runtimes do not say them, and their tracker counts an
-    interleaved buffer whole."""
+    """Returns the bytes on the fullest core. Traces of older runtimes do not have this number;
+    for an interleaved buffer their tracker counts the whole buffer."""
     known: Optional[Any] = params.get("max_size_per_bank")
     if known is not None:
         return _number(known)
@@ -238,7 +241,7 @@ def _per_bank(params: Any, size: int) -> int:
 
 
 def _ranges_of(text: str) -> Tuple[Any, int]:
-    """Core ranges as the runtime writes them. What cannot be read is on core (0, 0)."""
+    """Parses core ranges as the runtime writes them. Returns core (0, 0) if that fails."""
     found = [tuple(map(int, match)) for match in _RANGE.findall(text)]
     if not found or max(map(max, found)) > 0xFFFF:
         found = [(0, 0, 0, 0)]

@@ -12,16 +12,16 @@ ENVIRONMENT = "TTSCOPE_LIBRARY"
 SONAME = "libttscope.so.0"
 FILE_NAMES = ("libttscope.so", SONAME)
 
-# A library built with one of these ends the whole process when it is loaded without them.
+# A library that needs one of these runtimes ends the process if it is loaded without it.
 _RUNTIMES = ((b"libasan.so", "__asan_init"), (b"libtsan.so", "__tsan_init"))
 
 
 class LibraryNotFoundError(ImportError):
-    """No usable libttscope.so; the text says where it was looked for and what to do."""
+    """There is no usable libttscope.so. The text lists the places searched and says what to do."""
 
 
 def load() -> Tuple[ctypes.CDLL, str]:
-    """The library, and the name by which it was found."""
+    """Loads the library. Returns it with the path or name by which it was found."""
     named = os.environ.get(ENVIRONMENT)
     refusals: List[str] = []
     for path in [named] if named else _candidates():
@@ -46,7 +46,8 @@ def load() -> Tuple[ctypes.CDLL, str]:
 
 
 def load_present() -> Optional[Tuple[ctypes.CDLL, str]]:
-    """The library that the process has loaded already, so that both share one tracker."""
+    """Returns the library that the process has already loaded, so that both share one tracker.
+    Returns None if there is none."""
     if os.environ.get(ENVIRONMENT):
         return None
     try:
@@ -72,7 +73,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _installed(package: Path) -> Iterator[str]:
-    """The library of the same prefix: the package is in PREFIX/lib/python*/*-packages."""
+    """Yields the libraries of the same prefix. The package is in PREFIX/lib/python*/*-packages."""
     if len(package.parents) < 4:
         return
     for folder in (package.parents[2], package.parents[3] / "lib64"):
@@ -80,7 +81,7 @@ def _installed(package: Path) -> Iterator[str]:
 
 
 def _build_trees(package: Path) -> Iterator[str]:
-    """The libraries of a checkout: the release first, then the newest."""
+    """Yields the libraries of a source tree: the release build first, then the newest."""
     if len(package.parents) < 3 or not (package.parents[2] / "include" / "ttscope").is_dir():
         return
     build = package.parents[2] / "build"

@@ -6,8 +6,9 @@ import enum
 
 
 class RunMode(enum.Enum):
-    """NORMAL: what runs is counted. NO_DISPATCH: while it is active nothing is placed or run on
-    attached devices, so sizes may exceed them; the figures are the same."""
+    """NORMAL: the program runs and is counted. NO_DISPATCH: while the capture is active, nothing
+    is placed or run on attached devices, so sizes may exceed the devices. The figures are the
+    same."""
 
     NORMAL = 0
     NO_DISPATCH = 1
@@ -21,7 +22,7 @@ ACCEPTED = ("ttscope.NORMAL, ttscope.NO_DISPATCH, or an enum member of that name
 
 
 def run_mode(mode: object) -> RunMode:
-    """Ours for any object whose `name` is that of one."""
+    """Returns the RunMode that has the same `name` as `mode`."""
     if isinstance(mode, RunMode):
         return mode
     name = getattr(mode, "name", None)

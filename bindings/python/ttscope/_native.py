@@ -1,7 +1,7 @@
-"""The library as ctypes sees it: structs, prototypes, statuses.
+"""The ctypes declarations of the library: structs, prototypes, statuses.
 
-The structs are those of include/ttscope/{status,buffer,event,usage,capture,recorder}.h, field by field.
-That both sides mean the same by them is checked by _selfcheck.py.
+The structs repeat include/ttscope/{status,buffer,event,usage,capture,recorder}.h field by field.
+_selfcheck.py checks that the library uses the same layout.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class RecorderState(ctypes.Structure):
                 ("events", c_uint64), ("bytes", c_uint64), ("reserved", c_uint64 * 6)]
 
 
-# Name, result, arguments. c_void_p stands for the opaque objects.
+# Name, result, arguments. Opaque objects are c_void_p.
 _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_version", c_char_p, []),
     ("tts_status_text", c_char_p, [c_int]),
@@ -153,7 +153,7 @@ _EXCEPTIONS = {E_NOMEM: MemoryError, E_INVALID: ValueError, E_RANGE: ValueError,
 
 
 def check(status: int, error: Error) -> None:
-    """Raises what `status` comes to, with the library's own text."""
+    """Raises the exception for `status`, with the text of the library. Returns if it is OK."""
     if status == OK:
         return
     text = error.text or lib.tts_status_text(status) or b"failed"
@@ -169,14 +169,14 @@ def decode_or_none(text: Optional[bytes]) -> Optional[str]:
 
 
 def encode_name(name: object) -> bytes:
-    """The name of a phase as C takes it. Half a surrogate pair and NUL become '?'."""
+    """Encodes the name of a phase for C. Unpaired surrogates and NUL become '?'."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, not {type(name).__name__}")
     return name.encode("utf-8", "replace").replace(b"\0", b"?")
 
 
 def kept_name(name: str) -> str:
-    """The name under which a phase called `name` is kept: a long one is shortened."""
+    """Returns the name under which a phase called `name` is stored. A long name is shortened."""
     out = ctypes.create_string_buffer(PHASE_NAME_MAX + 1)
     lib.tts_phase_name_clip(encode_name(name), out)
     return decode(out.value)
@@ -195,7 +195,8 @@ def _declare(library: ctypes.CDLL, path: str) -> None:
 
 
 def _check_release(library: ctypes.CDLL, path: str) -> None:
-    """The binary interface is the same within 0.1, and from 1.0 on within a major release."""
+    """Checks the version. The binary interface is stable within 0.1, and from 1.0 on within a
+    major release."""
     have = decode(library.tts_version()).split(".")
     want = RELEASE.split(".")
     alike = 2 if want[0] == "0" else 1

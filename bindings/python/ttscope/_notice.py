@@ -1,4 +1,4 @@
-"""Short messages for people, each once in a process."""
+"""Short messages for people. Each is printed once in a process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _said: Set[str] = set()
 
 
 def say_once(kind: str, text: str) -> None:
-    """Writes `text` to stderr, unless something of this `kind` was written before. Never
-    raises: a program does not end because its stderr is closed."""
+    """Writes `text` to stderr, unless a message of this `kind` was written before. Never
+    raises: a program must not fail because its stderr is closed."""
     if kind in _said:
         return
     _said.add(kind)

@@ -1,4 +1,4 @@
-"""Recordings: every event of a tracker, into a file."""
+"""Recordings: write every event of a tracker to a file."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 def record(path: _Path, keep_bytes: int = 0, *, tracker: Optional[Tracker] = None) -> "Recorder":
-    """Writes every event of the block into a file, which ``ttscope show`` reads::
+    """Writes every event of the block to a file, which ``ttscope show`` reads::
 
         with ttscope.record("run.tts"):
             train()
 
-    A call that has returned is in the file, also when the program is killed then (``recorder.h``
-    has the exception). `path` is replaced if it is there.
-    In `path`, "%p" is the process id, "%r" the rank of a parallel run, "%%" a percent sign. A
-    file that another recorder writes to is refused.
+    An event whose call has returned is in the file, even if the program is killed then
+    (``recorder.h`` has the exception). A file at `path` is replaced. In `path`, "%p" becomes the
+    process id, "%r" the rank of a parallel run, "%%" a percent sign. A file that another recorder
+    writes to is refused.
 
-    With `keep_bytes` it is a black box: a file of about that size (4 MiB at least) that has the
-    last events, and what lived before them. Captures may begin and end inside, or have begun
-    before; a tracker has one recording at a time. `tracker` is the process's unless said.
+    With `keep_bytes` the file is a black box of about that size (at least 4 MiB). It has the last
+    events and the buffers that were live before them. Captures may begin and end at any time; a
+    tracker has one recording at a time. `tracker` is the tracker of the process by default.
 
-    A recording that cannot go on (the disk is full) stops; the program does not. A warning says
-    so at the end of the block, and ``.state`` at any time.
+    A recording that cannot continue (the disk is full) stops; the program continues. A warning
+    says so at the end of the block, and ``.state`` at any time.
     """
     return Recorder(path, keep_bytes, tracker=tracker)
 
 
 @dataclasses.dataclass(frozen=True)
 class RecorderState:
-    """How a recording is."""
+    """The state of a recording."""
 
-    is_stopped: bool  #: before its end
-    reason: Optional[str]  #: why
-    dropped: int  #: events since then
-    events: int  #: in the file, or pushed out of a black box by later ones
-    bytes: int  #: of the file, as far as it is used
+    is_stopped: bool  #: the recording stopped early
+    reason: Optional[str]  #: why it stopped
+    dropped: int  #: events since it stopped
+    events: int  #: events written, including those that a black box has overwritten
+    bytes: int  #: used part of the file
 
 
 class Recorder:
-    """Made by ``ttscope.record()``. ``begin()`` and ``end()`` are for who has no block; what was
-    not ended ends with the object, or with the program."""
+    """Made by ``ttscope.record()``. ``begin()`` and ``end()`` are for programs without a ``with``
+    block. A recording that was not ended ends with the object or with the program."""
 
     def __init__(self, path: _Path, keep_bytes: int = 0, *,
                  tracker: Optional[Tracker] = None) -> None:
@@ -82,7 +82,7 @@ class Recorder:
                           RuntimeWarning, stacklevel=2)
 
     def begin(self) -> None:
-        """Makes the file; ``with`` does it. OSError: it cannot be made, or has no room."""
+        """Makes the file. ``with`` calls it. OSError: the file cannot be made or has no room."""
         config = _native.RecorderConfig(self._path, self._keep_bytes)
         out, error = ctypes.c_void_p(), Error()
         with self._lock:
@@ -92,13 +92,13 @@ class Recorder:
                                             byref(error))
             if status == _native.OK:
                 self._ptr = out.value
-                # The tracker is named so that it lives until the recording is done.
+                # The reference to the tracker keeps the tracker alive until the recording ends.
                 self._finish = weakref.finalize(self, _end, self._ptr, self._tracker)
         _native.check(status, error)
 
     def end(self) -> None:
-        """Finishes the file. OSError: the recording had stopped before, or could not be
-        finished; what is in the file is good. Does nothing when it does not record."""
+        """Finishes the file. Does nothing if there is no recording. OSError: the recording had
+        stopped before, or the file could not be finished; the events in the file are valid."""
         state, error = _native.RecorderState(), Error()
         with self._lock:
             if not self._ptr:
@@ -112,7 +112,7 @@ class Recorder:
 
     @property
     def is_recording(self) -> bool:
-        """From begin to end, stopped or not."""
+        """Whether the recording has begun and not ended. True even if it has stopped early."""
         return self._ptr is not None
 
     @property
@@ -125,7 +125,7 @@ class Recorder:
 
     @property
     def state(self) -> RecorderState:
-        """How it is, or how it was at its end."""
+        """The current state, or the final state after end()."""
         with self._lock:
             if self._ptr:
                 state = _native.RecorderState()

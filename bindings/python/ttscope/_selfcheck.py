@@ -1,4 +1,4 @@
-"""Do the library and this package see the same structs? Asked once, at import."""
+"""Checks once, at import, that the library and this package use the same structs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _post(tracker: c_void_p, kind: int, device: int, **fields: Any) -> int:
 
 
 def _tell_a_story(tracker: c_void_p) -> int:
-    """Events that use every field of an event. Returns how many were refused."""
+    """Posts events that use every field of an event. Returns how many were refused."""
     core = (CoreRange * 1)(CoreRange(3, 4, 3, 4))
     cores = (CoreRange * 2)(CoreRange(1, 1, 2, 1), CoreRange(3, 4, 3, 5))
     statuses = [
@@ -102,7 +102,7 @@ def _usage_differs(usage: Usage) -> bool:
 
 
 def _phase_differs(phase: Phase) -> bool:
-    """Numbers first: what is pointed to is looked at when they say that it is there."""
+    """Compares the numbers first. Pointers are followed only if the numbers are right."""
     if phase.device_count != 2 or not 10 < phase.events < 100 or \
             _usage_differs(phase.usage) or _core_differs(phase.usage.core):
         return True
@@ -112,7 +112,7 @@ def _phase_differs(phase: Phase) -> bool:
 
 
 def _limits_differ() -> bool:
-    """Of each field a value that only it may not have."""
+    """Tries, for each field, a value that is too high only for this field."""
     for name, config in ((b"live_max", TrackerConfig(2**27, 1, 1)),
                          (b"devices_max", TrackerConfig(1, 2000, 1)),
                          (b"ops_max", TrackerConfig(1, 1, 100000))):
@@ -137,7 +137,8 @@ def _disagreement(tracker: c_void_p, capture: c_void_p) -> Optional[str]:
 
 
 def _recorder_differs(tracker: c_void_p) -> bool:
-    """Without a file: what is refused before one is made, and how long the state is."""
+    """Checks the recorder without making a file: a refused configuration, and the size of the
+    state."""
     out, error = c_void_p(), Error()
     config = RecorderConfig(b"/nowhere/self_check", 123456)
     if lib.tts_recorder_begin(tracker, byref(config), byref(out), byref(error)) != E_RANGE or \
@@ -150,7 +151,8 @@ def _recorder_differs(tracker: c_void_p) -> bool:
 
 
 def run() -> None:
-    """Tells a small tracker of its own a story whose figures are known."""
+    """Posts known events to a small tracker and compares the figures. Raises ImportError if they
+    differ."""
     tracker, capture, error = c_void_p(), c_void_p(), Error()
     if _limits_differ():
         raise _refusal("tts_tracker_config")

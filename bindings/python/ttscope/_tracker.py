@@ -1,4 +1,4 @@
-"""Where events go in."""
+"""Trackers, which receive events."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _U16 = 2**16 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Health:
-    """How well the tracker could follow, since the first of those began that listen, captures
-    or a recording."""
+    """How complete the figures are. Counts since the first capture or recording began to
+    listen."""
 
-    events: int  #: counted
-    dropped: int  #: not counted: too many at once, or one device more than devices_max
-    unlisted: int  #: buffers counted, but not listed: there was no memory
-    unseen_frees: int  #: of buffers allocated before, with a size: counted
-    unknown_frees: int  #: of ids not known, without a size: not counted
-    doubled: int  #: allocations of an id that lived: the one before was freed
-    refused: int  #: events that cannot be: not counted
+    events: int  #: events that were counted
+    dropped: int  #: not counted: too many at once, or more than devices_max devices
+    unlisted: int  #: buffers that were counted but not listed, for lack of memory
+    unseen_frees: int  #: frees with a size, of buffers allocated earlier: counted
+    unknown_frees: int  #: frees of unknown ids without a size: not counted
+    doubled: int  #: allocations of a live id: the old buffer counts as freed
+    refused: int  #: impossible events: not counted
 
 
 @dataclasses.dataclass(frozen=True)
 class Live:
-    """A buffer that lives."""
+    """A live buffer."""
 
     id: int
     size_bytes: int
     bytes_per_bank: int
     block_bytes: int
-    seq: int  #: of its allocation
+    seq: int  #: number of the allocation event
     device: int
     pool: str
-    op: Optional[str]  #: that allocated it
+    op: Optional[str]  #: operation that allocated the buffer
 
 
 class _Op:
-    """An operation, from the beginning of a block to its end."""
+    """An operation that lasts for a ``with`` block."""
 
     __slots__ = ("_tracker", "_name")
 
@@ -69,16 +69,16 @@ class _Op:
 
 
 class Tracker:
-    """Takes events and tells them to the captures that listen.
+    """Receives events and passes them to the captures and the recording that listen.
 
-    While nobody listens an event costs one look at a number, and its arguments are not
-    read. Events may come from any thread. One that is lost because too many come at once is
+    While nothing listens, an event costs one read of a number, and its arguments are not
+    checked. Any thread may post events. An event that is lost because too many come at once is
     counted in ``health().dropped`` and raises nothing.
 
-    Most programs want ``process_tracker()``, to which ``ttscope.capture()`` listens unless told
-    otherwise. A tracker of one's own takes memory for ``live_max`` buffers (0: 2^20), and more
-    if more live. It keeps at most ``devices_max`` devices (0: 64) and ``ops_max`` names of
-    operations (0: 1024) apart.
+    Most programs need ``process_tracker()``. ``ttscope.capture()`` listens to it by default. A
+    separate tracker takes memory for ``live_max`` buffers (0: 2^20), and more memory if more
+    buffers are live. It distinguishes at most ``devices_max`` devices (0: 64) and ``ops_max``
+    names of operations (0: 1024).
     """
 
     __slots__ = ("_ptr", "_active", "__weakref__")
@@ -90,7 +90,7 @@ class Tracker:
         out, error = ctypes.c_void_p(), Error()
         _native.check(lib.tts_tracker_new(byref(config), None, byref(out), byref(error)), error)
         self._adopt(out.value)
-        # At exit other threads may still tell it something: the system takes the memory back.
+        # Not freed at exit: other threads may still post events, and the system frees the memory.
         weakref.finalize(self, lib.tts_tracker_free, self._ptr).atexit = False
 
     def _adopt(self, ptr: Optional[int]) -> None:
@@ -101,7 +101,7 @@ class Tracker:
 
     @property
     def is_on(self) -> bool:
-        """Does a capture or a recording listen?"""
+        """Whether a capture or a recording listens."""
         return self._active.value != 0
 
     # ---- events ----
@@ -109,12 +109,13 @@ class Tracker:
     def alloc(self, id: int, size: int, pool: object = "DRAM", device: int = 0,
               bytes_per_bank: int = 0, *, block_bytes: int = 0,
               cores: Optional[Iterable[Sequence[int]]] = None) -> None:
-        """Buffer `id` of `size` bytes is allocated on `device`.
+        """Reports that buffer `id` of `size` bytes was allocated on `device`.
 
         `pool` is "DRAM", "L1", "L1_SMALL" or "TRACE", or an enum member of that name, such as
-        ttnn.BufferType.L1. In L1 and L1_SMALL `bytes_per_bank` is what its fullest bank holds,
-        and `block_bytes` what each gives up when that is more. With `cores` only those have a
-        block of it. The id names the buffer on its device while it lives.
+        ttnn.BufferType.L1. In L1 and L1_SMALL, `bytes_per_bank` is the number of bytes in the
+        fullest bank. Give `block_bytes` if each bank gives up more than that. With `cores`, only
+        these cores have a block of the buffer. The id is unique among the live buffers of the
+        device.
         """
         if not self._active.value:
             return
@@ -127,8 +128,9 @@ class Tracker:
 
     def free(self, id: int, size: int = 0, pool: object = "DRAM", device: int = 0,
              bytes_per_bank: int = 0) -> None:
-        """Buffer `id` is freed. A buffer that was seen goes as it came; the size and the rest
-        are for one that may have been allocated before anybody listened."""
+        """Reports that buffer `id` was freed. If its allocation was seen, the other arguments are
+        ignored. They are for a buffer that may have been allocated before anything
+        listened."""
         if not self._active.value:
             return
         self._post(Event(
@@ -137,18 +139,18 @@ class Tracker:
             _uint(bytes_per_bank, _U64, "bytes_per_bank")))
 
     def program(self, device: int = 0) -> None:
-        """A program begins on `device`: the circular buffers, dataflow buffers and scratchpads
-        of the one before are gone."""
+        """Reports that a program begins on `device`. This ends the circular buffers, dataflow
+        buffers and scratchpads of the last program."""
         if self._active.value:
             self._post(Event(_native.EVENT_PROGRAM, _uint(device, _U32, "device")))
 
     def cb(self, size: int, cores: Iterable[Sequence[int]], kind: str = "cb",
            borrowed: bool = False, device: int = 0) -> None:
-        """The program has a circular buffer of `size` bytes on each of `cores`.
+        """Reports that the program has a circular buffer of `size` bytes on each of `cores`.
 
         `cores` are ranges (x0, y0, x1, y1), both ends included, or cores (x, y), that do not
-        overlap. `kind` is "cb", "dfb" or "scratchpad". One that lies on a buffer (global, a
-        view) is `borrowed` and takes nothing.
+        overlap. `kind` is "cb", "dfb" or "scratchpad". If it uses the memory of a buffer (global,
+        a view), it is `borrowed` and takes no memory of its own.
         """
         if not self._active.value:
             return
@@ -160,8 +162,8 @@ class Tracker:
                          _uint(size, _U64, "size"), 0, 0, ranges, count))
 
     def op(self, name: str) -> ContextManager[None]:
-        """``with tracker.op("matmul"):`` what happens inside, on this thread, belongs to it.
-        Operations nest."""
+        """Reports an operation: ``with tracker.op("matmul"):``. Events inside the block, on this
+        thread, belong to the operation. Operations nest."""
         if not self._active.value:
             return _NOTHING
         if not isinstance(name, str):
@@ -170,12 +172,12 @@ class Tracker:
         return _Op(self, encoded)
 
     def trace_begin(self, device: int = 0) -> None:
-        """The device begins to capture a trace."""
+        """Reports that the device begins to capture a trace."""
         if self._active.value:
             self._post(Event(_native.EVENT_TRACE_BEGIN, _uint(device, _U32, "device")))
 
     def trace_end(self, device: int = 0) -> None:
-        """The device has captured the trace."""
+        """Reports that the device ends the capture of a trace."""
         if self._active.value:
             self._post(Event(_native.EVENT_TRACE_END, _uint(device, _U32, "device")))
 
@@ -186,22 +188,22 @@ class Tracker:
     def _post(self, event: Event) -> None:
         status = lib.tts_tracker_post(self._ptr, byref(event), None)
         if status not in (_native.OK, _native.E_FULL):
-            # Nothing was counted: it is asked again for the text, which costs the others nothing.
+            # Nothing was counted. Post again to get the text; successful events do not pay for it.
             error = Error()
             _native.check(lib.tts_tracker_post(self._ptr, byref(event), byref(error)), error)
 
-    # ---- devices, and what is known ----
+    # ---- devices and queries ----
 
     def chip(self, chip: int, mesh: int) -> None:
-        """Device `chip` is part of the mesh that has the id `mesh`: the buffers of the mesh lie
-        on it too. To be said before the chip has events."""
+        """Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh then
+        also count on the chip. Call it before the chip has events."""
         error = Error()
         _native.check(lib.tts_tracker_chip(self._ptr, _uint(chip, _U32, "chip"),
                                            _uint(mesh, _U32, "mesh"), byref(error)), error)
 
     def live(self) -> List[Live]:
-        """The buffers that live, of those seen, the oldest first: of this moment, while a
-        capture is active and after it until the next begins."""
+        """Returns the live buffers whose allocation was seen, oldest first. If nothing listens
+        now, these are the buffers that were live when the last listener stopped."""
         count = lib.tts_tracker_live(self._ptr, None, 0)
         while True:
             found = (_native.Live * (count + 16))()
@@ -212,7 +214,7 @@ class Tracker:
                      _native.POOLS[b.pool], _native.decode_or_none(b.op)) for b in found[:count]]
 
     def health(self) -> Health:
-        """How well the tracker could follow."""
+        """Returns how complete the figures are."""
         out = _native.Health()
         lib.tts_tracker_get_health(self._ptr, byref(out))
         return Health(*(getattr(out, field.name)
@@ -227,7 +229,8 @@ _process_lock = threading.Lock()
 
 
 def process_tracker() -> Tracker:
-    """The tracker of the process, which C++ and C in it share; there for good."""
+    """Returns the tracker of the process. C and C++ code of the process share it. It is never
+    freed."""
     global _process
     with _process_lock:
         if _process is None:
@@ -238,7 +241,7 @@ def process_tracker() -> Tracker:
 
 
 # ---- arguments ----
-# ctypes cuts numbers that are too large and takes negative ones: neither may happen unseen.
+# ctypes truncates numbers that are too large and accepts negative ones. Check for both here.
 
 
 def _uint(value: Any, limit: int, what: str) -> int:

@@ -1,4 +1,4 @@
-"""The runtime's own graph capture, as ttnn has it."""
+"""The graph capture of the runtime, called through ttnn."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from ._notice import say_once
 
 
 def find_graph() -> Tuple[Optional[Any], str]:
-    """ttnn.graph, or None and the reason. Imports ttnn if nobody has."""
+    """Returns ttnn.graph, or None and the reason. Imports ttnn if necessary."""
     try:
         module = sys.modules.get("ttnn") or importlib.import_module("ttnn")
         graph = module.graph
         for name in ("begin_graph_capture", "end_graph_capture", "RunMode"):
             getattr(graph, name)
-    except Exception as error:  # without a driver or a card it can be anything
+    except Exception as error:  # without a driver or a card, any exception is possible
         return None, f"{type(error).__name__}: {error}"
     return graph, ""
 
 
 def _plain_graph(graph: Any) -> Any:
-    """The functions below those of ttnn.graph, if they are there. Those of newer runtimes
-    also record the arguments of each operation, and log a line at each begin."""
+    """Returns the lower-level module that ttnn.graph wraps, or `graph` itself if there is none. In
+    newer runtimes the wrappers also record the arguments of each operation, and log a line at
+    each begin."""
     module = sys.modules.get("ttnn")
     plain = getattr(getattr(module, "_ttnn", None), "graph", None)
     if isinstance(plain, ModuleType) and hasattr(plain, "begin_graph_capture") and \
@@ -36,9 +37,9 @@ def _plain_graph(graph: Any) -> Any:
 
 
 class GraphCapture:
-    """A capture of the runtime, from its begin to its end. Newer runtimes have one list of
-    captures for each thread, and taking from another thread's list crashes the process: so
-    only the thread that began it can cut or end it."""
+    """A graph capture of the runtime. Newer runtimes have one list of captures for each thread,
+    and removing from the list of another thread crashes the process. So only the thread that
+    began the capture can cut or end it."""
 
     def __init__(self, graph: Any, mode: RunMode) -> None:
         plain = _plain_graph(graph)
@@ -59,19 +60,19 @@ class GraphCapture:
 
     @property
     def is_mine(self) -> bool:
-        """Is this the thread that began it?"""
+        """Whether this thread began the capture."""
         return threading.get_ident() == self._thread
 
     def cut(self) -> Any:
-        """The trace since the begin or the last cut. The next segment begins at once: what
-        other threads allocate in between would be missed."""
+        """Returns the trace since the begin or the last cut. The next segment begins at once,
+        because allocations of other threads in between would be missed."""
         trace = self.end()
         self._begin(self._mode)
         self.is_open = True
         return trace
 
     def end(self) -> Any:
-        """The trace since the begin or the last cut."""
+        """Ends the capture and returns the trace since the begin or the last cut."""
         self.is_open = False
         trace = self._end()
         if not self._is_inner and self._is_active():

@@ -1,4 +1,4 @@
-"""What phases did to memory, as plain values that stay when the capture is gone."""
+"""The memory use of phases, as plain values. They stay valid after the capture is gone."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MB = 1048576.0
 
 @dataclasses.dataclass(frozen=True)
 class PoolUsage:
-    """One pool in one phase. DRAM and TRACE: bytes as asked for, of one chip. L1 and L1_SMALL:
-    bytes of a bank, which is a core. Relative to the start of the phase, except the cumulative
-    figures, which are relative to the first phase of the capture."""
+    """The use of one pool in one phase. DRAM and TRACE count requested bytes of one chip. L1 and
+    L1_SMALL count bytes of one bank; a bank is a core. Figures are relative to the start of the
+    phase. The cumulative figures are relative to the start of the capture's first phase."""
 
-    peak_bytes: int  #: the most above the start, 0 at least
+    peak_bytes: int  #: highest use above the start of the phase; at least 0
     allocated_bytes: int
     freed_bytes: int
     cumulative_peak_bytes: int
@@ -26,7 +26,7 @@ class PoolUsage:
 
     @property
     def change_bytes(self) -> int:
-        """What the phase left behind; negative when it freed more than it allocated."""
+        """Allocated minus freed bytes. Negative if the phase freed more than it allocated."""
         return self.allocated_bytes - self.freed_bytes
 
     def to_dict(self) -> Dict[str, Any]:
@@ -44,32 +44,32 @@ class PoolUsage:
 
 @dataclasses.dataclass(frozen=True)
 class CorePart:
-    """Something that was on a core at its peak."""
+    """One thing that was on a core at the core's peak."""
 
     kind: str  #: "buffer", "cb", "dfb" or "scratchpad"
     bytes: int  #: on this core
-    pool: Optional[str]  #: of a buffer
-    id: Optional[int]  #: of a buffer
-    op: Optional[str]  #: that made it; None: outside any
+    pool: Optional[str]  #: only for a buffer
+    id: Optional[int]  #: only for a buffer
+    op: Optional[str]  #: operation that made the part; None: no operation
 
 
 @dataclasses.dataclass(frozen=True)
 class CorePeak:
-    """The most bytes that any core had in use at one instant, and what they were."""
+    """The most bytes that one core had in use at one instant, and the contents of that core."""
 
     device: int
-    core: Tuple[int, int]  #: (x, y), the first in row-major order among equals
+    core: Tuple[int, int]  #: (x, y); among equal cores, the first in row-major order
     bytes: int
     cb_bytes: int
     dfb_bytes: int
     scratchpad_bytes: int
     l1_bytes: int
     l1_small_bytes: int
-    at_least: bool  #: what was there is not all known
-    seq: int  #: the event that first reached it
-    op: Optional[str]  #: under way then
-    parts: Tuple[CorePart, ...]  #: the largest first
-    unlisted: int  #: parts beyond those
+    at_least: bool  #: the true peak may be higher, for example because events were lost
+    seq: int  #: number of the event that first reached the peak
+    op: Optional[str]  #: operation in progress at the peak
+    parts: Tuple[CorePart, ...]  #: largest first
+    unlisted: int  #: number of parts that are not in `parts`
     unlisted_bytes: int
 
     def to_dict(self) -> Dict[str, Any]:
@@ -81,27 +81,27 @@ class CorePeak:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Usage:
-    """What happened on a device, or on all of them."""
+    """The memory use of one device, or of all devices."""
 
     dram: PoolUsage
     l1: PoolUsage
     l1_small: PoolUsage
     trace: PoolUsage
-    #: L1 as the summary prints it: of one core, as if every circular buffer were on it.
+    #: L1 of one core as the summary prints it: it assumes that every circular buffer lies there.
     peak_cb_bytes: int
     peak_dfb_bytes: int
     peak_scratchpad_bytes: int
-    #: Of the three, L1 and L1_SMALL buffers together, at one instant.
+    #: Peak of the sum of these three, L1 and L1_SMALL.
     peak_total_bytes: int
     programs: int
     ops: int
     traces: int
-    #: Of DRAM and L1 buffers allocated while a trace was captured.
+    #: DRAM and L1 buffers allocated during a trace capture.
     traced_bytes: int
-    #: The truth about the fullest core; None: nothing was on any.
+    #: The true peak of the fullest core. None: nothing was on a core.
     core: Optional[CorePeak]
-    #: Two pools together, as the summary prints them: TRACE counts as DRAM, L1_SMALL as L1. The
-    #: peak is that of the sum.
+    #: Two pools added together. The summary counts TRACE as DRAM and L1_SMALL as L1. The peak
+    #: is the highest sum at one instant.
     dram_with_trace: PoolUsage
     l1_with_small: PoolUsage
 
@@ -133,7 +133,7 @@ class Usage:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DeviceUsage(Usage):
-    """The part of one device in a phase."""
+    """The memory use of one device in a phase."""
 
     device: int
 
@@ -146,15 +146,16 @@ class DeviceUsage(Usage):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Phase(Usage):
-    """A finished phase. All devices: DRAM and TRACE are sums in which a mesh counts once; L1,
-    L1_SMALL and the core peak are those of the device that had the most."""
+    """A finished phase, with the use of all devices. DRAM and TRACE are sums over the devices; a
+    mesh counts once. L1, L1_SMALL and the core peak are the figures of the device that had the
+    most."""
 
     name: str
     events: int
-    devices: Tuple[DeviceUsage, ...]  #: that had an event, by their first one
+    devices: Tuple[DeviceUsage, ...]  #: devices with an event, ordered by first event
 
     def to_dict(self) -> Dict[str, Any]:
-        """All of it, ready for json.dumps()."""
+        """Returns all figures for json.dumps()."""
         return {"name": self.name, **self._figures(), "events": self.events,
                 "devices": [device.to_dict() for device in self.devices]}
 
@@ -201,7 +202,7 @@ def _usage(native: _native.Usage) -> Dict[str, Any]:
 
 
 def phase_of(native: _native.Phase) -> Phase:
-    """A copy of what the library lends."""
+    """Copies a phase that is borrowed from the library."""
     devices = (native.devices[i] for i in range(native.device_count))
     return Phase(
         name=_native.decode(native.name), events=native.events,

@@ -1,4 +1,4 @@
-"""The memory tracker of tt-train, name by name, so that a program changes one import::
+"""The interface of tt-train's memory tracker. A program changes only one import::
 
     import ttscope.compat as ttml
 
@@ -12,15 +12,15 @@
     MemoryUsageTracker.clear()
     guard.release()
 
-Names, defaults, error texts, reprs and the printed summary are the published ones. What is
-better: a guard that is forgotten never touches a capture that began after its own, clear()
-during a capture ends it, calls from several threads are safe, and any str is a name.
+Names, defaults, error texts, reprs and the printed summary are the published ones. Four things are
+improved: a forgotten guard never changes a capture that began later, clear() during a capture ends
+the capture, calls from several threads are safe, and any str is a valid name.
 
 If ttnn can be imported, begin_capture() opens the runtime's own graph capture on the calling
-thread, and each segment is what its trace says. NO_DISPATCH is the runtime's, too: nothing is
-allocated or run on a device. Only the thread that began the capture is captured, and only it can
-end a segment. The trace of a segment is told to the tracker of the process
-(``ttscope.process_tracker()``) when the segment ends, so that a recording has it.
+thread. The trace of that capture has the events of each segment. NO_DISPATCH is passed to the
+runtime: nothing is allocated or run on a device. Only the thread that began the capture is
+captured, and only that thread can end a segment. When a segment ends, the events of its trace go
+to the tracker of the process (``ttscope.process_tracker()``), so a recording contains them.
 
 Without ttnn, only events that the program posts to that tracker count. With both, one source
 counts: once another source (the adapter for tt-metal in C++, plain calls) posts an event, the
@@ -54,7 +54,7 @@ _MB = 1048576.0
 
 @dataclasses.dataclass(frozen=True)
 class DRAMUsage:
-    """DRAM of one segment, in bytes, relative to its start. Read-only."""
+    """The DRAM use of one segment, in bytes, relative to its start. Read-only."""
 
     peak: int
     total_allocations: int
@@ -69,8 +69,8 @@ class DRAMUsage:
 
 @dataclasses.dataclass(frozen=True)
 class PeakMemoryUsagePerCore:
-    """L1 of one segment, in bytes of a core, as if every circular buffer were on it. Read-only.
-    The total is the peak of the sum, not the sum of the peaks."""
+    """The L1 use of one segment, in bytes of one core. Assumes that every circular buffer lies on
+    that core. Read-only. The total is the peak of the sum, not the sum of the peaks."""
 
     peak_cb: int
     peak_l1: int
@@ -87,25 +87,25 @@ class PeakMemoryUsagePerCore:
                 f"  Total:      {self.peak_total} bytes")
 
 
-# ---- what the runtime tells ----
+# ---- events from the runtime ----
 
 
 class _Feed:
-    """The graph captures of the runtime, for one capture of ours."""
+    """The graph captures of the runtime during one of our captures."""
 
     def __init__(self, graph: Any, mode: RunMode, tracker: Tracker) -> None:
         self._capture = GraphCapture(graph, mode)
         self._feed = GraphFeed(tracker)
         self._tracker = tracker
-        self._events = 0  # that the tracker counted, as far as they are ours
+        self._events = 0  # events of the tracker up to our last feed
         self._is_alone = True
 
     def start(self) -> None:
         self._events = self._tracker.health().events
 
     def finish_segment(self, is_last: bool) -> None:
-        """Reads the trace of the segment and tells the tracker. Raises nothing: a training run
-        does not end because its memory cannot be counted."""
+        """Reads the trace of the segment and posts its events to the tracker. Raises nothing: a
+        training run must not fail because its memory cannot be counted."""
         try:
             if not self._capture.is_open:
                 return
@@ -134,7 +134,7 @@ class _Feed:
                               "this release does not know; figures may be too small")
 
     def close(self) -> bool:
-        """Ends the runtime's capture. False: this thread cannot."""
+        """Ends the runtime's capture. Returns False if another thread has to do it."""
         if self._capture.is_open and not self._capture.is_mine:
             return False
         self.finish_segment(is_last=True)
@@ -145,10 +145,12 @@ class _Feed:
 
 
 class _State:
-    """The capture, and how often one began: a guard acts only while its own is the latest.
+    """The capture of the process, and the number of times that it began. A guard acts only if its
+    own begin is the latest.
 
-    A guard may die at any moment, also while this thread holds the lock (the garbage collector
-    runs when it likes). Then it leaves a note, and whoever has the lock reads it."""
+    A guard may be destroyed at any moment, even while this thread holds the lock, because the
+    garbage collector can run at any time. So the guard only adds a note to `_dead`, and the
+    holder of the lock handles the note."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -158,7 +160,7 @@ class _State:
         self._feed: Optional[_Feed] = None
         self._no_ttnn = ""  # why ttnn cannot be used
         self._mode = NORMAL
-        self._held = 0  # devices, before the capture began
+        self._held = 0  # devices held before the capture began
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[Capture]:
@@ -192,7 +194,7 @@ class _State:
             return self._begun
 
     def snapshot(self, name: str) -> None:
-        kept_name(name)  # a TypeError comes before anything ends
+        kept_name(name)  # raises TypeError before anything ends
         with self.hold() as capture:
             if not capture.is_active:
                 raise RuntimeError(
@@ -221,7 +223,7 @@ class _State:
 
     @staticmethod
     def _end_capture(capture: Capture, name: str) -> None:
-        """Ends the capture in any case. Raises nothing that memory could raise."""
+        """Ends the capture in any case. Raises nothing, even without memory."""
         try:
             capture.end(name)
         except Exception as error:
@@ -272,7 +274,7 @@ class _State:
                 self._capture.clear()
 
     def _leave(self) -> None:
-        """Gives the lock back, when nobody died in the meantime."""
+        """Releases the lock. Handles guards that were destroyed in the meantime."""
         while True:
             try:
                 self._bury()
@@ -286,7 +288,7 @@ _state = _State()
 
 
 class _Cleanup:
-    """What the copies of a guard share."""
+    """The cleanup that all copies of a guard share."""
 
     __slots__ = ("_finalizer", "__weakref__")
 
@@ -299,8 +301,9 @@ class _Cleanup:
 
 
 class MemoryUsageGuard:
-    """Begins a capture. When the last reference to it goes, the capture is ended and cleared,
-    unless release() was called. As a context manager it only releases: the capture goes on."""
+    """Begins a capture. When the last reference to the guard is gone, the capture is ended and
+    cleared, unless release() was called. As a context manager the guard only calls release(): the
+    capture continues."""
 
     __slots__ = ("_cleanup",)
 
@@ -308,7 +311,7 @@ class MemoryUsageGuard:
         self._cleanup = _Cleanup(_state.begin(run_mode(mode)))
 
     def release(self) -> None:
-        """Forgets the cleanup. Any number of times."""
+        """Cancels the cleanup. May be called any number of times."""
         self._cleanup.release()
 
     def __enter__(self) -> "MemoryUsageGuard":
@@ -356,7 +359,7 @@ def _find(name: str) -> Phase:
 
 
 class MemoryUsageTracker:
-    """Functions only; there is one capture in a process."""
+    """Static functions only. There is one capture in a process."""
 
     MemoryUsageGuard = MemoryUsageGuard
 
@@ -366,47 +369,48 @@ class MemoryUsageTracker:
 
     @staticmethod
     def begin_capture(mode: object = NORMAL) -> MemoryUsageGuard:
-        """Begins to capture. Keep what it returns: when that goes unreleased, the capture is
-        ended and cleared. Segments of an earlier capture stay until clear()."""
+        """Begins a capture and returns its guard. Keep the guard: if it is destroyed without
+        release(), the capture is ended and cleared. Segments of an earlier capture stay until
+        clear()."""
         return MemoryUsageGuard(mode)
 
     @staticmethod
     def snapshot(name: str) -> None:
-        """Ends the segment under `name` and starts the next. A name of more than 255 bytes is
-        shortened. Raises only if no capture is active, or if the name is no str."""
+        """Ends the current segment, names it `name` and starts the next. A name of more than 255
+        bytes is shortened. Raises only if no capture is active or `name` is not a str."""
         _state.snapshot(name)
 
     @staticmethod
     def end_capture(name: str = PHASE_END) -> None:
-        """Ends the last segment under `name`, and the capture. Does nothing when none is
-        active. The runtime's graph capture ends first, with its NO_DISPATCH. The capture ends
-        in any case: without memory only its last segment is lost. Raises only if the name is no
-        str."""
+        """Ends the last segment, names it `name`, and ends the capture. Does nothing if no
+        capture is active. The runtime's graph capture ends first, with its NO_DISPATCH. The
+        capture ends in any case: without memory only its last segment is lost. Raises only if
+        `name` is not a str."""
         _state.end(name)
 
     @staticmethod
     def get_dram_usage(name: str = PHASE_END) -> DRAMUsage:
-        """Of the one segment of that name."""
+        """Returns the DRAM use of the segment of that name."""
         return _dram(_find(name))
 
     @staticmethod
     def get_l1_usage(name: str = PHASE_END) -> PeakMemoryUsagePerCore:
-        """Of the one segment of that name."""
+        """Returns the L1 use of the segment of that name."""
         return _l1(_find(name))
 
     @staticmethod
     def get_dram_usage_all() -> List[Tuple[str, DRAMUsage]]:
-        """(name, usage) of every segment, in order."""
+        """Returns (name, usage) of every segment, in order."""
         return [(phase.name, _dram(phase)) for phase in _phases()]
 
     @staticmethod
     def get_l1_usage_all() -> List[Tuple[str, PeakMemoryUsagePerCore]]:
-        """(name, usage) of every segment, in order."""
+        """Returns (name, usage) of every segment, in order."""
         return [(phase.name, _l1(phase)) for phase in _phases()]
 
     @staticmethod
     def get_trace_names() -> List[str]:
-        """Of the segments, in order, repeated ones too."""
+        """Returns the names of the segments in order, including repeated names."""
         return [phase.name for phase in _phases()]
 
     @staticmethod
@@ -416,10 +420,10 @@ class MemoryUsageTracker:
 
     @staticmethod
     def clear() -> None:
-        """Drops all segments, and ends the capture if one is active."""
+        """Deletes all segments, and ends the capture if one is active."""
         _state.clear()
 
 
-#: What a program finds below the name that it gives this module.
+#: For programs that use the name ``ttml.core.utils.MemoryUsageTracker``.
 core = types.SimpleNamespace(utils=types.SimpleNamespace(
     DRAMUsage=DRAMUsage, MemoryUsageTracker=MemoryUsageTracker))

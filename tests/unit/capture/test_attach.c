@@ -1,4 +1,4 @@
-/* Devices of the model as sources of events, and what NO_DISPATCH does to them. */
+/* Tests modelled devices as sources of events, and the effect of NO_DISPATCH on them. */
 #include "harness/capture_rig.h"
 #include "harness/chip_tools.h"
 
@@ -31,7 +31,8 @@ static void detach(struct tts_tracker *tracker, struct tts_device *device)
     tts_device_free(device);
 }
 
-/* Weights, an activation in L1, a program with circular buffers of which one lies on it. */
+/* Allocates weights and an activation in L1, and runs a program with circular buffers. One of
+ * them uses the memory of the activation. */
 static void work(struct tts_device *device)
 {
     static const struct tts_core_range some = {0, 0, 3, 0}, more = {2, 0, 7, 1};
@@ -59,9 +60,9 @@ static void is_work(const struct tts_phase *done_phase)
     T_EQ(usage->pools[TTS_POOL_DRAM].peak_bytes, 1000 * 2048);
     T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 1000 * 2048);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 3 * 2048); /* 130 pages on 64 banks */
-    T_EQ(usage->peak_cb_bytes, 4096 + 8192);              /* as if on one core; global not */
+    T_EQ(usage->peak_cb_bytes, 4096 + 8192); /* as if on one core, without the global one */
     T_EQ(usage->peak_total_bytes, 3 * 2048 + 4096 + 8192);
-    T_EQ(usage->core.bytes, 3 * 2048 + 4096 + 8192); /* (2, 0) has both */
+    T_EQ(usage->core.bytes, 3 * 2048 + 4096 + 8192); /* core (2, 0) has both */
     T_TRUE(usage->core.core.x == 2 && usage->core.core.y == 0);
     T_EQ(usage->core.part_count, 3);
     T_EQ(usage->core.parts[0].bytes, 8192);
@@ -81,7 +82,8 @@ T_TEST(an_attached_device_tells_of_what_it_does)
     end(capture, NULL);
     is_work(phase(capture, 0));
     T_TRUE(phase(capture, 0)->device_count == 1 && phase(capture, 0)->devices[0].device == 7);
-    is_dram(capture, 1, 0, 0, 3 * 2048); /* it was there before: a free all the same */
+    /* Allocated before the capture; the free still counts. */
+    is_dram(capture, 1, 0, 0, 3 * 2048);
     detach(tracker, device);
     done(capture, tracker);
 }
@@ -122,7 +124,8 @@ T_TEST(a_device_may_tell_of_what_cannot_be_counted_and_it_is_said)
     done(capture, tracker);
 }
 
-/* The published one stays blocked after an even number of snapshots, until it is cleared. */
+/* In tt-train's tracker the device stays blocked after an even number of snapshots until
+ * clear(). */
 T_TEST(after_any_number_of_snapshots_the_device_places_again)
 {
     for (int snapshots = 0; snapshots < 6; snapshots++) {
@@ -152,7 +155,7 @@ T_TEST(nothing_is_placed_while_any_capture_is_without_dispatch)
     T_EQ(tts_capture_begin(outer, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     T_EQ(tts_capture_begin(inner, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     T_TRUE(!pages(device, TTS_POOL_DRAM, 1).placed);
-    attach(tracker, late, 1); /* also a device that comes later */
+    attach(tracker, late, 1); /* also a device that is attached later */
     T_TRUE(!pages(late, TTS_POOL_DRAM, 1).placed);
     end(inner, NULL);
     T_TRUE(!pages(device, TTS_POOL_DRAM, 1).placed);
@@ -177,7 +180,8 @@ T_TEST(a_capture_can_tell_whether_it_held_a_device_back)
     T_EQ(tts_tracker_get_held(tracker), 0);
     attach(tracker, device, 0); /* while the capture is active */
     T_EQ(tts_tracker_get_held(tracker), 1);
-    T_EQ(tts_capture_begin(second, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK); /* beside it */
+    /* Overlaps the first. */
+    T_EQ(tts_capture_begin(second, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     T_EQ(tts_tracker_get_held(tracker), 2);
     T_EQ(tts_capture_end(first, NULL, NULL), TTS_OK);
     T_EQ(tts_capture_end(second, NULL, NULL), TTS_OK);
@@ -200,7 +204,7 @@ T_TEST(what_was_placed_is_really_freed_without_dispatch)
     T_EQ(tts_device_release(device, &placed), TTS_OK);
     struct tts_buffer counted = pages(device, TTS_POOL_DRAM, 12);
     end(capture, NULL);
-    T_EQ(tts_device_release(device, &counted), TTS_OK); /* after it: also fine */
+    T_EQ(tts_device_release(device, &counted), TTS_OK); /* also works after the capture */
     T_TRUE(tts_device_stats(device, TTS_POOL_DRAM, &stats));
     T_TRUE(stats.buffers == 0 && stats.space.taken_bytes == 0);
     detach(tracker, device);
@@ -256,7 +260,7 @@ T_TEST(a_device_has_one_watcher_and_an_id_one_device)
     T_STR_EQ(err.text, "the device is not attached here");
     T_EQ(tts_tracker_detach(tracker, device, NULL), TTS_OK);
     attach(other, device, 0);
-    tts_tracker_free(other); /* lets it go */
+    tts_tracker_free(other); /* detaches the device */
     T_TRUE(!tts_device_is_observed(device));
     attach(tracker, device, 3);
     tts_tracker_free(tracker);
@@ -277,7 +281,7 @@ T_TEST(no_more_than_devices_max_attach)
     T_STR_EQ(err.text, "4 devices are or were known, raise devices_max or give the id of one "
                        "that is gone");
     T_EQ(tts_tracker_detach(tracker, devices[2], NULL), TTS_OK);
-    attach(tracker, devices[4], 2); /* in the place of one that is gone */
+    attach(tracker, devices[4], 2); /* reuses the id of a detached device */
     tts_tracker_free(tracker);
     for (uint32_t i = 0; i < 5; i++)
         tts_device_free(devices[i]);

@@ -1,4 +1,5 @@
-/* What a capture promises: phases, names, nesting, and the traps that are not here. */
+/* Tests captures: phases, names, nesting, and errors of the published tracker that this one
+ * does not have. */
 #include "harness/capture_rig.h"
 
 /* --- phases ----------------------------------------------------------------------------- */
@@ -18,7 +19,7 @@ T_TEST(each_phase_has_what_it_took)
     T_STR_EQ(phase(capture, 0)->name, "one");
     is_dram(capture, 0, 150, 150, 100);
     T_STR_EQ(phase(capture, 1)->name, "two");
-    is_dram(capture, 1, 20, 70, 50); /* -50, then +20 above its start */
+    is_dram(capture, 1, 20, 70, 50); /* first -50, then +20 above its start */
     T_EQ(dram(capture, 1)->cumulative_peak_bytes, 150);
     T_EQ(dram(capture, 1)->cumulative_current_bytes, 70);
     T_TRUE(tts_capture_at(capture, 2) == NULL);
@@ -37,7 +38,7 @@ T_TEST(an_empty_capture_is_all_zero)
     done(capture, tracker);
 }
 
-/* One thousand more than a tracker takes memory for at birth. */
+/* One thousand more buffers than a new tracker has memory for. */
 T_TEST(more_than_a_million_live_buffers_are_counted_exactly)
 {
     enum { MANY = (1 << 20) + 1000 };
@@ -94,7 +95,7 @@ T_TEST(a_begin_after_an_end_goes_on_in_the_same_list)
     struct tts_capture *capture = begun(tracker);
     alloc_dram(tracker, 1, 100);
     end(capture, NULL);
-    alloc_dram(tracker, 2, 1000); /* in the gap: not seen */
+    alloc_dram(tracker, 2, 1000); /* between two captures: not counted */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     alloc_dram(tracker, 3, 10);
     end(capture, NULL);
@@ -144,7 +145,8 @@ T_TEST(a_name_too_long_keeps_its_beginning_and_its_end)
     T_STR_EQ(tts_capture_at(capture, 0)->name, wanted);
     wanted[sizeof wanted - 2] = '3';
     T_STR_EQ(tts_capture_at(capture, 1)->name, wanted);
-    T_EQ(tts_capture_get(capture, name, &found, NULL), TTS_OK); /* by the long name, too */
+    /* The long name works too. */
+    T_EQ(tts_capture_get(capture, name, &found, NULL), TTS_OK);
     T_TRUE(found == tts_capture_at(capture, 1));
     done(capture, tracker);
 }
@@ -154,7 +156,7 @@ T_TEST(a_name_is_never_cut_inside_a_letter)
     for (size_t shift = 0; shift < 4; shift++) {
         char name[403] = "", out[TTS_PHASE_NAME_MAX + 1];
         memset(name, 'n', shift);
-        for (size_t i = 0; i < 100 - (shift > 2); i++) /* the clef, of four bytes */
+        for (size_t i = 0; i < 100 - (shift > 2); i++) /* U+1D11E, four bytes in UTF-8 */
             memcpy(name + shift + 4 * i, "\xf0\x9d\x84\x9e", 4);
         size_t len = tts_phase_name_clip(name, out);
         T_EQ(len, strlen(out));
@@ -169,7 +171,7 @@ T_TEST(a_name_is_never_cut_inside_a_letter)
 T_TEST(names_that_are_no_text_are_cut_all_the_same)
 {
     char name[600], out[TTS_PHASE_NAME_MAX + 1];
-    memset(name, 0x80, sizeof name - 1); /* the middle of a letter, again and again */
+    memset(name, 0x80, sizeof name - 1); /* only continuation bytes */
     name[sizeof name - 1] = '\0';
     T_TRUE(tts_phase_name_clip(name, out) >= TTS_PHASE_NAME_MAX - 6);
     T_EQ(tts_phase_name_clip("", out), 0);
@@ -213,7 +215,7 @@ T_TEST(captures_nest_and_overlap_each_with_phases_of_its_own)
     end(outer, "b");
     is_dram(outer, 0, 110, 110, 100);
     is_dram(outer, 1, 1, 1, 0);
-    is_dram(inner, 0, 10, 10, 100); /* what was there before is relative to its begin */
+    is_dram(inner, 0, 10, 10, 100); /* relative to its begin, where 100 bytes were live */
     T_EQ(tts_capture_count(inner), 1);
     tts_capture_free(inner);
     done(outer, tracker);
@@ -243,7 +245,7 @@ T_TEST(the_ledger_begins_anew_with_the_first_of_the_active)
     alloc_l1(tracker, 2, 10);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 2);
     end(capture, NULL);
-    T_EQ(tts_tracker_live(tracker, NULL, 0), 2); /* still to be asked for */
+    T_EQ(tts_tracker_live(tracker, NULL, 0), 2); /* can still be read */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 0);
     alloc_dram(tracker, 1, 7); /* the same id is a new buffer */
@@ -270,7 +272,7 @@ T_TEST(what_lives_is_told_with_its_operation)
     done(capture, tracker);
 }
 
-/* --- the traps that are not here -------------------------------------------------------- */
+/* --- errors of the published tracker ---------------------------------------------------- */
 
 T_TEST(clear_while_active_ends_the_capture)
 {
@@ -281,12 +283,12 @@ T_TEST(clear_while_active_ends_the_capture)
     T_TRUE(!tts_capture_is_active(capture) && !tts_tracker_is_on(tracker));
     T_EQ(tts_capture_count(capture), 0);
     alloc_dram(tracker, 1, 100);
-    T_EQ(health_of(tracker).events, 0); /* nobody listens any more */
+    T_EQ(health_of(tracker).events, 0); /* nothing listens any more */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     alloc_dram(tracker, 2, 10);
     end(capture, NULL);
     is_dram(capture, 0, 10, 10, 0);
-    T_EQ(dram(capture, 0)->cumulative_current_bytes, 10); /* from zero again */
+    T_EQ(dram(capture, 0)->cumulative_current_bytes, 10); /* starts from zero again */
     done(capture, tracker);
 }
 
@@ -315,7 +317,7 @@ T_TEST(frees_of_what_was_there_before_never_underflow)
     struct tts_capture *capture = begun(tracker);
     alloc_l1(tracker, 1, 4096);
     snapshot(capture, "before");
-    free_l1(tracker, 1); /* seen in an earlier phase; the next two never */
+    free_l1(tracker, 1); /* allocated in an earlier phase; the next two were never seen */
     T_EQ(tts_track_free(tracker, 0, TTS_POOL_L1, 99, 8192, 128, NULL), TTS_OK);
     T_EQ(tts_track_free(tracker, 0, TTS_POOL_DRAM, 98, 500, 0, NULL), TTS_OK);
     alloc_l1(tracker, 2, 1000);
@@ -326,7 +328,8 @@ T_TEST(frees_of_what_was_there_before_never_underflow)
     T_EQ(usage->pools[TTS_POOL_L1].freed_bytes, 4096 + 128);
     is_dram(capture, 1, 0, 0, 500);
     T_EQ(dram(capture, 1)->cumulative_current_bytes, -500);
-    T_EQ(usage->core.bytes, 4096); /* at the start; what was never seen takes nothing away */
+    /* At the start; frees of unseen buffers subtract nothing. */
+    T_EQ(usage->core.bytes, 4096);
     T_EQ(health_of(tracker).unseen_frees, 2);
     done(capture, tracker);
 }
@@ -367,9 +370,9 @@ T_TEST(an_operation_belongs_to_the_session_it_began_in)
     struct tts_capture *capture = begun(tracker);
     op_begin(tracker, "never ended");
     end(capture, NULL);
-    op_end(tracker); /* nobody listens */
+    op_end(tracker); /* nothing listens */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
-    op_end(tracker); /* begun before anybody listened: passed over */
+    op_end(tracker); /* begun before anything listened: ignored */
     op_begin(tracker, "outer");
     op_begin(tracker, "inner");
     op_end(tracker);

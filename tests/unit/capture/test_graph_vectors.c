@@ -1,7 +1,7 @@
-/* The cases of the runtime's own graph tests that allocate, by their names there, on a modelled
- * n150. Its older measure of L1 (whole buffers, and circular buffers with the global ones) is
- * no figure of ours; it is worked out here from what lives and from the program. What is only
- * about the nodes of the runtime's trace has nothing here to be compared with. */
+/* The cases of the runtime's own graph tests that allocate, with the same names, on a modelled
+ * n150. The older L1 measure of the runtime (whole buffers, and circular buffers including
+ * global ones) is not one of our figures; these tests compute it from the live buffers and the
+ * program. Cases that only test the nodes of a trace have no counterpart here. */
 #include "device/devicepools.h"
 #include "harness/capture_rig.h"
 #include "harness/chip_tools.h"
@@ -37,7 +37,7 @@ static void finish(struct vector *v)
     tts_device_free(v->device);
 }
 
-/* Of bf16 in tiles, interleaved. */
+/* Allocates an interleaved bf16 tensor in tiles. */
 static struct tts_buffer tensor(struct vector *v, uint64_t volume)
 {
     struct tts_request request = {
@@ -60,7 +60,7 @@ static void add_cbs(struct vector *v, const struct tts_core_range *cores, uint64
     T_EQ(tts_device_run_program(v->device, NULL), TTS_OK);
 }
 
-/* By the older measure. */
+/* Computes the older L1 measure. */
 static uint64_t older_bytes(const struct vector *v)
 {
     struct tts_live live[8];
@@ -81,7 +81,7 @@ static void is_l1(const struct vector *v, int64_t cb, int64_t l1, int64_t total,
     T_EQ(usage->peak_cb_bytes, cb);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, l1);
     T_EQ(usage->peak_total_bytes, total);
-    T_EQ(usage->core.bytes, core); /* with the inputs */
+    T_EQ(usage->core.bytes, core); /* including the inputs */
 }
 
 /* ---- test_graph_basic ---- */
@@ -103,7 +103,7 @@ static void test_buffers(enum tts_capture_mode mode)
     end(v.capture, NULL);
     const struct tts_pool_usage *l1 = &phase(v.capture, 0)->usage.pools[TTS_POOL_L1];
     T_TRUE(l1->allocations == 3 && l1->frees == 1);
-    T_EQ(l1->peak_bytes, 2 * TILE); /* each has one tile at most on a core */
+    T_EQ(l1->peak_bytes, 2 * TILE); /* each has at most one tile on a core */
     finish(&v);
 }
 
@@ -117,7 +117,8 @@ T_TEST(graph_basic_BufferTest_no_dispatch)
     test_buffers(TTS_CAPTURE_NO_DISPATCH);
 }
 
-/* An inner capture is left in the middle, as by an exception: the outer one is whole. */
+/* An inner capture is abandoned in the middle, as by an exception. The outer capture is
+ * complete. */
 T_TEST(graph_basic_ScopedGraphCapture)
 {
     struct vector v = vector();
@@ -128,7 +129,7 @@ T_TEST(graph_basic_ScopedGraphCapture)
     op_end(v.tracker);
     op_begin(v.tracker, "SoftmaxDeviceOperation");
     struct tts_buffer output = tensor(&v, 32 * 32);
-    tts_capture_free(inner); /* and no op_end */
+    tts_capture_free(inner); /* without an op_end */
     T_EQ(tts_device_release(v.device, &output), TTS_OK);
     T_EQ(tts_device_release(v.device, &input), TTS_OK);
     end(v.capture, NULL);
@@ -140,7 +141,7 @@ T_TEST(graph_basic_ScopedGraphCapture)
     finish(&v);
 }
 
-/* ---- test_graph_add: the inputs are there before; the sum is made in the capture ---- */
+/* ---- test_graph_add: the inputs exist before; the sum is allocated in the capture ---- */
 
 static void test_add(uint64_t a, uint64_t b, uint64_t sum, uint64_t older)
 {

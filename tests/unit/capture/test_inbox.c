@@ -1,4 +1,4 @@
-/* The queue of events by itself; how threads use it is in test_threads.c. */
+/* Tests the inbox alone. test_threads.c tests how threads use it. */
 #include "base/heap.h"
 #include "capture/inbox.h"
 #include "harness/t.h"
@@ -103,7 +103,7 @@ T_TEST(what_an_event_points_to_is_copied)
     T_MEM_EQ(letter->event.ranges, same, sizeof same);
     tts_inbox_drop(&inbox);
     letter = tts_inbox_first(&inbox);
-    T_EQ(letter->event.name_len, TTS_OP_NAME_MAX); /* no more of it is kept anyway */
+    T_EQ(letter->event.name_len, TTS_OP_NAME_MAX); /* longer names are cut to this */
     T_EQ(letter->event.name[TTS_OP_NAME_MAX - 1], 'a');
     T_TRUE(letter->thread > 0);
     tts_inbox_drop(&inbox);

@@ -1,4 +1,4 @@
-/* What is wrong to ask, what cannot be had, and what is said then. */
+/* Tests invalid calls, failed calls and their messages. */
 #include "harness/capture_rig.h"
 
 #include <stdio.h>
@@ -109,8 +109,8 @@ T_TEST(a_capture_outlives_its_tracker_with_its_phases)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* A short program; every call that can run out of memory may, and is tried again, but for the
- * end: it ends in any case. */
+/* Runs a short program. Every call that runs out of memory is repeated, except the end: a
+ * capture ends in any case. */
 static void run(struct heap *heap)
 {
     struct tts_tracker *tracker = NULL;
@@ -125,7 +125,7 @@ static void run(struct heap *heap)
     alloc_dram(tracker, 1, 100);
     alloc_l1(tracker, 2, 100);
     op_begin(tracker, "op");
-    T_EQ(heap->calls, calls); /* an event allocates nothing */
+    T_EQ(heap->calls, calls); /* events allocate nothing */
     while ((status = tts_capture_snapshot(capture, "one", NULL)) != TTS_OK)
         T_EQ(status, TTS_E_NOMEM);
     free_dram(tracker, 1);

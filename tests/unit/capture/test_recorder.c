@@ -1,4 +1,5 @@
-/* Every event of a tracker is in the file, in its order, and what stands around them. */
+/* Tests that every event of a tracker is in the file, in order, together with the marks around
+ * them. */
 #include "base/ticks.h"
 #include "harness/chip_tools.h"
 #include "harness/recorder_rig.h"
@@ -6,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* --- what is in it ---------------------------------------------------------------------- */
+/* --- contents --------------------------------------------------------------------------- */
 
 static const struct tts_core_range some[] = {{0, 0, 3, 0}, {5, 1, 5, 2}};
 
@@ -35,7 +36,7 @@ static void post_every_kind(struct tts_tracker *t)
                                .bytes_per_bank = 8,
                                .ranges = some,
                                .range_count = 2});
-    post(t, (struct tts_event){.kind = TTS_EVENT_ALLOC, .id = 9}); /* no bytes */
+    post(t, (struct tts_event){.kind = TTS_EVENT_ALLOC, .id = 9}); /* 0 bytes */
     T_EQ(tts_track_program(t, 3, NULL), TTS_OK);
     T_EQ(tts_track_cb(t, 3, TTS_EVENT_CB, some, 2, 2048, NULL), TTS_OK);
     post(t, (struct tts_event){.kind = TTS_EVENT_DFB,
@@ -49,8 +50,9 @@ static void post_every_kind(struct tts_tracker *t)
     T_EQ(tts_track_trace_begin(t, 0, NULL), TTS_OK);
     T_EQ(tts_track_trace_end(t, 0, NULL), TTS_OK);
     free_dram(t, 1);
-    T_EQ(tts_track_free(t, 0, TTS_POOL_L1, 77, 128, 16, NULL), TTS_OK); /* unseen */
-    free_dram(t, 78);                                                   /* unknown */
+    /* Allocation not seen. */
+    T_EQ(tts_track_free(t, 0, TTS_POOL_L1, 77, 128, 16, NULL), TTS_OK);
+    free_dram(t, 78); /* unknown id */
     T_EQ(tts_track_failure(t, 3, &failure, NULL), TTS_OK);
 }
 
@@ -132,7 +134,8 @@ T_TEST(what_is_known_of_a_buffer_is_kept_wherever_it_is)
     event.page_bytes = 0;
     event.bytes_per_bank = 16;
     post(tracker, event);
-    T_EQ(tts_track_free(tracker, 0, TTS_POOL_TRACE, 8, 64, 0, NULL), TTS_OK); /* unseen */
+    /* Allocation not seen. */
+    T_EQ(tts_track_free(tracker, 0, TTS_POOL_TRACE, 8, 64, 0, NULL), TTS_OK);
     ended(recorder);
     has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #5 64 at 9\n"
                    "2 alloc d0 DRAM #6 64 pages 32 on 0 placed 0\n"
@@ -154,7 +157,8 @@ T_TEST(phases_of_captures_are_in_it)
     end(first, "the last");
     T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     tts_capture_clear(first);
-    T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK); /* counts from zero */
+    /* Counts from zero again. */
+    T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     tts_capture_free(first);
     end(before, NULL);
     ended(recorder);
@@ -162,7 +166,7 @@ T_TEST(phases_of_captures_are_in_it)
                    "begin 1\n1 alloc d0 DRAM #1 10\nbegin 2\ncut 1 a phase\n"
                    "2 alloc d0 DRAM #2 10\ncut 1 the last\nend 1\n"
                    "begin 1\nend 1\nbegin 3\nend 3\ncut 2 END_TRACE\nend 2\n");
-    is_dram(before, 0, 10, 10, 0); /* as without a recording */
+    is_dram(before, 0, 10, 10, 0); /* the same as without a recording */
     done(before, tracker);
 }
 
@@ -182,7 +186,7 @@ T_TEST(a_recording_that_begins_in_the_middle_starts_with_what_there_is)
     alloc_dram(tracker, 3, 100);
     T_EQ(tts_tracker_chip(tracker, 1, 9, NULL), TTS_OK);
     end(capture, NULL);
-    T_EQ(health_of(tracker).events, 7); /* the recording counts none of its own */
+    T_EQ(health_of(tracker).events, 7); /* the recording itself adds no events */
     T_EQ(ended(recorder).events, 1);
     has_text(path, "keyframe 6: 2\nchip 0 of 9\n"
                    "live d0 DRAM #1 100 since 1\n"
@@ -202,7 +206,7 @@ T_TEST(a_capture_that_begins_inside_knows_what_the_recording_saw)
     alloc_dram(tracker, 1, 100);
     end(capture, NULL);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 1);
-    struct tts_recorder *recorder = recording(tracker, path, 0); /* the first to listen */
+    struct tts_recorder *recorder = recording(tracker, path, 0); /* the first listener */
     T_EQ(tts_tracker_live(tracker, NULL, 0), 0);
     alloc_dram(tracker, 2, 100);
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
@@ -340,12 +344,12 @@ T_TEST(times_are_those_of_the_monotonic_clock)
     tts_tracker_free(tracker);
 }
 
-/* --- what was missed -------------------------------------------------------------------- */
+/* --- missed events ---------------------------------------------------------------------- */
 
 T_TEST(events_that_got_no_number_are_said_to_be_missed)
 {
     const char *path = t_scratch("missed.tts");
-    struct tts_tracker *tracker = tracker_on(NULL); /* four devices */
+    struct tts_tracker *tracker = tracker_on(NULL); /* at most four devices */
     struct tts_recorder *recorder = recording(tracker, path, 0);
     for (uint32_t device = 0; device < 5; device++)
         T_EQ(tts_track_alloc(tracker, device, TTS_POOL_DRAM, 1, 8, 0, NULL), TTS_OK);

@@ -1,5 +1,6 @@
-/* Recordings of many places, of black boxes and of many threads, and that a file folds to what
- * the program saw. tests/e2e/tsan.sh runs some of them under ThreadSanitizer. */
+/* Tests recordings with many places, with many threads, and black boxes; and that folding a
+ * file gives the figures of the program. tests/e2e/tsan.sh runs some of these tests under
+ * ThreadSanitizer. */
 #include "base/bytes.h"
 #include "capture/recorder_inside.h"
 #include "harness/recorder_rig.h"
@@ -70,7 +71,7 @@ T_TEST(a_black_box_has_the_last_events_and_what_lived_before_them)
     done(capture, tracker);
 }
 
-/* Wherever the end of a block falls among failures and what lived then, the file is good. */
+/* The file is valid wherever the end of a block falls among failures and their keyframes. */
 T_TEST(failures_at_the_end_of_a_block_do_no_harm)
 {
     static const struct tts_failure failure = {.kind = TTS_FAILURE_SPACE};
@@ -93,14 +94,15 @@ T_TEST(failures_at_the_end_of_a_block_do_no_harm)
         struct sums sums = {0};
         recording_each(&rec, add_up, &sums);
         T_TRUE(rec.blocks == 2 && rec.last_seq == at.events);
-        /* The second block has one, unless it goes on with one. */
+        /* The second block has a keyframe of its own, unless it continues one. */
         T_TRUE(sums.keyframes == 1 + 4 || sums.keyframes == 2 + 4);
         recording_close(&rec);
         tts_tracker_free(tracker);
     }
 }
 
-/* Near the end of a block what lived does not fit behind a failure: it is left out, whole. */
+/* Near the end of a block the keyframe after a failure does not fit. It is left out as a
+ * whole. */
 T_TEST(a_failure_does_not_cost_a_black_box_its_past)
 {
     enum { MANY = 8000, PLACE = BOX / 8, LEFT = 20000 };
@@ -113,13 +115,14 @@ T_TEST(a_failure_does_not_cost_a_black_box_its_past)
     struct tts_recorder_state at;
     for (uint64_t i = 1; i <= MANY; i++)
         alloc_dram(tracker, i * 1000003, i);
-    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK); /* fits */
+    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK); /* its keyframe fits */
     do {
         alloc_dram(tracker, 1, 1);
         free_dram(tracker, 1);
         tts_recorder_get_state(recorder, &at);
     } while (at.bytes < TTS_REC_HEADER_BYTES + PLACE - LEFT);
-    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK); /* does not */
+    /* Its keyframe does not fit. */
+    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK);
     struct recording rec = recording_open(path);
     struct sums sums = {0};
     recording_each(&rec, add_up, &sums);
@@ -132,7 +135,7 @@ T_TEST(a_failure_does_not_cost_a_black_box_its_past)
     recording_each(&rec, add_up, &sums);
     T_EQ(rec.blocks, 1);
     T_EQ(rec.last_seq, at.events + 2);
-    T_EQ(sums.keyframes, 2); /* at the begin, and behind the first */
+    T_EQ(sums.keyframes, 2); /* at the beginning, and after the first failure */
     T_EQ(sums.lives, MANY);
     recording_close(&rec);
     tts_tracker_free(tracker);
@@ -156,14 +159,15 @@ T_TEST(what_lives_leaves_half_of_a_place_to_events)
         T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), TTS_OK);
         at = ended(recorder);
     } while (live < limits.live_max);
-    /* The order of the ledger is random, so the bytes that an eighth fewer buffers take vary:
-     * 216,000 to 240,000 of 266,240 in 150 runs. */
+    /* The order of the ledger is random, so the size of a keyframe with an eighth fewer buffers
+     * varies: 216,000 to 240,000 of 266,240 bytes in 150 runs. */
     T_TRUE(at.bytes > TTS_REC_HEADER_BYTES + PLACE / 2 - PLACE / 6);
     T_TRUE(at.bytes <= TTS_REC_HEADER_BYTES + PLACE / 2 + 100);
     done(capture, tracker);
 }
 
-/* A reader that looks between the begin of a block and its first event sees no half of it. */
+/* A reader that looks between the beginning of a block and its first event does not see half of
+ * a keyframe. */
 T_TEST(a_keyframe_that_takes_too_much_room_leaves_nothing_in_its_block)
 {
     enum { LIVE = 5000, NAME = 200 };
@@ -196,10 +200,10 @@ T_TEST(a_keyframe_that_takes_too_much_room_leaves_nothing_in_its_block)
     tts_tracker_free(tracker);
 }
 
-/* The keyframes of a file, as far as a test asks about them. */
+/* Figures of the keyframes of a file that the tests use. */
 struct frames {
     uint64_t lives, live_bytes, smallest, left_buffers, left_bytes;
-    uint64_t complete, incomplete; /* keyframes */
+    uint64_t complete, incomplete; /* number of keyframes */
     bool in_keyframe, last_is_complete;
 };
 
@@ -240,7 +244,7 @@ static struct frames frames_of(const char *path, uint64_t last_seq)
     return frames;
 }
 
-/* What lives takes more bytes than the whole black box. */
+/* The live buffers take more bytes than the whole black box. */
 T_TEST(a_black_box_that_cannot_hold_what_lives_keeps_the_newest_events)
 {
     enum { MANY = 300 * 1000, LARGE = 1000 };
@@ -261,9 +265,9 @@ T_TEST(a_black_box_that_cannot_hold_what_lives_keeps_the_newest_events)
     T_TRUE(frames.lives > 10 * 1000 && frames.lives + frames.left_buffers < MANY);
     T_TRUE(frames.lives + frames.left_buffers > MANY / 2);
     T_TRUE(frames.live_bytes + frames.left_bytes < bytes);
-    T_TRUE(frames.smallest >= 2048); /* the largest are in it */
+    T_TRUE(frames.smallest >= 2048); /* the file has the largest buffers */
     T_TRUE(frames.live_bytes > 900 * (UINT64_C(1) << 20));
-    /* One can begin, too. */
+    /* A black box can also begin with so many live buffers. */
     struct tts_capture *capture = begun(tracker);
     for (uint64_t i = 1; i <= MANY; i++)
         alloc_dram(tracker, i * 1000003, i);
@@ -272,7 +276,7 @@ T_TEST(a_black_box_that_cannot_hold_what_lives_keeps_the_newest_events)
     frames = frames_of(path, MANY);
     T_EQ(frames.lives + frames.left_buffers, MANY);
     T_EQ(frames.live_bytes + frames.left_bytes, (uint64_t)MANY * (MANY + 1) / 2);
-    /* Where there is any number of places what lives takes several. */
+    /* In a recording without a limit of places, a keyframe takes several blocks. */
     recorder = recording(tracker, path, 0);
     ended(recorder);
     struct recording rec = recording_open(path);
@@ -446,9 +450,9 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* What each thread did, as the file tells it. */
+/* The events of each thread as they are in the file. */
 struct told {
-    uint32_t thread[THREADS]; /* of the program, by device */
+    uint32_t thread[THREADS]; /* thread number of each device */
     uint64_t next[THREADS], events;
 };
 

@@ -1,4 +1,5 @@
-/* Several recorders and one path: who gets it, and how each gets its own. */
+/* Tests several recorders with one path: which of them gets the path, and how each can have its
+ * own. */
 #include "harness/recorder_rig.h"
 
 #include <dirent.h>
@@ -38,10 +39,11 @@ T_TEST(the_second_recorder_on_a_path_is_refused_and_the_first_keeps_its_file)
     refuses(path, TTS_E_BUSY, "one.tts' is in use by another recorder, give each one its own");
     T_EQ(symlink(path, link), 0);
     refuses(link, TTS_E_BUSY, "(%p: process id, %r: rank)");
-    has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #1 5\n"); /* readers may */
+    /* Readers are not locked out. */
+    has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #1 5\n");
     ended(recorder);
     has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #1 5\n");
-    recorder = recording(tracker, path, 0); /* now it is free */
+    recorder = recording(tracker, path, 0); /* now the path is free */
     ended(recorder);
     tts_tracker_free(tracker);
 }
@@ -99,7 +101,8 @@ T_TEST(a_child_process_does_not_keep_the_path_of_an_ended_recording)
     tts_tracker_free(tracker);
 }
 
-/* Begins when the pipe is closed, then waits to be killed. */
+/* Starts a child that begins a recording when the pipe is closed, and then waits to be
+ * killed. */
 static pid_t race_in_child(const char *path, const int gate[2], int result)
 {
     pid_t child = fork();
@@ -131,7 +134,7 @@ T_TEST(of_many_that_begin_at_once_one_gets_the_path)
         char got[RACERS];
         struct stat info;
         if (round % 2 == 0)
-            unlink(path); /* else the file of the round before is there */
+            unlink(path); /* removes the file of the last round */
         T_EQ(pipe(gate), 0);
         T_EQ(pipe(result), 0);
         for (int i = 0; i < RACERS; i++)
@@ -157,7 +160,7 @@ T_TEST(of_many_that_begin_at_once_one_gets_the_path)
     }
 }
 
-/* --- names ------------------------------------------------------------------------------ */
+/* --- placeholders ----------------------------------------------------------------------- */
 
 static const char *const rank_names[] = {
     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_RANK", "RANK",
@@ -189,14 +192,14 @@ T_TEST(a_path_may_have_the_process_and_its_rank)
     records_to(path, wanted);
     snprintf(path, sizeof path, "%s/run-%%r.tts", dir);
     refuses(path, TTS_E_INVALID, "the rank for '%r' in the path is unknown: set RANK");
-    for (int i = RANK_NAMES; i > 0; i--) { /* each goes before those after it */
+    for (int i = RANK_NAMES; i > 0; i--) { /* each name has priority over those after it */
         char rank[16];
         snprintf(rank, sizeof rank, "%d", i);
         T_EQ(setenv(rank_names[i - 1], rank, 1), 0);
         snprintf(wanted, sizeof wanted, "%s/run-%d.tts", dir, i);
         records_to(path, wanted);
     }
-    T_EQ(setenv(rank_names[0], "../x", 1), 0); /* no rank: the next one counts */
+    T_EQ(setenv(rank_names[0], "../x", 1), 0); /* not a rank: the next variable counts */
     snprintf(wanted, sizeof wanted, "%s/run-2.tts", dir);
     records_to(path, wanted);
     for (int i = 0; i < RANK_NAMES; i++)
@@ -217,10 +220,10 @@ T_TEST(a_path_that_grows_too_long_is_refused)
     refuses(path, TTS_E_RANGE, "too long");
 }
 
-/* --- killed ----------------------------------------------------------------------------- */
+/* --- killed processes ------------------------------------------------------------------- */
 
-/* Lets a child begin a recording and stops it at a stop of its system calls: each is one before
- * and one after it. Returns 0 if the child was done before that. */
+/* Lets a child begin a recording and stops it at the given stop. There are two stops for each
+ * system call: before and after it. Returns 0 if the child finished before that stop. */
 static pid_t stop_at(const char *path, int stop)
 {
     int how = 0;
@@ -243,12 +246,12 @@ static pid_t stop_at(const char *path, int stop)
         return child;
     T_TRUE(WIFEXITED(how));
     if (WEXITSTATUS(how) == 77)
-        skip(); /* nobody may be traced here */
+        skip(); /* tracing is not allowed here */
     T_EQ(WEXITSTATUS(how), 0);
     return 0;
 }
 
-/* Returns false if the child was done before. */
+/* Kills the child at that stop. Returns false if the child finished before. */
 static bool kill_at(const char *path, int stop)
 {
     int how = 0;
@@ -279,7 +282,8 @@ static void put_text(const char *path, const char *text)
     T_TRUE(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-/* Every moment between two system calls of a begin. */
+/* Kills a beginning recorder at every moment between two system calls, and checks the
+ * directory. */
 static void is_tidy_whenever_killed(bool has_before)
 {
     char path[700];
@@ -287,7 +291,7 @@ static void is_tidy_whenever_killed(bool has_before)
     T_EQ(mkdir(dir, 0755), 0);
     snprintf(path, sizeof path, "%s/run.tts", dir);
     struct tts_tracker *tracker = tracker_on(NULL);
-    ended(recording(tracker, path, 0)); /* measures the clock, once for all children */
+    ended(recording(tracker, path, 0)); /* calibrates the clock once for all children */
     tts_tracker_free(tracker);
     int gone = 0, kept = 0, made = 0;
     for (int stop = 2;; stop += 2) { /* after each call */
@@ -305,7 +309,8 @@ static void is_tidy_whenever_killed(bool has_before)
         made += is_there && info.st_size >= TTS_REC_HEADER_BYTES;
     }
     T_TRUE(made > 0);
-    /* The recorder's thread changes the order of calls a little: a moment may come twice. */
+    /* The recorder's thread changes the order of calls a little, so a moment may occur
+     * twice. */
     T_TRUE(has_before ? kept > 10 && gone <= 3 : gone > 10 && kept == 0);
     T_EQ(unlink(path), 0);
     T_EQ(rmdir(dir), 0);
@@ -321,7 +326,7 @@ T_TEST(a_begin_that_is_killed_leaves_the_file_before_it_or_its_own)
     is_tidy_whenever_killed(true);
 }
 
-/* Another recorder that replaces a file takes its name away for a moment. */
+/* Another recorder that replaces a file removes its name for a moment. */
 T_TEST(a_file_that_goes_while_a_recording_begins_is_no_error)
 {
     const char *path = t_scratch("goes.tts");

@@ -1,4 +1,4 @@
-/* Recordings that cannot begin, cannot go on, or end otherwise than by their end. */
+/* Tests recordings that cannot begin, cannot continue, or do not end normally. */
 #include "harness/recorder_rig.h"
 
 #include <dirent.h>
@@ -33,7 +33,8 @@ T_TEST(where_there_is_no_room_it_stops_and_the_rest_goes_on)
     struct tts_capture *capture = begun(tracker);
     struct tts_recorder_state at;
     struct tts_error err;
-    limit_files(TTS_REC_HEADER_BYTES + FITS * (4 << 20)); /* no signal ends the program */
+    /* The limit must not end the program with a signal. */
+    limit_files(TTS_REC_HEADER_BYTES + FITS * (4 << 20));
     struct tts_recorder *recorder = recording(tracker, path, 0);
     churn(tracker, FEW_PLACES_EVENTS / 2);
     tts_recorder_get_state(recorder, &at);
@@ -61,12 +62,12 @@ T_TEST(where_there_is_no_room_it_stops_and_the_rest_goes_on)
     T_TRUE(rec.state.events == at.events && rec.state.dropped == at.dropped);
     T_EQ(rec.len, at.bytes);
     recording_close(&rec);
-    recorder = recording(tracker, path, 0); /* and again, with room */
+    recorder = recording(tracker, path, 0); /* again, with enough room */
     ended(recorder);
     done(capture, tracker);
 }
 
-/* Files in a directory, those that hide too. */
+/* Returns the number of files in a directory, including hidden files. */
 static int entries(const char *path)
 {
     int count = 0;
@@ -89,7 +90,8 @@ static void cannot(const char *path, uint64_t keep_bytes, enum tts_status status
     if (!strstr(err.text, why))
         fail_msg("'%s' is not in '%s'", why, err.text);
     T_TRUE(!recorder && !tts_tracker_is_on(tracker));
-    T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), status); /* not busy */
+    /* Not TTS_E_BUSY. */
+    T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), status);
     tts_tracker_free(tracker);
 }
 
@@ -112,7 +114,7 @@ T_TEST(what_cannot_be_made_says_why_and_leaves_nothing_behind)
     cannot(inside, BOX, TTS_E_IO, "big.tts', raise the limit (ulimit -f): file too large");
     limit_files(RLIM_INFINITY);
     T_EQ(entries(dir), 0);
-    if (geteuid() != 0) { /* who may do everything is not refused */
+    if (geteuid() != 0) { /* root is never refused */
         T_EQ(chmod(dir, 0555), 0);
         cannot(inside, 0, TTS_E_IO, "give one that may be written: permission denied");
         T_EQ(chmod(dir, 0755), 0);
@@ -139,7 +141,7 @@ T_TEST(a_file_that_was_there_stays_until_the_new_one_is)
     ended(recorder);
     struct stat info;
     T_EQ(lstat(link, &info), 0);
-    T_TRUE(S_ISLNK(info.st_mode)); /* what it leads to was replaced */
+    T_TRUE(S_ISLNK(info.st_mode)); /* the target of the link was replaced */
     T_EQ(stat(path, &info), 0);
     T_EQ(info.st_mode & 0777, 0640);
     has_text(path, "keyframe 0: 0\nkeyframe end\n");
@@ -170,7 +172,7 @@ T_TEST(memory_may_run_out_at_every_place)
     }
 }
 
-/* --- ends ------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------- */
 
 T_TEST(a_tracker_that_goes_first_finishes_the_file)
 {
@@ -203,7 +205,7 @@ T_TEST(nothing_can_be_asked_of_no_recorder)
          TTS_E_INVALID);
 }
 
-/* Runs it in a child, which must say that all is right. */
+/* Runs `is_right` in a child and checks that it returns true. */
 static void in_child(bool (*is_right)(struct tts_tracker *, struct tts_recorder *),
                      struct tts_tracker *tracker, struct tts_recorder *recorder)
 {
@@ -223,7 +225,7 @@ static bool ends_stopped(struct tts_tracker *tracker, struct tts_recorder *recor
            at.reason.sys_errno == EFBIG;
 }
 
-/* A child has all that its parent has, the mapped file too: it must not write there. */
+/* A child shares the mapped file of its parent and must not write to it. */
 T_TEST(a_child_leaves_a_file_to_its_parent_that_had_stopped_before)
 {
     const char *path = t_scratch("stopped_fork.tts");
@@ -280,9 +282,10 @@ T_TEST(a_child_process_leaves_the_file_to_its_parent)
     tts_tracker_free(tracker);
 }
 
-/* --- a system that refuses -------------------------------------------------------------- */
+/* --- refused system calls --------------------------------------------------------------- */
 
-/* From now on the call fails in this process, if its third argument has all bits of `third`. */
+/* Makes a system call of this process fail from now on, if its third argument has all bits of
+ * `third`. */
 static bool refuse(long nr, uint32_t third, int sys_errno)
 {
     struct sock_filter code[] = {
@@ -305,7 +308,7 @@ static bool says_that_children_would_write(struct tts_tracker *tracker,
     struct tts_recorder_config config = {.path = t_scratch("old_kernel.tts")};
     struct tts_error err = {0};
     if (!refuse(SYS_madvise, MADV_WIPEONFORK, EINVAL))
-        return true; /* cannot be tried here */
+        return true; /* cannot be tested here */
     return tts_recorder_begin(tracker, &config, &recorder, &err) == TTS_E_IO &&
            strstr(err.text, "run on Linux 4.14 or later") && access(config.path, F_OK) != 0 &&
            !tts_tracker_is_on(tracker);
@@ -324,7 +327,7 @@ static bool records_by_another_name(struct tts_tracker *tracker, struct tts_reco
     enum { WITHOUT_NAME = O_TMPFILE & ~O_DIRECTORY };
     if (!refuse(SYS_openat, WITHOUT_NAME, EOPNOTSUPP))
         return true;
-    for (int i = 0; i < 2; i++) /* a new file, and one that is replaced */
+    for (int i = 0; i < 2; i++) /* a new file, then one that replaces a file */
         if (tts_recorder_begin(tracker, &config, &recorder, NULL) != TTS_OK ||
             tts_recorder_end(recorder, NULL, NULL) != TTS_OK)
             return false;
@@ -341,7 +344,8 @@ T_TEST(where_files_have_names_from_the_begin_a_recording_is_made_all_the_same)
     tts_tracker_free(tracker);
 }
 
-/* Without a thread of the recorder the event makes the next place, and is refused it. */
+/* Without the recorder's thread, the event itself tries to make the next place, and the system
+ * refuses. */
 static bool keeps_errno(struct tts_tracker *tracker, struct tts_recorder *recorder)
 {
     struct tts_recorder_config config = {.path = t_scratch("errno.tts")};

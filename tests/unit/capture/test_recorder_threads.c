@@ -1,5 +1,6 @@
-/* What of several threads is in the file, and when: read while the recording goes on, with no
- * further call of the tracker in between. Run under ThreadSanitizer by tests/e2e/tsan.sh. */
+/* Tests which events of several threads are in the file, and when. The file is read during the
+ * recording, without another call to the tracker in between. tests/e2e/tsan.sh runs this under
+ * ThreadSanitizer. */
 #include "capture/tracker_inside.h"
 #include "harness/recorder_rig.h"
 
@@ -17,7 +18,7 @@ static uint64_t events_in(const char *path)
     return rec.last_seq;
 }
 
-/* --- at once ---------------------------------------------------------------------------- */
+/* --- at the same time ------------------------------------------------------------------- */
 
 enum { HAMMERS = 2, ROUNDS = 300, HITS = 3 };
 
@@ -30,7 +31,8 @@ struct hammer {
     uint64_t failed;
 };
 
-/* Each on a processor of its own, if there are as many: else they do not meet. */
+/* Binds each thread to its own processor, if there are enough. Otherwise the threads rarely run
+ * at the same time. */
 static void pin(uint32_t idx)
 {
     cpu_set_t allowed, one;
@@ -46,7 +48,7 @@ static void pin(uint32_t idx)
     }
 }
 
-/* Closer together than a barrier lets them go: few hits are to fall on each other. */
+/* Starts the threads closer together than a barrier does, so that their few events collide. */
 static void start_together(struct hammer *h, uint64_t round)
 {
     atomic_fetch_add(h->started, 1);
@@ -55,7 +57,8 @@ static void start_together(struct hammer *h, uint64_t round)
             sched_yield();
 }
 
-/* The short way, the long one, and one that takes its time: the other is to fall on it. */
+/* Posts one event on the general path, one on the fast path, and one that takes long, so that
+ * the events of the other thread collide with it. */
 static void *hit(void *ctx)
 {
     static const struct tts_core_range wide = {0, 0, 31, 31};
@@ -102,9 +105,9 @@ T_TEST(what_threads_told_is_in_the_file_when_they_are_done)
     tts_tracker_free(tracker);
 }
 
-/* --- while another is stopped ----------------------------------------------------------- */
+/* --- while another thread is stopped ---------------------------------------------------- */
 
-/* As a handler does that interrupts an event. */
+/* Does what a signal handler does that interrupts an event. */
 T_TEST(what_is_told_inside_an_event_is_in_the_file_when_that_is_over)
 {
     const char *path = t_scratch("handler.tts");
@@ -137,7 +140,7 @@ T_TEST(what_others_told_while_one_was_stopped_is_in_the_file_when_it_goes_on)
     pthread_t other;
     tts_tracker_enter(tracker);
     T_EQ(pthread_create(&other, NULL, tell_few, tracker), 0);
-    T_EQ(pthread_join(other, NULL), 0); /* it does not wait for good */
+    T_EQ(pthread_join(other, NULL), 0); /* the thread does not wait forever */
     T_EQ(events_in(path), 0);
     tts_tracker_leave(tracker);
     T_EQ(events_in(path), 100);
@@ -145,7 +148,7 @@ T_TEST(what_others_told_while_one_was_stopped_is_in_the_file_when_it_goes_on)
     tts_tracker_free(tracker);
 }
 
-/* --- who reads meanwhile ---------------------------------------------------------------- */
+/* --- concurrent readers ----------------------------------------------------------------- */
 
 struct watcher {
     pthread_t thread;
@@ -165,7 +168,7 @@ static void *watch(void *ctx)
     return NULL;
 }
 
-/* The keyframes behind the failures do not fit. */
+/* The keyframes after the failures do not fit. */
 T_TEST(what_a_reader_of_a_black_box_saw_is_not_taken_back)
 {
     enum { MANY = 8000, PLACE = BOX / 8, LEFT = 60000, FAILURES = 10 };

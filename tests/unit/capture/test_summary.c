@@ -28,7 +28,7 @@ T_TEST(the_text_is_the_published_one)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
     struct tts_capture *capture = begun(tracker);
-    alloc_dram(tracker, 1, MB(1863, 139461)); /* .133 */
+    alloc_dram(tracker, 1, MB(1863, 139461)); /* prints as .13 */
     snapshot(capture, "MODEL_CREATION");
     alloc_dram(tracker, 2, MB(10, 0));
     free_dram(tracker, 1);
@@ -61,7 +61,7 @@ static void alloc_in(struct tts_tracker *tracker, enum tts_pool pool, uint64_t i
     T_EQ(tts_track_alloc(tracker, 0, pool, id, bytes, bytes, NULL), TTS_OK);
 }
 
-/* As tt-train counts; and the peak is that of the sum, at one instant. */
+/* Counts as tt-train does. The peak is the highest sum at one instant. */
 T_TEST(traces_count_as_dram_and_small_l1_as_l1)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
@@ -95,12 +95,13 @@ T_TEST(traces_count_as_dram_and_small_l1_as_l1)
             "Overall DRAM Peak: 100.00 MB, Final DRAM Usage: 70.00 MB\n"
             "\n");
     const struct tts_usage *usage = &tts_capture_at(capture, 0)->usage;
-    T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, MB(150, 0)); /* apart, in our own */
+    /* Separate in our figures. */
+    T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, MB(150, 0));
     T_EQ(usage->pools[TTS_POOL_TRACE].peak_bytes, MB(30, 0));
     done(capture, tracker);
 }
 
-/* What the phase printed as its change. */
+/* Checks the change that the phase printed. */
 static void is_change(const char *text, const char *title, const char *want)
 {
     const char *at = strstr(text, title);
@@ -117,9 +118,9 @@ static void churn(struct tts_tracker *tracker)
     }
 }
 
-/* "-0.00" is what the published text has for a change a little below zero; it must never come
- * from one that is not. The figures are integers, so none is made by rounding, however much
- * was allocated before: as doubles, sums past 2^53 would differ. */
+/* The published text prints "-0.00" for a change a little below zero. It must not print that
+ * for any other change. The figures are integers, so rounding never makes one, however much was
+ * allocated before: as doubles, sums above 2^53 would differ. */
 T_TEST(a_tiny_change_has_the_sign_that_it_has)
 {
     struct tts_tracker *tracker = tracker_on(NULL);

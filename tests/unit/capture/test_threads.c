@@ -1,5 +1,5 @@
-/* Events from many threads: each is counted once, none is lost, and what the program orders
- * stays in order. Run under ThreadSanitizer by tests/e2e/tsan.sh. */
+/* Tests events from many threads: each event is counted once, none is lost, and the tracker
+ * keeps the order of the program. tests/e2e/tsan.sh runs this under ThreadSanitizer. */
 #include "base/compiler.h"
 #include "capture/tracker_inside.h"
 #include "harness/capture_rig.h"
@@ -14,7 +14,7 @@ struct worker {
     pthread_t thread;
     struct tts_tracker *tracker;
     uint32_t idx;
-    uint64_t dropped; /* that it was told of */
+    uint64_t dropped; /* events that returned TTS_E_FULL */
 };
 
 static void post(struct worker *w, const struct tts_event *event)
@@ -24,7 +24,7 @@ static void post(struct worker *w, const struct tts_event *event)
     w->dropped += status == TTS_E_FULL;
 }
 
-/* Allocates and frees around a few live buffers, in operations, with circular buffers. */
+/* Allocates and frees a few buffers again and again, in operations, with circular buffers. */
 static void *work(void *ctx)
 {
     static const struct tts_core_range ranges[2] = {{0, 0, 3, 0}, {5, 1, 5, 1}};
@@ -97,7 +97,7 @@ T_TEST(events_of_many_threads_are_each_counted_once)
     end(capture, NULL);
     T_EQ(tts_capture_count(inner), 50);
     struct tts_tracker_health health = health_of(tracker);
-    T_EQ(health.dropped, dropped); /* each was told of it */
+    T_EQ(health.dropped, dropped); /* each drop was returned to a caller */
     T_EQ(health.events, sum_of(capture, 2));
     uint64_t ops = EVENTS / 64 + 1, posted = THREADS * (2 * EVENTS - LIVE + 4 * ops);
     T_EQ(health.events + dropped, posted);
@@ -114,11 +114,11 @@ T_TEST(events_of_many_threads_are_each_counted_once)
 
 /* --- order ------------------------------------------------------------------------------ */
 
-/* A buffer goes from hand to hand: what one allocates another frees. If an event overtook the
- * one it follows, a free would not find its buffer. */
+/* Threads pass buffers on: one thread allocates a buffer and another frees it. If a free came
+ * before its allocation, the free would not find its buffer. */
 struct relay {
     struct tts_tracker *tracker;
-    _Atomic uint64_t handed; /* ids up to here are allocated */
+    _Atomic uint64_t handed; /* ids up to this one are allocated */
 };
 
 static void *free_behind(void *ctx)
@@ -199,21 +199,21 @@ T_TEST(operations_are_those_of_the_thread)
     done(capture, tracker);
 }
 
-/* --- another folds for a moment --------------------------------------------------------- */
+/* --- waiting for another thread --------------------------------------------------------- */
 
-/* Some turns are in vain, when the system stops a thread in the middle. */
+/* Some turns do not count, because the system stops a thread in the middle. */
 enum { TURNS = 5000, ENOUGH = 20, MOMENT = 100 };
 
 struct moment {
     struct tts_tracker *tracker;
-    atomic_int asked, posting, posted; /* the turn that each is at */
-    atomic_int waited; /* events that found another folded, and left nothing in the inbox */
+    atomic_int asked, posting, posted; /* the current turn of each step */
+    atomic_int waited; /* events that waited for a fold and left nothing in the inbox */
 };
 
 static void await(atomic_int *at, int turn)
 {
     for (int i = 0; atomic_load(at) < turn; i++) {
-        TTS_PAUSE(); /* to give the processor away may take long */
+        TTS_PAUSE(); /* yielding the processor could take too long */
         if (i > 1 << 16)
             sched_yield();
     }
@@ -234,14 +234,16 @@ static void *post_in_turn(void *ctx)
     return NULL;
 }
 
-/* On one processor the thread that folds cannot run while the other waits for it. */
+/* Returns whether there is only one processor. Then the thread that folds cannot run while the
+ * other waits. */
 static bool has_one_processor(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
 }
 
-/* It waits for it, instead of handing over what it has through memory that both write to. */
+/* The event waits for the other thread instead of going through the inbox, whose memory both
+ * threads write. */
 T_TEST(an_event_waits_for_one_that_is_folded_at_the_moment)
 {
     struct tts_tracker_config limits = {.live_max = 8192, .devices_max = 4, .ops_max = 16};

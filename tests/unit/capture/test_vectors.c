@@ -1,17 +1,18 @@
-/* The cases of tt-train's own test of its tracker, by their names there. Each is fed what the
- * runtime allocates and frees in it; kernel binaries, which only a real device has, are left
- * out first and then put back as plain buffers, as the published figures have them. */
+/* The cases of tt-train's own test of its tracker, with the same names. Each case posts the
+ * allocations and frees of the runtime. Kernel binaries exist only on a real device. The cases
+ * first run without them, then with them as plain buffers, as in the published figures. */
 #include "harness/capture_rig.h"
 
 enum { TILE = 2048, BANKS = 64 };
 
-/* A tensor of bf16 in tiles. */
+/* Returns the size of a bf16 tensor in tiles. */
 static uint64_t bf16(uint64_t rows, uint64_t columns)
 {
     return rows * columns * 2;
 }
 
-/* Pages in a bank, times the page: pages are tiles. */
+/* Returns the bytes in a bank: the number of its pages times the page size. A page is a
+ * tile. */
 static uint64_t per_bank(uint64_t size_bytes, uint64_t banks)
 {
     uint64_t pages = size_bytes / TILE;
@@ -22,8 +23,8 @@ struct vector {
     struct tts_tracker *tracker;
     struct tts_capture *capture;
     uint64_t next_id;
-    bool has_binaries; /* as on a device */
-    bool is_v1;        /* what an L1 buffer counts: all of it, or what a bank holds */
+    bool has_binaries; /* with kernel binaries, as on a real device */
+    bool is_v1;        /* an L1 buffer counts as a whole, not by bank */
 };
 
 static struct vector vector(bool has_binaries, bool is_v1)
@@ -47,7 +48,7 @@ static void in_l1(struct vector *v, uint64_t bytes, uint64_t banks)
          TTS_OK);
 }
 
-/* A program runs; the id of its binary, 0: it has none here. */
+/* Runs a program. Returns the id of its binary, 0 if it has none here. */
 static uint64_t binary(struct vector *v, uint64_t bytes)
 {
     program(v->tracker);
@@ -115,7 +116,7 @@ T_TEST(DRAMUsageMatmulInScope_cache_off)
 
 enum { BHSD = 1 * 6 * 256 * 64, BHSS = 1 * 6 * 256 * 256 };
 
-/* An add, a multiply and a matmul; all results are kept. */
+/* An add, a multiply and a matmul. All results are kept. */
 static void three_operations(struct vector *v, uint64_t add_binary)
 {
     in_dram(v, bf16(128, 32));
@@ -126,19 +127,19 @@ static void three_operations(struct vector *v, uint64_t add_binary)
     binary(v, 18432);
 }
 
-/* Attention in single steps: the scaled queries and the scores go when it returns. */
+/* Attention in separate steps. The scaled queries and the scores are freed when it returns. */
 static void composite_attention(struct vector *v)
 {
     uint64_t scaled = in_dram(v, 2 * BHSD);
     uint64_t scores = in_dram(v, 2 * BHSS);
-    in_dram(v, 2 * BHSS); /* softmax, kept for the way back */
+    in_dram(v, 2 * BHSS); /* softmax, kept for the backward pass */
     binary(v, 59392);
     in_dram(v, 2 * BHSD);
     drop(v, scores);
     drop(v, scaled);
 }
 
-/* In one kernel: the result, and a row of sums that is kept. */
+/* Attention in one kernel: the result, and a row of sums that is kept. */
 static void fused_attention(struct vector *v)
 {
     in_dram(v, 2 * BHSD);
@@ -180,7 +181,7 @@ T_TEST(DRAMUsageMultipleOperations_HEAD)
 
 static const struct tts_core_range grid = {0, 0, 7, 7};
 
-/* The inputs were there before; the result is one tile in each of 64 banks. */
+/* The inputs exist before the capture. The result is one tile in each of 64 banks. */
 static void test_l1_usage_a(bool has_binaries, bool is_v1, int64_t dram_bytes, int64_t l1)
 {
     struct vector v = vector(has_binaries, is_v1);
@@ -198,12 +199,12 @@ T_TEST(L1Usage_a)
 {
     test_l1_usage_a(false, false, 0, 2048);
     test_l1_usage_a(true, false, 10240, 2048);
-    /* The first release counted all banks of a buffer as if they were one. */
+    /* The first release counted all banks of a buffer together. */
     test_l1_usage_a(false, true, 0, 131072);
 }
 
-/* Sharded by width: four cores hold a column of four tiles each, and the circular buffers lie
- * on the shards. */
+/* Sharded by width: four cores hold a column of four tiles each. The circular buffers use the
+ * memory of the shards. */
 static void test_l1_usage_b(bool has_binaries, bool is_v1, int64_t dram_bytes)
 {
     struct vector v = vector(has_binaries, is_v1);
@@ -231,7 +232,7 @@ T_TEST(L1Usage_b)
     test_l1_usage_b(false, true, 0);
 }
 
-/* ---- SnapshotFeature: no program cache, so a binary goes with its program ---- */
+/* ---- SnapshotFeature: no program cache, so a binary is freed with its program ---- */
 
 static void three_segments(struct vector *v)
 {
@@ -247,7 +248,7 @@ static void three_segments(struct vector *v)
     snapshot(v->capture, "matmul_operation");
     in_dram(v, bf16(256, 256));
     in_dram(v, bf16(256, 256));
-    for (int i = 0; i < 2; i++) { /* to L1 */
+    for (int i = 0; i < 2; i++) { /* copy the inputs to L1 */
         in_l1(v, bf16(256, 256), BANKS);
         drop(v, binary(v, 4096));
     }
@@ -285,7 +286,7 @@ T_TEST(SnapshotFeature_with_its_binaries)
 
 /* ---- names ---- */
 
-/* Uploads a tensor, by rows and then in tiles, and lets it go. */
+/* Uploads a tensor, in rows and then in tiles, and frees it. */
 static void upload(struct vector *v, uint64_t side)
 {
     uint64_t rows = in_dram(v, bf16(side, side));

@@ -1,5 +1,5 @@
-/* Where banks with one allocator or several place what is asked of them; what they remember is
- * in test_banks_state.c. */
+/* Tests where banks with one or several allocators place blocks. test_banks_state.c tests their
+ * state. */
 #include "device/banks.h"
 #include "device/space.h"
 #include "harness/t.h"
@@ -13,7 +13,7 @@ static const struct tts_banks_config pool = {.size_bytes = 1024 * 1024,
                                              .block_alignment_bytes = 32,
                                              .banks = 1};
 
-/* Allocators 0 and 1 are neighbours of 2 only. */
+/* Allocators 0 and 1 have allocator 2 as their only neighbour. */
 static const struct tts_dependency on_two[] = {{.of = 2, .on = (uint32_t[]){0, 1}, .count = 2}};
 
 static struct tts_banks *banks_of(struct tts_banks_config config)
@@ -93,7 +93,7 @@ static bool holds_none(const struct tts_banks *banks, uint32_t allocator)
     return !tts_banks_lowest(banks, allocator, &address) && address == 77;
 }
 
-/* A script on fresh banks, with blocks of either architecture. */
+/* Runs a script on new banks, once with the block alignment of each architecture. */
 static void with_both(struct tts_banks_config config, void (*script)(struct tts_banks *))
 {
     for (uint64_t alignment = 32; alignment <= 64; alignment += 32) {
@@ -111,7 +111,7 @@ static struct tts_banks_config linked(struct tts_banks_config config)
     return config;
 }
 
-/* --- the reference's own cases ---------------------------------------------------------- */
+/* --- test cases of the reference -------------------------------------------------------- */
 
 static void independent_up(struct tts_banks *b)
 {
@@ -183,7 +183,7 @@ T_TEST(neighbours_do_not_overlap)
     with_both(linked(pool), overlapped_down);
 }
 
-/* A page of 512 bytes, as the buffer comes to the banks: rounded up to the page alignment. */
+/* Returns the size of a page of 512 bytes after rounding up to the page alignment. */
 static uint64_t page_of_512(void)
 {
     return (512 + pool.page_alignment_bytes - 1) / pool.page_alignment_bytes *
@@ -293,7 +293,7 @@ T_TEST(after_a_clear_all_is_as_at_first)
     with_both(linked(pool), cleared);
 }
 
-/* Allocator 0 is for all banks, the others are for one each. */
+/* Allocator 0 serves all banks, each other allocator serves one bank. */
 static struct tts_banks_config star(uint32_t *on, uint32_t banks,
                                     struct tts_dependency *dependency)
 {
@@ -507,7 +507,7 @@ T_TEST(ranges_of_others_are_left_out_in_any_order)
     request.taken_count = sizeof taken / sizeof taken[0];
     T_EQ(take(banks, request), 3 * K);
     request.bytes = 3 * K;
-    refused(banks, request, TTS_E_INVALID); /* 4 KiB and 2 bytes is not aligned to a page */
+    refused(banks, request, TTS_E_INVALID); /* 4 KiB + 2 bytes is not aligned to a page */
     request.bytes = 4 * K;
     T_EQ(take(banks, request), 9 * K);
     request.direction = TTS_DIRECTION_DOWN;
@@ -543,8 +543,9 @@ T_TEST(a_limit_leaves_out_the_part_of_a_free_block_below_it)
 T_TEST(a_busy_range_may_reach_over_several_free_blocks)
 {
     struct tts_banks *banks = banks_of(linked(pool));
+    /* free: 1, 3, 5, 7 and so on. */
     for (uint64_t i = 0; i < 8; i += 2)
-        T_EQ(tts_banks_take_at(banks, 2, i * K, K), TTS_OK); /* free: 1, 3, 5, 7 and on */
+        T_EQ(tts_banks_take_at(banks, 2, i * K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, K, 5 * K - 512), TTS_OK);
     refused(banks, upward(2, 512), TTS_E_INVALID);
     T_EQ(up(banks, 2, K), 7 * K);
@@ -569,8 +570,8 @@ T_TEST(from_above_a_block_that_rounding_pushes_past_its_room_is_invalid)
     done(banks);
 }
 
-/* A free block is wanted that holds the rounded size; what is left of it need only hold the
- * bytes. */
+/* A free block must hold the rounded size. The part that neighbours leave of it must only hold
+ * the requested bytes. */
 T_TEST(rounding_counts_for_the_block_and_not_for_the_gap)
 {
     struct tts_banks_config config = linked(pool);
@@ -579,8 +580,8 @@ T_TEST(rounding_counts_for_the_block_and_not_for_the_gap)
     T_EQ(tts_banks_take_at(banks, 0, 16, 32), TTS_OK); /* leaves [0, 16) free */
     T_EQ(up(banks, 0, 16), 48);
     T_EQ(tts_banks_take_at(banks, 1, 16, 32), TTS_OK);
-    T_EQ(tts_banks_take_at(banks, 2, 48, 32), TTS_OK); /* [0, 48) is free, [0, 16) a gap */
-    T_EQ(up(banks, 2, 16), 0); /* its rounded block overlaps those of 0 and 1 */
+    T_EQ(tts_banks_take_at(banks, 2, 48, 32), TTS_OK); /* free: [0, 48); gap: [0, 16) */
+    T_EQ(up(banks, 2, 16), 0); /* its rounded block overlaps blocks of 0 and 1 */
     done(banks);
 }
 

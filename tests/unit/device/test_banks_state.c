@@ -1,4 +1,5 @@
-/* What banks remember, tell and hand over; where they place is in test_banks.c. */
+/* Tests the state of banks: blocks left behind, high-water marks, extracted state. test_banks.c
+ * tests the placement. */
 #include "device/banks.h"
 #include "device/space.h"
 #include "harness/t.h"
@@ -50,7 +51,7 @@ static uint64_t up(struct tts_banks *banks, uint32_t allocator, uint64_t bytes)
     return address;
 }
 
-/* A block that is taken and at once forgotten by the runtime. */
+/* Takes a block below the limit: it stays taken, and the runtime does not know it. */
 static uint64_t leave(struct tts_banks *banks, uint64_t bytes)
 {
     uint64_t address = 77;
@@ -70,7 +71,7 @@ static uint64_t taken_blocks(const struct tts_banks *banks, uint32_t allocator)
     return stats.taken_blocks;
 }
 
-/* --- what is left behind ---------------------------------------------------------------- */
+/* --- blocks left behind ----------------------------------------------------------------- */
 
 T_TEST(a_block_below_the_limit_stays_and_giving_all_does_not_reach_it)
 {
@@ -101,7 +102,7 @@ T_TEST(a_block_that_was_left_behind_can_be_given_and_is_then_like_any_other)
     give(banks, 0, K);
     T_EQ(tts_banks_give(banks, 0, K), TTS_E_NOT_FOUND);
     T_TRUE(tts_banks_is_valid(banks));
-    T_EQ(up(banks, 0, K), K); /* known this time */
+    T_EQ(up(banks, 0, K), K); /* not left behind this time */
     T_EQ(tts_banks_give_all(banks), TTS_OK);
     T_EQ(up(banks, 0, K), K);
     T_EQ(taken_blocks(banks, 0), 3);
@@ -167,7 +168,7 @@ T_TEST(in_a_graph_each_allocator_leaves_its_own_blocks_behind)
     done(banks);
 }
 
-/* --- all at once ------------------------------------------------------------------------ */
+/* --- giving all back -------------------------------------------------------------------- */
 
 T_TEST(giving_all_keeps_shrinks_and_the_spaces_where_they_are)
 {
@@ -255,7 +256,7 @@ T_TEST(beginning_again_starts_over)
     water_is(banks, K, 0);
     up(banks, 0, K);
     give(banks, 0, 0);
-    water_is(banks, K, 0); /* nobody watched */
+    water_is(banks, K, 0); /* the mark was not watched */
     done(banks);
 }
 
@@ -312,7 +313,7 @@ T_TEST(extracted_ranges_are_rounded_sorted_and_fused)
     T_EQ(tts_banks_take_at(banks, 0, 2 * K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, 3 * K, 1), TTS_OK);
-    T_EQ(tts_banks_take_at(banks, 1, 40 * K, K), TTS_OK); /* not of allocator 0 */
+    T_EQ(tts_banks_take_at(banks, 1, 40 * K, K), TTS_OK); /* in another allocator */
     T_EQ(tts_banks_extract(banks, &held), TTS_OK);
     STATE_IS(&held, {K, 3 * K + 32}, {20 * K, 21 * K});
     T_EQ(held.config.banks, 4);
@@ -382,7 +383,7 @@ T_TEST(a_merge_is_the_union)
     tts_banks_state_release(&none);
 }
 
-/* Neither into a state nor into banks. */
+/* Checks that the state cannot be merged or used for an override. */
 static void does_not_fit(struct tts_banks *banks, struct tts_banks_config config)
 {
     struct tts_banks_state into = {.config = pool}, from = {.config = config};
@@ -451,7 +452,7 @@ T_TEST(after_an_override_adjacent_buffers_are_one_block)
     T_EQ(up(to, 0, K), 4 * K);
     T_EQ(tts_banks_give(to, 0, K), TTS_E_NOT_FOUND);
     T_EQ(tts_banks_give(to, 0, 3 * K), TTS_E_NOT_FOUND);
-    give(to, 0, 0); /* all four */
+    give(to, 0, 0); /* one block holds all four ranges */
     T_EQ(tts_banks_give(to, 0, 0), TTS_E_NOT_FOUND);
     T_EQ(up(to, 0, 4 * K), 0);
     give(to, 0, 10 * K);
@@ -477,12 +478,12 @@ T_TEST(an_override_is_for_allocator_0_and_does_not_reach_what_was_left_behind)
     leave(banks, K);
     up(banks, 0, K);
     T_EQ(tts_banks_override(banks, &held), TTS_E_FULL);
-    T_EQ(taken_blocks(banks, 0), 2); /* as it was */
+    T_EQ(taken_blocks(banks, 0), 2); /* unchanged */
     T_EQ(up(banks, 0, K), 2 * K);
     give(banks, 0, 0);
     T_EQ(tts_banks_override(banks, &held), TTS_OK);
     T_EQ(taken_blocks(banks, 0), 1);
-    T_EQ(tts_banks_give_all(banks), TTS_OK); /* knows what the override took */
+    T_EQ(tts_banks_give_all(banks), TTS_OK); /* includes the blocks of the override */
     T_EQ(taken_blocks(banks, 0), 0);
     add(&held, 63 * K, 65 * K);
     T_EQ(tts_banks_override(banks, &held), TTS_E_FULL);
@@ -501,7 +502,7 @@ struct sweep {
     struct tts_banks_state state;
 };
 
-/* An operation that ran out of memory is done again with enough. */
+/* Repeats an operation that ran out of memory, this time with enough memory. */
 #define AGAIN(sweep, call)                                                                     \
     do {                                                                                       \
         enum tts_status status_ = (call);                                                      \
@@ -534,7 +535,7 @@ static void sweep_take(struct sweep *s, uint32_t allocator, uint64_t limit, uint
     T_EQ(address, expected);
 }
 
-/* Giving all must give all or nothing. */
+/* tts_banks_give_all() must give back all blocks or none. */
 static void sweep_give_all(struct sweep *s, uint64_t stay)
 {
     uint64_t before = taken_blocks(s->banks, 0);
@@ -583,7 +584,8 @@ static void sweep_state(struct sweep *s, struct tts_banks_config config)
     tts_banks_state_release(&more);
 }
 
-/* Alone: every third block is left behind, so that giving the others makes many free ones. */
+/* One allocator without neighbours. Every third block is left behind, so that giving the others
+ * back makes many free blocks. */
 static void sweep_alone(struct sweep *s)
 {
     sweep_new(s, pool);
@@ -615,7 +617,7 @@ static void run_sweep(void (*script)(struct sweep *), bool fail_after)
         s.heap.fail_after = fail_after;
         script(&s);
         failed = s.heap.failed;
-        T_TRUE(failed > 0 || n > 30); /* or nothing grew */
+        T_TRUE(failed > 0 || n > 30); /* the test needs more than 30 allocations */
         tts_banks_state_release(&s.state);
         done(s.banks);
         T_TRUE(heap_is_settled(&s.heap));

@@ -23,7 +23,7 @@ static enum tts_status need_of(const char *preset, const struct tts_request *req
     return tts_request_need(request, &pool, chip.fact[TTS_FACT_GRID].value, out, &err);
 }
 
-/* The examples of the table: pages of a size, interleaved. */
+/* The examples of the table in docs/design/buffers.md: interleaved pages of one size. */
 T_TEST(interleaved_buffers_take_what_the_table_says)
 {
     static const struct {
@@ -83,7 +83,7 @@ T_TEST(a_shard_of_three_pages_is_rounded_as_a_whole)
 T_TEST(pages_of_a_classic_shard_are_divided_without_remainder)
 {
     struct tts_core_range range = {0, 0, 3, 0};
-    struct tts_shard shard = {.shard_height = 95, /* 2 pages of 32, and some */
+    struct tts_shard shard = {.shard_height = 95, /* 2 whole pages of 32, and a rest */
                               .shard_width = 70,
                               .page_height = 32,
                               .page_width = 32,
@@ -95,7 +95,7 @@ T_TEST(pages_of_a_classic_shard_are_divided_without_remainder)
     struct tts_need need;
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.bytes_per_bank, 4 * 2048);
-    T_EQ(need.banks, 4); /* all cores of the grid, whether they have data or not */
+    T_EQ(need.banks, 4); /* all cores of the grid, with or without data */
 }
 
 T_TEST(a_classic_tensor_has_no_more_shards_than_cores)
@@ -112,10 +112,10 @@ T_TEST(a_classic_tensor_has_no_more_shards_than_cores)
         .pool = TTS_POOL_L1, .size_bytes = 16 * 1024, .page_bytes = 1024, .shard = &shard};
     struct tts_need need;
     T_EQ(need_of("n150", &request, &need), TTS_OK);
-    shard.tensor_width_pages = 17; /* fits the shards' pages, not their number */
+    shard.tensor_width_pages = 17; /* enough pages, but too few shards */
     request.size_bytes = 17 * 1024;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
-    shard.tensor_width_pages = 18; /* not what the buffer has */
+    shard.tensor_width_pages = 18; /* not the size of the buffer */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
 }
 
@@ -133,7 +133,7 @@ T_TEST(shards_of_a_distribution_go_round_the_cores)
     T_EQ(need.banks, 4);
     T_EQ(need.bytes_per_bank, 2 * 6 * 2048);
     T_EQ(need.pages, 4 * 12);
-    range.x1 = 7; /* fewer shards than cores: only those with data count */
+    range.x1 = 7; /* fewer shards than cores: only cores with a shard count */
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.banks, 6);
     T_EQ(need.bytes_per_bank, 6 * 2048);
@@ -177,7 +177,7 @@ T_TEST(with_both_shardings_pages_are_of_one_and_cores_of_the_other)
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.banks, 3);
     T_EQ(need.bytes_per_bank, 8 * 1024);
-    shard.shard_height = 7; /* no room for what is dealt */
+    shard.shard_height = 7; /* too few pages for the shards that are dealt */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
 }
 
@@ -200,18 +200,20 @@ T_TEST(what_the_runtime_does_not_take_is_refused)
     struct tts_request request = {
         .pool = TTS_POOL_L1, .size_bytes = 8192, .page_bytes = 1000, .shard = NULL};
     struct tts_need need = {.pages = 77};
-    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* no divisor */
+    /* The page does not divide the size. */
+    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.page_bytes = 0;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.page_bytes = 1024;
-    request.pool = TTS_POOL_L1_SMALL; /* only sharded */
+    request.pool = TTS_POOL_L1_SMALL; /* allows only sharded buffers */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.shard = &shard;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* outside the grid */
     range.x1 = 6;
-    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* eight pages, seven shards */
+    /* Eight pages for seven shards. */
+    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     shard.cores = (struct tts_shard_cores){twice, 2, false};
-    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* a core twice */
+    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* a core is named twice */
     shard.cores.count = 0;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.shard = NULL;
@@ -221,7 +223,7 @@ T_TEST(what_the_runtime_does_not_take_is_refused)
     T_EQ(need_of("n150", &request, &need), TTS_E_RANGE);
     request.page_bytes = 1;
     T_EQ(need_of("n150", &request, &need), TTS_E_RANGE);
-    T_EQ(need.pages, 77); /* never written */
+    T_EQ(need.pages, 77); /* not written */
 }
 
 T_TEST(dram_shards_name_banks_and_are_no_more_than_cores)

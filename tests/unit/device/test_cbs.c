@@ -1,4 +1,5 @@
-/* Where circular buffers go, what is refused, and what a program can hold. */
+/* Tests where circular buffers are placed, which are refused, and how many a program can
+ * have. */
 #include "harness/cbs_rig.h"
 
 /* --- placement -------------------------------------------------------------------------- */
@@ -57,7 +58,8 @@ T_TEST(a_range_that_shares_a_core_is_pushed_up)
     tts_cbs_free(cbs);
 }
 
-/* The middle range ends where the right one does and does not see what comes up to its left. */
+/* The end of the middle range is the end of the right one. The middle range does not see the
+ * higher end of the left one. */
 T_TEST(a_range_that_overlaps_two_is_laid_over_the_larger)
 {
     struct tts_cbs *cbs = cbs_of(wormhole);
@@ -68,7 +70,7 @@ T_TEST(a_range_that_overlaps_two_is_laid_over_the_larger)
     T_EQ(tts_cbs_at(cbs, 1)->overlaps, 0);
     T_EQ(tts_cbs_at(cbs, 2)->overlaps, 1);
     room_is(cbs, 0, 4 * TILE, BASE + 4 * TILE);
-    room_is(cbs, 1, 4 * TILE, BASE + 4 * TILE); /* the tile they share counts once */
+    room_is(cbs, 1, 4 * TILE, BASE + 4 * TILE); /* the shared tile counts once */
     room_is(cbs, 2, 3 * TILE, BASE + 3 * TILE);
     tts_cbs_free(cbs);
 }
@@ -81,7 +83,7 @@ T_TEST(a_range_around_two_is_laid_over_the_later_one)
     T_EQ(on(cbs, second, 5 * TILE), BASE);
     T_EQ(on(cbs, both, TILE), BASE + 2 * TILE);
     T_EQ(tts_cbs_at(cbs, 2)->overlaps, 1);
-    T_EQ(on(cbs, second, TILE), BASE + 5 * TILE); /* which knows its own end */
+    T_EQ(on(cbs, second, TILE), BASE + 5 * TILE); /* `second` has its own end */
     T_EQ(tts_cbs_at(cbs, 3)->overlaps, 0);
     T_EQ(on(cbs, both, TILE), BASE + 6 * TILE);
     tts_cbs_free(cbs);
@@ -110,7 +112,7 @@ T_TEST(a_range_that_comes_up_late_sees_all_that_is_there)
     for (uint64_t i = 0; i < 130; i++)
         T_EQ(on(cbs, left, 32), BASE + 32 * i);
     T_EQ(on(cbs, right, 200 * 32), BASE);
-    T_EQ(on(cbs, both, 64), BASE + 130 * 32); /* a word of bits or two later */
+    T_EQ(on(cbs, both, 64), BASE + 130 * 32); /* after more than two words of bits */
     T_EQ(tts_cbs_at(cbs, 131)->overlaps, 1);
     T_EQ(on(cbs, right, 32), BASE + 200 * 32);
     T_EQ(on(cbs, (struct tts_core_range){0, 3, 1, 3}, 32), BASE + 201 * 32);
@@ -151,7 +153,8 @@ T_TEST(one_on_an_l1_buffer_takes_nothing_of_the_region)
     struct tts_cbs *cbs = cbs_of(wormhole);
     T_EQ(global_on(cbs, all, 1400000), 1400000);
     T_EQ(on(cbs, all, TILE), BASE);
-    T_EQ(global_on(cbs, all, BASE), BASE); /* even over another, which is not ours to judge */
+    /* Even over another: global addresses are not checked. */
+    T_EQ(global_on(cbs, all, BASE), BASE);
     T_EQ(on(cbs, all, TILE), BASE + TILE);
     for (size_t i = 0; i < 4; i++)
         T_EQ(tts_cbs_at(cbs, i)->overlaps, 0);
@@ -183,7 +186,7 @@ T_TEST(what_was_placed_is_listed_in_order_with_its_ranges)
     tts_cbs_free(cbs);
 }
 
-/* --- what is refused -------------------------------------------------------------------- */
+/* --- refusals --------------------------------------------------------------------------- */
 
 static void refused(struct tts_cbs *cbs, struct tts_cb cb, enum tts_status status,
                     const char *text)
@@ -297,7 +300,7 @@ T_TEST(an_index_is_used_once_on_a_core)
     added(cbs, &cb);
     cb = with_index(&right, &three);
     cb.global = true;
-    added(cbs, &cb); /* one on an L1 buffer uses it up as well */
+    added(cbs, &cb); /* a global one uses its index too */
     refused(cbs, with_index(&corner, &three), TTS_E_INVALID,
             "buffer index 3 is used on core 7-7 already");
     T_TRUE(tts_cbs_at(cbs, 3) == NULL);
@@ -314,7 +317,7 @@ T_TEST(what_ends_past_64_bits_is_out_of_range_and_changes_nothing)
     refused(cbs, cb, TTS_E_RANGE,
             "circular buffer of 18446744073709445952 bytes ends past 64 bits");
     cb.total_bytes--;
-    T_EQ(added(cbs, &cb), BASE); /* to the very last */
+    T_EQ(added(cbs, &cb), BASE); /* ends at the last address */
     refused(cbs, (struct tts_cb){.ranges = &row, .range_count = 1}, TTS_E_RANGE,
             "circular buffer of 0 bytes ends past 64 bits");
     struct tts_cb far = {.ranges = &row,
@@ -372,7 +375,7 @@ T_TEST(a_core_that_cannot_be_is_invalid)
     tts_cbs_free(NULL);
 }
 
-/* --- life, limits, memory --------------------------------------------------------------- */
+/* --- creation, limits, memory ----------------------------------------------------------- */
 
 T_TEST(the_next_program_starts_afresh_and_takes_no_new_memory)
 {
@@ -440,7 +443,8 @@ T_TEST(the_largest_grid_has_its_last_core_and_64_ranges)
     tts_cbs_free(cbs);
 }
 
-/* A program with every kind of growth; false when memory ran out, with nothing half done. */
+/* Builds a program with every kind of growth. Returns false if memory ran out; then nothing is
+ * half done. */
 static bool build(struct tts_cbs *cbs)
 {
     struct tts_cb_index index = {0, 0};
@@ -466,7 +470,8 @@ static bool build(struct tts_cbs *cbs)
         T_TRUE(tts_cbs_at(cbs, i) == NULL);
         tts_cbs_tightest(cbs, &no_buffers, &after);
         T_MEM_EQ(&before, &after, sizeof before);
-        T_EQ(tts_cbs_add(cbs, &cb, &address, &err), TTS_OK); /* once there is memory again */
+        /* Works after memory is available again. */
+        T_EQ(tts_cbs_add(cbs, &cb, &address, &err), TTS_OK);
         T_EQ(tts_cbs_at(cbs, i)->address, address);
         return false;
     }
@@ -494,6 +499,6 @@ T_TEST(memory_may_run_out_at_any_time)
         tts_cbs_free(cbs);
         T_TRUE(heap_is_settled(&heap));
     }
-    T_TRUE(at >
-           15); /* every piece failed once: the object, its cores, three lists, three words */
+    /* Every allocation failed once: the object, its cores, three lists, three words. */
+    T_TRUE(at > 15);
 }

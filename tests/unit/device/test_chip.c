@@ -3,9 +3,10 @@
 
 #include <stdio.h>
 
-enum { NONE = -1 }; /* of a table: not known */
+enum { NONE = -1 }; /* unknown, in a table */
 
-/* Rows of the table of architectures: key, then Grayskull, Wormhole, Blackhole, Quasar. */
+/* Rows of the table of architectures: key, then the values for Grayskull, Wormhole, Blackhole,
+ * Quasar. */
 static const struct {
     enum tts_fact_key key;
     int64_t values[4];
@@ -65,16 +66,16 @@ T_TEST(every_architecture_has_the_numbers_of_the_table)
 
 T_TEST(the_table_of_architectures_misses_only_what_boards_say)
 {
-    /* CHIPS, TENSIX_GRID and GRID. */
+    /* All facts except CHIPS, TENSIX_GRID and GRID. */
     T_EQ(sizeof(arch_facts) / sizeof(arch_facts[0]), TTS_FACTS - 3);
 }
 
-/* Rows of the table of parts, by name: cores of the Tensix grid, then what computes. */
+/* Rows of the table of boards: name, Tensix grid, compute grid. */
 static const struct {
     const char *name;
     enum tts_arch arch;
     enum tts_origin cores_origin;
-    uint32_t chips, dram_banks, columns, rows; /* 0 columns: not known */
+    uint32_t chips, dram_banks, columns, rows; /* 0 columns: unknown */
     uint32_t cores[TTS_DISPATCHES];
 } boards[] = {
     {"n150", TTS_ARCH_WORMHOLE, TTS_ORIGIN_KNOWN, 1, 12, 8, 9, {64, 63, 64, 72}},
@@ -238,7 +239,7 @@ T_TEST(a_name_of_any_length_is_no_preset)
     }
 }
 
-/* ---- words ---- */
+/* ---- names ---- */
 
 T_TEST(names_are_the_words_that_the_header_promises)
 {

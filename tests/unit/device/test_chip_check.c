@@ -6,7 +6,7 @@
 static const struct {
     const char *preset;
     const char *sets[6]; /* key, value, ... */
-    const char *names;   /* the key in the message; NULL: it passes */
+    const char *names;   /* key in the message; NULL: the check passes */
 } checks[] = {
     {"n150", {"dram_alignment", "48"}, "'dram_alignment'"},
     {"n150", {"dram_alignment", "0"}, "'dram_alignment'"},
@@ -41,7 +41,7 @@ static const struct {
     {"n150", {"l1_base", "1499136"}, "'l1_small'"},
     {"n150", {"l1_base", "1499135"}, NULL},
     {"n150", {"l1_small", "1393472"}, "'l1_small'"},
-    {"n150", {"l1_small", "1393441"}, "'l1_small'"}, /* rounded up to all */
+    {"n150", {"l1_small", "1393441"}, "'l1_small'"}, /* rounded up to the whole L1 */
     {"n150", {"l1_small", "1393440"}, NULL},
     {"n150", {"l1_small", "65536G"}, "'l1_small'"},
     {"n150", {"l1_size", "0"}, "'l1_size'"},
@@ -61,7 +61,7 @@ T_TEST(the_check_finds_what_cannot_be_and_names_the_key)
         T_EQ(tts_chip_check(&chip, &err), checks[i].names ? TTS_E_INVALID : TTS_OK);
         T_EQ(tts_chip_check(&chip, NULL), checks[i].names ? TTS_E_INVALID : TTS_OK);
         T_TRUE(!checks[i].names || says(&err, checks[i].names));
-        T_TRUE(strlen(err.text) < sizeof err.text - 1); /* nothing was cut off */
+        T_TRUE(strlen(err.text) < sizeof err.text - 1); /* the text was not cut off */
     }
 }
 

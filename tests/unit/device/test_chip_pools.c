@@ -92,7 +92,8 @@ T_TEST(a_trace_region_is_taken_off_the_top_of_every_dram_bank)
     T_EQ(chip.fact[TTS_FACT_TRACE_REGION].value, 95693824);
 }
 
-/* The budget is rounded to the alignment, split over the banks, and the part to 8192. */
+/* The budget is rounded up to the alignment and divided by the number of banks; the part is
+ * rounded up to 8192. */
 T_TEST(the_trace_part_of_a_bank_is_rounded_twice)
 {
     static const struct {
@@ -118,14 +119,14 @@ T_TEST(the_trace_part_of_a_bank_is_rounded_twice)
         T_EQ(trace.offset_bytes, dram.offset_bytes + dram.bank_bytes);
         T_EQ(trace.offset_bytes + trace.bank_bytes, dram.nominal_bytes);
     }
-    /* With banks of other numbers and a large alignment the first rounding shows. */
+    /* A single bank and a large alignment show the first rounding. */
     struct tts_chip chip = chip_of("n150");
     set(&chip, "dram_alignment", "1M");
     set(&chip, "dram_banks", "1");
     set(&chip, "l1_base", "105664");
     set(&chip, "trace_region", "1");
     T_EQ(pool_of(&chip, TTS_POOL_TRACE).bank_bytes, 1 << 20);
-    /* And with a small one, that a part of a byte counts as one. */
+    /* A small alignment shows that a fraction of a byte counts as one byte. */
     set(&chip, "dram_alignment", "1");
     set(&chip, "dram_banks", "12");
     set(&chip, "trace_region", "98305");
@@ -155,7 +156,7 @@ T_TEST(l1_asked_for_at_open_is_what_the_pool_has)
     T_EQ(l1.bank_bytes, 1344544);
 }
 
-/* Sizes of L1 banks in messages of the runtime, with the base and L1_SMALL of that day. */
+/* Sizes of L1 banks in messages of the runtime, with the base and the L1_SMALL of that time. */
 T_TEST(bank_sizes_of_real_messages_come_out)
 {
     static const struct {
@@ -345,7 +346,7 @@ T_TEST(no_parts_without_their_facts)
     T_EQ(err.status, TTS_E_INVALID);
 }
 
-/* Numbers near the edges of the map, so that pieces cross each other in all ways. */
+/* Values near the edges of the map, so that regions overlap in all ways. */
 T_TEST(parts_tile_l1_whatever_is_set)
 {
     static const char *const presets[] = {"n150", "p150", "grayskull", "quasar"};

@@ -8,7 +8,7 @@ enum { KIB = 1024, TILE = 2048 };
 
 static const struct tts_core_range all = {0, 0, 7, 7};
 
-/* --- life ------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------- */
 
 static void has_its_pools(const struct tts_device *device, const struct tts_chip *chip)
 {
@@ -112,7 +112,7 @@ T_TEST(a_chip_with_no_pool_and_one_that_cannot_be_are_refused)
     T_TRUE(device == NULL);
 }
 
-/* --- where buffers go ------------------------------------------------------------------- */
+/* --- placement -------------------------------------------------------------------------- */
 
 T_TEST(dram_and_traces_go_up_and_l1_goes_down_unless_told)
 {
@@ -192,7 +192,7 @@ T_TEST(a_buffer_of_no_bytes_or_with_an_address_touches_nothing)
     T_TRUE(!none.placed && none.address == 0 && none.block_bytes == 0 && none.size_bytes == 0);
     struct tts_request at = pages_in(TTS_POOL_L1, 64, TILE);
     at.placement = TTS_PLACE_AT;
-    at.address = L1_TOP - TILE; /* where one is */
+    at.address = L1_TOP - TILE; /* another buffer is there */
     struct tts_buffer there = taken(device, at);
     T_TRUE(!there.placed && there.address == L1_TOP - TILE && there.block_bytes == 0);
     T_TRUE(there.bytes_per_bank == TILE && there.size_bytes == UINT64_C(64) * TILE);
@@ -304,7 +304,7 @@ T_TEST(a_refused_buffer_is_told_with_all_circumstances)
     char text[TTS_FAILURE_TEXT_MAX];
     struct tts_buffer low = taken(device, pages_in(TTS_POOL_L1, 1, 600000));
     taken(device, pages_in(TTS_POOL_L1, 1, 64));
-    given(device, low); /* 600000 free at the top, 793408 below */
+    given(device, low); /* free: 600000 at the top, 793408 below */
     refused(device, pages_in(TTS_POOL_L1, 65, 800000), TTS_E_FULL);
     struct tts_failure first = {.kind = TTS_FAILURE_SPACE,
                                 .pool = TTS_POOL_L1,
@@ -343,7 +343,7 @@ T_TEST(a_refused_buffer_is_told_with_all_circumstances)
     tts_device_free(device);
 }
 
-/* In no chip is the limit above the base; as the runtime has it, it may come. */
+/* No chip has a limit above the base, but the rules of the runtime allow it. */
 T_TEST(a_buffer_below_the_limit_is_told_by_its_address_alone)
 {
     struct tts_device *device = device_of("n150");
@@ -358,7 +358,8 @@ T_TEST(a_buffer_below_the_limit_is_told_by_its_address_alone)
                                                                 .address = L1_BASE,
                                                                 .limit = L1_BASE + 64});
     T_EQ(stats_of(device, TTS_POOL_L1).buffers, 0);
-    request = sharded_in(TTS_POOL_L1, 1, 32, &one, &shard); /* the limit is not for these */
+    /* The limit does not apply to sharded buffers. */
+    request = sharded_in(TTS_POOL_L1, 1, 32, &one, &shard);
     request.placement = TTS_PLACE_UP;
     T_EQ(taken(device, request).address, L1_BASE + 32);
     tts_device_free(device);

@@ -30,10 +30,10 @@ static void nothing_is_there(const struct tts_device *device)
     }
 }
 
-/* --- as without dispatch ---------------------------------------------------------------- */
+/* --- like NO_DISPATCH ------------------------------------------------------------------- */
 
 struct pair {
-    struct tts_device *held, *twin; /* held, and in NO_DISPATCH mode */
+    struct tts_device *held, *twin; /* a held device and a device in NO_DISPATCH mode */
     struct tts_buffer a[LIVE_MAX], b[LIVE_MAX];
     size_t count;
     uint64_t rng;
@@ -41,7 +41,7 @@ struct pair {
 
 static struct tts_request some_request(uint64_t *rng, struct tts_shard *shard)
 {
-    /* Some of them larger than the device. */
+    /* Some of these sizes are larger than the device. */
     static const uint64_t most[] = {DRAM_TOP, L1_BYTES * 2, 65536, 8000};
     enum tts_pool pool = (enum tts_pool)(t_random(rng) % TTS_POOLS);
     uint64_t page = 1 + t_random(rng) % most[pool], pages = t_random(rng) % 30;
@@ -49,7 +49,7 @@ static struct tts_request some_request(uint64_t *rng, struct tts_shard *shard)
     if (pool == TTS_POOL_L1_SMALL || t_random(rng) % 4 == 0)
         request = sharded_in(pool, 1, page, &row, shard);
     if (t_random(rng) % 20 == 0)
-        request.size_bytes++; /* not a request */
+        request.size_bytes++; /* not a valid request */
     request.placement = (enum tts_placement)(t_random(rng) % 4);
     return request;
 }
@@ -129,17 +129,17 @@ T_TEST(each_mode_is_back_when_the_hold_ends)
         struct tts_device *device = device_in((enum tts_mode)mode, chip_of("n150"));
         bool places = mode != TTS_MODE_NO_DISPATCH;
         struct tts_request huge = pages_in(TTS_POOL_L1, 1, L1_BYTES + 64);
-        tts_device_hold(device, false); /* nothing was held */
+        tts_device_hold(device, false); /* the device was not held */
         T_EQ(taken(device, pages_in(TTS_POOL_L1, 1, 64)).placed, places);
         tts_device_hold(device, true);
         tts_device_hold(device, true);
         T_TRUE(!taken(device, pages_in(TTS_POOL_L1, 1, 64)).placed);
         T_TRUE(!taken(device, huge).placed);
         T_EQ(tts_device_failures(device), 0);
-        tts_device_hold(device, false); /* once is enough */
+        tts_device_hold(device, false); /* one call ends both holds */
         struct tts_buffer next = taken(device, pages_in(TTS_POOL_L1, 1, 64));
         T_EQ(next.placed, places);
-        T_EQ(next.address, places ? L1_TOP - 128 : 0); /* as if nothing had been between */
+        T_EQ(next.address, places ? L1_TOP - 128 : 0); /* the held requests left no trace */
         if (mode == TTS_MODE_PLACE)
             refused(device, huge, TTS_E_FULL);
         else
@@ -174,7 +174,7 @@ T_TEST(programs_are_not_checked_while_held)
     taken(device, pages_in(TTS_POOL_L1, 64, TILE));
     tts_device_hold(device, true);
     tts_device_program(device, 1);
-    for (uint64_t i = 0; i < 2; i++) { /* the second ends beyond L1 */
+    for (uint64_t i = 0; i < 2; i++) { /* the second one ends past L1 */
         T_EQ(tts_device_add_cb(device, &cb, &address, NULL), TTS_OK);
         T_EQ(address, L1_BASE + i * L1_BYTES);
         T_EQ(tts_device_run_program(device, NULL), TTS_OK);
@@ -185,7 +185,7 @@ T_TEST(programs_are_not_checked_while_held)
     tts_device_free(device);
 }
 
-/* --- what is released when -------------------------------------------------------------- */
+/* --- release ---------------------------------------------------------------------------- */
 
 T_TEST(a_buffer_is_given_back_as_it_was_made_held_or_not)
 {
@@ -270,7 +270,7 @@ T_TEST(a_trace_is_counted_only_while_held_and_is_not_of_the_budget)
     T_TRUE(second.placed);
     T_EQ(tts_device_alloc_trace(device, 1, &none, NULL), TTS_E_FULL);
     tts_device_hold(device, true);
-    given(device, live); /* and its part of the budget */
+    given(device, live); /* also frees its part of the budget */
     tts_device_hold(device, false);
     T_EQ(trace(device, 51200).address, live.address);
     given(device, counted);
@@ -288,7 +288,8 @@ T_TEST(what_is_held_leaves_no_mark_on_a_capture)
     tts_device_hold(device, true);
     T_EQ(tts_device_alloc_kernel(device, 1, &kernel, NULL), TTS_OK);
     tts_device_hold(device, false);
-    T_EQ(trace(device, 1).address, DRAM_TOP - 1024); /* the kernel is not up there */
+    /* The kernel does not lie at the top. */
+    T_EQ(trace(device, 1).address, DRAM_TOP - 1024);
     tts_device_hold(device, true);
     tts_device_trace_begin(device);
     tts_device_hold(device, false);
@@ -297,8 +298,8 @@ T_TEST(what_is_held_leaves_no_mark_on_a_capture)
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE_OVERLAP);
     tts_device_trace_begin(device);
     tts_device_hold(device, true);
-    given(device, kernel);            /* really: up to near the top */
-    T_TRUE(!trace(device, 1).placed); /* nothing is checked; the capture is over */
+    given(device, kernel);            /* really frees: the mark is near the top */
+    T_TRUE(!trace(device, 1).placed); /* nothing is checked; the capture ends */
     tts_device_hold(device, false);
     T_TRUE(trace(device, 1).placed);
     tts_device_free(device);
@@ -329,7 +330,7 @@ T_TEST(to_synchronize_is_not_held_and_leaves_what_was_counted)
     tts_device_hold(mesh, true);
     tts_device_hold(part, true);
     struct tts_buffer counted = taken(mesh, request);
-    taken(part, request); /* is nowhere */
+    taken(part, request); /* not placed */
     const struct tts_device *others[] = {part};
     T_EQ(tts_device_synchronize(mesh, others, 1, NULL), TTS_OK);
     struct tts_pool_stats stats = stats_of(mesh, TTS_POOL_DRAM);
@@ -359,8 +360,8 @@ static void *flip(void *ctx)
     return NULL;
 }
 
-/* One request is placed or counted, never half of each: all goes well in the mode that refuses
- * nothing, and all can be given back. */
+/* Each request is wholly placed or wholly counted. In OVERCOMMIT mode nothing is refused, and
+ * everything can be given back. */
 static void work(struct tts_device *device)
 {
     static struct tts_buffer live[LIVE_MAX];

@@ -94,7 +94,7 @@ T_TEST(overcommitted_what_does_not_fit_is_counted_and_what_does_is_placed)
     T_EQ(tts_device_failure(device)->requested_bytes, 400000);
     T_EQ(tts_device_failures(device), 2);
     bytes_are(device, TTS_POOL_L1, 1300000, 900000, 2200000);
-    given(device, a); /* what is not placed stays so */
+    given(device, a); /* unplaced buffers stay unplaced */
     bytes_are(device, TTS_POOL_L1, 300000, 900000, 2200000);
     given(device, b);
     given(device, e);

@@ -1,5 +1,5 @@
-/* Memory runs out at every place where it is asked for: the call must say so and leave the
- * device as it was, and work when it is tried again. */
+/* Every allocation fails once. The call must report it and leave the device unchanged, and must
+ * work when it is repeated. */
 #include "device/devicepools.h"
 #include "device/space.h"
 #include "harness/device_rig.h"
@@ -11,9 +11,9 @@ enum { OPS = 1500, LIVE_MAX = 250, CORES = 64 };
 static const struct tts_core_range first = {0, 0, 0, 0}, second = {1, 0, 1, 0},
                                    pair = {0, 0, 1, 0}, all = {0, 0, 7, 7};
 
-/* --- birth ------------------------------------------------------------------------------ */
+/* --- creation --------------------------------------------------------------------------- */
 
-/* How many times memory was asked for. */
+/* Returns the number of allocations of a new device. */
 static uint64_t births(struct tts_chip chip, bool hybrid)
 {
     struct tts_device_config config = {.hybrid = hybrid};
@@ -50,11 +50,11 @@ T_TEST(a_device_is_born_whole_or_not_at_all)
 
 struct held {
     struct tts_buffer buffer;
-    uint64_t at[2]; /* of single cores */
+    uint64_t at[2]; /* addresses of a buffer of single cores */
     bool own;
 };
 
-/* What an operation came to, the same in every run. */
+/* The result of one operation, which must be the same in every run. */
 struct result {
     enum tts_status status;
     uint64_t address;
@@ -87,7 +87,7 @@ static enum tts_status take(struct history *h, uint64_t what, uint64_t bytes, st
         status = tts_device_alloc_kernel(h->device, bytes, &held->buffer, &err);
     else if (what == 1)
         status = tts_device_alloc_trace(h->device, bytes, &held->buffer, &err);
-    else if (what == 2 && h->op > OPS / 2) { /* beside them no state is put in */
+    else if (what == 2 && h->op > OPS / 2) { /* not possible with buffers of single cores */
         held->own = true;
         request = own_request(32 + bytes % 3000, &shard);
         status =
@@ -120,7 +120,8 @@ static enum tts_status program(struct history *h, uint64_t op, uint64_t *address
     return tts_device_add_cb(h->device, &cb, address, NULL);
 }
 
-/* One operation, tried again when memory ran out; what it must not change is compared. */
+/* Runs one operation, and repeats it if memory ran out. Checks that a failure changed
+ * nothing. */
 static struct result step(struct history *h, uint64_t op)
 {
     uint64_t bytes = t_random(&h->rng) % 5000, what = t_random(&h->rng) % 10;
@@ -149,7 +150,8 @@ static struct result step(struct history *h, uint64_t op)
             T_TRUE(tts_banks_is_valid(tts_device_pool(h->device, (enum tts_pool)i)));
         }
         h->nomem += result.status == TTS_E_NOMEM;
-        T_EQ(h->nomem, h->heap.failed); /* it is said, and said once */
+        /* Each failed allocation is reported exactly once. */
+        T_EQ(h->nomem, h->heap.failed);
     }
     if (op % 3 == 2 || op == OPS / 2)
         return result;
@@ -162,7 +164,7 @@ static struct result step(struct history *h, uint64_t op)
     return result;
 }
 
-/* Runs it with the n-th call for memory failing; how many calls there were. */
+/* Runs the history with a failure of the n-th allocation. Returns the number of allocations. */
 static uint64_t run(uint64_t n, const struct tts_device *other, struct result *results,
                     bool compare)
 {
@@ -195,7 +197,7 @@ T_TEST(every_operation_can_run_out_of_memory_and_be_tried_again)
     static struct result results[OPS];
     struct tts_device *other = device_on(chip_with("n150", "32768", "20M"),
                                          (struct tts_device_config){.hybrid = true}, NULL);
-    for (uint64_t i = 0; i < 40; i++) { /* holes, so that nothing fuses */
+    for (uint64_t i = 0; i < 40; i++) { /* with gaps, so that blocks do not join */
         struct tts_buffer hole = taken(other, pages_in(TTS_POOL_DRAM, 12, 2048));
         taken(other, pages_in(TTS_POOL_DRAM, 12, 1024));
         taken(other, pages_in(TTS_POOL_L1, 64, 32 + i * 32));
@@ -208,9 +210,9 @@ T_TEST(every_operation_can_run_out_of_memory_and_be_tried_again)
     tts_device_free(other);
 }
 
-/* --- what has to be undone -------------------------------------------------------------- */
+/* --- undoing ---------------------------------------------------------------------------- */
 
-/* Of single cores: all of an empty one, then one that is not. */
+/* Buffers of single cores: first on empty cores, then on cores that are in use. */
 T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
 {
     for (uint64_t n = 1, failed = 1; failed > 0; n++) {
@@ -224,7 +226,7 @@ T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
         struct tts_request request = sharded_in(TTS_POOL_L1, 1, 32, &first, &shard);
         for (size_t i = 0; i < 64; i++)
             T_EQ(tts_device_alloc_per_core(device, &request, &at[i], 1, &small, NULL), TTS_OK);
-        for (size_t i = 0; i < 64; i++) /* one in the middle last: it joins two */
+        for (size_t i = 0; i < 64; i++) /* the middle one last: it joins two free blocks */
             if (i != 32)
                 T_EQ(tts_device_release_per_core(device, &request, &at[i], &small), TTS_OK);
         T_EQ(tts_device_release_per_core(device, &request, &at[32], &small), TTS_OK);
@@ -248,7 +250,8 @@ T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
     }
 }
 
-/* 64 blocks come and go, the last of them between two free ones: ids have no room for more. */
+/* 64 blocks are taken and given back, the last one between two free blocks. Then the list of
+ * retired ids is full. */
 T_TEST(a_trace_that_cannot_be_given_back_keeps_its_budget)
 {
     struct heap heap;

@@ -7,7 +7,7 @@ enum { TILE = 2048, EVENTS_MAX = 64, LIVE_MAX = 200, HISTORY = 4000, RANGES_MAX 
 static const struct tts_core_range all = {0, 0, 7, 7}, row = {0, 0, 3, 0},
                                    two[] = {{2, 1, 3, 2}, {6, 6, 6, 6}};
 
-/* What was seen, copied: it is borrowed for the call. */
+/* A copy of one event. The event itself is borrowed for the call. */
 struct seen {
     enum tts_device_event_kind kind;
     struct tts_buffer buffer;
@@ -23,7 +23,7 @@ struct watcher {
     struct seen seen[EVENTS_MAX];
     uint64_t live_bytes[TTS_POOLS], live_buffers[TTS_POOLS], failures;
     uint64_t last_id;
-    bool is_live[HISTORY + 1]; /* by id */
+    bool is_live[HISTORY + 1]; /* indexed by id */
 };
 
 static void watch(void *ctx, const struct tts_device_event *event)
@@ -71,7 +71,7 @@ static struct tts_device *watched(struct watcher *w, struct tts_chip chip,
     return device_on(chip, config, NULL);
 }
 
-/* The next event that was not looked at yet; there is exactly one. */
+/* Returns the next event that was not checked yet. There must be exactly one. */
 static const struct seen *only(struct watcher *w, enum tts_device_event_kind kind)
 {
     T_EQ(w->count, 1);
@@ -94,7 +94,7 @@ static void has_ranges(const struct seen *seen, const struct tts_core_range *wan
     T_MEM_EQ(seen->ranges, want, count * sizeof want[0]);
 }
 
-/* The events that were not looked at yet. */
+/* Checks the kinds of all events that were not checked yet. */
 static void kinds_are(struct watcher *w, const enum tts_device_event_kind *kinds, size_t count)
 {
     T_EQ(w->count, count);
@@ -137,7 +137,8 @@ T_TEST(buffers_of_single_cores_are_told_with_their_cores_placed_or_not)
         struct tts_shard shard;
         struct tts_request request = sharded_in(TTS_POOL_L1, 1, 64, &two[0], &shard);
         shard.cores = (struct tts_shard_cores){two, 2, false};
-        request.size_bytes = UINT64_C(3) * 64; /* shards for three cores; all have a block */
+        /* Shards for three cores; all cores have a block. */
+        request.size_bytes = UINT64_C(3) * 64;
         uint64_t at[5];
         struct tts_buffer b;
         tts_device_hold(device, held);
@@ -185,7 +186,7 @@ T_TEST(programs_circular_buffers_and_their_failures_are_told)
     same_failure(&seen->failure, tts_device_failure(device));
     tts_device_free(device);
     device = watched(&w, chip_of("galaxy-blackhole"), (struct tts_device_config){0});
-    tts_device_program(device, 6); /* also without any circular buffers */
+    tts_device_program(device, 6); /* also a program without circular buffers */
     T_EQ(only(&w, TTS_DEVICE_PROGRAM)->program_id, 6);
     tts_device_free(device);
 }
@@ -219,19 +220,19 @@ T_TEST(a_capture_is_told_when_it_begins_and_behind_its_trace)
         tts_device_trace_begin(device);
         KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN);
         T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &b, NULL), TTS_E_RANGE);
-        T_EQ(w.count, 0); /* it goes on */
+        T_EQ(w.count, 0); /* the capture continues */
         T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
         same_buffer(&w.seen[0].buffer, &b);
         T_EQ(b.placed, i < 2);
         KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
         tts_device_trace_begin(device);
-        tts_device_trace_begin(device); /* begins anew */
+        tts_device_trace_begin(device); /* starts again */
         KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN, TTS_DEVICE_TRACE_END, TTS_DEVICE_TRACE_BEGIN);
         T_EQ(tts_device_alloc_trace(device, 0, &b, NULL), TTS_OK);
         KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
         tts_device_free(device);
     }
-    struct tts_chip chip = chip_of("grayskull"); /* of DRAM too little is known */
+    struct tts_chip chip = chip_of("grayskull"); /* some facts of its DRAM are unknown */
     set(&chip, "grid", "8x8");
     struct tts_device *device = watched(&w, chip, (struct tts_device_config){0});
     tts_device_trace_begin(device);
@@ -312,10 +313,11 @@ T_TEST(a_watcher_can_be_put_in_and_taken_out_and_parts_do_not_have_it)
     taken(mesh, pages_in(TTS_POOL_L1, 1, 64));
     tts_device_free(mesh);
     T_EQ(w.count, 0);
-    memset(&w, 0, sizeof w); /* of another device: ids begin again */
+    memset(&w, 0, sizeof w); /* a new device: ids start again */
     mesh = watched(&other, chip_of("n300"), (struct tts_device_config){0});
     T_TRUE(tts_device_is_observed(mesh));
-    tts_device_observe(mesh, &observer); /* in its place, also for parts to come */
+    /* Replaces the observer, also for later submeshes. */
+    tts_device_observe(mesh, &observer);
     only_buffer(&w, TTS_DEVICE_ALLOC, taken(mesh, pages_in(TTS_POOL_L1, 1, 64)));
     T_EQ(tts_device_submesh(mesh, 1, &part, NULL), TTS_OK);
     taken(part, pages_in(TTS_POOL_L1, 1, 64));
@@ -359,7 +361,7 @@ T_TEST(buffers_of_every_kind_are_counted_from_one_and_refused_ones_are_not)
     T_EQ(b.id, 8);
     T_EQ(taken(device, pages_in(TTS_POOL_L1, 1, L1_BYTES)).id, 9);
     tts_device_free(device);
-    device = device_in(TTS_MODE_NO_DISPATCH, chip_of("n150")); /* L1_SMALL of no bytes */
+    device = device_in(TTS_MODE_NO_DISPATCH, chip_of("n150")); /* L1_SMALL has no bytes */
     own = sharded_in(TTS_POOL_L1_SMALL, 1, 64, &row, &shard);
     T_EQ(taken(device, own).id, 1);
     T_EQ(taken(device, own).id, 2);

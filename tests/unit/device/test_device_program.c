@@ -34,7 +34,7 @@ T_TEST(a_kernel_binary_is_in_dram_from_the_top_in_pages_of_2048)
 
 /* --- pages of traces -------------------------------------------------------------------- */
 
-/* The rule, by the numbers of pages: slow and plain. */
+/* Computes the page size by counting pages: slow and simple. */
 static uint64_t naive_page(uint64_t bytes, uint64_t banks)
 {
     static const uint64_t candidates[] = {1024, 2048, 4096, 8192};
@@ -48,7 +48,7 @@ static uint64_t naive_page(uint64_t bytes, uint64_t banks)
         uint64_t waste = padded - bytes;
         if (i == 0 || waste <= best || whole_rows >= 2) {
             pick = candidates[i];
-            best = waste; /* also where it is more */
+            best = waste; /* even if it is more */
         }
     }
     return pick;
@@ -64,7 +64,7 @@ T_TEST(a_trace_gets_the_page_that_the_rule_gives)
             T_EQ(page, naive_page(bytes, banks[i]));
             seen |= page;
         }
-        for (uint64_t row = 1; row <= 40; row++) { /* around whole rows */
+        for (uint64_t row = 1; row <= 40; row++) { /* sizes around whole rows */
             for (uint64_t off = 0; off < 3; off++) {
                 uint64_t bytes = row * 1024 * banks[i] + off - 1;
                 T_EQ(tts_trace_page(bytes, banks[i]), naive_page(bytes, banks[i]));
@@ -74,7 +74,7 @@ T_TEST(a_trace_gets_the_page_that_the_rule_gives)
     T_EQ(seen, 1024 | 2048 | 4096 | 8192);
     T_EQ(tts_trace_page(1, 12), 1024);
     T_EQ(tts_trace_page(24577, 12), 1024); /* two whole rows of 1024, one of 2048 */
-    T_EQ(tts_trace_page(24576, 12), 2048); /* no waste either way */
+    T_EQ(tts_trace_page(24576, 12), 2048); /* no waste with either page */
     T_EQ(tts_trace_page(49153, 12), 2048);
     T_EQ(tts_trace_page(UINT64_MAX, 12), 8192);
 }
@@ -112,8 +112,8 @@ static void over_budget(struct tts_device *device, uint64_t bytes, uint64_t sum,
     is_as_it_was(device, &was);
 }
 
-/* Of 51200 B on 12 banks: 25 pages of 2048. The region below holds two, and 16 KiB of a bank.
- */
+/* Allocates a trace of 51200 bytes on 12 banks: 25 pages of 2048. The region below holds two of
+ * them, with 16 KiB in a bank. */
 static struct tts_buffer half_trace(struct tts_device *device)
 {
     struct tts_buffer buffer = trace(device, 51200 - 2047);
@@ -124,12 +124,13 @@ static struct tts_buffer half_trace(struct tts_device *device)
 
 T_TEST(traces_fill_the_budget_of_their_region_and_give_it_back)
 {
-    struct tts_device *device = with_region(TTS_MODE_PLACE, "102370"); /* rounded: 102400 */
+    /* Rounded up to 102400. */
+    struct tts_device *device = with_region(TTS_MODE_PLACE, "102370");
     const uint64_t start = DRAM_TOP - 16384;
     struct tts_buffer a = half_trace(device), b = half_trace(device);
     T_TRUE(a.pool == TTS_POOL_TRACE && a.placed && a.address == start);
     T_EQ(b.address, start + 6144);
-    over_budget(device, 1, 102400 + 1024, 102400); /* though there is room in the banks */
+    over_budget(device, 1, 102400 + 1024, 102400); /* although the banks have room */
     char text[TTS_FAILURE_TEXT_MAX];
     T_STR_EQ(tts_failure_text(tts_device_failure(device), text),
              "Creating trace buffers of size 103424B on MeshDevice 5, but only 102400B is "
@@ -168,7 +169,7 @@ T_TEST(a_buffer_in_the_trace_region_is_not_of_the_budget)
 
 T_TEST(many_traces_are_kept_apart)
 {
-    enum { BYTES = 49152, COUNT = 21 }; /* 4096 of every bank */
+    enum { BYTES = 49152, COUNT = 21 }; /* 4096 bytes of every bank */
     struct tts_device *device = with_region(TTS_MODE_PLACE, "1M");
     struct tts_buffer traces[COUNT];
     for (size_t i = 0; i < COUNT; i++)
@@ -184,7 +185,8 @@ T_TEST(many_traces_are_kept_apart)
 
 T_TEST(the_banks_of_a_region_may_be_full_before_its_budget_is)
 {
-    struct tts_device *device = with_region(TTS_MODE_PLACE, "1M"); /* 90112 of a bank */
+    /* 90112 bytes of a bank. */
+    struct tts_device *device = with_region(TTS_MODE_PLACE, "1M");
     struct tts_buffer buffer;
     for (int i = 0; i < 14; i++)
         half_trace(device);
@@ -192,7 +194,7 @@ T_TEST(the_banks_of_a_region_may_be_full_before_its_budget_is)
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_SPACE);
     T_EQ(tts_device_failure(device)->requested_bytes, 51200);
     T_EQ(tts_device_failure(device)->free_bytes, 90112 - 14 * 6144);
-    T_TRUE(trace(device, 1).placed); /* the refused one is not of the budget */
+    T_TRUE(trace(device, 1).placed); /* the refused trace does not count */
     tts_device_free(device);
 }
 
@@ -204,7 +206,7 @@ T_TEST(a_trace_over_the_budget_is_counted_once_where_nothing_is_refused)
     T_TRUE(!small.placed && small.address == 0 && small.block_bytes > 0 && !huge.placed);
     T_EQ(tts_device_failures(device), 2);
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE);
-    T_TRUE(half_trace(device).placed); /* neither is of the budget */
+    T_TRUE(half_trace(device).placed); /* neither counts against the budget */
     T_EQ(stats_of(device, TTS_POOL_TRACE).unplaced_bytes, small.block_bytes + huge.block_bytes);
     given(device, small);
     given(device, huge);
@@ -270,12 +272,12 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
           "Trace buffer at address 1073738752 overlaps with buffers allocated during trace "
           "capture (allocation high water mark: 1073741824). Reduce allocations during trace "
           "capture or set a non-zero trace_region_size.");
-    /* The capture is over: what comes now is not of one. */
+    /* The capture has ended, so later buffers do not count. */
     struct tts_buffer after = trace(device, 1);
     T_EQ(after.address, DRAM_TOP - 2048 - 1024);
     given(device, after);
     tts_device_trace_begin(device);
-    given(device, top); /* given back up to the top */
+    given(device, top); /* freed up to the top */
     below(device, 1,
           "Trace buffer at address 1073740800 overlaps with buffers deallocated during trace "
           "capture (deletion high water mark: 1073741824). Avoid deallocating DRAM buffers "
@@ -287,7 +289,7 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
     tts_device_free(device);
 }
 
-/* All of DRAM but `bytes` at the bottom, from the top. */
+/* A request for all of DRAM except `bytes` at the bottom, from the top. */
 static struct tts_request all_but(uint64_t bytes)
 {
     struct tts_request rest = pages_in(TTS_POOL_DRAM, 12, DRAM_TOP - DRAM_BASE - bytes);
@@ -304,14 +306,14 @@ T_TEST(a_trace_must_not_lie_below_what_live_traces_were_captured_with)
     T_EQ(second.address, DRAM_TOP - 2048);
     given(device, low);
     taken(device, all_but(65536 + 2048));
-    /* Room for it ends at base + 65536, where the first was captured up to. */
+    /* The free room ends at base + 65536, which is the high-water mark of the first capture. */
     below(
         device, 4096 * 12,
         "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
         "trace (maximum live trace high water mark: 3034176). Release the existing trace "
         "before "
         "capturing this trace or set a non-zero trace_region_size.");
-    given(device, second); /* was captured with nothing */
+    given(device, second); /* nothing was in use during its capture */
     below(
         device, 4096 * 12,
         "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
@@ -361,8 +363,9 @@ T_TEST(a_capture_goes_on_when_its_trace_cannot_be)
     tts_device_trace_begin(device);
     kernel(device, 12 * 2048);
     T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &buffer, NULL), TTS_E_RANGE);
-    T_EQ(tts_device_alloc_trace(device, 1, &buffer, NULL), TTS_E_FULL); /* still below it */
-    T_TRUE(trace(device, 1).placed);                                    /* that was its end */
+    /* Still below the kernel. */
+    T_EQ(tts_device_alloc_trace(device, 1, &buffer, NULL), TTS_E_FULL);
+    T_TRUE(trace(device, 1).placed); /* the failure ended the capture */
     tts_device_free(device);
 }
 
@@ -382,7 +385,7 @@ T_TEST(a_place_that_fits_exactly_is_looked_at_too)
 T_TEST(a_buffer_at_the_address_of_a_trace_in_another_pool_is_another_one)
 {
     struct tts_chip chip = chip_of("n150");
-    set(&chip, "dram_base", "105664"); /* DRAM as L1 is */
+    set(&chip, "dram_base", "105664"); /* DRAM with the addresses of L1 */
     set(&chip, "dram_bank_size", "1499136");
     struct tts_device *device = device_in(TTS_MODE_PLACE, chip);
     tts_device_trace_begin(device);

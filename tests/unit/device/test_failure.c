@@ -1,4 +1,4 @@
-/* The sentences of the runtime, with numbers out of real reports. */
+/* The messages of the runtime, with numbers from real reports. */
 #include "harness/t.h"
 #include "ttscope/failure.h"
 
@@ -36,7 +36,7 @@ T_TEST(a_full_pool_says_what_was_asked_for_and_what_was_left)
 
 T_TEST(a_buffer_larger_than_a_bank_can_miss_more_than_32_bits_hold)
 {
-    /* tenstorrent/tt-xla#4040: the size follows from the banks */
+    /* tenstorrent/tt-xla#4040; the size is computed from the banks */
     struct tts_failure never = {.kind = TTS_FAILURE_SPACE,
                                 .pool = TTS_POOL_DRAM,
                                 .requested_bytes = 44493176832,
@@ -89,7 +89,8 @@ T_TEST(what_other_allocators_hold_is_named_as_dependencies)
     says(f, "Out of Memory: Not enough space after considering dependencies to allocate "
             "58720256 B L1 across 12 banks (4894720 B per bank), bank size is 1071821792 B "
             "(allocated: 888424448 B, free: 183397344 B, largest free block: 3382944 B)");
-    T_TRUE(!tts_failure_deficit_is_known(&f)); /* what others hold is not among the numbers */
+    /* The failure does not have the ranges of other allocators. */
+    T_TRUE(!tts_failure_deficit_is_known(&f));
     T_EQ(tts_failure_deficit(&f), 0);
 }
 

@@ -5,7 +5,7 @@
 
 enum { SOME = 32 };
 
-/* Bases that the table and the verified messages name, latest first. */
+/* The bases from the table and from verified messages, latest first. */
 static const uint64_t grayskull[] = {100384};
 static const uint64_t wormhole[] = {105664, 105536, 103840, 103744, 103712, 103552, 102656,
                                     102208, 101952, 101440, 100352, 97248,  99104,  98816};
@@ -44,7 +44,7 @@ T_TEST(the_latest_base_is_that_of_the_presets)
     }
 }
 
-/* End of the reserved map, and the base that the runtime's rule makes of it. */
+/* The end of the reserved map, and the base that the rule of the runtime gives. */
 T_TEST(a_base_of_the_history_follows_from_the_map_of_its_time)
 {
     static const struct {
@@ -72,7 +72,8 @@ T_TEST(a_base_of_the_history_follows_from_the_map_of_its_time)
     }
 }
 
-/* Ends of regions in messages whose base is known; `bases` is all that is answered, 0-ended. */
+/* Region ends from messages with a known base. `bases` are all results of the decoder, ended by
+ * 0. */
 static const struct {
     const char *issue;
     enum tts_arch arch;

@@ -1,4 +1,5 @@
-/* Every page of random buffers: inside its bank, nobody else's, and found again. */
+/* Every page of random buffers lies inside its bank, overlaps no other page, and is found again
+ * by its address. */
 #include "device/pages.h"
 #include "harness/t.h"
 #include "ttscope/buffer.h"
@@ -32,7 +33,8 @@ T_TEST(interleaved_pages_go_round_the_banks)
     T_EQ(tts_request_page(&request, &need, &map, 2968640, 25, &page), TTS_OK);
     T_EQ(page.bank, 1);
     T_TRUE(!page.has_core);
-    T_EQ(page.address, 2968640 + (UINT64_C(1) << 30) + 2 * 2048); /* odd banks: 1 GiB up */
+    /* Odd banks start 1 GiB higher. */
+    T_EQ(page.address, 2968640 + (UINT64_C(1) << 30) + 2 * 2048);
     T_EQ(tts_request_page(&request, &need, &map, 2968640, 24, &page), TTS_OK);
     T_EQ(page.address, 2968640 + 2 * 2048);
     T_EQ(tts_request_page(&request, &need, &map, 2968640, 30, &page), TTS_E_RANGE);
@@ -49,7 +51,8 @@ T_TEST(l1_pages_lie_on_the_core_that_has_the_bank)
     T_EQ(tts_chip_pool(&chip, TTS_POOL_L1, &pool, NULL), TTS_OK);
     T_EQ(tts_request_need(&request, &pool, TTS_GRID(8, 8), &need, NULL), TTS_OK);
     T_EQ(tts_request_page(&request, &need, &map, 1000000, 34, &page), TTS_OK);
-    T_TRUE(page.has_core && page.core.x == 0 && page.core.y == 0); /* the first core has 34 */
+    /* Bank 34 is on the first core. */
+    T_TRUE(page.has_core && page.core.x == 0 && page.core.y == 0);
     T_EQ(tts_request_page(&request, &need, &map, 1000000, 63, &page), TTS_OK);
     T_TRUE(page.core.x == 1 && page.core.y == 0);
     T_EQ(page.address, 1000000);
@@ -82,7 +85,8 @@ T_TEST(sharded_pages_lie_in_their_shard)
     T_TRUE(page.core.x == 2 && page.core.y == 2);
     spread.cores.column_major = false;
     spread.grid = false;
-    T_EQ(tts_request_page(&request, &need, &map, 500000, 9, &page), TTS_OK); /* third shard */
+    /* In the third shard. */
+    T_EQ(tts_request_page(&request, &need, &map, 500000, 9, &page), TTS_OK);
     T_TRUE(page.core.x == 2 && page.core.y == 2);
     T_EQ(page.address, 500000 + 1 * 1024);
 }
@@ -108,7 +112,7 @@ T_TEST(a_shard_without_its_tensor_has_no_pages)
     T_EQ(tts_request_page_at(&request, &need, &map, 0, 0, 0, &found), TTS_E_NOT_FOUND);
 }
 
-/* --- random ones ------------------------------------------------------------------------ */
+/* --- random buffers --------------------------------------------------------------------- */
 
 static uint64_t rng = 20261116;
 
@@ -124,7 +128,7 @@ struct anything {
     struct tts_core_range ranges[3];
 };
 
-/* Up to three ranges that do not meet: each in its own third of the columns. */
+/* Makes up to three ranges that do not overlap: each in its own third of the columns. */
 static void random_cores(struct anything *a, struct tts_shard_cores *cores, bool dram)
 {
     uint32_t columns = dram ? map.dram_banks : map.columns, rows = dram ? 1 : map.rows;
@@ -153,7 +157,7 @@ static void random_spread(struct anything *a, bool grid, bool dram)
         spread->shard[i] = 1 + below(4);
         spread->tensor[i] = 1 + below(7);
     }
-    if (grid) { /* no more shards than the range has rows and columns */
+    if (grid) { /* at most as many shards as rows and columns of the range */
         const struct tts_core_range *range = &a->ranges[0];
         uint64_t columns = range->x1 - range->x0 + 1u, rows = range->y1 - range->y0 + 1u;
         bool turned = spread->cores.column_major;
@@ -232,7 +236,8 @@ static void check_page(const struct tts_request *request, const struct tts_need 
          TTS_E_NOT_FOUND);
 }
 
-/* What begins in the banks and is no page of the buffer is padding, and no more than that. */
+/* Counts the places in the banks where a page of the buffer begins. All other places are
+ * padding. */
 static uint64_t count_places(const struct tts_request *request, const struct tts_need *need,
                              uint64_t address)
 {

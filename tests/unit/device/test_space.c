@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* The pool of the reference's own unit tests, unless a test says otherwise. */
+/* The pool of the reference's own unit tests. Some tests use another. */
 static const uint64_t K = 1024, G = UINT64_C(1) << 30;
 static const struct tts_space_config plain = {.size_bytes = UINT64_C(1) << 30,
                                               .min_bytes = 1024,
                                               .alignment_bytes = 1024,
                                               .policy = TTS_POLICY_BEST};
 
-enum { SOME = 8 }; /* room for the lists of these small tests */
+enum { SOME = 8 }; /* entries in the lists of these small tests */
 
 static struct tts_space *space_of(struct tts_space_config config)
 {
@@ -51,7 +51,7 @@ static uint64_t down(struct tts_space *space, uint64_t bytes)
     return take(space, bytes, TTS_DIRECTION_DOWN);
 }
 
-/* Refused from both ends, and nothing written. */
+/* Checks that a request fails from both ends and writes nothing. */
 static void refused(struct tts_space *space, uint64_t bytes)
 {
     uint64_t address = 77;
@@ -114,7 +114,7 @@ static struct tts_space_stats stats_of(const struct tts_space *space)
     return stats;
 }
 
-/* --- the reference's own vectors -------------------------------------------------------- */
+/* --- test vectors of the reference ------------------------------------------------------ */
 
 T_TEST(blocks_follow_each_other_from_the_bottom)
 {
@@ -377,7 +377,7 @@ T_TEST(buffers_from_the_top_of_an_l1_bank_end_at_a_running_total)
     done(space);
 }
 
-/* --- quirks of the reference that are kept, or are not ----------------------------------- */
+/* --- quirks of the reference, kept or not kept ------------------------------------------ */
 
 T_TEST(a_shrink_sees_a_taken_block_whatever_its_id)
 {
@@ -407,7 +407,7 @@ T_TEST(a_block_below_the_limit_stays_taken_but_is_not_the_lowest)
     T_EQ(up(space, K), K);
     give(space, 0);
     lowest_is(space, K);
-    /* Given back while nothing is known to be the lowest: nothing stays nothing. */
+    /* Giving back a block while no lowest address is reported does not report one. */
     give(space, K);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, K, &address), TTS_E_BELOW_LIMIT);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, G, &address), TTS_E_BELOW_LIMIT);
@@ -442,12 +442,13 @@ T_TEST(a_clear_leaves_the_reported_lowest_address)
     T_TRUE(tts_space_lowest_reported(space, &address));
     T_EQ(address, 8 * K);
     T_TRUE(!tts_space_lowest(space, &address));
-    /* A higher block does not change it, nor does giving that one back. */
+    /* A higher block does not change the lowest address, and neither does giving that block
+     * back. */
     T_EQ(tts_space_take_at(space, 16 * K, K), TTS_OK);
     give(space, 16 * K);
     T_TRUE(tts_space_lowest_reported(space, &address));
     T_EQ(address, 8 * K);
-    /* A lower one does, and so does giving back a block at or below it. */
+    /* A lower block changes it. So does giving back a block at or below it. */
     T_EQ(tts_space_take_at(space, 4 * K, K), TTS_OK);
     lowest_is(space, 4 * K);
     give(space, 4 * K);
@@ -463,7 +464,7 @@ T_TEST(giving_back_a_block_below_a_stale_lowest_address_finds_the_next_one)
     tts_space_clear(space);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, K, &address), TTS_E_BELOW_LIMIT);
     T_EQ(tts_space_take_at(space, 16 * K, K), TTS_OK);
-    give(space, 0); /* a leaked block, which never was the lowest */
+    give(space, 0); /* a leaked block that was never the lowest */
     lowest_is(space, 16 * K);
     done(space);
 }
@@ -481,7 +482,7 @@ T_TEST(a_pool_that_is_not_aligned_is_not_aligned_from_the_top)
     T_EQ(up(space, 32), 64);
     refused(space, 9936 - 96 + 1);
     T_EQ(down(space, 9936 - 96 - 16), 112);
-    available_are(space, 0, NULL, 0); /* what is left is 16 bytes, less than a block */
+    available_are(space, 0, NULL, 0); /* the rest is 16 bytes, less than a block */
     T_EQ(stats_of(space).largest_free_bytes, 16);
     done(space);
 }
@@ -540,23 +541,23 @@ T_TEST(the_last_class_is_open_and_a_tiny_pool_has_two)
     config.min_bytes = config.alignment_bytes = 1;
     struct tts_space *space = space_of(config);
     T_EQ(tts_space_take_at(space, 33 * K, 1), TTS_OK);
-    T_EQ(down(space, 32 * K), K); /* class 5 before class 6 */
+    T_EQ(down(space, 32 * K), K); /* class 5 comes before class 6 */
     done(space);
 
-    config.size_bytes = 16 * K; /* 5 classes: 8 KiB and 16 KiB are different ones */
+    config.size_bytes = 16 * K; /* 5 classes: 8 KiB and 16 KiB are in different classes */
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 9 * K, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{9 * K + 1, 16 * K}, {0, 9 * K}}, 2);
     done(space);
 
-    config.size_bytes = 7 * K; /* 3 classes: 4 KiB and all above it are one */
+    config.size_bytes = 7 * K; /* 3 classes: 4 KiB and everything above share one */
     config.policy = TTS_POLICY_BEST;
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 5 * K, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{5 * K + 1, 7 * K}, {0, 5 * K}}, 2);
     done(space);
 
-    config.size_bytes = 1000; /* two, and all blocks are in the first */
+    config.size_bytes = 1000; /* 2 classes; all blocks are in the first */
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 900, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{0, 900}, {901, 1000}}, 2);
@@ -570,7 +571,7 @@ T_TEST(a_block_of_128_mib_and_more_is_in_the_last_class)
     struct tts_space_config config = plain;
     config.size_bytes = 8 * G;
     struct tts_space *space = space_of(config);
-    /* The first hole is the larger one by far, yet both are in class 17. */
+    /* The first hole is much larger, but both are in class 17. */
     T_EQ(tts_space_take_at(space, 4 * G, K), TTS_OK);
     T_EQ(tts_space_take_at(space, 4 * G + K + G / 8, K), TTS_OK);
     const struct tts_range holes[] = {

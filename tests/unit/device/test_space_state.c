@@ -1,4 +1,5 @@
-/* What a space accepts, remembers and costs; the placement rules are in test_space.c. */
+/* Tests the configuration, the state and the memory of a space. test_space.c tests the
+ * placement. */
 #include "device/space.h"
 #include "harness/t.h"
 #include "torture/heap.h"
@@ -11,7 +12,7 @@ static const struct tts_space_config small = {.size_bytes = 64 * 1024,
                                               .alignment_bytes = 1024,
                                               .policy = TTS_POLICY_FIRST};
 
-enum { SOME = 16 }; /* room for the lists of these small tests */
+enum { SOME = 16 }; /* entries in the lists of these small tests */
 
 static struct tts_space *space_on(struct tts_space_config config, const struct heap *heap)
 {
@@ -95,7 +96,7 @@ T_TEST(a_pool_past_its_largest_size_or_past_64_bits_is_out_of_range)
     refused(config, TTS_E_RANGE);
     config.size_bytes = config.alignment_bytes * (TTS_SPACE_MAX_UNITS + 1);
     refused(config, TTS_E_RANGE);
-    config.size_bytes = TTS_SPACE_MAX_UNITS + 1; /* odd, so that a unit is a byte */
+    config.size_bytes = TTS_SPACE_MAX_UNITS + 1; /* odd, so that the unit is one byte */
     refused(config, TTS_E_RANGE);
     config = small;
     config.alignment_bytes = TTS_SPACE_MAX_BYTES + 1;
@@ -143,7 +144,7 @@ T_TEST(a_space_tells_the_configuration_it_was_born_with)
     done(space);
 }
 
-/* --- requests that cannot be, or nearly ------------------------------------------------- */
+/* --- requests at the limits ------------------------------------------------------------- */
 
 static void never_fits(struct tts_space *space, uint64_t bytes)
 {
@@ -244,7 +245,7 @@ T_TEST(an_unaligned_address_leaves_unaligned_blocks_behind)
     struct tts_space *space = space_of(config);
     T_EQ(tts_space_take_at(space, 5 + 1500, 100), TTS_OK);
     T_EQ(up(space, K), 5);
-    T_EQ(up(space, K), 5 + 1500 + K); /* 476 bytes are too few, so past the block */
+    T_EQ(up(space, K), 5 + 1500 + K); /* the gap of 476 bytes is too small */
     T_EQ(down(space, K), 5 + 63 * K);
     give(space, 5 + 1500);
     T_EQ(up(space, K), 5 + K);
@@ -289,7 +290,7 @@ T_TEST(a_shrink_stops_at_the_first_taken_block)
     T_EQ(tts_space_shrink(space, 61 * K + 1), TTS_E_RANGE);
     T_EQ(up(space, K), 3 * K);
     give(space, 3 * K);
-    T_EQ(tts_space_shrink(space, 5 * K), TTS_OK); /* the block below is gone altogether */
+    T_EQ(tts_space_shrink(space, 5 * K), TTS_OK); /* the free block below disappears */
     T_EQ(tts_space_shrink(space, 1), TTS_E_BUSY);
     T_EQ(stats_of(space).free_blocks, 1);
     T_EQ(tts_space_unshrink(space), TTS_OK);
@@ -381,10 +382,10 @@ T_TEST(ids_out_of_use_are_told_in_the_order_they_went)
         up(space, K);
     give(space, 0);
     give(space, 2 * K);
-    give(space, K);     /* 1 goes, then 2 */
-    give(space, 4 * K); /* 5 goes */
+    give(space, K);     /* retires 1, then 2 */
+    give(space, 4 * K); /* retires 5 */
     T_EQ(tts_space_unused_ids(space, ids, 2), 3);
-    T_TRUE(ids[0] == 1 && ids[1] == 2 && ids[2] == 77); /* no more than there is room for */
+    T_TRUE(ids[0] == 1 && ids[1] == 2 && ids[2] == 77); /* writes at most `capacity` ids */
     T_EQ(tts_space_unused_ids(space, ids, 3), 3);
     T_EQ(ids[2], 5);
     done(space);
@@ -398,13 +399,13 @@ T_TEST(the_id_retired_last_is_used_first)
     ids_are(space, (uint32_t[]){0, 1, 2, 3, 4, 5}, 6);
     give(space, 0);
     give(space, 2 * K);
-    give(space, K); /* joins both: 1 into 0, then 2 into 0 */
+    give(space, K); /* joins both: retires 1, then 2 */
     ids_are(space, (uint32_t[]){0, 3, 4, 5}, 4);
     T_EQ(tts_space_take_at(space, K, K), TTS_OK);
     ids_are(space, (uint32_t[]){2, 0, 1, 3, 4, 5}, 6);
-    give(space, 4 * K); /* joins the one after: 4 stays, 5 goes */
+    give(space, 4 * K); /* joins the next: keeps 4, retires 5 */
     ids_are(space, (uint32_t[]){2, 0, 1, 3, 4}, 5);
-    T_EQ(tts_space_shrink(space, K), TTS_OK); /* 2 goes */
+    T_EQ(tts_space_shrink(space, K), TTS_OK); /* retires 2 */
     ids_are(space, (uint32_t[]){0, 1, 3, 4}, 4);
     T_EQ(down(space, K), 63 * K);
     ids_are(space, (uint32_t[]){0, 1, 3, 2, 4}, 5);
@@ -499,7 +500,7 @@ T_TEST(a_copy_of_a_shrunk_space_is_shrunk)
     done(space);
 }
 
-/* Two ways to the same state on the outside. */
+/* Compares two spaces whose visible state is the same after different histories. */
 static bool equal_after(void (*one_way)(struct tts_space *),
                         void (*another)(struct tts_space *))
 {
@@ -573,10 +574,10 @@ T_TEST(equal_means_that_every_later_call_would_have_the_same_result)
     T_TRUE(equal_after(give_four_upward, give_four_upward));
     T_TRUE(!equal_after(stay, take_one));
     T_TRUE(!equal_after(stay, shrink_one));
-    T_TRUE(!equal_after(stay, take_and_give));                  /* one id is retired */
-    T_TRUE(!equal_after(stay, take_and_clear));                 /* the lowest is stale */
-    T_TRUE(!equal_after(take_below_limit, take_one));           /* only one is the lowest */
-    T_TRUE(!equal_after(give_four_upward, give_four_downward)); /* ids in another order */
+    T_TRUE(!equal_after(stay, take_and_give));        /* one id is retired */
+    T_TRUE(!equal_after(stay, take_and_clear));       /* the reported lowest is stale */
+    T_TRUE(!equal_after(take_below_limit, take_one)); /* different reported lowest */
+    T_TRUE(!equal_after(give_four_upward, give_four_downward)); /* different order of ids */
 }
 
 T_TEST(spaces_of_different_configuration_are_not_equal)
@@ -605,8 +606,8 @@ static const struct tts_space_config large = {.size_bytes = UINT64_C(1) << 30,
                                               .alignment_bytes = 32,
                                               .policy = TTS_POLICY_FIRST};
 
-/* Takes until CHURNED blocks live, then replaces random ones, from both ends. The same
- * numbers each time, so that a second round needs no more than the first. */
+/* Takes until CHURNED blocks are live, then replaces random blocks, from both ends. Uses the
+ * same random numbers each time, so that a second round needs no more memory than the first. */
 static void churn(struct tts_space *space)
 {
     uint64_t live[CHURNED], count = 0, rng = 99;

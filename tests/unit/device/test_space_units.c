@@ -1,12 +1,13 @@
-/* What a space counts in is its own affair: no request, however odd, shows it. Every test runs
- * with the processor's own vectors and without. */
+/* The unit of a space is internal: no request, however unusual, reveals it. Every test runs
+ * with the vector instructions of the processor and with portable code. */
 #include "device/blocks.h"
 #include "device/space.h"
 #include "harness/t.h"
 
 #include <stdbool.h>
 
-/* What counts in words of one width less than in the next has half of its memory, or nearly. */
+/* Returns the memory of a new space. A space with words of half the width has about half the
+ * memory. */
 static size_t memory_of(uint64_t size_bytes, uint64_t alignment_bytes)
 {
     struct tts_space_config config = {.size_bytes = size_bytes,
@@ -118,7 +119,7 @@ T_TEST(a_large_space_refuses_a_shrink_that_it_cannot_count)
     done(space);
 }
 
-/* A unit of this space is 32 bytes. It has too many bytes to count single ones. */
+/* The unit of this space is 32 bytes. The space has too many bytes for a unit of one byte. */
 static void ask_for_single_bytes(bool portable)
 {
     struct tts_space *space = space_of(LARGE, 32, portable);
@@ -141,7 +142,7 @@ T_TEST(a_large_space_refuses_addresses_that_it_cannot_count)
     both_ways(ask_for_single_bytes);
 }
 
-/* A call that fails leaves everything as it was, the unit and the memory with it. */
+/* A call that fails changes nothing, neither the unit nor the memory. */
 static void fail_odd(bool portable)
 {
     struct tts_space *space = space_of(L1_BYTES, 32, portable);
@@ -184,7 +185,8 @@ T_TEST(what_no_unit_could_express_is_not_there)
     both_ways(refuse_what_cannot_be);
 }
 
-/* The map of taken blocks multiplies a start by this and goes by the top bits. */
+/* Returns whether the start has a certain hash. The map of taken blocks multiplies starts by
+ * this number and uses the top bits. */
 static bool is_alike(uint64_t start)
 {
     return start * UINT64_C(0x9e3779b97f4a7c15) >> 52 == 0x5a5;
