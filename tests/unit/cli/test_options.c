@@ -19,8 +19,8 @@ static const struct tts_option table[] = {
 
 enum { ARGS_MAX = 12 };
 
-/* Parses `line`, split at blanks, and writes what came out as one text: "m=x s | a b", or the
- * message and the exit code when it stopped. */
+/* Splits `line` at blanks and parses it. Returns the result as one text: "m=x s
+ * a b", or the message and the exit code if parsing stopped. */
 static const char *parse(const char *line)
 {
     static char out[512];
@@ -167,7 +167,7 @@ static const struct tts_option typed[] = {
     {0},
 };
 
-/* Reads `line` into *values. Returns what was printed on stderr, "" for nothing. */
+/* Reads `line` into *values. Returns the text that was printed on stderr, or "". */
 static const char *read_typed(const char *line, struct values *values, struct tts_options *out)
 {
     static char said[512];
