@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A recording with more allocations than are kept: it is read again, and the answer is the same.
+# A recording with more allocations than are stored in memory is read again, and the answer is the
+# same.
 . "$(dirname "$0")/lib.sh"
 printf 'alloc 0 0 1 24576 2048 0\nchurn 2200000\n' |
     "$TTS_BUILD_DIR/tests/make_recording" "$work/long.tts" story || exit 1
