@@ -119,7 +119,7 @@ const char *tts_check_by_name(const struct tts_check_run *run);
 uint64_t tts_check_line(const struct tts_check_run *run,
                         const struct tts_budget_finding *finding);
 
-const char *tts_check_status_name(enum tts_budget_status status); /* "pass" */
+const char *tts_check_status_name(enum tts_budget_status status); /* "pass" etc. */
 /* Returns true if a limit depends on the memory size of the device. */
 bool tts_check_needs_device(const struct tts_budget *budget);
 const char *tts_check_rule_of(const struct tts_budget *budget, size_t limit_idx);

@@ -224,7 +224,7 @@ static void put_operation(struct tts_json *json, const struct tts_opseq_step *st
     case TTS_OPSEQ_BLANK:
     case TTS_OPSEQ_POOL:
     case TTS_OPSEQ_KINDS:
-        break; /* nothing to say beside the letter */
+        break; /* the result has only its letter */
     }
 }
 
