@@ -25,7 +25,7 @@ struct baseline {
     uint64_t size, offset, alignment;
     bool best;
     int classes;
-    uint64_t *address, *length; /* per block id, relative */
+    uint64_t *address, *length; /* by block id; addresses are relative */
     int32_t *prev, *next;
     bool *taken, *in_use;
     size_t blocks, blocks_capacity;
@@ -86,7 +86,7 @@ static void free_insert(struct baseline *b, int32_t id)
     id_array_insert(a, position_of(b, a, b->address[id]), id);
 }
 
-/* The reference looks for the id from the front. */
+/* Removes a block from its free list. Like the reference, searches the list from the front. */
 static void free_remove(struct baseline *b, int32_t id)
 {
     struct id_array *a = &b->free_ids[class_of(b, b->length[id])];
@@ -176,7 +176,7 @@ static void absorb_next(struct baseline *b, int32_t id)
     id_array_insert(&b->retired, b->retired.count, gone);
 }
 
-/* Where a block to take from was found. */
+/* The position of a free block that was found. */
 struct found {
     int32_t id;
     struct id_array *list;
@@ -188,8 +188,8 @@ static bool is_nearer(const struct baseline *b, int32_t id, int32_t than, bool u
     return than == NONE || (b->address[id] < b->address[than]) == up;
 }
 
-/* The reference leaves a class only at a block that fits and beats the one in hand; where none
- * does, it looks at the whole class. */
+/* Searches one class. Like the reference, stops only at a block that fits and is nearer than
+ * the block found so far. If there is none, this visits the whole class. */
 static void search_class(struct baseline *b, struct found *found, int class, uint64_t need,
                          bool up)
 {
@@ -226,7 +226,7 @@ uint64_t baseline_take(struct baseline *b, uint64_t bytes, bool up)
     id_array_remove(found.list, found.at);
     uint64_t rest = b->length[id] - need;
     if (rest) {
-        /* The taken part keeps the id, the rest gets a new one on the other side. */
+        /* The taken part keeps the id, the rest gets a new id. */
         int32_t other = block_new(b, up ? b->address[id] + need : b->address[id], rest);
         if (up) {
             link_after(b, id, other);

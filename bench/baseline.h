@@ -1,7 +1,8 @@
-/* baseline.h: the allocator the way the runtime builds it, as a yardstick.
- * Written from the same rules as ttscope's space, with the reference's data structures: every
- * block in parallel arrays with neighbour links, free blocks in one address-sorted array per
- * size class, taken blocks in a hash of 512 buckets. Only what the streams use. */
+/* baseline.h: an allocator built like the runtime's, for comparison. It follows the same rules
+ * as ttscope's space but has the data structures of the reference: all blocks in parallel
+ * arrays with links to their neighbours, free blocks in one array per size class, sorted by
+ * address, taken blocks in a hash of 512 buckets. It has only the functions that the streams
+ * use. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +13,9 @@ struct baseline;
 
 struct baseline *baseline_new(uint64_t size, uint64_t offset, uint64_t alignment, bool best);
 void baseline_free(struct baseline *b);
-/* The absolute address, or UINT64_MAX. */
+/* Returns the absolute address, or UINT64_MAX if the request does not fit. */
 uint64_t baseline_take(struct baseline *b, uint64_t bytes, bool up);
 void baseline_give(struct baseline *b, uint64_t address);
-/* Totals by a walk over all blocks, as the reference does it. */
+/* Returns the largest free size. Like the reference, walks over all blocks. */
 uint64_t baseline_largest_free(const struct baseline *b);
 size_t baseline_memory(const struct baseline *b);

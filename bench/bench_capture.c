@@ -1,13 +1,16 @@
-/* bench_capture: what an event costs a program that is tracked.
- *   bench_capture [PART]...   off, 1k, 32k, 1M, socket, op, program, cases; all without one
- * Buffers in DRAM are replaced at random, one freed and one allocated, while as many live as
- * the row says: with nobody listening, with a capture that counts, and, in the same run and
- * turn and turn about, with a mutex and a hash map and with one socket write per event. Each
- * thread is on a core of its own. One thread: the best of several rounds. Two: the median of
- * the rounds in which both really ran at once, with how many those were; the time is that of
- * the wall, for an event of one thread. Rows are gross: the loop that draws the buffers has a
- * row of its own, and only 'off' is without it. Aims are printed beside what was reached and
- * marked when missed. What was counted must be what was fed; exit 1 when it is not. */
+/* bench_capture: measures the cost of an event for a program that is tracked.
+ *
+ *   bench_capture [PART]...   off, 1k, 32k, 1M, socket, op, program, cases; default: all
+ *
+ * A loop replaces random DRAM buffers: it frees one and allocates one. The row states the
+ * number of live buffers. The loop runs without a capture, with a capture that counts, and for
+ * comparison, alternating in the same run, with a mutex and a hash map and with one socket
+ * write per event. Each thread has its own core. For one thread the best of several rounds
+ * counts. For two threads the median of the rounds counts in which both really ran at the same
+ * time, and their number is printed. The time is elapsed time per event of one thread. Times
+ * include the loop that draws the buffers, which has a row of its own. Only 'off' excludes it.
+ * Targets are printed next to the results and marked if missed. The counted figures must be
+ * equal to the events fed, otherwise the exit code is 1. */
 #include "cases.h"
 #include "churn.h"
 
@@ -16,9 +19,9 @@
 #include <string.h>
 
 enum {
-    TURNS = 8, /* and one before them, which does not count, to touch everything */
+    TURNS = 8, /* plus a first turn that is not counted and touches all memory */
     ROUNDS = 20,
-    EVENTS = 20000, /* of a thread in a round */
+    EVENTS = 20000, /* per thread and round */
     SOCKET_EVENTS = 2000,
     FEW = 1000,
     MANY = 32000,
@@ -27,14 +30,14 @@ enum {
     CBS = 4,
     CB_BYTES = 8192,
     L1_BYTES = 4096,
-    PROGRAM_EVENTS = 1 + CBS + 2, /* and an L1 buffer that comes and goes */
+    PROGRAM_EVENTS = 1 + CBS + 2, /* the last two are an L1 buffer's allocation and free */
 };
 
 #define OFF_AIM_NS 1.0
 #define COUNTING_AIM_NS 25.0
 
 static bool is_wrong;
-static struct tts_tracker_health health; /* of all rows */
+static struct tts_tracker_health health; /* sum over all rows */
 
 static void ok(enum tts_status status, const struct tts_error *err)
 {
@@ -60,14 +63,15 @@ static void row(const char *name, uint32_t live, uint32_t threads, double ns)
         printf("  %7.1f Mevents/s", 1e3 * threads / ns);
 }
 
-/* Nothing if either was not measured. */
+/* Prints the ratio, or nothing if either time was not measured. */
 static void ratio_text(double ns, double tracked_ns)
 {
     if (ns > 0 && tracked_ns > 0)
         printf("   %.1f times as long", ns / tracked_ns);
 }
 
-/* The best round of one thread; the median of those in which several met. */
+/* Returns the best round of one thread, or the median of the rounds in which several threads
+ * ran at the same time. */
 static double time_of(struct team *team)
 {
     return team->threads == 1 ? team->best_ns : team_met_ns(team);
@@ -84,7 +88,7 @@ static void aim_text(double ns, double aim)
     printf("   aim %.1f%s", aim, ns > aim ? "  MISSED" : "");
 }
 
-/* --- what was counted ------------------------------------------------------------------- */
+/* --- checking the counted figures ------------------------------------------------------- */
 
 static void compare(const char *what, int64_t got, int64_t wanted)
 {
@@ -109,7 +113,8 @@ static struct session session_begin(void)
     return session;
 }
 
-/* The one phase, until the session is freed. NULL: events were dropped, it cannot be right. */
+/* Ends the session. Returns its only phase, which is valid until the session is freed. Returns
+ * NULL if events were dropped, because the figures are then incomplete. */
 static const struct tts_usage *session_end(struct session *session)
 {
     struct tts_tracker_health now;
@@ -134,7 +139,8 @@ static void session_free(struct session *session)
     tts_tracker_free(session->tracker);
 }
 
-/* Feeds the same again, to plain sums. Which thread came first matters to the peak alone. */
+/* Feeds the same events again to plain sums and compares. The order of the threads affects only
+ * the peak. */
 static void compare_dram(const struct tts_usage *usage, const struct figures *map,
                          uint32_t live, uint32_t threads)
 {
@@ -233,7 +239,7 @@ static void counting(uint32_t live, uint32_t threads)
     session_free(&session);
 }
 
-/* The ledger is as full as the row says for a tracker; a socket does not know. */
+/* Measures sockets. The number of live buffers matters only to the tracker. */
 static void sockets(uint32_t threads)
 {
     struct socket_sink both[CHURN_THREADS_MAX];
@@ -307,7 +313,7 @@ static void run_programs(struct tts_tracker *tracker)
     }
 }
 
-/* Programs whose circular buffers are on 8 x 7 cores, and an L1 buffer on every core. */
+/* Measures programs with circular buffers on 8 x 7 cores and an L1 buffer on every core. */
 static void programs(void)
 {
     struct session session = session_begin();

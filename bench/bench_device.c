@@ -1,10 +1,12 @@
-/* bench_device: what a whole device costs beside its bare spaces.
+/* bench_device: measures the cost of a whole device, compared with its bare spaces.
+ *
  *   bench_device
- * One million mixed events on an n150 (allocations and releases in all four pools, interleaved
- * and sharded) are drawn once. Then the device takes them as requests, and the bare spaces take
- * the blocks that those requests come to, turn and turn about in one process on one core, best
- * of nine. Addresses must be the same. The aim is a ratio of at most 1.30; missing it is only
- * marked. The other rows have no bare counterpart: their cost is told in nanoseconds. */
+ *
+ * Draws one million mixed events on an n150 once: allocations and releases in all four pools,
+ * interleaved and sharded. Then the device executes them as requests, and bare spaces execute
+ * the resulting blocks, alternating in one process on one core, best of nine. The addresses
+ * must be the same. The target is a ratio of at most 1.30; a miss is only marked. The other
+ * rows have no bare counterpart and are printed in nanoseconds. */
 #include "device/space.h"
 #include "stream.h"
 
@@ -35,9 +37,9 @@ static double now_ns(void)
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* As a program knows them, and as the spaces do. */
+/* Events as a program requests them, and as the spaces execute them. */
 struct event {
-    uint32_t slot; /* of the buffer */
+    uint32_t slot; /* index of the buffer */
     uint8_t pool, is_release, is_sharded;
     uint32_t page_bytes;
     uint64_t size_bytes;
@@ -84,7 +86,7 @@ static struct tts_device *device_new(struct tts_observer observer)
     return device;
 }
 
-/* Of every 100 allocations, how many are of which pool, and how many buffers it keeps. */
+/* For each pool: its share of 100 allocations, and its number of live buffers. */
 static const struct {
     unsigned share, live;
 } mix[TTS_POOLS] = {[TTS_POOL_DRAM] = {60, 1000},
@@ -119,7 +121,7 @@ static void draw_request(struct stream_random *random, struct event *event)
     }
 }
 
-/* Draws events that succeed, running them on a device to know. */
+/* Draws events that succeed. Runs them on a device to find out. */
 static void draw_events(struct stream_random *random)
 {
     struct tts_device *device = device_new((struct tts_observer){0});
@@ -167,7 +169,7 @@ static void draw_events(struct stream_random *random)
     tts_device_free(device);
 }
 
-/* --- the two ---------------------------------------------------------------------------- */
+/* --- device and bare spaces ------------------------------------------------------------- */
 
 static double run_device(struct tts_device *device, uint64_t *sum)
 {
@@ -272,7 +274,7 @@ static bool compare(void)
     return bare_sum == device_sum && bare_sum == watched_sum;
 }
 
-/* Programs of ten circular buffers, each checked against the L1 buffers there are. */
+/* Measures programs of ten circular buffers, each checked against the live L1 buffers. */
 static void circular_buffers(void)
 {
     struct tts_device *device = device_new((struct tts_observer){0});

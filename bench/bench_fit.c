@@ -1,7 +1,8 @@
-/* What `ttscope fit` costs: whole commands, each a process of its own, beside the start of the
- * command itself (`ttscope version`) in the same run, and beside the bare workload on a device
- * that places nothing. Usage: bench_fit [TTSCOPE]; configurations are made in $TMPDIR (/tmp)
- * and removed. Times are medians, of a processor: others may run beside. */
+/* Measures `ttscope fit`: whole commands, each in its own process, compared with the start of a
+ * command (`ttscope version`) in the same run, and with the bare workload on a device that
+ * places nothing. Usage: bench_fit [TTSCOPE]. The configurations are written to $TMPDIR (/tmp)
+ * and removed. Times are medians of processor time, because other processes may run at the same
+ * time. */
 #include "runtime/workload.h"
 
 #include <fcntl.h>
@@ -51,7 +52,7 @@ static double median(double *values, size_t count)
 
 struct cost {
     double ms;
-    double mib; /* the most that any run had */
+    double mib; /* largest memory of any run */
 };
 
 static void run_once(char *const *argv, double *ms, double *mib)

@@ -211,7 +211,8 @@ static void measure_whole(const char *path, double mb)
     measure_memory("  memory", &folded, made.live_max);
 }
 
-/* Measures a part, compared with the general reader, which needs it completely in memory. */
+/* Measures a part of the trace, compared with the general reader, which needs all of it in
+ * memory. */
 static void measure_part(const char *path, double mb, int indent)
 {
     struct graph_gen_result made = make(path, mb, indent);

@@ -1,16 +1,22 @@
-/* bench_record: what a recording costs, in bytes and in time.
- *   bench_record [--events N] [PART]...   size, rate, 1k, 32k, beside, seek, show; all without
- *                                         a PART
- * size, rate: two streams (story.h) as a recorder writes them and packed, with times drawn from
- * 1 to 30 microseconds between events, as in a program that also works, and by the clock of a
- * loop that does nothing else; how quickly they are packed and read.
- * 1k, 32k: an event of a program that is recorded, as many buffers live, beside one that is
- * only counted; in the manner of bench_capture. beside: the same as lines of JSON and in
- * SQLite. seek: to random instants of a packed file of --events (100 million) with 100k live,
- * until what lived then is there; the file is in the page cache. show: `ttscope show` of such a
- * file with its stored figures, and of the same without them. Files are made in $TMPDIR and
- * removed. Aims are printed beside what was reached and marked when missed. What is read back
- * must be what was fed; exit 1 when it is not. */
+/* bench_record: measures the cost of a recording, in bytes and in time.
+ *
+ *   bench_record [--events N] [PART]...   size, rate, 1k, 32k, beside, seek, show; default:
+ *                                         all
+ *
+ * size, rate: two streams (story.h), live as a recorder writes them, and packed; the speed of
+ * packing and reading. The time between events is drawn from 1 to 30 microseconds, as in a
+ * program that also computes, or taken from the clock in a loop that does nothing else.
+ *
+ * 1k, 32k: an event of a program that is recorded, with that many live buffers, compared with
+ * an event that is only counted; measured like bench_capture. beside: the same as lines of JSON
+ * and in SQLite.
+ *
+ * seek: to random events of a packed file of --events events (100 million) with 100k live,
+ * until the buffers that were live then are known. The file is in the page cache. show:
+ * `ttscope show` of such a file with and without its stored figures.
+ *
+ * Files are written to $TMPDIR and removed. Targets are printed next to the results and marked
+ * if missed. The data read back must be equal to the data fed, otherwise the exit code is 1. */
 #include "churn.h"
 #include "recordings.h"
 #include "writers.h"
@@ -29,9 +35,9 @@
 
 enum {
     STORY_EVENTS = 1000000,
-    TURNS = 8, /* and one before them, which does not count, to touch everything */
+    TURNS = 8, /* plus a first turn that is not counted and touches all memory */
     ROUNDS = 20,
-    EVENTS = 20000, /* of a thread in a round */
+    EVENTS = 20000, /* per thread and round */
     BESIDE_TURNS = 2,
     BESIDE_ROUNDS = 5,
     FEW = 1000,
@@ -209,7 +215,7 @@ static void row(const char *name, uint32_t live, uint32_t threads, double ns)
         printf("  %7.1f Mevents/s", 1e3 * threads / ns);
 }
 
-/* What the teams were fed, once more, as plain sums. */
+/* Returns the figures of the events that the teams were fed, as plain sums. */
 static struct figures fed(uint32_t live, uint32_t threads, int turns, size_t rounds)
 {
     struct figures all[CHURN_THREADS_MAX] = {0};
@@ -282,7 +288,7 @@ static void recording(uint32_t live, uint32_t threads)
     unlink(path);
 }
 
-/* --- beside ----------------------------------------------------------------------------- */
+/* --- comparison with other writers ------------------------------------------------------ */
 
 static void beside_row(const char *name, const struct sink *sink)
 {
@@ -326,10 +332,10 @@ static void beside(void)
 
 /* --- seek ------------------------------------------------------------------------------- */
 
-/* An instant, and what lives then. */
+/* A random event, and the buffers that are live after it. */
 struct instant {
     uint64_t seq, live, live_bytes;
-    uint64_t items; /* that had to be read */
+    uint64_t items; /* number of items read */
     double ns, cpu_ns;
 };
 
@@ -338,7 +344,7 @@ struct churner {
     struct stream_random random, gaps;
     uint64_t ids[SEEK_LIVE], sizes[SEEK_LIVE];
     uint64_t next_id, seq, time_ns, live, live_bytes;
-    struct instant *instants; /* by seq */
+    struct instant *instants; /* in order of seq */
     size_t noted;
 };
 
@@ -416,7 +422,7 @@ static int by_time(const void *a, const void *b)
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* What we had of the processor: where others want it too the clock says less. */
+/* Returns the processor time of this process, which does not include other processes. */
 static double cpu_now_ns(void)
 {
     struct timespec t;
@@ -424,7 +430,8 @@ static double cpu_now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Until the last item before the next event, so that what lives is what lived at `seq`. */
+/* Seeks to `seq` and reads up to and including that event, so that the live buffers are those
+ * at `seq`. */
 static struct tts_follow *seek_to(struct tts_recfile *file, uint64_t seq, uint64_t *items)
 {
     struct tts_follow_config config = {0};
@@ -462,7 +469,7 @@ static void seek(uint64_t events)
     for (size_t i = 0; i < SEEKS; i++)
         instants[i].seq = SEEK_LIVE + 1 + stream_random_below(&random, events - SEEK_LIVE);
     qsort(instants, SEEKS, sizeof *instants, by_seq);
-    for (size_t i = 1; i < SEEKS; i++) /* no two are the same */
+    for (size_t i = 1; i < SEEKS; i++) /* makes all different */
         if (instants[i].seq <= instants[i - 1].seq)
             instants[i].seq = instants[i - 1].seq + 1;
     double start = churn_now_ns();
@@ -474,8 +481,8 @@ static void seek(uint64_t events)
            bytes / (double)events, 1e3 * (double)events / ns);
     ok(tts_recfile_open(path, NULL, &file, &err), &err);
     for (size_t i = 0; i < SEEKS; i++) {
-        struct instant *instant = &instants[i * 7 % SEEKS]; /* to and fro: 7 and 50 have no
-                                                             * divisor in common */
+        /* Jumps back and forth: 7 and 50 have no common divisor. */
+        struct instant *instant = &instants[i * 7 % SEEKS];
         double cpu_start = cpu_now_ns();
         start = churn_now_ns();
         struct tts_follow *follow = seek_to(file, instant->seq, &instant->items);
@@ -503,8 +510,8 @@ static void seek(uint64_t events)
 
 /* --- show ------------------------------------------------------------------------------- */
 
-/* The program that was built beside this one, with an argument or two. Returns its nanoseconds.
- */
+/* Runs the ttscope that was built next to this program, with one or two arguments. Returns the
+ * time in nanoseconds. */
 static double run_ttscope(const char *command, const char *path, const char *to)
 {
     char own[1024], program[1100];
@@ -528,7 +535,7 @@ static double run_ttscope(const char *command, const char *path, const char *to)
     return churn_now_ns() - start;
 }
 
-/* Flips the last bit of a file: that of its figures. */
+/* Flips the last bit of a file, which belongs to its figures. */
 static void spoil(const char *path)
 {
     FILE *file = fopen(path, "rb+");
@@ -579,7 +586,7 @@ static void show(uint64_t events)
     unlink(slow);
 }
 
-/* ---------------------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------ */
 
 static bool is_wanted(char **words, const char *part)
 {

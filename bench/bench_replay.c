@@ -1,9 +1,9 @@
-/* What `ttscope replay RECORDING --device` costs for an event: recordings of 1 to 16 million
- * events, each replayed on an n150, with the search for the smallest DRAM, which tries several
- * sizes. The time for a million must not grow with the file.
- * Usage: bench_replay [TTSCOPE]; recordings are made in $TMPDIR (/tmp) and removed. Times are
- * the smallest of three runs, of a processor: others may run beside. Exit 1 when a command
- * fails. */
+/* Measures `ttscope replay RECORDING --device` per event. Recordings of 1 to 16 million events
+ * are replayed on an n150, including the search for the smallest DRAM, which tries several
+ * sizes. The time per million events must not grow with the file. Usage: bench_replay
+ * [TTSCOPE]. The recordings are written to $TMPDIR (/tmp) and removed. Times are the smallest
+ * of three runs, in processor time, because other processes may run at the same time. The exit
+ * code is 1 if a command fails. */
 #include "base/number.h"
 #include "ttscope/recorder.h"
 
@@ -21,7 +21,7 @@
 
 enum { RUNS = 3, LIVE = 1000 };
 #define MILLION UINT64_C(1000000)
-#define GROWTH_AIM 1.2 /* of the largest, for an event, beside the smallest */
+#define GROWTH_AIM 1.2 /* largest recording compared with the smallest, per event */
 
 extern char **environ;
 
@@ -37,7 +37,8 @@ static uint64_t draw(uint64_t *random)
     return *random >> 33;
 }
 
-/* Some thousand buffers that come and go at random, of 1 to 512 pages in each of 12 banks. */
+/* Writes a recording. Some thousand buffers of 1 to 512 pages in each of 12 banks are allocated
+ * and freed at random. */
 static void record(const char *path, uint64_t events)
 {
     static uint64_t ids[LIVE];

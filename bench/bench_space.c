@@ -1,12 +1,13 @@
-/* bench_space: what one operation of a space costs, beside the reference's way of doing it.
- *   bench_space [STREAM...]      every stream, or those whose name contains one of the words
- *   bench_space --portable [STREAM...]   without what only this processor has
- *   bench_space --budget NAME    one hot operation in bench_measured(), for an instruction
- * count
- * Both allocators replay the same recorded operations in the same process on one core,
- * turn and turn about, best of three. Every take's address goes into a checksum that must be
- * the published one. Exit 1 when a checksum differs; missed aims are only marked, machines
- * being what they are. */
+/* bench_space: measures one operation of a space, compared with the way of the reference.
+ *
+ *   bench_space [STREAM...]              all streams, or those whose name contains a word
+ *   bench_space --portable [STREAM...]   without special instructions of this processor
+ *   bench_space --budget NAME            one hot operation, in bench_measured()
+ *
+ * --budget is for counting instructions. Both allocators replay the same recorded operations in
+ * the same process on one core, alternating, best of three. The address of every take is added
+ * to a checksum that must be equal to the published one. The exit code is 1 if a checksum
+ * differs. A missed target is only marked, because machines differ. */
 #include "baseline.h"
 #include "stream.h"
 
@@ -25,16 +26,17 @@
 
 enum { ROUNDS = 3, STATS_CALLS = 1000000 };
 
-/* The baseline would take hours for these: ours alone. */
+/* Returns true for streams that would take hours with the baseline. They run only on the
+ * space. */
 static bool is_past_baseline(const struct stream_config *config)
 {
     return config->live >= 1000000;
 }
 
-/* What a stream's row is held against: the aim for the ratio and for p99, and the reference's
- * own nanoseconds per operation where they were measured (on another machine). */
+/* The targets of a stream: the ratio, p99, and the reference's own nanoseconds per operation if
+ * they were measured (on another machine). */
 struct aim {
-    const char *stream; /* a prefix of the stream's name */
+    const char *stream; /* prefix of the stream's name */
     double ratio, p99_ns;
     double reference_low_ns, reference_high_ns;
 };
@@ -83,7 +85,8 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* A serialised time stamp, and how many of its ticks make a nanosecond. */
+/* ticks() returns a serialised time stamp. ticks_per_ns() returns the number of ticks in a
+ * nanosecond. */
 static inline uint64_t ticks(void)
 {
 #ifdef __x86_64__
@@ -231,8 +234,8 @@ static uint64_t timer_cost(void)
     return cost[500];
 }
 
-/* The longest single operation, filling included, is the least of three passes at the same
- * operation: an interrupt does not strike the same one three times, a rehash does. */
+/* Times each operation. For the longest operation, including the filling, the smallest of three
+ * passes counts: an interrupt does not hit the same operation three times, a rehash does. */
 static void time_each(const struct stream_config *config, const struct stream *stream,
                       struct detail *d)
 {

@@ -11,21 +11,21 @@
 enum {
     LIVE = 1000,
     ROUNDS = 61,
-    PAIRS = 2000, /* of a free and an allocation, in a round */
+    PAIRS = 2000, /* pairs of a free and an allocation, per round */
     DEVICES = 256,
     GRID_COLUMNS = 8,
     GRID_ROWS = 7,
     BYTES = 4096,
 };
 
-/* What a pair of events is. */
+/* A kind of event pair. */
 struct kind {
     const char *name;
     enum tts_pool pool;
-    bool in_op;       /* an operation was named before, and is under way */
-    bool has_address; /* and a page size: as an attached device tells it */
-    bool is_on_core;  /* on one core, in turn; else in lockstep */
-    bool is_recorded; /* in a second row, too */
+    bool in_op;       /* an operation with a name has begun */
+    bool has_address; /* also a page size, as an attached device reports it */
+    bool is_on_core;  /* on one core, in turn; otherwise on all in lockstep */
+    bool is_recorded; /* measured in a second row with a recorder */
     uint32_t devices;
 };
 
@@ -63,7 +63,7 @@ static uint32_t device_of(const struct case_run *run, uint64_t id)
     return (uint32_t)(id % run->kind->devices);
 }
 
-/* By a whole event. */
+/* Posts the allocation as a complete event. */
 static void post_alloc(struct case_run *run, uint64_t id, struct tts_error *err)
 {
     const struct kind *kind = run->kind;
@@ -115,7 +115,7 @@ static double median_of(double *values, size_t count)
     return values[count / 2];
 }
 
-/* Replaces buffers at random. */
+/* Replaces random buffers. Returns the time per event. */
 static double churn_round(struct case_run *run)
 {
     double start = churn_now_ns();
@@ -175,7 +175,8 @@ static double run_kind(const struct kind *kind, const char *path)
     return ns;
 }
 
-/* Each free is of a buffer on the fullest core: all have one, and those before are freed. */
+/* Measures frees. Each free removes a buffer from the fullest core: each core has one buffer,
+ * and the cores before are already empty. */
 static double run_frees(void)
 {
     static const struct kind kind = {.pool = TTS_POOL_L1, .is_on_core = true, .devices = 1};

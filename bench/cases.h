@@ -1,7 +1,7 @@
-/* cases.h: what events cost that are not plain buffers of DRAM: in an operation, in L1, with an
- * address, on cores of their own, of many devices. One thread; medians over rounds. */
+/* cases.h: measures events other than plain DRAM buffers: in an operation, in L1, with an
+ * address, on single cores, on many devices. One thread; medians over rounds. */
 #pragma once
 
-/* Prints a row for each, counted and, where that is common, recorded. Exits with a message when
- * something goes wrong. */
+/* Prints one row for each kind, counted and, for common kinds, recorded. Exits with a message
+ * on failure. */
 void cases_run(void);

@@ -19,7 +19,7 @@ double churn_now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* --- what is fed ------------------------------------------------------------------------ */
+/* --- the events ------------------------------------------------------------------------- */
 
 typedef void feed_fn(struct sink *sink, uint64_t id, uint64_t bytes, bool is_free);
 
@@ -28,7 +28,7 @@ static uint64_t bytes_of(uint64_t id)
     return 2048 * (1 + (id * UINT64_C(0x9e3779b97f4a7c15) >> 58));
 }
 
-/* What the compiler must have ready, whoever takes it. */
+/* Forces the compiler to calculate both values, even if no code uses them. */
 static inline void work_out(uint64_t id, uint64_t bytes)
 {
     __asm__ volatile("" : : "r"(id), "r"(bytes) : "memory");
@@ -94,8 +94,8 @@ static inline void feed_other(struct sink *sink, uint64_t id, uint64_t bytes, bo
         sink->refused++;
 }
 
-/* Frees a live one and allocates the next, in its place: two events. Compiled once for each
- * way, so that none pays for a call through a pointer. */
+/* Frees a live buffer and allocates the next one in its place: two events. Compiled once for
+ * each way, so that no way pays for a call through a pointer. */
 static inline __attribute__((always_inline)) void churn(struct lane *lane, struct sink *sink,
                                                         size_t events, feed_fn *feed)
 {
@@ -169,7 +169,7 @@ struct job {
     double starts_ns[CHURN_ROUNDS_MAX], ends_ns[CHURN_ROUNDS_MAX], used_ns[CHURN_ROUNDS_MAX];
 };
 
-/* Among the cores we may use, if there are as many. */
+/* Pins the thread to one of the allowed cores, if there are enough. */
 void churn_pin(uint32_t idx)
 {
     cpu_set_t allowed, one;
@@ -185,7 +185,7 @@ void churn_pin(uint32_t idx)
     }
 }
 
-/* Time that this thread had a processor. */
+/* Returns the processor time of this thread. */
 static double processor_ns(void)
 {
     struct timespec t;
@@ -197,7 +197,7 @@ static void *run_job(void *arg)
 {
     struct job *job = arg;
     struct team *team = job->team;
-    struct lane lane = team->lanes[job->idx]; /* no line shared with the others */
+    struct lane lane = team->lanes[job->idx]; /* a copy, so that threads share no cache line */
     struct sink sink = team->sinks[job->idx];
     churn_pin(job->idx);
     for (size_t i = 0; i < job->rounds; i++) {

@@ -1,6 +1,6 @@
-/* churn.h: threads that replace buffers at random, and where they tell of it.
- * A lane is a thread's buffers; a team is one way to be told and the lanes that feed it. Two
- * teams with the same numbers are fed the same. */
+/* churn.h: threads that replace random buffers and report each event to a sink. A lane holds
+ * the buffers of one thread. A team is one kind of sink and the lanes that feed it. Two teams
+ * with the same numbers are fed the same events. */
 #pragma once
 
 #include "counters.h"
@@ -10,30 +10,31 @@
 enum { CHURN_THREADS_MAX = 2, CHURN_ROUNDS_MAX = 32, CHURN_MET_MAX = 512, CHURN_DEVICE = 0 };
 
 enum way {
-    WAY_NOWHERE, /* the loop alone */
+    WAY_NOWHERE, /* only the loop */
     WAY_TRACKER,
-    WAY_TRACKER_OPS, /* an operation around each event */
+    WAY_TRACKER_OPS, /* with an operation around each event */
     WAY_MAP,
     WAY_SOCKET,
-    WAY_FIGURES, /* what the others must come to */
-    WAY_OTHER,   /* whoever the sink names */
+    WAY_FIGURES, /* the expected figures */
+    WAY_OTHER,   /* the function in the sink */
     WAYS
 };
 
 typedef bool (*churn_other_fn)(void *ctx, uint64_t id, uint64_t bytes, bool is_free);
 
-/* The one that the way names is used; sockets and figures are arrays, one for each thread. */
+/* The targets of the events. Only the member that the way names is used. `socket` and `figures`
+ * are arrays with one element for each thread. */
 struct sink {
     struct tts_tracker *tracker;
     struct locked_map *map;
     struct socket_sink *socket;
     struct figures *figures;
-    churn_other_fn other; /* false: not taken */
+    churn_other_fn other; /* returns false if the event was refused */
     void *ctx;
     uint64_t refused;
 };
 
-/* The buffers of one thread. Its ids grow, by turns with those of the other threads. */
+/* The buffers of one thread. Its ids increase and alternate with those of the other threads. */
 struct lane {
     uint64_t *ids;
     uint32_t live;
@@ -46,25 +47,28 @@ struct team {
     uint32_t threads;
     struct lane lanes[CHURN_THREADS_MAX];
     struct sink sinks[CHURN_THREADS_MAX];
-    double best_ns; /* an event of a thread; 0: not yet */
-    /* The same of the rounds in which all threads ran at once: each had its processor for nine
-     * tenths of its time at least, and they ran together for three quarters of the round. */
+    double best_ns; /* time per event of a thread; 0: not measured yet */
+    /* The same for each round in which all threads ran at the same time: each had a processor
+     * for at least nine tenths of its time, and they ran together for three quarters of the
+     * round. */
     double met_ns[CHURN_MET_MAX];
     size_t met_count, round_count;
 };
 
-/* Allocates `live` buffers, of all threads together. Exits with a message when memory runs
- * out, as the others do. */
+/* Allocates `live` buffers, distributed over all threads. Exits with a message if memory runs
+ * out, like the other functions. */
 void team_init(struct team *team, enum way way, uint32_t threads, uint32_t live,
                const struct sink *sink);
-/* Rounds, in each of which every thread, on a core of its own, feeds `events`. The best is
- * kept: from the first thread that starts to the last that ends, for an event of one. */
+/* Runs several rounds. In each, every thread feeds `events` events on its own core. Keeps the
+ * best time per event of one thread, measured from the first thread's start to the last
+ * thread's end. */
 void team_turn(struct team *team, size_t rounds, size_t events);
-/* Forgets the rounds so far. */
+/* Discards the rounds so far. */
 void team_restart(struct team *team);
-/* The median of those in which the threads met; 0: they never did. */
+/* Returns the median of the rounds in which the threads ran at the same time, or 0 if there
+ * were none. */
 double team_met_ns(struct team *team);
-/* Events that were not taken. */
+/* Frees the team. Returns the number of refused events. */
 uint64_t team_release(struct team *team);
 
 void churn_die(const char *what);

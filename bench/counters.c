@@ -26,7 +26,7 @@ static size_t home_of(const struct locked_map *map, uint64_t id)
     return (size_t)(x ^ x >> 32) & map->mask;
 }
 
-/* Where the id is, or the empty slot where it would go. */
+/* Returns the slot of the id, or the empty slot for it. */
 static size_t slot_of(const struct locked_map *map, uint64_t id)
 {
     size_t at = home_of(map, id);
@@ -63,7 +63,8 @@ bool locked_map_alloc(struct locked_map *map, uint64_t id, uint64_t bytes)
     return ok;
 }
 
-/* Those behind move up, unless they are at home there: no tombstones. */
+/* Closes a gap without tombstones: moves later slots into it, unless that would move them
+ * before their home slot. */
 static void close_gap(struct locked_map *map, size_t gap)
 {
     size_t at = gap;

@@ -1,6 +1,6 @@
-/* counters.h: what a tracker is measured against: the plain ways to count the same figures.
- * A map of the buffers that live behind a mutex; one socket write per event; and the figures
- * alone, which say what the others must come to. */
+/* counters.h: simple ways to count the same figures, for comparison with a tracker: a map of
+ * the live buffers protected by a mutex, one socket write per event, and plain sums, which give
+ * the expected figures. */
 #pragma once
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of buffers in DRAM, in bytes. */
+/* Figures of DRAM buffers, in bytes. */
 struct figures {
     int64_t current, peak, allocated, freed;
     uint64_t allocations, frees;
@@ -32,7 +32,8 @@ static inline void figures_free(struct figures *figures, uint64_t bytes)
 
 /* ---- a mutex and a hash map ---- */
 
-/* Open addressing, linear probing, half full at most; ids are not 0. */
+/* A slot of a hash map with open addressing and linear probing, at most half full. No id is
+ * 0. */
 struct locked_slot {
     uint64_t id, bytes;
 };
@@ -44,11 +45,11 @@ struct locked_map {
     struct figures figures;
 };
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 bool locked_map_init(struct locked_map *map);
 void locked_map_release(struct locked_map *map);
 bool locked_map_alloc(struct locked_map *map, uint64_t id, uint64_t bytes);
-void locked_map_free(struct locked_map *map, uint64_t id); /* passed over when not there */
+void locked_map_free(struct locked_map *map, uint64_t id); /* ignores an unknown id */
 
 /* ---- one socket write per event ---- */
 
@@ -56,11 +57,11 @@ struct socket_record {
     uint64_t words[8];
 };
 
-/* A stream to a thread that reads as much as it gets and forgets it. */
+/* A stream to a thread that reads and discards everything. */
 struct socket_sink {
-    int fds[2]; /* written, read */
+    int fds[2]; /* for writing, for reading */
     pthread_t reader;
-    uint64_t bytes_read; /* after release */
+    uint64_t bytes_read; /* valid after release */
 };
 
 bool socket_sink_open(struct socket_sink *sink);

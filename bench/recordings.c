@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PLACE_BYTES = 4 << 20, UNIT_SHIFT = 8 }; /* as a recorder has them */
+enum { PLACE_BYTES = 4 << 20, UNIT_SHIFT = 8 }; /* as in a recorder */
 
 static void ok(enum tts_status status, const struct tts_error *err)
 {
@@ -37,7 +37,7 @@ struct tts_rec_header recording_header(enum tts_rec_kind kind)
                                    .writer = "bench"};
 }
 
-/* --- by the clock ----------------------------------------------------------------------- */
+/* --- with times of the clock ------------------------------------------------------------ */
 
 void recording_by_clock(const struct story *story, const char *path)
 {
@@ -58,7 +58,7 @@ void recording_by_clock(const struct story *story, const char *path)
 struct drawn {
     FILE *file;
     const struct story *story;
-    size_t at; /* the event that is written: its operation's name is asked for */
+    size_t at; /* index of the event that is being written */
     struct tts_recenc enc;
     unsigned char *place;
     uint64_t blocks, seq, time_ns, scale;
@@ -75,11 +75,12 @@ static const char *name_of(void *ctx, uint64_t hash)
 {
     const struct drawn *d = ctx;
     const struct told *told = &d->story->told[d->at];
-    (void)hash; /* nothing but the event's own operation is asked for */
+    (void)hash; /* the encoder asks only for the event's own operation */
     return told->op ? told->op : "";
 }
 
-/* Whole places but for the last, which ends where its payload does. */
+/* Writes the block. Every block fills its place, except the last one, which ends with its
+ * payload. */
 static void end_block(struct drawn *d, bool is_last)
 {
     size_t used = TTS_REC_BLOCK_HEADER_BYTES + tts_recenc_used(&d->enc);

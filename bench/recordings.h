@@ -1,5 +1,5 @@
-/* recordings.h: stories into files, files into smaller files, and back, for the benchmark of
- * recordings. All of them exit with a message when something cannot be done. */
+/* recordings.h: writes stories to files, packs files and reads them back, for the benchmark of
+ * recordings. All functions exit with a message on failure. */
 #pragma once
 
 #include "story.h"
@@ -8,21 +8,21 @@
 #include "model/recording/recfile.h"
 #include "model/recording/recpack.h"
 
-/* By a recorder, in a tight loop, with the clock. */
+/* Records a story with a recorder in a tight loop, with times of the clock. */
 void recording_by_clock(const struct story *story, const char *path);
-/* The same file with the times of the story, in the time units of a recorder. */
+/* Writes the same file with the times of the story, in the time units of a recorder. */
 void recording_drawn(const struct story *story, const char *path);
 
-/* As `ttscope pack`; how long it took. */
+/* Packs a file like `ttscope pack`. Returns the time it took. */
 double recording_pack(const char *from, const char *to);
 
-/* Reads all items; how long it took, and how many events there were. */
+/* Reads all items. Returns the time it took and stores the number of events. */
 double recording_read(const char *path, uint64_t *events);
 
-/* What the file comes to. The follower is the caller's. */
+/* Follows the file to its end. The caller frees the follower. */
 struct tts_follow *recording_follow(const char *path, const struct tts_phase **whole);
 
-/* A header for a file of ours, of either kind. */
+/* Returns a header for a file of this kind. */
 struct tts_rec_header recording_header(enum tts_rec_kind kind);
 
 uint64_t recording_bytes(const char *path);

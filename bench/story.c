@@ -11,8 +11,8 @@
 
 enum {
     LAYERS = 64,
-    PARAMETERS = 12, /* of a layer */
-    SAVED_MAX = 32,  /* activations of a layer that wait for the way back */
+    PARAMETERS = 12, /* per layer */
+    SAVED_MAX = 32,  /* activations of a layer that the backward pass needs */
     RANDOM_STREAM = 3,
 };
 
@@ -56,7 +56,8 @@ void story_release(struct story *story)
 
 /* --- random ----------------------------------------------------------------------------- */
 
-/* Where blocks go is known by running it again; their addresses are multiples of a tile. */
+/* Makes the random stream. Runs it again to find the addresses, which are multiples of a
+ * tile. */
 void story_random(struct story *story)
 {
     const struct stream_config *config = &stream_configs[RANDOM_STREAM];
@@ -87,7 +88,7 @@ void story_random(struct story *story)
         event.size_bytes = op->value;
         event.page_bytes = 2048;
         if (tts_space_take(space, op->value, TTS_DIRECTION_UP, 0, &event.address) != TTS_OK)
-            continue; /* refused: nothing was taken */
+            continue; /* refused: no memory was taken */
         event.id = next_id++;
         at[event.address / 2048] = event;
         add(story, &random, &event, NULL);
@@ -100,7 +101,7 @@ void story_random(struct story *story)
 /* --- a training loop -------------------------------------------------------------------- */
 
 struct tensor {
-    struct tts_event event; /* that allocated it */
+    struct tts_event event; /* the event that allocated it */
     struct tts_buffer buffer;
 };
 
@@ -110,14 +111,14 @@ struct trainer {
     struct stream_random random;
     const char *op;
     uint64_t next_id;
-    bool is_first; /* step: programs are compiled, and have circular buffers */
+    bool is_first; /* first step: programs are compiled and have circular buffers */
     struct tensor parameters[LAYERS][PARAMETERS], gradients[LAYERS][PARAMETERS];
     struct tensor moments[LAYERS][PARAMETERS][2];
     struct tensor saved[LAYERS][SAVED_MAX];
     size_t saved_count[LAYERS];
 };
 
-/* Bytes: 2048 tokens in 4 sequences, 1024 wide, 16 heads; bfloat16. */
+/* Sizes in bytes: 2048 tokens in 4 sequences, 1024 wide, 16 heads; bfloat16. */
 enum {
     WIDE = 2048 * 1024 * 2,
     QKV = 3 * WIDE,
@@ -199,7 +200,7 @@ static void save(struct trainer *t, int layer, struct tensor tensor)
     t->saved[layer][t->saved_count[layer]++] = tensor;
 }
 
-/* An operation that keeps its result, and may use a buffer in L1 for a while. */
+/* Runs an operation that keeps its result and may use an L1 buffer temporarily. */
 static void keep(struct trainer *t, int layer, const char *name, uint64_t bytes, bool uses_l1)
 {
     struct tensor scratch;
@@ -212,7 +213,7 @@ static void keep(struct trainer *t, int layer, const char *name, uint64_t bytes,
     end(t);
 }
 
-/* One whose result the next one uses up. */
+/* Runs an operation whose result is freed by the next operation. */
 static void pass(struct trainer *t, int layer, const char *name, uint64_t bytes,
                  const char *next, uint64_t next_bytes)
 {

@@ -1,9 +1,10 @@
-/* story.h: what happens on a device, event by event, to be recorded: two streams that are the
- * same anywhere.
- *   loop    a fit-like training loop: parameters and optimizer state once, then steps of
- *           forward activations, backward frees in reverse with gradients, and temporaries of
- *           the optimizer; operations named, addresses and pages as a p150 gives them
- *   random  pow-1k-first-bu of stream.h: sizes by a power law, frees at random */
+/* story.h: the events of a device, to be recorded. There are two streams, which are the same on
+ * every machine.
+ *
+ *   loop    a training loop like that of fit: parameters and optimizer state once, then steps
+ *           of forward activations, backward frees in reverse order with gradients, and
+ *           temporaries of the optimizer; named operations, addresses and pages of a p150
+ *   random  pow-1k-first-bu of stream.h: sizes follow a power law, frees are random */
 #pragma once
 
 #include "counters.h"
@@ -13,24 +14,24 @@
 
 struct told {
     struct tts_event event;
-    const char *op; /* under way; NULL: none */
+    const char *op; /* current operation; NULL: none */
     uint64_t op_hash;
-    uint32_t gap_ns; /* since the one before: log-uniform, 1 to 30 microseconds */
+    uint32_t gap_ns; /* time since the event before: log-uniform, 1 to 30 microseconds */
 };
 
 struct story {
     const char *name;
     struct told *told;
     size_t count, capacity;
-    struct figures dram, l1; /* what must come out; of L1 the bytes of a bank */
+    struct figures dram, l1; /* the expected figures; for L1 the bytes of a bank */
     uint64_t ops, programs, live_most;
-    uint64_t live; /* now */
+    uint64_t live; /* current number of live buffers */
 };
 
-/* They exit with a message when something goes wrong. */
+/* Both exit with a message on failure. */
 void story_loop(struct story *story, size_t events);
 void story_random(struct story *story);
 void story_release(struct story *story);
 
-/* The gap before an event, of a sequence that `random` alone decides. */
+/* Returns the time before an event. Only `random` determines the sequence. */
 uint32_t story_gap_ns(struct stream_random *random);

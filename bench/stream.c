@@ -71,7 +71,7 @@ uint64_t stream_random_size(struct stream_random *random, uint32_t kmax)
     return tiles * 2048;
 }
 
-/* What generating needs besides the stream itself. */
+/* The state that generating needs in addition to the stream. */
 struct generator {
     const struct stream_config *config;
     struct stream *stream;
@@ -172,7 +172,8 @@ static uint64_t binary_size(struct generator *g)
     return 2048 * (1 + stream_random_below(&g->random, 16));
 }
 
-/* Weights from the bottom, kernel binaries from the top, and a window of temporaries. */
+/* Generates weights from the bottom, kernel binaries from the top, and a window of temporary
+ * buffers. */
 static void generate_model(struct generator *g)
 {
     uint64_t window[25], address;

@@ -1,6 +1,6 @@
-/* stream.h: the benchmark's allocation streams, reproducible anywhere.
- * A stream is generated once against a space (addresses to give back depend on where blocks
- * landed) and recorded as a list of operations; any allocator can then replay it. */
+/* stream.h: the allocation streams of the benchmarks, the same on every machine. A stream is
+ * generated once with a space, because the addresses to give back depend on where blocks were
+ * placed, and stored as a list of operations. Any allocator can then replay the list. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,12 +13,12 @@ struct stream_config {
     const char *name;
     bool best;
     enum stream_shape shape;
-    uint32_t live; /* blocks kept live, within 2 % */
+    uint32_t live; /* number of live blocks, within 2 % */
     uint64_t pool_bytes, offset_bytes, alignment_bytes;
-    uint32_t kmax; /* largest octave of the size law */
+    uint32_t kmax; /* largest octave of the size distribution */
     uint32_t operations;
     uint64_t seed;
-    uint64_t checksum; /* of every take's result; 0: not published */
+    uint64_t checksum; /* checksum of the result of every take; 0: not published */
 };
 
 enum { STREAM_CONFIGS = 21 };
@@ -34,11 +34,11 @@ struct stream_op {
 struct stream {
     struct stream_op *ops;
     size_t count, capacity;
-    size_t fill; /* the first `fill` operations only build up the live set */
+    size_t fill; /* the first `fill` operations only create the live blocks */
     uint64_t checksum;
 };
 
-/* Exits with a message when memory runs out: a benchmark has no use for going on. */
+/* Exits with a message if memory runs out. */
 void stream_generate(struct stream *stream, const struct stream_config *config);
 void stream_release(struct stream *stream);
 
@@ -47,5 +47,5 @@ struct stream_random {
 };
 uint64_t stream_random_next(struct stream_random *random);
 uint64_t stream_random_below(struct stream_random *random, uint64_t n);
-/* A size of the power law: tiles of 2 KiB, octaves 0..kmax. */
+/* Returns a size that follows the power law: tiles of 2 KiB, octaves 0..kmax. */
 uint64_t stream_random_size(struct stream_random *random, uint32_t kmax);

@@ -1,5 +1,5 @@
-/* writers.h: what a recording is measured against: the plain ways to keep every event.
- * A line of JSON through stdio; a row of a SQLite table, prepared insert, one transaction. Each
+/* writers.h: simple ways to store every event, for comparison with a recording: a line of JSON
+ * through stdio, and a row of a SQLite table with a prepared insert in one transaction. Each
  * event has a number and a time. */
 #pragma once
 
@@ -24,7 +24,7 @@ bool sqlite_writer_open(struct sqlite_writer *writer, const char *path);
 bool sqlite_writer_write(void *writer, uint64_t id, uint64_t bytes, bool is_free);
 bool sqlite_writer_close(struct sqlite_writer *writer);
 
-/* What is in a file that was closed. */
+/* The contents of a closed file. */
 struct written {
     uint64_t events, allocations, allocated_bytes, file_bytes;
 };

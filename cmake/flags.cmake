@@ -1,4 +1,5 @@
-# tts_flags: what every file of the project is compiled with. tts_room(): one room, one target.
+# tts_flags: the compiler flags of every file of the project. tts_room(): makes one room one
+# target.
 add_library(tts_flags INTERFACE)
 target_compile_features(tts_flags INTERFACE c_std_17)
 target_compile_definitions(tts_flags INTERFACE _GNU_SOURCE
@@ -19,7 +20,8 @@ if(TTS_FUZZ)
     target_compile_options(tts_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# For the few files that are compiled once more, for what tts_cpu_has_avx2() tells.
+# Flags for the few files that are compiled a second time for processors with AVX2
+# (tts_cpu_has_avx2()).
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set(TTS_AVX2_OPTIONS -mavx2 -mbmi -mbmi2 -mlzcnt)
 endif()
@@ -35,7 +37,7 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_T
     include(CheckIPOSupported)
     check_ipo_supported(RESULT TTS_IPO LANGUAGES C)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ${TTS_IPO})
-    # In parallel. GCC needs make for this; without make it prints warnings in each link.
+    # Links in parallel. GCC needs make for this; without make it prints warnings in each link.
     set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -fno-fat-lto-objects)
 endif()
 

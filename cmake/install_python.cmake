@@ -1,5 +1,6 @@
-# Run by `cmake --install`: installs the Python package in the directory below the prefix where
-# python3 looks for packages, or in lib/python3/dist-packages, which then has to be in PYTHONPATH.
+# Run by `cmake --install`: installs the Python package in the directory below the prefix that
+# python3 searches for packages, or else in lib/python3/dist-packages, which users then add to
+# PYTHONPATH.
 execute_process(COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/python_directory.py ${CMAKE_INSTALL_PREFIX}
                 OUTPUT_VARIABLE directory OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result ERROR_QUIET)
 if(NOT result EQUAL 0)

@@ -1,5 +1,5 @@
-# tts_man_page(source name): a man page, made by scdoc in the build tree's man/ and installed; its
-# section is the last character of the name.
+# tts_man_page(source name): makes a man page with scdoc in man/ of the build tree and installs
+# it. Its section is the last character of the name.
 if(TTS_MAN)
     find_program(TTS_SCDOC scdoc)
 endif()

@@ -1,4 +1,5 @@
-# Turns TTS_TESTS off for this run of CMake, and says so, if something is missing that the tests need.
+# Turns TTS_TESTS off for this run of CMake and prints a message if a dependency of the tests is
+# missing.
 if(TTS_TESTS)
     find_library(TTS_CMOCKA cmocka)
     include(CheckLanguage)

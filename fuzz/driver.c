@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* The input is in memory of exactly its size, so that a sanitizer sees a read past its end. */
+/* Runs one file. The input is in memory of its exact size, so that a sanitizer detects a read
+ * after its end. */
 static int run_file(const char *path, size_t len)
 {
     FILE *file = fopen(path, "rb");
@@ -23,7 +24,7 @@ static int run_file(const char *path, size_t len)
     return done ? 1 : -1;
 }
 
-/* Returns the number of files run, -1 when one could not be. */
+/* Returns the number of files that ran, or -1 if one could not be read. */
 static int run_path(const char *path)
 {
     struct stat info;

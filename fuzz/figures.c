@@ -1,6 +1,6 @@
-/* Bytes as the figures that a packed recording stores (docs/design/recording.md). They are
- * taken or refused; what is taken can be printed in both forms. The recording around them is
- * always the same, and empty. */
+/* Reads bytes as the figures that a packed recording stores (docs/design/recording.md). They
+ * are accepted or refused. Accepted figures can be printed as text and as JSON. The recording
+ * around them is always the same and has no events. */
 #include "analysis/eventfigures.h"
 #include "cli/show/show.h"
 #include "fuzz/reuse.h"
@@ -17,7 +17,7 @@ static void stop(const char *what)
     abort();
 }
 
-/* A recording without events, in a file that is gone at the end. */
+/* Writes a recording without events to a temporary file. */
 static void make_empty(FILE *out)
 {
     struct tts_rec_header header = {.unit_scale = UINT64_C(1) << 32, .start_ns = 1};
@@ -55,7 +55,8 @@ static void print_show(struct tts_show *show, FILE *out)
     tts_show_json(show, &json);
 }
 
-/* A count that is below the length of its list would be printed as some 2^64. */
+/* Checks the counts. A count below the length of its list would be printed as a number near
+ * 2^64. */
 static void check_lists(const struct tts_eventsummary *sum, enum tts_pool pool)
 {
     const struct tts_summary_moment *moment = &sum->peak_moment;
@@ -70,7 +71,8 @@ static void check_lists(const struct tts_eventsummary *sum, enum tts_pool pool)
             stop("a buffer is in the list of another pool");
 }
 
-/* The last event, the varint after the version. The file is said to end with it. */
+/* Returns the last event, which is the varint after the version. The file claims to end with
+ * it. */
 static uint64_t seq_of(const uint8_t *bytes, size_t len)
 {
     uint64_t seq = 0;

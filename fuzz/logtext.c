@@ -1,7 +1,7 @@
 /* Reads bytes as a log. The lines must be the same as those of a simple loop over the whole
  * text: number, offset, bytes and flags. Prefix and rest make up the line, and the rank is in
  * the prefix. The lines are also the same after many other lines, when the bytes lie across two
- * reads. The first two bytes choose how many. */
+ * reads. The first two bytes of the input choose the number of those lines. */
 #include "sources/log/logtext.h"
 
 #include "base/heap.h"

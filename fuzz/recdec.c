@@ -1,6 +1,6 @@
-/* Bytes as the payload of a block, behind one that says how it begins. Whatever comes out can
- * be: events are counted one by one and pass the check; written again and read again, every
- * item is the same at the same time. */
+/* Reads bytes as the payload of a block; the first byte states how the block begins. Every
+ * decoded item is valid: events are counted one by one and pass the check. Every item is the
+ * same, at the same time, when it is written and read back. */
 #include "model/recording/recdec.h"
 #include "harness/same_item.h"
 #include "model/fold.h"
@@ -13,17 +13,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    MAX_BYTES = 4096,                     /* of an input: short ones are quick */
+    MAX_BYTES = 4096,                     /* maximum size of an input: short inputs are fast */
     CAPACITY = TTS_RECENC_ITEM_MAX + 512, /* so that there is more than one block */
 };
 
-/* Two decoders side by side: one reads the input, the other what was written of it. */
+/* Two decoders: one reads the input, the other reads the items that were written again. */
 struct rig {
     struct tts_recdec dec, again;
     struct tts_recenc enc;
     uint64_t commit;
     unsigned char payload[CAPACITY];
-    struct tts_rec_block block; /* of what is written */
+    struct tts_rec_block block; /* the block that is being written */
     const struct tts_item *item;
     char text[TTS_OP_NAME_MAX + 1];
 };
@@ -34,7 +34,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* The name of the item that is being written, as far as a text can have it. */
+/* Returns the name of the item that is being written, up to its first zero byte. */
 static const char *text_of(void *ctx, uint64_t hash)
 {
     const struct rig *rig = ctx;
@@ -65,7 +65,7 @@ static void check_item(const struct tts_item *item, uint64_t seq)
         stop("a name is not that of its hash", "");
 }
 
-/* Only a free that nobody saw has a pool or sizes. */
+/* Returns true for a free of an unknown buffer. Only such a free has a pool or sizes. */
 static bool is_unseen(const struct tts_item *item)
 {
     const struct tts_event *event = &item->event;
@@ -74,7 +74,7 @@ static bool is_unseen(const struct tts_item *item)
             event->block_bytes);
 }
 
-/* Every other event by the short way, where there is one. */
+/* Writes the item. Every other event uses the short function for its kind, if there is one. */
 static bool write_item(struct rig *rig, const struct tts_item *item, uint64_t tick)
 {
     const struct tts_event *event = &item->event;
@@ -94,7 +94,7 @@ static bool write_item(struct rig *rig, const struct tts_item *item, uint64_t ti
     return tts_recenc_item(&rig->enc, item, is_unseen(item), tick);
 }
 
-/* The commit speaks for the bytes there are; what they say is the item. */
+/* Checks that the commit matches the written bytes, and that the bytes decode to the item. */
 static void check_written(struct rig *rig, const struct tts_item *item, uint64_t tick)
 {
     struct tts_checksum check;
@@ -110,7 +110,7 @@ static void check_written(struct rig *rig, const struct tts_item *item, uint64_t
     do {
         enum tts_status status = tts_recdec_next(&rig->again, &back, &back_tick, &err);
         if (status == TTS_E_NOT_FOUND && item->kind == TTS_ITEM_NAME)
-            return; /* the block has it */
+            return; /* the block has the name already */
         if (status != TTS_OK)
             stop("what was written cannot be read", status == TTS_E_SYNTAX ? err.text : "end");
     } while (back.kind == TTS_ITEM_NAME && item->kind != TTS_ITEM_NAME);

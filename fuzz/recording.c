@@ -1,7 +1,7 @@
-/* Bytes as a recording. What the checks would refuse at once is put right first: magic numbers,
- * kinds, sizes, the checks themselves, and where blocks follow each other. Whatever then is in
- * the blocks, each item is one that can be, events count up by one, and what was allocated and
- * not freed is what lives. */
+/* Reads bytes as a recording. Parts that the reader would refuse at once are corrected first:
+ * magic numbers, kinds, sizes, checksums, and the order of blocks. Whatever the blocks contain,
+ * each item is valid, events count up by one, and the live buffers are those that were
+ * allocated and not freed. */
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "fuzz/reuse.h"
@@ -20,10 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
     FILE_BYTES = 1 << 17,
-    PLACES_MAX = 4, /* in pages, and of a black box */
+    PLACES_MAX = 4, /* maximum size of a place in pages, and number of places of a black box */
     BLOCKS_MAX = 64,
     DEVICES_MAX = 8,
-    WALK_RUNS = 16, /* one of so many is looked at as a whole, which takes longer than a run */
+    /* one in this many runs checks the whole fold, which takes longer than a run */
+    WALK_RUNS = 16,
     HEADER = TTS_REC_HEADER_BYTES,
     HEAD = TTS_REC_BLOCK_HEADER_BYTES,
 };
@@ -34,7 +35,7 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* --- putting right ---------------------------------------------------------------------- */
+/* --- correcting the input --------------------------------------------------------------- */
 
 struct file {
     unsigned char bytes[FILE_BYTES];
@@ -71,7 +72,8 @@ static void fix_header(struct file *file)
     tts_put64(at + TTS_REC_CHECK_OFF, check_of(at, TTS_REC_STATE_OFF, 0));
 }
 
-/* A copy whose reserved word is not 0 stays as it is: most often damaged. */
+/* Corrects one copy of the state. A copy whose reserved word is not 0 stays unchanged, which
+ * mostly means damaged. */
 static void fix_state(struct file *file, int copy)
 {
     unsigned char *at = file->bytes + TTS_REC_STATE_OFF + copy * TTS_REC_STATE_BYTES;
@@ -80,14 +82,14 @@ static void fix_state(struct file *file, int copy)
     uint64_t generation = (tts_get64(at) & UINT64_C(0xffff)) / 2 * 2 + (copy == 0 ? 1 : 2);
     tts_put64(at, generation);
     tts_put32(at + 8, 1 + tts_get32(at + 8) % 3);
-    if (tts_get32(at + 12) % 4 != 3) { /* what it says of the file is so */
+    if (tts_get32(at + 12) % 4 != 3) { /* its description of the file is true */
         tts_put64(at + 16, file->blocks);
         tts_put64(at + 40, file->index_off);
     }
     tts_put64(at + 56, check_of(at, 56, 0));
 }
 
-/* How many events are in the payload, as far as it can be read. */
+/* Returns the number of events in the payload, as far as it can be read. */
 static uint64_t count_events(struct file *file, const struct tts_rec_block *block,
                              const unsigned char *payload, size_t len)
 {
@@ -101,7 +103,8 @@ static uint64_t count_events(struct file *file, const struct tts_rec_block *bloc
     return seq - block->seq;
 }
 
-/* The block at `off`, of `room` bytes: *seq is what it begins with, then what it ends with. */
+/* Corrects the block at `off` of `room` bytes. *seq is the event before the block, and
+ * afterwards its last event. */
 static void fix_block(struct file *file, size_t off, size_t room, uint64_t number,
                       uint64_t *seq)
 {
@@ -134,7 +137,7 @@ static bool is_empty(const unsigned char *at)
     return memcmp(at, zeros, HEAD) == 0;
 }
 
-/* Block after block, those of a black box by the places they are in. */
+/* Corrects one block after another; in a black box in the order of their places. */
 static void fix_live(struct file *file)
 {
     uint64_t seq = 0, first = file->places ? tts_get64(file->bytes + HEADER + 8) % 8 : 0;
@@ -175,7 +178,7 @@ static void fix(struct file *file)
     fix_state(file, 1);
 }
 
-/* --- what must hold --------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------- */
 
 struct sums {
     uint32_t ids[DEVICES_MAX];
@@ -203,13 +206,13 @@ static uint64_t bytes_of(enum tts_pool pool, uint64_t size_bytes, uint64_t bytes
 struct run {
     struct tts_recfile *file;
     struct tts_follow *follow;
-    struct sums sums; /* of what lives, minus what lived, plus what was freed unseen */
+    struct sums sums; /* live bytes, minus those of the first keyframe, minus unknown frees */
     uint64_t seq;
     bool has_seq, has_chips, in_keyframe;
     bool crosses_gaps;
 };
 
-/* What a free of a buffer that nobody knows takes away. */
+/* Subtracts the bytes that a free of an unknown buffer removes. */
 static void note_free(struct run *run, const struct tts_event *event)
 {
     struct tts_live live;
@@ -219,7 +222,7 @@ static void note_free(struct run *run, const struct tts_event *event)
             bytes_of(event->pool, event->size_bytes, event->bytes_per_bank);
 }
 
-/* The first keyframe is what was before: it is in no phase. */
+/* Adds or subtracts the live buffers. Buffers of the first keyframe belong to no phase. */
 static void note_live(struct run *run, int64_t sign)
 {
     static struct tts_live live[256];
@@ -243,7 +246,7 @@ static void check_item(struct run *run, const struct tts_item *item)
         stop("an item without a time", "");
 }
 
-/* What was allocated and not freed, by device. */
+/* Checks for each device that the live buffers are those that were allocated and not freed. */
 static void check_whole(struct run *run)
 {
     const struct tts_phase *whole;
@@ -276,7 +279,7 @@ static enum tts_status take_known(void *ctx, const struct tts_item *item)
     return tts_follow_item(follow, item, NULL);
 }
 
-/* Goes on behind damage, as often as there is a keyframe behind it. */
+/* Continues after damage as long as a keyframe follows. */
 static void cross_gaps(struct run *run)
 {
     struct tts_resync *resync = NULL;
@@ -306,7 +309,7 @@ static void cross_gaps(struct run *run)
     tts_resync_free(resync);
 }
 
-/* Follows until the end, damage, or what a follower refuses. */
+/* Follows the file until its end, damage, or an item that the follower refuses. */
 static void follow(struct run *run)
 {
     struct tts_item item;
@@ -323,7 +326,7 @@ static void follow(struct run *run)
             note_free(run, &item.event);
         if (tts_follow_item(run->follow, &item, &err) != TTS_OK) {
             check_error(&err, err.status);
-            return; /* totals may be off by what was refused */
+            return; /* the refused item may be missing in the totals */
         }
         bool is_moment = item.kind == TTS_ITEM_KEYFRAME_END && !has_begun;
         if (is_moment)
@@ -342,7 +345,7 @@ static void follow(struct run *run)
         check_whole(run);
 }
 
-/* A seek lands before the event, on what can be read. */
+/* Seeks to an event. The position must be before the event and readable. */
 static void seek(struct run *run, uint64_t seq)
 {
     struct tts_item item;

@@ -1,10 +1,10 @@
-/* reuse.h: memory that every run of a fuzz target uses anew. Asking the system for it would
- * take most of the time of a run.
+/* reuse.h: memory that every run of a fuzz target uses again. Requesting it from the system
+ * would take most of the time of a run.
  *
- * Each block is one of the C library's, so that a sanitizer has its marks around it. A block
- * that was given back is kept, with its first bytes (REUSE_MARK_BYTES) marked as not to be
- * touched, until a block of the same size is asked for. What is in it then is what was in it
- * before. One thread. */
+ * Each block comes from the C library, so that a sanitizer guards its ends. A freed block is
+ * kept until a block of the same size is requested. Meanwhile its first bytes
+ * (REUSE_MARK_BYTES) are marked as inaccessible. A reused block keeps its old contents. One
+ * thread. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -33,7 +33,7 @@ enum { REUSE_BLOCKS = 64, REUSE_BYTES_MAX = 4 << 20, REUSE_MARK_BYTES = 1 << 14 
 static struct {
     void *memory;
     size_t bytes;
-} reuse_blocks[REUSE_BLOCKS]; /* those that were given back; memory NULL: none here */
+} reuse_blocks[REUSE_BLOCKS]; /* freed blocks; memory is NULL in an unused entry */
 
 static size_t reuse_marked(size_t bytes)
 {

@@ -1,5 +1,5 @@
-/* Bytes become a pool and a history; a space and the slow model live it side by side, and any
- * difference aborts. Every input means something. */
+/* Interprets bytes as a pool and a history. A space and the slow model execute it side by side,
+ * and any difference aborts. Every input is valid. */
 #include "device/space.h"
 #include "device/blocks.h"
 #include "oracle/twin.h"
@@ -10,12 +10,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    /* Of one input. Most are short, so that there are thousands a second; one bit makes a life
-     * long enough for an index of some height. */
+    /* Operations per input. Most inputs are short, so that thousands run per second. One bit
+     * makes a history long enough for an index of several levels. */
     SHORT_OPS = 64,
     LONG_OPS = 400,
     CHECK_EVERY_OPS = 200,
-    MAX_COPIES = 3, /* each walks all blocks */
+    MAX_COPIES = 3, /* each copy visits all blocks */
 };
 
 struct reader {
@@ -31,7 +31,7 @@ struct rig {
     unsigned since_check;
 };
 
-/* Past the end there are zeros. */
+/* Returns the next byte, or 0 after the end. */
 static uint8_t next_byte(struct reader *in)
 {
     return in->at < in->end ? *in->at++ : 0;
@@ -49,7 +49,7 @@ static void stop(const char *what)
     abort();
 }
 
-/* --- what bytes mean -------------------------------------------------------------------- */
+/* --- meaning of the bytes --------------------------------------------------------------- */
 
 static struct tts_space_config read_config(struct reader *in)
 {
@@ -74,7 +74,7 @@ static const struct model_block *pick_block(const struct model *model, uint64_t 
     return model->count > 0 ? &model->blocks[selector % model->count] : NULL;
 }
 
-/* Two bits say which kind of number, six which one. */
+/* Returns a size. Two bits of the code choose the kind of number, six bits the number. */
 static uint64_t read_size(const struct model *model, uint8_t code)
 {
     uint64_t value = code & 63;
@@ -91,7 +91,8 @@ static uint64_t read_size(const struct model *model, uint8_t code)
     }
 }
 
-/* Somewhere in or around a block: at its start, its middle, against its end, before it. */
+/* Returns an address in or near a block: its start, its middle, before it, or such that a
+ * request of `bytes` ends with the block. */
 static uint64_t read_address(const struct model *model, uint64_t selector, uint8_t where,
                              uint64_t bytes)
 {
@@ -117,7 +118,8 @@ static uint64_t read_address(const struct model *model, uint64_t selector, uint8
     }
 }
 
-/* `turn` counts the repetitions of one operation, which go from block to block. */
+/* Decodes an operation. `turn` counts the repetitions of one operation, which go from block to
+ * block. */
 static struct twin_op make_op(const struct model *model, const uint8_t code[3], unsigned turn)
 {
     uint64_t selector = code[1] + (uint64_t)turn * (1 + (code[0] >> 6));
@@ -146,7 +148,7 @@ static struct twin_op make_op(const struct model *model, const uint8_t code[3], 
     case 6:
         op.kind = code[2] == 255 ? TWIN_CLEAR : TWIN_UNSHRINK;
         break;
-    default: /* a take from the other end each time */
+    default: /* takes from alternating ends */
         op.direction = turn & 1 ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN;
         op.bytes = read_size(model, (uint8_t)(code[1] + turn % 5));
         break;
@@ -164,7 +166,7 @@ static void check(struct rig *rig, uint64_t request)
         stop(note.text);
 }
 
-/* The rest of the history is lived by the copy. */
+/* Continues the history with a copy of the space. */
 static void go_on_as_copy(struct rig *rig)
 {
     struct tts_space *copy = NULL;
@@ -176,7 +178,7 @@ static void go_on_as_copy(struct rig *rig)
     rig->twin.space = copy;
 }
 
-/* Three bytes an operation, a fourth when it is done more than once. */
+/* Runs the operations. Each has three bytes, and a fourth if it is repeated. */
 static void run_ops(struct rig *rig)
 {
     struct reader *in = &rig->in;
@@ -202,7 +204,7 @@ static void run_ops(struct rig *rig)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static struct rig rig; /* megabytes that need no clearing; nothing in it outlives a run */
+    static struct rig rig; /* megabytes that need no clearing; no data is kept after a run */
     rig.in = (struct reader){bytes, bytes + len};
     rig.ops_left = len > 0 && bytes[0] & 128 ? LONG_OPS : SHORT_OPS;
     rig.since_check = 0;

@@ -1,4 +1,5 @@
-/* cmd_devices.c: the presets, the chips of this host, and all about one of them. */
+/* cmd_devices.c: the command `devices`, which lists the presets and the chips of this host, or
+ * describes one of them. */
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/device_arg.h"
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 struct devices_options {
-    struct tts_device_arg arg; /* .name NULL: all of them */
+    struct tts_device_arg arg; /* .name is NULL for the whole list */
     const char *svg_path;
     bool layout, json;
 };
@@ -41,7 +42,7 @@ static const struct tts_option options_table[] = {
 
 struct host {
     struct tts_hostchips found;
-    const char *reason; /* why nothing can be told; NULL: found is complete */
+    const char *reason; /* why the chips are unknown; NULL if `found` is complete */
 };
 
 enum { PIDS_SHOWN = 8, PIDS_MAX = PIDS_SHOWN * 16 + 64 };
@@ -196,7 +197,7 @@ static enum tts_status find_hostchips(struct host *host, struct tts_error *err)
 
 /* --- documents -------------------------------------------------------------------------- */
 
-/* Begins a document on standard output. Returns false if that cannot be written. */
+/* Begins a document on standard output. Returns false if standard output cannot be written. */
 static bool begin_json(struct tts_job *job, struct tts_json *json)
 {
     FILE *out = tts_job_open(job, "-");
@@ -228,8 +229,8 @@ static int print_all(struct tts_job *job, const struct host *host, bool as_json)
     return TTS_EXIT_INPUT;
 }
 
-/* The presets are shown also where the host does not let us look; then the exit code says so
- * after the answer is written. */
+/* Lists the presets and the chips of the host. If the host's chips cannot be read, the presets
+ * are still written and the exit code reports the failure. */
 static int list_all(struct tts_job *job, bool as_json)
 {
     struct tts_error err = {0};
@@ -245,7 +246,8 @@ static int list_all(struct tts_job *job, bool as_json)
     return code == TTS_EXIT_DONE ? tts_job_commit(job, host_code) : code;
 }
 
-/* NULL when the chip is from a file: no preset is called like one. */
+/* Returns the preset of a chip, or NULL if the chip comes from a file. No preset has the name
+ * of a file. */
 static const struct tts_preset *preset_of(const char *name, const struct tts_chip *chip)
 {
     struct tts_chip found;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Pages that are not about a command. */
+/* The pages that do not describe a command. */
 static const struct topic {
     const char *name, *summary;
 } topics[] = {

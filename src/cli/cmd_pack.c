@@ -1,4 +1,4 @@
-/* cmd_pack.c: makes a recording small. */
+/* cmd_pack.c: the command `pack`, which compresses a recording. */
 #include "analysis/eventfigures.h"
 #include "base/error.h"
 #include "base/heap.h"
@@ -23,31 +23,32 @@
 
 static const char command[] = "pack";
 
-enum { FIGURES_EVENTS = 65536 }; /* show reads fewer events in some 10 ms */
+enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events than that in about 10 ms */
 
 struct pack {
-    /* what was asked for */
-    const char *path, *out_path; /* out_path NULL: over the recording */
+    /* The options. */
+    const char *path, *out_path; /* out_path is NULL to replace the recording */
     bool json;
-    /* what is under way */
+    /* The state of the command. */
     struct tts_eventfile *source;
-    struct tts_recfile *file; /* of the source */
+    struct tts_recfile *file; /* the recording in `source` */
     struct tts_progress progress;
     struct tts_recpack *packer;
     struct tts_outfile out;
     uint64_t events, bytes_after;
-    uint64_t seq;      /* of the last item that was packed */
-    bool has_items;    /* something was packed */
-    bool cannot_write; /* the packed file */
+    uint64_t seq;      /* sequence number of the last packed item */
+    bool has_items;    /* at least one item was packed */
+    bool cannot_write; /* writing the packed file failed */
     bool has_figures;
     bool is_damaged;
-    bool lacks_start; /* the damage is before the first item */
+    bool lacks_start; /* the damage comes before the first item */
     struct tts_error damage;
 };
 
 /* --- options ---------------------------------------------------------------------------- */
 
-/* A name of standard output counts as "-". */
+/* Stores the output's path. A path that leads to standard output, such as /dev/stdout, becomes
+ * "-". */
 static enum tts_status take_output(void *target, const char *text, struct tts_error *err)
 {
     (void)err;
@@ -67,7 +68,7 @@ static bool is_stdout(const struct pack *pack)
     return pack->out_path && strcmp(pack->out_path, "-") == 0;
 }
 
-/* Returns false after the problem was printed. */
+/* Returns false after printing a message. */
 static bool check_options(struct pack *pack)
 {
     if (is_stdout(pack) && pack->json)
@@ -82,8 +83,8 @@ static bool check_options(struct pack *pack)
     return false;
 }
 
-/* Returns true if a recorder writes to the file now: packed over, the recorder would lose it.
- */
+/* Returns true if a recorder is writing to the file. Replacing the file would make the recorder
+ * lose it. */
 static bool is_being_recorded(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -116,13 +117,14 @@ static enum tts_status open_files(struct pack *pack, struct tts_error *err)
     return status;
 }
 
-/* What is read is good up to here, whatever is behind. */
+/* Stores the damage. All items before it are good and stay in the packed file. */
 static void note_damage(struct pack *pack, const struct tts_error *err)
 {
     pack->is_damaged = true;
     pack->lacks_start = false;
     pack->damage = *err;
-    if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE) /* not of the file's form */
+    /* The file is well-formed but its item is invalid. Such a text lacks the position. */
+    if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE)
         tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", pack->seq,
                       err->text);
 }
@@ -140,8 +142,8 @@ static enum tts_status pack_item(void *ctx, const struct tts_item *item, struct 
     return TTS_OK;
 }
 
-/* Up to the end or to damage. A recording that is damaged before its first item begins with its
- * first good keyframe, as a black box does. */
+/* Packs all items up to the end or to damage. If a recording is damaged before its first item,
+ * packing starts at the first good keyframe, as in a black box. */
 static enum tts_status pack_items(struct pack *pack, struct tts_error *err)
 {
     const struct tts_recfile_info *info = tts_recfile_info(pack->file);
@@ -162,7 +164,8 @@ static enum tts_status pack_items(struct pack *pack, struct tts_error *err)
     return TTS_OK;
 }
 
-/* The state of the source, and of what is not in the file any more because of damage. */
+/* Returns the end state of the packed file: the state of the source, plus the events lost by
+ * damage. */
 static struct tts_rec_state end_state(const struct pack *pack)
 {
     const struct tts_recfile_info *info = tts_recfile_info(pack->file);
@@ -175,7 +178,7 @@ static struct tts_rec_state end_state(const struct pack *pack)
                       info->header.places == 0;
     state.dropped += is_counted ? state.events - pack->events : 0;
     state.kind = TTS_REC_STOPPED;
-    state.sys_errno = EBADMSG; /* recording.md: damage, not a recorder that stopped */
+    state.sys_errno = EBADMSG; /* marks damage, unlike a recorder that stopped (recording.md) */
     state.events = pack->events;
     return state;
 }
@@ -186,7 +189,7 @@ static uint64_t packed_bytes(const struct pack *pack)
     return end > 0 ? (uint64_t)end : 0;
 }
 
-/* The packed file, read for its figures. */
+/* The packed file, which is read again to calculate its figures. */
 struct figures {
     struct tts_eventfile *file;
     struct tts_eventpass pass;
@@ -251,9 +254,9 @@ static enum tts_status store_figures(struct pack *pack, struct figures *figures,
     return status;
 }
 
-/* Adds figures to a file of many events. They are made from the packed file itself, so that
- * show says the same with them and without them. A file without figures is a good file too:
- * only a write that fails is an error. */
+/* Adds figures to a file with many events. The figures are calculated from the packed file, so
+ * that `show` prints the same with and without them. Figures are optional: only a failed write
+ * is an error. */
 static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
@@ -285,7 +288,7 @@ static enum tts_status finish(struct pack *pack, struct tts_error *err)
     return tts_outfile_commit(&pack->out, err);
 }
 
-/* --- what it says ----------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------- */
 
 static void print_json(const struct pack *pack)
 {
@@ -328,7 +331,7 @@ static void print_text(const struct pack *pack)
     printf(", %s figures\n", pack->has_figures ? "with" : "without");
 }
 
-/* Where what can be packed lies. */
+/* Returns whether the packed part is before or after the damage. */
 static const char *where_good(const struct pack *pack)
 {
     return pack->lacks_start ? "after it" : "before it";
@@ -349,7 +352,7 @@ static void print_all(const struct pack *pack)
                     where_good(pack));
 }
 
-/* --- the whole of it -------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------ */
 
 static int fail(const struct pack *pack, const struct tts_error *err)
 {

@@ -1,4 +1,4 @@
-/* commands.h: the built-in commands, one file each. */
+/* commands.h: the built-in commands. Each has its own file. */
 #pragma once
 
 struct tts_command;

@@ -44,7 +44,7 @@ static int begin_chip(const struct tts_device_arg *arg, const char *command,
     return TTS_EXIT_USAGE;
 }
 
-/* "key=value" */
+/* Changes one fact of the chip, given as "key=value". Returns an exit code. */
 static int change_chip(const char *text, const char *command, struct tts_chip *chip)
 {
     char key[64];
@@ -81,7 +81,7 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     return TTS_EXIT_DONE;
 }
 
-/* Adds `text`, in apostrophes if a shell would change it. Returns the new length. */
+/* Appends `text`, in single quotes if a shell would change it. Returns the new length. */
 static size_t add_shell_word(char out[TTS_DEVICE_ARG_WORDS_MAX], size_t len, const char *before,
                              const char *text)
 {

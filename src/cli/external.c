@@ -11,14 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Only such a word may become part of a path. */
+/* Returns true if the word contains only characters that are safe in a path. */
 static bool is_command_word(const char *word)
 {
     return word[0] != '\0' &&
            word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-/* False when the path would be too long, or /proc is not there. */
+/* Writes the path of a command's program. Returns false if the path is too long or /proc is
+ * missing. */
 static bool program_path(const char *word, char path[PATH_MAX])
 {
     char self[PATH_MAX];

@@ -1,7 +1,8 @@
-/* external.h: commands that are programs of their own, in ../libexec/ttscope beside the
- * directory of this program; so a build tree finds its own and an installed one its own. */
+/* external.h: commands that are separate programs in ../libexec/ttscope, relative to the
+ * directory of this program. A build tree and an installation therefore each find their own. */
 #pragma once
 
-/* Becomes the program of command `argv[0]`, with argv. Returns only when that cannot be:
- * an exit code when it is there but does not start (said on stderr), -1 when there is none. */
+/* Executes the program of the command `argv[0]` in place of this process. Returns only on
+ * failure: -1 if there is no such program, or an exit code, after printing a message, if the
+ * program does not start. */
 int tts_external_exec(char **argv);

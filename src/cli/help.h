@@ -1,10 +1,10 @@
-/* help.h: the short list of commands and topics. */
+/* help.h: messages about unknown commands, and the short list of commands and topics. */
 #pragma once
 
 #include <stdio.h>
 
 void tts_help_list(FILE *out);
 
-/* Says on stderr that there is no such command, with the nearest that is; or that it is a
- * topic. */
+/* Prints on stderr that the command does not exist and suggests the nearest one, or says that
+ * the word is a help topic. */
 void tts_help_unknown(const char *word);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 5120 }; /* the longest path and what is wrong with it */
+enum { MESSAGE_BYTES = 5120 }; /* room for the longest path and the text */
 
 void tts_message(const char *command, const char *format, ...)
 {
@@ -19,7 +19,7 @@ void tts_message(const char *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tts_safe_text(safe, sizeof safe, text, sizeof text);
-    fflush(stdout); /* what came before is seen before; main asks for its errors */
+    fflush(stdout); /* Earlier output appears first. main checks stdout for errors. */
     fprintf(stderr, "ttscope%s%s: %s\n", command ? " " : "", command ? command : "", safe);
 }
 
@@ -28,7 +28,8 @@ const char *tts_message_path(const char *path)
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
-/* "cannot read 'x.txt': ...", "cannot write to standard output: ..." */
+/* Returns true if the text already names the file: "cannot read 'x.txt': ...", "cannot write to
+ * standard output: ...". */
 static bool names_its_file(const struct tts_error *err)
 {
     return err->status == TTS_E_IO &&

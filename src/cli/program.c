@@ -8,7 +8,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-/* What replaces a closed one is open the wrong way, so that using it still fails. */
+/* Replaces a closed descriptor by /dev/null, opened in the wrong direction so that using it
+ * still fails. */
 void tts_program_begin(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -1,9 +1,10 @@
-/* program.h: what every program of ttscope does first and last. */
+/* program.h: the first and the last step of every ttscope program. */
 #pragma once
 
-/* A file we open must never become one of the standard three. */
+/* Fills closed standard descriptors (0 to 2), so that no file opened later becomes one of
+ * them. */
 void tts_program_begin(void);
 
-/* Output that did not arrive is a failure, whatever the command thought of itself. `name` is
- * that of the command, or NULL. Returns the exit code. */
+/* Flushes standard output. Returns `code`, or TTS_EXIT_INPUT after printing a message if any
+ * output was lost. `name` is the command's name or NULL. */
 int tts_program_end(int code, const char *name);

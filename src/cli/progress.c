@@ -14,7 +14,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 enum { COLUMNS = 80, COLUMNS_MAX = 240, FIGURES_MAX = 160 };
 
-/* Of the kind that can take a line away. */
+/* Returns true if stderr is a terminal that can erase a line. */
 static bool is_terminal(void)
 {
     const char *kind = getenv("TERM");
@@ -33,7 +33,8 @@ void tts_progress_begin(struct tts_progress *progress, const char *verb, const c
                                       .is_on = is_terminal()};
 }
 
-/* One column is left free: some terminals go on to the next line behind the last. */
+/* Returns the usable width. The last column stays free because some terminals move to the next
+ * line after it. */
 static size_t columns(void)
 {
     struct winsize size;
@@ -42,7 +43,7 @@ static size_t columns(void)
     return size.ws_col < COLUMNS_MAX ? size.ws_col - 1U : COLUMNS_MAX - 1;
 }
 
-/* " 42 %, 1.20 GiB of 2.86 GiB, 412 MiB/s" */
+/* Writes the figures, such as " 42 %, 1.20 GiB of 2.86 GiB, 412 MiB/s". */
 static void format_figures(const struct tts_progress *progress, uint64_t done_bytes,
                            uint64_t now, char out[FIGURES_MAX])
 {
@@ -56,7 +57,7 @@ static void format_figures(const struct tts_progress *progress, uint64_t done_by
         snprintf(out, FIGURES_MAX, " %s, %s/s", done, speed);
         return;
     }
-    uint64_t percent = 100; /* a file may grow while it is read */
+    uint64_t percent = 100; /* stays 100 if the file grows while it is read */
     if (done_bytes < progress->total_bytes)
         percent = done_bytes < UINT64_MAX / 100 ? done_bytes * 100 / progress->total_bytes
                                                 : done_bytes / (progress->total_bytes / 100);

@@ -1,5 +1,5 @@
-/* progress.h: how far a long command is: one line on stderr, only on a terminal and only past
- * the first second, gone when it ends.
+/* progress.h: the progress of a long command: one line on stderr. The line appears only on a
+ * terminal and only after the first second, and it is erased at the end.
  *
  *     struct tts_progress progress;
  *     tts_progress_begin(&progress, "reading", path, bytes_in_all);
@@ -7,8 +7,8 @@
  *         tts_progress_show(&progress, bytes_so_far);
  *     tts_progress_end(&progress);
  *
- * It must be ended before anything else is said on stderr or stdout. Caller's memory; one
- * thread. */
+ * End the progress before printing anything else on stderr or stdout. The caller owns the
+ * struct. One thread at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,12 +21,13 @@ struct tts_progress {
     bool is_on, is_shown;
 };
 
-/* Both texts are borrowed until the end; "-" is standard input. `total_bytes` 0: not known. */
+/* Starts the progress. Both texts are borrowed until the end. The path "-" is standard input. A
+ * `total_bytes` of 0 means unknown. */
 void tts_progress_begin(struct tts_progress *progress, const char *verb, const char *path,
                         uint64_t total_bytes);
 
-/* Shows the line anew if it is time; 10 times a second at most. */
+/* Updates the line, at most 10 times a second. */
 void tts_progress_show(struct tts_progress *progress, uint64_t done_bytes);
 
-/* Takes the line away. Harmless when called again. */
+/* Erases the line. May be called again. */
 void tts_progress_end(struct tts_progress *progress);

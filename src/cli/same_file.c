@@ -32,7 +32,8 @@ const char *tts_stdout_path(const char *output)
     return is_it ? "-" : output;
 }
 
-/* The name in its directory, and that directory; NULL: there is none. */
+/* Returns the file name and stores the status of its directory in *out. Returns NULL if there
+ * is no such directory. */
 static const char *look_above(const char *path, struct stat *out)
 {
     char directory[TTS_PATH_MAX];
@@ -48,7 +49,7 @@ bool tts_same_output(const char *a, const char *b)
 {
     struct stat of_a, of_b;
     bool has_a = look(a, STDOUT_FILENO, &of_a), has_b = look(b, STDOUT_FILENO, &of_b);
-    if (has_a && has_b) /* what devices are given twice, as /dev/null, is no loss */
+    if (has_a && has_b) /* Two outputs to one device, such as /dev/null, do no harm. */
         return (S_ISREG(of_a.st_mode) || S_ISFIFO(of_a.st_mode)) && is_same(&of_a, &of_b);
     if (has_a || has_b)
         return false;

@@ -16,11 +16,12 @@
 extern "C" {
 #include "harness/t.h"
 }
-#undef fail // a name of streams
+#undef fail // streams have a member of this name
 
 #define T_TEXT_EQ(a, b) assert_string_equal(std::string(a).c_str(), std::string(b).c_str())
 
-// What is thrown by `work`, of type E or one derived from it; "(nothing)" if nothing is.
+// Returns the text of the exception of type E, or of a derived type, that `work` throws.
+// Returns "(nothing)" if `work` throws no exception.
 template <class E, class Work> std::string thrown(Work work)
 {
     try {
@@ -37,7 +38,7 @@ inline std::string text_of(const std::string &path)
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What `work` writes to standard output.
+// Returns the text that `work` writes to standard output.
 template <class Work> std::string printed(Work work)
 {
     const std::string path = t_scratch("stdout");
@@ -51,7 +52,8 @@ template <class Work> std::string printed(Work work)
     return text_of(path);
 }
 
-// What `work` writes to standard error in a process of its own, where nothing was said before.
+// Returns the text that `work` writes to standard error. Runs in a child process, so that
+// messages that are printed only once per process appear.
 template <class Work> std::string said(Work work)
 {
     const std::string path = t_scratch("stderr");

@@ -1,5 +1,6 @@
-// The adapter against a stand-in of the runtime; compiled for each generation, and once more
-// for each without what an adapter can do without.
+// Tests of the adapter with a stand-in for the runtime. The file is compiled for each
+// generation of the runtime, and for each generation again without the members that an adapter
+// does not need.
 #include "cpp/t.hpp"
 #include "ttscope/metal.hpp"
 #include "ttscope/ttscope.hpp"
@@ -26,13 +27,14 @@ concept shows_list = requires(R &runtime)
 };
 static constexpr bool kBare = !shows_list<GraphTracker>;
 
-// How a mesh is told where devices know theirs.
+// Returns the id under which the adapter reports a mesh. If devices know their mesh, the top
+// bit is set.
 static constexpr std::uint32_t mesh_id(std::uint32_t id)
 {
     return kBare ? id : UINT32_C(0x80000000) | id;
 }
 
-// ---- the runtime at work ----
+// ---- actions of the runtime ----
 
 template <class Tell> static void tell(Tell tell)
 {
@@ -65,7 +67,7 @@ static void run(Program &program, const IDevice &device)
     tell([&](IGraphProcessor &p) { p.track_program(&program, &device); });
 }
 
-// A tracker that listens, is watched, and says what came of it.
+// A tracker that is watched and captured, with access to the resulting usage.
 struct Rig {
     ttscope::Tracker tracker;
     ttscope::Capture capture{tracker};
@@ -86,12 +88,12 @@ struct Rig {
         for (std::size_t i = 0; i < phase.device_count; i++)
             if (phase.devices[i].device == device)
                 return phase.devices[i].usage;
-        T_TRUE(device == UINT32_MAX); // there is none
+        T_TRUE(device == UINT32_MAX); // no device has this id
         return phase.usage;
     }
 };
 
-// ---- its form ----
+// ---- types ----
 
 static_assert(!std::is_move_constructible_v<Watch> && !std::is_copy_constructible_v<Watch>);
 static_assert(std::is_same_v<decltype(&Observer::begin_capture),
@@ -140,7 +142,7 @@ T_TEST(it_is_in_the_background_where_there_is_one)
     T_EQ(GraphTracker::instance().is_enabled(), !kPerThread);
 }
 
-// ---- how a buffer was asked for ----
+// ---- how a buffer was requested ----
 
 static tts_event asked(const Buffer &buffer, tts_pool pool)
 {
@@ -176,11 +178,12 @@ T_TEST(what_cannot_be_known_of_a_buffer_is_left_out_and_it_is_counted)
     Rig rig;
     IDevice device(0);
     Buffer buffer(&device, BufferType::DRAM, 4 * TILE, TILE);
-    T_TRUE(!asked(buffer, TTS_POOL_DRAM).has_address); // held back it has none
+    // without dispatch a buffer has no address
+    T_TRUE(!asked(buffer, TTS_POOL_DRAM).has_address);
     buffer.at = 4096;
     tts_event event{};
     event.size_bytes = buffer.size();
-    event.range_count = 1; // each core has its own
+    event.range_count = 1; // each core has its own address
     ttscope::metal::detail::add_request(event, buffer);
     T_TRUE(!event.has_address && event.page_bytes == TILE);
     buffer.page = 8 * TILE;
@@ -264,7 +267,8 @@ T_TEST(a_buffer_with_an_address_for_each_core_is_on_its_cores_alone)
     allocate(lockstep);
     cb(device, 3 * TILE, cores(7, 7, 7, 7));
     const tts_usage &usage = rig.of(0);
-    T_EQ(usage.core.bytes, kPerThread ? 4 * TILE : 5 * TILE); // the old runtime has none such
+    // the old runtime has no such buffers
+    T_EQ(usage.core.bytes, kPerThread ? 4 * TILE : 5 * TILE);
     T_EQ(usage.pools[TTS_POOL_L1].peak_bytes, 2 * TILE);
     deallocate(buffer);
     T_EQ(rig.of(0).pools[TTS_POOL_L1].freed_bytes, TILE);
@@ -291,7 +295,8 @@ T_TEST(while_nobody_listens_nothing_is_told)
     Rig rig;
     rig.capture.end();
     IDevice device(0);
-    Buffer buffer(&device, BufferType::L1, TILE, 0); // asking for its banks would throw
+    // asking for the number of banks would throw
+    Buffer buffer(&device, BufferType::L1, TILE, 0);
     allocate(buffer);
     cb(device, TILE, cores(0, 0, 7, 7));
     rig.capture.begin();
@@ -299,7 +304,7 @@ T_TEST(while_nobody_listens_nothing_is_told)
     T_EQ(rig.watching->lost(), 0);
 }
 
-// ---- what programs have on cores ----
+// ---- memory of programs on cores ----
 
 T_TEST(a_program_takes_the_place_of_the_one_before)
 {
@@ -310,7 +315,7 @@ T_TEST(a_program_takes_the_place_of_the_one_before)
         run(program, device);
         cb(device, 2 * TILE, cores(0, 0, 7, 7));
         cb(device, TILE, cores(0, 0, 3, 3));
-        cb(device, 1000 * TILE, cores(0, 0, 7, 7), true); // lies on a buffer
+        cb(device, 1000 * TILE, cores(0, 0, 7, 7), true); // global: lies in a buffer
     }
     const tts_usage &usage = rig.of(0);
     T_EQ(usage.peak_cb_bytes, 3 * TILE);
@@ -322,7 +327,7 @@ T_TEST(what_a_program_had_goes_with_it)
 {
     Rig rig;
     IDevice device(0);
-    tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); }); // had none
+    tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); }); // there was no program
     cb(device, TILE, cores(0, 0, 7, 7));
     tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); });
     T_EQ(rig.cut().usage.programs, 1);
@@ -362,7 +367,8 @@ T_TEST(a_program_that_is_held_back_is_told_with_its_circular_buffers)
     Program program;
     program.cbs.push_back(std::make_shared<CircularBuffer>(cores(0, 0, 7, 7), 2 * TILE, false));
     program.cbs.push_back(std::make_shared<CircularBuffer>(cores(0, 0, 7, 7), 64 * TILE, true));
-    run(program, device); // it runs: the runtime tells of them, or has done so before
+    // the program really runs: the runtime reports its circular buffers, or did so before
+    run(program, device);
     T_EQ(rig.cut().usage.peak_cb_bytes, 0);
     GraphTracker::instance().is_blocking = true;
     run(program, device);
@@ -393,7 +399,7 @@ T_TEST(operations_are_known_by_name)
 
 // ---- many ranges ----
 
-// Every core of [0, side) x [0, side) that `has` it, each as a range.
+// Returns every core of [0, side) x [0, side) for which `has` is true, each as a range.
 template <class Has> static CoreRangeSet singles(std::size_t side, Has has)
 {
     std::vector<CoreRange> ranges;
@@ -411,7 +417,7 @@ T_TEST(more_ranges_than_fit_become_the_same_cores_in_fewer)
     IDevice device(0);
     cb(device, 100, singles(9, [](auto x, auto y) { return x != 4 || y != 4; }));
     cb(device, 90, cores(4, 4, 4, 4));
-    T_EQ(rig.of(0).core.bytes, 100); // no core has both
+    T_EQ(rig.of(0).core.bytes, 100); // no core is in both sets
     cb(device, 7, singles(9, [](auto, auto) { return true; }));
     T_EQ(rig.of(0).core.bytes, 107);
     cb(device, 20, singles(16, [](auto x, auto) { return x % 3 == 0; })); // six columns
@@ -440,8 +446,8 @@ T_TEST(cores_that_are_too_many_rectangles_get_their_gaps_in_a_row)
     IDevice device(0);
     cb(device, 100, singles(16, [](auto x, auto y) { return (x + y) % 2 == 0; }));
     T_EQ(rig.watching->widened(), 1);
-    cb(device, 50, cores(3, 2, 3, 2));   // a gap
-    cb(device, 70, cores(15, 0, 15, 0)); // behind the last of its row
+    cb(device, 50, cores(3, 2, 3, 2));   // a gap in the row
+    cb(device, 70, cores(15, 0, 15, 0)); // after the last core of its row
     const tts_usage &usage = rig.of(0);
     T_EQ(usage.peak_cb_bytes, 220);
     T_EQ(usage.core.bytes, 150);
@@ -465,7 +471,8 @@ static Mesh open_mesh(int id, std::initializer_list<IDevice *> chips)
     return mesh;
 }
 
-// A program on the mesh: it is told once, and what it has on cores by chip.
+// Runs a program on the mesh. The runtime reports the program once, and its circular buffers
+// for each chip.
 static void run_on(const Mesh &mesh, std::initializer_list<IDevice *> chips, std::uint64_t size)
 {
     Program program;
@@ -482,7 +489,7 @@ T_TEST(a_chip_has_the_buffers_of_its_mesh)
     Buffer buffer(mesh.get(), BufferType::L1, 64 * TILE, TILE);
     allocate(buffer);
     for (int i = 0; i < 2; i++)
-        run_on(mesh, {&first, &second}, 3 * TILE); // ends what both chips had
+        run_on(mesh, {&first, &second}, 3 * TILE); // replaces the programs of both chips
     T_EQ(rig.of(0).core.bytes, 4 * TILE);
     const tts_usage &usage = rig.of(1);
     T_EQ(usage.core.bytes, 4 * TILE);
@@ -562,7 +569,7 @@ T_TEST(a_mesh_is_one_until_it_is_gone)
     T_EQ(rig.watching->lost(), 0);
 }
 
-// Needs a library whose tts_tracker_chip() moves a chip to another mesh.
+// Requires a library whose tts_tracker_chip() moves a chip to another mesh.
 T_TEST(a_chip_that_is_opened_again_moves_to_its_new_mesh)
 {
     Rig rig;
@@ -581,7 +588,7 @@ T_TEST(a_chip_that_is_opened_again_moves_to_its_new_mesh)
     }
 }
 
-// Needs the same. Programs of the chip itself ask for its mesh, too.
+// Requires the same library. A program of the chip itself also asks for the chip's mesh.
 T_TEST(a_program_of_a_chip_moves_it_before_its_circular_buffers_come)
 {
     Rig rig;
@@ -609,14 +616,14 @@ T_TEST(a_chip_that_cannot_move_is_counted_once_and_has_no_two_programs)
     allocate(buffer);
     run_on(parent, {&chip}, 1000);
     T_EQ(rig.watching->lost(), 0);
-    Mesh part = open_mesh(2, {&chip}); // while the other one has a buffer on the chip
+    Mesh part = open_mesh(2, {&chip}); // the parent mesh still has a buffer on the chip
     for (int i = 0; i < 5; i++)
         run_on(part, {&chip}, 700);
     T_EQ(rig.watching->lost(), 1);
     T_EQ(rig.of(0).peak_cb_bytes, 1000);
     run_on(part, {&chip}, 700);
     T_EQ(rig.of(0).core.bytes, TILE + 700);
-    chip.mesh = parent; // the part is closed
+    chip.mesh = parent; // the part mesh is closed
     run_on(parent, {&chip}, 600);
     run_on(parent, {&chip}, 600);
     T_EQ(rig.of(0).core.bytes, TILE + 700);
@@ -698,7 +705,7 @@ T_TEST(what_throws_is_lost_and_counted_and_no_more)
     T_EQ(rig.watching->lost(), 2);
     cb(device, TILE, CoreRangeSet({}));
     T_EQ(rig.watching->lost(), 3);
-    cb(device, TILE, singles(70, [](auto, auto) { return true; })); // no chip is so large
+    cb(device, TILE, singles(70, [](auto, auto) { return true; })); // no chip has so many cores
     T_EQ(rig.watching->lost(), 4);
     T_EQ(rig.tracker.health().events, 0);
     tell([&](IGraphProcessor &p) {
@@ -707,7 +714,8 @@ T_TEST(what_throws_is_lost_and_counted_and_no_more)
         p.track_program(nullptr, nullptr);
         p.track_deallocate_cb(nullptr);
         p.track_allocate_cb(cores(0, 0, 0, 0), 0, TILE, false, nullptr);
-        p.track_allocate_cb(cores(0, 0, 1 << 20, 0), 0, TILE, false, nullptr); // refused
+        // the tracker refuses it
+        p.track_allocate_cb(cores(0, 0, 1 << 20, 0), 0, TILE, false, nullptr);
     });
     T_EQ(rig.watching->lost(), 5);
     Buffer good(&device, BufferType::L1, TILE, TILE);
@@ -751,10 +759,10 @@ T_TEST(only_what_was_pushed_is_taken_off_the_list)
     for (int i = 0; i < 3; i++)
         runtime.pop_processor();
     Rig popped;
-    runtime.pop_processor(); // by somebody else
+    runtime.pop_processor(); // as other code might do
 }
 
-// A capture of the runtime's own, which ends the last of the list.
+// A capture of the runtime itself, which ends the last observer of the list.
 struct Capturing : Counter {
     bool is_ended = false;
     nlohmann::json end_capture() override
@@ -872,7 +880,7 @@ T_TEST(threads_that_watch_are_counted_once_each)
         });
     together.arrive_and_wait();
     IDevice unwatched(9);
-    if (kPerThread) { // the old runtime has one list: it sees this thread, too
+    if (kPerThread) { // the single list of the old runtime also observes this thread
         Buffer buffer(&unwatched, BufferType::DRAM, TILE, TILE);
         allocate(buffer);
     }

@@ -15,7 +15,8 @@ using Usage = ttscope::MemoryUsageTracker;
 
 static const tts_core_range all_cores[] = {{0, 0, 7, 7}}, one_core[] = {{0, 0, 0, 0}};
 
-// What the published class knows is one for the process: a test begins with nothing.
+// Returns the tracker of the process without any captures. The published class has one state
+// per process, so that each test starts by clearing it.
 static Tracker fresh()
 {
     Usage::clear();
@@ -204,8 +205,9 @@ T_TEST(captures_of_one_tracker_nest)
 
 namespace elsewhere
 {
-enum class RunMode { NO_DISPATCH, NORMAL, ALSO_NORMAL }; // by name, not by value
-}
+// the mode is recognized by its name, not by its value
+enum class RunMode { NO_DISPATCH, NORMAL, ALSO_NORMAL };
+} // namespace elsewhere
 
 T_TEST(a_mode_is_ours_or_any_that_has_no_dispatch)
 {
@@ -238,7 +240,8 @@ T_TEST(a_chip_is_in_its_mesh)
 {
     Tracker tracker;
     tracker.chip(0, 4);
-    T_TRUE(thrown<Error>([&] { tracker.chip(4, 5); }) != "(nothing)"); // a mesh
+    // 4 is a mesh, which cannot be a chip
+    T_TRUE(thrown<Error>([&] { tracker.chip(4, 5); }) != "(nothing)");
 }
 
 // ---- guards ----
@@ -298,7 +301,7 @@ T_TEST(a_guard_that_moved_does_nothing_and_its_heir_does)
     Tracker own;
     Capture capture(own);
     Guard guard = capture.begin_guarded();
-    guard = Guard(); // an assignment ends what was held
+    guard = Guard(); // an assignment ends the capture that the guard held
     T_TRUE(!own.is_on());
 }
 
@@ -371,7 +374,7 @@ T_TEST(a_clear_ends_what_is_active)
     Usage::snapshot("gone");
     Usage::clear();
     T_TRUE(!tracker.is_on());
-    dram(tracker, 2, 1024); // nobody listens
+    dram(tracker, 2, 1024); // no capture is active
     T_TEXT_EQ(thrown<std::runtime_error>([] { Usage::snapshot("x"); }),
               "MemoryUsageTracker: Cannot snapshot - capture is not active");
     Guard second = Usage::begin_capture();
@@ -467,7 +470,7 @@ T_TEST(a_free_of_what_was_there_before_leaves_the_peaks_at_nothing)
     T_EQ(tracker.alloc(0, TTS_POOL_L1, 1, 65536, 2048), TTS_OK);
     Usage::snapshot("before");
     T_EQ(tracker.free(0, TTS_POOL_L1, 1), TTS_OK);
-    T_EQ(tracker.free(0, TTS_POOL_L1, 77, 65536, 2048), TTS_OK); // nobody saw it come
+    T_EQ(tracker.free(0, TTS_POOL_L1, 77, 65536, 2048), TTS_OK); // the allocation was not seen
     Usage::snapshot("frees");
     T_EQ(tracker.alloc(0, TTS_POOL_L1, 2, 65536, 2048), TTS_OK);
     Usage::end_capture();
@@ -533,7 +536,7 @@ T_TEST(threads_may_call_it_all_at_once)
                     begun++;
                     Usage::snapshot("s");
                     Usage::get_dram_usage_all();
-                } catch (const Error &) { // another thread was first, or ended it
+                } catch (const Error &) { // another thread began first or ended the capture
                 }
                 Usage::get_trace_names();
             }
@@ -547,7 +550,8 @@ T_TEST(threads_may_call_it_all_at_once)
 
 // ---- recordings ----
 
-// What the file has is for the C tests: here that there is one, and whose it is.
+// Returns the size of the file. The C tests check its contents; these tests check only that the
+// file exists and which recorder wrote it.
 static std::uint64_t file_bytes(const std::string &path)
 {
     std::FILE *file = std::fopen(path.c_str(), "rb");
@@ -570,7 +574,8 @@ T_TEST(a_recorder_writes_until_it_ends)
     failure.kind = TTS_FAILURE_SPACE;
     T_EQ(tracker.failure(0, failure), TTS_OK);
     T_EQ(recorder.state().events, 2);
-    T_TRUE(file_bytes(path) > recorder.state().bytes); // places are ahead of what is in them
+    // the file is longer because places are reserved
+    T_TRUE(file_bytes(path) > recorder.state().bytes);
     recorder.end();
     T_TRUE(!tracker.is_on());
     T_EQ(recorder.state().events, 2);

@@ -1,4 +1,4 @@
-// A training loop as tt-train's guide has it: nothing is changed but the include.
+// A training loop from tt-train's guide. Only the include is changed.
 #include "cpp/t.hpp"
 #include "ttscope/ttscope.hpp"
 
@@ -8,7 +8,8 @@
 
 #include <dlfcn.h>
 
-// How many more succeed; less than 0: all. Inlined, they look like a mismatch to compilers.
+// Number of allocations that still succeed; negative: all. The operators are not inlined
+// because compilers would then warn about mismatched new and delete.
 static long allocations_left = -1;
 
 [[gnu::noinline]] void *operator new(std::size_t size)
@@ -31,7 +32,7 @@ static long allocations_left = -1;
     std::free(memory);
 }
 
-// What the library answers at an end from now on.
+// The status that tts_capture_end() returns from now on, unless TTS_OK.
 static tts_status end_failure = TTS_OK;
 
 extern "C" tts_status tts_capture_end(tts_capture *capture, const char *name, tts_error *err)
@@ -42,7 +43,7 @@ extern "C" tts_status tts_capture_end(tts_capture *capture, const char *name, tt
     return end_failure != TTS_OK ? end_failure : status;
 }
 
-// The runtime of this program.
+// Stands for the runtime of this program.
 static void allocate(std::uint64_t id, std::uint64_t bytes)
 {
     T_EQ(ttscope::Tracker::process().alloc(0, TTS_POOL_DRAM, id, bytes), TTS_OK);
@@ -101,7 +102,7 @@ static const char *summary =
     "\n=== Final Totals ===\n"
     "Overall DRAM Peak: 36.00 MB, Final DRAM Usage: 0.00 MB\n\n";
 
-// What is said is said once in a process: these are first, each in a process of its own.
+// A message is printed once per process. These tests come first, each in its own process.
 
 T_TEST(a_capture_without_events_says_once_what_to_do)
 {
@@ -172,7 +173,7 @@ T_TEST(a_failure_at_the_end_is_said_once_and_ends_no_training_run)
             end_failure = TTS_OK;
             T_TEXT_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().at(0), "A");
         }
-        allocations_left = 0; // the text of an error finds no memory either
+        allocations_left = 0; // also leaves no memory for the text of an error
         end_failure = TTS_E_NOMEM;
         ttml::utils::MemoryUsageTracker::end_capture("B");
         allocations_left = -1;

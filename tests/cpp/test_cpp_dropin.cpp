@@ -1,6 +1,6 @@
-// A published program where the runtime's headers are: begin_capture() watches it and holds it
-// back. Compiled for each generation, with ttnn and without, for a runtime that shows little
-// and for one that asks more than is known.
+// A published program that is compiled with the runtime's headers: begin_capture() observes the
+// runtime and holds back its dispatch. Compiled for each generation, with and without ttnn, for
+// a runtime that shows little and for one that asks unknown questions.
 #include "cpp/t.hpp"
 #include "ttscope/ttscope.hpp"
 
@@ -19,7 +19,7 @@ static constexpr bool kCanHold = false;
 static constexpr bool kCanHold = true;
 #endif
 
-// ---- the runtime at work ----
+// ---- actions of the runtime ----
 
 static IDevice &device()
 {
@@ -27,7 +27,7 @@ static IDevice &device()
     return only_one;
 }
 
-// Allocates unless a hook says no, and tells of it either way.
+// Allocates a buffer unless a hook forbids it. Notifies the observers in both cases.
 struct Tensor {
     Buffer buffer{&device(), BufferType::DRAM, 4 * TILE, TILE};
     bool is_real = true;
@@ -57,7 +57,7 @@ static bool is_blocked()
     return !Tensor().is_real;
 }
 
-// ---- what is said, in processes of their own: first, as it is said once in each ----
+// ---- messages: first, because each is printed once per process ----
 
 T_TEST(a_capture_without_events_says_once_what_to_do)
 {
@@ -94,7 +94,7 @@ T_TEST(no_dispatch_says_at_once_if_it_cannot_hold)
         T_EQ(text.find("ttscope: NO_DISPATCH does not hold tt-metal back: this release"), 0);
 }
 
-// ---- watching ----
+// ---- observing ----
 
 T_TEST(begin_capture_watches_and_every_end_stops_it)
 {
@@ -143,7 +143,7 @@ T_TEST(a_watch_of_the_program_itself_counts_nothing_twice)
     T_EQ(watchers(), 1);
 }
 
-// ---- holding back ----
+// ---- holding back dispatch ----
 
 T_TEST(without_dispatch_nothing_is_allocated_until_the_end)
 {

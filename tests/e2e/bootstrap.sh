@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/bootstrap asks for what is missing and nothing else, and says what it cannot do. The
-# package tools are stand-ins: nothing is installed.
+# script/bootstrap requests only the missing packages and prints what it cannot do. The package
+# tools are stand-ins: nothing is installed.
 # shellcheck disable=SC2016 # what stands in single quotes is for the stand-ins
 . "$(dirname "$0")/lib.sh"
 
@@ -27,7 +27,7 @@ stub dpkg-query 'echo installed'
 stub apt-get "echo apt-get \"\$@\" >>'$calls'"
 stub id 'echo 0'
 
-# Nothing is missing.
+# No package is missing.
 for set in "" build test check fuzz bench; do
     # shellcheck disable=SC2086 # no word when there is no set
     bootstrap $set
@@ -36,13 +36,13 @@ for set in "" build test check fuzz bench; do
     expect_calls ""
 done
 
-# Everything is missing. GCC and CMake need make: both warn or fail without it.
+# All packages are missing. GCC and CMake need make: both warn or fail without it.
 stub dpkg-query 'exit 1'
 bootstrap build
 expect_code 0
 expect_out_like "bootstrap: installing * make ninja-build *"
 
-# One is missing, one is half removed.
+# One package is missing, one is half removed.
 stub dpkg-query 'case "$3" in scdoc) exit 1 ;; cmake) echo config-files ;; *) echo installed ;; esac'
 bootstrap
 expect_code 0
@@ -50,7 +50,7 @@ expect_out "bootstrap: installing cmake scdoc"
 expect_calls "$(printf '%s\n' 'apt-get update -q -o DPkg::Lock::Timeout=120' \
     'apt-get install -y --no-install-recommends cmake scdoc -q')"
 
-# The archive does not answer.
+# The package archive does not answer.
 stub apt-get 'echo "E: no network" >&2; exit 100'
 by_hand="bootstrap: as root, this would do it: apt-get update && apt-get install -y --no-install-recommends cmake scdoc"
 bootstrap build
@@ -59,7 +59,7 @@ expect_err "E: no network
 bootstrap: apt-get failed
 $by_hand"
 
-# Nobody may install.
+# The user may not install packages.
 stub id 'echo 1000'
 bootstrap build
 expect_code 1

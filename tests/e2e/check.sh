@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check: runs against a budget: what passes, is over or cannot be told; growth, patterns,
-# reports, annotations, mistakes in a budget with their lines, and what the exit code says.
+# `ttscope check` as users run it: limits that pass, are exceeded or cannot be checked; growth,
+# patterns, reports, annotations, mistakes in a budget with their lines, and exit codes.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
@@ -16,7 +16,8 @@ phase() { # name, segment peak, change, cumulative peak, current, cb, total
 begin() { printf '%s\n=== Memory Usage Summary ===\n\n' "$1"; }
 end() { printf '\n=== Final Totals ===\nOverall DRAM Peak: %s MB, Final DRAM Usage: %s MB\n\n' "$1" "$2"; }
 
-# The peak is 1000 MB, in the second of two micro steps; the model makes up for another.
+# Prints a run whose peak is 1000 MB, in the second of two micro steps. A different peak changes
+# the size of the model.
 a_run() { # title, [peak]
     local peak=${2-1000.00} model
     model=$((${peak%.*} - 800))
@@ -28,7 +29,8 @@ a_run() { # title, [peak]
 }
 a_run "first run" >run.log
 
-# The text is in lines of 80 columns; here a sentence is one again, the lines are in `raw`.
+# Joins the wrapped lines of `out`, so that each sentence is one line. The wrapped text stays in
+# `raw`.
 unwrap() {
     raw=$out
     out=$(sed ':a;N;$!ba;s/\n    / /g' <<<"$raw")
@@ -37,7 +39,7 @@ check() { run "$ttscope" check "$@" && unwrap; }
 check_json() { check --json "$@" && out=$(tr -d ' \n' <<<"$raw"); }
 budget() { cat >budget.yaml; }
 
-# Every limit, exactly at its figure.
+# Every limit is exactly equal to its figure.
 budget <<'YAML'
 device_memory: 2000MiB
 overall:
@@ -82,7 +84,7 @@ expect_out_like "within budget: 10 limits"
 run sh -c '"$1" check --budget - run.log <budget.yaml' sh "$ttscope"
 expect_code 0
 
-# A byte less, and what is over says by how much and where.
+# Limits that are one byte lower are exceeded. The text states the excess and the place.
 budget <<'YAML'
 device_memory: 2000MiB
 overall:
@@ -106,7 +108,7 @@ expect_out "run: first run
   ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB, at most 512.00 KiB, the nearest of 3 phases
 over budget: 3 of 4 limits"
 
-# Of what is not there nothing passes.
+# Limits of figures that the log does not have do not pass.
 budget <<'YAML'
 overall:
   dram_peak: 1GiB
@@ -143,13 +145,13 @@ expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 of a core is not kno
 check --budget budget.yaml --device n150 run.log
 expect_code 0
 expect_out_like "(50% of the L1 of a core)"
-# Over goes before unknown.
+# "Over" takes precedence over "unknown".
 budget <<<'{overall: {dram_peak: 1MiB}, phases: {X: {cb: 1}}}'
 check --budget budget.yaml run.log
 expect_code 1
 expect_out_like "over budget: 1 of 2 limits, 1 more could not be checked"
 
-# Where the device is from.
+# The origin of the device memory.
 budget <<<'{overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
@@ -174,7 +176,7 @@ check --budget sub/budget.yaml run.log
 expect_code 1
 expect_out_like "device memory: 8169.35 MB, what sub/half.yaml has to allocate (the budget)"
 
-# Growth: against the run of the same title.
+# Growth is measured against the run with the same title.
 { a_run "other run" 800.00 && a_run "first run" 990.00; } >base.log
 a_run "other run" >other.log
 budget <<<'{overall: {dram_peak: +1%}, phases: {"FORWARD*": {segment_peak: +0, change: +2%}}}'
@@ -189,11 +191,11 @@ expect_out_like "run: other run
   baseline: base.log, run 1 'other run' (by title)
   OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 808.00 MB"
 expect_out_like "over budget: 2 of 6 limits, 2 runs"
-# A run of the baseline that is gone is no pass, and so is one without a baseline.
+# A run of the baseline without a match is not a pass, and neither is a run without a baseline.
 gone="base.log, run 1 'other run'"
 budget <<<'{baseline: base.log, overall: {dram_peak: +50%}}'
 cp base.log budget.yaml sub/
-check --budget sub/budget.yaml run.log # seen from the budget
+check --budget sub/budget.yaml run.log # relative to the budget
 expect_code 5
 expect_err "ttscope check: note: no run here goes with the baseline's: sub/$gone"
 expect_out_like "at most 1485.00 MB (+50% on 990.00 MB)
@@ -214,10 +216,10 @@ expect_code 5
 expect_out_like "run: a new run
   baseline: none for this run
   unknown  dram-peak: 1000.00 MB in FORWARD_PASS_micro_1: the baseline has no such run"
-check --budget budget.yaml --baseline run.log new.log # of one each there is no doubt
+check --budget budget.yaml --baseline run.log new.log # one run on each side always matches
 expect_code 0
 expect_out_like "baseline: run.log, run 1 'first run' (by order)"
-# Ranks without a title go to their own, in whatever order they are.
+# Ranks without a title match the same rank, in any order.
 ranks() { # the peak of rank 0, of rank 1, which is first
     a_run "" "$1" | sed 's/^/0: /' >rank0
     a_run "" "$2" | sed 's/^/1: /' >rank1
@@ -232,7 +234,7 @@ expect_out_like "run: ranks.log \[1\]
   baseline: ranks_base.log, run 2 '\[1\]' (by rank)
   ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
 
-# Process numbers of another execution are no other ranks.
+# Process numbers of another execution are not treated as other ranks.
 ranks 900.00 990.00 0 | sed 's/^0: /[4711] /; s/^1: /[4712] /' >ranks_base.log
 ranks 900.00 990.00 0 | sed 's/^0: /[815] /; s/^1: /[816] /' >ranks.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
@@ -241,7 +243,7 @@ expect_err ""
 expect_out_like "run: ranks.log (2)
   baseline: ranks_base.log, run 2 (by order)
   ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
-# As many runs as the baseline has, with other names.
+# As many runs as in the baseline, with other names, match in order.
 ranks 900.00 990.00 0 | sed 's/^0: /[rank2] /; s/^1: /[rank3] /' >ranks_base.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
 expect_code 0
@@ -251,7 +253,7 @@ expect_code 0
 expect_out_like "run: ranks.log \[1\]
   baseline: ranks_base.log, run 2 '\[rank3\]' (by order: the names do not match)"
 
-# What the baseline lacks is said, and no pass.
+# Missing data of the baseline is reported and prevents a pass.
 sed 's/Allocations 200.00/Allocations 2x0.00/' run.log >odd.log
 budget <<<'{overall: {dram_peak: +1%}}'
 check --budget budget.yaml --baseline odd.log --junit report.xml run.log
@@ -263,7 +265,7 @@ check --budget budget.yaml --baseline odd.log --github --quiet run.log
 expect_out_like "::warning file=odd.log,line=5,title=read::"
 check_json --budget budget.yaml --baseline odd.log run.log
 expect_out_like '"partial":true,"status":"unknown"}],"unpaired"'
-# Of a run the same: each limit passes, the run does not.
+# The same for missing data of a run: each limit passes, but the run does not.
 budget <<<'{overall: {dram_peak: 1GiB}}'
 check --budget budget.yaml --github --junit report.xml odd.log
 expect_code 5
@@ -274,7 +276,7 @@ expect_code 5
 expect_out_like '"status":"pass","over":0,"unknown":0,"passed":1,"findings"'
 expect_out_like '"passed":1,"partial":true,"status":"unknown"}],"unpaired"'
 
-# Several limits of one figure.
+# Several limits for one figure.
 budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [95%, +1%, 900MiB]}}'
 check --budget budget.yaml --baseline run.log --junit report.xml --sarif report.sarif run.log
 expect_code 1
@@ -284,7 +286,7 @@ expect_out_like "  ok       dram-peak (share): 1000.00 MB in FORWARD_PASS_micro_
 expect_out_like "over budget: 1 of 3 limits"
 [ "$(grep -o 'name="dram-peak[^"]*"' report.xml | sort -u | wc -l)" -eq 3 ] || fail "wanted three names"
 grep -q '"ruleId": "dram-peak"' report.sarif || fail "wanted the rule as it is"
-# What is easily meant otherwise is told.
+# Notes point out limits that are easily misunderstood.
 budget <<<$'overall:\n  dram_peak: 2%\n  cb: 100\n  final_dram: [8000, +7]'
 check --budget budget.yaml --baseline run.log --device_memory 1GiB run.log
 expect_err_like "note: budget.yaml:2: 2% is a share of the device; growth is +2%"
@@ -299,7 +301,8 @@ check --budget budget.yaml run.log
 expect_code 3
 expect_err "ttscope check: baseline of budget.yaml:1: cannot read 'nope.json': no such file or directory"
 
-# Runs of one title have names of their own, and tests that do not depend on the order.
+# Runs with the same title get different names. The names of tests do not depend on the order of
+# files.
 budget <<<'{overall: {dram_peak: 1GiB}}'
 mkdir -p one
 cp run.log one/again.log
@@ -330,7 +333,7 @@ check --budget budget.yaml --baseline run.log run.log
 expect_code 0
 expect_err "ttscope check: note: no limit of 'budget.yaml' is against a baseline, 'run.log' is not read"
 
-# Several files; one that cannot be read is no pass, and stands in the reports.
+# Several files: a file that cannot be read prevents a pass and is listed in the reports.
 check --budget budget.yaml run.log nowhere.log
 expect_code 5
 expect_err "ttscope check: cannot read 'nowhere.log': no such file or directory"
@@ -338,7 +341,7 @@ expect_out_like "within budget as far as known: 1 limit"
 check --budget budget.yaml run.log nowhere.log --junit report.xml --sarif report.sarif --github --quiet
 expect_code 5
 expect_out "::error file=nowhere.log,title=read::cannot read 'nowhere.log': no such file or directory"
-# Where nothing could be checked, the reports of the day before go too.
+# If nothing could be checked, older reports are replaced, too.
 for path in stale.xml stale.sarif; do
     echo green >$path
 done
@@ -369,7 +372,7 @@ if command -v jq >/dev/null; then
     expect_out "[false,\"cannot read 'nowhere.log': no such file or directory\"]"
 fi
 
-# A hostile label and name: no line, command, markup or field of its own.
+# A label and a file name with special characters create no extra line, command, markup or field.
 {
     begin 'a ##[error] "run" <b> & 100%, ok: yes'
     phase $'X::error::,100%:##[set]\a<&"' 9.00 +9.00 9.00 9.00 0.00 0.00
@@ -405,7 +408,7 @@ if command -v jq >/dev/null; then
     run jq -c '[.schema, .status, .over, .unknown, .passed, .partial, .runs[0].checks[1].findings[0].excess_bytes,
         .runs[0].checks[2].findings[0].reason, .runs[0].checks[1].pattern]' document
     expect_out '[{"name":"ttscope.check","version":1},"over",2,1,0,false,8388608,"no phase matches","X*"]'
-    # What the schema of SARIF asks for, and that rules and results agree.
+    # The properties that the SARIF schema requires, and matching rules and results.
     run jq -c '[.version, (.runs | length), .runs[0].tool.driver.name, (.runs[0].tool.driver.rules | length),
         (.runs[0] as $r | [$r.results[] | $r.tool.driver.rules[.ruleIndex].id == .ruleId and
             (.message.text | length > 0) and (.level | IN("error", "warning")) and
@@ -415,18 +418,19 @@ if command -v jq >/dev/null; then
         ([.runs[0].results[].partialFingerprints.primaryLocationLineHash] | unique | length),
         (.runs[0].tool.driver.rules | all(.id and .shortDescription.text and .help.text))]' report.sarif
     expect_out '["2.1.0",1,"ttscope",10,true,["error","error","warning"],"bad%2Cname%3A%201%25.log",3,true]'
-    # The same finding in a longer log is the same finding.
+    # The same finding in a longer log has the same fingerprint.
     mkdir later
     { printf 'a line\nanother\n' && cat 'bad,name: 1%.log'; } >'later/bad,name: 1%.log'
     run sh -c 'cd later && "$1" check -q --budget ../budget.yaml "bad,name: 1%.log" --sarif ../later.sarif' sh "$ttscope"
     prints() { jq -c '[.runs[0].results[].partialFingerprints]' "$1"; }
     [ "$(prints report.sarif)" = "$(prints later.sarif)" ] || fail "wanted the same fingerprints"
-    # Two limits of one figure are two findings.
+    # Two limits for one figure are two findings.
     budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [1%, 1MiB]}}'
     check -q --budget budget.yaml run.log --sarif two.sarif
     [ "$(jq -c '[.runs[0].results[].partialFingerprints] | unique | length' two.sarif)" -eq 2 ] ||
         fail "wanted a fingerprint for each limit"
-    # And one more phase before it changes nothing, but a second of its name is another.
+    # Another phase before it does not change the fingerprint. A second phase of the same name has
+    # a different one.
     with() { # label
         begin run
         phase "$1" 9.00 +9.00 9.00 9.00 0.00 0.00
@@ -451,7 +455,7 @@ expect_code 0
 expect_out_like "
 ::notice title=ttscope check::within budget: 1 limit"
 
-# Mistakes in a budget have their line, and nothing is checked.
+# Mistakes in a budget are reported with their line, and nothing is checked.
 wrong() { # line and text; the budget on stdin
     budget
     check --budget budget.yaml run.log
@@ -512,13 +516,13 @@ expect_code 3
 expect_out ""
 expect_err "ttscope check: cannot write 'nowhere/report.xml': no such file or directory"
 
-# The example, on what fit prints, saved and piped.
+# The example budget, with the output of fit from a file and from a pipe.
 "$ttscope" fit --runner memory_efficient "$source_dir/examples/fit/training.yaml" >fits.log
 check --budget "$source_dir/examples/budget.yaml" fits.log
 expect_code 0
 expect_err ""
 expect_out_like "within budget: 6 limits"
-# What it shows as a comment is a budget too.
+# The budget in its comments is valid, too.
 sed -n 's/^# \(baseline:\|overall:\|  dram_peak:\)/\1/p' "$source_dir/examples/budget.yaml" >growth.yaml
 "$ttscope" analyze fits.log --json >main.json
 check --budget growth.yaml --device n150 fits.log

@@ -89,7 +89,7 @@ src/device/bad.c:8: conditional compilation belongs in src/base
 src/device/bad.c:9: conditional compilation belongs in src/base
 src/device/bad.c:11: "system" is banned: it is unsafe or global'
 
-# Exports: a library that exports one name too many, a map and a header likewise.
+# Exports: a library, a map and a header that each have one name too many.
 fresh
 put lib.c 'int good(void) { return 1; }' 'int hidden(void) { return 1; }'
 put good.map 'V_1 {' 'global:' '    good; # comment' 'local:' '    *;' '};'

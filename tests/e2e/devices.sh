@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# devices: the presets, the chips of a host that is made up here, all about one, and its L1.
+# `ttscope devices`: the presets, the chips of a simulated host, the description of one device,
+# and its L1.
 . "$(dirname "$0")/lib.sh"
 unset LC_ALL LC_CTYPE
 export LANG=C.UTF-8 TTSCOPE_ROOT=$work/root
@@ -66,7 +67,7 @@ expect_out_like "100, 101, 102, 103, 104, 105, 106, 107 and 92 more"
 expect_out_like "100, 101, 102, 103, 104, 105, 106, 107 and 12 more"
 [ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted at most 80 columns"
 
-# --- one --------------------------------------------------------------------------------------
+# --- one device -------------------------------------------------------------------------------
 run "$ttscope" devices n150
 expect_code 0
 expect_err ""
@@ -81,11 +82,11 @@ expect_out_like "L1_SMALL  none, as l1_small is 0"
 expect_out_like "DRAM *1 *12849278208 *11.97 GiB *12884901888 *12.00 GiB"
 expect_out_like "tt-metal e4f9f0bb8de, soc descriptor"
 [[ $out != *"on this host"* ]] || fail "wanted nothing about the host"
-# Every number of a source has its line.
+# Every source number has its line.
 numbers=$(sed -n '/^sources/q; s/.* \[\([0-9]*\)\] .*/\1/p' <<<"$out" | sort -un)
 [ "$numbers" = "$(sed -n '1,/^sources/d; s/.*\[\([0-9]*\)\].*/\1/p' <<<"$out")" ] ||
     fail "wanted each source once"
-# Each in any case of letters, and all of them whole.
+# Preset names are accepted in upper case, and each description is complete.
 for preset in $presets; do
     run "$ttscope" devices "${preset^^}"
     expect_code 0
@@ -99,7 +100,7 @@ expect_code 0
 expect_out_like "p150: Blackhole p150: *
 other names: p150a, p150b
 "
-# What users type is accepted wherever a preset is.
+# Names that users type are accepted everywhere a preset is.
 for name in t3000:t3k n300s:n300 p150a:p150 p150b:p150 bh-quietbox:bh-quietbox; do
     run "$ttscope" fit "$source_dir/tests/e2e/fit/nano_model.yaml" --device "${name%:*}"
     expect_code 0
@@ -233,7 +234,7 @@ if command -v jq >/dev/null; then
     expect_jq "$file_json" '.presets[0] | .name == "n150" and .arch == "blackhole" and .title == null'
 fi
 
-# --- what is wrong ----------------------------------------------------------------------------
+# --- mistakes ---------------------------------------------------------------------------------
 run "$ttscope" devices n15
 expect_code 2
 expect_out ""
@@ -287,7 +288,8 @@ expect_code 3
 expect_out ""
 expect_err_like "bad.yaml:2: "
 
-# A host that cannot be looked at: the presets are there, and what is missing is said.
+# If the chips of the host cannot be listed, the presets are printed and a message states the
+# reason.
 rm -r "$TTSCOPE_ROOT/sys/class/tenstorrent"
 : >"$TTSCOPE_ROOT/sys/class/tenstorrent"
 run "$ttscope" devices
@@ -306,7 +308,8 @@ if [ -c /dev/full ]; then
     expect_err_like "cannot write to"
 fi
 
-# A root that is not there is not "no driver"; entries that are no chips are no reason to end.
+# A root that does not exist is not reported as "no driver". Entries that are not chips do not end
+# the list.
 TTSCOPE_ROOT=$work/nowhere run "$ttscope" devices
 expect_code 4
 expect_err "ttscope devices: cannot look at TTSCOPE_ROOT '$work/nowhere': no such file or directory"
@@ -316,7 +319,7 @@ TTSCOPE_ROOT=$work/odd run "$ttscope" devices
 expect_code 0
 expect_out_like 'none could be looked at'
 
-# The device file is never replaced, whatever it is called.
+# The device file is never replaced, whatever its name.
 printf 'preset: n150\n' >"$work/kept.yaml"
 cp "$work/kept.yaml" "$work/given.yaml"
 # shellcheck disable=SC2094 # that is the point

@@ -88,7 +88,7 @@ of the peak, MB                       A           B       change
   gradients overhead            2513.69      458.75     -2054.94      -81.75 %"
 [[ $out != *"L1 total"* ]] || fail "wanted nothing of L1, which is the same"
 
-# Of micro-steps the activations are those of one; the sum is a note.
+# The activations of micro-steps are those of one step. A note states the sum.
 micro=$source_dir/tests/e2e/analyze/micro_steps.log
 run "$ttscope" diff --all "$micro" "$micro"
 expect_out_like '
@@ -116,7 +116,7 @@ expect_jq '.pairs[0].cause | .reason, .peak_phase, .phase, .figure, .not_peak_by
 expect_jq '.pairs[0] | ([.phases[].peak_contribution_bytes] | add) + .cause.not_peak_bytes + .cause.rounding_bytes == .peak.change_bytes' true
 expect_jq '.pairs[0].phases | map(.name) == ["MODEL_CREATION","OPTIMIZER_CREATION","FORWARD_PASS","BACKWARD_PASS"]' true
 
-# A part of the change.
+# One phase explains a part of the change.
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 FORWARD_PASS 50.00 0.00 150.00 100.00 >x.log
 log x MODEL_CREATION 120.00 120.00 120.00 120.00 FORWARD_PASS 130.00 0.00 250.00 120.00 END 1.00 0.00 250.00 120.00 >y.log
 run "$ttscope" diff x.log y.log
@@ -141,7 +141,7 @@ expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatc
 "MIDWARD_PASS"
 "other"'
 
-# Only B has the phase of its peak; A was elsewhere.
+# Only B has the phase of its peak, and A has its peak in another phase.
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 FORWARD_PASS 50.00 0.00 150.00 100.00 >x.log
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 EVAL 90.00 0.00 190.00 100.00 FORWARD_PASS 50.00 0.00 190.00 100.00 >y.log
 run "$ttscope" diff x.log y.log
@@ -157,7 +157,7 @@ expect_jq '.pairs[0].cause | .reason, .phase, .figure, .other_peak_phase' '"told
 expect_jq '.pairs[0] | ([.phases[].peak_contribution_bytes] | add) + .cause.not_peak_bytes + .cause.rounding_bytes == .peak.change_bytes' true
 expect_jq '.pairs[0].phases | map(.differs, .differs_itself)' '[false,false,true,true,true,false]'
 
-# Larger ones that cancel out.
+# Larger changes cancel out.
 log x A 4000.00 4000.00 4000.00 4000.00 B 500.00 0.00 4500.00 4000.00 >x.log
 log x A 4200.00 4200.00 4200.00 4200.00 B 301.00 0.00 4501.00 4200.00 >y.log
 run "$ttscope" diff x.log y.log
@@ -165,7 +165,7 @@ expect_out_like "
 peak grew by 1.00 MB (+0.02 %), as larger changes cancel out: 200.00 MB by A,
   its Segment Change rose from 4000.00 to 4200.00 MB"
 
-# L1 that is 0 throughout was not tracked.
+# L1 figures that are all 0 were not tracked.
 sed 's/L1: .*/L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB/' a.log >no_l1.log
 run "$ttscope" diff a.log no_l1.log
 expect_code 0
@@ -175,7 +175,7 @@ run "$ttscope" diff --json a.log no_l1.log
 expect_jq '.differs, .pairs[0].phases[0].l1.peak_cb.b_bytes' 'false
 null'
 
-# No share of what is next to nothing, or changes its sign.
+# There is no percentage if the first value is close to 0 or the sign changes.
 log x A 10.00 0.00 10.00 0.00 B 10.00 -5.00 10.00 -5.00 >x.log
 log x A 10.00 5.00 10.00 5.00 B 10.00 5.00 15.00 10.00 >y.log
 run "$ttscope" diff x.log y.log
@@ -235,7 +235,8 @@ expect_err "ttscope diff: there is no run '2' in 'a.log', it has 1: 'efficient'"
 run "$ttscope" diff both.log both.log --run-b other
 expect_err "ttscope diff: there is no run 'other' in 'both.log', it has 2: 'efficient', 'default'"
 (log one A 1.00 1.00 1.00 1.00; log two A 1.00 1.00 1.00 1.00) >others.log
-# With as many runs on both sides, runs of other names go together in order, and that is said.
+# If both sides have the same number of runs, runs with other names are paired in order, and the
+# text says so.
 run "$ttscope" diff both.log others.log
 expect_code 0
 expect_err ""
@@ -259,7 +260,7 @@ expect_err "ttscope diff: no run of A goes with one of B, choose by --run-a and 
 expect_out_like "only in A, not compared: run 1 'efficient'
 only in A, not compared: run 2 'default'
 only in B, not compared: run 1 'one'"
-# The process number before each line is another one in each execution, and so are times.
+# The process number before each line differs in each execution, and so do times.
 executed() { # the numbers of two processes, whose lines are mixed
     paste -d '\n' <(sed "s/^/(EngineCore_DP0 pid=$1) /" a.log) <(sed "s/^/(EngineCore_DP1 pid=$2) /" b.log) |
         sed "s/^/2026-08-01 10:11:12.$1 | info     |          Always | /"
@@ -281,7 +282,7 @@ B: second.log (training log)
 no difference"
 run "$ttscope" diff --json first.log second.log
 expect_jq '[.pairs[] | .by, .a.rank]' '["title","EngineCore_DP0","title","EngineCore_DP1"]'
-# A log with times and one without.
+# One log with times and one log without.
 run "$ttscope" diff <(sed 's/^/2026-08-01 10:11:12.123 | info     |          Always | /' both.log) both.log
 expect_code 0
 expect_err ""
@@ -299,7 +300,7 @@ expect_code 0
 expect_out_like "run 2 of 2"
 [[ $out != *"only in"* ]] || fail "wanted nothing of what was not asked for"
 
-# ---- other kinds ----
+# ---- other kinds of files ----
 
 config=$source_dir/examples/fit/training.yaml
 "$ttscope" fit "$config" --record fit.tts --json >fit.json
@@ -328,7 +329,7 @@ expect_out_like "BACKWARD_PASS
   segment peak  "
 expect_tidy
 
-# A byte is told.
+# A difference of a few bytes is printed.
 jq '.phases[1].dram.segment_peak_bytes += 1024' fit.json >more.json
 run "$ttscope" diff fit.json more.json
 expect_code 0
@@ -343,7 +344,7 @@ expect_out_like "
 peak grew by 512 B, all of it in ENTRY: its Segment Change rose from 0 to 512 B
 "
 
-# Sorted keys, a mark before it, gzip and zstd of a log.
+# Sorted keys, a byte order mark, and a compressed log.
 jq -S . fit.json | sed '1s/^/\xef\xbb\xbf/' >sorted.json
 run "$ttscope" diff fit.json sorted.json
 expect_code 0
@@ -357,7 +358,7 @@ run "$ttscope" diff a.log b.log.gz
 expect_code 0
 expect_out_like "peak grew by 7388.00 MB"
 
-# A run without a title goes with what was saved of its log.
+# A run without a title is paired with the saved result of its log.
 log "" A 1.00 1.00 1.00 1.00 | sed 1,2d >char.log
 log "" A 2.00 2.00 2.00 2.00 | sed 1,2d >bpe.log
 "$ttscope" analyze --json bpe.log char.log >saved.json
@@ -368,7 +369,7 @@ expect_out_like "   run 2 of 2
 expect_out_like "
 no difference"
 
-# Logs that begin as JSON does.
+# Logs that begin like JSON.
 for mark in '[1,0]<stdout>: ' '[2026-01-02 10:00:00] ' '[rank0]: '; do
     sed "s/^/$mark/" a.log >marked.log
     run "$ttscope" diff a.log marked.log
@@ -380,7 +381,7 @@ sed '1i{"event":"start"}' a.log >marked.log
 run "$ttscope" diff a.log marked.log
 expect_code 0
 
-# A graph trace; a recording with two captures, one without.
+# A graph trace, a recording with two captures, and a recording without captures.
 graph=$source_dir/tests/golden/show/example.json
 run "$ttscope" diff "$graph" "$source_dir/tests/golden/show/example.out.json"
 expect_code 0
@@ -409,7 +410,7 @@ expect_jq '.pairs[0].phases[0].dram | .segment_peak.a_bytes, .deallocations.b_by
 4096
 2048'
 
-# What is missing could have made the peak higher.
+# Missing events could have made the peak higher.
 alloc='alloc 0 0 1 4096 2048 0'
 for more in "" "\nmissed 1" "\nstopped 1 5"; do
     printf '%b\n' "$alloc$more" | "$make" part.tts story || exit 1
@@ -435,7 +436,7 @@ run "$ttscope" diff - -
 expect_code 2
 expect_err "ttscope diff: only one of the two can be standard input"
 
-# ---- what is missing ----
+# ---- missing data ----
 
 head -n 12 a.log >cut.log
 run "$ttscope" diff cut.log b.log
@@ -492,7 +493,7 @@ expect_err "ttscope diff: later.json: is of a later version of 'ttscope.fit' tha
 run "$ttscope" diff a.log "$(command -v sh)"
 expect_code 3
 expect_err_like "is neither a recording, nor a graph trace, nor text"
-head -n 3 a.log >heading.log # of a summary without a phase
+head -n 3 a.log >heading.log # the heading of a summary without a phase
 run "$ttscope" diff a.log heading.log
 expect_code 3
 expect_err "ttscope diff: heading.log: its memory summary has no phase"
@@ -513,7 +514,7 @@ expect_code 2
 run sh -c '"$1" diff a.log b.log >/dev/full' sh "$ttscope"
 expect_code 3
 
-# A title and a phase that a terminal would obey.
+# A title and a phase with control characters.
 sed 's/^efficient/ef\x1b[2Jfi/; s/FORWARD/FOR\x1b[31m\x07/' a.log >bad.log
 run "$ttscope" diff --all bad.log b.log
 expect_code 0

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # The tracked loop in C, C++ and Python prints the same bytes, and they are right: the expected
-# text was worked out by hand. In MiB, + allocates, - frees, and what is in use since the phase
-# started in brackets; a tile is 2 KiB and the loss is one, which no rounding shows:
+# text was calculated by hand. In the list, in MiB, + allocates, - frees, and brackets show the
+# memory in use since the start of the phase. A tile is 2 KiB. The loss is one tile, which the
+# rounded figures do not show:
 #   MODEL_CREATION      +8 rows [8] +8 tiles [16] -8 [8] +4 rows [12] +4 tiles [16] -4 [12]
 #   OPTIMIZER_CREATION  +8 +8 +4 +4 [24]
 #   FORWARD_PASS        +2 x +6 hidden +6 active +3 y +3 squares +tile [20] -3 [17]
 #   BACKWARD_PASS       +3 y_grad +4 weight2_grad +6 active_grad [13] -3 -3 [7]
 #                       +6 hidden_grad [13] -6 -6 [1] +8 weight1_grad [9] -6 -6 [-3]
 #   FIRST_ITERATION     +8 [8] -8 +4 -4 [0] -8 -4 gradients -2 x -tile [-14]
-# The relations then give the cumulative figures: 16, max(16, 12 + 24), max(36, 36 + 20),
+# The cumulative figures follow from these: 16, max(16, 12 + 24), max(36, 36 + 20),
 # max(56, 53 + 13), max(66, 50 + 8); and 12, 36, 53, 50, 36.
 # L1, in tiles of one core (512 are 1 MB): circular buffers 2 + 2, 8, 32 + 64 + 16,
-# 32 + 32 + 24, 4 x 32; L1 buffers 96 in FORWARD_PASS and 80 in BACKWARD_PASS, when the circular
-# buffers are there too. In FORWARD_PASS no core has both inputs of the matmul, so its fullest
-# cores, those from (0, 1) on, hold 64 + 16 + 96 = 176 tiles where Peak Total says 208.
+# 32 + 32 + 24, 4 x 32; L1 buffers 96 in FORWARD_PASS and 80 in BACKWARD_PASS, at the same
+# time as the circular buffers. In FORWARD_PASS no core has both inputs of the matmul, so its
+# fullest cores, from (0, 1) on, hold 64 + 16 + 96 = 176 tiles although Peak Total is 208.
 . "$(dirname "$0")/lib.sh"
 
 expected=$(cat "$source_dir/tests/golden/capture/tracked_loop.out")
@@ -24,7 +25,7 @@ python=$(python3 -c 'import sys; print(sys.executable)') ||
 in_c() { run "$TTS_BUILD_DIR/tests/example_tracked_loop_c" "$@"; }
 in_cpp() { run "$TTS_BUILD_DIR/tests/example_tracked_loop_cpp" "$@"; }
 
-# A library with a sanitizer in it wants the sanitizer to be there first; Python itself leaks.
+# A library with a sanitizer requires that the sanitizer is loaded first. Python itself has leaks.
 sanitizer=$(ldd "$library" | sed -n 's/^[[:space:]]*lib[at]san.* => \([^ ]*\) .*/\1/p')
 in_python() {
     run env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source_dir/bindings/python" \
@@ -43,7 +44,7 @@ for language in c cpp python; do
     expect_out "$expected"
 done
 
-# 300 times as large: 66 MiB become 19800, where an n150 has not 12288.
+# 300 times larger: 66 MiB become 19800 MiB, and an n150 has less than 12288 MiB.
 in_c --no-dispatch --scale 300
 expect_code 0
 expect_err ""

@@ -43,7 +43,7 @@ compare() { # file, slots, the exit code of each export, a device and its capaci
     expect_out_like " rows, "
 }
 
-# ---- they agree ----
+# ---- the formats agree ----
 
 compare "$work/graph.json" 4096 0
 expect_out_like "2 buffers, 0 not drawn, 1 operations"
@@ -66,7 +66,7 @@ expect_code 0
 run sh -c '"$1" export "$2" --to json | wc -l' sh "$ttscope" "$work/long.tts"
 [ "$out" -gt 150000 ] || fail "wanted every event"
 
-# ---- each of them ----
+# ---- each format ----
 
 run "$ttscope" export "$work/graph.json" --to csv
 expect_code 0

@@ -19,14 +19,14 @@ run "$work/bin/ttscope" help greet-2
 expect_code 42
 expect_out "ttscope-greet-2 <--help>"
 
-# By a link, from another directory, or through PATH it is still found.
+# The program is also found through a link, from another directory, and through PATH.
 ln -s "$work/bin/ttscope" "$work/link"
 run sh -c 'cd / && exec "$1/link" greet-2' sh "$work"
 expect_code 42
 run sh -c 'cd / && PATH=$1/bin:$PATH && exec ttscope greet-2' sh "$work"
 expect_code 42
 
-# It never gets a file of its own as one of the standard three.
+# No file of its own becomes standard input, output or error.
 cat >"$work/libexec/ttscope/ttscope-fds" <<'END'
 #!/bin/sh
 readlink "/proc/$$/fd/0" "/proc/$$/fd/2"
@@ -35,7 +35,7 @@ chmod +x "$work/libexec/ttscope/ttscope-fds"
 run sh -c 'exec "$1" fds <&- 2>&-' sh "$work/bin/ttscope"
 expect_out $'/dev/null\n/dev/null'
 
-# A built-in is never replaced, and a word is never a way out of the directory.
+# A built-in command is never replaced, and a command word never leaves the directory.
 cp "$work/libexec/ttscope/ttscope-greet-2" "$work/libexec/ttscope/ttscope-version"
 run "$work/bin/ttscope" version
 expect_code 0
@@ -47,7 +47,7 @@ for word in x/../ttscope-greet-2 Upper greet_2 ../greet-2; do
     expect_err_like "ttscope: unknown command '$word'"
 done
 
-# What is there but does not start is no usage error.
+# A program that exists but does not start is not a usage error.
 chmod -x "$work/libexec/ttscope/ttscope-greet-2"
 run "$work/bin/ttscope" greet-2
 expect_code 3

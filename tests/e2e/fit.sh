@@ -29,7 +29,7 @@ changed() { # name of the file, sed script
 }
 cp "$configs"/*.yaml "$work"
 
-# --- the published figures, to 0.01 MB ----------------------------------------------------
+# --- the published figures, within 0.01 MB ------------------------------------------------
 
 fit "$tiny" --recipe v1 --runner default
 expect_code 1

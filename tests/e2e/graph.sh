@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Graph traces: one mesh of 8 chips whose numbers collide with that of the mesh, compressed traces,
-# times, and a core that has more than its L1.
+# Graph traces: a mesh of 8 chips that have the same numbers as the mesh, compressed traces,
+# times, and a core with more memory in use than its L1.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-# A program on each of 8 chips, 40 times: 3 circular buffers of 48 KiB, and one L1 buffer of the mesh.
-# What ends the programs is of device $1.
+# Prints a trace: a program on each of 8 chips, 40 times, with 3 circular buffers of 48 KiB, and
+# one L1 buffer of the mesh. The events that end the programs name device $1.
 make_mesh() {
     awk -v ender="$1" '
     function node(type, params) {
@@ -60,7 +60,7 @@ expect_code 0
 expect_out_like '"name":"mesh 0 L1"'
 ! grep -q "device 2147483648" <<<"$out" || fail "a mesh has the name of a device"
 
-# Compressed, from a file or a pipe, whatever its name.
+# Compressed traces, from a file or a pipe, with any name.
 "$ttscope" show mesh.json >shown
 gzip -c mesh.json >mesh.gz
 zstd -qc mesh.json >mesh.other
@@ -86,7 +86,7 @@ run "$ttscope" show hello.gz
 expect_code 3
 expect_err "ttscope show: hello.gz: is compressed, and not a graph trace (JSON)"
 
-# An array of nothing is no trace.
+# An empty array is not a graph trace.
 echo '[]' >nothing.json
 for command in show "replay --device n150" "export --to csv"; do
     # shellcheck disable=SC2086
@@ -95,7 +95,7 @@ for command in show "replay --device n150" "export --to csv"; do
     expect_err "ttscope ${command%% *}: nothing.json:1: not a graph trace: it has no node"
 done
 
-# Durations become times: functions one after the other, inner ones within.
+# Durations become times: functions run after each other, inner functions inside outer ones.
 cat >times.json <<'JSON'
 [{"counter":0,"node_type":"capture_start"},
  {"counter":1,"node_type":"function_start","params":{"name":"a"}},
@@ -123,7 +123,7 @@ run "$ttscope" export --to chrome times.json
 expect_out_like '"ph":"E","pid":1,"tid":2,"ts":1.000'
 expect_out_like '"times":"durations of functions, one after the other'
 
-# Nothing ends the parts of chip 0 to 7: no core has so much.
+# No event ends the programs of chips 0 to 7: no core has so much memory.
 make_mesh 9 >endless.json
 run "$ttscope" show endless.json
 expect_code 5
@@ -132,7 +132,7 @@ run "$ttscope" show --json endless.json
 expect_code 5
 expect_out_like '"kind": "l1"'
 
-# A buffer is of the operation that the user called, not of the helper that allocates it.
+# A buffer belongs to the operation that the user called, not to the helper that allocates it.
 cat >op.json <<'JSON'
 [{"counter":0,"node_type":"capture_start"},
  {"counter":1,"node_type":"function_start","params":{"name":"ttnn::add"}},

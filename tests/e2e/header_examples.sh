@@ -8,14 +8,14 @@ lib=$TTS_BUILD_DIR/lib
 sanitize=()
 [[ $(ldd "$lib/libttscope.so") != *libasan* ]] || sanitize=(-fsanitize=address -fsanitize=undefined)
 
-# compile FILE: with the flags of a strict user.
+# compile FILE: compiles with the flags of a strict user.
 compile() {
     run cc -std=c99 -Wall -Wextra -Werror ${sanitize[@]+"${sanitize[@]}"} -I"$source_dir/include" \
         "$1" -L"$lib" -lttscope -Wl,-rpath,"$lib" -o "$work/example"
     expect_code 0
 }
 
-# The lines after "Example:" of the first comment, without the comment's own marks.
+# Prints the lines after "Example:" in the first comment, without comment marks.
 example() {
     awk '/^ \* Example:$/ { on = 1; next }
          on { last = sub(/ \*\/$/, ""); sub(/^ \* ?/, ""); print }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# help, version, and what is said to those who mistype.
+# The commands help and version, and messages about misspelled commands.
 . "$(dirname "$0")/lib.sh"
 
-# The list is data when asked for, and a message when nothing was asked.
+# `ttscope help` prints the list on stdout. `ttscope` alone prints it on stderr.
 run "$ttscope" help
 expect_code 0
 expect_err ""
@@ -20,7 +20,7 @@ expect_code 2
 expect_out ""
 expect_err "$list"
 
-# Every command of the list has a page, and its three names lead to it.
+# Every command of the list has a page, which three command lines print.
 commands=$(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$list")
 [ "$(wc -w <<<"$commands")" -ge 3 ] || fail "wanted a list of commands"
 for command in $commands; do
@@ -33,7 +33,7 @@ for command in $commands; do
     run "$ttscope" "$command" --help
     expect_code 0
     expect_out "$page"
-    # The options in short: each row of the table, and each row of the page has it.
+    # -h prints the short list of options. The page has every option of the list.
     run "$ttscope" "$command" -h
     expect_code 0
     [ "$out" = "$page" ] && continue
@@ -47,7 +47,7 @@ expect_code 0
 expect_out_like "EXIT STATUS"
 [[ $list == *"'ttscope help TOPIC'"* ]] || fail "wanted the list to say how to read a topic"
 
-# Every topic of the list has a page, which no command has; pages fit a terminal.
+# Every topic of the list has a page and is not a command. Pages fit a terminal.
 topics=$(sed -n 's/^topics: //p' <<<"$list" | sed 's/([^)]*)//g; s/,//g')
 [ "$(wc -w <<<"$topics")" -ge 1 ] || fail "wanted a list of topics"
 for topic in $topics; do
@@ -66,7 +66,7 @@ for page in "$source_dir"/src/cli/pages/*.scd; do
     [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
 done
 
-# Every field that a summary prints is defined, and so are the relations between them.
+# Every field that a summary prints is defined, and the relations between the fields are stated.
 run "$ttscope" help phases
 for field in "Segment Peak" "Allocations" "Deallocations" "Segment Change" "Cumulative Peak" \
     "Cumulative Current" "Overall DRAM Peak" "Final DRAM Usage" "Peak CB" "Peak Buffer" \
@@ -81,7 +81,7 @@ for relation in "Segment Change       Allocations - Deallocations" \
     expect_out_like "$relation"
 done
 
-# The release is the one of the library's map and of the package.
+# The version is the same in the library's map and in the package.
 run "$ttscope" --version
 expect_code 0
 expect_out_like "ttscope [0-9].[0-9].[0-9]"
@@ -130,7 +130,7 @@ run "$ttscope" version -- --help
 expect_code 2
 expect_err "ttscope version: one operand too many: '--help' (see 'ttscope help version')"
 
-# What cannot be shown safely is not shown.
+# Unsafe characters are not printed.
 run "$ttscope" $'bad\e[31m\nname'
 expect_code 2
 expect_err "ttscope: unknown command 'bad?[31m?name' (see 'ttscope help')"

@@ -1,5 +1,6 @@
-# lib.sh: for tests that run programs. A test sources it, runs commands with `run` and says what
-# it expects; it fails when an expectation does, after all of them.
+# lib.sh: functions for tests that run programs. A test sources this file, runs commands with
+# `run` and states expectations. If any expectation is not met, the test fails, after all commands
+# have run.
 # shellcheck shell=bash disable=SC2034 # the variables are for the tests
 set -uo pipefail
 
@@ -10,7 +11,8 @@ work=$(mktemp -d)
 failures=0
 trap 'status=$?; rm -rf "$work"; [ "$failures" -eq 0 ] || status=1; exit "$status"' EXIT
 
-# Runs a command with nothing to read; what it says is in out and err, its exit code in code.
+# Runs a command with empty input. Stores its output in `out` and `err`, and its exit code in
+# `code`.
 run() {
     ran="$*"
     code=0
@@ -37,7 +39,7 @@ expect_err() {
     [ "$err" = "$1" ] || fail "wanted on stderr: $1"
 }
 
-# A part of it, as a shell pattern.
+# Expects a part of the output, as a shell pattern.
 expect_out_like() {
     # shellcheck disable=SC2053
     [[ $out == *$1* ]] || fail "wanted on stdout, among others: $1"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A test that stops early fails or is skipped as it says; lib.sh does not hide it.
+# A test that exits early fails or is skipped according to its exit code. lib.sh does not hide the
+# code.
 . "$(dirname "$0")/lib.sh"
 
-# Runs a line as a test of its own.
+# Runs a line as a separate test.
 as_test() {
     run bash -c '. "$0"; eval "$1"' "$source_dir/tests/e2e/lib.sh" "$1"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# More live buffers than a follower takes memory for at birth (2^22): every figure is exact, and
-# every command says the same.
+# More live buffers than a follower initially has memory for (2^22): every figure is exact, and
+# every command prints the same.
 . "$(dirname "$0")/lib.sh"
 printf 'begin 1\nmany 4300000\nnone 4200000\n' |
     "$TTS_BUILD_DIR/tests/make_recording" "$work/many.tts" story || exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Output that does not arrive is a failure, and a closed pipe ends the program quietly.
+# Output that cannot be written is a failure. A closed pipe ends the program without a message.
 . "$(dirname "$0")/lib.sh"
 
 said="ttscope help: cannot write to standard output:"
@@ -14,7 +14,7 @@ expect_err "$said broken pipe"$'\n3'
 run sh -c '{ sleep 0.2; "$1" help ttscope; echo $? >&2; } | true' sh "$ttscope"
 expect_err 141
 
-# A closed stderr loses messages, not exit codes; a closed stdin is not a file to read.
+# A closed stderr loses messages but not exit codes. A closed stdin cannot be read.
 run sh -c '"$1" frobnicate 2>&-' sh "$ttscope"
 expect_code 2
 expect_out ""

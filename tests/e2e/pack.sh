@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pack: over the recording or into another file, of whole, unended, damaged and foreign ones.
+# `ttscope pack`: in place and to another file, with complete, unended, damaged and other files.
 . "$(dirname "$0")/lib.sh"
 recordings=$source_dir/fuzz/corpus/recording
 bytes_of() { stat -c %s "$1"; }
@@ -10,7 +10,7 @@ flip() { # file, byte
     printf "\\x$(printf %02x $((byte ^ 16)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# Over itself, and again; permissions stay, and nothing is left beside it.
+# Packing in place, twice. Permissions stay, and no other file remains.
 mkdir "$work/dir"
 cp "$recordings/ended.tts" "$work/dir/run.tts"
 chmod 640 "$work/dir/run.tts"
@@ -30,7 +30,7 @@ expect_code 0
 expect_out_like "$events events, $size bytes became $size:"
 cmp -s "$work/dir/run.tts" "$work/once.tts" || fail "wanted the same file again"
 
-# Into another, by option and by pipe; the recording stays.
+# Packing to another file, with an option and through a pipe. The recording stays.
 cp "$recordings/ended.tts" "$work/in.tts"
 run "$ttscope" pack -o "$work/out.tts" "$work/in.tts"
 expect_code 0
@@ -44,7 +44,7 @@ run "$ttscope" pack -o - --json "$work/in.tts"
 expect_code 2
 expect_err_like "'-o -' needs standard output for itself"
 
-# One of a program that was killed.
+# The recording of a program that was killed.
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
@@ -61,7 +61,8 @@ if command -v jq >/dev/null; then
     expect_out "[\"ttscope.pack\",1,$events,0,$size,true,null,false,11]"
 fi
 
-# Damage: nothing is lost, and what is before it is packed when asked for.
+# A damaged recording stays unchanged. The part before the damage is packed to another file on
+# request.
 cp "$recordings/killed.tts" "$work/bad.tts"
 flip "$work/bad.tts" 9000 # in the second of two blocks
 cp "$work/bad.tts" "$work/kept.tts"
@@ -90,7 +91,7 @@ run "$ttscope" show "$work/part.tts"
 expect_code 5
 expect_err "ttscope show: $work/part.tts: the recording was damaged before it was packed; what came after that is missing"
 
-# Standard output by its other name is the same.
+# Another name of standard output, such as /dev/stdout, works like "-".
 # shellcheck disable=SC2016 # the inner shell expands
 run sh -c '"$1" pack -o /dev/stdout "$2" | cat >"$3"' - "$ttscope" "$recordings/killed.tts" "$work/through.tts"
 run "$ttscope" pack -o "$work/direct.tts" "$recordings/killed.tts"
@@ -102,7 +103,7 @@ expect_out_like '"offset": 8192,'
 expect_out_like '"text": "block 1 at byte 8192 is damaged: its check does not fit"'
 
 cp "$recordings/killed.tts" "$work/void.tts"
-flip "$work/void.tts" 4200 # in the first block: nothing is before it
+flip "$work/void.tts" 4200 # in the first block: there is nothing before the damage
 said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its check does not fit"
 for output in void.tts none.tts -; do
     [ $output = - ] || output=$work/$output
@@ -114,7 +115,7 @@ done
 [ ! -e "$work/none.tts" ] || fail "wanted no packed recording"
 [ "$(bytes_of "$work/void.tts")" = 12288 ] || fail "wanted the damaged recording to stay"
 
-# What is no recording, or is not there, or cannot be written.
+# Files that are not recordings, do not exist or cannot be written.
 echo "P size=1" >"$work/text"
 run "$ttscope" pack "$work/text"
 expect_code 3
@@ -137,7 +138,7 @@ expect_err_like "RECORDING"
 run "$ttscope" pack one two
 expect_code 2
 
-# A file that is being recorded is not packed over.
+# A file that is being recorded is not replaced.
 cd "$work" || exit 1
 cp "$recordings/ended.tts" locked.tts
 run flock locked.tts "$ttscope" pack locked.tts
@@ -179,7 +180,7 @@ for question in "" "--json --top 0" "--pool l1 --top 3" "--pool l1_small --json"
     [ "$out$err" = "$kept" ] || fail "wanted the same from the events: show $question"
 done
 
-# A live recording with figures is not larger than it was; packed again it is the same.
+# A live recording does not grow, even with figures. Packing it again gives the same file.
 "$TTS_BUILD_DIR/tests/record_child" fill live.tts 100000 >/dev/null || exit 1
 run "$ttscope" pack -o live_packed.tts live.tts
 expect_code 0
@@ -189,7 +190,7 @@ run "$ttscope" pack -o again.tts live_packed.tts
 expect_out_like ", with figures"
 cmp -s live_packed.tts again.tts || fail "wanted the same bytes again"
 
-# The same of a black box whose operations all have the same bytes.
+# The same for a black box whose operations all have the same size.
 {
     printf 'box 400\n'
     for i in $(seq 1 200); do
@@ -217,7 +218,8 @@ done
 run "$ttscope" show figures.tts
 case $out in *"ttnn::linear > matmul_"*) ;; *) fail "wanted paths of operations in stored figures" ;; esac
 kept=$out$err
-# A damaged block of events is found, though show has the figures: in its payload or its header.
+# A damaged block of events is detected although show uses the figures: in its payload or its
+# header.
 for byte in 4500 4110; do
     cp figures.tts bad.tts
     flip bad.tts $byte

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# show, export and replay agree about what is missing of a file: one exit code, one wording, on
-# stderr and in what they write.
+# show, export and replay agree about the missing parts of a file: the same exit code and the same
+# wording, on stderr and in their output.
 . "$(dirname "$0")/lib.sh"
 make=$TTS_BUILD_DIR/tests/make_recording
 command -v jq >/dev/null || { echo "skipped: there is no jq" && exit 77; }
@@ -11,10 +11,11 @@ replay() { run "$ttscope" replay --json --device p150 "$1"; }
 rows() { run "$ttscope" export --to json "$1"; }
 chrome() { run "$ttscope" export --to chrome "$1"; }
 
-# What was said but for notes, without the command.
+# Prints the messages except notes, without the name of the command.
 said() { sed -n '/: note: /d; s/^ttscope [a-z]*: //p' <<<"$err"; }
 
-# What the last output says of it: with the line apart, or before the text.
+# Prints the missing parts that the last output lists, with the line number in a field or before
+# the text.
 missing() { # command
     case $1 in
     show | replay) jq -r '(.missing[] | "\(.line) \(.text)"), "partial: \(.partial)"' out ;;
@@ -23,8 +24,8 @@ missing() { # command
     esac
 }
 
-# Each command ends with this code and says these lines, each beginning with the file; and what
-# it writes has them as a list.
+# Checks that each command ends with this code and prints these lines, each after the file name,
+# and that its output lists them.
 agree() { # file, code, lines
     local command list texts is_partial=true
     [ -n "$3" ] || is_partial=false
@@ -52,7 +53,7 @@ for scene in run killed stopped missed box tight; do
 done
 agree run.tts 0 ""
 agree killed.tts 0 ""
-# A black box is a whole answer for show and export; whether its lost events fit is unknown.
+# A black box is a complete answer for show and export. Whether its lost events fit is unknown.
 for command in show rows; do
     $command box.tts
     expect_code 0
@@ -70,13 +71,13 @@ agree most.tts 5 "most.tts: 18446744073709551615 events were dropped before they
 story one.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 1\nstopped 1 5'
 agree one.tts 5 "one.tts: 1 event was dropped before it was recorded
 one.tts: the recording stopped: input/output error; 1 event after that is missing"
-# Stopped, and killed before it could say how much it dropped.
+# Stopped, and killed before the number of dropped events was stored.
 story none.tts <<<$'alloc 0 0 1 2048 2048 0\nstopped 0 0'
 agree none.tts 5 "none.tts: the recording stopped before its end; what came after that is missing"
 story late.tts <<<$'behind 5\nalloc 0 0 1 2048 2048 0'
 agree late.tts 5 "late.tts: what lived before its first event is not all known"
 
-# One whole copy of the state is enough.
+# One good copy of the state is enough.
 spoil() { # file, offset
     printf '\xa5\x5a\xa5' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
@@ -86,7 +87,8 @@ agree state.tts 0 ""
 spoil state.tts 2120
 agree state.tts 5 "state.tts: its state is damaged, whether it is complete is not known"
 
-# Damage: what is before is told, with its place once; where nothing is before, nothing is.
+# Damage: everything before it is printed, and its place once. If nothing precedes it, nothing is
+# printed.
 "$make" long.tts random 80000 5 || exit 1
 size=$(stat -c %s long.tts)
 cp long.tts bad.tts
@@ -118,18 +120,18 @@ printf '%s,\n{"counter":1,"node_type":"new"},{"counter":2,"node_type":"new"},{"c
     "$head" >new.json
 agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2)
 new.json:3: a counter that is not its place"
-# Cut before any event: what was understood is told.
+# Cut off before any event: the part that was understood is printed.
 printf '%s,\n{"counter":' "$head" >start.json
 agree start.json 5 "start.json:3: JSON is cut off: expected a value; only what is before was read"
 printf '[\n{"counter":' >nothing.json
 agree nothing.json 3 "nothing.json:2: JSON is cut off: expected a value"
 printf '[1]' >number.json
 agree number.json 3 "number.json:1: not a graph trace: the first element is no node"
-# A mark of UTF-8, and more blanks than a page has.
+# A byte order mark, and more blanks than a page of memory.
 printf '\xef\xbb\xbf%5000s%s]' "" "$head" >blank.json
 agree blank.json 0 ""
 
-# ---- no file at all ----
+# ---- a file that does not exist ----
 
 agree nothing-there 3 "cannot read 'nothing-there': no such file or directory"
 agree . 3 "cannot read '.': is a directory"
@@ -183,8 +185,8 @@ expect_err_like "; what is after it is packed"
 run "$ttscope" show --json packed.tts
 [ "$(jq .source.events <<<"$out")" = 59 ] || fail "wanted the same events"
 
-# In the middle: show goes on, and so do the commands that compare runs. An export has what is
-# before.
+# Damage in the middle: show and the commands that compare runs continue after it. An export has
+# only the part before it.
 flip "$blocks" middle.tts 12400
 show middle.tts
 expect_code 5
@@ -197,12 +199,12 @@ rows middle.tts
 expect_code 5
 expect_err_like "only what is before was read"
 
-# Cut in its first block: the events before the cut.
+# A file cut off in its first block: the events before the cut are printed.
 head -c 4500 "$source_dir/fuzz/corpus/recording/ended.tts" >short.tts
 agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends in it; only what is before was read"
 show short.tts
 [ "$(jq .source.events out)" -gt 10 ] || fail "wanted the events before the cut"
 
-# The last event of a block is an event like others.
+# The last event of a block can be shown like any other.
 run "$ttscope" show --at 58 "$blocks"
 expect_code 0

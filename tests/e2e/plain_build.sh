@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plain `cmake -S . -B b && cmake --build b`, as someone types it who knows no presets: a release
-# build, without the tests if what they need is not installed, and without a warning.
+# Plain `cmake -S . -B b && cmake --build b`, as typed by a user who does not know the presets: a
+# release build, without the tests if their dependencies are missing, and without a warning.
 . "$(dirname "$0")/lib.sh"
 unset CMAKE_GENERATOR CMAKE_BUILD_TYPE CFLAGS CC
 
@@ -20,7 +20,7 @@ expect_code 0
 expect_err ""
 [[ $out != *warning* ]] || fail "wanted no warning"
 
-# A build type that is asked for stays.
+# A build type from the command line is kept.
 run cmake -S "$source_dir" -B "$work/b" -DCMAKE_BUILD_TYPE=Debug
 expect_code 0
 expect_cached CMAKE_BUILD_TYPE:STRING Debug

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The line that tells how far a command is: on a terminal, past a second, gone at the end; also
-# where no event comes for long, and while a recording is taken from a pipe.
+# The progress line of a command: it appears on a terminal after one second and is erased at the
+# end, also if no event comes for a long time, and while a recording is read from a pipe.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || { echo "skipped: there is no python3" && exit 77; }
 python3 -c 'import pty; pty.openpty()' 2>/dev/null ||
@@ -12,9 +12,9 @@ awk 'BEGIN { printf "[{\"counter\":0,\"node_type\":\"capture_start\"}"
     for (i = 1; i < 6000; i++) printf ",\n{\"counter\":%d,\"node_type\":\"tensor\"}", i
     print "]" }' >tensors.json
 
-# Gives a file through a pipe: most of it, then a byte now and then until something is said on
-# the terminal, then the rest. Says the exit code, whether the words were there, and whether the
-# line was taken away.
+# Sends a file through a pipe: most of it at once, then single bytes until the terminal shows
+# something, then the rest. Prints the exit code, whether the words appeared, and whether the line
+# was erased.
 cat >slow.py <<'PY'
 import os, pty, select, subprocess, sys, time
 path, words, is_slow, command = sys.argv[1], sys.argv[2].encode(), sys.argv[3] == 'slow', sys.argv[4:]
@@ -58,7 +58,7 @@ for name in show_graph show_recording export_graph export_recording replay_graph
     export_*) slow $file 'exporting <stdin>: ' export --to csv -o $name.csv - ;;
     replay_graph) slow $file 'running <stdin>: ' replay --device p150 - ;;
     *) slow $file 'reading <stdin>: ' replay --device p150 - ;;
-    esac | sed "s/^[01] /$name /" >"said.$name" & # what fits is not asked here
+    esac | sed "s/^[01] /$name /" >"said.$name" & # whether it fits is not tested here
     wanted+="$name True True"$'\n'
 done
 wait

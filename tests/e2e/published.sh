@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The snippets of tt-train's guide run as they are published: only the include or the import is
-# another. With a stand-in of the runtime, with none, and on a card that is too small.
+# The snippets of tt-train's guide run as published; only the include or the import differs. With
+# a stand-in for the runtime, without one, and on a card that is too small.
 . "$(dirname "$0")/lib.sh"
 
 examples=$source_dir/examples/published
@@ -9,7 +9,7 @@ expected=$(cat "$source_dir/tests/golden/capture/published.out")
 python=$(python3 -c 'import sys; print(sys.executable)') ||
     { echo "skipped: there is no python3" && exit 77; }
 
-# The lines of a file that call the tracker are these, and no others.
+# Checks that the lines of a file that call the tracker are exactly these.
 expect_published() { # file, pattern of such a line, the lines
     ran="lines of $1" code=0 err=
     out=$(grep -E "$2" "$examples/$1" | sed 's/^ *//')
@@ -51,7 +51,7 @@ guard.release()"
 expect_published_python memory_tracking.py ''
 expect_published_python no_dispatch.py ttnn.graph.RunMode.NO_DISPATCH
 
-# C++: without the runtime's headers, and with those of each generation.
+# C++: without the runtime's headers, and with the headers of each generation.
 for build in plain v1_ttnn head; do
     run "$TTS_BUILD_DIR/tests/published_memory_tracking_$build"
     expect_code 0
@@ -73,8 +73,8 @@ for build in plain v1_ttnn head; do
     expect_err "Out of Memory: Not enough space to allocate"
 done
 
-# The NO_DISPATCH line compiles wherever the headers are or are not, with both standards, and
-# for a program that wants nothing of the runtime but its headers.
+# The NO_DISPATCH line compiles with and without the headers, with both standards, and in a
+# program that uses only the headers of the runtime.
 compiles() { # standard, option...
     local standard=$1
     shift
@@ -90,7 +90,7 @@ compiles 17 "${headers[@]}" -DTTSCOPE_NO_METAL
 compiles 20 "${headers[@]}" -DTTSCOPE_NO_METAL
 compiles 20 "${headers[@]}" -DTTSCOPE_NO_METAL -include tt-metalium/graph_tracking.hpp
 
-# Python. A library with a sanitizer in it wants the sanitizer to be there first.
+# Python. A library with a sanitizer requires that the sanitizer is loaded first.
 sanitizer=$(ldd "$library" | sed -n 's/^[[:space:]]*lib[at]san.* => \([^ ]*\) .*/\1/p')
 in_python() { # file, variables
     local file=$1

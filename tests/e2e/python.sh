@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The Python binding, on the library of this build. Under a sanitizer its runtime goes first.
+# The Python binding, with the library of this build. A sanitizer's runtime is loaded first.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || { echo "skipped: there is no python3" && exit 77; }
-python=$(python3 -c 'import sys; print(sys.executable)') # not a wrapper: it must bear preloading
+python=$(python3 -c 'import sys; print(sys.executable)') # no wrapper: it preloads a library
 library=$TTS_BUILD_DIR/lib/libttscope.so
 
 preload=()

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The commands that README.md and docs/*.md mark with ```sh test work, the output that they show
-# is what the program prints, and their links lead somewhere.
+# is the program's output, and their links are valid.
 . "$(dirname "$0")/lib.sh"
 
-# The pages in the order of reading: a page can use the files that an earlier page makes.
+# The pages in reading order: a page can use the files that an earlier page creates.
 pages=$work/pages.md
 for page in README.md docs/{fit,analyze,devices,track,record}.md; do
     cat "$source_dir/$page"
@@ -18,7 +18,7 @@ for page in "$source_dir"/docs/design/*.md; do
         fail "docs/design/README.md does not name $page"
 done
 
-# A copy of the tree as a reader has it, where the release is the program under test.
+# A copy of the tree as a reader has it. Its release is the program under test.
 tree=$work/tree
 mkdir -p "$tree/build/release" "$tree/build/demo"
 cp -r "$source_dir/examples" "$source_dir/include" "$tree"
@@ -27,7 +27,7 @@ ln -s "$TTS_BUILD_DIR/bin" "$TTS_BUILD_DIR/lib" "$TTS_BUILD_DIR/libexec" "$tree/
 awk '/^```sh test$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$pages" >"$work/commands"
 [ -s "$work/commands" ] || { echo "the pages have no command to test" && exit 1; }
-# A program with a library that has a sanitizer in it must have it too.
+# A program that uses a library with a sanitizer needs the sanitizer, too.
 if [[ $(ldd "$TTS_BUILD_DIR/lib/libttscope.so") == *libasan* ]]; then
     sed -i '1i cc() { command cc -fsanitize=address,undefined "$@"; }' "$work/commands"
 fi
@@ -38,14 +38,14 @@ expect_err "ttscope replay: build/loop.tts: the program stopped at event 48, a r
 ttscope pack: note: 'build/loop.tts' was not ended, what was in it by now is packed
 ttscope export: note: no capacity lines: the file does not name its device, give '--device NAME'"
 
-# What it shows of the languages compiles and runs, around functions that do nothing.
+# The snippets in each language compile and run, around empty functions.
 snippets() { # language, page...
     local language=$1
     shift
     awk -v fence="\`\`\`$language" '$0 == fence { on = 1; next } /^```/ { on = 0 } on { print }' \
         "${@/#/$source_dir/}"
 }
-# A library with a sanitizer in it wants it to be there, and first; Python itself leaks.
+# A library with a sanitizer requires that the sanitizer is loaded first. Python itself has leaks.
 sanitizer=$(ldd "$TTS_BUILD_DIR/lib/libttscope.so" |
     sed -n 's/^[[:space:]]*libasan.* => \([^ ]*\) .*/\1/p')
 compile() { # compiler, source
@@ -94,7 +94,7 @@ while read -r link; do
 done < <(cd "$source_dir" && grep -o '](\([^)#]*\)[^)]*)' ./*.md docs/*.md docs/design/README.md |
     grep -v '://' | sed -E 's|^(.*/)[^/]*:\]\(([^)#]*).*|\1\2|')
 
-# The picture and the output that the pages show are what the program makes today.
+# The picture and the output on the pages are what the program produces now.
 example=$source_dir/examples/fragmentation.txt
 run "$ttscope" replay --quiet --map - "$example"
 [ "$out" = "$(cat "$source_dir/docs/fragmentation.svg")" ] || fail "docs/fragmentation.svg is old"
@@ -103,7 +103,7 @@ shown=$(awk '/^\$ ttscope replay --quiet --stats/ { on = 1; next } /^```/ { on =
     "$source_dir/docs/devices.md")
 [ "$out" = "$shown" ] || fail "docs/devices.md shows other statistics"
 
-# What it shows of a device is part of what the program says.
+# The output of a device on the pages is part of the program's output.
 run "$ttscope" replay --device n150 "$source_dir/examples/device.txt"
 for page in README.md docs/devices.md; do
     shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
@@ -112,7 +112,7 @@ for page in README.md docs/devices.md; do
     [[ $out == *"$shown"* ]] || fail "$page shows another device run"
 done
 
-# Of a training run, with "(...)" where something is left out.
+# The output of a training run, with "(...)" for omitted parts.
 run "$ttscope" fit "$source_dir/examples/fit/training.yaml"
 expect_code 1
 for page in README.md docs/fit.md; do
@@ -122,7 +122,7 @@ for page in README.md docs/fit.md; do
     expect_out_like "${shown//"(...)"/*}"
 done
 
-# Of a log, and its two pictures.
+# The output of a log, and its two pictures.
 cd "$work" || exit 1
 run "$ttscope" analyze --logs "$source_dir/examples/tinyllama.log" --visualize_peak \
     --visualize_phases --output peak.svg
@@ -137,14 +137,14 @@ for picture in peak.svg peak-phases.svg; do
     cmp -s "$picture" "$source_dir/docs/$picture" || fail "docs/$picture is old"
 done
 
-# And of a tracked program, with "(...)" where something is left out.
+# The output of a tracked program, with "(...)" for omitted parts.
 run "$TTS_BUILD_DIR/tests/example_tracked_loop_c"
 shown=$(awk '/^\$ .*tracked_loop/ { on = 1; next } /^```/ { on = 0 } on { print }' \
     "$source_dir/docs/track.md")
 [ -n "$shown" ] || fail "docs/track.md shows nothing of a tracked program"
 expect_out_like "${shown//"(...)"/*}"
 
-# And of its recording.
+# The output of its recording.
 run "$TTS_BUILD_DIR/tests/example_tracked_loop_c" --scale 250 --record "$work/loop.tts"
 expect_code 1
 run "$ttscope" show "$work/loop.tts"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Recordings that do not get to their end: the program is killed, the disk is full, the directory
-# cannot be written. TTS_KILLS: how often it is killed.
+# Recordings that do not reach their end: the program is killed, the disk is full, the directory
+# cannot be written. TTS_KILLS is the number of kills.
 . "$(dirname "$0")/lib.sh"
 
 child=$TTS_BUILD_DIR/tests/record_child
@@ -13,12 +13,12 @@ run "$child" fill "$work/whole.tts" 100000
 expect_code 0
 expect_out "recorded all"
 
-# Places that a file has room for are used to the end, the next one is refused.
+# All places that fit the file size limit are used; the next place is refused.
 run bash -c 'ulimit -f 12300 && "$1" fill "$2" 100000000' - "$child" "$work/limited.tts"
 expect_code 0
 expect_out_like "stopped recording to *limited.tts', raise the limit (ulimit -f): file too large"
 
-# A disk of ten megabytes, in a namespace of its own.
+# A disk of ten megabytes, in a separate namespace.
 # shellcheck disable=SC2016 # the inner shell expands
 if unshare -rm true 2>/dev/null; then
     mkdir "$work/disk"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/demo works in a copy of the tree, twice; what it built can be installed and used; another
-# project can take the tree in with add_subdirectory; and optimisation breaks nothing.
+# script/demo works in a copy of the tree, twice. The result can be installed and used. Another
+# project can include the tree with add_subdirectory. Optimisation breaks nothing.
 . "$(dirname "$0")/lib.sh"
 
 tree=$work/tree home=$work/home prefix=$work/home/.local
@@ -25,8 +25,8 @@ for turn in first again; do
     head -c 8 "$tree/build/demo/peak.png" | grep -q PNG || fail "wanted a picture of the peaks"
 done
 
-# The lines of docs/install.md, as they are typed. A Python that is not the one of a user's shell may
-# not look below the home directory.
+# The lines of docs/install.md, as typed by a user. A Python other than the one of the user's
+# shell may not search below the home directory.
 awk '/^```sh install$/ { on = 1; next } /^```/ { on = 0 } on { print }' "$source_dir/docs/install.md" \
     >"$work/install"
 looks_at_home=$(HOME=$home python3 -c 'import site; print(site.ENABLE_USER_SITE)')
@@ -39,7 +39,7 @@ expect_out_like "$("$ttscope" version)"
 summaries=$(grep -c '^=== Core Peaks ===$' "$work/out")
 [ "$summaries" -eq 3 ] || [ "$looks_at_home" != True ] || fail "wanted three summaries"
 
-# With another prefix Python needs one variable.
+# With another prefix, Python needs one variable.
 run cmake --install "$tree/build/release" --prefix "$work/other"
 expect_code 0
 run env PYTHONPATH="$work/other/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 HOME="$work" \
@@ -47,7 +47,7 @@ run env PYTHONPATH="$work/other/lib/python3/dist-packages" PYTHONDONTWRITEBYTECO
 expect_code 0
 expect_out "$work/other/lib/libttscope.so"
 
-# Pages refer to pages and files that are installed.
+# Pages refer only to pages and files that are installed.
 for page in "$prefix"/share/man/man*/*; do
     while read -r name section; do
         [ -f "$prefix/share/man/man$section/$name.$section" ] ||
@@ -101,7 +101,7 @@ expect_code 0
 installed=$out
 expect_out "4992 ${installed#* }"
 
-# The same client inside a project of its own.
+# The same client inside its own project.
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)

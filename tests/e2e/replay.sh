@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What replay prints, compares and counts.
+# The output, the comparison and the counts of `ttscope replay`.
 . "$(dirname "$0")/lib.sh"
 golden=$source_dir/tests/golden/alloc
 pool='P size=65536 offset=1024 min_allocation_size=32 alignment=32 policy=FIRST'
 
-# The recordings of the reference allocator come back to the byte, and so does the example.
+# The recordings of the reference allocator and the example are reproduced byte for byte.
 for file in "$golden"/*.txt "$source_dir/examples/fragmentation.txt"; do
     run "$ttscope" replay "$file"
     expect_code 0
@@ -20,7 +20,7 @@ for file in "$golden"/*.txt "$source_dir/examples/fragmentation.txt"; do
     expect_out "$operations operations, $operations match"
 done
 
-# Without stated results the same text comes out; standard input is a file like others.
+# A sequence without stated results gives the same text. Standard input works like a file.
 sed '/^P/!s/ *=.*//' "$golden/p2_wh_l1_first.txt" >"$work/bare.txt"
 run "$ttscope" replay "$work/bare.txt"
 expect_code 0
@@ -29,7 +29,7 @@ run sh -c '"$1" replay - <"$2"' sh "$ttscope" "$work/bare.txt"
 expect_code 0
 expect_out "$(grep -v '^#' "$golden/p2_wh_l1_first.txt")"
 
-# A check stops at the first difference and says where it came to.
+# A check stops at the first difference and prints its line.
 printf '%s\n' '# first' "$pool" 'a 64 1 0 = 1024' '' 'd 1024' 'a 64 1 0 = 1025' 'a 64 1 0 = 7' \
     >"$work/wrong.txt"
 run "$ttscope" replay --check "$work/wrong.txt"
@@ -40,7 +40,7 @@ run sh -c '"$1" replay -c - <"$2"' sh "$ttscope" "$work/wrong.txt"
 expect_code 1
 expect_err_like "ttscope replay: <stdin>:6: expected "
 
-# An operation that states nothing is run, told, and not called a match.
+# An operation without a stated result is run and counted in a note, but not as a match.
 printf '%s\n' "$pool" 'a 64 1 0' 'k 1' 'd 1024' 's = 65536 0 65536 65536' >"$work/partly.txt"
 run "$ttscope" replay --check "$work/partly.txt"
 expect_code 0
@@ -50,7 +50,8 @@ sed -i 3d "$work/partly.txt"
 run "$ttscope" replay --check "$work/partly.txt"
 expect_err "ttscope replay: note: 1 operation states no result and was not compared"
 
-# l and q ask the same: values count, and what is printed says how they relate.
+# l and q ask for the same values. Only the values are compared, and the printed letter shows
+# whether they are equal.
 printf '%s\n' "$pool" 'a 64 1 0 = 1024' 'q = 1024 1024' 'c' 'l = 1024' >"$work/lowest.txt"
 run "$ttscope" replay "$work/lowest.txt"
 expect_out "$(printf '%s\n' "$pool" 'a 64 1 0 = 1024' 'l = 1024' 'c' 'q = 1024 none')"
@@ -59,7 +60,7 @@ expect_code 1
 expect_err_like ":5: expected 'l = 1024', got 'q = 1024 none'"
 expect_out "4 operations, 3 match"
 
-# Statistics and blocks stand behind the results, or alone.
+# Statistics and blocks come after the results, or alone.
 run "$ttscope" replay --quiet --stats "$source_dir/examples/fragmentation.txt"
 expect_code 0
 expect_out "$(
@@ -112,7 +113,7 @@ blocks, by id; Address is relative, add the pool offset 1024 for absolute
 END
 )"
 
-# Every reason for a failure is in the statistics, and what was taken below the limit is told.
+# The statistics list every reason for a failure, and blocks that were taken below the limit.
 printf '%s\n' "$pool" 'x 33792 32' 'a 40000 1 0' 'a 70000 1 0' 'x 33792 32' 'x 0 1' \
     'a 1 1 9999999' 'k 60000' >"$work/reasons.txt"
 run "$ttscope" replay -qs "$work/reasons.txt"
@@ -122,20 +123,20 @@ expect_out_like "  requests                     6    1 ok, 4 failed, 1 below the
 expect_out_like "  shrinks                      1    0 ok, 1 refused
 "
 
-# A mark of the byte order, as some editors leave it, is no part of the first line.
+# A byte order mark, which some editors write, is not part of the first line.
 printf '\357\273\277%s\n%s\n' "$pool" 'a 64 1 0 = 1024' >"$work/marked.txt"
 run "$ttscope" replay "$work/marked.txt"
 expect_code 0
 expect_out "$pool"$'\n''a 64 1 0 = 1024'
 
-# The examples of the language's page do what they state.
+# The examples in the description of the language have the stated results.
 awk '/^```$/ { on = !on; n += on; next } on && n == 1' "$source_dir/docs/design/opseq.md" \
     >"$work/page.txt"
 run "$ttscope" replay --check "$work/page.txt"
 expect_code 0
 expect_out "5 operations, 5 match"
 
-# The page fits a terminal, its examples also where man indents them.
+# The page fits a terminal, and so do its examples after man has indented them.
 run "$ttscope" help replay
 [ "$(wc -L <"$work/out")" -le 80 ] || fail "wanted lines of 80 columns"
 awk '/^```$/ { on = !on; next } on && length > 70' "$source_dir/src/cli/pages/replay.scd" >"$work/wide"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What is not a sequence: file and line, what was expected, exit code 3, nothing half-written.
+# Invalid sequences: the message has the file, the line and the expected text, the exit code is 3,
+# and no partial output remains.
 . "$(dirname "$0")/lib.sh"
 pool='P size=65536 offset=1024 min_allocation_size=32 alignment=32 policy=FIRST'
 rest='min_allocation_size=32 alignment=32 policy=FIRST'
 input=$work/in.txt
 
-# Whatever was asked for, only the message remains.
+# Expects only the message, whatever options are given.
 expect_bad() {
     for options in '--check' '--json' "--quiet --map $work/map.svg" "--map -" \
         "--json --map $work/map.svg -sb"; do
@@ -55,7 +56,7 @@ bad_lines "2: expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got only 
 bad_lines "2: unknown operation '???s', expected one of P a x d k r c s l q v m t" \
     "$pool" '\0357\0273\0277s'
 
-# What was printed before the bad line is a sequence still.
+# The output before the bad line is still a sequence.
 printf '%s\n' "$pool" 'a 1 1 0' 'oops' >"$input"
 run "$ttscope" replay "$input"
 expect_code 3
@@ -68,7 +69,7 @@ run "$ttscope" replay "$work"
 expect_code 3
 expect_err "ttscope replay: cannot read '$work': is a directory"
 
-# Places that cannot be written to, known before anything is run or after all of it.
+# Outputs that cannot be written are detected before or after the run.
 printf '%s\n' "$pool" 'a 1 1 0' >"$input"
 run "$ttscope" replay "$input" --map "$work/none/map.svg"
 expect_code 3
@@ -80,7 +81,7 @@ for options in '' '--json' '--stats -q' '--blocks -q' '--check' '--map -'; do
     expect_err_like "ttscope replay: cannot write to standard output: no space left on device"
 done
 
-# What cannot be read has no line, and a name shows nothing that a terminal would obey.
+# A file that cannot be read has no line. Control characters of a name are not printed.
 run sh -c '"$1" replay - <&-' sh "$ttscope"
 expect_code 3
 expect_err "ttscope replay: cannot read standard input: bad file descriptor"
@@ -88,7 +89,7 @@ run "$ttscope" replay "$work/"$'a\x1b[31m\xffb\xc2\x9bc\xc3\xa9.txt'
 expect_code 3
 expect_err "ttscope replay: cannot read '$work/a?[31m?b?c"$'\xc3\xa9'".txt': no such file or directory"
 
-# The map does not replace what it is a map of, under whatever name.
+# The map does not replace its input, under any name.
 cp "$input" "$work/kept"
 ln -s in.txt "$work/link"
 ln "$input" "$work/hard"

@@ -4,7 +4,7 @@
 example=$source_dir/examples/device.txt
 input=$work/in.txt
 
-# What is printed is a sequence again, and --check accepts it; on another chip it differs.
+# The output is a sequence again, and --check accepts it. On another chip it differs.
 run "$ttscope" replay --device n150 "$example"
 expect_code 0
 expect_out_like 'buffer dram interleaved 8388608 2048 as=wq = 2968640'
@@ -20,13 +20,13 @@ run "$ttscope" replay --device p150 --check "$work/kept.txt"
 expect_code 1
 expect_err_like "expected 'kernel 126976 as=kernels = 1073729536', got 'kernel 126976 as=kernels = 4278173696'; stopped there"
 
-# The example of the language's page has the results it states.
+# The example in the description of the language has the stated results.
 awk '/^```$/ { inside = !inside; n++; next } inside && n == 1' "$source_dir/docs/design/devseq.md" >"$input"
 run "$ttscope" replay --device n150 --check "$input"
 expect_code 0
 expect_out '11 operations, 11 match'
 
-# Facts can be changed: L1_SMALL moves the top of L1 down, a device file names its own chip.
+# Facts can be changed: L1_SMALL lowers the top of L1, and a device file names its own chip.
 run "$ttscope" replay --device n150 --set l1_small=32768 --quiet --stats "$example"
 expect_code 0
 expect_out_like 'L1_SMALL, 64 banks; per bank
@@ -41,7 +41,7 @@ cp "$work/out" "$work/mine.json"
 run jq -c '[.device, (.pools[] | [.pool, .banks])]' "$work/mine.json"
 expect_out '["mine",["DRAM",12],["L1",56]]'
 
-# The least room at any run is told, not that of the end.
+# The least room of all runs is printed, not the room at the end.
 run "$ttscope" replay --device n150 --quiet --stats "$example"
 expect_out_like 'least room of a core at a run: line 32, program 2, core 0-0'
 expect_out_like '  missing                  48320 B    47.2 KiB'
@@ -49,7 +49,7 @@ expect_out_like '  of all banks           4194304 B    4.00 MiB  allocated'
 run "$ttscope" replay --device p150 --quiet --stats "$example"
 expect_out_like '  free between             46080 B    45.0 KiB'
 
-# Modes: nothing fails, or what fails is counted.
+# Modes: nothing fails, or failures are counted.
 run "$ttscope" replay --device n150 --mode no-dispatch --quiet --stats "$example"
 expect_code 0
 expect_out_like '0 failed (0 by fragmentation), 0 below the limit, 7 not placed'
@@ -60,7 +60,7 @@ run "$ttscope" replay --device n150 --mode other "$example"
 expect_code 2
 expect_err "ttscope replay: unknown mode 'other', expected place, no-dispatch or overcommit"
 
-# JSON has the statistics under the runtime's names.
+# JSON has the statistics with the runtime's field names.
 run "$ttscope" replay --device n150 --json --blocks "$example"
 cp "$work/out" "$work/all.json"
 run jq -c '.schema, (.pools[] | select(.pool == "L1") | .statistics, .memory_view, (.blocks | length)), .device_report.cb_limit, .first_failure_line' "$work/all.json"
@@ -101,7 +101,7 @@ run "$ttscope" replay --device n150 --quiet --csv "$work/no/such" "$input"
 expect_code 3
 expect_err_like 'cannot make the directory'
 
-# What is wrong is said with its place, and nothing is printed in JSON.
+# Mistakes are reported with their line, and JSON prints nothing.
 bad_line() { # message, line
     printf 'buffer l1 interleaved 4096 2048 as=a\n%s\n' "$2" >"$input"
     run "$ttscope" replay --device n150 --json "$input"
@@ -130,7 +130,7 @@ printf 'buffer l1 interleaved 2048 2048 as=weight\nfree wieght\n' >"$input"
 run "$ttscope" replay --device n150 "$input"
 expect_err_like "no buffer is called 'wieght' here, did you mean 'weight'?"
 
-# What there is to say besides results stands in comments: the chip, overlaps, frees of nothing.
+# Further facts are printed as comments: the chip, overlaps, frees without a buffer.
 printf '%s\n' 'cb 4096 cores=2-0..3-0' 'cb 8192 cores=0-0..1-0' 'cb 2048 cores=1-0..2-0' \
     'free dram 5' >"$input"
 run "$ttscope" replay --device n150 "$input"
@@ -147,7 +147,7 @@ cp "$work/out" "$work/cbs.json"
 run jq -c '[.results[].overlaps]' "$work/cbs.json"
 expect_out '[0,0,1,null]'
 
-# The device: unknown names and keys, and options that need one.
+# The device: unknown names and keys, and options that need a device.
 run "$ttscope" replay --device n15 "$input"
 expect_code 2
 expect_err_like "'n150'"
@@ -170,7 +170,7 @@ for option in '--set grid=8x8' '--mode place' "--csv $work/x"; do
     expect_err_like "needs '--device NAME'"
 done
 
-# A picture of one of its pools.
+# A picture of one of the pools.
 run "$ttscope" replay --device n150 --quiet --map "$work/map.svg" --pool l1 "$example"
 expect_code 0
 run xmllint --noout "$work/map.svg"
@@ -201,13 +201,13 @@ run "$ttscope" replay --device - -
 expect_code 2
 expect_err 'ttscope replay: standard input cannot be both the device file and the sequence'
 
-# A budget that refuses traces is a failure of the map, too.
+# A request that exceeds the trace budget is a failure in the map, too.
 printf 'trace 500000\ntrace 600000\ntrace 600000\n' >"$input"
 run "$ttscope" replay --device n150 --set trace_region=1M --quiet --map "$work/map.svg" --pool trace "$input"
 run grep -c '2 of 3 requests failed' "$work/map.svg"
 expect_out 1
 
-# Reports appear together, and what is in their way is said before anything is run.
+# Reports are written together. An obstacle is reported before anything is run.
 mkdir -p "$work/blocked/l1_usage_summary.csv"
 run "$ttscope" replay --device n150 --csv "$work/blocked" "$example"
 expect_code 3
@@ -215,7 +215,7 @@ expect_out ''
 run ls "$work/blocked"
 expect_out 'l1_usage_summary.csv'
 
-# After a difference there is neither map nor report.
+# After a difference there is no map and no report.
 rm -rf "$work/csv" "$work/map.svg"
 run "$ttscope" replay --device p150 --check --csv "$work/csv" --map "$work/map.svg" "$work/kept.txt"
 expect_code 1
@@ -223,7 +223,7 @@ run ls "$work/csv"
 expect_out ''
 [ ! -e "$work/map.svg" ] || fail "a map of a part"
 
-# All that text and JSON say of a sequence with every statement and every kind of failure.
+# The whole text and JSON of a sequence with every statement and every kind of failure.
 golden=$source_dir/tests/golden/replay
 run "$ttscope" replay --device n150 --set l1_small=4096 --stats --blocks "$golden/device.txt"
 expect_code 0

@@ -26,14 +26,14 @@ expect_code 0
 expect_err "ttscope replay: note: 12 operations state no result and were not compared"
 expect_out "$(sed "s|FILE|$work/in.txt|" "$source_dir/tests/golden/replay/all.json")"
 
-# Less of it.
+# Without results and blocks.
 run "$ttscope" replay --json --quiet "$work/in.txt"
 expect_code 0
 expect_err ""
 expect_out "$(sed -e "s|FILE|$work/in.txt|" -e '/"results"/,/^  \],/d' -e '/"check"/,$d' \
     "$source_dir/tests/golden/replay/all.json")"$'\n  "check": null\n}'
 
-# A difference is in the document as on standard error.
+# The document has the same difference as standard error.
 sed -i 's/= 1024/= 1025/' "$work/in.txt"
 run "$ttscope" replay --json --quiet --check "$work/in.txt"
 expect_code 1
@@ -43,7 +43,7 @@ expect_out_like '"matched": 0,'
 expect_err_like "; stopped there"
 expect_out_like '"difference": {"line": 2, "expected": "a 100 1 0 = 1025", "got": "a 100 1 0 = 1024"}'
 
-# Any file name is a valid string; nothing free has no fragmentation.
+# Any file name becomes a valid string. Without free memory there is no fragmentation.
 name=$work/$'a"b\\\x01\xff.txt'
 printf '%s\n' 'P size=64 offset=0 min_allocation_size=1 alignment=1 policy=FIRST' 'a 64 1 0' >"$name"
 run "$ttscope" replay -j "$name"
@@ -51,7 +51,7 @@ expect_code 0
 [[ $out == *'a\"b\\\u0001\ufffd.txt"'* ]] || fail "wanted an escaped name"
 expect_out_like '"fragmentation_ratio": null'
 
-# Where there is something that reads JSON, it can read ours.
+# If a JSON reader is installed, it can read the document.
 if command -v jq >/dev/null; then
     for file in "$source_dir"/tests/golden/alloc/*.txt "$name"; do
         run sh -c '"$1" replay -jbc "$2" 2>/dev/null | jq -e \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The map of replay: where it goes, what it says, that it stays small for long sequences.
+# The map of replay: its destination, its texts, and its size for long sequences.
 . "$(dirname "$0")/lib.sh"
 example=$source_dir/examples/fragmentation.txt
 
@@ -13,7 +13,7 @@ expect_out_like ">10 of 64 requests failed: 9 by fragmentation (enough was free,
 expect_out_like ">At worst, operation 57, line 78, asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
 expect_out_like "so 91.6 % of the free memory"
 drawing=$out
-# The same on standard output, to a second file, and beside other answers.
+# The same map on standard output, in a second file, and together with other output.
 run "$ttscope" replay --map - "$example"
 expect_code 0
 expect_out "$drawing"
@@ -30,14 +30,14 @@ for file in "$source_dir"/tests/golden/alloc/*.txt; do
     expect_out ">$failed of $total requests failed"
 done
 
-# A map ends where a check does.
+# A map ends where the check stops.
 sed '20,$s/^a \(.*\) = .*/a \1 = 1/' "$example" >"$work/wrong.txt"
 run "$ttscope" replay -c "$work/wrong.txt" -m "$work/wrong.svg"
 expect_code 1
 grep -q 'operations</text>' "$work/wrong.svg" || fail "wanted a map"
 ! grep -q '107 operations' "$work/wrong.svg" || fail "wanted a shorter map"
 
-# A sequence of a million operations makes a picture no larger than others.
+# The picture of a million operations is no larger than others.
 awk 'BEGIN {
     print "P size=1000000 offset=0 min_allocation_size=32 alignment=32 policy=FIRST"
     for (i = 0; i < 500000; i++) {
@@ -50,7 +50,7 @@ expect_code 0
 [ "$(wc -c <"$work/long.svg")" -lt 1500000 ] || fail "wanted a small file"
 grep -q '1,000,000 operations' "$work/long.svg" || fail "wanted all operations"
 
-# Where there is something that reads XML, it can read ours.
+# If an XML reader is installed, it can read the map.
 if command -v xmllint >/dev/null; then
     run xmllint --noout "$work"/*.svg
     expect_code 0

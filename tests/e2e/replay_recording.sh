@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `ttscope replay RECORDING --device`: a recording or a graph trace on another device.
+# `ttscope replay RECORDING --device`: runs a recording or a graph trace on another device.
 . "$(dirname "$0")/lib.sh"
 make=$TTS_BUILD_DIR/tests/make_recording
 tts=$work/loop.tts
@@ -9,7 +9,7 @@ record() { # file; a story on standard input
     "$make" "$1" story || fail "cannot make $1"
 }
 
-# Two weights and a third that is only there while the first is: fits a p150, not an n150.
+# Three weights, the third allocated after the first is freed: they fit a p150 but not an n150.
 record "$tts" <<'STORY'
 op linear
 alloc 0 0 1 4294967296 2048 0
@@ -33,7 +33,7 @@ expect_out_like "smallest DRAM that passes: 1610612736 B per bank, 12.0 GiB in 8
   it is the peak itself, less cannot do
   as an option: --set dram_bank_size=1616461440"
 
-# What was found is what passes, and a little less is not.
+# The size that was found passes, and a slightly smaller size does not.
 run "$ttscope" replay --device p150 --set dram_bank_size=1616461440 "$tts"
 expect_code 0
 run "$ttscope" replay --device p150 --set dram_bank_size=1616461376 "$tts"
@@ -70,13 +70,13 @@ false
 1073743872
 1'
 
-# More cores than the grid has, as the first failure.
+# The first failure is a buffer that needs more cores than the grid has.
 record "$work/cores.tts" <<<'alloc 0 1 4 131072 2048 64'
 run "$ttscope" replay --device n150 --set grid=8x7 "$work/cores.tts"
 expect_code 1
 expect_out_like '  needs 64 cores, the grid has 56'
 
-# Circular buffers that grow into L1 buffers; others that do not fit the grid.
+# Circular buffers that clash with L1 buffers, and others that do not fit the grid.
 record "$work/cbs.tts" <<'STORY'
 alloc 0 1 1 64000000 64000 64
 program 0
@@ -91,7 +91,7 @@ expect_out_like 'does not fit: 0 allocations and 1 program fail, 0 after the fir
 expect_out_like 'Statically allocated circular buffers in program 1 clash with L1 buffers on core range [[]0-0 - 1-1]'
 expect_out_like 'note: 1 program was not checked: its CBs cannot be laid out on this grid'
 
-# A mesh counts once, another device has its own.
+# A mesh counts once, another device has its own pools.
 record "$work/mesh.tts" <<'STORY'
 chip 0 8
 chip 1 8
@@ -105,7 +105,7 @@ run jq -c '[.devices[] | [.device, .pools[0].peak_bytes]], .smallest_dram.bank_b
 expect_out '[[8,204800],[5,2048]]
 204800'
 
-# Enough is free, in pieces: more than the peak is needed.
+# Enough memory is free, but in pieces: more than the peak is needed.
 record "$work/pieces.tts" <<'STORY'
 alloc 0 0 1 24576 2048 0
 alloc 0 0 2 24576 2048 0
@@ -122,7 +122,7 @@ expect_out_like 'smallest DRAM that passes: 12288 B per bank'
 expect_out_like 'found by bisection in'
 expect_out_like '--set dram_bank_size=2980928'
 
-# A region that the device has only if it is asked for: what is suggested is what then works.
+# A region that the device has only on request: the suggested options work.
 suggests() { # file, device, options that are to be suggested
     local set
     run "$ttscope" replay --device "$2" "$1"
@@ -175,7 +175,7 @@ run jq -c '.first_failure.pool, .smallest_dram, .suggestions' "$work/region.json
 expect_out '"TRACE"
 null
 [{"change":"--set trace_region=102400","fits":true,"failures":0,"regions":[{"pool":"TRACE","key":"trace_region","bytes":102400,"own_bytes":8192}]}]'
-# The region takes its room from L1, where it is missing then.
+# The region takes its memory from L1, where it is then missing.
 record "$work/both.tts" <<'STORY'
 alloc 0 1 1 89182208 1393472 64
 alloc 0 2 2 65536 1024 64
@@ -188,7 +188,7 @@ expect_code 1
 expect_out_like 'as an option: --set l1_small=5120'
 expect_out_like 'not tried'
 
-# Pages that are not known, or do not divide the size.
+# Page sizes that are unknown or do not divide the size.
 record "$work/pages.tts" <<'STORY'
 alloc 0 0 1 100000 0 0
 alloc 0 0 2 5000 2048 0
@@ -198,7 +198,7 @@ expect_code 0
 expect_out_like 'note: the page size of 1 buffer is not known: taken as 2048
 note: 1 buffer has a last page that is not full: it counts as full'
 
-# Pipes: the content tells, and nothing of it is lost.
+# Pipes: the file is recognized by its content, and no byte is lost.
 run sh -c "cat '$tts' | '$ttscope' replay --device p150 -"
 expect_code 0
 expect_out_like 'everything fits'
@@ -214,7 +214,7 @@ expect_out_like 'buffer dram interleaved 2048 2048 = 2968640'
 run sh -c "'$ttscope' replay --device n150 - <'$tts'"
 expect_code 1
 
-# A graph trace; told by content, whatever its name.
+# A graph trace is recognized by its content, with any name.
 cat >"$work/graph.txt" <<'JSON'
 [{"counter":0,"node_type":"capture_start","params":null,"arguments":[],"connections":[1],"input_tensors":[],"stacking_level":0},
  {"counter":1,"node_type":"function_start","params":{"name":"Add","inputs":"2"},"arguments":[],"connections":[2,3,4,5],"input_tensors":[],"stacking_level":1},
@@ -260,7 +260,7 @@ expect_err_like "no recording can run on 'grayskull'"
 run "$ttscope" replay --device n150 "$work/not-there.tts"
 expect_code 3
 
-# A black box is run from where it begins, and that is said.
+# A black box is run from its beginning, and a note says so.
 "$make" "$work/box.tts" box || fail "cannot make box.tts"
 run "$ttscope" replay --device n150 "$work/box.tts"
 expect_code 5
@@ -269,7 +269,7 @@ expect_out_like 'note: 1000 events were before the first of the file: they were 
 run "$ttscope" replay --device n150 --json "$work/box.tts"
 expect_out_like '"events_before_first": 1000'
 
-# What was refused when it was recorded is tried again, if it was of DRAM.
+# A DRAM request that was refused in the recorded run is tried again.
 "$make" "$work/run.tts" run || fail "cannot make run.tts"
 run "$ttscope" replay --device p150 --stats "$work/run.tts"
 expect_code 0
@@ -281,8 +281,8 @@ expect_code 1
 expect_out_like 'first failure: event 27, at 0.040500 s, device 0, in softmax
   a request of 838860800 B in DRAM, refused when it was recorded too'
 
-# A program that stopped at a refused request: what it needs after that is unknown. It frees what
-# it has and ends its operations first, if it can.
+# A program that stopped at a refused request: its needs after that are unknown. If it can, it
+# frees its buffers and ends its operations first.
 for events in 4 7; do
     unwinds=$'end\nfree 0 0 1\nfree 0 0 2'
     [ "$events" -eq 7 ] || unwinds=
@@ -311,12 +311,12 @@ smallest DRAM that passes: at least 1879048192 B per bank,
     run sh -c '"$1" replay --device p150 --json "$2" | jq -c "[.fits, .partial, .at_least, .missing[0].kind, .devices[0].pools[0].fits]"' \
         sh "$ttscope" "$work/refused.tts"
     expect_out '[null,true,true,"program",null]'
-    # It does not fit, whatever comes after.
+    # It does not fit, whatever follows.
     run "$ttscope" replay --device n150 "$work/refused.tts"
     expect_code 1
     expect_out_like 'does not fit: at least 1 allocation and 0 programs fail'
 done
-# One that caught the failure and went on is whole.
+# A program that caught the failure and continued is complete.
 record "$work/caught.tts" <<'STORY'
 alloc 0 0 1 4294967296 2048 0
 refuse 0 8589934592
@@ -326,7 +326,7 @@ run "$ttscope" replay --device p150 "$work/caught.tts"
 expect_code 0
 expect_err ''
 expect_out_like 'everything fits'
-# The recorder stopped as well: nobody knows what the program did then.
+# The recorder stopped as well: it is unknown what the program did then.
 record "$work/both.tts" <<'STORY'
 alloc 0 0 1 4294967296 2048 0
 refuse 0 8589934592
@@ -341,7 +341,7 @@ all that could be read and run fits
 expect_out_like 'smallest DRAM that passes: at least 1610612736 B per bank,
 '
 
-# What could not be run or checked may fail: no promise.
+# Requests and programs that could not be run or checked may fail, so that the answer is unknown.
 record "$work/single.tts" <<'STORY'
 alloc 0 0 1 2048 2048 0
 program 0
@@ -355,7 +355,7 @@ run "$ttscope" replay --device n300 --json "$work/single.tts"
 expect_code 5
 expect_out_like '"fits": null'
 
-# The events before the first of a black box are lost, and may not have fit.
+# The events before the first event of a black box are lost and may not have fit.
 run "$ttscope" replay --device n150 "$work/box.tts"
 expect_code 5
 expect_err ''

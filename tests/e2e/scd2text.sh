@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Man page source becomes plain text as scdoc would show it.
+# The source of a man page becomes plain text like that of scdoc.
 . "$(dirname "$0")/lib.sh"
 
 printf '%s\n' 'x(1)' '' '# NAME' '' 'x - *bold*, _under_ and snake_case_name' '' \
@@ -22,7 +22,7 @@ expect_out 'NAME
 
     - point'
 
-# The C form holds the same text.
+# The C output holds the same text.
 run "$source_dir/script/scd2text" -c "$work/x.scd"
 expect_code 0
 {

@@ -13,7 +13,8 @@ build_dir=$(realpath "$TTS_BUILD_DIR")
 export PATH=$build_dir/bin:$PATH TTSCOPE_ROOT=$work/no_cards COLUMNS=80 LC_ALL=C.UTF-8
 unset NO_COLOR GITHUB_ACTIONS
 
-# The inputs, by short names. A recording of the library has times of its own, so these are made.
+# The inputs, with short names. A recording of the library contains the time of day, so these are
+# generated.
 make_inputs() {
     local scene make=$build_dir/tests/make_recording
     mkdir "$TTSCOPE_ROOT" inputs && cd inputs || return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/test says what it is doing, and script/progress how far it is. The tools are stand-ins:
-# nothing is built and no test is run.
+# script/test prints what it does, and script/progress prints how far it is. The tools are
+# stand-ins: nothing is built and no test is run.
 # shellcheck disable=SC2016 # what stands in single quotes is for the stand-ins
 . "$(dirname "$0")/lib.sh"
 
@@ -31,14 +31,15 @@ test: built: 8 of 8
 test: running 12 tests on 3 processors, some minutes
 10 passed, 0 failed, 2 skipped"
 
-# Errors of a build are shown, and its failure counts.
+# Errors of a build are printed, and its failure counts.
 stub cmake 'case "$1" in --build) echo "[1/8] Building 1.c"; echo "1.c:1: error: no"; exit 1 ;; esac'
 run env PATH="$stubs:$PATH" "$tree/script/test"
 expect_code 1
 expect_out_like "1.c:1: error: no
 0 passed, 1 failed, 0 skipped"
 
-# Packages: two lines of apt-get for each, all in the log. On a terminal one line is rewritten.
+# Packages: apt-get prints two lines for each, and the log has all of them. On a terminal one line
+# is rewritten.
 apt='0 upgraded, 3 newly installed, 0 to remove
 Unpacking a
 Unpacking b

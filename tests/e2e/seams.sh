@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What one command says about a run, another says too: fit, as text and as JSON, into analyze,
-# check and diff.
+# Commands agree about a run: the output of fit, as text and as JSON, is read by analyze, check
+# and diff.
 # shellcheck source=tests/e2e/lib.sh
 source "$TTS_SOURCE_DIR/tests/e2e/lib.sh"
 
 cd "$work" || exit 1
-# The training program refuses a vocab_size with text: nano is without it.
+# The training program refuses a vocab_size that is combined with text, so nano has none.
 nano=$work/nano.yaml
 cp "$source_dir/tests/e2e/fit/nano.yaml" "$nano"
 sed '/vocab_size/d' "$source_dir/tests/e2e/fit/nano_model.yaml" >nano_model.yaml
@@ -18,7 +18,7 @@ expect_jq() { # filter, what it gives of the last output
     [ "$got" = "$2" ] || fail "wanted of $1: $2, got: $got"
 }
 
-# fit_both ARGS...: text and JSON, and the exit code of fit in fit_code.
+# fit_both ARGS...: runs fit as text and as JSON, and stores its exit code in fit_code.
 fit_both() {
     run "$ttscope" fit "$@"
     fit_code=$code
@@ -28,7 +28,8 @@ fit_both() {
     cp out fit.json
 }
 
-# agree PEAK PHASE: analyze (by a pipe and of its own result) and check say what fit said.
+# agree PEAK PHASE: checks that analyze (from a pipe and from its own result) and check agree with
+# fit.
 agree() {
     local file verdict=true
     [ "$fit_code" -eq 0 ] || verdict=false
@@ -37,7 +38,7 @@ agree() {
         expect_code 0
         expect_jq '[.fits, .peak_of_all_iterations, .peak_phase, .breakdown_sizes,
             (.peak_bytes / 10485.76 | round)]' "[$verdict,true,\"$2\",\"predicted\",$1]"
-        # The parts are those of fit, but for rounding.
+        # The parts are equal to those of fit, except for rounding.
         cp out "analyzed-$file.json"
         run jq -n --slurpfile fit fit.json --slurpfile analyzed "analyzed-$file.json" \
             '($fit[0].peak.parts | map({(.name): .bytes}) | add) as $of_fit
@@ -85,7 +86,7 @@ expect_out_like '  Peak DRAM:            76.97 MB'
 expect_out_like '  reached in ITERATION_2; the phases of the summary cover the first iteration'
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
 
-# The recording has the later iterations, after its last phase.
+# The recording contains the later iterations, after its last phase.
 run "$ttscope" fit "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M --record fit.tts
 run "$ttscope" check --budget budget.yaml --device n150 --set dram_bank_size=8M fit.tts
 expect_code 1
@@ -111,7 +112,8 @@ fit_both tiny.yaml --tensor-parallel 2
 [ "$fit_code" = 1 ] || fail "wanted a run with too few chips"
 agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
     "$(jq -r .peak.phase fit.json)"
-# No remedy for memory is named, and the whole model is not what one chip should hold.
+# No change that saves memory is suggested, and the size of the whole model is not compared with
+# one chip.
 for file in fit.txt fit.json; do
     run "$ttscope" analyze --logs "$file"
     expect_out_like "that the run does not fit; run it again for"
@@ -119,7 +121,7 @@ for file in fit.txt fit.json; do
     [[ $out != *'what is known to help'* ]] || fail "wanted no remedy"
 done
 
-# A board with the same memory and enough chips is judged by the peak; a run that its program
+# For a board with the same memory and enough chips, the peak decides. A run that its program
 # refuses does not run on any board.
 printf 'device: t3k\noverall:\n  dram_peak: 100%%\n' >t3k.yaml
 printf 'device: n150\noverall:\n  dram_peak: 100%%\n' >n150.yaml
@@ -138,7 +140,7 @@ done
 
 # --- other files -------------------------------------------------------------------------------
 
-# A program that stopped at a refused request: what it needs is unknown.
+# A program that stopped at a refused request: its needs are unknown.
 printf '%s\n' 'op a' 'alloc 0 0 1 4294967296 2048 0' 'refuse 0 20000000000' end |
     "$TTS_BUILD_DIR/tests/make_recording" stop.tts story || fail "cannot make a recording"
 run "$ttscope" check --budget n150.yaml stop.tts
@@ -149,12 +151,12 @@ expect_code 5
 expect_err_like 'the program stopped at event 3, a refused request'
 expect_out_like 'at least 4,096.00 MB'
 
-# Words after the memory of a log are a board only if there is one of that name.
+# Words after the memory size in a log name a board only if a board has that name.
 { echo 'Available Device Memory: 98304 MB (8 devices)' && cat "$source_dir/examples/tinyllama.log"; } >words.log
 run "$ttscope" analyze --logs words.log --json
 expect_jq '[.runs[] | .fits]' '[true,false]'
 
-# A named pipe is read once: its writer is not lost.
+# A named pipe is opened once, so that its writer is not lost.
 mkfifo pipe
 for _ in 1 2 3 4 5 6 7 8; do
     cat "$source_dir/examples/tinyllama.log" >pipe &
@@ -183,9 +185,9 @@ fit_both "$nano" --recipe v1
 [ "$fit_code" = 0 ] || fail "wanted a run that fits"
 agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" BACKWARD_PASS
 
-# --- what the peak is made of -------------------------------------------------------------
+# --- the parts of the peak ----------------------------------------------------------------
 
-# The backward pass recomputes, and frees what was kept, before the peak.
+# The backward pass recomputes activations and frees the stored ones before the peak.
 fit_both "$source_dir/examples/fit/training.yaml" --runner memory_efficient
 agree 865454 BACKWARD_PASS
 run "$ttscope" fit "$source_dir/examples/fit/training.yaml" --runner memory_efficient
@@ -202,7 +204,8 @@ run "$ttscope" diff fit.txt fit.json --all
 expect_out_like '
   gradients                     1916.38     1916.38        *
   activations                    322.50      322.50 '
-# A log does not have the parts, and says so. Unlike figures are not compared.
+# A log does not have the parts, and the text says so. Figures of different kinds are not
+# compared.
 log=$source_dir/tests/e2e/analyze/one_run.log
 run "$ttscope" analyze --logs "$log"
 expect_out_like '
@@ -224,7 +227,7 @@ expect_jq '.pairs[0] | .a.breakdown_sizes, .b.breakdown_sizes, .breakdown.activa
 # --- a log of the first iteration alone ---------------------------------------------------
 
 printf 'overall:\n  dram_peak: 9000MiB\n' >bytes.yaml
-# optimizer_log NAME: a measured log whose header names the optimizer.
+# optimizer_log NAME: prints a measured log whose header names the optimizer.
 optimizer_log() {
     printf '[OPTIMIZER] ----\n  name  %s\n\n' "$1"
     cat "$source_dir/tests/e2e/analyze/one_run.log"
@@ -258,7 +261,7 @@ expect_out_like '  the log covers the first iteration; SGDMomentum keeps the gra
 
 # --- phases that the program overwrote ----------------------------------------------------
 
-# Four micro-steps, printed with the figures of the last: the gradients are in no phase.
+# Four micro-steps, printed with the figures of the last one: no phase contains the gradients.
 log=$source_dir/tests/e2e/analyze/overwritten.log
 missing="$log:16: the program overwrote earlier micro-steps: at least 2098.18 MB are missing, one set of gradients"
 run "$ttscope" analyze --logs "$log" --device p150
@@ -294,16 +297,16 @@ run "$ttscope" analyze --logs analyzed.json
 expect_code 5
 expect_out_like '
   Actual (from logs):   unknown'
-# It is bad news if what there is does not fit.
+# If the known part already does not fit, the exit code says so.
 run "$ttscope" check --budget budget.yaml --device n150 "$log"
 expect_code 1
-# Micro-steps with names of their own are all there.
+# Micro-steps with different names are complete.
 run "$ttscope" analyze --logs "$source_dir/tests/e2e/analyze/micro_steps.log"
 expect_code 0
 
 # --- the memory of the device -------------------------------------------------------------
 
-# fit, analyze and check know the same n150: by --device, or because the log names the board.
+# fit, analyze and check use the same n150: from --device, or because the log names the board.
 board=12849278208
 fit_both "$nano" --device n150
 [ "$(jq .capacity_bytes fit.json)" = "$board" ] || fail "wanted what an n150 has"
@@ -332,7 +335,7 @@ expect_out_like '
   device memory: what one wormhole_b0 has to allocate; line 3 of the log says
     98,304.00 MB for 8 devices
 '
-# The default that nobody named stays as published.
+# The default that applies without any device stays as published.
 run "$ttscope" analyze "$log"
 expect_out_like '
   Device Memory:        12,288.00 MB
@@ -340,7 +343,8 @@ expect_out_like '
 
 # --- L1 -----------------------------------------------------------------------------------
 
-# fit does not know L1. Its log has zeros for the form, and they are not taken for figures.
+# fit does not know L1. Its log has zeros only for the format, and they are not treated as
+# figures.
 run "$ttscope" analyze --json fit.txt
 expect_jq '[.phases[].l1[]] | unique' '[null]'
 expect_jq '.l1_reason' '"L1 was not tracked: all its figures are 0, as ttscope fit prints them"'

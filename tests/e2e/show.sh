@@ -4,7 +4,7 @@
 golden=$source_dir/tests/golden/show
 make=$TTS_BUILD_DIR/tests/make_recording
 
-# What is printed is what was kept, but for the size of a recording.
+# Expects the stored output, except for the size of a recording.
 without_size() {
     sed -E 's/(recording \(packed\)), .*/\1/; /"source"/,/"devices"/{/"bytes"/d}'
 }
@@ -29,7 +29,7 @@ run_json() {
     cp "$work/out" "$work/out.json"
 }
 
-# Nothing that a terminal obeys, and no line that it breaks but the runtime's sentences.
+# Expects no control characters, and no line over 80 columns except the runtime's sentences.
 expect_tidy() {
     ! grep -q '[^[:print:]]' "$work/out" || fail "wanted no control characters"
     [ -z "$(grep -v '^    Out of Memory' "$work/out" | awk 'length > 80')" ] ||
@@ -52,7 +52,7 @@ expect_jq '.schema' '{"name":"ttscope.show","version":1}'
 expect_jq '.phases[0].dram' '{"segment_peak_bytes":18432,"allocations_bytes":18432,"deallocations_bytes":8192,"change_bytes":10240,"cumulative_peak_bytes":18432,"cumulative_current_bytes":10240}'
 expect_jq '.phases[0].l1 | .peak_cb_bytes, .peak_buffer_bytes, .peak_total_bytes, .true_core_peak_bytes' $'4096\n0\n4096\n4096'
 
-# From a pipe it is the same, and told apart by its content.
+# The output is the same from a pipe. The file is recognized by its content.
 run sh -c '"$1" show --json - <example.json' sh "$ttscope"
 expect_code 0
 [ "$(jq 'del(.file)' <<<"$out")" = "$(jq 'del(.file)' example.out.json)" ] || fail "wanted the same from a pipe"
@@ -60,7 +60,7 @@ run sh -c 'cat example.json | "$1" show - | head -1' sh "$ttscope"
 expect_out "<stdin>: graph trace"
 expect_err ""
 
-# One that is cut: what was understood, then where it ends.
+# A trace that is cut off: the part that was understood, then the place of the cut.
 run "$ttscope" show cut.json
 expect_code 5
 expect_golden cut.txt
@@ -69,14 +69,15 @@ run_json cut.json
 expect_code 5
 expect_jq '.source.state, (.source.damage != null), .phases[0].partial' $'"damaged"\ntrue\ntrue'
 
-# Nodes that cannot be understood make it an answer of a part.
+# Nodes that cannot be understood make the answer incomplete.
 sed 's/"size":10240,"address"/"size":"x","address"/' example.json >"$work/bad.json"
 run_json "$work/bad.json"
 expect_code 5
 expect_err_like "bad.json:"
 expect_jq '[.notes[] | select(.bad)] | length > 0' true
 
-# Where the runtime counts otherwise, both figures and the reason: here two chips of a mesh.
+# If the runtime's figures differ, both figures and the reason are printed: here two chips of a
+# mesh.
 sed 's/\({"counter":5,.*\),$/\1,\n &/; s/"counter":11/"counter":12/' example.json |
     awk '/"counter":5,/ && ++n == 2 { sub(/"device_id":0/, "\"device_id\":2") } { print }' |
     awk 'match($0, /"counter":[0-9]+/) { $0 = substr($0, 1, RSTART - 1) "\"counter\":" k++ substr($0, RSTART + RLENGTH) } { print }' |
@@ -85,20 +86,20 @@ run "$ttscope" show "$work/two.json"
 expect_code 0
 expect_out_like "  peak CB                   4096          8192  all devices are added up there"
 expect_out_like "  devices    1 device (id 1 [[]mesh of 0, 2])"
-# An id is no count.
+# The list of ids is not mistaken for a count.
 "$make" "$work/two.tts" story <<<$'alloc 0 0 1 2048 2048 0\nalloc 3 0 1 2048 2048 0' || exit 1
 run "$ttscope" show "$work/two.tts"
 expect_out_like "  devices    2 devices (ids 0, 3)
 "
 expect_tidy
 
-# The pool that was asked for.
+# The pool that --pool chooses.
 run_json --pool l1 example.json
 expect_jq '.peak | .pool, .bytes, .before_first_event' $'"L1"\n0\ntrue'
 run "$ttscope" show --pool l1 example.json
 expect_out_like "DRAM had 18432 B, see --pool"
 
-# Behind one event.
+# The state after one event.
 run_json --at 4 example.json
 expect_code 0
 expect_jq '.schema.name, .at.kind, .at.pools.DRAM, .at.live, .core.bytes' '"ttscope.show.at"
@@ -115,7 +116,7 @@ expect_code 2
 expect_out ""
 expect_err "ttscope show: there is no event 8 in 'example.json', it has 1 to 7"
 
-# The operation of a refused request and that of an event have their paths.
+# The operations of a refused request and of an event have paths.
 printf '%s\n' 'op add' 'op create_device_tensor' 'alloc 0 0 1 64 64 0' 'refuse 0 4096' end 'op prim' \
     'refuse 0 4096' end end 'refuse 0 4096' | "$make" "$work/paths.tts" story || exit 1
 run_json "$work/paths.tts"
@@ -128,10 +129,11 @@ run_json --at 6 "$work/paths.tts"
 expect_jq '.at | .kind, .op, .op_path' $'"op_begin"\n"prim"\n"add > prim"'
 run_json --at 7 "$work/paths.tts"
 expect_jq '.at | .kind, .op, .op_path' $'"failure"\n"prim"\n"add > prim"'
-# An operation that begins is named, also where it is a helper of another.
+# An operation that begins is named, also if it is a helper of another.
 run_json --at 2 "$work/paths.tts"
 expect_jq '.at | .kind, .op, .op_path' $'"op_begin"\n"create_device_tensor"\n"create_device_tensor"'
-# So is that of a refused request, though more operations came before it than names are kept.
+# The operation of a refused request is named although more operations preceded it than names are
+# stored.
 {
     for i in $(seq 1 16400); do
         printf 'op name_%d\nend\n' "$i"
@@ -167,7 +169,7 @@ expect_jq '.source | .kind, .state, .program, .pid, .events, .seconds, .start_un
 0.042
 1700000000'
 expect_jq '[.phases[] | .name]' '["MODEL_CREATION","FORWARD\u001b[31m_PASS"]'
-# What lived at the peak adds up to it, by buffer and by operation.
+# The buffers and operations that were live at the peak add up to the peak.
 expect_jq '.peak | .bytes == .buffers_bytes + .not_listed_bytes, .buffers_bytes == ([.live[].bytes] | add), .buffers_bytes == ([.by_op[].bytes] | add), .buffers == (.live | length), .bytes' $'true\ntrue\ntrue\ntrue\n131072000'
 expect_jq '.peak.bytes == .overall_dram_peak_bytes, .overall_dram_peak_bytes == .phases[-1].dram.cumulative_peak_bytes, .final_dram_bytes == .phases[-1].dram.cumulative_current_bytes' $'true\ntrue\ntrue'
 expect_jq '[.ops[].peak_bytes] | add' 134217728
@@ -178,7 +180,7 @@ expect_jq '.health.unseen_frees' 1
 run_json --top 3 run.tts
 expect_jq '.peak | (.live | length), .live_not_listed, ([.live[].bytes] | . == (sort | reverse))' $'3\n10\ntrue'
 
-# Through a pipe, and with a reader that leaves early.
+# Through a pipe, and with a reader that stops early.
 run sh -c 'cat run.tts | "$1" show -' sh "$ttscope"
 expect_code 0
 [ "$(tail -n +2 <<<"$out")" = "$(tail -n +2 "$golden/run.txt")" ] || fail "wanted the same from a pipe"
@@ -186,7 +188,7 @@ run sh -c '"$1" show --all phases.tts | head -1' sh "$ttscope"
 expect_err ""
 [ "$(wc -l <"$work/out")" -eq 1 ] || fail "wanted one line"
 
-# How it ended.
+# How the recording ended.
 run "$ttscope" show killed.tts
 expect_code 0
 expect_err ""
@@ -202,7 +204,7 @@ run "$ttscope" show missed.tts
 expect_code 5
 expect_out_like "events dropped before they were recorded: 5"
 
-# A black box counts what lived before it.
+# A black box counts the buffers that were live before it.
 run_json box.tts
 expect_code 0
 expect_jq '.source | .events, .first_event, .buffers_before' $'5\n1001\n2'
@@ -211,7 +213,7 @@ expect_jq '.overall_dram_peak_bytes, .final_dram_bytes' $'11534336\n4194304'
 expect_jq '[.phases[] | [.name, .partial, .first_event, .last_event]]' '[["STEP",true,1001,1004],["(unfinished)",true,1005,1005]]'
 run_json --at 1003 box.tts
 expect_jq '.at.pools.DRAM, [.at.live[].id]' $'{"bytes":3145728,"buffers":2,"device":null}\n[1001,9]'
-# What only a whole pass could tell of the file is not there.
+# Facts that need a pass over the whole file are absent.
 expect_jq '.source | [.state, has("events", "first_event", "buffers_before", "seconds", "first_seconds")]' '["complete",false,false,false,false,false]'
 for event in 1000 1006 9; do
     run "$ttscope" show --at "$event" box.tts
@@ -219,12 +221,12 @@ for event in 1000 1006 9; do
     expect_err "ttscope show: there is no event $event in 'box.tts', it has 1001 to 1005"
 done
 
-# The same moment whether it is read to or looked up.
+# The state after an event is the same, whether the file is read up to it or a seek finds it.
 run_json --at 20 --top 0 run.tts
 expect_jq '.at | .pools.DRAM.bytes, .pools.L1, .buffers, ([.live[].bytes] | add)' $'134217728\n{"bytes":20480,"buffers":1,"device":0}\n13\n134217728'
 expect_jq '.core | .bytes, (.parts | length)' $'86016\n2'
 
-# Many phases: the first and the last, or all.
+# Many phases: the first and the last are printed, or all.
 run "$ttscope" show phases.tts
 expect_out_like " ... 20 more, --all shows them"
 [ "$(grep -c '^ iteration_' "$work/out")" -eq 80 ] || fail "wanted 40 rows in each table"
@@ -233,7 +235,8 @@ run "$ttscope" show --all phases.tts
 run_json phases.tts
 expect_jq '.phases | length' 60
 
-# A recording cut or changed: a message with its place, or the same answer. (Every byte: unit.recfile.)
+# A recording that is cut or changed gives a message with the place, or the same answer. (Every
+# byte: unit.recfile.)
 size=$(stat -c %s run.tts)
 for at in 4095 4130 $((size - 40)); do
     head -c "$at" run.tts >cut.tts
@@ -250,7 +253,7 @@ for at in 4095 4130 $((size - 40)); do
     fi
 done
 
-# ---- what is wrong ----
+# ---- mistakes ----
 
 run "$ttscope" show
 expect_code 2

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# `ttscope show --follow`: a recording while it is written.
+# `ttscope show --follow`: shows a recording while it is written.
 # shellcheck disable=SC2016 # await expands what it is given
 . "$(dirname "$0")/lib.sh"
 child=$TTS_BUILD_DIR/tests/record_child
 command -v jq >/dev/null || exit 77
 
-# Several writers and readers at once: each waits for seconds. None has the pipes of the others.
+# Several writers and readers run at the same time, because each waits for seconds. None inherits
+# the pipes of the others.
 start() { # name, bytes of a black box: a writer that tells what it is asked for
     mkfifo "$work/$1.in"
     "$child" step "$work/$1.tts" "$2" <"$work/$1.in" >"$work/$1.told" 7>&- 8>&- 9>&- &
@@ -45,7 +46,7 @@ await 'grep -q "told 10" "$work/killed.told"'
 follow killed "$work/killed.tts"
 orphan=$reader
 
-# A black box of which all that was read is written over before the next look.
+# A black box whose data was all overwritten before the next read.
 start box 4194304
 exec 9>"$work/box.in"
 echo 1000 >&9
@@ -74,7 +75,7 @@ await 'grep -aq "3000 events" "$work/screen.out"'
 echo 5 >&7
 exec 7>&- 9>&-
 
-# It ends with the recording, and with what show prints of it.
+# The command ends with the recording, and prints the same as show.
 ran='show --follow'
 for pair in "text $text_pid" "json $json_pid" "screen $screen_pid" "box $box_pid"; do
     name=${pair% *}
@@ -101,13 +102,14 @@ expect_out_like '{"schema": {"name": "ttscope.show", "version": 1}, "file": '
 run jq -s '.[-1].source.events' "$work/json.out"
 expect_out 3005
 
-# On a terminal it stays in its place: of five lines four are its own, and gone at the end.
+# On a terminal the screen stays in place: the command uses four of five lines and erases them at
+# the end.
 run cat -v "$work/screen.out"
 expect_out_like 'run.tts: recording, pid *, 3000 events'
 [[ $out == *'^[[4A^[[J'* ]] || fail 'wanted it to go four lines up'
 [[ $out != *'bytes now'* ]] || fail 'wanted no more than the screen has'
 
-# A black box is read to its end, whatever was written over meanwhile.
+# A black box is read to its end, although blocks are overwritten meanwhile.
 run cat "$work/box.out"
 expect_out_like 'black box'
 expect_out_like 'state      complete'
@@ -122,7 +124,8 @@ expect_err "ttscope show: $work/killed.tts: its program, pid $killed, is not run
 expect_out_like 'events     10 in'
 exec 8>&-
 
-# What does not grow is shown once, and what is not there is not waited for.
+# A file that does not grow is shown once. The command does not wait for a file that does not
+# exist.
 "$ttscope" pack "$work/run.tts" -o "$work/packed.tts" >/dev/null
 run "$ttscope" show "$work/packed.tts"
 printf '%s' "$out" >"$work/wanted"

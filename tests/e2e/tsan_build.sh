@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything builds under ThreadSanitizer, with -Werror: gcc warns of more there than elsewhere.
+# Everything builds with ThreadSanitizer and -Werror: GCC gives more warnings there than
+# elsewhere.
 . "$(dirname "$0")/lib.sh"
 
 run cmake -S "$source_dir" --preset tsan -B "$work/build"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tables fit 80 columns, and use a wider terminal; the runtime's long sentence is broken on a
-# terminal, and whole in files and pipes.
+# Tables fit 80 columns and use a wider terminal. The runtime's long sentence is wrapped on a
+# terminal, and not wrapped in files and pipes.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 export LC_ALL=C.UTF-8
@@ -23,7 +23,7 @@ expect_out_like '
 for preset in $("$ttscope" devices | awk '$3 ~ /^[0-9]+$/ { print $1 }'); do
     for layout in '' --layout; do
         run "$ttscope" devices $layout "$preset"
-        [ -z "$out" ] || expect_widest 80 # the layout of some is unknown
+        [ -z "$out" ] || expect_widest 80 # the layout of some devices is unknown
     done
 done
 run "$ttscope" devices --set l1_small=32768 --set grid=8x8 --set trace_region=64M --set max_cbs=16 p150
@@ -37,7 +37,8 @@ command -v python3 >/dev/null || { echo "the rest was skipped: there is no pytho
 python3 -c 'import pty; pty.openpty()' 2>/dev/null ||
     { echo "the rest was skipped: no terminal can be made here" && exit 0; }
 
-# Runs a command whose standard output is a terminal of so many columns, and prints what it got.
+# Runs a command whose standard output is a terminal with this number of columns, and prints its
+# output.
 cat >terminal.py <<'PY'
 import fcntl, os, pty, struct, subprocess, sys, termios
 main, side = pty.openpty()
@@ -69,7 +70,7 @@ expect_out_like ' [[]9]  first byte of a DRAM bank that can be allocated
 on_terminal 120 "$ttscope" devices --layout n150
 expect_out_like '  circular buffers up, L1 buffers down
 '
-# The environment counts more, but only on a terminal.
+# The environment variable takes precedence, but only on a terminal.
 COLUMNS=120 on_terminal 80 "$ttscope" devices n150
 expect_out_like ' [[]9]  first byte of a DRAM bank that can be allocated
 '
@@ -118,6 +119,6 @@ expect_out_like '
 # Out of Memory: Not enough space'
 expect_out_like '
 #   '
-cp "$work/out" broken.txt # it is still a sequence
+cp "$work/out" broken.txt # it is still a valid sequence
 run "$ttscope" replay --device n150 --check broken.txt
 expect_code 0

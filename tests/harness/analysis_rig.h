@@ -1,5 +1,5 @@
-/* analysis_rig.h: a follower with all that is asked of it, and a slow model that keeps every
- * buffer there ever was and counts them anew at each event. */
+/* analysis_rig.h: a follower with the analyses under test, and a slow model. The model keeps
+ * every buffer that ever existed and counts all of them at each event. */
 #pragma once
 
 #include "analysis/best.h"
@@ -14,10 +14,10 @@
 
 enum { RIG_DEVICES = 6, RIG_OPS = 8, RIG_BUFFERS = 8192 };
 
-/* ---- what is tested ---- */
+/* ---- the code under test ---- */
 
 struct rig {
-    struct once memory; /* of the follower */
+    struct once memory; /* memory of the follower */
     struct tts_follow *follow;
     struct tts_levels levels;
     struct tts_peak *peaks[TTS_POOLS];
@@ -48,7 +48,7 @@ static inline void rig_free(struct rig *rig)
     free(rig);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if memory runs out. */
 static inline struct rig *rig_new(uint32_t live_max, const struct tts_alloc *alloc)
 {
     struct rig *rig = calloc(1, sizeof *rig);
@@ -72,7 +72,8 @@ static inline enum tts_status rig_item(struct rig *rig, struct tts_item item)
     struct tts_error err = {0};
     if (item.kind == TTS_ITEM_EVENT)
         item.seq = rig->seq + 1;
-    rig->memory.is_refused = item.kind == TTS_ITEM_EVENT; /* live_max is all there is */
+    /* The follower cannot grow beyond live_max. */
+    rig->memory.is_refused = item.kind == TTS_ITEM_EVENT;
     struct tts_change change;
     enum tts_status status = tts_follow_change(rig->follow, &item, &change, &err);
     rig->memory.is_refused = false;
@@ -137,14 +138,14 @@ static inline void rig_give(struct rig *rig, uint32_t device, uint64_t id)
     T_EQ(rig_event(rig, rig_buffer(TTS_EVENT_FREE, device, TTS_POOL_DRAM, id, 0)), TTS_OK);
 }
 
-/* Of one that was there before. */
+/* Frees a buffer whose allocation was not recorded. */
 static inline void rig_give_unseen(struct rig *rig, uint32_t device, enum tts_pool pool,
                                    uint64_t id, uint64_t bytes)
 {
     T_EQ(rig_event(rig, rig_buffer(TTS_EVENT_FREE, device, pool, id, bytes)), TTS_OK);
 }
 
-/* What lived at a peak, the oldest first. */
+/* The buffers that were live at a peak, the oldest first. */
 struct rig_set {
     struct tts_live live[RIG_BUFFERS];
     size_t count;
@@ -173,7 +174,7 @@ static inline void rig_peak_set(const struct rig *rig, enum tts_pool pool, struc
 struct model_buffer {
     uint32_t device;
     enum tts_pool pool;
-    uint64_t id, bytes, born, died; /* died 0: it lives */
+    uint64_t id, bytes, born, died; /* died is 0 while the buffer is live */
     const char *op;
     bool is_restored, is_unlisted;
 };
@@ -182,14 +183,14 @@ struct model_peak {
     int64_t bytes, loose;
     uint64_t seq;
     size_t count;
-    uint64_t born[RIG_BUFFERS]; /* of those that lived, ascending */
+    uint64_t born[RIG_BUFFERS]; /* of the live buffers, ascending */
 };
 
 struct model {
     struct model_buffer buffers[RIG_BUFFERS];
     size_t count, live_max, live;
     int64_t loose[RIG_DEVICES][TTS_POOLS];
-    int mesh_of[RIG_DEVICES]; /* plus 1 */
+    int mesh_of[RIG_DEVICES]; /* index of the mesh plus 1; 0 if there is none */
     struct model_peak peaks[TTS_POOLS];
     uint64_t seq;
 };
@@ -205,7 +206,8 @@ static inline int64_t model_bytes(const struct model *m, uint32_t device, enum t
     return bytes;
 }
 
-/* Of a device with its mesh, or of all together. */
+/* Returns whether `device` counts for device `whose`: the device itself or its mesh. A negative
+ * `whose` stands for all devices together. */
 static inline bool model_is_of(const struct model *m, int whose, uint32_t device)
 {
     return whose < 0 || (uint32_t)whose == device || m->mesh_of[whose] == (int)device + 1;
@@ -232,7 +234,7 @@ static inline void model_look(struct model *m, enum tts_pool pool, int whose)
     }
 }
 
-/* At every instant, whether something grew or not. */
+/* Updates the peaks. Called at every event, even if no pool has grown. */
 static inline void model_tick(struct model *m)
 {
     for (enum tts_pool pool = 0; pool < TTS_POOLS; pool++) {
@@ -286,11 +288,12 @@ static inline void model_give(struct model *m, uint32_t device, enum tts_pool po
         m->loose[device][pool] -= (int64_t)bytes;
 }
 
-/* ---- both at once ---- */
+/* ---- both together ---- */
 
 static const char *const rig_names[] = {"matmul", "add", "softmax", "conv"};
 
-/* One random event into both. With `wild`: ids that live already, frees of what never was. */
+/* Applies one random event to the rig and the model. `wild` also allows ids that are already
+ * live and frees of buffers that never existed. */
 static inline void both_step(struct rig *rig, struct model *m, uint64_t *rng, bool wild)
 {
     enum tts_pool pool = (enum tts_pool)(t_random(rng) % TTS_POOLS);
@@ -305,7 +308,7 @@ static inline void both_step(struct rig *rig, struct model *m, uint64_t *rng, bo
         rig_op_end(rig);
     } else if (kind < 9) {
         bool is_known = model_find(m, device, id) != NULL;
-        bytes = is_known && !wild ? 0 : bytes; /* of no bytes: nothing happens */
+        bytes = is_known && !wild ? 0 : bytes; /* an allocation of 0 bytes has no effect */
         rig_take(rig, device, pool, id, bytes);
         const char *name =
             rig->op ? tts_fold_op_text(

@@ -11,7 +11,8 @@
 
 enum { PHASES = 8 };
 
-/* A run whose figures are set by hand; the peak is what it says at the end. */
+/* A run and its baseline. Tests set the figures by hand. The peak is the overall peak of the
+ * run. */
 struct rig {
     struct tts_budget budget;
     struct tts_run_phase phases[PHASES], base_phases[PHASES];

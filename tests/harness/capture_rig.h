@@ -1,4 +1,4 @@
-/* capture_rig.h: short ways to a tracker, its events and its phases, for the tests of them. */
+/* capture_rig.h: short functions for tests of trackers, events and phases. */
 #pragma once
 
 #include "harness/t.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Small, so that memory that checks its callers can be used. */
+/* Small limits, so that the checking heap can be used. */
 static const struct tts_tracker_config small_limits = {
     .live_max = 256, .devices_max = 4, .ops_max = 16};
 

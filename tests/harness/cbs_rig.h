@@ -1,4 +1,4 @@
-/* cbs_rig.h: short ways to place circular buffers, for the tests of them. */
+/* cbs_rig.h: short functions for tests that place circular buffers. */
 #pragma once
 
 #include "device/cbs.h"

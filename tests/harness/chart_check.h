@@ -1,4 +1,5 @@
-/* chart_check.h: what must hold for any picture: letters stay on it, and off each other. */
+/* chart_check.h: checks that hold for every picture: texts stay inside the picture and do not
+ * overlap. */
 #pragma once
 
 #include "harness/t.h"
@@ -13,7 +14,7 @@ struct chart_quad {
     double x[4], y[4];
 };
 
-/* The corners of a text as wide as the layout took it for. */
+/* Returns the corners of a text, with the width that the layout assumed. */
 static inline struct chart_quad chart_text_quad(const struct tts_drawn *shape)
 {
     double size = (double)shape->font.size, width = (double)shape->box.width;
@@ -38,7 +39,7 @@ static inline struct chart_quad chart_box_quad(struct tts_svg_box box)
     return (struct chart_quad){{l, r, r, l}, {t, t, b, b}};
 }
 
-/* Is there a gap between them along one of the sides of `a`? */
+/* Returns true if there is a gap between both along one of the sides of `a`. */
 static inline bool chart_is_apart(const struct chart_quad *a, const struct chart_quad *b)
 {
     for (int side = 0; side < 2; side++) {
@@ -71,14 +72,15 @@ static inline void chart_is_on_canvas(const struct tts_drawing *d,
             fail_msg("'%s' leaves the picture", what);
 }
 
-/* Parts of bars, and what stands for them; not the ground of a label. */
+/* Returns true for a part of a bar or a box that stands for one, but not for the background of
+ * a label. */
 static inline bool chart_is_solid(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && shape->name && strcmp(shape->name, "key") != 0 &&
            strcmp(shape->name, "peak-mark") != 0;
 }
 
-/* White letters are read on a part of a bar only. */
+/* Returns true if the text lies on a part of a bar. White text must. */
 static inline bool chart_is_on_solid(const struct tts_drawing *d, const struct chart_quad *quad)
 {
     for (size_t i = 0; i < d->shape_count; i++) {
@@ -91,7 +93,7 @@ static inline bool chart_is_on_solid(const struct tts_drawing *d, const struct c
     return false;
 }
 
-/* The line of a limit crosses no text. */
+/* Checks that no limit line crosses the text. */
 static inline void chart_check_limits(const struct tts_drawing *d,
                                       const struct chart_quad *text, const char *what)
 {
@@ -113,7 +115,7 @@ static inline void chart_check_text(const struct tts_drawing *d, size_t at)
     const char *text = tts_drawing_text(d, shape->text);
     struct chart_quad quad = chart_text_quad(shape);
     T_TRUE(text[0] != '\0');
-    /* What is written is no wider than the room that was kept for it. */
+    /* The text must not be wider than the room that the layout reserved. */
     if (tts_text_width(text, strlen(text), shape->font) > shape->box.width)
         fail_msg("'%s' is wider than its box", text);
     chart_is_on_canvas(d, &quad, text);
@@ -154,7 +156,7 @@ static inline void chart_check(const struct tts_drawing *d)
                d->points[i].y <= d->height);
 }
 
-/* How many texts are exactly this. */
+/* Returns the number of texts that are equal to `text`. */
 static inline size_t chart_count_text(const struct tts_drawing *d, const char *text)
 {
     size_t count = 0;
@@ -173,7 +175,7 @@ static inline size_t chart_count_boxes(const struct tts_drawing *d, const char *
     return count;
 }
 
-/* The first box of this name, or fails. */
+/* Returns the first box of this name. Fails the test if there is none. */
 static inline const struct tts_drawn *chart_find_box(const struct tts_drawing *d,
                                                      const char *name)
 {

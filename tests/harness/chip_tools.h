@@ -1,4 +1,4 @@
-/* chip_tools.h: short words for tests about chips. */
+/* chip_tools.h: short functions for tests of chips. */
 #pragma once
 
 #include "harness/t.h"

@@ -1,4 +1,4 @@
-/* config_rig.h: files that the tests of configurations write. */
+/* config_rig.h: writes the configuration files of tests. */
 #pragma once
 
 #include "harness/t.h"

@@ -1,4 +1,4 @@
-/* core_rig.h: what a test of core peaks asks of a rig. */
+/* core_rig.h: queries and checks for tests of core peaks. */
 #pragma once
 
 #include "harness/fold_rig.h"

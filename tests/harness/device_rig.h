@@ -1,4 +1,4 @@
-/* device_rig.h: short ways to a device, its buffers and its state, for the tests of them. */
+/* device_rig.h: short functions for tests of a device, its buffers and its state. */
 #pragma once
 
 #include "device/devicepools.h"
@@ -12,7 +12,7 @@
 
 enum { ALLOCATORS_MAX = 160 };
 
-/* Wormhole n150. */
+/* Addresses of the Wormhole n150. */
 #define DRAM_BASE UINT64_C(2968640)
 #define DRAM_TOP UINT64_C(1073741824)
 #define L1_BASE UINT64_C(105664)
@@ -55,7 +55,8 @@ static inline struct tts_request pages_in(enum tts_pool pool, uint64_t pages,
         .pool = pool, .size_bytes = pages * page_bytes, .page_bytes = page_bytes};
 }
 
-/* `pages` on every core of the range; the sharding goes into *shard. */
+/* Returns a request of `pages` pages on every core of the range. Stores the sharding in
+ * *shard. */
 static inline struct tts_request sharded_in(enum tts_pool pool, uint64_t pages,
                                             uint64_t page_bytes,
                                             const struct tts_core_range *range,
@@ -72,7 +73,7 @@ static inline struct tts_request sharded_in(enum tts_pool pool, uint64_t pages,
     return request;
 }
 
-/* By fields: padding may be anything. */
+/* Compares field by field, because padding may differ. */
 static inline void same_buffer(const struct tts_buffer *a, const struct tts_buffer *b)
 {
     T_EQ(a->id, b->id);
@@ -144,7 +145,7 @@ static inline const struct tts_space *space_of(const struct tts_device *device,
     return tts_banks_space(tts_device_pool(device, pool), 0);
 }
 
-/* All that a call which fails must leave alone. */
+/* The state that a failed call must not change. */
 struct snapshot {
     struct tts_space *spaces[TTS_POOLS][ALLOCATORS_MAX];
     struct tts_pool_stats stats[TTS_POOLS];
@@ -185,8 +186,8 @@ static inline void same_blocks(const struct tts_space *a, const struct tts_space
     T_TRUE(!tts_space_next(b, &bt, &y));
 }
 
-/* The device is as it was, but for the ids of blocks of single cores; the snapshot is gone
- * then. */
+/* Checks that the device has not changed since the snapshot, except for the block ids of single
+ * cores. Frees the snapshot. */
 static inline void is_as_it_was(const struct tts_device *device, struct snapshot *was)
 {
     T_EQ(tts_device_failures(device), was->failures);

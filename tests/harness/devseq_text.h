@@ -1,4 +1,4 @@
-/* devseq_text.h: short ways to read and write lines of the device language. */
+/* devseq_text.h: short functions for tests that read and write lines of the device language. */
 #pragma once
 
 #include "harness/same_step.h"
@@ -13,7 +13,8 @@ static inline struct tts_devseq_line parsed(const char *text)
     return line;
 }
 
-/* `text` is read, and written as `canonical`, which is read and written as itself. */
+/* Expects that `text` is read and written as `canonical`, and that `canonical` is read and
+ * written unchanged. */
 static inline void expect_canonical(const char *text, const char *canonical)
 {
     char first[TTS_DEVSEQ_TEXT_MAX], second[TTS_DEVSEQ_TEXT_MAX];

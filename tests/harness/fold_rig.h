@@ -1,4 +1,5 @@
-/* fold_rig.h: a fold with one watch, events in one line, and room for the phases it cuts. */
+/* fold_rig.h: a fold with one watch, events in one line each, and room for the phases that it
+ * cuts. */
 #pragma once
 
 #include "harness/once.h"
@@ -13,10 +14,10 @@ enum { RIG_DEVICES = 8, RIG_PARTS = 1024 };
 struct rig {
     struct tts_fold *fold;
     struct tts_watch *watch;
-    uint64_t op; /* under way */
+    uint64_t op; /* hash of the current operation */
 };
 
-/* A phase that was cut, with all it points to. */
+/* A phase that was cut, with everything that it points to. */
 struct cut {
     struct tts_phase phase;
     struct tts_device_usage devices[RIG_DEVICES];
@@ -39,7 +40,7 @@ static inline struct rig rig_with(struct tts_tracker_config limits)
     return rig;
 }
 
-/* The ledger holds live_max buffers and cannot grow. */
+/* Creates a rig whose ledger holds live_max buffers and cannot grow. */
 static inline struct rig rig_that_does_not_grow(struct tts_tracker_config limits,
                                                 struct once *memory)
 {
@@ -106,13 +107,14 @@ static inline void small(struct rig *rig, uint32_t device, uint64_t id, uint64_t
                                  .bytes_per_bank = bank});
 }
 
-/* Of a buffer that was seen. */
+/* Frees a buffer whose allocation was seen. */
 static inline void drop(struct rig *rig, uint32_t device, uint64_t id)
 {
     post(rig, (struct tts_event){.kind = TTS_EVENT_FREE, .device = device, .id = id});
 }
 
-/* Of one that perhaps was not. */
+/* Frees a buffer whose allocation may not have been seen. Such an event states pool and
+ * size. */
 static inline void drop_sized(struct rig *rig, uint32_t device, enum tts_pool pool, uint64_t id,
                               uint64_t bytes)
 {
@@ -135,7 +137,7 @@ static inline void trace(struct rig *rig, uint32_t device, bool begin)
     post(rig, (struct tts_event){.kind = kind, .device = device});
 }
 
-/* On the cores of one range. */
+/* Adds a part of a program on the cores of one range. */
 static inline void part(struct rig *rig, uint32_t device, enum tts_event_kind kind,
                         struct tts_core_range range, uint64_t bytes)
 {
@@ -171,7 +173,7 @@ static inline void cut_of(struct rig *rig, struct tts_watch *watch, struct cut *
     T_TRUE(tts_fold_is_valid(rig->fold));
     struct tts_watch_size size = tts_watch_measure(rig->fold, watch);
     T_TRUE(size.devices <= RIG_DEVICES && size.parts <= RIG_PARTS);
-    /* What is past the measure must not be written to. */
+    /* Memory after the measured size must not be written. */
     memset(out, 0x5a, sizeof *out);
     tts_watch_cut(rig->fold, watch, &out->phase, out->devices, out->parts);
     T_EQ(out->phase.device_count, size.devices);
@@ -181,7 +183,7 @@ static inline void cut_of(struct rig *rig, struct tts_watch *watch, struct cut *
     T_TRUE(tts_fold_is_valid(rig->fold));
 }
 
-/* The usage of all devices in the phase that ends now. */
+/* Ends the phase and returns its usage of all devices. */
 static inline const struct tts_usage *cut(struct rig *rig, struct cut *out)
 {
     cut_of(rig, rig->watch, out);
@@ -231,7 +233,7 @@ static inline void check_total(const struct tts_pool_usage *usage, int64_t peak,
     T_EQ(usage->cumulative_current_bytes, current);
 }
 
-/* What lives, the oldest first. */
+/* Stores the live buffers, the oldest first. Returns their total number. */
 static inline size_t live_of(const struct tts_fold *fold, struct tts_live *out, size_t capacity)
 {
     size_t total = tts_fold_collect(fold, out, capacity);

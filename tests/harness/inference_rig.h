@@ -1,4 +1,4 @@
-/* inference_rig.h: models that are served, for the tests of their plans. */
+/* inference_rig.h: models for tests of inference plans. */
 #pragma once
 
 #include "harness/t.h"
@@ -37,7 +37,7 @@ static inline struct tts_inference_config tiny_llama(void)
     return config;
 }
 
-/* One layer of sizes that are no multiples of a tile. */
+/* Returns a model of one layer whose sizes are not multiples of a tile. */
 static inline struct tts_inference_config odd_sizes(void)
 {
     struct tts_inference_config config = llama_8b();

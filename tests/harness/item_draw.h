@@ -1,6 +1,6 @@
-/* item_draw.h: items of every kind by chance, such as a recording may have in this order. Some
- * come again and again, some have numbers at the edge. What an item points to is in the draw
- * and stays. */
+/* item_draw.h: draws random items of every kind, in an order that a recording can have. Some
+ * values repeat often, some are at the limits of their range. The draw owns everything that its
+ * items point to. */
 #pragma once
 
 #include "harness/t.h"
@@ -17,7 +17,7 @@ struct item_draw {
     uint64_t seq, last_id;
     bool in_keyframe;
     struct tts_item_op ops[DRAW_OPS];
-    char texts[DRAW_OPS][TTS_OP_NAME_MAX + 1]; /* as the recording keeps them */
+    char texts[DRAW_OPS][TTS_OP_NAME_MAX + 1]; /* as the recording stores them */
     struct tts_core_range ranges[DRAW_SETS][TTS_RANGES_MAX];
     size_t range_counts[DRAW_SETS];
     struct tts_failure failures[DRAW_ITEMS];
@@ -34,7 +34,7 @@ static inline bool draw_chance(struct item_draw *draw, uint64_t one_in)
     return draw_below(draw, one_in) == 0;
 }
 
-/* Any of 64 bits, of any length. */
+/* Returns a random number of a random length, up to 64 bits. */
 static inline uint64_t draw_number(struct item_draw *draw)
 {
     return t_random(&draw->rng) >> draw_below(draw, 64);
@@ -55,7 +55,7 @@ static inline uint32_t draw_device(struct item_draw *draw)
     return draw_chance(draw, 4) ? odd[draw_below(draw, 4)] : 0;
 }
 
-/* Squares of a grid: they do not overlap. */
+/* Draws squares of a grid, so that the ranges do not overlap. */
 static inline void draw_set(struct item_draw *draw, size_t set)
 {
     size_t count =
@@ -77,7 +77,8 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
     for (size_t i = 0; i < DRAW_OPS; i++) {
         size_t len = i == 0 ? 0 : i == 1 ? TTS_OP_NAME_MAX : 1 + draw_below(draw, 30);
         for (size_t k = 0; k < len; k++) {
-            uint64_t byte = ' ' + draw_below(draw, 223); /* no control characters: all alike */
+            /* no control characters, which would all look the same */
+            uint64_t byte = ' ' + draw_below(draw, 223);
             draw->texts[i][k] = (char)(byte < 0x7f ? byte : byte + 1);
         }
         draw->ops[i] =
@@ -87,7 +88,7 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
         draw_set(draw, i);
 }
 
-/* A few of them most of the time. */
+/* Returns an index below `count`, most often one of the first four. */
 static inline size_t draw_skewed(struct item_draw *draw, size_t count)
 {
     return draw_below(draw, draw_chance(draw, 5) ? count : 4);
@@ -139,7 +140,7 @@ static inline void draw_buffer(struct item_draw *draw, struct tts_event *event)
 static inline void draw_alloc(struct item_draw *draw, struct tts_event *event)
 {
     if (draw_chance(draw, 30))
-        return; /* of no bytes */
+        return; /* an allocation of 0 bytes */
     draw_buffer(draw, event);
     event->id = draw->last_id = draw_id(draw);
     event->has_address = draw_chance(draw, 3);
@@ -171,7 +172,8 @@ static inline void draw_failure(struct item_draw *draw, struct tts_event *event)
     event->failure = f;
 }
 
-/* An event of the kind; sizes of a FREE: *is_unseen. */
+/* Draws the fields for the kind of the event. Sets *is_unseen for a FREE whose allocation was
+ * not seen. */
 static inline void draw_fields(struct item_draw *draw, struct tts_item *item, bool *is_unseen)
 {
     struct tts_event *event = &item->event;

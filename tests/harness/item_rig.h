@@ -1,4 +1,4 @@
-/* item_rig.h: items made by hand, one after the other, as a reader of files would make them. */
+/* item_rig.h: hand-made items in sequence, as a reader of files would return them. */
 #pragma once
 
 #include "model/item.h"
@@ -7,11 +7,11 @@
 #include <string.h>
 
 struct item_rig {
-    uint64_t seq, time_ns; /* of the item made last */
+    uint64_t seq, time_ns; /* of the newest item */
     bool has_time;
 };
 
-/* The next event, one microsecond later. */
+/* Returns the next event, one microsecond later. */
 static inline struct tts_item item_event(struct item_rig *rig, enum tts_event_kind kind,
                                          uint32_t device)
 {
@@ -23,7 +23,7 @@ static inline struct tts_item item_event(struct item_rig *rig, enum tts_event_ki
                              .event = tts_event_of(kind, device)};
 }
 
-/* Something that is no event. */
+/* Returns an item that is not an event. */
 static inline struct tts_item item_mark(const struct item_rig *rig, enum tts_item_kind kind)
 {
     return (struct tts_item){
@@ -54,7 +54,7 @@ static inline struct tts_item item_free(struct item_rig *rig, uint32_t device,
     return item;
 }
 
-/* A circular buffer, dataflow buffer or scratchpad; `ranges` is borrowed. */
+/* Returns a circular buffer, dataflow buffer or scratchpad. `ranges` is borrowed. */
 static inline struct tts_item item_part(struct item_rig *rig, enum tts_event_kind kind,
                                         uint64_t bytes, const struct tts_core_range *ranges,
                                         size_t count)

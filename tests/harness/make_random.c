@@ -1,4 +1,4 @@
-/* make_random.c: histories that a seed decides. */
+/* make_random.c: makes recordings of random histories. Only the seed determines a history. */
 #include "harness/make_recording.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void put(struct tts_item item)
     make_put(make, item);
 }
 
-/* Fills in what makes a buffer of its pool. */
+/* Sets the fields that depend on the pool of the buffer, and some optional fields at random. */
 static void fill(struct tts_event *event)
 {
     static const struct tts_core_range some[] = {{0, 0, 3, 3}, {4, 0, 4, 0}};
@@ -172,7 +172,7 @@ static void put_meshes(void)
     }
 }
 
-/* What there was when a black box begins. */
+/* Writes the keyframe with which a black box begins. */
 static void put_keyframe(void)
 {
     static const struct tts_core_range ranges[] = {{0, 0, 1, 1}};

@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     if (tts_recpack_new(out, &header, NULL, &make.pack, &err) != TTS_OK)
         make_die(err.text);
     make_all(&make, argv);
-    make.state.events = make.rig.seq - make.state.events; /* which had those before its first */
+    /* Until here, state.events holds the number of events before the first. */
+    make.state.events = make.rig.seq - make.state.events;
     if (tts_recpack_end(make.pack, &make.state, &err) != TTS_OK)
         make_die(err.text);
     tts_recpack_free(make.pack);

@@ -1,4 +1,4 @@
-/* make_scene.c: recordings that tests know by name. */
+/* make_scene.c: the recordings that tests know by name. */
 #include "harness/make_recording.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static void make_run(struct make *make)
     op(make, NULL);
     capture(make, TTS_ITEM_CUT, "MODEL_CREATION");
     op(make, "matmul\x1b[31m");
-    give(make, TTS_POOL_DRAM, 900, 3 << 20); /* from before */
+    give(make, TTS_POOL_DRAM, 900, 3 << 20); /* allocated before the recording began */
     alloc(make, TTS_POOL_DRAM, 20, 50 << 20);
     alloc(make, TTS_POOL_L1, 21, 64 * 20480);
     program(make);
@@ -133,7 +133,7 @@ static void live(struct make *make, uint64_t id, uint64_t bytes)
     make_put(make, item);
 }
 
-/* `left_bytes` of seven more buffers are not in its keyframe. */
+/* Makes a black box whose keyframe lacks seven more buffers of together `left_bytes` bytes. */
 static void make_box_without(struct make *make, uint64_t left_bytes)
 {
     make->rig.seq = make->state.events = 1000;

@@ -1,7 +1,7 @@
-/* mark_rig.h: the marks of a timeline as text, one on a line:
- *     2000 + 3 op #1       a slice begins on track 3, of buffer 1
- *     3000 - 3             it ends
- *     3000 = 2 4096        the counter of track 2
+/* mark_rig.h: the marks of a timeline as text, one per line:
+ *     2000 + 3 op #1       a slice of buffer 1 begins on track 3
+ *     3000 - 3             the slice ends
+ *     3000 = 2 4096        the value of the counter of track 2
  *     3000 ! 5 sentence    an instant
  *     1000..3000 7 name    a span; "1000..?" if it is open
  *     1000 track 2 < 1 device 0 DRAM */

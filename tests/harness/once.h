@@ -1,5 +1,5 @@
-/* once.h: memory that can be refused from some moment on: an object has what it took before,
- * and cannot grow. It must stay where it is made. */
+/* once.h: an allocator that can start to refuse memory. An object then keeps its memory but
+ * cannot grow. The struct must not move. */
 #pragma once
 
 #include "ttscope/alloc.h"

@@ -1,4 +1,4 @@
-/* op_rig.h: one operation of one output, through all that may happen to it. */
+/* op_rig.h: tests one operation with one output in every situation. */
 #pragma once
 
 #include "harness/runtime_rig.h"
@@ -8,13 +8,15 @@ enum { OP_INPUTS = 5 };
 
 struct op_case {
     const char *name;
-    struct tts_shape in[OP_INPUTS]; /* all zero behind the last */
-    unsigned ids;                   /* bit i: the i-th is of ids */
-    unsigned gradients;             /* bit i: the i-th has a gradient in the end */
-    uint64_t chips;                 /* that share the model; 0: one */
+    struct tts_shape in[OP_INPUTS]; /* all zero after the last input */
+    unsigned ids;                   /* bit i: input i holds ids */
+    unsigned gradients;             /* bit i: input i has a gradient at the end */
+    uint64_t chips;                 /* number of chips that share the model; 0: one */
     struct tts_value *(*run)(struct tts_autograd *ag, struct tts_value *const in[]);
-    struct row on, off;  /* forward, with gradients and without */
-    struct row backward; /* the ones first; then, behind the last of its own, what is let go */
+    struct row on, off; /* forward pass, with and without gradients */
+    /* Backward pass: first the initial gradient of ones, then the operation's own sizes, then
+     * the frees. */
+    struct row backward;
 };
 
 static inline void op_open(struct rig *rig, const struct op_case *op, struct tts_value **in)
@@ -32,7 +34,8 @@ static inline void drop_all(struct rig *rig, struct tts_value **in)
         tts_value_drop(&rig->ag, in[i]);
 }
 
-/* Output and extras stay, though nobody but the node holds them; the graph lets all go. */
+/* Checks that the output and extra tensors stay while only the graph's node holds them, and
+ * that they are freed with the graph. */
 static inline void op_keeps(const struct op_case *op)
 {
     struct rig rig;
@@ -49,7 +52,8 @@ static inline void op_keeps(const struct op_case *op)
     rig_close(&rig);
 }
 
-/* All but the output is gone on return, and that goes with its holder. */
+/* Checks that only the output remains without gradients, and that it is freed with its last
+ * holder. */
 static inline void op_keeps_nothing(const struct op_case *op)
 {
     struct rig rig;
@@ -61,7 +65,8 @@ static inline void op_keeps_nothing(const struct op_case *op)
     T_EQ(rig.ag.node_count, 0);
     row_is(&rig, op->name, op->off);
     int64_t before = rig.live;
-    bool is_shared = out->data.storage->owners > 1; /* with an input: nothing was made */
+    /* with an input: the operation allocated nothing */
+    bool is_shared = out->data.storage->owners > 1;
     tts_value_drop(&rig.ag, out);
     T_EQ(before - rig.live, is_shared ? 0 : (int64_t)bytes);
     drop_all(&rig, in);

@@ -1,4 +1,4 @@
-/* plan_rig.h: small models and small devices, for the tests of planning. */
+/* plan_rig.h: small models and small devices for tests of planning. */
 #pragma once
 
 #include "analysis/whatif.h"
@@ -7,7 +7,7 @@
 #include "harness/t.h"
 #include "plan/fit.h"
 
-/* A Llama in which a batch of 8 has more in activations than in parameters. */
+/* Returns a Llama model whose activations exceed its parameters at a batch of 8. */
 static inline struct tts_workload small_llama(void)
 {
     return (struct tts_workload){
@@ -28,7 +28,8 @@ static inline struct tts_workload small_llama(void)
     };
 }
 
-/* The same with hardly any activations: parameters and what goes with them are all. */
+/* Returns a similar model with hardly any activations: almost all memory depends on the
+ * parameters. */
 static inline struct tts_workload wide_llama(void)
 {
     struct tts_workload workload = small_llama();
@@ -39,7 +40,7 @@ static inline struct tts_workload wide_llama(void)
     return workload;
 }
 
-/* An n150 whose DRAM banks have so many bytes, rounded up to what a bank can be. */
+/* Returns an n150 whose DRAM banks have `bank_bytes` bytes, rounded up to a valid bank size. */
 static inline struct tts_chip chip_with(uint64_t bank_bytes)
 {
     struct tts_chip chip = chip_of("n150"), out;
@@ -58,8 +59,8 @@ static inline struct tts_fit *fit_of(const struct tts_workload *workload,
     return fit;
 }
 
-/* What a workload takes of every bank if nothing is short, on a device with the chips of
- * `board`. */
+/* Returns the peak of each bank if memory is not limited, on a device with the number of chips
+ * of `board`. */
 static inline uint64_t bank_peak_on(const struct tts_workload *workload, const char *board)
 {
     struct tts_chip chip = chip_of("p150");

@@ -1,4 +1,5 @@
-/* rec_rig.h: one block of a recording being written, with what went in and what comes out. */
+/* rec_rig.h: writes one block of a recording and compares the items read back with the items
+ * written. */
 #pragma once
 
 #include "base/bytes.h"
@@ -11,7 +12,7 @@
 
 enum { CAPACITY = 9000, NUMBER = 42, BEGIN = 1000 };
 
-/* One block being written, with what went in. */
+/* One block that is being written, with its items. */
 struct rig {
     struct tts_recenc enc;
     struct tts_recdec dec;
@@ -79,13 +80,14 @@ static inline bool is_known(const uint64_t *hashes, size_t count, uint64_t hash)
     return hash == 0;
 }
 
-/* The block has exactly the items that went in, each with its time, and every name before it is
- * used. */
+/* Checks that the block contains exactly the items that were written, each with its time, and
+ * each name before its first use. */
 static inline void block_holds(void)
 {
     static uint64_t names[DRAW_ITEMS];
     size_t at = 0, name_count = 0, used = tts_recenc_used(&rig.enc);
-    unsigned char *exact = malloc(used + (used == 0)); /* a sanitizer guards its end */
+    /* of exact size, so that a sanitizer detects a read after the end */
+    unsigned char *exact = malloc(used + (used == 0));
     struct tts_item item;
     struct tts_error err;
     uint64_t tick;

@@ -1,5 +1,5 @@
-/* recfile_rig.h: recordings as files: written block by block without a recorder, read back,
- * and compared. */
+/* recfile_rig.h: recordings as files: writes them block by block without a recorder, reads them
+ * back and compares them. */
 #pragma once
 
 #include "base/bytes.h"
@@ -17,8 +17,8 @@
 
 /* ---- memory ---- */
 
-/* What is large is mostly never touched, and costs a sanitizer much: it comes from the system,
- * and what was given back last is used again. What is small is the sanitizer's. */
+/* Large blocks are mostly untouched and expensive for a sanitizer. They come from mmap(), and
+ * the block freed last is used again. Small blocks come from malloc(). */
 enum { THRIFT_LARGE = 1 << 17, THRIFT_KEPT = 1 << 20 };
 
 static struct {
@@ -70,7 +70,7 @@ static const struct tts_alloc thrift = {thrift_alloc, thrift_resize, thrift_free
 
 enum { IMAGE_UNIT_NS = 100 };
 
-/* The bytes of a live file. */
+/* The bytes of a recording in its live form. */
 struct image {
     unsigned char *bytes;
     size_t capacity;
@@ -128,7 +128,7 @@ static inline uint64_t *image_commit(struct image *image, uint64_t number)
     return (void *)(image->bytes + image_off(image, number) + TTS_REC_COMMIT_OFF);
 }
 
-/* Begins the next block at an instant. */
+/* Begins the next block at the given time. */
 static inline void image_block(struct image *image, uint64_t time_ns, bool has_keyframe,
                                bool in_keyframe)
 {
@@ -162,7 +162,7 @@ static inline bool image_fits(struct image *image, const struct tts_item *item)
     return true;
 }
 
-/* Into the block under way, or the next. */
+/* Writes an item to the current block, or to the next one if it does not fit. */
 static inline void image_item(struct image *image, const struct tts_item *item)
 {
     if (image->state.blocks == 0)
@@ -196,7 +196,8 @@ static inline void write_file(const char *path, const void *bytes, size_t len)
     T_EQ(fclose(out), 0);
 }
 
-/* One that was not ended has a place more than it needs. */
+/* Writes the file. A recording that was not ended has one place more than it needs, as a
+ * recorder reserves it. */
 static inline void image_write(const struct image *image, const char *path)
 {
     size_t reserved = image_off(image, image->state.blocks + 1);
@@ -207,7 +208,7 @@ static inline void image_write(const struct image *image, const char *path)
                                                                     : reserved);
 }
 
-/* A file of `count` items of a story. */
+/* Makes a file with `count` items of a story. */
 static inline void image_of(struct image *image, uint64_t seed, uint32_t count,
                             uint64_t place_bytes)
 {
@@ -221,7 +222,7 @@ static inline void image_of(struct image *image, uint64_t seed, uint32_t count,
     }
 }
 
-/* ---- what an item says, as one number ---- */
+/* ---- items as checksums ---- */
 
 static inline uint64_t sum_u64(uint64_t sum, uint64_t value)
 {
@@ -269,7 +270,7 @@ static inline uint64_t sum_op(uint64_t sum, const struct tts_item_op *op)
     return op->hash ? sum_text(sum, op->name, op->name_len) : sum;
 }
 
-/* What its kind has, but for its time. */
+/* Returns a checksum of the fields that the kind of the item has, except its time. */
 static inline uint64_t sum_item(const struct tts_item *item)
 {
     uint64_t sum = sum_u64(sum_u64(1, item->kind), item->seq);
@@ -294,11 +295,11 @@ static inline uint64_t sum_item(const struct tts_item *item)
 
 /* ---- reading ---- */
 
-/* What was read of a file. */
+/* The items that were read from a file, as checksums and times. */
 struct gist {
     uint64_t *sums, *times;
     size_t count, capacity;
-    enum tts_status status; /* that ended it */
+    enum tts_status status; /* status that ended the reading */
     struct tts_error err;
 };
 
@@ -320,7 +321,8 @@ static inline void gist_done(struct gist *gist)
     free(gist->times);
 }
 
-/* Names and moments are where the writer finds them useful: they are left out, unless `all`. */
+/* Returns true if the item is compared. Names and keyframes are not compared, because the
+ * writer chooses where to put them. */
 static inline bool is_told(const struct tts_item *item, bool *in_keyframe)
 {
     bool was_in = *in_keyframe;
@@ -331,7 +333,7 @@ static inline bool is_told(const struct tts_item *item, bool *in_keyframe)
     return !was_in && item->kind != TTS_ITEM_KEYFRAME && item->kind != TTS_ITEM_NAME;
 }
 
-/* From where the file is, to its end. */
+/* Reads from the current position to the end. */
 static inline void gist_rest(struct gist *gist, struct tts_recfile *file)
 {
     struct tts_item item;
@@ -366,7 +368,7 @@ static inline struct gist gist_of_story(uint64_t seed, uint32_t count)
     return gist;
 }
 
-/* `got` is the first of `all`, in times to within one unit. */
+/* Checks that `got` is a prefix of `all`. Times may differ by one unit. */
 static inline void check_prefix(const struct gist *got, const struct gist *all)
 {
     T_TRUE(got->count <= all->count);
@@ -391,7 +393,7 @@ static inline void check_error(const struct tts_error *err, enum tts_status stat
     T_TRUE(err->text[0] != '\0');
 }
 
-/* All of it, or a prefix and a located error. */
+/* Checks that a damaged file gives all items, or a prefix and an error with a position. */
 static inline void check_damaged(const char *path, const struct gist *all)
 {
     struct gist got = gist_of_file(path);
@@ -401,13 +403,13 @@ static inline void check_damaged(const char *path, const struct gist *all)
     } else {
         T_TRUE(got.status == TTS_E_SYNTAX || got.status == TTS_E_RANGE);
         check_error(&got.err, got.status);
-        const char *text = got.err.text; /* which block, and where; or that it is the header */
+        const char *text = got.err.text; /* names the block and its byte, or the header */
         T_TRUE(strstr(text, "at byte") || strstr(text, "header") || strstr(text, "recording"));
     }
     gist_done(&got);
 }
 
-/* Every byte of the file changed, one at a time. */
+/* Checks every file that differs from `path` in one byte. */
 static inline void check_flips(const char *path)
 {
     struct stat info;
@@ -427,7 +429,7 @@ static inline void check_flips(const char *path)
     gist_done(&all);
 }
 
-/* The file cut to every length it can have; at its end it is empty. */
+/* Checks the file truncated to every possible length. The file is empty afterwards. */
 static inline void check_cuts(const char *path)
 {
     struct stat info;

@@ -1,6 +1,6 @@
-/* recorded_rig.h: a recording read back by the plainest means there are: the whole file in
- * memory, block after block, every item handed to a function. For the tests of who writes it.
- */
+/* recorded_rig.h: reads a recording in the simplest possible way: the whole file in memory,
+ * block after block, every item passed to a function. For tests of code that writes
+ * recordings. */
 #pragma once
 
 #include "base/bytes.h"
@@ -18,7 +18,8 @@ struct recording {
     size_t len;
     struct tts_rec_header header;
     struct tts_rec_state state;
-    uint64_t first_block, blocks; /* that can be read; the first of a black box */
+    /* the readable blocks; `first_block` is above 0 only for a black box */
+    uint64_t first_block, blocks;
     uint64_t last_seq, last_tick;
 };
 
@@ -31,7 +32,7 @@ static inline unsigned char *recording_block(const struct recording *rec, uint64
     return off + TTS_REC_BLOCK_HEADER_BYTES <= rec->len ? rec->bytes + off : NULL;
 }
 
-/* NULL: it has not begun, or another is in its place. */
+/* Returns the block, or NULL if it has not begun or another block is in its place. */
 static inline const unsigned char *recording_look(const struct recording *rec, uint64_t number,
                                                   struct tts_rec_block *block)
 {
@@ -61,7 +62,8 @@ static inline struct recording recording_open(const char *path)
     struct tts_rec_block block;
     rec.blocks = rec.state.blocks;
     while (recording_look(&rec, rec.blocks, &block))
-        rec.blocks++; /* begun, and killed before it was said */
+        /* the block began, but the program was killed before the state counted it */
+        rec.blocks++;
     if (rec.header.places > 0 && rec.blocks > rec.header.places)
         rec.first_block = rec.blocks - rec.header.places;
     if (rec.first_block < rec.blocks && !recording_look(&rec, rec.first_block, &block))
@@ -74,7 +76,8 @@ static inline void recording_close(struct recording *rec)
     free(rec->bytes);
 }
 
-/* Every block must be whole, and go on where the one before ended. */
+/* Passes every item to `fn`. Every block must be complete and continue where the block before
+ * it ended. */
 static inline void recording_each(struct recording *rec, recording_fn fn, void *ctx)
 {
     static struct tts_recdec dec;
@@ -112,7 +115,7 @@ static inline void recording_each(struct recording *rec, recording_fn fn, void *
     }
 }
 
-/* ---- as text: a line for each item but names ---- */
+/* ---- as text: one line per item, without names ---- */
 
 struct recording_text {
     char *text;
@@ -248,13 +251,13 @@ static inline void say_item(void *ctx, const struct tts_item *item, uint64_t tim
     }
 }
 
-/* Where the line at `at` ends, its newline included. */
+/* Returns the end of the line at `at`, after its newline. */
 static inline char *line_end(char *at)
 {
     return strchr(at, '\n') + 1;
 }
 
-/* Buffers of a keyframe are in no order: here by their text. */
+/* Sorts the buffers of a keyframe by their text, because their order is not defined. */
 static inline void sort_lives(char *text)
 {
     bool is_sorted = false;
@@ -274,7 +277,7 @@ static inline void sort_lives(char *text)
     }
 }
 
-/* To be freed. */
+/* Returns the recording as text. The caller frees it. */
 static inline char *text_of_recording(const char *path)
 {
     struct recording rec = recording_open(path);

@@ -1,4 +1,4 @@
-/* recorder_rig.h: short ways to a recording and back, for the tests of the recorder. */
+/* recorder_rig.h: short functions for tests of the recorder that write and read recordings. */
 #pragma once
 
 #include "harness/capture_rig.h"

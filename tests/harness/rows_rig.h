@@ -1,4 +1,4 @@
-/* rows_rig.h: rows of an output in memory, compared with what is wanted. */
+/* rows_rig.h: writes rows to memory and compares them with the expected text. */
 #pragma once
 
 #include "harness/t.h"

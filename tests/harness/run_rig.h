@@ -1,4 +1,4 @@
-/* run_rig.h: whole runs of a workload, seen from outside: phases, operations, sizes. */
+/* run_rig.h: complete runs of a workload, observed from outside: phases, operations, sizes. */
 #pragma once
 
 #include "harness/device_rig.h"
@@ -9,13 +9,13 @@ enum { RUN_PHASES = 16, RUN_OPS = 4096 };
 struct run_phase {
     char name[40];
     int64_t peak, change, allocated;
-    size_t ops; /* begun before its end */
+    size_t ops; /* operations that began before the end of the phase */
 };
 
 struct run_op {
     const char *name;
     int32_t layer;
-    int64_t first; /* allocation; 0: none */
+    int64_t first; /* first allocation; 0: none */
 };
 
 struct run {
@@ -72,7 +72,8 @@ static inline void run_op_end(void *ctx)
     run->in_op = false;
 }
 
-/* It runs and leaves nothing. `run` may be large: it is the caller's. */
+/* Runs the workload and checks that no memory is left. The caller provides `run` because it is
+ * large. */
 static inline void run_whole(struct run *run, const struct tts_workload *workload)
 {
     memset(run, 0, sizeof *run);
@@ -99,12 +100,14 @@ static inline const struct run_phase *phase_of(const struct run *run, const char
 
 /* --- sizes ------------------------------------------------------------------------------- */
 
-/* By the symbols of the published rules, of one chip without tensor parallel. */
+/* Sizes, named by the symbols of the published rules, for one chip without tensor
+ * parallelism. */
 struct sizes {
     int64_t b, s, e, h, d, l;
     int64_t u, n, a, m, kv, f, lg, id, lse, t, g;
-    int64_t w_e, w_kv, w_f, emb; /* weights: E x E, of kv, one of the mlp, a table of tokens */
-    int64_t p;                   /* all parameters */
+    /* weights: E x E, of kv, of one mlp matrix, of a token table */
+    int64_t w_e, w_kv, w_f, emb;
+    int64_t p; /* number of all parameters */
 };
 
 static inline struct sizes sizes_of(const struct tts_workload *workload)
@@ -139,7 +142,7 @@ static inline struct sizes sizes_of(const struct tts_workload *workload)
     return z;
 }
 
-/* Two blocks; all sizes are different. */
+/* Returns a model of two blocks. All sizes are different. */
 static inline struct tts_workload small_llama(enum tts_recipe recipe)
 {
     return (struct tts_workload){.model = {.family = TTS_FAMILY_LLAMA,

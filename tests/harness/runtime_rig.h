@@ -1,5 +1,6 @@
-/* runtime_rig.h: a runtime on a device that only counts, and the row of sizes it asks for (+)
- * and gives back (-), so that a test can state all that an operation does to memory. */
+/* runtime_rig.h: a runtime on a device that only counts. The rig keeps the row of sizes that
+ * are allocated (+) and freed (-), so that a test can state everything that an operation does
+ * to memory. */
 #pragma once
 
 #include "harness/device_rig.h"
@@ -7,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Small, and such that no two of the sizes below are equal. */
+/* Small values, chosen so that no two of the sizes below are equal. */
 enum {
     BATCH = 3,
     SEQUENCE = 224,
@@ -21,7 +22,7 @@ enum {
     ROWS = BATCH * SEQUENCE,
 };
 
-/* X(name, bytes): in the order of the published rules. */
+/* X(name, bytes), in the order of the published rules. */
 #define RIG_SIZES(X)                                                                           \
     X(U, 2 * ROWS * WIDTH)                        /* activations */                            \
     X(N, 64 * ROWS)                               /* a column */                               \
@@ -82,9 +83,9 @@ enum { RIG_ROW_MAX = 1024 };
 struct rig {
     struct tts_device *device;
     struct tts_autograd ag;
-    int64_t row[RIG_ROW_MAX]; /* since the last look */
+    int64_t row[RIG_ROW_MAX]; /* sizes since the last rig_look() */
     size_t count;
-    int64_t live, peak; /* peak: since the last look, above what was live then */
+    int64_t live, peak; /* peak: since the last rig_look(), above the live bytes of that time */
     int64_t base;
 };
 
@@ -104,7 +105,7 @@ static inline void rig_event(void *ctx, const struct tts_device_event *event)
     rig->count++;
 }
 
-/* Forgets the row. */
+/* Clears the row. */
 static inline void rig_look(struct rig *rig)
 {
     rig->count = 0;
@@ -127,7 +128,7 @@ static inline void rig_open(struct rig *rig)
     rig_open_with(rig, NULL, NULL);
 }
 
-/* Nothing failed, and nothing is left. */
+/* Checks that no call failed and no memory is left. */
 static inline void rig_close(struct rig *rig)
 {
     T_EQ(rig->ag.rt.status, TTS_OK);
@@ -146,7 +147,7 @@ static inline void print_row(const char *what, const int64_t *sizes, size_t coun
     print_error("\n");
 }
 
-/* The row is this, and is forgotten. */
+/* Checks that the row is equal to `expected`, then clears the row. */
 static inline void row_is(struct rig *rig, const char *what, struct row expected)
 {
     bool same = rig->count == expected.count;

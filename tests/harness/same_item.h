@@ -1,5 +1,5 @@
-/* same_item.h: whether two items say the same, field by field, as far as their kinds have
- * them. Slow and obvious. */
+/* same_item.h: compares two items field by field, as far as their kinds have the fields. Slow
+ * and obvious. */
 #pragma once
 
 #include "model/item.h"
@@ -12,7 +12,7 @@ static inline bool same_text(const char *a, size_t a_len, const char *b, size_t 
     return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
 }
 
-/* Names of operations that are kept alike are the same (opnames.h). */
+/* Returns true if both names are stored as the same name (opnames.h). */
 static inline bool same_op_name(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     char a_kept[TTS_OP_NAME_MAX], b_kept[TTS_OP_NAME_MAX];
@@ -62,13 +62,14 @@ static inline bool same_alloc(const struct tts_event *a, const struct tts_event 
            (a->page_bytes == 0 || (a->cores == b->cores && a->placement == b->placement));
 }
 
-/* Of what happened in an operation, that is compared by the caller. */
+/* Compares two events, except the operation in which they happened. The caller compares
+ * that. */
 static inline bool same_event(const struct tts_event *a, const struct tts_event *b)
 {
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
-    case TTS_EVENT_ALLOC: /* of one without bytes no more is told than that it was */
+    case TTS_EVENT_ALLOC: /* of an allocation of 0 bytes, only the device is stored */
         return a->device == b->device && a->size_bytes == b->size_bytes &&
                (a->size_bytes == 0 || same_alloc(a, b));
     case TTS_EVENT_FREE:
@@ -94,7 +95,7 @@ static inline bool same_event(const struct tts_event *a, const struct tts_event 
     return false;
 }
 
-/* Which events keep the operation that they happened in. */
+/* Returns true if the event stores the operation in which it happened. */
 static inline bool keeps_op(const struct tts_event *event)
 {
     switch (event->kind) {
@@ -123,7 +124,7 @@ static inline bool same_live(const struct tts_live *a, const struct tts_live *b)
            a->seq == b->seq && a->device == b->device && a->pool == b->pool;
 }
 
-/* All but the time. */
+/* Compares everything except the time. */
 static inline bool same_item(const struct tts_item *a, const struct tts_item *b)
 {
     if (a->kind != b->kind || a->seq != b->seq)

@@ -1,5 +1,5 @@
-/* story.h: items as a program's recorder would write them, drawn at random: every kind of event
- * on four devices, two of them chips of a third, in operations, phases and traces. */
+/* story.h: random items as the recorder of a program would write them: every kind of event on
+ * four devices, two of them chips of a third, in operations, phases and traces. */
 #pragma once
 
 #include "harness/t.h"
@@ -18,10 +18,10 @@ struct story {
         uint64_t id;
         uint32_t device;
     } live[STORY_LIVE_MAX];
-    uint32_t op;     /* under way, plus 1; 0: none */
-    uint32_t told;   /* items so far */
-    bool active[4];  /* captures, from 1 */
-    bool only_plain; /* DRAM alone, and nothing refused: for long ones */
+    uint32_t op;     /* current operation plus 1; 0: none */
+    uint32_t told;   /* number of items so far */
+    bool active[4];  /* active captures; the first has number 1 */
+    bool only_plain; /* only DRAM and no refused requests; for long stories */
     char names[STORY_NAMES][32];
     struct tts_core_range ranges[2];
     struct tts_failure failure;
@@ -145,7 +145,7 @@ static inline void story_failure(struct story *story, struct tts_item *item)
     item->op = story_op(story);
 }
 
-/* A capture that begins, ends, or goes on to its next phase. */
+/* Begins or ends a capture, or cuts its phase. */
 static inline void story_phase(struct story *story, struct tts_item *item)
 {
     uint32_t capture = 1 + (uint32_t)story_draw(story, 3);
@@ -189,7 +189,7 @@ static inline void story_event(struct story *story, struct tts_item *item)
     item->seq = ++story->seq;
 }
 
-/* The next item, with its time. Borrowed until the next. */
+/* Returns the next item with its time. Its pointers are valid until the next call. */
 static inline void story_next(struct story *story, struct tts_item *item)
 {
     memset(item, 0, sizeof *item);

@@ -1,6 +1,6 @@
-/* t.h: thin names over cmocka. A test program is a .c file of T_TESTs linked with t.c, which
- * has main: all tests run in order, or those whose name matches the first argument ("*" is a
- * wildcard). */
+/* t.h: short names for cmocka. A test program is a .c file of T_TESTs linked with t.c, which
+ * contains main. It runs all tests in order, or the tests whose name matches the first argument
+ * ("*" is a wildcard). */
 #pragma once
 
 #include <setjmp.h>
@@ -26,9 +26,11 @@
 
 void t_register(const char *name, CMUnitTestFunction test);
 
-/* xorshift64*: the next number of a sequence that `state` (never 0) alone decides. */
+/* Returns the next number of a xorshift64* sequence. Only `state` (never 0) determines the
+ * sequence. */
 uint64_t t_random(uint64_t *state);
 
-/* The path of `name` in a directory that is this process's own and is removed, with all in it,
- * when main returns. Borrowed until the eighth call after. */
+/* Returns the path of `name` in a directory that belongs to this process. The directory is
+ * removed with its contents when main returns. The path is valid until the eighth call after
+ * it. */
 const char *t_scratch(const char *name);

@@ -141,8 +141,7 @@ static inline char *with_prefix(const char *prefix, const char *text)
     return out;
 }
 
-/* Returns the text with `end` in place of each "
- * ". The caller frees it. */
+/* Returns the text with `end` in place of each newline. The caller frees it. */
 static inline char *with_ends(const char *text, const char *end)
 {
     char *out = malloc((strlen(end) + 1) * strlen(text) + 1), *at = out;

@@ -1,4 +1,4 @@
-/* trainmem_rig.h: training runs as they are printed, and what is expected of their analysis. */
+/* trainmem_rig.h: training runs as a log prints them, and checks of their analysis. */
 #pragma once
 
 #include "analysis/trainmem.h"
@@ -15,7 +15,7 @@ struct built {
     struct tts_run_phase phases[PHASES];
 };
 
-/* Hundredths of a MB, as printed, in bytes. */
+/* Converts a printed number of MB to bytes. */
 static inline int64_t mb(double value)
 {
     double bytes = value * 1048576;
@@ -44,7 +44,7 @@ static inline struct tts_run_phase *add_phase(struct built *built, const char *n
     return phase;
 }
 
-/* As printed, where it is not what the other figures give by themselves. */
+/* Sets the cumulative figures as printed, if they do not follow from the other figures. */
 static inline void print_cumulative(struct built *built, double peak, double current)
 {
     struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
@@ -81,7 +81,7 @@ static inline struct tts_trainmem analyse(const struct built *built)
     return mem;
 }
 
-/* To 0.005 MB, which is how it was printed. */
+/* Checks the size to within 0.005 MB, the precision of the printed value. */
 static inline void assert_mb(int64_t bytes, double expected)
 {
     int64_t away = bytes - mb(expected);
@@ -102,7 +102,7 @@ static inline void assert_difference(const struct tts_train_size *size, int64_t 
     T_EQ(difference, expected);
 }
 
-/* In the order of the stack. */
+/* Checks the parts in the order of the stack. */
 static inline void assert_parts(const struct tts_trainmem *mem,
                                 const double expected[TTS_RUN_PARTS])
 {

@@ -1,4 +1,4 @@
-/* whatif_rig.h: short ways to run items on another device, for the tests of it. */
+/* whatif_rig.h: short functions for tests that run items on another device. */
 #pragma once
 
 #include "analysis/whatif.h"
@@ -30,7 +30,7 @@ static inline struct rig rig_on(const char *preset)
     return rig_with(&chip, true);
 }
 
-/* An n150 whose DRAM banks have so many bytes. */
+/* Returns an n150 whose DRAM banks have `bank_bytes` bytes. */
 static inline struct tts_chip small_chip(uint64_t bank_bytes)
 {
     struct tts_chip chip = chip_of("n150"), out;
@@ -61,7 +61,7 @@ static inline struct tts_event *alloc_event(struct rig *rig, enum tts_pool pool,
     event->size_bytes = size_bytes;
     event->page_bytes = page_bytes;
     if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
-        event->bytes_per_bank = page_bytes; /* some: an event in L1 has to say */
+        event->bytes_per_bank = page_bytes; /* any value; an event in L1 must state one */
     return event;
 }
 
@@ -72,7 +72,7 @@ static inline void alloc_in(struct rig *rig, enum tts_pool pool, uint64_t id,
     feed(rig);
 }
 
-/* `pages` of 2048 in each of the 12 banks of an n150. */
+/* Allocates `pages` pages of 2048 bytes in each of the 12 banks of an n150. */
 static inline void rows(struct rig *rig, uint64_t id, uint64_t pages)
 {
     alloc_in(rig, TTS_POOL_DRAM, id, pages * 2048 * 12, 2048);
@@ -141,7 +141,7 @@ static inline enum tts_status try_kept(void *ctx, uint64_t bank_bytes, bool *pas
     return tts_whatif_try(ctx, bank_bytes, passes, err);
 }
 
-/* The smallest size of a bank that passes, by the kept steps. */
+/* Returns the smallest bank size that passes, from the stored steps. */
 static inline struct tts_whatif_found smallest(struct rig *rig)
 {
     struct tts_whatif_pool dram = pool_of(rig, TTS_POOL_DRAM);

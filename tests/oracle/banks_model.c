@@ -73,7 +73,7 @@ static bool is_alone(const struct banks_model *m, uint32_t allocator)
     return true;
 }
 
-/* The lowest, or the highest, place where the rounded bytes are free. */
+/* Takes the lowest or highest place where the rounded bytes are free. */
 static enum tts_status take_alone(struct banks_model *m, const struct tts_banks_wish *take,
                                   uint64_t *address)
 {
@@ -91,7 +91,7 @@ static enum tts_status take_alone(struct banks_model *m, const struct tts_banks_
     return below ? TTS_E_BELOW_LIMIT : TTS_OK;
 }
 
-/* Which bytes may be taken at all. */
+/* Sets allowed[i] for each byte that the take may use. */
 static void allow(const struct banks_model *m, const struct tts_banks_wish *take, bool *allowed)
 {
     const uint32_t own = take->allocator;
@@ -115,7 +115,7 @@ static void allow(const struct banks_model *m, const struct tts_banks_wish *take
     }
 }
 
-/* Every run of allowed bytes in turn. */
+/* Takes the lowest or highest place in any run of allowed bytes. */
 static enum tts_status take_between(struct banks_model *m, const struct tts_banks_wish *take,
                                     uint64_t *address)
 {
@@ -179,7 +179,7 @@ enum tts_status banks_model_take_at(struct banks_model *m, uint32_t allocator, u
     return status;
 }
 
-/* The block at a relative address, without a word to the water. */
+/* Frees the block at a relative address without updating the water marks. */
 static void drop(struct banks_model *m, uint32_t allocator, uint64_t at)
 {
     struct banks_map *map = &m->maps[allocator];

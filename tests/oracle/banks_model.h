@@ -1,9 +1,9 @@
-/* banks_model.h: the rules of banks, written as plainly as they can be.
+/* banks_model.h: the rules of banks in the simplest possible form.
  *
- * What the banks are measured against: a map of every byte for each allocator, in which every
- * question is a scan, to be checked against docs/design/banks.md by reading both. It shares
- * nothing with the banks but the plain structs of their interface. Plain data in the caller's
- * memory; copy it by assignment. The same promises as in banks.h. */
+ * The reference for tests of banks. Each allocator has a map of every byte, and every query
+ * scans the map. The functions can be compared with docs/design/banks.md by reading both. The
+ * model shares only the plain structs of the interface with the banks. It is plain data in the
+ * caller's memory; copy it by assignment. It keeps the same promises as banks.h. */
 #pragma once
 
 #include "device/banks.h"
@@ -11,18 +11,20 @@
 
 enum { BANKS_MODEL_BYTES = 1024, BANKS_MODEL_ALLOCATORS = 141, BANKS_MODEL_RANGES = 64 };
 
-/* Of one allocator. */
+/* The bytes of one allocator. */
 struct banks_map {
-    /* 0: free. Else a number that all bytes of a block have, and no other beside it. */
+    /* 0 if the byte is free. All bytes of a block have the same number, and adjacent blocks
+     * have different numbers. */
     uint16_t block[BANKS_MODEL_BYTES];
-    bool left[BANKS_MODEL_BYTES]; /* the block was left behind by a take below the limit */
+    bool left[BANKS_MODEL_BYTES]; /* the block is leaked: its take returned TTS_E_BELOW_LIMIT */
     uint16_t next;
     bool has_lowest;
-    uint64_t lowest; /* relative */
+    uint64_t lowest; /* relative address */
 };
 
 struct banks_model {
-    struct tts_banks_config config; /* of at most BANKS_MODEL_BYTES; without dependencies */
+    /* at most BANKS_MODEL_BYTES in size; without dependencies */
+    struct tts_banks_config config;
     uint32_t count;
     uint64_t shrunk_bytes;
     bool is_linked[BANKS_MODEL_ALLOCATORS][BANKS_MODEL_ALLOCATORS];
@@ -31,7 +33,7 @@ struct banks_model {
     struct banks_map maps[BANKS_MODEL_ALLOCATORS];
 };
 
-/* A zeroed model with config, count and is_linked set is one of banks that were just made. */
+/* A zeroed model with config, count and is_linked set is equal to newly created banks. */
 
 enum tts_status banks_model_take(struct banks_model *model, const struct tts_banks_wish *take,
                                  uint64_t *address);
@@ -46,7 +48,8 @@ enum tts_status banks_model_unshrink(struct banks_model *model);
 enum tts_status banks_model_override(struct banks_model *model, const struct tts_range *ranges,
                                      size_t count);
 
-/* The start of the first block at or behind the relative `from`; the size of the pool: none. */
+/* Returns the start of the first block at or after the relative address `from`, or the size of
+ * the pool if there is none. */
 uint64_t banks_model_next(const struct banks_model *model, uint32_t allocator, uint64_t from);
-/* Where the block, or the free bytes, that hold relative `at` end. */
+/* Returns the end of the block or of the free bytes that contain the relative address `at`. */
 uint64_t banks_model_end(const struct banks_model *model, uint32_t allocator, uint64_t at);

@@ -11,12 +11,12 @@ enum phase {
     PHASE_PLUG,
     PHASE_CUT,
     PHASE_ABUSE,
-    PHASES, /* also: before the first phase */
+    PHASES, /* also the state before the first phase */
 };
 
 enum { LARGE_BLOCKS = 1000 };
 
-/* How many of 1000 operations are of which kind. */
+/* Frequency of each kind of operation, per 1000 operations. */
 static const unsigned mix[PHASES][TWIN_OP_KINDS] = {
     [PHASE_FILL] = {[TWIN_TAKE] = 900, [TWIN_TAKE_AT] = 40, [TWIN_GIVE] = 60},
     [PHASE_CHURN] = {[TWIN_TAKE] = 480, [TWIN_TAKE_AT] = 20, [TWIN_GIVE] = 500},
@@ -39,7 +39,7 @@ static const unsigned mix[PHASES][TWIN_OP_KINDS] = {
                      [TWIN_CLEAR] = 10},
 };
 
-/* splitmix64: one step a draw, and every seed is as good as any other. */
+/* splitmix64: one step per draw, and every seed is equally good. */
 static uint64_t draw(struct history *history)
 {
     uint64_t x = history->rng += UINT64_C(0x9e3779b97f4a7c15);
@@ -48,7 +48,8 @@ static uint64_t draw(struct history *history)
     return x ^ (x >> 31);
 }
 
-/* The modulus favours small results by less than anyone here could notice. */
+/* Returns a number below `n`. The modulus favours small results, but too little to matter
+ * here. */
 uint64_t history_below(struct history *history, uint64_t n)
 {
     return draw(history) % n;
@@ -63,7 +64,7 @@ static bool chance(struct history *history, unsigned percent)
 
 static uint64_t draw_size(struct history *history)
 {
-    /* Around the most that words of 16 and of 32 bits count. */
+    /* Sizes near the largest counts of 16-bit and 32-bit words. */
     static const uint64_t edges[] = {
         65533,          65534,          65535,      65536,
         UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32};
@@ -73,7 +74,7 @@ static uint64_t draw_size(struct history *history)
     case 1:
         return 200 + history_below(history, 64 * 1024);
     case 2:
-        return 1393472 - history_below(history, 3) * 7; /* an L1 bank */
+        return 1393472 - history_below(history, 3) * 7; /* about an L1 bank */
     case 3:
         return TTS_SPACE_MAX_BYTES - history_below(history, 2) * history_below(history, 4096);
     case 4:
@@ -120,7 +121,7 @@ static void draw_config(struct history *history)
     config->size_bytes = draw_size(history);
     uint64_t count = sizeof alignments / sizeof alignments[0];
     config->alignment_bytes = alignments[history_below(history, count)];
-    /* A tiny pool of large granules holds nothing; let most of them hold something. */
+    /* A tiny pool with a large alignment holds nothing. Most pools should hold something. */
     if (config->alignment_bytes * 4 > config->size_bytes && !chance(history, 10))
         config->alignment_bytes = alignments[history_below(history, 2)];
     config->size_bytes = twin_countable(config->size_bytes, config->alignment_bytes);
@@ -129,8 +130,8 @@ static void draw_config(struct history *history)
     config->policy = chance(history, 50) ? TTS_POLICY_FIRST : TTS_POLICY_BEST;
 }
 
-/* Most lives are small, as the model is slow; every 64th seed has thousands of live blocks, in
- * a pool that can hold them. */
+/* Starts a history. Most histories are small because the model is slow. Every 64th seed has
+ * thousands of live blocks, in a pool that can hold them. */
 void history_init(struct history *history, uint64_t seed)
 {
     *history = (struct history){.rng = seed * UINT64_C(0xd1342543de82ef95), .phase = PHASES};
@@ -158,7 +159,7 @@ static const struct model_block *any_block(struct history *history, const struct
     return model->count > 0 ? &model->blocks[history_below(history, model->count)] : NULL;
 }
 
-/* A block that is taken, or free, as asked; NULL when there is none. */
+/* Returns a random block that is taken, or free, or NULL if there is none. */
 static const struct model_block *block_that_is(struct history *history,
                                                const struct model *model, bool taken)
 {
@@ -192,11 +193,11 @@ static uint64_t extreme(struct history *history)
 uint64_t history_request(struct history *history, const struct model *model)
 {
     uint64_t typical = history->typical_bytes;
-    /* One huge block in a pool that is to hold thousands would be the end of it. */
+    /* One huge block would fill a pool that should hold thousands of blocks. */
     unsigned normally = history->target_blocks < LARGE_BLOCKS ? 1 : 0;
     if (chance(history, history->phase == PHASE_ABUSE ? 40 : normally))
         return extreme(history);
-    if (chance(history, 8)) { /* an exact fit, or one byte from it */
+    if (chance(history, 8)) { /* exact fit, or one byte more or less */
         const struct model_block *block = block_that_is(history, model, false);
         if (block != NULL && block->size_bytes / 8 < typical)
             return block->size_bytes + history_below(history, 3) - 1;
@@ -208,7 +209,7 @@ uint64_t history_request(struct history *history, const struct model *model)
         return (1 + history_below(history, 4)) * (typical / 2 + 1);
     case 2:
         return 1 + history_below(history, 4 * typical) / (1 + history_below(history, 64));
-    default: /* around the edges of the size classes */
+    default: /* near the limits of the size classes */
         return (UINT64_C(1024) << history_below(history, 4)) * (typical / 4096 + 1) +
                history_below(history, 3) - 1;
     }
@@ -219,7 +220,7 @@ static uint64_t absolute(const struct model *model, uint64_t relative)
     return model->config.offset_bytes + relative;
 }
 
-/* An address that is probably no start of a taken block. */
+/* Returns an address that is probably not the start of a taken block. */
 static uint64_t wrong_address(struct history *history, const struct model *model)
 {
     const struct model_block *block = any_block(history, model);
@@ -237,7 +238,8 @@ static uint64_t wrong_address(struct history *history, const struct model *model
     }
 }
 
-/* The fragmenting phase goes up the pool and gives back every other taken block. */
+/* Returns the next block to give back in the fragmenting phase, which walks up the pool and
+ * gives back every other taken block. */
 static const struct model_block *next_to_sweep(struct history *history,
                                                const struct model *model)
 {
@@ -251,9 +253,9 @@ static const struct model_block *next_to_sweep(struct history *history,
     return block_that_is(history, model, true);
 }
 
-/* The plugging phase goes up the pool, fills each hole exactly and now and then gives back a
- * block that it has just passed: whole neighbourhoods of free blocks vanish while others are
- * left and new ones appear behind. */
+/* Returns the next free block in the plugging phase. The phase walks up the pool, fills each
+ * hole exactly, and sometimes gives back a block that it has just passed. Whole groups of free
+ * blocks vanish while others remain and new ones appear below. */
 static const struct model_block *next_hole(struct history *history, const struct model *model)
 {
     for (size_t i = history->sweep_idx; i < model->count; i++) {
@@ -291,7 +293,8 @@ static uint64_t address_to_give(struct history *history, const struct model *mod
     return absolute(model, block->start);
 }
 
-/* Mostly inside a free block: at its start, against its end, or anywhere. */
+/* Returns an address, mostly inside a free block: at its start, so that the block ends with it,
+ * or anywhere. */
 static uint64_t address_to_take(struct history *history, const struct model *model,
                                 uint64_t bytes)
 {
@@ -305,7 +308,7 @@ static uint64_t address_to_take(struct history *history, const struct model *mod
     switch (history_below(history, 4)) {
     case 0:
         return absolute(model, block->start + rest);
-    case 1: /* one byte too far, or one byte short of the end */
+    case 1: /* from one byte too far to one byte short of the end */
         return absolute(model, block->start + rest + 1 - history_below(history, 3));
     case 2: {
         uint64_t granule = model->config.alignment_bytes;
@@ -324,7 +327,7 @@ static void draw_take_at(struct history *history, const struct model *model, str
     if (hole != NULL) {
         op->bytes = hole->size_bytes;
         op->address = absolute(model, hole->start);
-        history->sweep_idx++; /* past it even when it cannot be filled exactly */
+        history->sweep_idx++; /* continue after it even if it cannot be filled exactly */
     } else {
         op->bytes = history_request(history, model);
         op->address = address_to_take(history, model, op->bytes);
@@ -354,8 +357,9 @@ static uint64_t bytes_to_cut(struct history *history, const struct model *model)
 
 /* --- operations ------------------------------------------------------------------------- */
 
-/* A large life goes back and forth between a pool full of holes and a full one, each hole at
- * its own place, because that is what makes an index over many free blocks grow and shrink. */
+/* Chooses the next phase of a large history. It alternates between a pool full of holes and a
+ * full pool, with each hole at its own place, because that makes an index over many free blocks
+ * grow and shrink. */
 static unsigned next_large_phase(struct history *history)
 {
     switch (history->phase) {
@@ -370,8 +374,8 @@ static unsigned next_large_phase(struct history *history)
     }
 }
 
-/* A life begins by filling the pool, or it would spend itself on an empty one. Phases that
- * shrink and clear are short for the same reason. */
+/* Begins the next phase. A history starts by filling the pool, because operations on an empty
+ * pool test little. Phases that shrink and clear are short for the same reason. */
 static void next_phase(struct history *history)
 {
     size_t target = history->target_blocks;
@@ -417,10 +421,10 @@ void history_next(struct history *history, const struct model *model, struct twi
     history->phase_ops_left--;
     *op = (struct twin_op){.kind = draw_kind(history)};
     if (op->kind == TWIN_CLEAR && model->count > 500 && chance(history, 90))
-        op->kind = TWIN_GIVE; /* so many blocks are too dear to drop each time */
+        op->kind = TWIN_GIVE; /* clearing so many blocks each time is too slow */
     if (op->kind == TWIN_GIVE && block_that_is(history, model, true) == NULL &&
         chance(history, 90)) {
-        op->kind = TWIN_TAKE; /* nothing left to give: on to the next phase */
+        op->kind = TWIN_TAKE; /* no block is left: go to the next phase */
         history->phase_ops_left = 0;
     }
     if (!model_has_room(model))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t nowhere = SIZE_MAX; /* the index of no block */
+static const size_t nowhere = SIZE_MAX; /* stands for no block */
 
 /* --- sizes ------------------------------------------------------------------------------ */
 
@@ -21,13 +21,14 @@ bool model_need(const struct model *model, uint64_t bytes, uint64_t *need)
     return true;
 }
 
-/* As model_need(), for a block that is to be taken: a block of nothing cannot be. */
+/* Like model_need(), but returns false for 0 bytes: an empty block cannot be taken. */
 static bool need_of_block(const struct model *model, uint64_t bytes, uint64_t *need)
 {
     return model_need(model, bytes, need) && *need > 0;
 }
 
-/* The number of classes follows the size at birth; a shrink does not change it. */
+/* Returns the number of size classes. It depends on the initial size; a shrink does not change
+ * it. */
 static unsigned class_count(const struct model *model)
 {
     unsigned bits = 0;
@@ -38,7 +39,8 @@ static unsigned class_count(const struct model *model)
     return bits > 18 ? 18 : bits;
 }
 
-/* Class 0 ends below 2 KiB, class k is [2^k KiB, 2^(k+1) KiB), the last one is open. */
+/* Returns the size class. Class 0 is below 2 KiB, class k is [2^k KiB, 2^(k+1) KiB), the last
+ * class has no upper limit. */
 static unsigned class_of(const struct model *model, uint64_t bytes)
 {
     unsigned class_idx = 0;
@@ -98,7 +100,7 @@ static size_t taken_at(const struct model *model, uint64_t address)
     return nowhere;
 }
 
-/* The first taken block at `from` or after it in the array. */
+/* Returns the index of the first taken block at or after index `from`. */
 static size_t taken_from(const struct model *model, size_t from)
 {
     for (size_t i = from; i < model->count; i++) {
@@ -115,7 +117,7 @@ static bool fits(const struct model_block *block, uint64_t need)
 
 /* --- choosing a block ------------------------------------------------------------------- */
 
-/* The lowest class with a fitting block, class_count() when there is none. */
+/* Returns the lowest class with a fitting block, or class_count() if there is none. */
 static unsigned best_class(const struct model *model, uint64_t need)
 {
     unsigned lowest = class_count(model);
@@ -127,8 +129,8 @@ static unsigned best_class(const struct model *model, uint64_t need)
     return lowest;
 }
 
-/* Both policies take the fitting block nearest to the chosen end; BEST looks only at the
- * blocks of the lowest class that has one. */
+/* Chooses a free block. Both policies take the fitting block nearest to the chosen end. BEST
+ * considers only blocks of the lowest class that has a fitting block. */
 static size_t choose(const struct model *model, uint64_t need, enum tts_direction direction)
 {
     bool best = model->config.policy == TTS_POLICY_BEST;
@@ -144,8 +146,8 @@ static size_t choose(const struct model *model, uint64_t need, enum tts_directio
     return chosen;
 }
 
-/* Takes [start, start + need) out of free block `at`. The taken part keeps the id, then the
- * left rest gets one, then the right rest. */
+/* Takes [start, start + need) from the free block `at`. The taken part keeps the id. Then the
+ * rest below gets an id, then the rest above. */
 static void carve(struct model *model, size_t at, uint64_t start, uint64_t need)
 {
     struct model_block whole = model->blocks[at];
@@ -189,7 +191,7 @@ void model_init(struct model *model, const struct tts_space_config *config)
     one_free_block(model);
 }
 
-/* The reported lowest address survives a clear: quirk 3 of the reference. */
+/* Clears the space. The reported lowest address stays: quirk 3 of the reference. */
 void model_clear(struct model *model)
 {
     one_free_block(model);
@@ -208,7 +210,8 @@ enum tts_status model_take(struct model *model, uint64_t bytes, enum tts_directi
     uint64_t start = direction == TTS_DIRECTION_UP ? block->start : end_of(block) - need;
     carve(model, at, start, need);
     *address = start + model->config.offset_bytes;
-    /* Looked at only now: the limit never steers the choice, and the block stays taken. */
+    /* The limit is checked only now: it does not influence the choice, and the block stays
+     * taken. */
     if (*address < limit)
         return TTS_E_BELOW_LIMIT;
     lowest_after_take(model, start);
@@ -220,8 +223,8 @@ static uint64_t lowest_bit(uint64_t bits)
     return bits & (0 - bits);
 }
 
-/* Returns whether a space of this size has a unit that divides `bytes`: it has at most
- * TTS_SPACE_MAX_UNITS units, and needs no other unit if its first one divides `bytes`. */
+/* Returns whether a space of this size has a unit that divides `bytes`. A space has at most
+ * TTS_SPACE_MAX_UNITS units, and needs no other unit if its first unit divides `bytes`. */
 static bool is_countable(const struct model *model, uint64_t bytes)
 {
     uint64_t first = lowest_bit(model->config.size_bytes | model->config.alignment_bytes);
@@ -248,7 +251,7 @@ enum tts_status model_take_at(struct model *model, uint64_t address, uint64_t by
     return TTS_E_FULL;
 }
 
-/* Free block `at` swallows the free block that follows it. */
+/* Merges the free block `at` with the free block after it. */
 static void swallow_next(struct model *model, size_t at)
 {
     model->blocks[at].size_bytes += model->blocks[at + 1].size_bytes;
@@ -439,8 +442,9 @@ bool model_equal(const struct model *a, const struct model *b)
     return true;
 }
 
-/* A call adds at most two blocks and retires at most two ids; the ids in the stack and those in
- * use are never more than the most blocks there ever were. */
+/* Returns whether one more call fits. A call adds at most two blocks and retires at most two
+ * ids. The retired ids and the ids in use together never exceed the largest number of blocks so
+ * far. */
 bool model_has_room(const struct model *model)
 {
     return model->count + 2 <= MODEL_MAX_BLOCKS;

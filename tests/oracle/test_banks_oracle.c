@@ -1,9 +1,10 @@
-/* Long random histories of banks against the slow model, in every result and all state.
+/* Compares banks with the slow model over long random histories: every result and the whole
+ * state.
  *
  *   test_banks_oracle [--seed N] [--ops N] [--trace]
  *
- * History i uses seed N + i and nothing else, so that one that failed is repeated alone with
- * its own seed. --trace prints each operation before it is done. */
+ * History i depends only on seed N + i, so that a failed history can be repeated alone with its
+ * own seed. --trace prints each operation before it runs. */
 #include "base/heap.h"
 #include "base/number.h"
 #include "device/space.h"
@@ -23,16 +24,16 @@ struct options {
 struct rig {
     struct banks_model model;
     struct tts_banks *banks;
-    bool mentions[MANY][MANY]; /* in the list of one the other */
+    bool mentions[MANY][MANY]; /* mentions[a][b]: the list of a contains b */
     uint32_t on[MANY][MANY];
     struct tts_dependency lists[MANY];
     struct tts_range taken[BANKS_MODEL_RANGES];
     uint64_t random;
-    const char *what; /* differs */
+    const char *what; /* description of the difference */
     bool trace;
 };
 
-/* xorshift64*; harness/t.h has one too, and a main. */
+/* xorshift64*. harness/t.h has the same function, but also a main. */
 static uint64_t draw(struct rig *rig)
 {
     uint64_t x = rig->random;
@@ -60,7 +61,7 @@ static void link_pair(struct rig *rig, uint32_t a, uint32_t b)
 {
     if (a == b)
         return;
-    uint64_t how = below(rig, 3); /* who mentions whom, or both each other */
+    uint64_t how = below(rig, 3); /* a mentions b, b mentions a, or both */
     rig->mentions[a][b] |= how != 1;
     rig->mentions[b][a] |= how != 0;
     rig->model.is_linked[a][b] = rig->model.is_linked[b][a] = true;
@@ -94,7 +95,8 @@ static void draw_graph(struct rig *rig)
     }
 }
 
-/* Mentions as lists in any order; the last allocator is mentioned so that all exist. */
+/* Writes the mentions as lists in any order. The last allocator always has a list, so that all
+ * allocators exist. */
 static void list_graph(struct rig *rig, struct tts_banks_config *config)
 {
     const uint32_t count = rig->model.count;
@@ -168,7 +170,7 @@ static bool same_graph(struct rig *rig)
     return true;
 }
 
-/* Blocks that touch are told apart by the walk as they are by the map. */
+/* Compares the blocks. The walk must separate adjacent blocks exactly as the map does. */
 static bool same_blocks(struct rig *rig, uint32_t allocator)
 {
     const struct banks_model *m = &rig->model;
@@ -223,7 +225,7 @@ static bool same_all(struct rig *rig)
 
 /* --- operations ------------------------------------------------------------------------- */
 
-/* About one in fifty is none. */
+/* Returns an allocator. About one in fifty draws may return one that does not exist. */
 static uint32_t draw_allocator(struct rig *rig)
 {
     return (uint32_t)below(rig, below(rig, 50) ? rig->model.count : rig->model.count + 1);
@@ -291,7 +293,7 @@ static bool do_take_at(struct rig *rig)
            differs(rig, "the status of a take at");
 }
 
-/* Mostly of a block that is there. */
+/* Gives back, mostly a block that exists. */
 static bool do_give(struct rig *rig)
 {
     uint32_t allocator = draw_allocator(rig);
@@ -351,7 +353,7 @@ static bool do_water(struct rig *rig)
     return true;
 }
 
-/* With what is there and a few ranges more, which may be in the way. */
+/* Overrides the state with the extracted state and a few more ranges, which may overlap. */
 static bool do_override(struct rig *rig)
 {
     struct tts_banks_state state = {0}, more = {0};

@@ -1,11 +1,12 @@
-/* Random programs on small grids against two slow and obvious models: the runtime's rule
- * applied to the whole program at once, with all its ranges known beforehand, and a byte for
- * each byte of each core.
+/* Compares random programs on small grids with two slow and obvious models: the runtime's rule
+ * applied to the whole program at once, with all ranges known beforehand, and a map of every
+ * byte of each core.
  *
  *   test_cbs_oracle [--seed N] [--histories N]
  *
- * History i uses seed N + i and nothing else. After every circular buffer all there is to see
- * is compared, so the program printed on a difference ends with the one that shows it. */
+ * History i depends only on seed N + i. The whole visible state is compared after every
+ * circular buffer, so that the program printed on a difference ends with the buffer that shows
+ * it. */
 #include "base/number.h"
 #include "device/cbs.h"
 #include "device/cbs_state.h"
@@ -17,9 +18,9 @@
 enum {
     SIDE = 6,
     CORES = SIDE * SIDE,
-    BYTES = 4096, /* that a core is watched for; nothing goes beyond */
+    BYTES = 4096, /* modelled bytes of a core; no buffer goes beyond */
     CBS = 24,
-    OWN = 3, /* ranges of one circular buffer */
+    OWN = 3, /* maximum number of ranges of one circular buffer */
     POOL = 8,
     INDICES = 40,
 };
@@ -35,7 +36,7 @@ struct cb {
 /* --- the runtime's rule, on the whole program ------------------------------------------- */
 
 struct batch {
-    struct tts_core_range ranges[CBS * OWN]; /* each once */
+    struct tts_core_range ranges[CBS * OWN]; /* without duplicates */
     uint64_t ends[CBS * OWN];
     bool placed[CBS * OWN];
     size_t count;
@@ -107,12 +108,12 @@ static void batch_run(struct batch *b, const struct cb *cbs, size_t count,
     }
 }
 
-/* --- a byte for each byte --------------------------------------------------------------- */
+/* --- the map of bytes ------------------------------------------------------------------- */
 
 struct bytes {
-    uint32_t on[CORES][BYTES]; /* a bit for each circular buffer that has the byte */
+    uint32_t on[CORES][BYTES]; /* one bit for each circular buffer that uses the byte */
     uint64_t indices[CORES];
-    uint64_t top; /* no byte is taken from here on */
+    uint64_t top; /* all bytes from here on are free */
 };
 
 static bool covers(const struct cb *cb, uint32_t x, uint32_t y)
@@ -139,7 +140,8 @@ static void bytes_place(struct bytes *b, const struct cb *cb, uint64_t start, si
         b->top = start + cb->total_bytes;
 }
 
-/* Which earlier ones share a byte with circular buffer `idx`. */
+/* Returns the earlier circular buffers that share a byte with circular buffer `idx`, as
+ * bits. */
 static uint32_t bytes_shared(const struct bytes *b, size_t idx)
 {
     uint32_t shared = 0;
@@ -157,7 +159,7 @@ static uint32_t bytes_shared(const struct bytes *b, size_t idx)
 struct rig {
     uint64_t random;
     struct tts_cbs_config config;
-    int style; /* of its ranges: 0 disjoint, 1 often nested, else any */
+    int style; /* style of the ranges: 0 disjoint, 1 often nested, else any */
     struct tts_core_range pool[POOL];
     size_t pool_count;
     struct cb cbs[CBS];
@@ -167,10 +169,10 @@ struct rig {
     uint64_t floors[CORES];
     struct tts_cbs_floor floor;
     const char *difference;
-    uint64_t overlaps; /* seen in all, so that it is known that there are some */
+    uint64_t overlaps; /* total, to verify that the test sees some */
 };
 
-/* splitmix64: any seed will do. */
+/* Returns a number below `bound`. splitmix64 accepts any seed. */
 static uint32_t below(struct rig *rig, uint32_t bound)
 {
     uint64_t z = rig->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -179,7 +181,8 @@ static uint32_t below(struct rig *rig, uint32_t bound)
     return (uint32_t)((z ^ z >> 31) % bound);
 }
 
-/* A stretch of [from, to], often a short one, since long ones nearly always cross. */
+/* Chooses a part of [from, to], often a short one, because long parts nearly always
+ * intersect. */
 static void stretch_in(struct rig *rig, uint16_t *from, uint16_t *to)
 {
     uint32_t side = *to - *from + 1u,
@@ -236,7 +239,8 @@ static void new_program(struct rig *rig)
     memset(&rig->bytes, 0, sizeof rig->bytes);
 }
 
-/* Nearly always one that can be: ranges apart, pages that divide. */
+/* Returns a circular buffer that is nearly always valid: separate ranges, pages that divide the
+ * size. */
 static struct cb next_cb(struct rig *rig)
 {
     struct cb cb = {.total_bytes = below(rig, 10) ? below(rig, 10) * below(rig, 12) : 0,
@@ -335,14 +339,15 @@ static bool same_placed(struct rig *rig, const struct tts_cbs *cbs)
     return tts_cbs_at(cbs, rig->count) == NULL || differ(rig, "one too many");
 }
 
-/* The last one placed; those before were compared when they were the last. */
+/* Compares the overlaps of the last buffer. Earlier buffers were compared when they were the
+ * last. */
 static bool same_overlaps(struct rig *rig, const struct tts_cbs *cbs)
 {
     uint32_t shared = bytes_shared(&rig->bytes, rig->count - 1);
     if (tts_cbs_at(cbs, rig->count - 1)->overlaps != (size_t)__builtin_popcount(shared))
         return differ(rig, "overlaps");
     rig->overlaps += shared != 0;
-    /* Where ranges are the same or apart the rule of ranges is one of cores. */
+    /* If ranges are equal or disjoint, the runtime's rule about ranges is exact for cores. */
     return rig->style != 0 || shared == 0 || differ(rig, "a byte is taken twice");
 }
 
@@ -484,7 +489,7 @@ static bool run_program(struct rig *rig, struct tts_cbs *cbs)
     return true;
 }
 
-/* A few programs one after the other, on the same cores. */
+/* Runs a few programs after each other on the same cores. */
 static bool run_history(struct rig *rig, uint64_t seed)
 {
     struct tts_cbs *cbs = NULL;

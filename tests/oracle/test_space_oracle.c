@@ -1,12 +1,13 @@
-/* Long random histories of a space against the slow model, in every result and all state.
+/* Compares a space with the slow model over long random histories: every result and the whole
+ * state.
  *
  *   test_space_oracle [--seed N] [--ops N] [--trace]
  *
- * History i uses seed N + i and nothing else, so that one that failed is repeated alone with
- * its own seed. Half of them leave the processor's own vectors unused. On a difference the
- * operations of the space at fault are made as few as still show it and printed in the language
- * of `ttscope replay`. --trace prints each seed and each operation before it is done, for the
- * day when a difference is a crash. */
+ * History i depends only on seed N + i, so that a failed history can be repeated alone with its
+ * own seed. Half of the histories do not use the processor's vector instructions. On a
+ * difference, the operations of that space are reduced as far as the difference still shows,
+ * and printed in the language of `ttscope replay`. --trace prints each seed and each operation
+ * before it runs, which helps if a difference is a crash. */
 #include "base/heap.h"
 #include "base/number.h"
 #include "device/blocks.h"
@@ -22,10 +23,10 @@
 #include <unistd.h>
 
 enum {
-    SIDES = 2, /* the space at work, and a copy that lives on beside it */
+    SIDES = 2, /* the current space, and a copy that continues independently */
     MAX_OPS = HISTORY_MAX_OPS,
     PROGRESS_OPS = 1000000,
-    TRIAL_SECONDS = 10, /* for one attempt at a shorter history */
+    TRIAL_SECONDS = 10, /* time for one attempt at a shorter history */
     MINIMISE_SECONDS = 60,
 };
 
@@ -34,21 +35,21 @@ struct options {
     bool trace;
 };
 
-/* What was done to one space from its birth on, or its parent's. */
+/* The operations on one space since its creation, including those before it was copied. */
 struct log {
     size_t count;
     struct twin_op ops[MAX_OPS];
 };
 
-/* All that a run needs; too large for the stack. */
+/* The state of a run. It is too large for the stack. */
 struct rig {
     struct model models[SIDES];
     struct log logs[SIDES];
     struct twin_scratch scratch;
     struct twin_note note;
-    struct twin sides[SIDES]; /* a side without a space is not there */
+    struct twin sides[SIDES]; /* a side without a space is unused */
     struct history history;
-    unsigned at; /* the side that the next operation goes to */
+    unsigned at; /* the side of the next operation */
 };
 
 static bool fail(struct rig *rig, const char *text)
@@ -77,10 +78,10 @@ static bool new_side(struct rig *rig, unsigned side)
     return true;
 }
 
-/* --- a failure made small --------------------------------------------------------------- */
+/* --- reducing a failed history ---------------------------------------------------------- */
 
-/* Runs the log of side 0 on a fresh space; does the space ever differ from the model? A short
- * log is checked after each operation, a long one now and then. */
+/* Runs the log of side 0 on a new space. Returns whether the space differs from the model. A
+ * short log is checked after each operation, a long log only sometimes. */
 static bool log_differs(struct rig *rig)
 {
     struct log *log = &rig->logs[0];
@@ -97,8 +98,8 @@ static bool log_differs(struct rig *rig)
     return !born;
 }
 
-/* The same question put to a child process, since what is left of a history may also crash, and
- * that counts. */
+/* Like log_differs(), but in a child process, because a reduced history may crash. A crash
+ * counts as a difference. */
 static bool child_differs(struct rig *rig)
 {
     fflush(NULL);
@@ -116,8 +117,8 @@ static bool child_differs(struct rig *rig)
     return ended && !too_slow && how != 0;
 }
 
-/* Leaves out ever smaller runs of operations as long as what is left still differs, and time is
- * left. Log 1 is room for the attempt. */
+/* Removes ever smaller runs of operations as long as the rest still differs and time is left.
+ * Log 1 holds the current attempt. */
 static void minimise(struct rig *rig)
 {
     struct log *log = &rig->logs[0], *backup = &rig->logs[1];
@@ -145,7 +146,7 @@ static void print_pool(FILE *out, const struct tts_space_config *config)
             config->alignment_bytes, config->policy == TTS_POLICY_BEST ? "BEST" : "FIRST");
 }
 
-/* Always false, for the caller to hand on. */
+/* Prints the difference. Always returns false, which the caller returns. */
 static bool report(struct rig *rig, uint64_t seed, uint64_t op_idx, const struct twin_op *op)
 {
     fprintf(stderr, "difference: %s\nseed %" PRIu64 ", operation %" PRIu64 " of %" PRIu64 ": ",
@@ -164,14 +165,14 @@ static bool report(struct rig *rig, uint64_t seed, uint64_t op_idx, const struct
         twin_op_print(stderr, &rig->logs[0].ops[i]);
         fputs("\n", stderr);
     }
-    if (log_differs(rig)) /* the last thing, as it may crash */
+    if (log_differs(rig)) /* comes last because it may crash */
         fprintf(stderr, "# %s\n", rig->note.text);
     return false;
 }
 
 /* --- one history ------------------------------------------------------------------------ */
 
-/* Puts a copy of the side at work in the place of the other one. */
+/* Replaces the other side by a copy of the current side. */
 static bool fork_side(struct rig *rig)
 {
     struct twin *from = &rig->sides[rig->at], *to = &rig->sides[!rig->at];
@@ -188,7 +189,7 @@ static bool fork_side(struct rig *rig)
     return true;
 }
 
-/* All there is to see of both sides; neither may have felt what was done to the other. */
+/* Compares both sides completely. An operation on one side must not affect the other. */
 static bool check(struct rig *rig)
 {
     for (unsigned side = 0; side < SIDES; side++) {
@@ -208,7 +209,7 @@ static bool check(struct rig *rig)
     return true;
 }
 
-/* Forks and changes of side are rare, and rarer the more there is to copy. */
+/* Sometimes copies or changes the side; less often if there is more to copy. */
 static bool maybe_change_side(struct rig *rig, bool trace)
 {
     struct history *history = &rig->history;

@@ -1,11 +1,11 @@
-/* Long random histories of events against the slow model: every figure of every phase, with
- * several watches on one fold that begin, cut and end when they like; what each event changed;
- * live buffers, pools and cores now; health.
+/* Compares a fold with the slow model over long random histories of events: every figure of
+ * every phase, with several watches on one fold that begin, cut and end at random; the change
+ * of each event; the current live buffers, pools and cores; health.
  *
  *   test_usage_oracle [--seed N] [--ops N] [--length N]
  *
- * History i uses seed N + i and nothing else, so that one that failed is repeated alone with
- * its own seed; --length is how many steps it has at most. */
+ * History i depends only on seed N + i, so that a failed history can be repeated alone with its
+ * own seed. --length is the maximum number of steps of a history. */
 #include "base/number.h"
 #include "model/fold.h"
 #include "model/opnames.h"
@@ -26,7 +26,7 @@ struct rig {
     struct tts_watch *watches[USAGE_WATCHES];
     bool is_attached[USAGE_WATCHES], is_used[USAGE_WATCHES];
     uint64_t events, phases, crowded;
-    const char *what; /* differs */
+    const char *what; /* description of the difference */
     char lines[LINES][LINE];
     size_t line_count;
 };
@@ -208,7 +208,7 @@ static bool cut(struct rig *rig, int w)
     return same;
 }
 
-/* ---- now ---- */
+/* ---- the current state ---- */
 
 static bool same_pools(struct rig *rig, int d)
 {
@@ -314,7 +314,8 @@ static void note_event(struct rig *rig, const struct tts_event *e, int op)
 
 /* ---- changes ---- */
 
-/* The one that lived before and does not live now; NULL: all do. Both are in order of age. */
+/* Returns the buffer that was live before and is not live now, or NULL if there is none. Both
+ * lists are in order of age. */
 static const struct tts_live *gone_of(const struct tts_live *before, size_t before_count,
                                       const struct tts_live *after, size_t after_count)
 {
@@ -324,7 +325,8 @@ static const struct tts_live *gone_of(const struct tts_live *before, size_t befo
     return same < before_count ? &before[same] : NULL;
 }
 
-/* Folds the event and compares what the fold tells with the live buffers before and after. */
+/* Folds the event. Compares the change that the fold reports with the live buffers before and
+ * after. */
 static bool post_change(struct rig *rig, const struct tts_event *event, uint64_t hash, int op)
 {
     static struct tts_live before[LIVE], after[LIVE];
@@ -388,7 +390,8 @@ static bool has_chips(const struct usage_draw *draw, size_t mesh)
     return false;
 }
 
-/* A watch that had phases and does not listen would not learn of a chip. */
+/* Returns whether all used watches are attached. A detached watch with phases would not learn
+ * of a new chip. */
 static bool all_listen(const struct rig *rig)
 {
     for (int w = 0; w < USAGE_WATCHES; w++) {
@@ -398,7 +401,7 @@ static bool all_listen(const struct rig *rig)
     return true;
 }
 
-/* A chip that had no event yet; or what cannot be. */
+/* Tells the fold of a chip that had no event yet, or of an impossible chip. */
 static bool tell(struct rig *rig)
 {
     struct usage_draw *draw = &rig->draw;
@@ -406,7 +409,7 @@ static bool tell(struct rig *rig)
     uint32_t chip = draw->ids[d], mesh = draw->ids[other];
     bool is_new = draw->roles[d] == USAGE_CHIP && !draw->is_told[d];
     if (is_new && chance(rig, 4) && draw->is_told[other])
-        is_new = false; /* the mesh is a chip */
+        is_new = false; /* invalid: the mesh is itself a chip */
     else if (is_new)
         mesh = draw->ids[draw->meshes[d]];
     else if (!draw->is_told[d] && !has_chips(draw, d) && chip != mesh)
@@ -414,7 +417,7 @@ static bool tell(struct rig *rig)
     if (is_new && !all_listen(rig))
         return true;
     if (draw->is_told[d] && chip != mesh && mesh != draw->ids[draw->meshes[d]])
-        return true; /* it would move */
+        return true; /* skip: the chip would move to another mesh */
     note(rig, "chip %u of mesh %u", chip, mesh);
     bool is_told = tts_fold_chip(rig->fold, chip, mesh, NULL) == TTS_OK;
     if (is_told != usage_model_chip(rig->model, chip, mesh))
@@ -489,7 +492,7 @@ static bool run(struct rig *rig, uint64_t seed, uint64_t length)
     bool same = rig_init(rig, seed);
     uint64_t steps = 1 + below(rig, chance(rig, 2) ? 60 : 3000);
     steps = steps < length ? steps : length;
-    if (same && !chance(rig, 4)) /* else nobody listens at first */
+    if (same && !chance(rig, 4)) /* otherwise no watch is attached at first */
         same = switch_watch(rig, 0);
     for (uint64_t i = 0; same && i < steps; i++) {
         same = step(rig);

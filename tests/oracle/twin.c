@@ -6,7 +6,7 @@
 
 static const uint64_t unwritten = UINT64_C(0x5ca1ab1e5ca1ab1e);
 
-/* Tells the first difference; returns false, so that a check is one statement. */
+/* Describes the first difference. Always returns false, so that a check is one statement. */
 __attribute__((format(printf, 2, 3))) static bool differ(struct twin_note *note,
                                                          const char *format, ...)
 {
@@ -146,7 +146,8 @@ static bool same_config(const struct twin *twin, struct twin_note *note)
            same_number(note, "policy", seen.policy, expected->policy);
 }
 
-/* "None" shows as the number that neither side wrote. */
+/* Compares the lowest addresses. If there is none, the value stays at the number that neither
+ * side writes. */
 static bool same_lowest(const struct twin *twin, struct twin_note *note)
 {
     uint64_t seen = unwritten, expected = unwritten;
@@ -206,7 +207,7 @@ static bool same_walk(const struct twin *twin, struct twin_scratch *scratch,
     return same_number(note, "blocks walked", seen, expected);
 }
 
-/* Every taken block is found by its address and no free one is. */
+/* Checks that a taken block is found by its address and a free block is not. */
 static bool same_size_at(const struct twin *twin, const struct tts_block *block,
                          struct twin_note *note)
 {

@@ -1,7 +1,8 @@
-/* twin.h: a space and its model side by side, one call done to both, every answer compared.
+/* twin.h: a space and its model side by side. Each call runs on both, and every result is
+ * compared.
  *
- * A difference is told in words in a struct twin_note, so that the random histories and the
- * fuzzer can each stop in their own way. Both halves belong to the caller. */
+ * A difference is described in a struct twin_note, so that the random histories and the fuzzer
+ * can each stop in their own way. The caller owns the space and the model. */
 #pragma once
 
 #include "device/space.h"
@@ -29,15 +30,15 @@ enum twin_op_kind {
 
 struct twin_op {
     enum twin_op_kind kind;
-    enum tts_direction direction; /* of a take */
-    uint64_t bytes;               /* of a take or a shrink */
-    uint64_t address;             /* of a give or a take at an address */
-    uint64_t limit;               /* of a take */
+    enum tts_direction direction; /* for a take */
+    uint64_t bytes;               /* for a take or a shrink */
+    uint64_t address;             /* for a give or a take at an address */
+    uint64_t limit;               /* for a take */
 };
 
 struct twin_result {
     enum tts_status status;
-    uint64_t address; /* where a take went; a fixed odd number while nothing was written */
+    uint64_t address; /* address of a take; a fixed odd number if nothing was written */
 };
 
 struct twin {
@@ -45,26 +46,26 @@ struct twin {
     struct model *model;
 };
 
-/* Room for the tables that a comparison needs; large, so not for the stack. */
+/* Room for the tables of a comparison. It is too large for the stack. */
 struct twin_scratch {
     struct tts_block seen[2 * MODEL_MAX_BLOCKS], expected[MODEL_MAX_BLOCKS];
     struct tts_range seen_ranges[MODEL_MAX_BLOCKS], expected_ranges[MODEL_MAX_BLOCKS];
 };
 
 struct twin_note {
-    char text[200]; /* what differs: the space's value, then the model's */
+    char text[200]; /* the difference: value of the space, then value of the model */
 };
 
-/* One line of the language that `ttscope replay` reads, without its result. */
+/* Prints the operation as a line for `ttscope replay`, without its result. */
 void twin_op_print(FILE *out, const struct twin_op *op);
 
 struct twin_result twin_op_on_space(struct tts_space *space, const struct twin_op *op);
 struct twin_result twin_op_on_model(struct model *model, const struct twin_op *op);
 
-/* Does `op` to both. False when the results differ. */
+/* Runs `op` on both. Returns false if the results differ. */
 bool twin_step(struct twin *twin, const struct twin_op *op, struct twin_note *note);
 
-/* Every question the space answers, against the model; `request` is the size that the list of
- * available ranges is asked for. O(n log n). */
+/* Compares the result of every query of the space with the model. `request` is the size for the
+ * list of available ranges. O(n log n). */
 bool twin_same(const struct twin *twin, uint64_t request, struct twin_scratch *scratch,
                struct twin_note *note);

@@ -1,4 +1,4 @@
-/* usage_cut.c: the figures of a phase, out of the events that the model has kept. */
+/* usage_cut.c: calculates the figures of a phase from the stored events. */
 #include "oracle/usage_state.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* ---- the beginning of a phase, and what nobody will ask for again ---- */
+/* ---- the beginning of a phase, and events that are no longer needed ---- */
 
 static uint64_t oldest_start(const struct usage_model *model)
 {
@@ -65,7 +65,7 @@ void usage_model_forget(struct usage_model *model, int watch)
 
 /* ---- sums ---- */
 
-/* Whether an event counts for the device; -1: for all devices together. */
+/* Returns whether the event counts for device `d`. -1 stands for all devices together. */
 static bool concerns(const struct usage_model *model, const struct usage_record *record, int d)
 {
     return d < 0 || (record->device >= 0 &&
@@ -88,7 +88,7 @@ static struct tts_pool_usage *pool_in(struct tts_usage *usage, int pool)
     return pool == L1_WITH_SMALL ? &usage->l1_with_small : &usage->pools[pool];
 }
 
-/* Of the pools whose bits are set. */
+/* Sums the figures of the pools whose bits are set. */
 static void sum_pool(const struct usage_model *model, uint64_t start, int d, unsigned pools,
                      struct tts_pool_usage *out)
 {
@@ -112,7 +112,7 @@ static void sum_pool(const struct usage_model *model, uint64_t start, int d, uns
     }
 }
 
-/* Carries the phase over to the cumulative figures, and shows them. */
+/* Adds the phase to the cumulative figures and stores them in *pool. */
 static void add_up(struct usage_total *total, struct tts_pool_usage *pool)
 {
     total->peak = larger(total->peak, total->current + pool->peak_bytes);
@@ -126,7 +126,7 @@ static bool is_l1_pool(enum tts_pool pool)
     return pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
 }
 
-/* L1 as it is printed. */
+/* Calculates the L1 figures of the printed summary. */
 static void sum_l1(const struct usage_model *model, uint64_t start, int d,
                    struct tts_usage *out)
 {
@@ -166,7 +166,7 @@ static void count(const struct usage_model *model, uint64_t start, int d, struct
             continue;
         out->programs += record->kind == TTS_EVENT_PROGRAM;
         out->ops += record->kind == TTS_EVENT_OP_BEGIN;
-        int of = d < 0 ? record->device : d; /* the device as named counts for all */
+        int of = d < 0 ? record->device : d; /* for all devices, the named device counts */
         if (of < 0)
             continue;
         out->traces += record->is_trace[of];
@@ -195,7 +195,7 @@ static uint64_t *sum_of_kind(struct tts_core_peak *peak, const struct tts_core_p
     return part->pool == TTS_POOL_L1 ? &peak->l1_bytes : &peak->l1_small_bytes;
 }
 
-/* What was on the place behind the event of the peak. */
+/* Lists the parts on the place after the event of the peak. */
 static void list_parts(const struct usage_device *device, uint32_t place,
                        struct tts_core_peak *peak, struct tts_core_part *parts)
 {
@@ -246,7 +246,7 @@ static void find_peak(const struct usage_model *model, uint64_t start, int d,
     list_parts(&model->devices[d], at, out, parts);
 }
 
-/* ---- now ---- */
+/* ---- the current state ---- */
 
 size_t usage_model_device_count(const struct usage_model *model)
 {
@@ -258,7 +258,7 @@ uint32_t usage_model_device(const struct usage_model *model, int d)
     return model->devices[d].id;
 }
 
-/* Whether a buffer of the device with that id lies on device `d`. */
+/* Returns whether a buffer of the device with that id lies on device `d`. */
 static bool lies_on(const struct usage_model *model, int d, uint32_t id)
 {
     int mesh = model->devices[d].mesh;
@@ -332,7 +332,8 @@ static bool is_fuller(const struct tts_pool_usage *a, const struct tts_pool_usag
     return a->freed_bytes > b->freed_bytes;
 }
 
-/* The phase of the device that had the most, and the cumulative figures of the one that has. */
+/* Takes the phase figures from the device with the largest phase peak, and the cumulative
+ * figures from the device with the largest cumulative peak. */
 static void most_of_pool(struct usage_phase *out, int pool)
 {
     const struct tts_pool_usage *most = NULL, *most_ever = NULL;
@@ -364,7 +365,8 @@ static void most_of_l1(struct usage_phase *out)
     }
 }
 
-/* Among equals one that is listed, in the order of the list, before those that had no event. */
+/* Returns the fullest core. Among equal cores, listed devices come first, in the order of the
+ * list, then devices without an event. */
 static const struct tts_core_peak *fullest(const struct usage_watch *watch,
                                            const struct tts_core_peak *peaks, int device_count)
 {

@@ -1,6 +1,6 @@
 #include "oracle/usage_draw.h"
 
-enum { THINGS = 200 }; /* on a device; then something has to go */
+enum { THINGS = 200 }; /* maximum number of buffers and parts on a device */
 
 /* ---- draws ---- */
 
@@ -31,7 +31,7 @@ static size_t by_weight(struct usage_draw *draw, const uint64_t *weights, size_t
     return i;
 }
 
-/* ---- a history's own ways ---- */
+/* ---- parameters of a history ---- */
 
 static void draw_places(struct usage_draw *draw)
 {
@@ -95,7 +95,8 @@ static bool overlap(struct tts_core_range a, struct tts_core_range b)
     return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;
 }
 
-/* The last core of a range may lie behind its last place, before the next. */
+/* Returns the last column or row of a range. It may be after place `i`, but before the next
+ * place. */
 static uint16_t end_behind(struct usage_draw *draw, const uint16_t *at, size_t i, size_t count)
 {
     uint64_t end = i + 1 < count ? at[i + 1] : TTS_GRID_SIDE_MAX, gap = end - at[i];
@@ -127,7 +128,7 @@ static void draw_ranges(struct usage_draw *draw, struct tts_event *event,
     event->ranges = ranges;
 }
 
-/* Few different ones, so that cores and devices are often equal. */
+/* Draws from few different sizes, so that cores and devices are often equal. */
 static uint64_t draw_bytes(struct usage_draw *draw)
 {
     static const uint64_t some[] = {1, 8, 16, 16, 32, 64, 100};

@@ -1,4 +1,4 @@
-/* usage_event.c: what an event does to the model. */
+/* usage_event.c: applies an event to the model. */
 #include "oracle/usage_state.h"
 
 #include <assert.h>
@@ -50,7 +50,7 @@ static void count_filled(const struct usage_model *model, struct usage_record *r
     for (int d = 0; d < model->device_count; d++) {
         const struct usage_device *device = &model->devices[d];
         size_t words = 0;
-        if (!usage_is_of(model, d, record->device)) /* as before */
+        if (!usage_is_of(model, d, record->device)) /* unchanged */
             continue;
         for (size_t slot = 0; slot < USAGE_THINGS; slot++)
             words = device->is_taken[slot] ? (slot + 1) * USAGE_WORDS : words;
@@ -246,7 +246,7 @@ static void do_event(struct usage_model *model, const struct tts_event *event,
     }
 }
 
-/* The devices that an event concerns are listed, a mesh before its chips. */
+/* Lists the devices that the event concerns, a mesh before its chips. */
 static void list_devices(struct usage_model *model, int named)
 {
     for (int w = 0; w < USAGE_WATCHES; w++) {
@@ -261,7 +261,7 @@ static void list_devices(struct usage_model *model, int named)
     }
 }
 
-/* Names are kept as long as there is room. */
+/* Stores the name of the operation if there is room. */
 static void begin_op(struct usage_model *model, int op)
 {
     if (model->is_named[op] || model->named_count == model->limits.ops_max)

@@ -99,7 +99,7 @@ void usage_list(struct usage_watch *watch, int d)
     watch->listed[watch->listed_count++] = d;
 }
 
-/* The chip has all that its mesh has and had. */
+/* Gives the chip everything that its mesh has and had. */
 static void adopt(struct usage_model *model, int chip, int mesh)
 {
     struct usage_device *to = &model->devices[chip], *from = &model->devices[mesh];
@@ -148,7 +148,7 @@ bool usage_model_chip(struct usage_model *model, uint32_t chip, uint32_t mesh)
     return true;
 }
 
-/* ---- what is there ---- */
+/* ---- live buffers and parts ---- */
 
 void usage_model_health(const struct usage_model *model, struct tts_tracker_health *out)
 {

@@ -1,30 +1,30 @@
-/* usage_state.h: what the files of the usage model share. */
+/* usage_state.h: the types that the files of the usage model share. */
 #pragma once
 
 #include "oracle/usage_model.h"
 
 enum { USAGE_WORDS = USAGE_BYTES / 64 };
 
-/* A buffer, or a part of a program. */
+/* A buffer or a part of a program. */
 struct usage_thing {
     struct tts_core_part part;
-    uint32_t places;     /* a bit for each */
-    uint32_t owner;      /* the device that the event named, which knows it by its id */
-    uint32_t slot;       /* where its bytes are, on all its cores */
-    uint64_t born, gone; /* by which event; UINT64_MAX: it is there */
+    uint32_t places;     /* one bit for each place */
+    uint32_t owner;      /* the device that the event named, which knows the id */
+    uint32_t slot;       /* position of its bytes, the same on all its cores */
+    uint64_t born, gone; /* sequence numbers of events; `gone` is UINT64_MAX while it exists */
 };
 
 struct usage_device {
     uint32_t id;
-    int mesh; /* -1: of none */
+    int mesh; /* -1 if there is none */
     struct usage_thing *things;
     size_t thing_count, thing_capacity;
     bool is_taken[USAGE_THINGS];
-    uint64_t bytes[USAGE_PLACES][USAGE_THINGS * USAGE_WORDS]; /* a bit for each byte */
+    uint64_t bytes[USAGE_PLACES][USAGE_THINGS * USAGE_WORDS]; /* one bit for each byte */
     uint64_t trace_depth;
 };
 
-/* What an event did to a pool. */
+/* The effect of an event on a pool. */
 struct usage_step {
     bool happens;
     bool is_free;
@@ -35,14 +35,14 @@ struct usage_step {
 struct usage_record {
     uint64_t seq;
     enum tts_event_kind kind;
-    int device;                 /* as named, -1: none */
-    struct usage_step steps[2]; /* one after the other */
-    uint64_t program_bytes;     /* of a part that is not borrowed */
+    int device;                 /* as named by the event; -1: none */
+    struct usage_step steps[2]; /* in this order */
+    uint64_t program_bytes;     /* size of a part that is not borrowed */
     uint64_t traced_bytes;
-    bool is_traced[USAGE_DEVICES]; /* the device captured a trace */
-    bool is_trace[USAGE_DEVICES];  /* which ended now */
+    bool is_traced[USAGE_DEVICES]; /* the device was capturing a trace */
+    bool is_trace[USAGE_DEVICES];  /* the device ended a trace */
     const char *op;
-    uint32_t filled[USAGE_DEVICES][USAGE_PLACES]; /* bytes in use behind it */
+    uint32_t filled[USAGE_DEVICES][USAGE_PLACES]; /* bytes in use after the event */
 };
 
 struct usage_total {
@@ -51,11 +51,11 @@ struct usage_total {
 
 struct usage_watch {
     bool is_attached;
-    uint64_t start; /* the phase began behind this event */
+    uint64_t start; /* the phase began after this event */
     int listed[USAGE_DEVICES];
     size_t listed_count;
-    struct usage_total totals[USAGE_DEVICES + 1]
-                             [TTS_POOLS + 2]; /* the last: of all; two: of two pools */
+    /* The last row is for all devices together, the last two columns are for pairs of pools. */
+    struct usage_total totals[USAGE_DEVICES + 1][TTS_POOLS + 2];
 };
 
 struct usage_model {
@@ -65,7 +65,7 @@ struct usage_model {
     int device_count;
     struct tts_live *live; /* the oldest first */
     size_t live_count, live_capacity;
-    /* The first is the one before the oldest phase, or stands for the beginning. */
+    /* The first record precedes the oldest phase, or stands for the beginning. */
     struct usage_record *records;
     size_t record_count, record_capacity;
     uint64_t seq;
@@ -76,11 +76,12 @@ struct usage_model {
     struct usage_watch watches[USAGE_WATCHES];
 };
 
-/* The items with room for twice as many; there is always memory. */
+/* Doubles the capacity of an array. Ends the program if memory runs out. */
 void *usage_grown(void *items, size_t *capacity, size_t item_bytes);
-/* The index of a device, entered if it is new; -1: there are devices_max already. */
+/* Returns the index of a device and adds the device if it is new. Returns -1 if there are
+ * devices_max devices already. */
 int usage_enter_device(struct usage_model *model, uint32_t id);
-/* Whether an event that names one device is one of device `d`, too. */
+/* Returns whether an event that names one device also counts for device `d`. */
 bool usage_is_of(const struct usage_model *model, int d, int named);
-/* Enters a device in the list of the watch, if it is not there. */
+/* Adds a device to the list of the watch if it is not there. */
 void usage_list(struct usage_watch *watch, int d);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Stands before each piece of memory; as large as the strictest alignment asks. */
+/* Precedes each block. Its size keeps the strictest alignment. */
 union prefix {
     size_t bytes;
     max_align_t alignment;
@@ -23,7 +23,7 @@ static bool refused(struct heap *heap)
     return true;
 }
 
-/* So many bytes of a block at most are filled: what is large is mostly never touched. */
+/* Maximum number of bytes that are filled: the end of a large block is mostly never used. */
 enum { FILLED_MAX = 1 << 18 };
 
 static void *give_out(struct heap *heap, size_t bytes)

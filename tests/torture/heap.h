@@ -1,7 +1,7 @@
-/* heap.h: memory that counts, that can be made to run out, and that checks its callers.
- * Every size handed back is compared with the one handed out, new memory is never zero, and a
- * resize always moves, so that an object which keeps an old pointer is found out. One heap is
- * for one thread; it must stay where it was initialised. */
+/* heap.h: an allocator that counts, can be made to fail, and checks its callers. The size of
+ * each freed block is compared with its allocated size. New memory is never zero. A resize
+ * always moves the block, which exposes an object that keeps an old pointer. One thread per
+ * heap. The struct must not move after heap_init(). */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 struct heap {
-    struct tts_alloc alloc; /* what the object under test is given */
-    uint64_t calls;         /* allocations and resizes asked for while not paused */
-    uint64_t fail_at;       /* the call that fails, counted from 1; 0: none */
-    bool fail_after;        /* and every call after it */
-    bool paused;            /* calls neither count nor fail */
-    uint64_t failed;        /* calls that did */
+    struct tts_alloc alloc; /* the allocator for the object under test */
+    uint64_t calls;         /* allocations and resizes while not paused */
+    uint64_t fail_at;       /* number of the call that fails, from 1; 0: none */
+    bool fail_after;        /* every later call fails, too */
+    bool paused;            /* calls are not counted and do not fail */
+    uint64_t failed;        /* number of calls that failed */
     uint64_t live_bytes, live_blocks;
-    uint64_t wrong_sizes; /* frees and resizes that named another size than at birth */
+    uint64_t wrong_sizes; /* frees and resizes with a size other than the allocated one */
 };
 
 void heap_init(struct heap *heap);
-/* Everything came back, each piece with the size it was born with. */
+/* Returns true if every block was freed with the size that it was allocated with. */
 bool heap_is_settled(const struct heap *heap);

@@ -1,11 +1,21 @@
-/* record_child: a program that records and does not get to its end.
- *   record_child kill TIMES SEED PATH   is killed TIMES times at any moment, each time while it
- *                                       records to PATH; what it had told must be in the file
- *   record_child step PATH KEEP         tells as many events as each line of its input says,
- * and "told N" then; ends the recording with its input. KEEP bytes of a black box, 0: all of it
- * is kept record_child fill PATH EVENTS       records until it stops or has told EVENTS, and
- * says how that went Every event is a function of its number, so that the file can be compared
- * with what was told. Exit 1 when something is wrong. */
+/* record_child: a program that records and does not reach its end.
+ *
+ *   record_child kill TIMES SEED PATH
+ *
+ * starts a child TIMES times and kills it at a random moment while it records to PATH. Every
+ * event whose call had returned must be in the file.
+ *
+ *   record_child step PATH KEEP
+ *
+ * records as many events as each line of its input says and then prints "told N". The recording
+ * ends with the input. KEEP is the size of a black box in bytes; 0 keeps everything.
+ *
+ *   record_child fill PATH EVENTS
+ *
+ * records until the recording stops or has EVENTS events, and prints the result.
+ *
+ * Every event is a function of its number, so that the file can be compared with the events
+ * that were recorded. The exit code is 1 if a check fails. */
 #include "harness/recorded_rig.h"
 #include "ttscope/recorder.h"
 
@@ -33,7 +43,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* ---- what is told ---- */
+/* ---- the events ---- */
 
 static uint64_t size_of(uint64_t id)
 {
@@ -45,8 +55,9 @@ static bool is_special(uint64_t seq)
     return seq % CYCLE == 1 || seq % CYCLE == 3;
 }
 
-/* Event `seq`, from 1. Odd ones allocate a buffer each, even ones free that of LIVE odd ones
- * before; now and then a program stands in the place of a buffer, whose free finds nothing. */
+/* Returns event `seq`, from 1. An odd event allocates a buffer; an even event frees the buffer
+ * of LIVE odd events before. Sometimes a program replaces the allocation, so that the later
+ * free has no buffer. */
 static struct tts_event event_at(uint64_t seq)
 {
     static const struct tts_core_range some = {1, 2, 3, 4};
@@ -75,7 +86,7 @@ static bool is_live_at(uint64_t seq, uint64_t id)
     return came <= seq && seq < goes && !is_special(came);
 }
 
-/* ---- telling ---- */
+/* ---- recording ---- */
 
 static struct tts_recorder *begin(struct tts_tracker **tracker, const char *path,
                                   uint64_t keep_bytes)
@@ -96,7 +107,8 @@ static void tell(struct tts_tracker *tracker, uint64_t seq)
         die("an event was refused");
 }
 
-/* Until it is killed; *told is what had returned. */
+/* Records events until the process is killed. *told is the last event whose call has
+ * returned. */
 static void tell_on(const char *path, uint64_t keep_bytes, _Atomic uint64_t *told)
 {
     struct tts_tracker *tracker;
@@ -206,7 +218,7 @@ static void kill_many(void **state)
         struct compared compared = {0};
         T_EQ(rec.state.kind, TTS_REC_RECORDING);
         recording_each(&rec, compare, &compared);
-        /* The one under way may be there, too. */
+        /* The event during which the process was killed may be in the file, too. */
         if (rec.last_seq < last || rec.last_seq > last + 1)
             fail_msg("round %llu of seed %llu: told %llu, in the file %llu",
                      (unsigned long long)i, (unsigned long long)plan.seed,

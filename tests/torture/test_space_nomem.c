@@ -1,5 +1,5 @@
-/* Every allocation of a long history is made to fail, one history for each: the call that
- * needed it must leave the space as it was, and succeed when it is tried again. */
+/* Makes every allocation of a long history fail, one per replay of the history. The call that
+ * needed the memory must leave the space unchanged, and must succeed when it is tried again. */
 #include "base/heap.h"
 #include "device/space.h"
 #include "harness/t.h"
@@ -16,10 +16,10 @@ struct script {
     struct twin_result results[SCRIPT_OPS];
 };
 
-/* What the allocator does in one replay. */
+/* How the allocator fails in one replay. */
 struct sabotage {
     uint64_t fail_at;
-    bool fail_after; /* and goes on failing until the failure has been seen */
+    bool fail_after; /* continues to fail until the test has seen the failure */
 };
 
 static void *allocate(size_t bytes)
@@ -45,7 +45,7 @@ static void add(struct script *script, struct model *model, struct twin_op op)
     script->results[script->count++] = twin_op_on_model(model, &op);
 }
 
-/* Small blocks from both ends until every structure has grown several times. */
+/* Takes small blocks from both ends until every structure has grown several times. */
 static void script_fill(struct script *script, struct model *model)
 {
     for (uint64_t i = 0; i < 2000; i++) {
@@ -56,8 +56,8 @@ static void script_fill(struct script *script, struct model *model)
     }
 }
 
-/* A sieve: as many free blocks as there can be, then everything given back, which retires as
- * many ids as there can be. */
+/* Frees the taken blocks at every `step`-th position. A step of 2 leaves as many free blocks as
+ * possible, a step of 1 then retires as many ids as possible. */
 static void script_drain(struct script *script, struct model *model, size_t step)
 {
     for (size_t i = 0; i < model->count; i++) {
@@ -67,7 +67,7 @@ static void script_drain(struct script *script, struct model *model, size_t step
     }
 }
 
-/* Places blocks inside free ones, which makes two out of one. */
+/* Takes blocks inside free blocks, which splits the free blocks. */
 static void script_place(struct script *script, struct model *model)
 {
     uint64_t step = model->config.size_bytes / 300 / 64 * 64;
@@ -87,7 +87,7 @@ static void script_cut(struct script *script, struct model *model)
     add(script, model, (struct twin_op){.kind = TWIN_UNSHRINK});
 }
 
-/* What no unit so far can count, when there are many blocks. */
+/* Uses addresses and sizes that need a smaller unit while there are many blocks. */
 static void script_odd(struct script *script, struct model *model)
 {
     uint64_t last = model->config.offset_bytes + model->config.size_bytes - 101;
@@ -125,7 +125,7 @@ static struct script *script_new(enum tts_policy policy, uint64_t size_bytes)
 
 /* --- one replay ------------------------------------------------------------------------- */
 
-/* The state after the first `count` operations, made without a failure. */
+/* Returns the state after the first `count` operations, made without a failure. */
 static struct tts_space *space_after(const struct script *script, size_t count)
 {
     struct tts_space *space = NULL;
@@ -152,7 +152,8 @@ static void same_result(struct twin_result seen, struct twin_result expected)
     T_EQ(seen.address, expected.address);
 }
 
-/* Operation `i` ran out of memory: nothing may have changed, now or when it does so again. */
+/* Checks that operation `i`, which ran out of memory, changed nothing, even if it fails
+ * twice. */
 static void check_failure(struct heap *heap, struct tts_space *space,
                           const struct script *script, size_t i)
 {
@@ -178,8 +179,8 @@ static struct tts_space *new_space(struct heap *heap, const struct script *scrip
     return space;
 }
 
-/* A copy, which must not be there at all when its memory is not, of a space that never felt
- * it. */
+/* Copies the space and frees the copy. A copy that runs out of memory must leave nothing behind
+ * and must not change the original. */
 static void copy_and_free(struct heap *heap, const struct tts_space *space)
 {
     struct tts_space *copy = NULL;
@@ -196,7 +197,8 @@ static void copy_and_free(struct heap *heap, const struct tts_space *space)
     T_EQ(heap->live_bytes, bytes);
 }
 
-/* Returns whether a call failed at all: when none did, the sweep has seen them all. */
+/* Replays the script. Returns whether a call failed. If none failed, the sweep has covered
+ * every allocation. */
 static bool replay(const struct script *script, struct sabotage sabotage)
 {
     struct heap heap;
@@ -221,7 +223,7 @@ static bool replay(const struct script *script, struct sabotage sabotage)
 
 /* --- the sweeps ------------------------------------------------------------------------- */
 
-/* In words of 16 and 32 bits. */
+/* Sizes that use words of 16 and 32 bits. */
 static const uint64_t narrow = UINT64_C(1) << 20, usual = UINT64_C(1) << 24;
 
 static void sweep(enum tts_policy policy, uint64_t size_bytes, bool fail_after)
@@ -230,7 +232,7 @@ static void sweep(enum tts_policy policy, uint64_t size_bytes, bool fail_after)
     uint64_t n = 1;
     while (replay(script, (struct sabotage){n, fail_after}))
         n++;
-    T_TRUE(n > 50); /* or the history does not make the structures grow */
+    T_TRUE(n > 50); /* fails if the history does not make the structures grow */
     release(script, sizeof *script);
 }
 

@@ -1,4 +1,5 @@
-/* analyze_main.c: the program ttscope-analyze: the command `analyze` with cairo. */
+/* analyze_main.c: the program ttscope-analyze. It is the command `analyze` with cairo, which
+ * draws PNG and PDF. */
 #include "cli/analyze/analyze.h"
 #include "cli/commands.h"
 #include "cli/job.h"

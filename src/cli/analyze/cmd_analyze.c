@@ -1,4 +1,5 @@
-/* cmd_analyze.c: what training logs say about memory. */
+/* cmd_analyze.c: the command `analyze`, which reports the memory use that training logs
+ * state. */
 #include "base/beside.h"
 #include "base/bytesize.h"
 #include "base/error.h"
@@ -32,39 +33,39 @@
 
 static const char command[] = "analyze";
 
-/* One log, and what reading it came to. */
+/* One log and the result of reading it. */
 struct log {
     const char *path;
     uint64_t runs, untitled, lines, bytes;
-    bool is_saved;     /* a result, recording or trace: lines and bytes are not known */
-    char problem[160]; /* "": none */
+    bool is_saved;     /* result, recording or trace: has no line and byte counts */
+    char problem[160]; /* empty if there is no problem */
 };
 
 /* One run of the command. */
 struct analyze {
     struct tts_job *job;
     struct tts_analyze_options *options;
-    struct log *logs; /* one for each operand of the job */
+    struct log *logs; /* one for each operand */
     struct tts_run_text_options text;
     char device_words[TTS_DEVICE_ARG_WORDS_MAX];
     char picture_path[TTS_PICTURES][TTS_PATH_MAX];
-    /* Outputs; NULL unless asked for. */
+    /* The output streams. NULL if the output was not asked for. */
     FILE *top, *out, *junit_file, *pictures[TTS_PICTURES];
     struct tts_json json;
     struct tts_rowout rows;
     struct tts_junit junit;
     struct tts_progress progress;
     struct tts_run_names names;
-    const char *label; /* of the log that is being read */
+    const char *label; /* label of the log that is being read */
     uint64_t notes_said;
     struct tts_run_text_top in_common;
     struct tts_worst_runs worst;
     bool is_partial, is_bad_news;
 };
 
-/* ---- values of options ---- */
+/* ---- option values ---- */
 
-/* Stores a size in a struct tts_amount. */
+/* Parses a size and stores it in a struct tts_amount. */
 static enum tts_status take_size(void *target, const char *text, struct tts_error *err)
 {
     struct tts_amount *amount = target;
@@ -113,7 +114,8 @@ static enum tts_status take_optimizer_name(void *target, const char *text,
         return TTS_OK;
     for (int i = 0; i < TTS_TRAIN_OPTIMIZERS; i++)
         tts_nearest_offer(&nearest, tts_train_optimizer_name((enum tts_train_optimizer)i));
-    /* If half of the letters are wrong, a short word is another word. */
+    /* If half of the letters differ, a short word is a different word and not a typing
+     * error. */
     bool is_near = nearest.best && nearest.distance * 2 < strlen(text);
     return tts_error_set(err, TTS_E_NOT_FOUND,
                          "%s%s%s (or give its bytes by '--optimizer_size', see 'ttscope help "
@@ -122,7 +124,7 @@ static enum tts_status take_optimizer_name(void *target, const char *text,
                          is_near ? nearest.best : "", is_near ? "'?" : "");
 }
 
-/* Stores a limit such as "97.5%" in hundredths of a percent. */
+/* Parses a limit such as "97.5%" and stores it in hundredths of a percent. */
 static enum tts_status take_limit(void *target, const char *text, struct tts_error *err)
 {
     enum { LIMIT_MAX = 1000 * 100 };
@@ -193,14 +195,15 @@ static const struct tts_option options_table[] = {
     {0},
 };
 
-/* ---- where pictures go ---- */
+/* ---- paths of pictures ---- */
 
 static bool wants_pictures(const struct tts_analyze_options *options)
 {
     return options->has_picture[TTS_PICTURE_PEAK] || options->has_picture[TTS_PICTURE_PHASES];
 }
 
-/* Returns the point before "png" in "a.b/c.png", or the end if there is no extension. */
+/* Returns the dot before the extension of "a.b/c.png", or the end of the path if there is no
+ * extension. */
 static const char *extension_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -208,7 +211,7 @@ static const char *extension_of(const char *path)
     return dot && dot > base ? dot : path + strlen(path);
 }
 
-/* Returns whether the name of the file is only an extension: ".svg". */
+/* Returns whether the file name is only an extension, such as ".svg". */
 static bool is_only_extension(const char *path)
 {
     enum tts_picture_format format;
@@ -217,8 +220,8 @@ static bool is_only_extension(const char *path)
     return base[0] == '.' && take_format(&format, base + 1, NULL) == TTS_OK;
 }
 
-/* Chooses the format by the name of the output, unless it was given. Returns false after a
- * message. */
+/* Chooses the picture format by the output's name, unless an option gives the format. Returns
+ * false after printing a message. */
 static bool choose_format(const struct analyze *analyze)
 {
     struct tts_analyze_options *options = analyze->options;
@@ -273,7 +276,7 @@ static bool is_input(const struct analyze *analyze, const char *path)
     return device->name && tts_device_arg_is_file(device) && tts_same_file(device->name, path);
 }
 
-/* Checks the path of one output. Returns false after a message. */
+/* Checks the path of one output. Returns false after printing a message. */
 static bool check_output(const struct analyze *analyze, const char *path)
 {
     if (path[0] == '\0')
@@ -308,8 +311,8 @@ static bool name_pictures(struct analyze *analyze)
     return true;
 }
 
-/* Checks each output, and whether two outputs are the same file. Returns false after a message.
- */
+/* Checks each output, and that no two outputs are the same file. Returns false after printing a
+ * message. */
 static bool check_output_files(const struct analyze *analyze)
 {
     const struct tts_analyze_options *options = analyze->options;
@@ -357,7 +360,8 @@ static bool check_picture_options(const struct analyze *analyze)
     if (has_format)
         tts_message(command, "'--format' is of a picture: give '--visualize_peak' or "
                              "'--visualize_phases', or leave it out");
-    else if (options->output || options->title) /* the original script ignores them, too */
+    /* The original script ignores these options, too. */
+    else if (options->output || options->title)
         tts_message(command,
                     "note: '%s' has no effect without '--visualize_peak' or "
                     "'--visualize_phases'",
@@ -365,7 +369,7 @@ static bool check_picture_options(const struct analyze *analyze)
     return !has_format;
 }
 
-/* Checks the options and names the outputs. Returns false after a message. */
+/* Checks the options and names the outputs. Returns false after printing a message. */
 static bool check_analyze_options(struct analyze *analyze)
 {
     struct tts_analyze_options *options = analyze->options;
@@ -412,9 +416,9 @@ static int resolve_device(struct analyze *analyze)
 
 /* ---- outputs ---- */
 
-/* Opens all outputs, so that one that cannot be written is found before any work. Standard
- * output is the last to be committed: it says which pictures there are. Returns false after a
- * message. */
+/* Opens all outputs, so that an output that cannot be written is found before any work.
+ * Standard output is committed last because its text names the pictures. Returns false after
+ * printing a message. */
 static bool open_analyze_outputs(struct analyze *analyze)
 {
     const struct tts_analyze_options *options = analyze->options;
@@ -426,8 +430,8 @@ static bool open_analyze_outputs(struct analyze *analyze)
         if (options->has_picture[i] &&
             !(analyze->pictures[i] = tts_job_open(analyze->job, analyze->picture_path[i])))
             return false;
-    /* The lines at the top say how many runs there are, which is known last: they are an output
-     * of their own, before the rest. */
+    /* The first lines state the number of runs, which is known only at the end. They are a
+     * separate output that is committed before the rest. */
     if (!options->json && !options->csv && !(analyze->top = tts_job_open(analyze->job, "-")))
         return false;
     if (!(analyze->out = tts_job_open(analyze->job, "-")))
@@ -487,7 +491,7 @@ static void end_analyze_json(struct analyze *analyze)
 
 enum { TEXT_MAX = 160 };
 
-/* Writes a test. Its name is the question that the command answers. */
+/* Writes one test case. The name of a case is the question that the command answers. */
 static void put_junit_case(struct analyze *analyze, const char *name,
                            const struct tts_finding *finding)
 {
@@ -498,7 +502,8 @@ static void put_junit_case(struct analyze *analyze, const char *name,
     tts_junit_case(&analyze->junit, name, question, finding);
 }
 
-/* Writes a test with the figures: "peak 15,666.65 MB of 12,288.00 MB, 127.50%". */
+/* Writes one test case with its figures, such as "peak 15,666.65 MB of 12,288.00 MB,
+ * 127.50%". */
 static void put_run_junit(struct analyze *analyze, const struct tts_named_run *run)
 {
     static const enum tts_severity severities[] = {
@@ -526,16 +531,16 @@ static void put_run_junit(struct analyze *analyze, const struct tts_named_run *r
 
 /* ---- notes about a run ---- */
 
-enum { NOTES_SAID_MAX = 20 }; /* of a log */
+enum { NOTES_SAID_MAX = 20 }; /* maximum number of notes printed per log */
 
-/* Counts one more line about a log. Returns whether there is room for it. */
+/* Counts one more note about a log. Returns whether the note may be printed. */
 static bool may_say(struct analyze *analyze)
 {
     tts_progress_end(&analyze->progress);
     return analyze->notes_said++ < NOTES_SAID_MAX;
 }
 
-/* Writes ":23", which follows a path, or "" for a file without lines. Returns `out`. */
+/* Writes the suffix of a path, such as ":23", or "" for a file without lines. Returns `out`. */
 static const char *line_words(char out[TTS_GROUPED_MAX], uint64_t line)
 {
     out[0] = '\0';
@@ -561,7 +566,8 @@ static void say_run_notes(struct analyze *analyze, const struct tts_named_run *r
     analyze->is_partial |= what->notes_in_all > 0 || what->is_cut || what->is_at_least;
 }
 
-/* Says that a run is above the limit. This has no maximum per log: it explains exit code 1. */
+/* Prints that a run exceeds the limit. These messages have no maximum per log because they
+ * explain exit code 1. */
 static void say_above_limit(struct analyze *analyze, const struct tts_named_run *run)
 {
     char share[TTS_GROUPED_MAX], limit[TTS_SHARE_TEXT_MAX], line[TTS_GROUPED_MAX];
@@ -575,7 +581,7 @@ static void say_above_limit(struct analyze *analyze, const struct tts_named_run 
                 mem->is_refused ? "" : "%");
 }
 
-/* Compares a run with --fail-above, if that is given. */
+/* Compares a run with --fail-above, if that option is given. */
 static void judge_by_limit(struct analyze *analyze, const struct tts_named_run *run)
 {
     if (analyze->options->limit == 0)
@@ -631,7 +637,7 @@ static enum tts_status take_log_run(struct analyze *analyze, struct log *log,
     return tts_worst_runs_add(&analyze->worst, &run);
 }
 
-/* Says why a log has no run, as far as the reason is known. */
+/* Prints why a log has no run, if the reason is known. */
 static void say_no_summary(struct log *log, const struct tts_trainlog_facts *facts)
 {
     static const char none[] = "no memory summary: ";
@@ -673,7 +679,8 @@ static void fail_log(struct analyze *analyze, struct log *log, const struct tts_
     snprintf(log->problem, sizeof log->problem, "%s", err->text);
 }
 
-/* Stores the counts of a log that was read to its end, and says its problem, if any. */
+/* Stores the counts of a log that was read to its end. Prints the problem of the log, if
+ * any. */
 static void finish_log(struct analyze *analyze, struct log *log,
                        const struct tts_runs_reader *file)
 {
@@ -702,8 +709,8 @@ static void finish_log(struct analyze *analyze, struct log *log,
     }
 }
 
-/* Takes all runs of a log. A problem of the log is said, and other logs are read. Returns
- * TTS_E_NOMEM. */
+/* Adds all runs of a log. Prints a problem of the log and continues, so that other logs are
+ * still read. Fails only with TTS_E_NOMEM. */
 static enum tts_status take_log(struct analyze *analyze, struct log *log)
 {
     struct tts_runs_reader *file;
@@ -750,13 +757,13 @@ static enum tts_status take_logs(struct analyze *analyze)
 
 /* ---- pictures ---- */
 
-/* Returns whether a run has something that the picture shows. */
+/* Returns whether a run has data that the picture shows. */
 static bool is_drawable(const struct tts_named_run *run, enum tts_picture picture)
 {
     return picture == TTS_PICTURE_PEAK ? run->mem->has_parts : run->run->phase_count > 0;
 }
 
-/* Writes the drawing, with a line below it about the runs that it does not show. */
+/* Writes the drawing. A line below the picture names the runs that it does not show. */
 static enum tts_status write_picture(const struct analyze *analyze, struct tts_drawing *drawing,
                                      const struct tts_run_tally *rest, FILE *out,
                                      struct tts_error *err)
@@ -776,8 +783,7 @@ static enum tts_status write_picture(const struct analyze *analyze, struct tts_d
     return TTS_OK;
 }
 
-/* Draws one picture, or drops its output if no run has anything to draw. Returns an exit code.
- */
+/* Draws one picture. Discards the output if no run has data to draw. Returns an exit code. */
 static int draw_picture(struct analyze *analyze, enum tts_picture picture)
 {
     bool is_peak = picture == TTS_PICTURE_PEAK, is_drawn = false;
@@ -815,7 +821,7 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
     return TTS_EXIT_DONE;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static void write_end(struct analyze *analyze)
 {
@@ -838,7 +844,8 @@ static void write_end(struct analyze *analyze)
     }
 }
 
-/* Without any run only the report is written: a report of an earlier time must not stay. */
+/* Ends a command that found no run. Only the JUnit report is written, because a report of an
+ * earlier command must not remain. */
 static int end_without_runs(struct analyze *analyze)
 {
     for (int i = 0; i < TTS_PICTURES; i++)
@@ -878,7 +885,8 @@ static int analyze_logs(struct analyze *analyze)
     return analyze->is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
-/* Becomes the program that draws PNG and PDF. Returns only if that fails. */
+/* Executes the program that draws PNG and PDF in place of this process. Returns only on
+ * failure. */
 static int become_drawer(const struct tts_job *job)
 {
     int code = tts_external_exec(job->argv);

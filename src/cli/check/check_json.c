@@ -1,10 +1,10 @@
-/* check_json.c: docs/design/check-json.md. */
+/* check_json.c: writes the answer of `check` as JSON (docs/design/check-json.md). */
 #include "cli/check/check.h"
 #include "views/phase_json.h"
 
 enum { ALL = 100 * 100 };
 
-/* A line, null where there is none. */
+/* Writes a line number, or null if the line is unknown. */
 static void put_line(struct tts_json *json, const char *key, uint64_t line)
 {
     if (line > 0)
@@ -59,7 +59,7 @@ static void put_check_notes(struct tts_json *json, const struct tts_run *run)
     tts_json_array_end(json);
 }
 
-/* The fields of a run of the baseline. */
+/* Writes the fields that identify a run of the baseline. */
 static void put_base(struct tts_json *json, const struct tts_run *run, size_t idx)
 {
     tts_json_number(json, "number", idx + 1);

@@ -1,4 +1,4 @@
-/* check_report.c: findings for those who run builds: JUnit, SARIF and annotations. */
+/* check_report.c: writes findings for build servers: JUnit, SARIF and annotations. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/heap.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the path of an input as reports have it: standard input is no file. */
+/* Returns the path of an input for reports, or NULL for standard input. */
 static const char *report_path(const char *path)
 {
     return path && strcmp(path, "-") != 0 ? path : NULL;
@@ -30,7 +30,7 @@ struct words {
     char label[TTS_CHECK_LABEL_MAX], text[TTS_CHECK_TEXT_MAX + 64];
 };
 
-/* Describes what became of a limit. The words are the caller's. */
+/* Describes the finding of a limit. The caller owns `words`, which holds the texts. */
 static struct tts_finding describe_limit(const struct tts_check_run *run,
                                          const struct tts_budget_finding *finding,
                                          struct words *words)
@@ -74,7 +74,8 @@ static const struct tts_rule rules[TTS_BUDGET_RULES] = {
 #undef X
 };
 
-/* Not of lines or figures: the same finding in the next log is the same. */
+/* Hashes the rule, the run and the phase, but no lines or figures. The same problem in the next
+ * log therefore gets the same fingerprint. */
 static uint64_t fingerprint_of(const struct tts_check_run *run,
                                const struct tts_budget_finding *finding)
 {
@@ -110,9 +111,9 @@ void tts_check_report_finding(struct tts_check_job *job, const struct tts_budget
     tts_sarif_result(&job->sarif, &finding);
 }
 
-/* ---- what could not be read, or has no partner ---- */
+/* ---- inputs that could not be read, and runs without a match ---- */
 
-/* A finding about an input. */
+/* Describes a finding about an input. */
 static struct tts_finding describe_input(enum tts_severity severity, const char *path,
                                          uint64_t line, const char *text)
 {
@@ -124,7 +125,7 @@ static struct tts_finding describe_input(enum tts_severity severity, const char 
                                 .message = text};
 }
 
-/* A test "read" that failed. */
+/* Writes a failed test case with the name "read". */
 static void put_read(struct tts_junit *junit, const char *class_name, const char *path,
                      uint64_t line, const char *text)
 {
@@ -172,7 +173,7 @@ enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_ch
     return tts_junit_end(junit, err);
 }
 
-/* Describes a run of the baseline that goes with no run. The text is the caller's. */
+/* Describes a run of the baseline that matches no run. The caller owns the text. */
 static struct tts_finding describe_unpaired(const struct tts_check_job *job, size_t idx,
                                             char text[TTS_CHECK_TEXT_MAX + 64])
 {
@@ -265,7 +266,7 @@ void tts_check_github_end(FILE *out, const struct tts_check_job *job)
     tts_check_text_verdict(out, &job->counts);
 }
 
-/* ---- numbers of phases ---- */
+/* ---- numbers of phases with the same name ---- */
 
 struct named {
     const char *name;

@@ -1,5 +1,5 @@
-/* check_text.c: findings in words, and the answer for people: one sentence for each limit and a
- * verdict. */
+/* check_text.c: the wording of findings, and the answer for people: one sentence per limit and
+ * a verdict. */
 #include "base/number.h"
 #include "base/share.h"
 #include "cli/check/check.h"
@@ -50,14 +50,14 @@ bool tts_check_needs_device(const struct tts_budget *budget)
     return false;
 }
 
-/* ---- where ---- */
+/* ---- labels ---- */
 
 static void put_safe(char *out, size_t capacity, const char *text)
 {
     tts_safe_text_build(out, capacity, text, PHASE_COLUMNS);
 }
 
-/* Has its figure another limit? Then what kind this one is. */
+/* Returns the kind of the limit if another limit applies to the same figure, or else "". */
 static const char *size_kind_of(const struct tts_budget *budget, size_t limit_idx)
 {
     static const char *const kinds[] = {[TTS_BUDGET_BYTES] = " (bytes)",
@@ -112,7 +112,7 @@ const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     tts_safe_text_build(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
     put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));
-    const char *shown = name + (name[0] == ' '); /* a rank without a title */
+    const char *shown = name + (name[0] == ' '); /* skips the space of a rank without a title */
     snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",
              shown, shown[0] ? "'" : "");
     return out;
@@ -125,9 +125,9 @@ uint64_t tts_check_line(const struct tts_check_run *run,
     return line > 0 ? line : run->run->line;
 }
 
-/* ---- how much ---- */
+/* ---- sizes ---- */
 
-/* L1 in KiB, DRAM in MB. */
+/* Writes a size: L1 in KiB, DRAM in MB. Returns `out`. */
 static const char *put_check_size(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
                                   int64_t bytes)
 {
@@ -140,7 +140,7 @@ static const char *put_check_size(char out[TTS_CHECK_NUMBER_MAX], enum tts_budge
     return out;
 }
 
-/* What would be 0.00 is told in bytes. */
+/* Writes an excess. An excess that would round to 0.00 is written in bytes. Returns `out`. */
 static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_rule rule,
                               int64_t bytes)
 {
@@ -153,7 +153,8 @@ static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_ru
     return out;
 }
 
-/* Where the limit is from: "", " (95% of the device)", " (+2% on 7843.14 MB)". */
+/* Writes how the limit was calculated: " (95% of the device)", " (+2% on 7843.14 MB)", or ""
+ * for a limit in bytes. */
 static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
                        const struct tts_budget_finding *finding)
 {
@@ -183,7 +184,8 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
     }
 }
 
-/* Headroom: "500.00 MB free", below 0 "500.00 MB too much". */
+/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB too
+ * much". */
 static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *finding)
 {
     int64_t bytes = finding->measured.bytes;
@@ -198,7 +200,7 @@ static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *
                                 : " or less");
 }
 
-/* "at least 8278.65 MB", "880.64 KiB by Peak Total" */
+/* Writes the measured value, such as "at least 8278.65 MB" or "880.64 KiB by Peak Total". */
 static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                          const struct tts_budget_finding *finding)
 {
@@ -216,7 +218,7 @@ static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                                                          : "");
 }
 
-/* " (2 phases)" of what stands for several. */
+/* Writes " (2 phases)" if the finding covers several phases, or else "". Returns `out`. */
 static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
                                     const struct tts_budget_finding *finding)
 {
@@ -226,7 +228,8 @@ static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
     return out;
 }
 
-/* What becomes of it: why it is unknown, how much it is over, for how many it stands. */
+/* Writes the end of the sentence: the reason if the result is unknown, the excess, or the
+ * number of phases covered. */
 static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
                           const struct tts_budget_finding *finding)
 {
@@ -243,7 +246,8 @@ static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
         snprintf(out, PART_MAX, ", the nearest of %zu phases", finding->phases);
 }
 
-/* " in FORWARD_PASS", for a figure of the whole run; "": not known, or the end. */
+/* Room for " in FORWARD_PASS", the phase of a figure of the whole run. The text is empty if the
+ * phase is unknown or the figure is the final value. */
 enum { WHERE_MAX = PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8 };
 
 static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
@@ -257,7 +261,7 @@ static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
     else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
              rule != TTS_BUDGET_DRAM_FINAL)
         put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-    /* "(after the last phase)" stands for itself. */
+    /* "(after the last phase)" needs no " in ". */
     snprintf(out, WHERE_MAX, "%s%s",
              phase[0] == '\0'  ? ""
              : phase[0] == '(' ? " "
@@ -288,7 +292,8 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
     return out;
 }
 
-/* "device memory 12288.00 MB, assumed; ..." Returns `out`. */
+/* Writes the device memory and its origin: "device memory 12288.00 MB, assumed; ...". Returns
+ * `out`. */
 static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {
     const struct tts_trainmem *mem = &run->mem;

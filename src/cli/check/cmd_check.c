@@ -1,4 +1,4 @@
-/* cmd_check.c: checks runs against a budget. */
+/* cmd_check.c: the command `check`, which checks runs against a budget. */
 #include "base/bytesize.h"
 #include "base/error.h"
 #include "base/heap.h"
@@ -30,7 +30,8 @@ static enum tts_status take_memory(void *target, const char *text, struct tts_er
     return TTS_OK;
 }
 
-/* A name of standard output counts as "-". */
+/* Stores the path of an output. A path that leads to standard output, such as /dev/stdout,
+ * becomes "-". */
 static enum tts_status take_check_output(void *target, const char *text, struct tts_error *err)
 {
     (void)err;
@@ -64,7 +65,7 @@ const struct tts_option tts_check_options_table[] = {
 
 #undef AT
 
-/* ---- what goes together ---- */
+/* ---- checks of inputs and outputs ---- */
 
 static bool is_standard(const char *path)
 {
@@ -89,7 +90,8 @@ static bool inputs_are_good(const struct tts_check_options *options)
     return false;
 }
 
-/* False, said on stderr: an output would replace `path`, an input. */
+/* Returns true if no output would replace the input `path`. Returns false after printing a
+ * message. */
 static bool check_is_apart(const struct tts_check_options *options, const char *path)
 {
     const char *const outputs[] = {options->junit_path, options->sarif_path};
@@ -123,14 +125,15 @@ static bool outputs_are_good(const struct tts_check_options *options)
             check_is_apart(options, options->device.name));
 }
 
-/* Returns false, after the problem was printed, if inputs are missing or outputs would replace
- * each other or an input. */
+/* Returns true if the inputs are complete and no output would replace an input or another
+ * output. Returns false after printing a message. */
 static bool check_options_are_good(const struct tts_check_options *options)
 {
     return inputs_are_good(options) && outputs_are_good(options);
 }
 
-/* A path that a budget names is seen from the budget. False, said: too long. */
+/* Resolves a path that the budget names. A relative path starts at the budget's directory.
+ * Returns false after printing a message if the path is too long. */
 static bool beside_budget(const struct tts_check_options *options, const char *name,
                           char out[TTS_PATH_MAX])
 {
@@ -181,7 +184,7 @@ static int plan_baseline(const struct tts_check_options *options, struct tts_che
 
 /* ---- the device ---- */
 
-/* Of the option, else of the budget. */
+/* Chooses the device: the option's, or else the budget's. Returns an exit code. */
 static int name_device(struct tts_check_options *options, struct tts_check_plan *plan)
 {
     struct tts_device_arg *arg = &options->device;
@@ -206,7 +209,8 @@ static int name_device(struct tts_check_options *options, struct tts_check_plan 
     return check_is_apart(options, arg->name) ? TTS_EXIT_DONE : TTS_EXIT_USAGE;
 }
 
-/* What a chip has of a pool in a bank, or in all; not known where it is not. */
+/* Returns the bytes of a pool, in one bank or (`of_all`) in all banks. The amount is unknown if
+ * the chip does not state it. */
 static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool pool,
                                     bool of_all)
 {
@@ -219,7 +223,8 @@ static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool p
     return tts_amount_of((int64_t)bytes);
 }
 
-/* The chip: what a core has, and DRAM unless a number of bytes was given. */
+/* Takes the L1 size of a core from the chip, and the DRAM size unless an option gives it.
+ * Returns an exit code. */
 static int take_chip(struct tts_check_options *options, struct tts_check_plan *plan)
 {
     struct tts_chip chip;
@@ -261,7 +266,7 @@ static int plan_device(struct tts_check_options *options, struct tts_check_plan 
     return code;
 }
 
-/* ---- what is easily meant otherwise ---- */
+/* ---- limits that are easily misunderstood ---- */
 
 static bool is_share_for_growth(const struct tts_budget_limit *limit)
 {
@@ -294,7 +299,8 @@ static void note_limits(const struct tts_check_options *options,
     }
 }
 
-/* TTS_EXIT_DONE, or the exit code, said on stderr. */
+/* Reads the budget and finds the device and the baseline. Returns TTS_EXIT_DONE, or another
+ * exit code after printing a message. */
 static int check_plan_make(struct tts_check_options *options, struct tts_check_plan *out)
 {
     struct tts_error err = {0};
@@ -312,10 +318,10 @@ static int check_plan_make(struct tts_check_options *options, struct tts_check_p
 }
 
 enum {
-    NOTES_SAID_MAX = 20, /* of a file */
+    NOTES_SAID_MAX = 20, /* maximum number of notes printed per file */
 };
 
-/* ---- names ---- */
+/* ---- names of runs ---- */
 
 static const char *base_of(const char *path)
 {
@@ -331,7 +337,8 @@ static const char *label_of(const struct tts_check_job *job, const struct tts_ch
     return tts_run_label((const char *const *)job->options.paths, job->options.path_count, idx);
 }
 
-/* Would two runs have one name? Those without a title are called as their files. */
+/* Returns true if run `idx` would get the same name as `run`. A run without a title is named
+ * after its file. */
 static bool is_namesake(const struct tts_check_run *run, const struct tts_check_job *job,
                         const struct tts_check_file *file, size_t idx)
 {
@@ -355,7 +362,8 @@ static void name_run(const struct tts_check_job *job, size_t idx, struct tts_che
         }
     }
     tts_run_name(run->name, run->run, label, number);
-    if (all > 1 && run->run->title[0]) { /* the order of files may change, files do not */
+    /* The order of the files may change from build to build, their names do not. */
+    if (all > 1 && run->run->title[0]) {
         char plain[TTS_RUN_LABEL_MAX];
         if (in_file > 1)
             snprintf(again, sizeof again, ", %" PRIu64, in_file);
@@ -430,7 +438,7 @@ static void say_check_notes(struct tts_check_job *job, const struct tts_check_fi
 
 /* ---- files ---- */
 
-/* Runs that do not know what they are from are from here. */
+/* Sets the file name as the origin of runs that state no origin. */
 static void name_origin(struct tts_check_file *file)
 {
     for (size_t i = 0; i < file->runs.count; i++) {
@@ -441,7 +449,8 @@ static void name_origin(struct tts_check_file *file)
     }
 }
 
-/* False: it could not be read; *err has why, and it is to be said. */
+/* Reads the runs of a file. Returns false if the file cannot be read. *err then holds the
+ * reason, and the caller prints it. */
 static bool load(struct tts_check_job *job, struct tts_check_file *file, struct tts_error *err)
 {
     if (tts_runs_load(file->path, NULL, &file->runs, err) != TTS_OK) {
@@ -491,9 +500,10 @@ const struct tts_check_file *tts_check_problem(const struct tts_check_job *job, 
     return NULL;
 }
 
-/* ---- pairs ---- */
+/* ---- matching runs with the baseline ---- */
 
-/* One block: a copy of the runs of all files, their pairs, and who of the baseline has one. */
+/* Allocates one block for three arrays: a copy of the runs of all files, the match of each run,
+ * and whether each run of the baseline has a match. */
 static bool make_run_room(struct tts_check_job *job)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
@@ -528,7 +538,8 @@ static void pair_check_runs(struct tts_check_job *job)
     }
 }
 
-/* What is wrong is said, and stands in the files. TTS_E_NOMEM, TTS_OK. */
+/* Reads the baseline and all files. Prints a problem and stores it in its file. Returns TTS_OK
+ * or TTS_E_NOMEM. */
 static enum tts_status check_load(struct tts_check_job *job, struct tts_error *err)
 {
     if (job->plan.needs_baseline)
@@ -562,7 +573,7 @@ static void check_release(struct tts_check_job *job)
         alloc->free(alloc->ctx, job->runs, job->memory_bytes);
 }
 
-/* Run `idx` of all; `out` without what is calculated. */
+/* Describes run `idx` of all runs. The caller calculates `mem` and `ordinals`. */
 static void check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out)
 {
     size_t file = 0, first = 0;
@@ -582,7 +593,7 @@ static void check_run_at(const struct tts_check_job *job, size_t idx, struct tts
 
 /* ---- outputs ---- */
 
-/* Opens all outputs before any work is done. Returns false after the problem was printed. */
+/* Opens all outputs before any work is done. Returns false after printing a message. */
 static bool open_check_outputs(struct tts_job *frame, struct tts_check_job *job)
 {
     const struct tts_check_options *options = &job->options;
@@ -604,7 +615,7 @@ static bool open_check_outputs(struct tts_job *frame, struct tts_check_job *job)
     return true;
 }
 
-/* Completes all outputs. Returns false after the problem was printed. */
+/* Completes all outputs. Returns false after printing a message. */
 static bool end_check_outputs(struct tts_check_job *job)
 {
     const struct tts_check_options *options = &job->options;
@@ -642,7 +653,7 @@ static void judge_limit(struct tts_check_job *job, const struct tts_budget_input
                         size_t limit_idx)
 {
     struct tts_budget_verdict verdict;
-    /* JSON says what became of a limit before it lists its phases. */
+    /* The JSON of a limit states its verdict before it lists the phases. */
     if (job->options.json) {
         tts_budget_judge(input, limit_idx, NULL, NULL, &verdict);
         tts_check_json_limit(&job->json, job->run, limit_idx, &verdict);
@@ -659,13 +670,15 @@ static void judge_limit(struct tts_check_job *job, const struct tts_budget_input
 
 /* ---- a run ---- */
 
-/* Two logs round alike, and bytes are bytes. */
+/* Returns the rounding error to allow. There is none if both runs are exact or both are rounded
+ * the same way. */
 static int64_t rounding_of(const struct tts_check_run *run)
 {
     return run->run->is_exact == run->baseline->is_exact ? 0 : TTS_RUN_HALF_STEP_BYTES;
 }
 
-/* Said once; a share of what nobody named is easily taken for one of the device. */
+/* Prints once that the memory size is assumed: a share of an assumed size is easily mistaken
+ * for a share of the real device. */
 static void note_assumed(struct tts_check_job *job, const struct tts_trainmem *mem)
 {
     char mb[TTS_NUMBER_MB_MAX];
@@ -748,7 +761,7 @@ static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *er
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int check_exit_code(const struct tts_check_job *job)
 {
@@ -765,8 +778,9 @@ static int check_exit_code(const struct tts_check_job *job)
     return TTS_EXIT_DONE;
 }
 
-/* Without a run, or a baseline that is needed, nothing can be judged. The reports are written
- * all the same: those of the day before would be taken for the reports of this run. */
+/* Reads and judges all runs. Without any run, or without a baseline that a limit needs, no
+ * judgement is possible. The reports are written anyway, because reports of an earlier check
+ * would be mistaken for new ones. */
 static int check_runs(struct tts_job *frame, struct tts_check_job *job)
 {
     struct tts_error err = {0};
@@ -784,7 +798,7 @@ static int check_runs(struct tts_job *frame, struct tts_check_job *job)
                                   : TTS_EXIT_INPUT;
 }
 
-/* A budget that is no budget: only the reports have something to say. */
+/* Writes only the reports, because the budget is invalid and nothing can be checked. */
 static void report_budget(struct tts_job *frame, struct tts_check_job *job)
 {
     job->options.json = job->options.github = false;
@@ -793,7 +807,7 @@ static void report_budget(struct tts_job *frame, struct tts_check_job *job)
     snprintf(job->budget.problem, sizeof job->budget.problem,
              "the budget cannot be used: nothing was checked");
     job->counts.is_partial = true;
-    job->options.path_count = 0; /* none was looked at */
+    job->options.path_count = 0; /* no file was read */
     if (open_check_outputs(frame, job) && end_check_outputs(job))
         tts_job_commit(frame, TTS_EXIT_INPUT);
 }

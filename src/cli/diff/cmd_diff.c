@@ -1,4 +1,4 @@
-/* cmd_diff.c: compares two runs. */
+/* cmd_diff.c: the command `diff`, which compares two runs. */
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/diff/diff.h"
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- all ---- */
+/* ---- pairing all runs ---- */
 
 static void add_pair(struct tts_diff_job *job, size_t a, size_t b, enum tts_runpair_by by)
 {
@@ -23,7 +23,7 @@ static void add_pair(struct tts_diff_job *job, size_t a, size_t b, enum tts_runp
     job->inputs[TTS_DIFF_B].is_paired[b] = true;
 }
 
-/* Which runs go together is in analysis/runpairs.h. */
+/* Pairs all runs by the rules of analysis/runpairs.h. */
 static void diff_pair_all(struct tts_diff_job *job)
 {
     const struct tts_runs *a = &job->inputs[TTS_DIFF_A].runs,
@@ -35,9 +35,10 @@ static void diff_pair_all(struct tts_diff_job *job)
             add_pair(job, i, pairs[i].b, pairs[i].by);
 }
 
-/* ---- those that were asked for ---- */
+/* ---- pairing the chosen runs ---- */
 
-/* By its title first, as one may be a number. */
+/* Returns the index of the run that `word` names and sets *count to the number of matches.
+ * Titles are compared first because a title can be a number. */
 static size_t choose_run(const struct tts_runs *runs, const char *word, size_t *count)
 {
     uint64_t number;
@@ -57,8 +58,8 @@ static size_t choose_run(const struct tts_runs *runs, const char *word, size_t *
     return found;
 }
 
-/* Those that were asked for. False, and *missing is the side that has none, or several (then
- * *count is how many). */
+/* Pairs the runs that the options choose. Returns false if a side has no such run or several.
+ * *missing is then that side and *count the number of matches. */
 static bool diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count)
 {
     size_t chosen[TTS_DIFF_SIDES];
@@ -73,7 +74,7 @@ static bool diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *cou
     return true;
 }
 
-/* ---- of a pair ---- */
+/* ---- facts about a pair ---- */
 
 const char *tts_diff_phase_name(const struct tts_diff_job *job,
                                 const struct tts_diff_pair *pair, size_t phase)
@@ -96,7 +97,7 @@ static const char command[] = TTS_DIFF_COMMAND;
 
 /* ---- options ---- */
 
-/* --run chooses for both sides. */
+/* Stores `--run`, which applies to both sides. */
 static enum tts_status take_diff_run(void *target, const char *text, struct tts_error *err)
 {
     const char **run = target;
@@ -136,7 +137,7 @@ static int load_sides(struct tts_diff_job *job)
     return TTS_EXIT_DONE;
 }
 
-/* With what there is instead: the first few titles. */
+/* Prints that there is no such run, and the first few titles that exist. */
 static void say_no_run(const struct tts_diff_input *input, const char *word)
 {
     enum { SHOWN_MAX = 3, TITLE_COLUMNS = 40 };
@@ -178,7 +179,7 @@ static int choose_pairs(struct tts_diff_job *job)
     return TTS_EXIT_USAGE;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing data ---- */
 
 static void say_diff_note(const char *path, uint64_t line, const char *text)
 {
@@ -188,7 +189,7 @@ static void say_diff_note(const char *path, uint64_t line, const char *text)
         tts_message(command, "%s: %s", path, text);
 }
 
-/* True: something is. */
+/* Prints the notes of a run. Returns true if data of the run is missing. */
 static bool say_run(const char *path, const struct tts_run *run)
 {
     for (size_t i = 0; i < run->note_count; i++)
@@ -223,7 +224,7 @@ static bool say_missing(const struct tts_diff_job *job)
     return is_partial || job->pair_count == 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static enum tts_status compare_pairs(struct tts_diff_job *job)
 {

@@ -1,4 +1,4 @@
-/* diff_parts.h: what the files of `diff` share. */
+/* diff.h: the types and functions that the files of the command `diff` share. */
 #pragma once
 
 #include "analysis/rundiff.h"
@@ -14,10 +14,10 @@
 
 enum { TTS_DIFF_A, TTS_DIFF_B, TTS_DIFF_SIDES };
 
-/* Strings are borrowed from argv. */
+/* The values of the options. Strings are borrowed from argv. */
 struct tts_diff_options {
     const char *paths[TTS_DIFF_SIDES];
-    const char *run[TTS_DIFF_SIDES]; /* number or title; NULL: all */
+    const char *run[TTS_DIFF_SIDES]; /* number or title; both NULL: compare all runs */
     bool all, json;
 };
 
@@ -27,10 +27,10 @@ struct tts_diff_input {
     bool is_paired[TTS_RUNS_MAX];
 };
 
-/* Two runs that are compared; numbers are those in their inputs. */
+/* Two runs that are compared. */
 struct tts_diff_pair {
     size_t runs[TTS_DIFF_SIDES];
-    enum tts_runpair_by by; /* NONE: the runs were chosen by option */
+    enum tts_runpair_by by; /* NONE if options chose the runs */
     struct tts_trainmem mem[TTS_DIFF_SIDES];
     struct tts_rundiff diff;
 };
@@ -50,12 +50,12 @@ static inline const struct tts_run *tts_diff_run(const struct tts_diff_job *job,
     return &job->inputs[side].runs.runs[pair->runs[side]];
 }
 
-/* The name of a phase of a pair, borrowed. */
+/* Returns the name of a phase of a pair. The string is borrowed from the run. */
 const char *tts_diff_phase_name(const struct tts_diff_job *job,
                                 const struct tts_diff_pair *pair, size_t phase);
-bool tts_diff_differs(const struct tts_diff_job *job); /* any pair */
+bool tts_diff_differs(const struct tts_diff_job *job); /* true if any pair differs */
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 void tts_diff_text(const struct tts_diff_job *job, FILE *out);
 void tts_diff_json(const struct tts_diff_job *job, struct tts_json *json);

@@ -1,10 +1,10 @@
-/* diff_json.c: what changed, for programs (docs/design/diff-json.md). */
+/* diff_json.c: writes the differences as JSON (docs/design/diff-json.md). */
 #include "cli/diff/diff.h"
 #include "views/phase_json.h"
 
 #include <assert.h>
 
-/* part / |whole|, null where that is nothing or more than can be. */
+/* Writes part / |whole|, or null if `whole` is 0 or too large to calculate the ratio. */
 static void put_ratio(struct tts_json *json, const char *key, int64_t part, int64_t whole)
 {
     uint64_t size = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
@@ -164,7 +164,8 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
         int64_t whole = pair->diff.peak.change.bytes;
         tts_json_text(json, "figure", cause->is_peak ? "segment_peak" : "change");
         tts_json_signed(json, "contribution_bytes", bytes);
-        int64_t along = bytes == INT64_MIN ? INT64_MAX : -bytes; /* with the change */
+        /* Positive if the phase changed in the same direction as the peak. */
+        int64_t along = bytes == INT64_MIN ? INT64_MAX : -bytes;
         put_ratio(json, "contribution_ratio", whole < 0 ? along : bytes, whole);
         tts_json_signed(json, "not_peak_bytes", cause->not_peak);
         tts_json_signed(json, "rounding_bytes", cause->rounding);

@@ -1,4 +1,4 @@
-/* diff_text.c: the changes between two runs, for people. */
+/* diff_text.c: writes the differences between two runs as text. */
 #include "base/number.h"
 #include "cli/diff/diff.h"
 #include "cli/message.h"
@@ -15,7 +15,8 @@ struct name {
     char text[PATH_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
 };
 
-/* Returns true if the change is less than half of 0.01 MB. Such a change is told in bytes. */
+/* Returns true if the change is less than half of 0.01 MB. Such a change is printed in
+ * bytes. */
 static bool diff_is_small(int64_t bytes)
 {
     return bytes < TTS_RUN_HALF_STEP_BYTES && bytes > -TTS_RUN_HALF_STEP_BYTES;
@@ -28,7 +29,8 @@ static const char *mb(char out[TTS_NUMBER_MB_MAX], struct tts_amount amount, boo
     return tts_number_format_mb(out, amount.bytes, plus);
 }
 
-/* "+89.24 %"; "" where there is none, or it would be 0. Returns `out`. */
+/* Writes a percentage, such as "+89.24 %", or "" if it is unknown or would round to 0. Returns
+ * `out`. */
 static const char *diff_percent(char out[DIFF_PERCENT_MAX], const struct tts_delta *delta)
 {
     int64_t share;
@@ -41,7 +43,7 @@ static const char *diff_percent(char out[DIFF_PERCENT_MAX], const struct tts_del
     return out;
 }
 
-/* "gradients overhead": of the peak. */
+/* Returns the label of a part of the peak, such as "gradients overhead". */
 static const char *diff_part_label(enum tts_run_part part)
 {
     static const char *const labels[] = {
@@ -67,7 +69,8 @@ struct size {
     char text[TTS_NUMBER_MB_MAX + 4];
 };
 
-/* Without its sign: "7388.00 MB"; "1024 B" where that would be nothing. */
+/* Writes a change without its sign, such as "7388.00 MB". A change that would round to 0.00 MB
+ * is written in bytes, such as "1024 B". */
 static const char *size_of_change(struct size *out, int64_t bytes)
 {
     char mb[TTS_NUMBER_MB_MAX];
@@ -80,7 +83,8 @@ static const char *size_of_change(struct size *out, int64_t bytes)
     return out->text;
 }
 
-/* "192.95 to 9636.02 MB", in bytes where these would be the same. */
+/* Writes both values, such as "192.95 to 9636.02 MB". Values that would look the same are
+ * written in bytes. */
 static void describe_way(char out[CHANGE_MAX], int64_t from, int64_t to)
 {
     char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
@@ -92,7 +96,7 @@ static void describe_way(char out[CHANGE_MAX], int64_t from, int64_t to)
         snprintf(out, CHANGE_MAX, "%s to %s MB", a, b);
 }
 
-/* "peak grew by 7388.00 MB (+89.24 %)" */
+/* Writes the change of the peak, such as "peak grew by 7388.00 MB (+89.24 %)". */
 static void describe_change(const struct tts_delta *peak, char out[CHANGE_MAX])
 {
     struct size size;
@@ -105,7 +109,7 @@ static void describe_change(const struct tts_delta *peak, char out[CHANGE_MAX])
         snprintf(out + len, CHANGE_MAX - (size_t)len, " (%s)", share);
 }
 
-/* ---- the phase ---- */
+/* ---- the phase that changed the peak ---- */
 
 static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
 {
@@ -127,7 +131,8 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
         tts_number_format_mb(mb, of_a ? figure->a.bytes : figure->b.bytes, !cause->is_peak));
 }
 
-/* What goes against it: what else changed, and that the peak was elsewhere before. */
+/* Describes effects in the other direction: other changes, and a peak that was in a different
+ * phase before. */
 static void describe_against(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
                              char *out, size_t capacity)
 {
@@ -155,7 +160,7 @@ static void describe_against(const struct tts_diff_job *job, const struct tts_di
              phase_name(&top, job, pair, cause->peak_phase));
 }
 
-/* Less than 0.1 % of the peak. */
+/* Returns true if the change is less than 0.1 % of the peak. */
 static bool is_slight(const struct tts_delta *peak)
 {
     int64_t bytes = peak->change.bytes;
@@ -188,7 +193,7 @@ static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair
                 change, size_of_change(&size, part), name.text, how, against);
 }
 
-/* ---- the part, where no phase can be named ---- */
+/* ---- the part that changed the peak, if no phase can be named ---- */
 
 static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
 {
@@ -247,7 +252,7 @@ static void say_same(const struct tts_rundiff *diff, FILE *out)
                                                 : "");
 }
 
-/* The sentence about the peak. */
+/* Prints the sentence about the peak. */
 static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
                               FILE *out)
 {
@@ -281,7 +286,7 @@ static const char *safe_name(struct name *out, const char *text, size_t columns)
     return out->text;
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
 static const char *input_kind_name(enum tts_runs_kind kind)
 {
@@ -325,7 +330,8 @@ static void put_side(const struct tts_diff_job *job, const struct tts_diff_pair 
 
 /* ---- rows ---- */
 
-/* What would be +0.00 MB, and is a difference, in bytes. */
+/* Writes a change with its sign. A difference that would be written as +0.00 MB is written in
+ * bytes. Returns `out`. */
 static const char *signed_change(char out[TTS_NUMBER_MB_MAX], const struct tts_delta *delta)
 {
     if (!delta->differs || !diff_is_small(delta->change.bytes))
@@ -372,7 +378,8 @@ static const char *const figure_labels[] = {
 
 static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_RUN_FIGURES, "each");
 
-/* What differs; of a phase that only one has, those that the summary is read for. */
+/* Returns true if the row is printed. For a phase of both runs these are the figures that
+ * differ; for a phase of one run these are the main figures. */
 static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
 {
     if (phase->where == TTS_IN_BOTH)
@@ -436,7 +443,7 @@ static bool has_parts(const struct tts_delta *parts)
     return false;
 }
 
-/* `gradients` is what they are called here. */
+/* Prints the parts. `gradients` is the label of the gradients in this table. */
 static void print_diff_parts(const struct tts_delta *parts, const char *gradients, FILE *out)
 {
     static const enum tts_run_part order[] = {TTS_RUN_PART_MODEL, TTS_RUN_PART_OPTIMIZER,
@@ -450,7 +457,7 @@ static void print_diff_parts(const struct tts_delta *parts, const char *gradient
                       &parts[order[i]], out);
 }
 
-/* What the parts of the peak are of the runs that do not state them. */
+/* Explains how the parts of the peak are calculated for runs that do not state them. */
 static void say_parts(const struct tts_diff_pair *pair, FILE *out)
 {
     bool a = pair->mem[TTS_DIFF_A].has_parts && !pair->mem[TTS_DIFF_A].parts_are_stated;
@@ -466,7 +473,8 @@ static void say_parts(const struct tts_diff_pair *pair, FILE *out)
             a != b ? "; the other run has the parts themselves, so they are not compared" : "");
 }
 
-/* Of several forward passes the sum is not what was there. */
+/* Prints the sum over several forward passes. The sum is not the memory that was in use
+ * at any one time. */
 static void say_activations(const struct tts_diff_pair *pair, FILE *out)
 {
     const struct tts_delta *sum = &pair->diff.activations_sum;
@@ -504,9 +512,9 @@ static void put_totals(const struct tts_rundiff *diff, FILE *out)
     print_row("final", &diff->final, out);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole text ---- */
 
-/* Returns true if two of several runs go together though their names contradict each other. */
+/* Returns true if two of several runs are paired although their names contradict each other. */
 static bool is_guess(const struct tts_diff_job *job, const struct tts_diff_pair *pair)
 {
     return pair->by == TTS_RUNPAIR_ORDER && job->inputs[TTS_DIFF_A].runs.count > 1 &&
@@ -531,7 +539,7 @@ static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pai
     put_totals(diff, out);
 }
 
-/* True: there is one. */
+/* Prints the runs of one side without a partner. Returns true if there is at least one. */
 static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
 {
     const struct tts_diff_input *input = &job->inputs[side];

@@ -29,10 +29,10 @@ enum { TO_PERFETTO, TO_CHROME, TO_CSV, TO_JSON };
 static const char *const format_words[] = {"perfetto", "chrome", "csv", "json", NULL};
 
 struct export_options {
-    int format; /* TO_PERFETTO and so on */
+    int format; /* TO_PERFETTO etc. */
     const char *out_path;
     uint64_t slots_max;
-    struct tts_device_arg device; /* name NULL: capacities are not known */
+    struct tts_device_arg device; /* name is NULL if the capacities are unknown */
 };
 
 static const struct export_options defaults = {.out_path = "-",
@@ -52,7 +52,7 @@ static const struct tts_option options_table[] = {
     {0},
 };
 
-/* One export. */
+/* The state of one export. */
 struct export
 {
     const char *path;
@@ -60,27 +60,27 @@ struct export
     struct tts_eventfile *file;
     struct tts_eventpass pass;
     struct tts_progress progress;
-    uint64_t capacity_bytes[TTS_POOLS]; /* as struct tts_timeline_config has them */
+    uint64_t capacity_bytes[TTS_POOLS]; /* as in struct tts_timeline_config */
     /* The output. Its writers hold pointers into this struct, which must not move. */
     FILE *out;
     bool has_begun;
     struct tts_tracefile about;
     struct tts_itemcheck check;
-    struct tts_timeline *timeline; /* PERFETTO, CHROME */
-    struct tts_eventrows rows;     /* CSV, JSON */
+    struct tts_timeline *timeline; /* for PERFETTO and CHROME */
+    struct tts_eventrows rows;     /* for CSV and JSON */
     union {
         struct tts_perfetto perfetto;
         struct tts_chrometrace chrome;
-        struct tts_rowout lines; /* CSV, JSON */
+        struct tts_rowout lines; /* for CSV and JSON */
     };
-    /* Why the export is partial, if it is. */
+    /* The reasons why the export is incomplete, if any. */
     struct tts_partial partial;
     struct tts_partial_notes missing;
 };
 
 /* --- the output ------------------------------------------------------------------------- */
 
-/* Returns whether the format is a drawing of a timeline. Other formats are rows. */
+/* Returns true if the format is a drawing of a timeline and false if it consists of rows. */
 static bool draws_timeline(const struct export *export)
 {
     return export->options->format == TO_PERFETTO || export->options->format == TO_CHROME;
@@ -147,8 +147,8 @@ static void write_export_row(struct export *export)
         tts_eventjson_row(&export->lines, &export->rows.row);
 }
 
-/* Writes one item. Returns TTS_E_INVALID if the item is impossible, TTS_E_RANGE if it cannot be
- * drawn. */
+/* Writes one item. Returns TTS_E_INVALID if the item is impossible and TTS_E_RANGE if it cannot
+ * be drawn. */
 static enum tts_status write_export_item(struct export *export, const struct tts_item *item,
                                          struct tts_error *err)
 {
@@ -167,8 +167,8 @@ static enum tts_status write_export_item(struct export *export, const struct tts
 
 enum { TEXT_MAX = TTS_PARTIAL_TEXT_MAX + 32 };
 
-/* Returns the text of a note, with its line first if there is one: an output has no file name
- * that the line could follow. */
+/* Returns the text of a note. The line number, if any, comes first because the output has no
+ * file name before it. */
 static const char *text_of_note(const struct tts_partial_note *note, char out[TEXT_MAX])
 {
     if (note->line == 0)
@@ -188,7 +188,7 @@ static void end_chrome(struct export *export)
     tts_chrometrace_end(&export->chrome, all, missing->count);
 }
 
-/* Says how many operations and buffers have no name of their own. Returns `out`. */
+/* Writes the number of operations and buffers without a name. Returns `out`. */
 static const char *say_unnamed(uint64_t count, char out[TEXT_MAX])
 {
     snprintf(out, TEXT_MAX,
@@ -214,7 +214,7 @@ static void end_timeline(struct export *export)
     tts_perfetto_end(&export->perfetto);
 }
 
-/* Writes the end of the output, with the reasons why it is partial. */
+/* Writes the end of the output, with the reasons why the export is incomplete. */
 static void end_output(struct export *export)
 {
     char text[TEXT_MAX];
@@ -241,7 +241,7 @@ static void show_progress(void *ctx, uint64_t bytes)
     tts_progress_show(&export->progress, bytes);
 }
 
-/* Shows no progress if the output goes to the terminal, too. */
+/* Starts the progress line, unless the output goes to the terminal, too. */
 static void begin_progress(struct export *export, uint64_t total_bytes)
 {
     if (export->out != stdout || !isatty(STDOUT_FILENO))
@@ -259,8 +259,8 @@ static enum tts_status open_export_input(struct export *export, struct tts_error
     return status;
 }
 
-/* Writes one item; the first begins the output. Ends the pass if the reader of standard output
- * is gone. */
+/* Writes one item. The first item also begins the output. Ends the pass if the reader of
+ * standard output has gone away. */
 static enum tts_status take_export_item(void *ctx, const struct tts_item *item,
                                         struct tts_error *err)
 {
@@ -275,7 +275,7 @@ static enum tts_status take_export_item(void *ctx, const struct tts_item *item,
 }
 
 /* Writes all items up to the end of the file or to damage, which becomes a note. Returns
- * TTS_E_NOMEM, or the error that came before the first item. */
+ * TTS_E_NOMEM, or an error that occurred before the first item. */
 static enum tts_status take_items(struct export *export, struct tts_error *err)
 {
     export->pass = (struct tts_eventpass){.file = export->file,
@@ -293,7 +293,7 @@ static enum tts_status take_items(struct export *export, struct tts_error *err)
 
 /* --- notes ------------------------------------------------------------------------------ */
 
-/* Says the notes that do not make the answer partial. */
+/* Prints the notes that do not make the answer incomplete. */
 static void say_file_notes(const struct export *export)
 {
     const struct tts_graph *graph = tts_eventfile_graph(export->file);
@@ -346,7 +346,7 @@ static void say_timeline_notes(const struct export *export)
 
 /* --- the command ------------------------------------------------------------------------ */
 
-/* Checks what the option table cannot. Returns false after a message. */
+/* Checks what the option table cannot check. Returns false after printing a message. */
 static bool check_export_options(struct tts_job *job, const struct export_options *options)
 {
     bool is_stdout = strcmp(options->out_path, "-") == 0;
@@ -363,7 +363,7 @@ static bool check_export_options(struct tts_job *job, const struct export_option
     return false;
 }
 
-/* Stores the capacity of each pool: of one core for L1, of the device for DRAM. 0: not known.
+/* Stores the capacity of each pool: L1 of one core, DRAM of the device. 0 means unknown.
  * Returns an exit code. */
 static int find_capacities(struct export *export)
 {
@@ -381,7 +381,7 @@ static int find_capacities(struct export *export)
     return code;
 }
 
-/* Writes a file whole or not at all, and standard output as the items come. */
+/* Writes a file completely or not at all. Writes standard output item by item. */
 static int write_export(struct tts_job *job, struct export *export)
 {
     struct tts_error err = {0};

@@ -1,4 +1,5 @@
-/* cmd_fit.c: will a training run fit a device, and what would make it fit. */
+/* cmd_fit.c: the command `fit`, which predicts whether a training run fits a device and which
+ * changes would make it fit. */
 #include "cli/commands.h"
 #include "cli/fit/fit_job.h"
 #include "cli/message.h"
@@ -143,8 +144,8 @@ static const struct tts_option options_table[] = {
     {0},
 };
 
-/* Sets is_given for the settings that the rows have stored. A NUMBER that was given is at least
- * 1. Rows with take() set is_given themselves. */
+/* Sets is_given for the settings that the option table stored. A NUMBER that was given is at
+ * least 1. Rows with a take() function set is_given themselves. */
 static void mark_given_settings(const struct tts_job *job, struct tts_fit_values *values)
 {
     struct tts_overrides *overrides = &values->overrides;
@@ -155,7 +156,7 @@ static void mark_given_settings(const struct tts_job *job, struct tts_fit_values
         tts_overrides_give(overrides, TTS_FIELD_CLIP, values->clip);
 }
 
-/* ---- the job ---- */
+/* ---- the command ---- */
 
 struct fit_run {
     struct tts_job *job;
@@ -198,8 +199,8 @@ static bool refuse_record(const struct fit_run *run)
     return false;
 }
 
-/* Checks that standard input is read once and that the recording replaces no input. Returns
- * false after a message. */
+/* Checks that standard input is read only once and that the recording replaces no input.
+ * Returns false after printing a message. */
 static bool check_fit_files(const struct fit_run *run)
 {
     const char *record = run->values->record_path, *device = run->values->device.name;
@@ -218,8 +219,8 @@ static bool check_fit_files(const struct fit_run *run)
     return !is_device && !tts_same_file(run->path, record) ? true : refuse_record(run);
 }
 
-/* Checks that the recording does not replace the model file, which the options do not name.
- * Returns false after a message. */
+/* Checks that the recording does not replace the model file, which no option names. Returns
+ * false after printing a message. */
 static bool check_model_file(const struct fit_run *run)
 {
     const char *record = run->values->record_path;

@@ -1,12 +1,13 @@
-/* cmd_fit_inference.c: the memory that serving a model needs. */
+/* cmd_fit_inference.c: the command `fit --inference`, which predicts the memory that serving a
+ * model needs. */
 #include "cli/fit/fit_job.h"
 #include "cli/message.h"
 #include "views/fit/inference_view.h"
 
 #include <string.h>
 
-/* Stores the number of an option in *out, and the option as its origin. 0: the option was not
- * given. */
+/* Stores an option's number in *out and the option as its origin. The number 0 means that the
+ * option was not given. */
 static void use_number(struct tts_inferconfig *config, enum tts_inference_field field,
                        const char *option, uint64_t number, uint64_t *out)
 {
@@ -41,7 +42,7 @@ static void use_numbers(struct tts_inferconfig *config, const struct tts_job *jo
     asked->prefill = values->prefill;
 }
 
-/* Stores the dtypes. The dtype of a part counts more than the dtype of all matrices. */
+/* Stores the dtypes. The dtype of one part overrides the dtype of all matrices. */
 static void use_dtypes(struct tts_inferconfig *config, const struct tts_fit_values *values)
 {
     struct tts_inference_config *asked = &config->config;
@@ -64,8 +65,8 @@ static void use_dtypes(struct tts_inferconfig *config, const struct tts_fit_valu
         values->attention_weights >= 0 || values->mlp_weights >= 0 || values->head_weights >= 0;
 }
 
-/* Finds the chip and sets its trace region. Returns an exit code, after a message unless the
- * code is TTS_EXIT_DONE. */
+/* Finds the chip and sets its trace region. Returns TTS_EXIT_DONE, or another exit code after
+ * printing a message. */
 static int find_traced_chip(const struct tts_job *job, const struct tts_fit_values *values,
                             struct tts_chip *chip)
 {
@@ -132,7 +133,7 @@ static int run_fit_inference(struct tts_job *job, void *given)
     return print_inference(job, &answer, values->json);
 }
 
-/* The row of `--inference` in the table of cmd_fit.c names this command. */
+/* The command that the row `--inference` in the table of cmd_fit.c selects. */
 const struct tts_command tts_fit_inference_command = {
     .name = "fit",
     .operands = "CONFIG",

@@ -1,4 +1,5 @@
-/* cmd_replay.c: runs an allocation sequence on a pool, and shows each result. */
+/* cmd_replay.c: the command `replay`, which runs an allocation sequence on a pool and shows
+ * each result. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/lines.h"
@@ -18,10 +19,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The operations that ask for room, `a` and `x` together, as text and JSON show them. */
+/* Counts of the operations that request memory (`a` and `x` together), for text and JSON. */
 struct replay_requests {
     uint64_t total, ok, below_limit, failed;
-    uint64_t fragmentation, too_little_free, range_not_free; /* why they failed */
+    uint64_t fragmentation, too_little_free, range_not_free; /* failed requests by reason */
 };
 
 static struct replay_requests replay_requests(const struct tts_opseq_counts *counts)
@@ -116,7 +117,7 @@ static void replay_text_stats(const struct tts_opseq_run *run, FILE *out)
     print_counts(out, &run->counts);
 }
 
-/* Opens the document and, when `results`, the array of them. */
+/* Begins the document and, if `results` is true, the array of results. */
 static void replay_json_begin(struct tts_json *json, const char *file,
                               const struct tts_space_config *pool, bool results)
 {
@@ -223,7 +224,7 @@ static void put_operation(struct tts_json *json, const struct tts_opseq_step *st
     case TTS_OPSEQ_BLANK:
     case TTS_OPSEQ_POOL:
     case TTS_OPSEQ_KINDS:
-        break; /* nothing to say beside the letter */
+        break; /* the result has only its letter */
     }
 }
 
@@ -289,7 +290,7 @@ static void put_statistics(struct tts_json *json, const struct tts_opseq_run *ru
     tts_json_object_end(json);
 }
 
-/* `check` NULL: none was asked for. */
+/* Ends the document. `check` is NULL if no comparison was asked for. */
 static void replay_json_end(struct tts_json *json, const struct tts_opseq_run *run,
                             const struct tts_replay_check *check, bool results, bool blocks)
 {
@@ -307,11 +308,11 @@ static void replay_json_end(struct tts_json *json, const struct tts_opseq_run *r
 static const char command[] = "replay";
 
 struct replay {
-    /* what was asked for */
+    /* The options. */
     const char *path, *map_path;
     bool check, stats, blocks, json, quiet;
-    struct tts_replay_device on_device; /* device.name NULL: on one pool */
-    /* what is under way */
+    struct tts_replay_device on_device; /* device.name is NULL for one pool */
+    /* The state of the command. */
     struct tts_lines lines;
     struct tts_opseq_run run;
     struct tts_addrmap *map;
@@ -351,7 +352,7 @@ static bool map_is_stdout(const struct replay *replay)
     return replay->map_path && strcmp(replay->map_path, "-") == 0;
 }
 
-/* Returns false after the problem was printed. */
+/* Returns false after printing a message. */
 static bool check_sequence_options(const struct tts_job *job, const struct replay *replay)
 {
     const struct tts_replay_device *on = &replay->on_device;
@@ -369,7 +370,7 @@ static bool check_sequence_options(const struct tts_job *job, const struct repla
     return false;
 }
 
-/* Would the map replace what it is a map of, or of which chip? */
+/* Returns true if the map would replace the sequence or the device file. */
 static bool map_is_input(const struct replay *replay)
 {
     const struct tts_device_arg *device = &replay->on_device.device;
@@ -414,7 +415,7 @@ static struct tts_addrmap_event sequence_event(const struct replay *replay,
     return event;
 }
 
-/* Makes what needs the pool. */
+/* Creates the outputs that depend on the pool. */
 static enum tts_status begin_views(struct replay *replay, struct tts_error *err)
 {
     const struct tts_space_config *pool = &replay->run.pool;
@@ -428,7 +429,7 @@ static enum tts_status begin_views(struct replay *replay, struct tts_error *err)
                : tts_error_set(err, status, "cannot draw a map: %s", tts_status_text(status));
 }
 
-/* Compares with what the line states. False: they differ. */
+/* Compares the result with the result that the line states. Returns false if they differ. */
 static bool compare_sequence_line(struct tts_replay_check *checked,
                                   const struct tts_opseq_line *stated,
                                   const struct tts_opseq_step *step, uint64_t line_no)
@@ -442,7 +443,7 @@ static bool compare_sequence_line(struct tts_replay_check *checked,
     return false;
 }
 
-/* One line of results. False: standard output does not take it. */
+/* Prints one line of results. Returns false if standard output cannot be written. */
 static bool print_step(const struct tts_opseq_step *step)
 {
     char text[TTS_OPSEQ_TEXT_MAX + 1];
@@ -451,7 +452,7 @@ static bool print_step(const struct tts_opseq_step *step)
     return fwrite(text, 1, len, stdout) == len;
 }
 
-/* Shows one line that was run to all who asked. False: stop here. */
+/* Passes the result of one line to each output. Returns false to stop. */
 static bool show_step(struct replay *replay, const struct tts_opseq_line *line,
                       const struct tts_opseq_step *step)
 {
@@ -470,9 +471,9 @@ static bool show_step(struct replay *replay, const struct tts_opseq_line *line,
     return !replay->check || compare_sequence_line(&replay->checked, line, step, line_no);
 }
 
-/* --- the whole of it -------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------ */
 
-/* Reads and runs to the end, or to the first difference. */
+/* Reads and runs all lines, up to the end or to the first difference. */
 static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
 {
     for (;;) {
@@ -499,7 +500,7 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
     }
 }
 
-/* Prints what comes after the results. */
+/* Prints the text after the results. */
 static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 {
     replay->checked.operations = replay->run.counts.operations;
@@ -533,7 +534,7 @@ static int run_on_pool(struct tts_job *job, struct replay *replay)
     if (status != TTS_OK)
         tts_replay_locate(&replay->lines, &err);
     if (ferror(stdout))
-        return TTS_EXIT_INPUT; /* main says so; a map of a part would mislead */
+        return TTS_EXIT_INPUT; /* main prints the error; a map of only a part would mislead */
     if (status == TTS_OK && replay->map) {
         tts_addrmap_finish(replay->map);
         tts_svgmap_write(replay->map, replay->path, map);
@@ -561,7 +562,7 @@ static int run_on_device(const struct replay *replay)
 
 /* --- recordings ------------------------------------------------------------------------- */
 
-/* An option that only sequences have; NULL: none was given. */
+/* Returns the name of an option that applies only to sequences, or NULL if none was given. */
 static const char *option_of_sequences(const struct replay *replay)
 {
     const struct {

@@ -1,4 +1,4 @@
-/* replay_device.c: runs a device sequence on a modelled device, and shows each result. */
+/* replay_device.c: runs a device sequence on a modelled device and shows each result. */
 #include "cli/replay/replay_device.h"
 
 #include "base/error.h"
@@ -58,7 +58,7 @@ static void print_device_pool(const struct tts_devseq_run *run, enum tts_pool po
     fputc('\n', out);
 }
 
-/* Where circular buffers and L1 buffers came nearest to each other. */
+/* Prints where circular buffers and L1 buffers came closest to each other. */
 static void print_tight(const struct tts_devseq_tight *tight, FILE *out)
 {
     if (tight->line == 0)
@@ -137,7 +137,7 @@ static void put_device_grid(struct tts_json *json, const char *x_key, const char
     put_device_number(json, x_key, known, TTS_GRID_COLUMNS(grid->value));
 }
 
-/* The fields of the runtime's device report, under its names. */
+/* Writes the fields of the runtime's device report, with the runtime's field names. */
 static void put_report(struct tts_json *json, const struct tts_device *device)
 {
     const struct tts_fact *fact = tts_device_chip(device)->fact;
@@ -156,7 +156,7 @@ static void put_report(struct tts_json *json, const struct tts_device *device)
     put_device_number(json, "num_compute_cores", l1, banks);
     put_device_number(json, "num_storage_cores", l1, 0);
     put_device_number(json, "total_l1_memory", l1, banks * size);
-    tts_json_null(json, "total_l1_for_tensors"); /* which the runtime never fills */
+    tts_json_null(json, "total_l1_for_tensors"); /* the runtime never sets it */
     put_device_number(json, "total_l1_for_interleaved_buffers", l1, banks * bank);
     put_device_number(json, "total_l1_for_sharded_buffers", l1, banks * bank);
     put_device_number(json, "cb_limit", l1, size - base);
@@ -325,7 +325,7 @@ static void put_device_statistics(struct tts_json *json, const struct tts_pool_s
     tts_json_object_end(json);
 }
 
-/* The fields of the runtime's memory view, under its names. */
+/* Writes the fields of the runtime's memory view, with the runtime's field names. */
 static void put_view(struct tts_json *json, const struct tts_pool_stats *stats, uint32_t banks)
 {
     const struct tts_space_stats *space = &stats->space;
@@ -384,7 +384,8 @@ static void put_tight(struct tts_json *json, const struct tts_devseq_tight *tigh
     tts_json_object_end(json);
 }
 
-/* Who holds what at the end: the fields of the runtime's buffer report, and the name. */
+/* Writes one buffer that is still allocated at the end: its name and the fields of the
+ * runtime's buffer report. */
 static void put_held(struct tts_json *json, const struct tts_devseq_held *held)
 {
     static const char *const layouts[] = {
@@ -432,7 +433,7 @@ static void put_device_counts(struct tts_json *json, const struct tts_devseq_cou
     tts_json_object_end(json);
 }
 
-/* `check` NULL: none was asked for. */
+/* Ends the document. `check` is NULL if no comparison was asked for. */
 static void replay_device_json_end(struct tts_json *json,
                                    const struct tts_replay_device *options,
                                    struct tts_devseq_run *run,
@@ -470,7 +471,7 @@ struct replay {
     struct tts_json document;
     struct tts_replay_check checked;
     struct tts_outfile map_file;
-    struct tts_addrmap *map; /* NULL: none was asked for */
+    struct tts_addrmap *map; /* NULL if no map was asked for */
     enum tts_pool map_pool;
     struct tts_outfile reports[REPORTS];
     char report_paths[REPORTS][PATH_MAX_BYTES];
@@ -544,7 +545,8 @@ static int begin_map(struct replay *replay)
     return TTS_EXIT_INPUT;
 }
 
-/* Statements that do nothing to the pool are not operations of the map. */
+/* Adds the statement to the map. A statement that does not change the mapped pool is
+ * skipped. */
 static void add_to_map(struct replay *replay, const struct tts_devseq_step *step)
 {
     struct tts_addrmap_event event = {.line = replay->lines.line};
@@ -559,7 +561,7 @@ static void add_to_map(struct replay *replay, const struct tts_devseq_step *step
     } else if (failure && step->line.kind != TTS_DEVSEQ_RUN &&
                failure->pool == replay->map_pool) {
         uint32_t banks = tts_device_layout(replay->device, replay->map_pool)->banks;
-        event.change = TTS_ADDRMAP_FAILED; /* the budget of traces knows no blocks */
+        event.change = TTS_ADDRMAP_FAILED; /* a failure of the trace budget has no block size */
         event.bytes = failure->block_bytes ? failure->block_bytes
                                            : (step->line.bytes + banks - 1) / banks;
     } else {
@@ -588,7 +590,7 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
 
 /* --- one line --------------------------------------------------------------------------- */
 
-/* Compares with what the line states. False: they differ. */
+/* Compares the result with the result that the line states. Returns false if they differ. */
 static bool compare_device_line(struct tts_replay_check *checked,
                                 const struct tts_devseq_line *stated,
                                 const struct tts_devseq_step *step, uint64_t line_no)
@@ -602,7 +604,8 @@ static bool compare_device_line(struct tts_replay_check *checked,
     return false;
 }
 
-/* What there is to say of a line besides its result, as comments. */
+/* Prints further facts about a line as comments. Returns false if standard output cannot be
+ * written. */
 static bool print_remarks(const struct tts_devseq_step *step)
 {
     char failure[TTS_FAILURE_TEXT_MAX];
@@ -622,7 +625,8 @@ static bool print_remarks(const struct tts_devseq_step *step)
     return true;
 }
 
-/* A line of results, and under it its remarks. False: standard output does not take it. */
+/* Prints a line of results and its remarks. Returns false if standard output cannot be
+ * written. */
 static bool print_device_step(const struct tts_devseq_step *step)
 {
     char text[TTS_DEVSEQ_TEXT_MAX + 1];
@@ -631,7 +635,7 @@ static bool print_device_step(const struct tts_devseq_step *step)
     return fwrite(text, 1, len, stdout) == len && print_remarks(step);
 }
 
-/* Are the single results printed? */
+/* Returns true if each result is printed. */
 static bool prints(const struct replay *replay)
 {
     const struct tts_replay_device *options = replay->options;
@@ -639,7 +643,7 @@ static bool prints(const struct replay *replay)
            !(options->map_path && strcmp(options->map_path, "-") == 0);
 }
 
-/* Shows one line that was run to all who asked. False: stop here. */
+/* Passes the result of one line to each output. Returns false to stop. */
 static bool show_device_step(struct replay *replay, const struct tts_devseq_line *line,
                              const struct tts_devseq_step *step)
 {
@@ -654,9 +658,9 @@ static bool show_device_step(struct replay *replay, const struct tts_devseq_line
            compare_device_line(&replay->checked, line, step, replay->lines.line);
 }
 
-/* --- the whole of it -------------------------------------------------------------------- */
+/* --- the whole sequence ----------------------------------------------------------------- */
 
-/* Reads and runs to the end, or to the first difference. */
+/* Reads and runs all lines, up to the end or to the first difference. */
 static enum tts_status run_device_lines(struct replay *replay, struct tts_error *err)
 {
     if (prints(replay))
@@ -698,7 +702,7 @@ static enum tts_status print_blocks(struct replay *replay, struct tts_error *err
     return TTS_OK;
 }
 
-/* What stands behind the results. */
+/* Prints the text after the results. */
 static enum tts_status print_device_end(struct replay *replay, struct tts_error *err)
 {
     const struct tts_replay_device *options = replay->options;
@@ -738,7 +742,7 @@ static enum tts_status open_reports(struct replay *replay, struct tts_error *err
     return TTS_OK;
 }
 
-/* All are written before the first is put in place. */
+/* Writes all reports before the first of them replaces an earlier file. */
 static enum tts_status write_reports(struct replay *replay, struct tts_error *err)
 {
     if (!replay->options->csv_dir)
@@ -755,7 +759,7 @@ static enum tts_status write_reports(struct replay *replay, struct tts_error *er
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------ */
 
 static enum tts_status open_device_files(struct replay *replay, struct tts_error *err)
 {
@@ -785,8 +789,9 @@ static int run_device_replay(struct replay *replay)
             tts_replay_locate(&replay->lines, &err);
     }
     if (ferror(stdout))
-        return TTS_EXIT_INPUT;               /* main says so */
-    bool stopped = replay->checked.line > 0; /* pictures are of the end, not of a difference */
+        return TTS_EXIT_INPUT; /* main prints the error */
+    /* a map or report shows the end of the sequence, which was not reached */
+    bool stopped = replay->checked.line > 0;
     if (status == TTS_OK && !stopped)
         status = write_map(replay, &err);
     if (status == TTS_OK && !stopped)

@@ -22,38 +22,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A pool that has to be larger, as `--set` makes it. */
+/* A pool that must be larger, with the value for `--set`. */
 struct replay_region {
-    enum tts_pool pool; /* L1_SMALL of each core, TRACE of a chip, DRAM: of a bank */
+    enum tts_pool pool; /* L1_SMALL: per core. TRACE: per chip. DRAM: per bank. */
     const char *key;
-    uint64_t bytes, own_bytes; /* that would do; that the device has */
+    uint64_t bytes, own_bytes; /* the size that suffices, and the size that the device has */
 };
 
-/* What text and JSON are made of. */
+/* The answer, which is printed as text or JSON. */
 struct replay_answer {
     const struct tts_replay_recording *options;
     const struct tts_chip *chip;
     const struct tts_whatif *whatif;
     struct tts_partial_notes missing;
-    uint64_t start_ns; /* when it was begun, as times of its items are */
-    uint64_t before;   /* events that were before its first: of a black box */
-    bool is_dram_only; /* what is in L1 is unknown */
-    bool has_search;   /* there was DRAM to look for: */
+    uint64_t start_ns; /* start of the recording, on the clock of its items */
+    uint64_t before;   /* events before the first item; only a black box has them */
+    bool is_dram_only; /* the recording states nothing about L1 */
+    bool has_search;   /* the smallest DRAM was searched: the next three fields are set */
     uint64_t low_bytes;
     struct tts_whatif_found found;
-    uint64_t bank_size; /* of the found one, as `--set dram_bank_size=` takes it */
-    /* L1_SMALL and TRACE if requests failed there; then DRAM if these leave too little. */
+    uint64_t bank_size; /* the value of `--set dram_bank_size=` for `found` */
+    /* L1_SMALL and TRACE if requests failed there, then DRAM if the larger regions leave too
+     * little of it. */
     struct replay_region regions[3];
     size_t region_count;
-    bool regions_are_run;     /* all ran once more with these regions: */
-    uint64_t region_failures; /* what still fails */
+    bool regions_are_run;     /* the recording ran again with these regions */
+    uint64_t region_failures; /* number of failures of that run */
 };
 
 enum { OP_COLUMNS = 26, COUNTS_COLUMN = 36 };
 
 /* --- the first failure ------------------------------------------------------------------ */
 
-/* Nothing failed, and there is nothing that could have. */
+/* Returns true if nothing failed and no data is missing that could have failed. */
 static bool replay_recording_fits(const struct replay_answer *answer)
 {
     return tts_whatif_failures(answer->whatif) == 0 &&
@@ -61,13 +62,13 @@ static bool replay_recording_fits(const struct replay_answer *answer)
            answer->before == 0;
 }
 
-/* Returns true if nothing is known of the pool: L1 of a run that models DRAM only. */
+/* Returns true if the use of the pool is unknown: L1 in a run that models only DRAM. */
 static bool replay_recording_is_unknown(const struct replay_answer *answer, enum tts_pool pool)
 {
     return answer->is_dram_only && (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL);
 }
 
-/* Of its first failure, since it was begun. */
+/* Returns the time of the failure, from the start of the recording. */
 static uint64_t replay_recording_time(const struct replay_answer *answer,
                                       const struct tts_whatif_failure *failure)
 {
@@ -129,7 +130,7 @@ static void print_first(const struct replay_answer *answer, FILE *out)
 
 /* --- pools ------------------------------------------------------------------------------ */
 
-/* "101.3 %": it may be more than there is. */
+/* Prints a percentage, such as "101.3 %". It can be more than 100 %. */
 static void print_share(uint64_t part, uint64_t whole, FILE *out)
 {
     if (whole == 0 || part > UINT64_MAX / 1000) {
@@ -140,7 +141,8 @@ static void print_share(uint64_t part, uint64_t whole, FILE *out)
     fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
-/* Before a figure that the missing end of the recording can only raise. */
+/* Returns the words before a figure that can only grow if the rest of the recording is
+ * missing. */
 static const char *at_least(const struct replay_answer *answer)
 {
     return answer->missing.is_beginning ? "at least " : "";
@@ -230,7 +232,7 @@ static void print_smallest(const struct replay_answer *answer, FILE *out)
                 *least ? ", at least" : "", answer->bank_size);
 }
 
-/* A region that the device was not given, or too little of it. */
+/* Prints the regions that the device lacks or that are too small. */
 static void print_regions(const struct replay_answer *answer, FILE *out)
 {
     const char *least = at_least(answer);
@@ -261,7 +263,7 @@ static void print_regions(const struct replay_answer *answer, FILE *out)
               out);
 }
 
-/* --- what else there is to say ---------------------------------------------------------- */
+/* --- further text ----------------------------------------------------------------------- */
 
 static void print_count_note(FILE *out, uint64_t count, const char *one, const char *many)
 {
@@ -520,7 +522,7 @@ static void put_recording_pool(struct tts_json *json, const struct replay_answer
     put_known(json, "peak_bytes", !is_unknown, pool->stats.peak_bytes);
     put_known(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
     if (pool->failures == 0 && (is_unknown || answer->missing.is_beginning))
-        tts_json_null(json, "fits"); /* so far, or as far as is known, it does */
+        tts_json_null(json, "fits"); /* fits so far, but some data is missing */
     else
         tts_json_bool(json, "fits", pool->failures == 0);
     tts_json_number(json, "failures", pool->failures);
@@ -574,7 +576,7 @@ static void put_smallest(struct tts_json *json, const struct replay_answer *answ
     tts_json_object_end(json);
 }
 
-/* What would make it fit: one change of the regions, or none. */
+/* Writes the change that would make the recording fit: a list of regions, or nothing. */
 static void put_suggestions(struct tts_json *json, const struct replay_answer *answer)
 {
     char change[160] = "";
@@ -608,7 +610,7 @@ static void put_suggestions(struct tts_json *json, const struct replay_answer *a
     tts_json_array_end(json);
 }
 
-/* docs/design/whatif.md */
+/* Writes the answer as JSON (docs/design/whatif.md). */
 static void replay_recording_json(const struct replay_answer *answer, struct tts_json *json)
 {
     struct tts_whatif_counts counts;
@@ -625,7 +627,7 @@ static void replay_recording_json(const struct replay_answer *answer, struct tts
     tts_json_number(json, "chips", answer->chip->fact[TTS_FACT_CHIPS].value);
     tts_json_text(json, "scope", "per_bank");
     if (failures == 0 && !replay_recording_fits(answer))
-        tts_json_null(json, "fits"); /* as far as is known it does */
+        tts_json_null(json, "fits"); /* fits so far, but some data is missing */
     else
         tts_json_bool(json, "fits", failures == 0);
     tts_partial_json(&answer->missing, json);
@@ -648,14 +650,14 @@ struct replay {
     struct tts_whatif *whatif;
     struct replay_answer answer;
     struct tts_progress progress;
-    uint64_t done_bytes; /* of all runs of the search_dram_size */
+    uint64_t done_bytes; /* bytes read by all runs of the search */
 };
 
-/* Once through the file. */
+/* One pass through the file. */
 struct run {
     struct tts_eventfile *file;
     struct tts_whatif *whatif;
-    bool stops; /* at the first failure */
+    bool stops; /* stops at the first failure */
     struct tts_eventpass pass;
     struct tts_itemcheck check;
     struct tts_partial partial;
@@ -676,7 +678,7 @@ static enum tts_status open_recording_file(struct replay *replay, struct tts_eve
     return tts_eventfile_open(replay->options->path, &watch, NULL, out, err);
 }
 
-/* One that cannot be is a damage like any other. */
+/* Runs one item. An item that is impossible counts as damage of the file. */
 static enum tts_status run_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct run *run = ctx;
@@ -688,8 +690,8 @@ static enum tts_status run_item(void *ctx, const struct tts_item *item, struct t
     return status;
 }
 
-/* Feeds items until there are no more, or to the first failure if it stops there. The status of
- * the file, or of an item of it. */
+/* Runs items up to the end of the file, or up to the first failure if `stops` is set. Returns
+ * the status of the file or of the item that ended the pass. */
 static enum tts_status feed(struct run *run, struct tts_error *err)
 {
     run->pass = (struct tts_eventpass){.file = run->file, .take = run_item, .ctx = run};
@@ -699,10 +701,10 @@ static enum tts_status feed(struct run *run, struct tts_error *err)
     return status;
 }
 
-/* --- the search_dram_size
- * ------------------------------------------------------------------------- */
+/* --- the search for the smallest DRAM --------------------------------------------------- */
 
-/* Reads the file once more, for its DRAM alone, on banks of another size. */
+/* Reads the file again and models only its DRAM, on banks of another size. Sets *passes to
+ * whether all requests fit. */
 static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bool *passes,
                                   struct tts_error *err)
 {
@@ -719,7 +721,7 @@ static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bo
         replay->done_bytes += tts_eventfile_tell(run.file);
         if (end == TTS_E_NOMEM)
             status = end;
-        else /* the end, or damage that was there the first time */
+        else /* the end, or the damage that the first pass found */
             *passes = tts_whatif_failures(run.whatif) == 0;
     }
     tts_eventfile_close(run.file);
@@ -734,7 +736,7 @@ static enum tts_status try_size(void *ctx, uint64_t bank_bytes, bool *passes,
     tts_progress_show(&replay->progress, replay->done_bytes);
     if (!tts_whatif_has_steps(replay->whatif))
         return read_again(replay, bank_bytes, passes, err);
-    replay->done_bytes += bank_bytes; /* that it moves is all that matters */
+    replay->done_bytes += bank_bytes; /* shows only that the search makes progress */
     return tts_whatif_try(replay->whatif, bank_bytes, passes, err);
 }
 
@@ -797,7 +799,7 @@ static enum tts_status try_region(void *ctx, uint64_t bytes, bool *passes,
     return tts_whatif_try_region(try->replay->whatif, try->pool, bytes, passes, err);
 }
 
-/* Adds a region to the answer if a larger one serves the requests that failed. */
+/* Adds a region to the answer if a larger region would serve the requests that failed. */
 static enum tts_status find_region(struct replay *replay, enum tts_pool pool,
                                    struct tts_error *err)
 {
@@ -838,7 +840,7 @@ static enum tts_status set_regions(const struct replay *replay, struct tts_chip 
     return status;
 }
 
-/* Adds the DRAM that is missing once the regions have taken theirs. */
+/* Adds the DRAM that is missing after the larger regions have taken their share. */
 static enum tts_status add_dram(struct replay *replay, const struct tts_whatif *whatif,
                                 const struct tts_chip *chip, struct tts_error *err)
 {
@@ -869,7 +871,8 @@ static enum tts_status add_dram(struct replay *replay, const struct tts_whatif *
     return TTS_OK;
 }
 
-/* A region takes room from L1 or DRAM: only a run says whether everything fits with it. */
+/* Runs the recording again with the larger regions. A region takes memory from L1 or DRAM, so
+ * that only a run shows whether everything fits. */
 static enum tts_status run_with_regions(struct replay *replay, struct tts_error *err)
 {
     struct tts_chip chip;
@@ -910,7 +913,7 @@ static enum tts_status search_regions(struct replay *replay, struct tts_error *e
     return status;
 }
 
-/* --- the whole of it -------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------ */
 
 static enum tts_status print_answer(struct replay *replay, struct tts_error *err)
 {
@@ -934,7 +937,7 @@ static int failed(struct replay *replay, const struct tts_error *err)
     return TTS_EXIT_INPUT;
 }
 
-/* The whole file on the device itself. TTS_OK: there is something to tell. */
+/* Runs the whole file on the device itself. Returns TTS_OK if there is an answer to print. */
 static enum tts_status run_file(struct replay *replay, struct run *run, struct tts_error *err)
 {
     const char *path = replay->options->path;
@@ -979,7 +982,8 @@ static int run_all(struct replay *replay)
     if (status != TTS_OK)
         return failed(replay, &err);
     uint64_t failures = tts_whatif_failures(replay->whatif);
-    /* What does not fit stays so, whatever the program would have done after its stop. */
+    /* A recording that does not fit up to its stop does not fit at all, so that a missing end
+     * does not change the answer. */
     const struct tts_partial_notes *missing = &replay->answer.missing;
     if (failures > 0 && missing->count == missing->is_stopped)
         return TTS_EXIT_BAD_NEWS;

@@ -1,5 +1,5 @@
-// program.hpp: the program around the published snippets, on a card of $STANDIN_MEMORY bytes
-// that the stand-in of the runtime has: it asks the hook, allocates, and tells its observers.
+// program.hpp: the program around the published snippets. It runs on the stand-in runtime, on a
+// card of $STANDIN_MEMORY bytes: it asks the hook, allocates, and notifies the observers.
 #pragma once
 
 #include <tt-metalium/graph_tracking.hpp>
@@ -51,7 +51,7 @@ class Tensor
     bool is_real_ = true;
 };
 
-// A program on every core of the chip, with one circular buffer.
+// Runs a program with one circular buffer on every core of the chip.
 inline void run_program(std::uint64_t cb_bytes)
 {
     using namespace tt::tt_metal;

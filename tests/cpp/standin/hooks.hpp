@@ -1,5 +1,5 @@
-// hooks.hpp: what a runtime asks before it does something. STANDIN_STRANGE has one question
-// more than anybody knows.
+// hooks.hpp: the questions that a runtime asks before an action. STANDIN_STRANGE adds a
+// question that no adapter knows.
 #pragma once
 
 #include "standin/types.hpp"

@@ -1,5 +1,5 @@
-// types.hpp: what both generations of the runtime show an observer, as far as one looks.
-// STANDIN_BARE leaves out what an observer can do without.
+// types.hpp: the types that both generations of the runtime show an observer, as far as the
+// adapter uses them. STANDIN_BARE omits the members that an adapter does not need.
 #pragma once
 
 #include <cstddef>
@@ -83,7 +83,7 @@ class IDevice
 
 namespace distributed
 {
-// The ids of meshes are counted from 0, as those of chips are.
+// The ids of meshes start at 0, like the ids of chips.
 class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevice>
 {
   public:
@@ -96,7 +96,7 @@ class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevic
 #ifndef STANDIN_BARE
     std::shared_ptr<MeshDevice> get_mesh_device() override
     {
-        return shared_from_this(); // throws while it goes
+        return shared_from_this(); // throws during destruction
     }
 #endif
     std::function<void()> on_close;

@@ -4,8 +4,8 @@
 #include "cli/options.h"
 #include "harness/t.h"
 
-/* Reads `analyze --fail-above=TEXT`. Returns TTS_OPTIONS_END, or TTS_OPTIONS_STOP after a
- * message. */
+/* Reads `analyze --fail-above=TEXT`. Returns TTS_OPTIONS_END, or TTS_OPTIONS_STOP after
+ * printing a message. */
 static int read_limit(const char *text, uint32_t *out)
 {
     char name[] = "analyze", option[64], *argv[] = {name, option, NULL};

@@ -170,7 +170,7 @@ static const struct tts_option typed[] = {
     {0},
 };
 
-/* Reads `line` into *values. Returns what was printed on stderr, "" for nothing. */
+/* Reads `line` into *values. Returns the text that was printed on stderr, or "". */
 static const char *read_typed(const char *line, struct values *values, struct tts_options *out)
 {
     static char said[512];

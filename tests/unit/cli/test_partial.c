@@ -1,6 +1,6 @@
-#include "sources/partial.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"
+#include "sources/partial.h"
 
 static struct item_rig rig;
 static struct tts_partial partial;

@@ -1,5 +1,5 @@
-/* Figures that are stored in a packed recording: what comes back is what was stored, and bytes
- * that nobody stored do no harm. */
+/* Tests of the figures that are stored in a packed recording: stored figures are read back
+ * unchanged, and arbitrary bytes do no harm. */
 #include "analysis/eventfigures.h"
 #include "base/heap.h"
 #include "cli/show/show.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 static uint64_t figures_room = UINT64_MAX;
-static uint64_t file_seq; /* the last event of the file that was made last */
+static uint64_t file_seq; /* sequence number of the last event in the newest file */
 
-/* A small recording, with `figures` behind it. */
+/* Writes a small recording, followed by `figures`. */
 static void make_file(const char *path, const unsigned char *figures, size_t len)
 {
     struct item_rig rig = {.has_time = true, .time_ns = 5000};
@@ -69,7 +69,7 @@ static void done(struct tts_show *show)
     free(show);
 }
 
-/* Both forms, to nowhere or into memory. To be freed. */
+/* Returns the text and the JSON of `show`. The caller frees the string. */
 static char *shown(struct tts_show *show)
 {
     char *text = NULL;
@@ -85,7 +85,7 @@ static char *shown(struct tts_show *show)
     return text;
 }
 
-/* Read, and ready to be stored. */
+/* Writes a recording and reads all of it. The result can be stored as figures. */
 static struct tts_show *read_all(const char *path)
 {
     static const struct tts_eventscan_config config = {.top = 10, .keeps_all = true};
@@ -110,7 +110,7 @@ static unsigned char *stored(const char *path, size_t *len)
     return bytes;
 }
 
-/* Each pool of the file is shown alike from its figures and from its events. */
+/* Checks for each pool that `show` prints the same from the figures and from the events. */
 static void check_figures(const char *path, const char *op_path)
 {
     struct tts_error err;
@@ -140,8 +140,8 @@ T_TEST(what_is_loaded_is_what_would_be_read)
     free(bytes);
 }
 
-/* If this fails, what is stored or how it is computed has changed: raise VERSION, then pack the
- * file again (tests/e2e/pack.sh has the story of such a file). */
+/* If this test fails, the stored data or its calculation has changed: raise VERSION, then pack
+ * the file again (tests/e2e/pack.sh contains the story of such a file). */
 T_TEST(figures_of_an_older_build_are_those_of_today_or_have_another_version)
 {
     check_figures(TTS_GOLDEN_DIR "/show/figures.tts", "ttnn::linear > matmul_");
@@ -206,9 +206,10 @@ T_TEST(whatever_the_bytes_are_they_are_taken_or_not)
     for (size_t i = 2; i < len; i++) {
         unsigned char kept = bytes[i];
         bytes[i] = others[i % sizeof others] != kept ? others[i % sizeof others] : 77;
-        if (load_bytes(show, bytes, i % 5 == 0 ? i : len)) { /* some are cut */
+        if (load_bytes(show, bytes, i % 5 == 0 ? i : len)) { /* every fifth is truncated */
             char *text = shown(show);
-            T_TRUE(!strstr(text, "not_listed\": 18446744073709")); /* a count below its list */
+            /* a count below the length of its list */
+            T_TRUE(!strstr(text, "not_listed\": 18446744073709"));
             free(text);
             taken++;
         }

@@ -1,5 +1,5 @@
-/* A sequence run by the device language and the same told as items: the same addresses and the
- * same failures. */
+/* Runs the same history as a sequence of the device language and as items. Addresses and
+ * failures must be the same. */
 #include "analysis/whatif.h"
 #include "harness/devseq_rig.h"
 #include "harness/t.h"
@@ -10,10 +10,10 @@
 enum { IDS = 40, STEPS = 600 };
 
 struct story {
-    struct rig *rig; /* of the language */
+    struct rig *rig; /* runs the device language */
     struct tts_whatif *whatif;
     uint64_t seq, live_bytes[TTS_POOLS], most_bytes[TTS_POOLS];
-    struct tts_event made[IDS]; /* size 0: none lives */
+    struct tts_event made[IDS]; /* size 0: no buffer with this id is live */
     uint64_t failures, addresses;
 };
 
@@ -32,7 +32,7 @@ static void count_bytes(struct story *story, const struct tts_event *event, bool
     *most = *live > *most ? *live : *most;
 }
 
-/* "0-0..7-2+0-3..4-3": the first `cores` of rows of `columns`. */
+/* Writes the first `cores` cores, in rows of `columns`: "0-0..7-2+0-3..4-3". */
 static void format_cores(char out[64], uint32_t cores, uint32_t columns)
 {
     uint32_t rows = cores / columns, rest = cores % columns;
@@ -78,13 +78,13 @@ static struct tts_event draw(uint64_t *rng, uint64_t id)
         count = 1 + count % 20;
         event.cores = 1 + (uint32_t)(bits / 4096 % (event.pool == TTS_POOL_DRAM ? 12 : 64));
         uint64_t aligned = (event.page_bytes + 31) / 32 * 32;
-        event.page_bytes = aligned; /* what a bank holds is then pages x page */
+        event.page_bytes = aligned; /* so that a bank holds exactly pages x page size */
         event.bytes_per_bank = count * aligned;
         event.size_bytes = count * event.page_bytes * event.cores;
     } else {
         event.size_bytes = count * event.page_bytes;
         if (event.pool == TTS_POOL_L1)
-            event.bytes_per_bank = event.page_bytes; /* some: it has to say */
+            event.bytes_per_bank = event.page_bytes; /* any value; an L1 event must state one */
     }
     return event;
 }
@@ -161,5 +161,5 @@ T_TEST(the_same_sequence_gives_the_same_addresses_and_failures)
         tts_whatif_free(story.whatif);
         rig_end(story.rig);
     }
-    T_TRUE(failures > 100 && addresses > 1000); /* both were there to compare */
+    T_TRUE(failures > 100 && addresses > 1000); /* the history contains enough of both */
 }

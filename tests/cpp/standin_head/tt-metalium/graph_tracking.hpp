@@ -1,5 +1,5 @@
-// graph_tracking.hpp: a stand-in for the observer interface of August 2026: a list for each
-// thread, dataflow buffers and scratchpads, observers that are no captures.
+// graph_tracking.hpp: a stand-in for the observer interface of August 2026: one list of
+// observers per thread, dataflow buffers and scratchpads, and observers that are not captures.
 #pragma once
 
 #include "standin/hooks.hpp"

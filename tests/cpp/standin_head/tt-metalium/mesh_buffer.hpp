@@ -1,4 +1,4 @@
-// mesh_buffer.hpp: a stand-in for the buffer of a mesh, which is only named.
+// mesh_buffer.hpp: a stand-in for the buffer of a mesh, which is only declared.
 #pragma once
 
 namespace tt::tt_metal::distributed

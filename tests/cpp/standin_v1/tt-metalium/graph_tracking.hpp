@@ -1,5 +1,5 @@
-// graph_tracking.hpp: a stand-in for the observer interface of January 2026: one list for the
-// process, arguments as std::any.
+// graph_tracking.hpp: a stand-in for the observer interface of January 2026: one list of
+// observers for the process, arguments as std::any.
 #pragma once
 
 #include "standin/hooks.hpp"

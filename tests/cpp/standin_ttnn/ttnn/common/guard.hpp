@@ -1,4 +1,4 @@
-// guard.hpp: a stand-in for ttnn's guard, which is neither copied nor moved.
+// guard.hpp: a stand-in for ttnn's guard, which can be neither copied nor moved.
 #pragma once
 
 #include <functional>

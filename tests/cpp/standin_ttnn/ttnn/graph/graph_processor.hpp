@@ -1,4 +1,4 @@
-// graph_processor.hpp: a stand-in for ttnn's hook, which its operations know.
+// graph_processor.hpp: a stand-in for ttnn's hook, which ttnn's operations recognize.
 #pragma once
 
 #include <tt-metalium/graph_tracking.hpp>

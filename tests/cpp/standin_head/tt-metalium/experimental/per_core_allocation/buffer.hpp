@@ -1,4 +1,4 @@
-// buffer.hpp: a stand-in for the question whether each core of a buffer has its own address.
+// buffer.hpp: a stand-in for the query whether each core of a buffer has its own address.
 #pragma once
 
 #include "standin/types.hpp"
