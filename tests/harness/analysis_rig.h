@@ -52,7 +52,8 @@ static inline void rig_free(struct rig *rig)
 static inline struct rig *rig_new(uint32_t live_max, const struct tts_alloc *alloc)
 {
     struct rig *rig = calloc(1, sizeof *rig);
-    struct tts_follow_config config = {.limits = {live_max, RIG_DEVICES, RIG_OPS}};
+    struct tts_follow_config config = {
+        .limits = {.live_max = live_max, .devices_max = RIG_DEVICES, .ops_max = RIG_OPS}};
     once_init(&rig->memory);
     enum tts_status status = tts_follow_new(&config, &rig->memory.alloc, &rig->follow, NULL);
     for (enum tts_pool pool = 0; status == TTS_OK && pool < TTS_POOLS; pool++) {

@@ -36,7 +36,9 @@ static struct tale *tale_new(const struct tts_alloc *alloc)
 {
     struct tale *tale = calloc(1, sizeof *tale);
     struct tts_follow_config config = {
-        .limits = {256, RIG_DEVICES, 16}, .on_phase = on_phase, .ctx = tale};
+        .limits = {.live_max = 256, .devices_max = RIG_DEVICES, .ops_max = 16},
+        .on_phase = on_phase,
+        .ctx = tale};
     T_EQ(tts_follow_new(&config, alloc, &tale->follow, NULL), TTS_OK);
     return tale;
 }
@@ -568,7 +570,8 @@ T_TEST(without_memory_nothing_is_made)
         heap_init(&heap);
         heap.fail_at = n + 1;
         struct tts_error err = {0};
-        struct tts_follow_config config = {.limits = {16, 2, 4}};
+        struct tts_follow_config config = {
+            .limits = {.live_max = 16, .devices_max = 2, .ops_max = 4}};
         enum tts_status status = tts_follow_new(&config, &heap.alloc, &follow, &err);
         T_TRUE(status == TTS_OK || (status == TTS_E_NOMEM && !follow));
         tts_follow_free(follow);
