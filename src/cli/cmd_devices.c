@@ -28,11 +28,11 @@ struct devices_options {
 
 static const struct tts_option options_table[] = {
     {"set", 's', TTS_OPTION_OTHER, offsetof(struct devices_options, arg), "KEY=VALUE",
-     "change a fact of the device", .take = tts_device_arg_take_set},
+     "change a property of the device", .take = tts_device_arg_take_set},
     {"layout", 'l', TTS_OPTION_FLAG, offsetof(struct devices_options, layout),
-     .help = "show the L1 of a core, to scale"},
+     .help = "show the L1 layout of a core, to scale"},
     {"svg", 0, TTS_OPTION_TEXT, offsetof(struct devices_options, svg_path), "FILE",
-     "draw the layout, too", .needs = "layout"},
+     "also draw the layout", .needs = "layout"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct devices_options, json),
      .help = "write JSON"},
     {0},
@@ -108,7 +108,7 @@ static enum tts_status print_hostchips(const struct tts_hostchips *found, FILE *
         tts_table_text(&table, tts_say_columns(), out);
     tts_table_release(&table);
     if (found->left_out > 0)
-        fprintf(out, "  and %zu more that are not shown\n", found->left_out);
+        fprintf(out, "  %zu more are not shown\n", found->left_out);
     return status;
 }
 
@@ -118,18 +118,18 @@ static enum tts_status print_host(const struct host *host, FILE *out)
     const char *version = found->driver_version;
     fputs("\non this host: ", out);
     if (host->reason) {
-        fputs("unknown, as it could not be read\n", out);
+        fputs("unknown: the list of chips could not be read\n", out);
         return TTS_OK;
     }
     if (!found->driver_loaded) {
-        fputs("no chip, the driver (tt-kmd) is not loaded\n", out);
+        fputs("no chips: the driver (tt-kmd) is not loaded\n", out);
         return TTS_OK;
     }
     const char *space = version[0] ? " " : "";
     if (found->count == 0 && found->left_out > 0)
-        fprintf(out, "%zu or more entries, and none could be looked at\n", found->left_out);
+        fprintf(out, "at least %zu entries, none of them readable\n", found->left_out);
     else if (found->count == 0)
-        fprintf(out, "no chip, though the driver (tt-kmd%s%s) is loaded\n", space, version);
+        fprintf(out, "no chips; the driver (tt-kmd%s%s) is loaded\n", space, version);
     else
         fprintf(out, "%zu chip%s, driver (tt-kmd%s%s)\n", found->count + found->left_out,
                 tts_say_plural(found->count + found->left_out), space, version);
@@ -190,7 +190,7 @@ static enum tts_status find_hostchips(struct host *host, struct tts_error *err)
 {
     const char *root = getenv("TTSCOPE_ROOT");
     if (root && root[0] && access(root, F_OK) != 0)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot look at TTSCOPE_ROOT '%.80s'",
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read TTSCOPE_ROOT '%.80s'",
                                    root);
     return tts_hostchips_scan(&host->found, root ? root : "", NULL, err);
 }
@@ -274,7 +274,7 @@ static int show_one(struct tts_job *job, const struct devices_options *options)
     view.preset = preset_of(options->arg.name, &view.chip);
     if (!view.preset && options->svg_path &&
         tts_same_file(options->arg.name, options->svg_path)) {
-        tts_message(job->command, "'%s' is the input, the drawing needs another file",
+        tts_message(job->command, "'%s' is the input: write the drawing to another file",
                     options->svg_path);
         return TTS_EXIT_USAGE;
     }
@@ -305,11 +305,11 @@ static int run_devices(struct tts_job *job, void *values)
 {
     struct devices_options *options = values;
     if (job->operand_count == 0 && (options->layout || options->arg.set_count > 0))
-        return tts_job_usage(job, "'%s' needs the NAME of a device",
+        return tts_job_usage(job, "'%s' needs the name of a device (NAME)",
                              options->layout ? "--layout" : "--set");
     if (options->svg_path && strcmp(options->svg_path, "-") == 0 && options->json)
-        return tts_job_usage(job, "'--svg -' needs standard output for itself, give it a file "
-                                  "or leave out --json");
+        return tts_job_usage(job,
+                             "'--svg -' uses standard output: give a file, or omit --json");
     if (job->operand_count == 0)
         return list_all(job, options->json);
     options->arg.name = job->operands[0];
@@ -319,7 +319,7 @@ static int run_devices(struct tts_job *job, void *values)
 const struct tts_command tts_devices_command = {
     .name = "devices",
     .operands = "[NAME]",
-    .summary = "the chips we know, and those of this host",
+    .summary = "list known devices and the chips of this host",
     .work = run_devices,
     .options = options_table,
     .values_bytes = sizeof(struct devices_options),

@@ -15,7 +15,7 @@
 static const struct topic {
     const char *name, *summary;
 } topics[] = {
-    {"phases", "what every figure of a tracked program means"},
+    {"phases", "the phases and figures of a tracked program"},
 };
 enum { TOPICS = sizeof topics / sizeof *topics };
 
@@ -63,7 +63,7 @@ void tts_help_unknown(const char *word)
     struct tts_nearest nearest = {.word = word};
     offer_commands(&nearest);
     if (is_topic(word))
-        tts_message(NULL, "'%s' is not a command but a topic (see 'ttscope help %s')", word,
+        tts_message(NULL, "'%s' is a help topic, not a command (see 'ttscope help %s')", word,
                     word);
     else
         say_unknown("command", &nearest);
@@ -101,7 +101,7 @@ static const struct tts_option options_table[] = {{0}};
 const struct tts_command tts_help_command = {
     .name = "help",
     .operands = "[COMMAND]",
-    .summary = "this list, or the page of a command or topic",
+    .summary = "show this list, or the page of a command or topic",
     .work = run_help,
     .options = options_table,
     .operands_max = 1,

@@ -58,7 +58,7 @@ static enum tts_status take_output(void *target, const char *text, struct tts_er
 
 static const struct tts_option options_table[] = {
     {"output", 'o', TTS_OPTION_OTHER, offsetof(struct pack, out_path), "FILE",
-     "write there, and leave the recording as it is", .take = take_output},
+     "write to this file and keep the recording", .take = take_output},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct pack, json), .help = "write JSON"},
     {0},
 };
@@ -72,12 +72,12 @@ static bool is_stdout(const struct pack *pack)
 static bool check_options(struct pack *pack)
 {
     if (is_stdout(pack) && pack->json)
-        tts_message(command, "'-o -' needs standard output for itself, give it a file or leave "
-                             "out --json");
+        tts_message(command, "'-o -' uses standard output: give a file, or omit --json");
     else if (is_stdout(pack) && isatty(STDOUT_FILENO))
-        tts_message(command, "a recording is not for a terminal, give it a file");
+        tts_message(command,
+                    "a recording is binary and is not written to a terminal: give a file");
     else if (strcmp(pack->path, "-") == 0)
-        tts_message(command, "standard input cannot be packed, name the recording");
+        tts_message(command, "cannot pack standard input: give the name of a recording");
     else
         return true;
     return false;
@@ -125,7 +125,7 @@ static void note_damage(struct pack *pack, const struct tts_error *err)
     pack->damage = *err;
     /* The file is well-formed but its item is invalid. Such a text lacks the position. */
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE)
-        tts_error_set(&pack->damage, err->status, "behind event %" PRIu64 ": %s", pack->seq,
+        tts_error_set(&pack->damage, err->status, "after event %" PRIu64 ": %s", pack->seq,
                       err->text);
 }
 
@@ -345,11 +345,11 @@ static void print_all(const struct pack *pack)
     else if (!is_stdout(pack))
         print_text(pack);
     if (!info->state_is_known || info->state.kind == TTS_REC_RECORDING)
-        tts_message(command, "note: '%s' was not ended, what was in it by now is packed",
+        tts_message(command, "note: '%s' has not ended; the events up to now are packed",
                     pack->path);
     if (pack->is_damaged)
-        tts_message(command, "%s: %s; what is %s is packed", pack->path, pack->damage.text,
-                    where_good(pack));
+        tts_message(command, "%s: %s; only the part %s is packed", pack->path,
+                    pack->damage.text, where_good(pack));
 }
 
 /* --- the command ------------------------------------------------------------------------ */
@@ -367,7 +367,8 @@ static int pack_recording(struct pack *pack)
 {
     struct tts_error err = {0};
     if (!pack->out_path && is_being_recorded(pack->path)) {
-        tts_message(command, "'%s' is being recorded, '-o FILE' packs what is in it by now",
+        tts_message(command,
+                    "'%s' is still being recorded: '-o FILE' packs the events up to now",
                     pack->path);
         return TTS_EXIT_INPUT;
     }
@@ -375,7 +376,7 @@ static int pack_recording(struct pack *pack)
         return fail(pack, &err);
     if (pack->is_damaged && (!pack->has_items || !pack->out_path)) {
         if (pack->has_items)
-            tts_message(command, "%s: %s; '-o FILE' packs what is %s, this file stays",
+            tts_message(command, "%s: %s; '-o FILE' packs the part %s and keeps this file",
                         pack->path, pack->damage.text, where_good(pack));
         else
             tts_message(command, "%s: %s; nothing before it can be packed", pack->path,
@@ -406,7 +407,7 @@ static int run_pack(struct tts_job *job, void *values)
 const struct tts_command tts_pack_command = {
     .name = "pack",
     .operands = "RECORDING",
-    .summary = "make a recording small, and quick to seek",
+    .summary = "make a recording smaller and faster to read",
     .work = run_pack,
     .options = options_table,
     .values_bytes = sizeof(struct pack),

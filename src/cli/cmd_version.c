@@ -15,6 +15,6 @@ static const struct tts_option options_table[] = {{0}};
 
 const struct tts_command tts_version_command = {.name = "version",
                                                 .operands = "",
-                                                .summary = "the release",
+                                                .summary = "print the version",
                                                 .work = run_version,
                                                 .options = options_table};

@@ -7,7 +7,7 @@
 static const struct tts_command export = {.name = "export",
                                           .operands = "FILE",
                                           .summary =
-                                              "turn a recording into a trace or a table"};
+                                              "convert a recording to a trace or a table"};
 
 const struct tts_command *const tts_commands[] = {
     &tts_devices_command,

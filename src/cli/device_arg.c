@@ -14,7 +14,7 @@ enum tts_status tts_device_arg_take_set(void *target, const char *text, struct t
 {
     struct tts_device_arg *arg = target;
     if (arg->set_count == TTS_DEVICE_SETS_MAX)
-        return tts_error_set(err, TTS_E_FULL, "more than %d of them, use a device file",
+        return tts_error_set(err, TTS_E_FULL, "more than %d settings: use a device file",
                              TTS_DEVICE_SETS_MAX);
     arg->sets[arg->set_count++] = text;
     return TTS_OK;
@@ -52,7 +52,7 @@ static int change_chip(const char *text, const char *command, struct tts_chip *c
     const char *equals = strchr(text, '=');
     size_t len = equals ? (size_t)(equals - text) : 0;
     if (!equals || len == 0 || len >= sizeof key) {
-        tts_message(command, "expected '--set KEY=VALUE', got '%.80s'", text);
+        tts_message(command, "invalid value '%.80s' for '--set': expected KEY=VALUE", text);
         return TTS_EXIT_USAGE;
     }
     memcpy(key, text, len);
@@ -74,7 +74,7 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     if (code != TTS_EXIT_DONE)
         return code;
     if (tts_chip_check(&chip, &err) != TTS_OK) {
-        tts_message(command, "there is no such chip: %s", err.text);
+        tts_message(command, "no such chip: %s", err.text);
         return TTS_EXIT_USAGE;
     }
     *out = chip;

@@ -22,7 +22,7 @@ static int run(int argc, char **argv, const char **name)
     else if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0)
         argv[0] = version;
     else if (argv[0][0] == '-') {
-        tts_message(NULL, "unknown option '%s', a command comes first (see 'ttscope help')",
+        tts_message(NULL, "unknown option '%s' before the command (see 'ttscope help')",
                     argv[0]);
         return TTS_EXIT_USAGE;
     }

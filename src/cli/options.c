@@ -264,7 +264,7 @@ static bool check_together(const struct tts_options *options)
         }
         if (option->excludes && tts_options_has(options, option->excludes)) {
             tts_message(options->command,
-                        "'--%s' and '--%s' do not go together (see 'ttscope help %s')",
+                        "'--%s' and '--%s' cannot be combined (see 'ttscope help %s')",
                         option->name, option->excludes, options->command);
             return false;
         }
@@ -278,8 +278,7 @@ int tts_options_read(struct tts_options *options, void *target)
     uint64_t before = 0;
     while ((row = next_option(options)) >= 0) {
         if (options->table[row].is_once && before >> row & 1) {
-            tts_message(options->command, "'--%s' is given twice, give it once",
-                        options->table[row].name);
+            tts_message(options->command, "'--%s' is given twice", options->table[row].name);
             return stop(options, TTS_EXIT_USAGE);
         }
         before = options->given;

@@ -226,7 +226,7 @@ enum tts_status tts_chip_preset(const char *name, struct tts_chip *out, struct t
         }
     }
     const char *best = nearest.best;
-    return tts_error_set(err, TTS_E_NOT_FOUND, "no chip is called '%.40s'%s%s%s", name,
+    return tts_error_set(err, TTS_E_NOT_FOUND, "no device is named '%.40s'%s%s%s", name,
                          best ? ", did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
@@ -244,7 +244,7 @@ static enum tts_status key_find(const char *text, enum tts_fact_key *out, struct
         tts_nearest_offer(&nearest, tts_fact_name((enum tts_fact_key)i));
     }
     const char *best = nearest.best;
-    return tts_error_set(err, TTS_E_NOT_FOUND, "no fact of a chip is called '%.40s'%s%s%s",
+    return tts_error_set(err, TTS_E_NOT_FOUND, "no property of a device is named '%.40s'%s%s%s",
                          text, best ? ", did you mean '" : "", best ? best : "",
                          best ? "'?" : "");
 }

@@ -93,7 +93,7 @@ static enum tts_status check_grid(const struct tts_chip *chip, enum tts_fact_key
     uint32_t columns = TTS_GRID_COLUMNS(grid), rows = TTS_GRID_ROWS(grid);
     if (columns == 0 || rows == 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' has no cores%s, change 'dispatch', 'tensix_grid' or 'grid'",
+                             "'%s' has no cores%s: change 'dispatch', 'tensix_grid' or 'grid'",
                              tts_fact_name(key),
                              key == TTS_FACT_GRID ? " under this kind of dispatch" : "");
     if (columns > TTS_GRID_SIDE_MAX || rows > TTS_GRID_SIDE_MAX)
@@ -148,7 +148,7 @@ static enum tts_status check_dram(const struct tts_chip *chip, struct tts_error 
         return tts_error_set(err, TTS_E_INVALID,
                              "'dram_base' %" PRIu64
                              " leaves nothing of 'dram_bank_size' %" PRIu64
-                             ", change one of them",
+                             ": change one of them",
                              base, size);
     if (!knows_all(chip, trace_keys, COUNT_OF(trace_keys)))
         return TTS_OK;
@@ -157,7 +157,7 @@ static enum tts_status check_dram(const struct tts_chip *chip, struct tts_error 
     if (trace >= size - base)
         return tts_error_set(err, TTS_E_INVALID,
                              "'trace_region' takes %" PRIu64 " of a bank, which has %" PRIu64
-                             ", make it smaller",
+                             ": make it smaller",
                              trace, size - base);
     return TTS_OK;
 }
@@ -170,7 +170,7 @@ static enum tts_status check_order(const struct tts_chip *chip, enum tts_fact_ke
         tts_chip_value(chip, low) <= tts_chip_value(chip, high))
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         "'%s' %" PRIu64 " is above '%s' %" PRIu64 ", change one of them",
+                         "'%s' %" PRIu64 " is above '%s' %" PRIu64 ": change one of them",
                          tts_fact_name(low), tts_chip_value(chip, low), tts_fact_name(high),
                          tts_chip_value(chip, high));
 }
@@ -210,7 +210,7 @@ static enum tts_status check_l1(const struct tts_chip *chip, struct tts_error *e
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
                          "'l1_small' %" PRIu64 " leaves nothing of the %" PRIu64
-                         " above 'l1_base', make it smaller",
+                         " above 'l1_base': make it smaller",
                          small, room);
 }
 

@@ -104,7 +104,7 @@ const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
 static enum tts_status refuse(enum tts_fact_key key, const char *text, enum tts_status status,
                               const char *wanted, struct tts_error *err)
 {
-    return tts_error_set(err, status, "'%.30s' is not a value of '%s', expected %s", text,
+    return tts_error_set(err, status, "invalid value '%.30s' for '%s': expected %s", text,
                          tts_fact_name(key), wanted);
 }
 

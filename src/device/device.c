@@ -73,7 +73,7 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
 {
     if (status == TTS_E_INVALID)
         return tts_error_set(err, status,
-                             "the place in %s is not aligned, which the runtime does not take",
+                             "the address in %s is not aligned; the runtime refuses it",
                              tts_pool_name(pool));
     if (status == TTS_E_NOMEM)
         return tts_error_set(err, status, "out of memory");
@@ -169,7 +169,7 @@ static TTS_COLD enum tts_status alloc_nowhere(struct tts_device *d,
     if (request->pool == TTS_POOL_L1_SMALL)
         return alloc_in_nothing(d, request, place, out, err);
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "'%.31s' has no %s, set 'trace_region' to more than 0", d->chip.name,
+                         "'%.31s' has no %s: set 'trace_region' to more than 0", d->chip.name,
                          tts_pool_name(request->pool));
 }
 

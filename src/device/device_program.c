@@ -21,7 +21,7 @@ void tts_device_program(struct tts_device *d, uint64_t program_id)
 static enum tts_status no_cbs(const struct tts_device *d, struct tts_error *err)
 {
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "the grid or the L1 of '%s' is not known, set 'grid'", d->chip.name);
+                         "the grid or the L1 of '%s' is unknown: set 'grid'", d->chip.name);
 }
 
 enum tts_status tts_device_add_cb(struct tts_device *d, const struct tts_cb *cb,

@@ -258,11 +258,11 @@ enum tts_status tts_shards_measure(const struct tts_request *request, uint64_t p
         return status;
     uint32_t compute = TTS_GRID_COLUMNS(place->grid) * TTS_GRID_ROWS(place->grid);
     if (compute == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is not known, set it");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is unknown: set it");
     if (size.cores_used > compute)
         return tts_error_set(err, TTS_E_INVALID,
                              "%" PRIu32 " shards, but the compute grid has %" PRIu32
-                             " cores, which the runtime does not take",
+                             " cores; the runtime refuses this",
                              size.cores_used, compute);
     *out = size;
     return TTS_OK;

@@ -126,8 +126,8 @@ enum tts_status tts_configpath_fail_model(struct tts_notes *notes, const char *p
     for (size_t i = 0; i < count && files[0] == '\0'; i++)
         list_config_files(folders[i], path_base_name(path), files);
     return tts_notes_fail(notes, TTS_E_NOT_FOUND, path, line,
-                          "no model file '%s': looked for it as it stands, beside this file "
-                          "and in ../model_configs%s",
+                          "no model file '%s': searched the given path, the folder of this "
+                          "file and ../model_configs%s",
                           named, files);
 }
 

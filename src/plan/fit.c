@@ -296,8 +296,8 @@ enum tts_status tts_fit_dram(const struct tts_chip *chip, struct tts_pool_layout
     if (status != TTS_OK)
         return status;
     if (layout.bank_bytes == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "'%.31s' has no DRAM, give a device that has", chip->name);
+        return tts_error_set(err, TTS_E_NOT_FOUND, "'%.31s' has no DRAM: choose another device",
+                             chip->name);
     *out = layout;
     return TTS_OK;
 }

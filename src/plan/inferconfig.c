@@ -40,12 +40,13 @@ enum { TYPES = sizeof types / sizeof types[0] };
 static const struct {
     const char *prefix, *nearest;
 } refusals[] = {
-    {"deepseek", "its latent attention has another cache; 'llama' is nearest, without it"},
-    {"gpt2", "its keys are others; a tt-train model file with model_type gpt2 is nearest"},
-    {"gemma", "it has more norms, and layers with a window; 'gemma' is nearest"},
-    {"mixtral", "it is a mixture of experts; 'mistral' is nearest"},
-    {"falcon", "its blocks are others; 'llama' is nearest"},
-    {"mllama", "its cross attention is not modelled; 'llama' is nearest"},
+    {"deepseek",
+     "its latent attention uses another cache; the nearest model is 'llama', without it"},
+    {"gpt2", "it uses other keys; the nearest is a tt-train model file with model_type gpt2"},
+    {"gemma", "it has more norms, and layers with a window; the nearest model is 'gemma'"},
+    {"mixtral", "it is a mixture of experts; the nearest model is 'mistral'"},
+    {"falcon", "it uses other blocks; the nearest model is 'llama'"},
+    {"mllama", "its cross attention is not modelled; the nearest model is 'llama'"},
 };
 
 static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
@@ -64,7 +65,7 @@ static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
             nearest.best = types[i].name;
     if (nearest.best)
         return FAIL_FILE(config, TTS_E_INVALID, 0,
-                         "model_type '%s' is not modelled, nearest is '%s'", type,
+                         "model_type '%s' is not modelled; the nearest is '%s'", type,
                          nearest.best);
     return FAIL_FILE(config, TTS_E_INVALID, 0,
                      "model_type '%s' is not modelled; llama, mistral, qwen2, qwen3, phi3 and "
@@ -148,13 +149,13 @@ static enum tts_status refuse_kind(struct tts_inferconfig *config,
                                    const struct tts_hfconfig *file)
 {
     static const char *const kinds[TTS_HF_KINDS] = {
-        [TTS_HF_EXPERTS] = "is of a mixture of experts, which is not modelled; a dense model "
-                           "of the same sizes is nearest",
-        [TTS_HF_LATENT] = "is of latent attention, which is not modelled; a model without it "
-                          "is nearest",
-        [TTS_HF_MLP_BIAS] = "is not modelled; an MLP without biases is",
-        [TTS_HF_GPT2] = "is of GPT2, whose config.json is not read; a tt-train YAML with "
-                        "model_type gpt2 is",
+        [TTS_HF_EXPERTS] = "belongs to a mixture of experts, which is not modelled; the "
+                           "nearest is a dense model of the same sizes",
+        [TTS_HF_LATENT] = "belongs to latent attention, which is not modelled; the nearest is "
+                          "a model without it",
+        [TTS_HF_MLP_BIAS] = "is not modelled; only an MLP without biases is",
+        [TTS_HF_GPT2] = "belongs to GPT2, whose config.json is not supported; use a tt-train "
+                        "YAML with model_type gpt2",
     };
     return FAIL_FILE(config, TTS_E_INVALID, file->kind_line, "'%s' %s", file->kind_key,
                      kinds[file->kind]);
@@ -264,14 +265,13 @@ static void note_training(struct tts_inferconfig *config)
                     !config->origins[TTS_INFERENCE_FIELD_TENSOR_PARALLEL].option;
     if (!has_batch && !has_mesh)
         return;
-    tts_notes_add(&config->train.notes,
-                  tts_trainconfig_path(&config->train, TTS_TRAINFILE_TRAINING),
-                  has_batch ? batch->line : file->mesh_line,
-                  "%s%s%s of training, not used here: give %s%s%s",
-                  has_batch ? "'batch_size'" : "", has_batch && has_mesh ? " and " : "",
-                  has_mesh ? has_batch ? "'mesh_shape' are" : "'mesh_shape' is" : " is",
-                  has_batch ? "'--batch'" : "", has_batch && has_mesh ? ", " : "",
-                  has_mesh ? "'--tensor-parallel'" : "");
+    tts_notes_add(
+        &config->train.notes, tts_trainconfig_path(&config->train, TTS_TRAINFILE_TRAINING),
+        has_batch ? batch->line : file->mesh_line, "%s%s%s for training only: give %s%s%s",
+        has_batch ? "'batch_size'" : "", has_batch && has_mesh ? " and " : "",
+        has_mesh ? has_batch ? "'mesh_shape' are" : "'mesh_shape' is" : " is",
+        has_batch ? "'--batch'" : "", has_batch && has_mesh ? ", " : "",
+        has_mesh ? "'--tensor-parallel'" : "");
 }
 
 static enum tts_status load_yaml(struct tts_inferconfig *config,
@@ -329,7 +329,7 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
     }
     return tts_notes_fail(
         &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
-        "'%s' must divide the %s of %" PRIu64 ", and is %" PRIu64, heads->key,
+        "'%s' must divide the %s of %" PRIu64 ", but is %" PRIu64, heads->key,
         config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
 }
 
@@ -341,10 +341,11 @@ static enum tts_status put_context_length(struct tts_inferconfig *config)
     config->config.length = config->config.model.positions;
     if (config->config.length > 0)
         return TTS_OK;
-    return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, config_origin_path(config, origin), origin->line,
-        origin->line > 0 ? "'%s' is 0, give '--length N'" : "no '%s', give '--length N'",
-        origin->key);
+    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, config_origin_path(config, origin),
+                          origin->line,
+                          origin->line > 0 ? "'%s' is 0: give '--length N'"
+                                           : "'%s' is missing: give '--length N'",
+                          origin->key);
 }
 
 /* Names the value that is wrong, and its origin. */

@@ -456,10 +456,10 @@ static enum tts_status check_fields(const struct size_field fields[SIZE_FIELDS],
         const struct size_field *size = &fields[i];
         *field = size->field;
         if (size->value == 0)
-            return tts_error_set(err, TTS_E_INVALID, "must be at least 1, and is 0");
+            return tts_error_set(err, TTS_E_INVALID, "must be at least 1, but is 0");
         if (size->value > size->max)
             return tts_error_set(err, TTS_E_RANGE,
-                                 "must be at most %" PRIu64 ", and is %" PRIu64, size->max,
+                                 "must be at most %" PRIu64 ", but is %" PRIu64, size->max,
                                  size->value);
     }
     return TTS_OK;
@@ -473,27 +473,27 @@ static enum tts_status check_field_pairs(const struct tts_inference_config *conf
     *field = TTS_INFERENCE_FIELD_KV_HEADS;
     if (model->heads % model->kv_heads != 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "must divide the %" PRIu64 " heads, and is %" PRIu64, model->heads,
+                             "must divide the %" PRIu64 " heads, but is %" PRIu64, model->heads,
                              model->kv_heads);
     *field = TTS_INFERENCE_FIELD_BLOCK;
     if (config->block % TTS_TILE_SIDE != 0)
-        return tts_error_set(err, TTS_E_INVALID, "must be a multiple of 32, and is %" PRIu64,
+        return tts_error_set(err, TTS_E_INVALID, "must be a multiple of 32, but is %" PRIu64,
                              config->block);
     *field = TTS_INFERENCE_FIELD_LENGTH;
     if (model->positions > 0 && config->length > model->positions)
         return tts_error_set(err, TTS_E_INVALID,
                              "must be at most %" PRIu64
-                             ", the positions of the model, and is %" PRIu64,
+                             ", the positions of the model, but is %" PRIu64,
                              model->positions, config->length);
     *field = TTS_INFERENCE_FIELD_TENSOR_PARALLEL;
     if (model->heads % chips != 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "must divide the %" PRIu64 " heads, and is %" PRIu64, model->heads,
+                             "must divide the %" PRIu64 " heads, but is %" PRIu64, model->heads,
                              chips);
     if (model->kv_heads % chips != 0 && chips % model->kv_heads != 0)
         return tts_error_set(err, TTS_E_INVALID,
                              "must divide the %" PRIu64
-                             " heads of k and v, or be a multiple of them, and is %" PRIu64,
+                             " k/v heads or be a multiple of them, but is %" PRIu64,
                              model->kv_heads, chips);
     return TTS_OK;
 }
@@ -510,7 +510,9 @@ static enum tts_status check_total(const struct tts_inference_config *config,
     for (int i = 0; i < SIZE_FIELDS; i++)
         largest = fields[i].value > fields[largest].value ? (uint64_t)i : largest;
     *field = fields[largest].field;
-    return tts_error_set(err, TTS_E_RANGE, "is %" PRIu64 ", too large: all comes to 2^63 bytes",
+    return tts_error_set(err, TTS_E_RANGE,
+                         "is %" PRIu64
+                         ", which is too large: the model would need 2^63 bytes or more",
                          fields[largest].value);
 }
 

@@ -94,7 +94,7 @@ enum tts_inference_field {
 };
 
 /* Checks whether a configuration can be planned. After a failure err states what is allowed,
- * without the name of the field ("must be a multiple of 32, and is 100"), and *field is the
+ * without the name of the field ("must be a multiple of 32, but is 100"), and *field is the
  * wrong field. TTS_E_INVALID: a value is not allowed. TTS_E_RANGE: a value is too large, or all
  * sizes add up to 2^63 bytes or more; *field is then the field with the largest number. */
 TTS_NODISCARD enum tts_status tts_inference_check(const struct tts_inference_config *config,

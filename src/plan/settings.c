@@ -200,12 +200,12 @@ void tts_setting_store(enum tts_workload_field field, uint64_t number,
 
 const char *tts_optimizer_nearest(const char *name)
 {
-    static const char sgd[] = "SGD with momentum is nearest: it has as much state";
+    static const char sgd[] = "the nearest is SGD with momentum, which has as much state";
     static const struct {
         const char *name, *nearest;
     } known[] = {{"Muon", sgd},
                  {"MuonComposite", sgd},
-                 {"MuonWithAdamW", "AdamW is nearest, with more state"},
+                 {"MuonWithAdamW", "the nearest is AdamW, with more state"},
                  {"SGDComposite", sgd}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (is_same_setting_word(name, known[i].name))
@@ -254,7 +254,8 @@ static enum tts_status read_setting_option(const struct tts_setting *setting, co
     case TTS_SETTING_BOOL:
         if (read_probability(text, out) == TTS_OK)
             return TTS_OK;
-        return tts_error_set(err, TTS_E_SYNTAX, "expected a number from 0 to below 1, as 0.1");
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "expected a number from 0 to below 1, such as 0.1");
     case TTS_SETTING_WORD:
         break;
     }

@@ -173,14 +173,14 @@ static enum tts_status refuse_config_text(struct tts_trainconfig *config,
                                           const struct tts_trainfile_value *value,
                                           const char *what, const char *nearest)
 {
-    return FAIL_AT(config, TTS_E_INVALID, value, "the %s '%.40s' is not modelled, %s", what,
+    return FAIL_AT(config, TTS_E_INVALID, value, "%s '%.40s' is not modelled: %s", what,
                    value->text, nearest);
 }
 
 static enum tts_status refuse_mlp(struct tts_trainconfig *config)
 {
     return refuse_config_line(config, config->file.mlp_file, config->file.mlp_line,
-                              "the model type 'mlp' is not modelled, gpt2 and llama are");
+                              "model type 'mlp' is not modelled: only gpt2 and llama are");
 }
 
 static enum tts_status refuse_model_type(struct tts_trainconfig *config)
@@ -188,10 +188,10 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
     static const char *const names[] = {"deepseek", "qwen3", "mlp", "dit"};
     static const struct tts_words known = {"", names, 4};
     static const char *const nearest[] = {
-        "llama is nearest, for its dense blocks; latent attention and experts differ",
-        "llama is nearest, without the norms of q and k and the head_dim of its own",
-        "gpt2 and llama are",
-        "gpt2 and llama are",
+        "the nearest is llama, for its dense blocks; latent attention and experts differ",
+        "the nearest is llama, without the norms of q and k and a separate head_dim",
+        "only gpt2 and llama are",
+        "only gpt2 and llama are",
     };
     const struct tts_trainfile_value *type = &config->file.model_type;
     uint64_t number;
@@ -200,13 +200,13 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
         return TTS_OK;
     bool is_known = tts_words_find(&known, type->text, &number, NULL) == TTS_OK;
     return refuse_config_text(config, type, "model type",
-                              is_known ? nearest[number] : "gpt2 and llama are");
+                              is_known ? nearest[number] : "only gpt2 and llama are");
 }
 
 static enum tts_status refuse_experts(struct tts_trainconfig *config)
 {
     return refuse_config_line(config, config->file.moe_file, config->file.moe_line,
-                              "mixtures of experts are not modelled, dense blocks are");
+                              "mixtures of experts are not modelled; dense blocks are");
 }
 
 /* The C++ program does not read the key. */
@@ -218,7 +218,7 @@ static enum tts_status refuse_biases(struct tts_trainconfig *config)
     if (is_cpp_config(config) || !is_gpt2 || !bias->is_set || bias->number != 0)
         return TTS_OK;
     return refuse_config_line(config, bias->file, bias->line,
-                              "gpt2 without biases is not modelled, with them it is");
+                              "gpt2 without biases is not modelled; gpt2 with biases is");
 }
 
 static enum tts_status refuse_model(struct tts_trainconfig *config)
@@ -239,19 +239,19 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
         const char *what;
     } kinds[] = {
         {file->pipeline_file, file->pipeline_line,
-         "a pipeline is not modelled; one stage of it is nearest: its model file alone, with "
+         "a pipeline is not modelled; the nearest is one stage: the model file alone, with "
          "'--blocks'"},
         {file->grpo_file, file->grpo_line,
-         "GRPO is not modelled; training on text is nearest: leave this section out"},
+         "GRPO is not modelled; the nearest is training on text: remove this section"},
         {file->lora_file, file->lora_line,
-         "LoRA is not modelled; training of all parameters is nearest, which takes more: leave "
-         "it out"},
+         "LoRA is not modelled; the nearest is training of all parameters, which needs more: "
+         "remove this section"},
         {cp->file, is_setting_on(cp) ? cp->line : 0,
-         "context parallel is not modelled, tensor and data parallel are"},
+         "context parallel is not modelled; tensor and data parallel are"},
         {fsdp->file, is_setting_on(fsdp) ? fsdp->line : 0,
-         "FSDP is not modelled, tensor and data parallel are"},
+         "FSDP is not modelled; tensor and data parallel are"},
         {layernorm->file, is_setting_on(layernorm) ? layernorm->line : 0,
-         "the composite layernorm is not modelled, the fused one is: set it to false"},
+         "the composite layernorm is not modelled; the fused one is: set it to false"},
     };
     enum tts_status status = TTS_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == TTS_OK; i++)
@@ -265,7 +265,7 @@ static enum tts_status refuse_placement(struct tts_trainconfig *config)
     if (is_v1_config(config) || !placement->is_set ||
         strcmp(placement->text, "replicated") == 0)
         return TTS_OK;
-    return refuse_config_text(config, placement, "embedding placement", "replicated is");
+    return refuse_config_text(config, placement, "embedding placement", "only replicated is");
 }
 
 static enum tts_status refuse_optimizer(struct tts_trainconfig *config)
@@ -299,7 +299,7 @@ static enum tts_status check_family_options(struct tts_trainconfig *config)
     static const enum tts_workload_field of_llama[] = {TTS_FIELD_GROUPS, TTS_FIELD_MLP_WIDTH};
     for (size_t i = 0; i < sizeof of_llama / sizeof of_llama[0]; i++)
         if (!tts_trainconfig_is_llama(config) && is_setting_given(config, of_llama[i]))
-            return FAIL_OPTION(config, "option '%s' goes with llama only, the model is gpt2",
+            return FAIL_OPTION(config, "option '%s' is for llama only, but the model is gpt2",
                                tts_setting_of(of_llama[i])->option);
     return TTS_OK;
 }
@@ -334,8 +334,8 @@ static enum tts_status check_head_dim(struct tts_trainconfig *config)
     if (!head_dim->is_set || heads == 0 || head_dim->number == width / heads)
         return TTS_OK;
     return FAIL_AT(config, TTS_E_INVALID, head_dim,
-                   "a head_dim of its own, %" PRIu64
-                   ", is not modelled; embedding_dim / num_heads is, %" PRIu64,
+                   "a separate head_dim of %" PRIu64
+                   " is not modelled; embedding_dim / num_heads is, %" PRIu64,
                    head_dim->number, width / heads);
 }
 
@@ -350,7 +350,7 @@ static enum tts_status take_shape(struct tts_trainconfig *config)
     if (!take_setting_from(config, TTS_FIELD_MLP_WIDTH, &config->file.intermediate_dim))
         put_setting_rule(config, TTS_FIELD_MLP_WIDTH, 0, "8/3 of the width, rounded up to 256");
     else if (mlp->number == 0) /* an absent key selects the rule; 0 does not */
-        return FAIL_AT(config, TTS_E_RANGE, mlp, "'%s' must be at least 1, and is 0",
+        return FAIL_AT(config, TTS_E_RANGE, mlp, "'%s' must be at least 1, but is 0",
                        tts_setting_of(TTS_FIELD_MLP_WIDTH)->key);
     return TTS_OK;
 }
@@ -498,7 +498,7 @@ static void take_flag(struct tts_trainconfig *config, enum tts_workload_field fi
         take_setting_from_or(config, field, value, 0);
     else if (is_setting_on(value))
         tts_notes_add(&config->notes, tts_trainconfig_path(config, value->file), value->line,
-                      "'%s' is passed over, %s of recipe %s has none", value->key,
+                      "'%s' is ignored: %s of recipe %s does not have it", value->key,
                       tts_trainconfig_word(config, TTS_FIELD_OPTIMIZER),
                       tts_recipe_name(config->overrides->recipe));
 }
@@ -510,7 +510,7 @@ static enum tts_status take_optimizer_flags(struct tts_trainconfig *config)
     bool is_sgd = kind == TTS_OPTIMIZER_SGD;
     if (is_setting_given(config, TTS_FIELD_MOMENTUM) && !is_sgd)
         return FAIL_OPTION(config,
-                           "option '--momentum' goes with SGD only, the optimizer is %s",
+                           "option '--momentum' is for SGD only, but the optimizer is %s",
                            tts_trainconfig_word(config, TTS_FIELD_OPTIMIZER));
     if (is_sgd)
         take_setting_or(config, TTS_FIELD_MOMENTUM, 0);
@@ -555,16 +555,17 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
     if (!is_ddp && !is_tp)
         return TTS_OK;
     if (mesh[0] == 0 || mesh[1] == 0)
-        return fail_mesh(config, "is missing, enable_ddp and enable_tp need it");
+        return fail_mesh(config, "is missing, but enable_ddp and enable_tp need it");
     if (__builtin_mul_overflow(mesh[0], mesh[1], &all))
         return fail_mesh(config, "has too many chips");
     bool is_line = mesh[0] == 1 || mesh[1] == 1;
     if (is_ddp && is_tp) {
         if (is_v1_config(config))
             return fail_mesh(
-                config, "is for both: recipe v1 has enable_ddp or enable_tp, head has both");
+                config,
+                "has two axes: recipe v1 supports enable_ddp or enable_tp, head supports both");
         if (is_line && all > 1)
-            return fail_mesh(config, "is a line: enable_ddp or enable_tp, not both");
+            return fail_mesh(config, "has one axis: set enable_ddp or enable_tp, not both");
         memcpy(chips, mesh, 2 * sizeof chips[0]);
         return TTS_OK;
     }
@@ -580,7 +581,7 @@ static const enum tts_workload_field axes[] = {TTS_FIELD_DATA_PARALLEL,
 /* The January Python program opens one chip, whatever device_config says. */
 static enum tts_status refuse_mesh(struct tts_trainconfig *config)
 {
-    static const char what[] = "recipe v1-python runs on one chip, v1 and head on several";
+    static const char what[] = "recipe v1-python runs on one chip; v1 and head run on several";
     for (size_t i = 0; i < 2; i++) {
         const struct tts_trainfile_value *value = tts_setting_in_file(axes[i], &config->file);
         if (is_setting_given(config, axes[i]) && config->overrides->given[axes[i]] > 1)
@@ -687,7 +688,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
     bool is_text = tts_ends_in(path, ".txt");
     put_stop_text(
         why->reason,
-        "'vocab_size' is %" PRIu64 ", but %s. The program takes the characters of a text as "
+        "'vocab_size' is %" PRIu64 ", but %s; the program uses the characters of the text as "
         "its vocabulary (%d for Shakespeare) and accepts only 0%s",
         number,
         is_text           ? "data_path is text"
@@ -709,7 +710,7 @@ static void stop_at_gpt2(struct tts_trainconfig *config)
     if (is_cpp_config(config) || tts_trainconfig_is_llama(config) || chips->number <= 1)
         return;
     struct tts_train_stop *why = add_stop(config, chips->file, chips->line);
-    put_stop_text(why->reason, "gpt2 has no tensor parallel in the program, llama has");
+    put_stop_text(why->reason, "the program has no tensor parallel for gpt2, only for llama");
     put_stop_text(why->figures, "gpt2 without tensor parallel");
     put_setting_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
 }
@@ -763,7 +764,7 @@ static void note_unknown(struct tts_trainconfig *config)
         snprintf(names + len, sizeof names - len, " and %" PRIu64 " more",
                  count - TTS_TRAINFILE_UNKNOWN);
     tts_notes_add(&config->notes, tts_trainconfig_path(config, file->unknown_file),
-                  file->unknown_line, "%s %s %s not known, passed over",
+                  file->unknown_line, "%s %s %s unknown and ignored",
                   count == 1 ? "key" : "keys", names, count == 1 ? "is" : "are");
 }
 
@@ -778,7 +779,7 @@ static void note_unused_mesh(struct tts_trainconfig *config)
     tts_notes_add(&config->notes, tts_trainconfig_path(config, TTS_TRAINFILE_TRAINING),
                   file->mesh_line,
                   "mesh_shape [%" PRIu64 ", %" PRIu64
-                  "] is without enable_ddp and enable_tp: one chip is modelled",
+                  "] has no effect without enable_ddp and enable_tp: one chip is modelled",
                   mesh[0], mesh[1]);
 }
 
@@ -796,7 +797,7 @@ static void note_recipe(struct tts_trainconfig *config)
             continue;
         tts_notes_add(&config->notes, tts_trainconfig_path(config, of_v1[i]->file),
                       of_v1[i]->line,
-                      "'%s' is read by recipe v1 only, and this is head; for v1 give "
+                      "'%s' is ignored: only recipe v1 reads it, but this is head; for v1 give "
                       "'--recipe v1'",
                       of_v1[i]->key);
         return;
@@ -830,7 +831,7 @@ static enum tts_status fail_setting_value(struct tts_trainconfig *config,
         return FAIL_OPTION(config, "option '%s' %s", setting->option, err->text);
     if (is_file && (field == axes[0] || field == axes[1])) {
         /* mesh_shape has two numbers. Name their product, which is not in the file. */
-        const char *is = strstr(err->text, ", and is ");
+        const char *is = strstr(err->text, ", but is ");
         int len = (int)(is ? (size_t)(is - err->text) : strlen(err->text));
         return FAIL_AT(config, TTS_E_RANGE, value,
                        "the %" PRIu64 " chips of %s parallel (mesh_shape) %.*s", value->number,
@@ -869,7 +870,7 @@ static enum tts_status load_config_files(struct tts_trainconfig *config, const c
     if (is_read && !text && tts_ends_in(path, ".json"))
         return tts_notes_fail(
             &config->notes, TTS_E_SYNTAX, path, 0,
-            "this is JSON: the config.json of a model goes with '--inference'");
+            "this is JSON: for the config.json of a model give '--inference'");
     if (config->file.missing_model[0] != '\0')
         return tts_configpath_fail_model(&config->notes,
                                          config->file.paths[TTS_TRAINFILE_TRAINING], err.line,

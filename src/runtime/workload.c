@@ -140,7 +140,7 @@ static bool is_field_in_range(struct check *check, enum tts_workload_field field
     if (value >= 1 && value <= most)
         return true;
     check->field = field;
-    tts_error_set(check->err, TTS_E_INVALID, "must be 1 to %" PRIu64 ", and is %" PRIu64, most,
+    tts_error_set(check->err, TTS_E_INVALID, "must be 1 to %" PRIu64 ", but is %" PRIu64, most,
                   value);
     return false;
 }
@@ -157,7 +157,7 @@ static bool divides_field(struct check *check, enum tts_workload_field field, ui
     if (whole % value == 0)
         return true;
     check->field = field;
-    tts_error_set(check->err, TTS_E_INVALID, "must divide %s (%" PRIu64 "), and is %" PRIu64,
+    tts_error_set(check->err, TTS_E_INVALID, "must divide %s (%" PRIu64 "), but is %" PRIu64,
                   name, whole, value);
     return false;
 }
@@ -167,7 +167,7 @@ static bool is_field_tiled(struct check *check, enum tts_workload_field field, u
     if (value % TILE == 0)
         return true;
     check->field = field;
-    tts_error_set(check->err, TTS_E_INVALID, "must be a multiple of %d, and is %" PRIu64, TILE,
+    tts_error_set(check->err, TTS_E_INVALID, "must be a multiple of %d, but is %" PRIu64, TILE,
                   value);
     return false;
 }

@@ -101,7 +101,7 @@ enum tts_workload_field {
 };
 
 /* Checks whether a workload can be run. After a failure err states what is allowed, without the
- * name of the field ("must be a multiple of 32, and is 100"), and *field is the wrong field.
+ * name of the field ("must be a multiple of 32, but is 100"), and *field is the wrong field.
  * TTS_E_INVALID: a value is not allowed. TTS_E_RANGE: a size of 2^63 bytes or more. */
 TTS_NODISCARD enum tts_status tts_workload_check(const struct tts_workload *workload,
                                                  enum tts_workload_field *field,

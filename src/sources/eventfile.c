@@ -58,11 +58,11 @@ static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input
     if (kind == TTS_INPUT_RECORDING)
         return tts_error_set(err, TTS_E_SYNTAX,
                              "is a compressed recording: decompress it first ('ttscope pack' "
-                             "makes recordings small)");
+                             "makes recordings smaller)");
     enum tts_status status = tts_input_read(file->in, &byte, 1, &got, err);
     if (status != TTS_OK) /* not even the first byte can be decompressed */
         return status;
-    return tts_error_set(err, TTS_E_SYNTAX, "is compressed, and not a graph trace (JSON)");
+    return tts_error_set(err, TTS_E_SYNTAX, "is compressed but is not a graph trace (JSON)");
 }
 
 static enum tts_status open_content(struct tts_eventfile *file, struct tts_error *err)

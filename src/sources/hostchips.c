@@ -288,7 +288,7 @@ static enum tts_status fail_host_dir(const struct scan *scan, int reason)
     enum tts_status status = reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
     return tts_error_set_errno(
         scan->err, status, reason,
-        "cannot list the chips in '%s" CLASS_DIR "', check that you may read it", scan->root);
+        "cannot list the chips in '%s" CLASS_DIR "': check its permissions", scan->root);
 }
 
 /* Reads the node number: 0 of "tenstorrent!0". The driver uses no other names, not even

@@ -301,8 +301,7 @@ static enum tts_status begin_gzip_member(struct tts_input *in)
     if (in->at == in->end)
         return TTS_OK;
     if (in->bytes[in->at] != 0x1f)
-        return tts_error_set(&in->err, TTS_E_SYNTAX,
-                             "there is something else behind the gzip data");
+        return tts_error_set(&in->err, TTS_E_SYNTAX, "other data follows the gzip data");
     in->is_between = false;
     return inflateReset(&in->z) == Z_OK ? TTS_OK : fail_z(in, Z_STREAM_ERROR);
 }
@@ -333,8 +332,8 @@ static enum tts_status fail_zstd(struct tts_input *in, size_t code)
     switch ((int)ZSTD_getErrorCode(code)) {
     case ZSTD_error_frameParameter_windowTooLarge:
         return tts_error_set(&in->err, TTS_E_SYNTAX,
-                             "compressed with a window of more than 8 MiB ('--long'): give it "
-                             "as 'zstd -dc --long=31 FILE | ...' on standard input");
+                             "compressed with a window of more than 8 MiB ('--long'): use "
+                             "'zstd -dc --long=31 FILE | ...' and standard input");
     case ZSTD_error_memory_allocation:
         return tts_error_set_errno(&in->err, TTS_E_NOMEM, ENOMEM, "cannot decompress");
     default:
@@ -613,7 +612,7 @@ enum tts_status tts_input_spool(struct tts_input *in, const char *what,
     }
     is_kept = is_kept && lseek(copy, 0, SEEK_SET) == 0;
     if (status == TTS_OK && !is_kept)
-        status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot keep %s in a temporary file",
+        status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot copy %s to a temporary file",
                                      what);
     if (status != TTS_OK) {
         if (copy >= 0)

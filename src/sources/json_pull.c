@@ -248,7 +248,7 @@ enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source, void
         count = source->fd < 0 ? 0 : read(source->fd, out, room);
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read on");
+        return tts_error_set_errno(err, TTS_E_IO, errno, "read failed");
     *got = (size_t)count;
     return TTS_OK;
 }
@@ -467,7 +467,7 @@ static enum tts_status read_any_number(struct tts_jsonpull *json,
     }
     const unsigned char *end = number_end(json->token);
     if (!end || p - json->token > TTS_JSONPULL_TEXT_MAX) {
-        tts_error_set(err, TTS_E_SYNTAX, "not JSON: a number that cannot be");
+        tts_error_set(err, TTS_E_SYNTAX, "not JSON: invalid number");
         return fail_at(json, json->token, err, TTS_E_SYNTAX);
     }
     out->text = (const char *)json->token;
@@ -734,7 +734,7 @@ static enum tts_status read_colon(struct tts_jsonpull *json, struct tts_error *e
             return TTS_OK;
         }
         if (p < json->end || json->at_eof)
-            return fail_unexpected(json, p, "':' behind a key", err);
+            return fail_unexpected(json, p, "':' after a key", err);
         uint64_t gap = json->gap;
         p = json->at;
         drop_bytes(json, p, json->end);

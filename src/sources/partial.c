@@ -87,13 +87,13 @@ static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_
     char reason[TTS_PARTIAL_REASON_MAX];
     uint64_t dropped = info->state.dropped;
     if (!info->state_is_known)
-        add(notes, "state", 0, "its state is damaged, whether it is complete is not known");
+        add(notes, "state", 0, "the state of the recording is damaged; it may be incomplete");
     else if (info->state.kind == TTS_REC_STOPPED && dropped > 0)
-        add(notes, "stopped", 0, "the recording %s; %" PRIu64 " event%s after that %s missing",
+        add(notes, "stopped", 0, "the recording %s; %" PRIu64 " later event%s %s missing",
             tts_partial_stop_text(&info->state, reason), dropped, dropped == 1 ? "" : "s",
             dropped == 1 ? "is" : "are");
     else if (info->state.kind == TTS_REC_STOPPED)
-        add(notes, "stopped", 0, "the recording %s; what came after that is missing",
+        add(notes, "stopped", 0, "the recording %s; later events are missing",
             tts_partial_stop_text(&info->state, reason));
 }
 
@@ -106,7 +106,7 @@ static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak
     if (core->known && core->bytes > most)
         add(notes, "l1", 0,
             "core (%u, %u) of %s has %" PRIu64 " B at event %" PRIu64
-            ", but its L1 has %" PRIu64 " B: the file lacks ends or contradicts itself",
+            ", but its L1 has %" PRIu64 " B: the file lacks frees or is inconsistent",
             core->core.x, core->core.y, tts_devicename(core->device, name), core->bytes,
             core->seq, most);
 }
@@ -136,28 +136,29 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
     if (p->left_buffers > 0)
         add(out, "start", 0,
-            "the black box has no room for all that lived before its first event: %" PRIu64
-            " buffer%s (%" PRIu64 " bytes) %s left out, figures are at least",
+            "the black box had no room for all buffers that lived before its first event: "
+            "%" PRIu64 " buffer%s (%" PRIu64 " bytes) %s missing, figures are lower bounds",
             p->left_buffers, p->left_buffers == 1 ? "" : "s", p->left_bytes,
             p->left_buffers == 1 ? "is" : "are");
     else if (p->lacks_start)
-        add(out, "start", 0, "what lived before its first event is not all known");
+        add(out, "start", 0, "not all buffers from before the first event are known");
     if (p->missed > 0)
         add(out, "missed", 0, "%" PRIu64 " event%s dropped before %s recorded", p->missed,
             p->missed == 1 ? " was" : "s were", p->missed == 1 ? "it was" : "they were");
     if (p->refused > 0)
-        add(out, "refused", p->refusal.line, "%s; passed over%s", p->refusal.text,
+        add(out, "refused", p->refusal.line, "%s; ignored%s", p->refusal.text,
             tts_partial_first_of(p->refused, like));
     size_t others = out->count;
     if (tts_eventfile_recording(file))
         add_state(out, tts_recfile_info(tts_eventfile_recording(file)));
     if (p->damage.status != TTS_OK)
-        add(out, "damage", p->damage.line, "%s; only what is before was read", p->damage.text);
+        add(out, "damage", p->damage.line, "%s; only the part before it was read",
+            p->damage.text);
     out->is_stopped = p->stop_seq > 0 && out->count == others;
     if (out->is_stopped)
         add(out, "program", 0,
             "the program stopped at event %" PRIu64
-            ", a refused request; what it needs after that is unknown",
+            ", a refused request; later memory use is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
 }

@@ -12,7 +12,7 @@
 
 /* ---- JSON ---- */
 
-static const char no_source[] = "nothing that we know of states it, set it";
+static const char no_source[] = "no known source; set it";
 
 static void put_pool_layout(struct tts_json *json, const struct tts_pool_layout *layout)
 {
@@ -270,9 +270,9 @@ enum tts_status tts_chipview_text_list(FILE *out)
     if (status == TTS_OK) {
         tts_table_text(&table, tts_say_columns(), out);
         print_preset_aliases(out);
-        fputs("~ is inferred from comments, vendor pages or likeness; the rest stands in the\n"
-              "runtime's sources. L1 is that of a core.\n"
-              "'ttscope devices NAME' shows all about one, with sources.\n",
+        fputs("~ marks values inferred from comments, vendor pages or similar devices; "
+              "all\nothers are from the runtime's sources. L1 is per core.\n'ttscope devices "
+              "NAME' shows all properties of a device, with sources.\n",
               out);
     }
     tts_table_release(&table);
@@ -345,7 +345,7 @@ static void print_l1_growing(const struct tts_l1_part *part, const struct glyphs
     char kib[TTS_NUMBER_BYTES_MAX];
     fprintf(out,
             "Circular buffers grow up from %" PRIu64 " (%s), L1 buffers grow down from %" PRIu64
-            " (%s);\nboth share %s KiB, and a program in which they meet fails.\n",
+            " (%s);\nthey share %s KiB. A program fails if the two meet.\n",
             part->start, glyphs->up, part->end, glyphs->down,
             tts_number_format_shifted(kib, part->end - part->start, 10));
 }
@@ -375,8 +375,8 @@ enum { MIB_SHIFT = 20, GIB_SHIFT = 30 };
 /* Returns the fact that is 0 if the pool is empty. */
 static const char *why_pool_is_empty(enum tts_pool pool)
 {
-    return pool == TTS_POOL_TRACE      ? "none, as trace_region is 0: traces go to DRAM"
-           : pool == TTS_POOL_L1_SMALL ? "none, as l1_small is 0"
+    return pool == TTS_POOL_TRACE      ? "none: trace_region is 0, so traces are in DRAM"
+           : pool == TTS_POOL_L1_SMALL ? "none: l1_small is 0"
                                        : "none";
 }
 

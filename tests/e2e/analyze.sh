@@ -54,7 +54,7 @@ expect_out_like '
   Peak DRAM:            8,278.65 MB
   Device Memory:        12,288.00 MB
   Usage:                67.37%
-  device memory: assumed, 12 GiB; give --device or --device_memory
+  device memory: 12 GiB assumed; give --device or --device_memory
 '
 expect_out_like '
 --- Verdict ---
@@ -115,7 +115,7 @@ expect_out_like '
 analyze --logs "$two_runs" --use_actual_sizes
 expect_code 0
 expect_count 2 '  other                        0.00 MB'
-expect_count 2 '  with model and optimizer as measured'
+expect_count 2 '  with the measured'
 
 # --- options ------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ analyze "$logs/one_run.log" --device-memory 6442450944
 expect_code 0
 expect_out_like '  Device Memory:        6,144.00 MB
   Usage:                134.74%
-  device memory: as --device_memory says'
+  device memory: set by --device_memory'
 expect_out_like 'ttscope fit CONFIG --device NAME'
 want=$out
 for size in 6G 6GiB 6.0GiB 6144M 6442450944.0 6.442450944e9; do
@@ -135,10 +135,10 @@ done
 analyze "$logs/one_run.log" --device n150
 expect_code 0
 expect_out_like '  Device Memory:        12,254.03 MB'
-expect_out_like 'device memory: what n150 has to allocate (--device)'
+expect_out_like 'device memory: allocatable DRAM of n150 (--device)'
 analyze "$logs/one_run.log" --device n150 --set dram_bank_size=512M
 expect_out_like '  does not fit: '
-expect_out_like 'device memory: what n150 --set dram_bank_size=512M has to allocate (--device)'
+expect_out_like 'device memory: allocatable DRAM of n150 --set dram_bank_size=512M (--device)'
 expect_out_like '
     ttscope fit CONFIG --device n150 --set dram_bank_size=512M
     ttscope fit CONFIG --device n150 --set dram_bank_size=512M --runner memory_efficient
@@ -186,9 +186,9 @@ analyze "$logs/one_run.log" --model_size 1e9 --optimizer_size 2e9 --gradients_si
 expect_code 0
 expect_out_like '  Expected (input):     953.67 MB
   Difference:           +95.38%
-  expected: as --model_size says'
-expect_out_like 'expected: as --optimizer_size says'
-expect_out_like 'expected: as --gradients_size says'
+  expected: set by --model_size'
+expect_out_like 'expected: set by --optimizer_size'
+expect_out_like 'expected: set by --gradients_size'
 [[ $out != *'Model size not provided'* ]] || fail "wanted no size of the log"
 analyze "$logs/one_run.log" --dtype fp32
 expect_out_like 'calculated from logs: 3697.85 MB (969,369,600 parameters, assuming fp32)'
@@ -197,10 +197,10 @@ analyze "$logs/one_run.log" --optimizer sgd
 expect_out_like '  Expected (input):     0.00 MB'
 expect_out_like 'as the state of SGD (--optimizer)'
 expect_out_like '  Difference:           +0.00%
-  nothing is expected, so the difference has no percentage
+  the expected size is 0, so there is no percentage
 '
 analyze "$logs/one_run.log" --optimizer_size 0
-expect_count 1 '  nothing is expected, so the difference has no percentage'
+expect_count 1 '  the expected size is 0, so there is no percentage'
 # Each optimizer of the manual page is accepted.
 for name in AdamW MorehAdamW AdamWComposite AdamWKahan AdamWFullPrecision SGD SGDMomentum \
     SGDComposite MuonComposite NoOp; do
@@ -223,10 +223,10 @@ Number of parameters: unknown
 expect_out_like '  Actual (from logs):   2,104.53 MB
   Expected (input):     unknown
   Difference:           unknown
-  expected: not known, no parameter count in the log; give --model_size'
+  expected: unknown, the log has no parameter count; give --model_size'
 expect_out_like '  Activations:          7,641.99 MB
-  the most at once of 4 forward passes, which kept 30,565.74 MB together: each
-    backward pass frees what its forward pass kept'
+  largest of 4 forward passes, which kept 30,565.74 MB together: each backward
+    pass frees what its forward pass kept'
 expect_out_like '  Peak DRAM:            16,573.97 MB'
 expect_out_like '  reached in BACKWARD_PASS_micro_1, '
 expect_out_like '- more gradient accumulation: '
@@ -286,7 +286,7 @@ analyze "$two_runs" --fail-above 95%
 expect_code 1
 expect_err "ttscope analyze: $two_runs:27: the peak of 'TinyLlama default' is 127.50% of the device, above 95%"
 expect_out_like '--- Verdict ---
-  above what --fail-above allows, 95% of the device
+  above the limit of --fail-above, 95% of the device
   does not fit: 15,666.65 MB'
 expect_out_like '
 --- All Runs ---
@@ -304,14 +304,13 @@ expect_code 0
 
 analyze "$logs/one_run.log" --device_memory 12
 expect_code 0
-expect_err "ttscope analyze: note: '--device_memory' is in bytes, unless it has a unit as in 12GiB"
+expect_err "ttscope analyze: note: '--device_memory' is in bytes unless it has a unit, such as 12GiB"
 
 # The reasons are true: no log says whether SGD has momentum.
 { printf '[OPTIMIZER] ----\n  name  SGD\n\n'; cat "$logs/one_run.log"; } >"$work/sgd.log"
 analyze "$work/sgd.log"
 expect_out_like '
-  expected: not known, the log names SGD, and not whether it has momentum; give
-    --optimizer
+  expected: unknown, the log names SGD but not its momentum; give --optimizer
 '
 for wrong in x.json x.tts; do
     echo '{}' >"$work/$wrong"
@@ -375,7 +374,7 @@ printf '%s\n' '=== Memory Usage Summary ===' '' '=== Final Totals ===' \
     'Overall DRAM Peak: 5.00 MB, Final DRAM Usage: 1.00 MB' >blank.log
 analyze blank.log --visualize_phases -o blank.svg
 expect_code 5
-expect_err_like "cannot draw 'blank.svg': no run says what its phases took"
+expect_err_like "cannot draw 'blank.svg': no run has figures of phases"
 expect_out_like '  Peak DRAM:            5.00 MB'
 [[ $out != *'Visualization saved'* && ! -e blank.svg ]] || fail "wanted no picture"
 # There are more runs than the table and the pictures show. The last of 100 runs is the worst,
@@ -403,15 +402,15 @@ expect_out_like '
 '
 expect_out_like '
      1,051.00 MB     8.55%  fits          run 51
-  and 52 more: 50 fit, 2 unknown
+  52 more: 50 fit, 2 unknown
 '
 for svg in many.svg many-phases.svg; do
     [[ $(cat $svg) == *'>run 100<'* ]] || fail "wanted the worst run in $svg"
     [[ $(cat $svg) != *'>run 1<'* ]] || fail "wanted the best run not in $svg"
 done
-[[ $(cat many.svg) == *'>worst first, and 52 more: 50 fit, 2 unknown<'* ]] || fail "wanted a count of the others"
-[[ $(cat many.svg) == *' worst first, and 52 more: 50 fit, 2 unknown.'* ]] || fail "wanted it in the description"
-[[ $(cat many-phases.svg) == *'>worst first, and 88 more: 86 fit, 2 unknown<'* ]] ||
+[[ $(cat many.svg) == *'>worst first; 52 more: 50 fit, 2 unknown<'* ]] || fail "wanted a count of the others"
+[[ $(cat many.svg) == *' worst first; 52 more: 50 fit, 2 unknown.'* ]] || fail "wanted it in the description"
+[[ $(cat many-phases.svg) == *'>worst first; 88 more: 86 fit, 2 unknown<'* ]] ||
     fail "wanted a count of the others"
 # Up to 48 runs are all shown, in the order of the log.
 for i in {1..47}; do many "$i" "$((1000 + i)).00"; done >many.log

@@ -19,29 +19,29 @@ refused() { # exit code, what is said
 
 analyze
 refused 2 "missing operand 'LOG' (see 'ttscope help analyze')"
-expected="expected bytes as 12884901888, 1.2e9 or 12GiB"
+expected="expected a number of bytes such as 12884901888, 1.2e9 or 12GiB"
 analyze "$good" --device_memory 0
-refused 2 "invalid value '0' for '--device-memory': it is no memory at all"
+refused 2 "invalid value '0' for '--device-memory': it is 0"
 analyze "$good" --device_memory -1
-refused 2 "invalid value '-1' for '--device-memory': it is below 0, $expected"
+refused 2 "invalid value '-1' for '--device-memory': it is negative: $expected"
 analyze "$good" --device_memory=-12G
-refused 2 "invalid value '-12G' for '--device-memory': it is below 0, $expected"
+refused 2 "invalid value '-12G' for '--device-memory': it is negative: $expected"
 for size in nan inf 12x '' '12 000' 0x10 1,024; do
     analyze "$good" --device_memory "$size"
-    refused 2 "invalid value '$size' for '--device-memory': it is not a number of bytes, $expected"
+    refused 2 "invalid value '$size' for '--device-memory': it is not a number of bytes: $expected"
 done
 analyze "$good" --device_memory 1e30
-refused 2 "invalid value '1e30' for '--device-memory': it is more than 2^60 bytes, $expected"
+refused 2 "invalid value '1e30' for '--device-memory': it is more than 2^60 bytes: $expected"
 for option in model optimizer gradients; do
     analyze "$good" "--${option}_size" -5
-    refused 2 "invalid value '-5' for '--$option-size': it is below 0, $expected"
+    refused 2 "invalid value '-5' for '--$option-size': it is negative: $expected"
     analyze "$good" "--${option}_size" many
-    refused 2 "invalid value 'many' for '--$option-size': it is not a number of bytes, $expected"
+    refused 2 "invalid value 'many' for '--$option-size': it is not a number of bytes: $expected"
     analyze "$good" "--${option}_size" 0
     expect_code 0
 done
 analyze "$good" --device n150 --device_memory 12G
-refused 2 "'--device' and '--device-memory' do not go together (see 'ttscope help analyze')"
+refused 2 "'--device' and '--device-memory' cannot be combined (see 'ttscope help analyze')"
 analyze "$good" --device n151
 expect_code 2
 expect_err_like "did you mean 'n150'?"
@@ -53,13 +53,13 @@ analyze "$good" --optimizer adamv
 expect_code 2
 expect_err_like "invalid value 'adamv' for '--optimizer': did you mean 'AdamW'?"
 analyze "$good" --json --csv
-refused 2 "'--csv' and '--json' do not go together (see 'ttscope help analyze')"
+refused 2 "'--csv' and '--json' cannot be combined (see 'ttscope help analyze')"
 for limit in 95 0.95 0% -5% 95%% nan; do
     analyze "$good" --fail-above "$limit"
-    refused 2 "invalid value '$limit' for '--fail-above': expected a percentage of the device memory as 95% or 97.5%"
+    refused 2 "invalid value '$limit' for '--fail-above': expected a percentage of the device memory such as 95% or 97.5%"
 done
 analyze "$good" --format svg
-refused 2 "'--format' is of a picture: give '--visualize_peak' or '--visualize_phases', or leave it out"
+refused 2 "'--format' needs '--visualize_peak' or '--visualize_phases'"
 # Without a picture these options have no effect, as in the original script: the name is not
 # checked.
 for option in --output=x.png --output=x.jpg "--output=$good" --title=x; do
@@ -75,7 +75,7 @@ expect_err "ttscope analyze: invalid value 'gif' for '--format': expected png, s
 analyze "$good" --visualize_peak -o x.jpg
 refused 2 "cannot tell the format of 'x.jpg' by its name: give '--format' png, svg or pdf"
 analyze - --logs -
-refused 2 "standard input can be read once only"
+refused 2 "standard input can be read only once"
 analyze "$good" --visualize_peak --visulaize-phases
 expect_code 2
 expect_err_like "did you mean '--visualize-phases'?"
@@ -86,13 +86,13 @@ cp "$good" "$work/x.svg"
 ln -s x.svg "$work/link.svg"
 for output in x.svg link.svg; do
     analyze "$work/x.svg" --visualize_peak -o "$work/$output"
-    refused 2 "'$work/$output' is an input, the output needs another file"
+    refused 2 "'$work/$output' is an input: write the output to another file"
     analyze "$work/x.svg" --junit "$work/$output"
-    refused 2 "'$work/$output' is an input, the output needs another file"
+    refused 2 "'$work/$output' is an input: write the output to another file"
 done
 cmp -s "$good" "$work/x.svg" || fail "wanted the log to be as it was"
 analyze "$good" --visualize_peak --format svg -o -
-refused 2 "standard output has the answer, a picture or '--junit' needs a file"
+refused 2 "standard output is used for the report: write pictures and '--junit' to a file"
 analyze "$good" --visualize_peak -o "$work/a.svg" --junit "$work/a.svg"
 refused 2 "'$work/a.svg' cannot be both a picture and '--junit'"
 # Two names of the same file are found, whether the file exists or not.
@@ -120,17 +120,17 @@ for output in '--visualize_peak -o o.svg' '--visualize_peak --format svg -o /dev
     '--junit o.svg' '--junit /dev/stdout'; do
     run sh -c "'$ttscope' analyze '$good' $output >o.svg"
     expect_code 2
-    expect_err_like "' is where standard output goes and has the answer, the output needs another file"
+    expect_err_like "' is also standard output: write the picture or report to another file"
     [ ! -s o.svg ] || fail "wanted nothing in place of the answer"
 done
 cd "$work" || exit 1
 analyze "$good" --visualize_peak -o ''
-refused 2 "the name of an output is empty, a picture or '--junit' needs a file"
+refused 2 "the name of an output file is empty: a picture or '--junit' needs a file"
 analyze "$good" --junit ''
-refused 2 "the name of an output is empty, a picture or '--junit' needs a file"
+refused 2 "the name of an output file is empty: a picture or '--junit' needs a file"
 for output in .svg "$work/.PNG"; do
     analyze "$good" --visualize_peak -o "$output"
-    refused 2 "'$output' has no name before its ending: give one, or '--format' png, svg or pdf"
+    refused 2 "'$output' has no name before its extension: give a name, or '--format' png, svg or pdf"
 done
 analyze "$good" --visualize_peak -o "$work/.svg" --format svg
 expect_code 0
@@ -169,7 +169,7 @@ fi
 mkdir -p "$work/alone/bin"
 cp "$ttscope" "$work/alone/bin/ttscope"
 run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak -o "$work/y.png"
-refused 3 "cannot draw PNG or PDF: its program is not installed (libexec/ttscope/ttscope-analyze); '--format svg' works without"
+refused 3 "cannot draw PNG or PDF: libexec/ttscope/ttscope-analyze is not installed; use '--format svg'"
 run "$work/alone/bin/ttscope" analyze "$good" --visualize_peak --format svg -o "$work/y.png"
 expect_code 0
 [ -s "$work/y.png" ] || fail "wanted a picture"
@@ -184,16 +184,16 @@ refused 3 "cannot read '$work': is a directory"
 analyze "$work/empty.log"
 refused 3 "no memory summary in '$work/empty.log': it is empty"
 analyze "$logs/no_summary.log"
-refused 3 "no memory summary in '$logs/no_summary.log': run the program with memory tracking ('--track_memory'); the heading '=== Memory Usage Summary ===' is looked for"
+refused 3 "no memory summary in '$logs/no_summary.log': no heading '=== Memory Usage Summary ===' found; run the program with memory tracking ('--track_memory')"
 head -c 4096 "$ttscope" >"$work/binary"
 analyze "$work/binary"
-refused 3 "no memory summary in '$work/binary': it is no text file"
+refused 3 "no memory summary in '$work/binary': it is not a text file"
 analyze "$logs/stray.log"
 refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but their heading '=== Memory Usage Summary ===' is missing"
 if command -v iconv >/dev/null; then
     iconv -f UTF-8 -t UTF-16 "$good" >"$work/utf16.log"
     analyze "$work/utf16.log"
-    refused 3 "no memory summary in '$work/utf16.log': it is UTF-16, convert it by 'iconv -f UTF-16 -t UTF-8'"
+    refused 3 "no memory summary in '$work/utf16.log': it is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'"
 fi
 analyze "$work/empty.log" no_such.log
 expect_code 3
@@ -206,25 +206,25 @@ analyze "$logs/cut.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/cut.log:"
 expect_out_like 'Found 1 memory usage summary/summaries'
-expect_out_like '  the summary is cut off: the peak is this or more'
+expect_out_like '  the summary is cut off: the peak is at least this'
 expect_out_like '
 --- Verdict ---
-  not known, as not all of the run is: its peak is at least 6,568.36 MB
+  unknown: part of the run is missing; its peak is at least 6,568.36 MB
 '
 analyze "$logs/cut.log" --fail-above 95%
 expect_code 5
-expect_err_like "$logs/cut.log:2: the peak may be more, so '--fail-above' cannot be told"
+expect_err_like "$logs/cut.log:2: the peak may be more, so '--fail-above' cannot be checked"
 analyze "$logs/cut.log" --fail-above 50%
 expect_code 1
 grep -v 'Overall DRAM Peak\|Peak' "$good" >"$work/peakless.log"
 analyze "$work/peakless.log" --fail-above 95%
 expect_code 5
-expect_err_like "the peak is not known, so '--fail-above' cannot be told"
+expect_err_like "the peak is not known, so '--fail-above' cannot be checked"
 analyze "$logs/bad_number.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/bad_number.log:13: "
 expect_out_like '  Activations:          unknown
-  not known: a figure of it could not be read'
+  unknown: one of its figures could not be read'
 expect_out_like '  Peak DRAM:            8,278.65 MB'
 analyze "$good" no_such.log "$logs/no_summary.log"
 expect_code 5
@@ -238,14 +238,14 @@ expect_code 1
 { printf '[HARDWARE] ---\n  mesh  60000x60000\n  memory  1 MB\n' && cat "$good"; } >"$work/shared.log"
 analyze "$work/shared.log" --junit "$work/shared.xml" --fail-above 95%
 expect_code 5
-expect_err_like "the device memory is not known, so '--fail-above' cannot be told"
+expect_err_like "the device memory is not known, so '--fail-above' cannot be checked"
 grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer"
 
 # Figures without a heading are counted and named.
 cat "$good" "$logs/stray.log" >"$work/rotated.log"
 analyze "$work/rotated.log"
 expect_code 5
-expect_err_like "$work/rotated.log:24: memory figures outside any summary, "
+expect_err_like "$work/rotated.log:24: 2 lines with memory figures outside any summary ignored"
 expect_out_like 'Found 1 memory usage summary/summaries'
 
 # At most 20 notes of a log are printed.
@@ -254,7 +254,7 @@ analyze "$work/many.log" "$good"
 expect_code 5
 [ "$(wc -l <"$work/err")" -eq 21 ] || fail "wanted 20 lines, and how many more there are"
 expect_err_like "
-ttscope analyze: $work/many.log: 10 more of these"
+ttscope analyze: $work/many.log: 10 more like this"
 expect_out_like 'Found 31 memory usage summary/summaries'
 
 # Control characters of a title are not printed.

@@ -66,15 +66,15 @@ expect_jq '[.forward_passes, (.activations_bytes / 10485.76 | round), (.activati
 json "$logs/cut.log" no_such.log
 expect_code 5
 expect_jq '[.cut, .fits, .final_dram_bytes, .peak_at_least]' '[true,null,null,true]'
-expect_err_like "cut.log:2: the summary is cut off behind line 15"
+expect_err_like "cut.log:2: the summary is cut off after line 15"
 expect_jq '.logs | map(.runs, (.problem | type))' '[1,"null",0,"string"]'
 expect_jq '.logs[1].problem' '"cannot read '"'no_such.log'"': no such file or directory"'
 json "$logs/one_run.log" "$logs/no_summary.log"
-expect_jq '.logs[1].problem | startswith("no memory summary: run the program ")' true
+expect_jq '.logs[1].problem | startswith("no memory summary: no heading ")' true
 cat "$logs/one_run.log" "$logs/stray.log" >"$work/rotated.log"
 json "$work/rotated.log"
 expect_code 5
-expect_jq '.logs[0].problem | startswith("memory figures outside any summary, ")' true
+expect_jq '.logs[0].problem | endswith("with memory figures outside any summary ignored")' true
 json "$logs/bad_number.log"
 expect_code 5
 expect_jq '[.activations_bytes, .phases[2].dram.change_bytes, .notes_in_all, .notes[0].line, .fits]' \
@@ -181,7 +181,7 @@ grep -q '<testcase classname="no_summary.log" name="peak fits device memory">' "
     fail "wanted the log by its name"
 grep -q '<property name="no_summary.log: peak fits device memory" value="[^"]*no_summary.log"/>' \
     "$report" || fail "wanted the log as a property"
-grep -q '<error message="no memory summary: run the program ' "$report" || fail "wanted why"
+grep -q '<error message="no memory summary: no heading ' "$report" || fail "wanted why"
 # An older report is replaced even if no log has a run.
 run "$ttscope" analyze "$logs/no_summary.log" --junit "$report"
 expect_code 3

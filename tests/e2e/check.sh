@@ -60,7 +60,7 @@ check --budget budget.yaml run.log
 expect_code 0
 expect_err ""
 expect_out "run: first run
-  device memory: 2000.00 MB, as the budget says
+  device memory: 2000.00 MB, from the budget
   ok       dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB (50% of the device)
   ok       dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.00 MB
   ok       dram-final: 400.00 MB, at most 400.00 MB
@@ -100,7 +100,7 @@ check --budget budget.yaml run.log
 expect_code 1
 expect_err ""
 expect_out "run: first run
-  device memory: 2000.00 MB, as the budget says
+  device memory: 2000.00 MB, from the budget
   OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB: 1 byte over (run.log:12)
   OVER     dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.50 MB: 0.50 MB missing (run.log:12)
   OVER     phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB, at most 300.00 MB: 100.00 MB over (run.log:8)
@@ -119,29 +119,29 @@ YAML
 check --budget budget.yaml run.log
 expect_code 5
 expect_out_like "  unknown  phase-cb FORWARD_PASS: no phase matches
-not known: 1 of 2 limits could not be checked"
+unknown: 1 of 2 limits could not be checked"
 sed '/Overall/d' run.log >cut.log
 check --budget budget.yaml cut.log
 expect_code 5
-expect_out_like "dram-peak: at least 1000.00 MB in FORWARD_PASS_micro_1, at most 1024.00 MB: not all of the run is known"
+expect_out_like "dram-peak: at least 1000.00 MB in FORWARD_PASS_micro_1, at most 1024.00 MB: part of the run is missing"
 expect_err_like "cut.log:"
 sed 's/Peak CB [0-9.]*/Peak CB 0.00/; s/Peak Buffer [0-9.]*/Peak Buffer 0.00/; s/Peak Total [0-9.]*/Peak Total 0.00/' \
     run.log >untracked.log
 budget <<<'{overall: {cb: 1MiB}}'
 check --budget budget.yaml untracked.log
 expect_code 5
-expect_out_like "not known: 1 of 1 limit could not be checked"
-expect_out_like "unknown  cb: not known, at most 1024.00 KiB: L1 is not in this run: all its L1 figures are 0, as ttscope fit prints them"
+expect_out_like "unknown: 1 of 1 limit could not be checked"
+expect_out_like "unknown  cb: not known, at most 1024.00 KiB: L1 is unknown in this run: all L1 figures are 0, as ttscope fit prints them"
 budget <<<'{phases: {"*": {cb: 1MiB}}}'
 check --budget budget.yaml untracked.log
 expect_code 5
 expect_out_like "
-  unknown  phase-cb \*: not known, at most 1024.00 KiB: L1 is not in this run: all its L1 figures are 0, as ttscope fit prints them (3 phases)
-not known: 1 of 1 limit could not be checked"
+  unknown  phase-cb \*: not known, at most 1024.00 KiB: L1 is unknown in this run: all L1 figures are 0, as ttscope fit prints them (3 phases)
+unknown: 1 of 1 limit could not be checked"
 budget <<<'{overall: {cb: 50%}}'
 check --budget budget.yaml run.log
 expect_code 5
-expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 of a core is not known, name a device"
+expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 size of a core is unknown; name a device"
 check --budget budget.yaml --device n150 run.log
 expect_code 0
 expect_out_like "(50% of the L1 of a core)"
@@ -156,25 +156,25 @@ budget <<<'{overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
 expect_out_like "device memory: 12288.00 MB, assumed; name a device in the budget"
-assumed="12288.00 MB of device memory are assumed, name a device in the budget"
+assumed="12288.00 MB of device memory assumed; name a device in the budget"
 expect_err "ttscope check: note: $assumed"
 check --budget budget.yaml --github --quiet run.log
-expect_out_like "::notice title=device memory::12288.00 MB are assumed, name a device in the budget"
+expect_out_like "::notice title=device memory::12288.00 MB assumed; name a device in the budget"
 check --budget budget.yaml --device_memory 1000MiB run.log
 expect_code 1
-expect_out_like "device memory: 1000.00 MB, as --device_memory says"
+expect_out_like "device memory: 1000.00 MB, from --device_memory"
 budget <<<'{device: n150, overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
-expect_out_like "device memory: 12254.03 MB, what n150 has to allocate (the budget)"
+expect_out_like "device memory: 12254.03 MB, allocatable DRAM of n150 (the budget)"
 check --budget budget.yaml --device p150 run.log
-expect_out_like "what p150 has to allocate (--device)"
+expect_out_like "allocatable DRAM of p150 (--device)"
 mkdir -p sub
 printf 'preset: n150\ndram_banks: 8\n' >sub/half.yaml
 printf 'device: half.yaml\noverall: {dram_peak: 10%%}\n' >sub/budget.yaml
 check --budget sub/budget.yaml run.log
 expect_code 1
-expect_out_like "device memory: 8169.35 MB, what sub/half.yaml has to allocate (the budget)"
+expect_out_like "device memory: 8169.35 MB, allocatable DRAM of sub/half.yaml (the budget)"
 
 # Growth is measured against the run with the same title.
 { a_run "other run" 800.00 && a_run "first run" 990.00; } >base.log
@@ -197,15 +197,15 @@ budget <<<'{baseline: base.log, overall: {dram_peak: +50%}}'
 cp base.log budget.yaml sub/
 check --budget sub/budget.yaml run.log # relative to the budget
 expect_code 5
-expect_err "ttscope check: note: no run here goes with the baseline's: sub/$gone"
+expect_err "ttscope check: note: no run here matches the baseline run: sub/$gone"
 expect_out_like "at most 1485.00 MB (+50% on 990.00 MB)
-baseline: sub/$gone goes with no run here
-within budget as far as known: 1 limit"
+baseline: sub/$gone matches no run here
+within budget as far as could be checked: 1 limit"
 check --budget budget.yaml --github --quiet --junit report.xml --sarif report.sarif run.log
-expect_out "::warning title=pair::$gone goes with no run here"
+expect_out "::warning title=pair::$gone matches no run here"
 grep -q "<testcase classname=\"baseline base.log, run 1 .*other run.*\" name=\"pair\">" report.xml ||
     fail "wanted the gone run in the report"
-grep -q "goes with no run here" report.sarif || fail "wanted the gone run as a notice"
+grep -q "matches no run here" report.sarif || fail "wanted the gone run as a notice"
 check_json --budget budget.yaml run.log
 expect_code 5
 expect_out_like '"unpaired":\[{"number":1,"title":"otherrun","rank":null,"line":2}\]'
@@ -259,7 +259,7 @@ budget <<<'{overall: {dram_peak: +1%}}'
 check --budget budget.yaml --baseline odd.log --junit report.xml run.log
 expect_code 5
 expect_err_like "ttscope check: odd.log:5: "
-expect_out_like "within budget as far as known: 1 limit"
+expect_out_like "within budget as far as could be checked: 1 limit"
 grep -A1 'classname="baseline odd.log, run 1' report.xml | grep -q '<error' || fail "wanted an error of the baseline"
 check --budget budget.yaml --baseline odd.log --github --quiet run.log
 expect_out_like "::warning file=odd.log,line=5,title=read::"
@@ -289,7 +289,7 @@ grep -q '"ruleId": "dram-peak"' report.sarif || fail "wanted the rule as it is"
 # Notes point out limits that are easily misunderstood.
 budget <<<$'overall:\n  dram_peak: 2%\n  cb: 100\n  final_dram: [8000, +7]'
 check --budget budget.yaml --baseline run.log --device_memory 1GiB run.log
-expect_err_like "note: budget.yaml:2: 2% is a share of the device; growth is +2%"
+expect_err_like "note: budget.yaml:2: 2% is a share of the device; write +2% for growth"
 expect_err_like "note: budget.yaml:4: 8000 is bytes"
 expect_err_like "note: budget.yaml:4: +7 is bytes"
 [[ $err != *"100 is bytes"* ]] || fail "wanted no word about L1"
@@ -327,17 +327,17 @@ overall:
 YAML
 check --budget budget.yaml run.log
 expect_code 3
-expect_err "ttscope check: budget.yaml:3: growth is against a baseline: give 'baseline: FILE' in the budget, or '--baseline FILE'"
+expect_err "ttscope check: budget.yaml:3: a growth limit needs a baseline: give 'baseline: FILE' in the budget, or '--baseline FILE'"
 budget <<<'{overall: {cb: 1MiB}}'
 check --budget budget.yaml --baseline run.log run.log
 expect_code 0
-expect_err "ttscope check: note: no limit of 'budget.yaml' is against a baseline, 'run.log' is not read"
+expect_err "ttscope check: note: no limit of 'budget.yaml' uses a baseline; 'run.log' is not read"
 
 # Several files: a file that cannot be read prevents a pass and is listed in the reports.
 check --budget budget.yaml run.log nowhere.log
 expect_code 5
 expect_err "ttscope check: cannot read 'nowhere.log': no such file or directory"
-expect_out_like "within budget as far as known: 1 limit"
+expect_out_like "within budget as far as could be checked: 1 limit"
 check --budget budget.yaml run.log nowhere.log --junit report.xml --sarif report.sarif --github --quiet
 expect_code 5
 expect_out "::error file=nowhere.log,title=read::cannot read 'nowhere.log': no such file or directory"
@@ -347,7 +347,7 @@ for path in stale.xml stale.sarif; do
 done
 check --budget budget.yaml nowhere.log --junit stale.xml --sarif stale.sarif
 expect_code 3
-expect_out "not known: nothing could be checked"
+expect_out "unknown: nothing could be checked"
 grep -q 'tests="1" failures="0" errors="1"' stale.xml || fail "wanted the error in the report"
 grep -q '"executionSuccessful": false' stale.sarif || fail "wanted the failure in the report"
 check_json --budget budget.yaml nowhere.log
@@ -463,18 +463,18 @@ wrong() { # line and text; the budget on stdin
     expect_out ""
     expect_err "ttscope check: budget.yaml:$1"
 }
-wrong "1: it is empty: a check that checks nothing would always pass" </dev/null
-wrong "1: no limit: give 'overall' or 'phases', a check of nothing always passes" <<<'device: n150'
+wrong "1: the file is empty: an empty check would always pass" </dev/null
+wrong "1: no limits: give 'overall' or 'phases', because an empty check would always pass" <<<'device: n150'
 wrong "3: unknown key 'dram_peek', did you mean 'dram_peak'?" <<<$'\noverall:\n  dram_peek: 1'
-wrong "2: 'cb': 'much', expected bytes as 11GiB, a share as 95%, or growth as +2% or +50MiB" <<<$'overall:\n  cb: much'
-wrong "2: not YAML: a tab, indent with blanks" <<<$'overall:\n\tcb: 1'
-wrong "2: 'headroom': '+5%', headroom cannot be growth: give bytes as 500MiB or a share as 5%" <<<$'overall:\n  headroom: +5%'
-wrong "3: 'cb' stands twice, first in line 2" <<<$'overall:\n  cb: 1\n  cb: 2'
-wrong "2: 'cb' is an alias (what begins with '*' needs quotes): write a limit as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: *x'
-wrong "2: 'cb' is a list: write a limit as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: [[1]]'
-wrong "2: 'device' and 'device_memory' both say how much memory there is, give one" <<<$'device: n150\ndevice_memory: 1\noverall: {cb: 1}'
-wrong "2: no chip is called 'n15', did you mean 'n150'?" <<<$'overall: {cb: 1}\ndevice: n15'
-wrong "4: the label of a phase is an alias (what begins with '*' needs quotes): write 'LABEL:' and its limits below" \
+wrong "2: 'cb': 'much', expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB" <<<$'overall:\n  cb: much'
+wrong "2: not YAML: a tab; indent with spaces" <<<$'overall:\n\tcb: 1'
+wrong "2: 'headroom': '+5%', headroom cannot be growth: give bytes such as 500MiB or a share such as 5%" <<<$'overall:\n  headroom: +5%'
+wrong "3: 'cb' appears twice, first in line 2" <<<$'overall:\n  cb: 1\n  cb: 2'
+wrong "2: 'cb' is an alias (put text that begins with '*' in quotes): write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: *x'
+wrong "2: 'cb' is a list: write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: [[1]]'
+wrong "2: 'device' and 'device_memory' both set the memory: give only one" <<<$'device: n150\ndevice_memory: 1\noverall: {cb: 1}'
+wrong "2: no device is named 'n15', did you mean 'n150'?" <<<$'overall: {cb: 1}\ndevice: n15'
+wrong "4: the label of a phase is an alias (put text that begins with '*' in quotes): write 'LABEL:' and its limits below" \
     <<<$'overall:\n  cb: 1\nphases:\n  *_PASS:\n    cb: 1'
 check --budget nowhere.yaml run.log
 expect_code 3
@@ -490,26 +490,26 @@ usage() { # text; options
     expect_err "ttscope check: $text"
 }
 budget <<<'{overall: {cb: 1MiB}}'
-usage "which budget? give '--budget FILE' (see 'ttscope help check')" run.log
-usage "which run? give a log, a recording or a saved result ('-' is standard input)" -b budget.yaml
-usage "standard input can be read once only" -b - -
-usage "'--github' and '--json' do not go together (see 'ttscope help check')" -b budget.yaml --json --github run.log
-usage "'--quiet' and '--json' do not go together (see 'ttscope help check')" -b budget.yaml --json -q run.log
-usage "'--budget' is given twice, give it once" -b budget.yaml -b budget.yaml run.log
-usage "'--device-memory' and '--device' do not go together (see 'ttscope help check')" \
+usage "no budget: give '--budget FILE' (see 'ttscope help check')" run.log
+usage "no run: give a log, a recording or a saved result ('-' is standard input)" -b budget.yaml
+usage "standard input can be read only once" -b - -
+usage "'--github' and '--json' cannot be combined (see 'ttscope help check')" -b budget.yaml --json --github run.log
+usage "'--quiet' and '--json' cannot be combined (see 'ttscope help check')" -b budget.yaml --json -q run.log
+usage "'--budget' is given twice" -b budget.yaml -b budget.yaml run.log
+usage "'--device-memory' and '--device' cannot be combined (see 'ttscope help check')" \
     -b budget.yaml -d n150 --device_memory 1GiB run.log
-usage "invalid value '0' for '--device-memory': expected bytes as 12884901888, 1.2e9 or 12GiB" \
+usage "invalid value '0' for '--device-memory': expected a number of bytes such as 12884901888, 1.2e9 or 12GiB" \
     -b budget.yaml --device_memory 0 run.log
-usage "'--set' changes a device: give '--device NAME' too" -b budget.yaml --set l1_small=0 run.log
-usage "standard output has the answer, '--sarif' needs a file" -b budget.yaml --sarif - run.log
+usage "'--set' needs '--device NAME'" -b budget.yaml --set l1_small=0 run.log
+usage "standard output is used for the report: '--sarif' needs a file" -b budget.yaml --sarif - run.log
 usage "'x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit x --sarif x run.log
 usage "'./x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit ./x --sarif x run.log
 cp run.log kept.log
-usage "'run.log' is an input, the output needs another file" -b budget.yaml --junit run.log run.log
-usage "'./budget.yaml' is an input, the output needs another file" -b budget.yaml --sarif ./budget.yaml run.log
+usage "'run.log' is an input: write the output to another file" -b budget.yaml --junit run.log run.log
+usage "'./budget.yaml' is an input: write the output to another file" -b budget.yaml --sarif ./budget.yaml run.log
 cp run.log base.log
 budget <<<'{baseline: base.log, overall: {cb: +1MiB}}'
-usage "'base.log' is an input, the output needs another file" -b budget.yaml --junit base.log run.log
+usage "'base.log' is an input: write the output to another file" -b budget.yaml --junit base.log run.log
 cmp -s run.log kept.log || fail "wanted the log to stay"
 check -b budget.yaml --junit nowhere/report.xml run.log
 expect_code 3
@@ -532,6 +532,6 @@ run sh -c '"$1" fit "$2/examples/fit/training.yaml" | "$1" check --budget "$2/ex
     sh "$ttscope" "$source_dir"
 unwrap
 expect_code 1
-expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:38)"
+expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:40)"
 expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS, at most 11641.33 MB (95% of the device): 2811.58 MB over"
 expect_out_like "over budget: 4 of 6 limits"

@@ -5,7 +5,7 @@
 unset LC_ALL LC_CTYPE
 export LANG=C.UTF-8 TTSCOPE_ROOT=$work/root
 mkdir "$TTSCOPE_ROOT"
-no_host=$'\non this host: no chip, the driver (tt-kmd) is not loaded'
+no_host=$'\non this host: no chips: the driver (tt-kmd) is not loaded'
 
 # --- the list ---------------------------------------------------------------------------------
 run "$ttscope" devices
@@ -16,7 +16,7 @@ expect_out_like "p100 *blackhole *1 *~11x10 *~7 *~27.85 *~27.89 *1427.00"
 expect_out_like "p150 *blackhole *1 *~11x10 *8 *31.83 *31.88 *1427.00"
 expect_out_like "galaxy-blackhole *blackhole *32 *unknown *~8 *~31.83"
 expect_out_like "quasar *quasar *1 *unknown *unknown *unknown *unknown *3789.50"
-expect_out_like "~ is inferred"
+expect_out_like "~ marks values inferred"
 expect_out_like "$no_host"
 [ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted at most 80 columns"
 expect_out_like "bh-quietbox *blackhole *4 *~11x10 *8 *31.83"
@@ -40,7 +40,7 @@ mkdir -p "$TTSCOPE_ROOT/sys/module/tenstorrent"
 echo 2.10.0 >"$TTSCOPE_ROOT/sys/module/tenstorrent/version"
 run "$ttscope" devices
 expect_code 0
-expect_out_like "on this host: no chip, though the driver (tt-kmd 2.10.0) is loaded"
+expect_out_like "on this host: no chips; the driver (tt-kmd 2.10.0) is loaded"
 make_chip 0 0x401e n150 0100018511732011
 make_chip 1 0xb140 p150a 0000040331914100
 make_chip 2 0xb140 $'odd\e[31m' ""
@@ -78,7 +78,7 @@ expect_out_like "grid * 8x8 * known"
 expect_out_like "compute grid by dispatch: row 8x8, column 7x9, ethernet 8x8, slow 8x9"
 expect_out_like "DRAM *12 *1070773184 *2968640 *1073741824 *32 *32  the bottom"
 expect_out_like "L1 *64 *1393472 *105664 *1499136 *16 *32  the top"
-expect_out_like "L1_SMALL  none, as l1_small is 0"
+expect_out_like "L1_SMALL  none: l1_small is 0"
 expect_out_like "DRAM *1 *12849278208 *11.97 GiB *12884901888 *12.00 GiB"
 expect_out_like "tt-metal e4f9f0bb8de, soc descriptor"
 [[ $out != *"on this host"* ]] || fail "wanted nothing about the host"
@@ -130,7 +130,7 @@ expect_out_like "L1_SMALL *120 *32768 *1540096 *1572864"
 run "$ttscope" devices quasar
 expect_code 0
 expect_out_like "dram_banks *- *unknown"
-expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid', set it"
+expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid': set it"
 [[ $out != *totals* ]] || fail "wanted no totals"
 run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=64T
 expect_code 2
@@ -238,10 +238,10 @@ fi
 run "$ttscope" devices n15
 expect_code 2
 expect_out ""
-expect_err "ttscope devices: no chip is called 'n15', did you mean 'n150'? (see 'ttscope devices')"
+expect_err "ttscope devices: no device is named 'n15', did you mean 'n150'? (see 'ttscope devices')"
 run "$ttscope" devices n150 --set gird=8x8
 expect_code 2
-expect_err "ttscope devices: --set: no fact of a chip is called 'gird', did you mean 'grid'?"
+expect_err "ttscope devices: --set: no property of a device is named 'gird', did you mean 'grid'?"
 run "$ttscope" devices n150 --set grid
 expect_code 2
 run "$ttscope" devices n150 --set l1_alignment=3
@@ -249,25 +249,25 @@ expect_code 2
 expect_err_like "expected a power of two"
 run "$ttscope" devices n150 p150
 expect_code 2
-expect_err_like "one operand too many: 'p150'"
+expect_err_like "unexpected operand 'p150'"
 run "$ttscope" devices --layout
 expect_code 2
-expect_err "ttscope devices: '--layout' needs the NAME of a device (see 'ttscope help devices')"
+expect_err "ttscope devices: '--layout' needs the name of a device (NAME) (see 'ttscope help devices')"
 run "$ttscope" devices --set grid=8x8
 expect_code 2
-expect_err_like "'--set' needs the NAME of a device"
+expect_err_like "'--set' needs the name of a device (NAME)"
 run "$ttscope" devices n150 --svg "$work/no.svg"
 expect_code 2
 expect_err_like "'--svg' needs '--layout'"
 run "$ttscope" devices -l n150 --svg - --json
 expect_code 2
 expect_out ""
-expect_err_like "'--svg -' needs standard output for itself"
+expect_err_like "'--svg -' uses standard output"
 kept=$(cat "$work/my.yaml")
 ln "$work/my.yaml" "$work/other"
 run "$ttscope" devices -l "$work/my.yaml" --svg "$work/other"
 expect_code 2
-expect_err_like "is the input, the drawing needs another file"
+expect_err_like "is the input: write the drawing to another file"
 [ "$kept" = "$(cat "$work/my.yaml")" ] || fail "wanted the device file as it was"
 run "$ttscope" devices -l n150 --svg "$work/none/x.svg"
 expect_code 3
@@ -277,7 +277,7 @@ many=()
 for i in $(seq 65); do many+=(--set "max_cbs=$((i % 2))"); done
 run "$ttscope" devices n150 "${many[@]}"
 expect_code 2
-expect_err_like "for '--set': more than 64 of them"
+expect_err_like "for '--set': more than 64 settings"
 
 run "$ttscope" devices "$work/none.yaml"
 expect_code 3
@@ -296,7 +296,7 @@ run "$ttscope" devices
 expect_code 4
 expect_err_like "cannot list the chips in '$TTSCOPE_ROOT/sys/class/tenstorrent'"
 expect_out_like "n150 *wormhole"
-expect_out_like "on this host: unknown, as it could not be read"
+expect_out_like "on this host: unknown: the list of chips could not be read"
 run "$ttscope" devices --json
 expect_code 4
 expect_out_like '"host": null'
@@ -312,12 +312,12 @@ fi
 # the list.
 TTSCOPE_ROOT=$work/nowhere run "$ttscope" devices
 expect_code 4
-expect_err "ttscope devices: cannot look at TTSCOPE_ROOT '$work/nowhere': no such file or directory"
+expect_err "ttscope devices: cannot read TTSCOPE_ROOT '$work/nowhere': no such file or directory"
 mkdir -p "$work/odd/sys/class/tenstorrent"
 for n in $(seq 0 260); do : >"$work/odd/sys/class/tenstorrent/tenstorrent!$n"; done
 TTSCOPE_ROOT=$work/odd run "$ttscope" devices
 expect_code 0
-expect_out_like 'none could be looked at'
+expect_out_like 'none of them readable'
 
 # The device file is never replaced, whatever its name.
 printf 'preset: n150\n' >"$work/kept.yaml"

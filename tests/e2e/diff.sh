@@ -56,8 +56,7 @@ B: b.log (training log)
    run 'default'
 
 peak grew by 7388.00 MB (+89.24 %), 9443.07 MB by FORWARD_PASS alone: its
-  Segment Change rose from 192.95 to 9636.02 MB; what else changed saves 2055.07
-  MB
+  Segment Change rose from 192.95 to 9636.02 MB; other changes save 2055.07 MB
 
 phases that differ, MB                A           B       change
 MODEL_CREATION
@@ -75,14 +74,14 @@ expect_out_like "FORWARD_PASS
   cumulative peak               6568.36    15591.27     +9022.91     +137.37 %"
 expect_out_like "1 other: no difference of its own
 "
-expect_out_like "sizes as measured, MB                 A           B       change
+expect_out_like "measured sizes, MB                    A           B       change
   model                         1863.25     1863.13        -0.12       -0.01 %
   optimizer                     3708.76     3708.75        -0.01
   gradients                     1856.03     1855.14        -0.89       -0.05 %
   activations                    192.95     9636.02     +9443.07    +4894.05 %
   other                            0.00        0.00        +0.00
 
-of the peak, MB                       A           B       change
+parts of the peak, MB                 A           B       change
   model                         1863.25     1863.13        -0.12       -0.01 %
   optimizer                     3708.76     3708.75        -0.01
   gradients overhead            2513.69      458.75     -2054.94      -81.75 %"
@@ -93,8 +92,8 @@ micro=$source_dir/tests/e2e/analyze/micro_steps.log
 run "$ttscope" diff --all "$micro" "$micro"
 expect_out_like '
   activations                   7641.99     7641.99 '
-expect_out_like '  activations are the most at once; all forward passes together kept A 30565.74,
-    B 30565.74 MB'
+expect_out_like '  activations are those of the largest forward pass; all forward passes together
+    kept 30565.74 MB in A, 30565.74 MB in B'
 run "$ttscope" diff --json "$micro" "$micro"
 expect_jq '.pairs[0] | .sizes.activations.a_bytes, .activations_sum.a_bytes | . / 10485.76 | round' '764199
 3056574'
@@ -133,9 +132,7 @@ peak shrank by 100.00 MB (-40.00 %), 80.00 MB of it in FORWARD_PASS: its Segment
 sed -i s/FORWARD/MIDWARD/ y.log
 run "$ttscope" diff x.log y.log
 expect_out_like "
-peak grew by 100.00 MB (+66.67 %), 130.00 MB by other alone: 0.00 to 130.00 MB;
-  which phase explains it cannot be told: it is in MIDWARD_PASS, which only B
-  has"
+peak grew by 100.00 MB (+66.67 %), 130.00 MB by other*alone: 0.00 to*130.00*MB;*the*cause*is*unknown: the*peak*is*in*MIDWARD_PASS,*which*only*B*has"
 run "$ttscope" diff --json x.log y.log
 expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatched"
 "MIDWARD_PASS"
@@ -197,7 +194,7 @@ no difference"
 sed 's/Segment Peak 996.35/Segment Peak 996.34/' a.log >near.log
 run "$ttscope" diff a.log near.log
 expect_out_like "
-no difference above 0.01 MB, to which logs are printed"
+no difference above 0.01 MB, the precision of logs"
 run "$ttscope" diff --all a.log near.log
 expect_out_like "L1 total                         1.04        1.04        +0.00"
 expect_out_like "
@@ -231,9 +228,9 @@ expect_jq '.only_in_a, .only_in_b' '[{"run":1,"title":"efficient","rank":null,"l
 run "$ttscope" diff both.log a.log --run 2
 expect_code 2
 expect_out ""
-expect_err "ttscope diff: there is no run '2' in 'a.log', it has 1: 'efficient'"
+expect_err "ttscope diff: no run '2' in 'a.log': it has 1: 'efficient'"
 run "$ttscope" diff both.log both.log --run-b other
-expect_err "ttscope diff: there is no run 'other' in 'both.log', it has 2: 'efficient', 'default'"
+expect_err "ttscope diff: no run 'other' in 'both.log': it has 2: 'efficient', 'default'"
 (log one A 1.00 1.00 1.00 1.00; log two A 1.00 1.00 1.00 1.00) >others.log
 # If both sides have the same number of runs, runs with other names are paired in order, and the
 # text says so.
@@ -244,9 +241,9 @@ expect_out_like "A: both.log (training log)
    run 1 of 2 'efficient'
 B: others.log (training log)
    run 1 of 2 'one'
-paired by order: the names do not match
+runs are paired by order, because their names do not match
 "
-[ "$(grep -c '^paired by order' <<<"$out")" -eq 2 ] || fail "wanted two pairs by order"
+[ "$(grep -c '^runs are paired by order' <<<"$out")" -eq 2 ] || fail "wanted two pairs by order"
 run "$ttscope" diff --json both.log others.log
 expect_jq '[.pairs[].by], .only_in_a, .only_in_b' '["order","order"]
 []
@@ -256,7 +253,7 @@ expect_jq '[.pairs[].by]' '["title","title"]'
 (cat others.log; log three A 1.00 1.00 1.00 1.00) >more.log
 run "$ttscope" diff both.log more.log
 expect_code 5
-expect_err "ttscope diff: no run of A goes with one of B, choose by --run-a and --run-b"
+expect_err "ttscope diff: no run of A matches a run of B: choose with --run-a and --run-b"
 expect_out_like "only in A, not compared: run 1 'efficient'
 only in A, not compared: run 2 'default'
 only in B, not compared: run 1 'one'"
@@ -294,7 +291,7 @@ expect_jq '.pairs[0].by' null
 cat a.log a.log >twice.log
 run "$ttscope" diff twice.log a.log --run efficient
 expect_code 2
-expect_err "ttscope diff: 2 runs in 'twice.log' are called 'efficient', choose by number"
+expect_err "ttscope diff: 2 runs in 'twice.log' are named 'efficient': choose one by number"
 run "$ttscope" diff both.log both.log --run 2
 expect_code 0
 expect_out_like "run 2 of 2"
@@ -322,7 +319,7 @@ expect_jq '[.pairs[0].phases[] | .dram[] | select(.change_bytes != 0)]' '[]'
 run "$ttscope" diff fit.log fit.json
 expect_code 0
 expect_out_like "
-no difference above 0.01 MB, to which logs are printed"
+no difference above 0.01 MB, the precision of logs"
 run "$ttscope" diff fit.json a.log
 expect_code 0
 expect_out_like "BACKWARD_PASS
@@ -352,7 +349,7 @@ expect_code 0
 gzip -k fit.json
 run "$ttscope" diff a.log fit.json.gz
 expect_code 3
-expect_err "ttscope diff: fit.json.gz: no memory summary in it; of compressed files only logs and graph traces are read"
+expect_err "ttscope diff: fit.json.gz: has no memory summary; only logs and graph traces can be read compressed"
 gzip -k b.log
 run "$ttscope" diff a.log b.log.gz
 expect_code 0
@@ -395,7 +392,7 @@ expect_out_like "   run 1 of 2 'capture 1'
 expect_out_like "   run 2 of 2 'capture 2'
 "
 expect_code 5
-expect_err_like "ttscope diff: random.tts: its last phase was not ended"
+expect_err_like "ttscope diff: random.tts: its last phase did not end"
 printf 'alloc 0 0 1 4096 2048 0\nalloc 0 0 2 2048 2048 0\nfree 0 0 1\n' | "$make" plain.tts story || exit 1
 run "$ttscope" diff --all plain.tts plain.tts
 expect_code 0
@@ -434,7 +431,7 @@ for kind in a.log fit.json fit.tts "$graph"; do
 done
 run "$ttscope" diff - -
 expect_code 2
-expect_err "ttscope diff: only one of the two can be standard input"
+expect_err "ttscope diff: only one of the two files can be standard input"
 
 # ---- missing data ----
 
@@ -442,8 +439,7 @@ head -n 12 a.log >cut.log
 run "$ttscope" diff cut.log b.log
 expect_code 5
 expect_err_like "ttscope diff: cut.log:"
-expect_out_like "which phase explains it cannot be told:
-  something of a run is missing, its peak may be more"
+expect_out_like "the phase that*causes*it*is*unknown:*part*of*a*run*is*missing,*so*its*peak*may*be*higher"
 jq '.phases[2].dram.change_bytes = "many"' fit.json >text.json
 run "$ttscope" diff fit.json text.json
 expect_code 5
@@ -452,12 +448,12 @@ jq '.phases = [] | .overall_dram_peak_bytes = 5 | .final_dram_bytes = null' fit.
 jq '.phases = [] | .overall_dram_peak_bytes = null | .final_dram_bytes = 7' fit.json >none.json
 run "$ttscope" diff bare.json none.json
 expect_code 3
-expect_err "ttscope diff: none.json: a result of 'ttscope.fit' without phases"
+expect_err "ttscope diff: none.json: a result of schema 'ttscope.fit' has no phases to compare"
 jq '.overall_dram_peak_bytes = null | .peak_bytes = null | .final_dram_bytes = null | .phases = [{"name": "X"}]' fit.json >blank.json
 run "$ttscope" diff blank.json blank.json
 expect_code 5
 expect_out_like "
-nothing can be compared: no figure is known of both"
+nothing can be compared: no figure is known for both runs"
 jq '.phases[0].name = "Y"' blank.json >blank_y.json
 run "$ttscope" diff blank.json blank_y.json
 expect_code 5
@@ -475,7 +471,7 @@ expect_err "ttscope diff: empty: is empty"
 echo hello >hello
 run "$ttscope" diff hello a.log
 expect_code 3
-expect_err_like "ttscope diff: hello: no memory summary in it"
+expect_err_like "ttscope diff: hello: has no memory summary"
 run "$ttscope" diff a.log nowhere
 expect_code 3
 expect_err "ttscope diff: cannot read 'nowhere': no such file or directory"
@@ -489,7 +485,7 @@ expect_err_like "ttscope diff: broken.json:"
 jq '.schema.version = 2' fit.json >later.json
 run "$ttscope" diff a.log later.json
 expect_code 3
-expect_err "ttscope diff: later.json: is of a later version of 'ttscope.fit' than this ttscope knows"
+expect_err "ttscope diff: later.json: has a newer version of 'ttscope.fit' than this ttscope can read"
 run "$ttscope" diff a.log "$(command -v sh)"
 expect_code 3
 expect_err_like "is neither a recording, nor a graph trace, nor text"

@@ -81,7 +81,7 @@ run "$ttscope" export "$work/graph.json" --to chrome -o "$work/out.chrome"
 expect_code 0
 expect_out ""
 expect_err "ttscope export: note: no times in the file: one microsecond for each event
-ttscope export: note: no capacity lines: the file does not name its device, give '--device NAME'"
+ttscope export: note: no capacity lines: the file does not name its device; give '--device NAME'"
 run jq -e '.otherData.complete and (.traceEvents | all((.pid == 1 or .pid == 1073741826) and
     (.tid | type) == "number" and (.ts | type) == "number")) and
     (.traceEvents | map(.ph) | unique) == ["C", "M", "X", "b", "e", "i"]' "$work/out.chrome"
@@ -127,9 +127,9 @@ expect_err_like "counted but not drawn: *"
 "$make" "$work/names.tts" names || exit 1
 run "$ttscope" export "$work/names.tts" --to perfetto --device n150 -o "$work/out.pftrace"
 expect_code 0
-expect_err 'ttscope export: note: 1000 operations and buffers are named "(other)": there is room for 65000 names of operations'
+expect_err 'ttscope export: note: 1000 operations and buffers are named "(other)": at most 65000 operation names are kept'
 run sh -c 'tail -c 400 "$1" | strings' sh "$work/out.pftrace"
-expect_out_like "there is room for 65000 names"
+expect_out_like "at most 65000 operation names"
 
 # ---- input and output ----
 
@@ -161,7 +161,7 @@ expect_code 3
 cp "$work/1.tts" "$work/same.tts"
 run "$ttscope" export "$work/same.tts" --to csv -o "$work/../${work##*/}/same.tts"
 expect_code 2
-expect_err_like "is the input, the output needs another file"
+expect_err_like "is the input: write the output to another file"
 cmp -s "$work/1.tts" "$work/same.tts" || fail "wanted the input as it was"
 
 # A Perfetto trace is not written to a terminal, under any name of it. Text is.
@@ -169,7 +169,7 @@ if "$python" -c 'import pty; pty.openpty()' 2>/dev/null; then
     for output in "" "-o /dev/stdout"; do
         run script -qec "'$ttscope' export '$work/1.tts' --to perfetto $output" /dev/null
         expect_code 2
-        expect_out_like "a Perfetto trace is not for a terminal, give it a file: '-o OUT.pftrace'"
+        expect_out_like "a Perfetto trace is binary and is not written to a terminal: give '-o OUT.pftrace'"
     done
     run script -qec "'$ttscope' export '$work/graph.json' --to json" /dev/null
     expect_code 0
@@ -189,7 +189,7 @@ for file in cut.json cut.tts; do
     run "$ttscope" export "$work/$file" --to chrome -o "$work/out.chrome"
     expect_code 5
     expect_err_like "ttscope export: $work/$file:"
-    expect_err_like "; only what is before was read"
+    expect_err_like "; only the part before it was read"
     run jq -e '(.otherData.complete | not) and (.otherData.missing | length == 1) and
         (.traceEvents | length > 3)' "$work/out.chrome"
     expect_code 0
@@ -199,7 +199,7 @@ for file in cut.json cut.tts; do
     expect_out "damage"
     run sh -c '"$1" export "$2" --to perfetto | tail -c 400 | strings' sh "$ttscope" "$work/$file"
     expect_code 0
-    expect_out_like "; only what is before was read"
+    expect_out_like "; only the part before it was read"
 done
 
 # A cut recording gives a partial export, or an error and no output. If only the index is cut
@@ -243,7 +243,7 @@ done
 
 run "$ttscope" export "$work/1.tts"
 expect_code 2
-expect_err "ttscope export: which format? give '--to perfetto', 'chrome', 'csv' or 'json'"
+expect_err "ttscope export: no output format: give '--to perfetto', 'chrome', 'csv' or 'json'"
 run "$ttscope" export "$work/1.tts" --to prefetto
 expect_code 2
 expect_err "ttscope export: invalid value 'prefetto' for '--to': expected perfetto, chrome, csv or json"
@@ -257,7 +257,7 @@ expect_code 2
 expect_err "ttscope export: missing operand 'FILE' (see 'ttscope help export')"
 run "$ttscope" export --to csv a b
 expect_code 2
-expect_err "ttscope export: one operand too many: 'b' (see 'ttscope help export')"
+expect_err "ttscope export: unexpected operand 'b' (see 'ttscope help export')"
 
 # ---- the program ----
 

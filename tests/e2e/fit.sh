@@ -45,19 +45,19 @@ expect_out_like '--- FORWARD_PASS ---
 expect_out_like '--- BACKWARD_PASS ---
   DRAM: Segment Peak 458.75 MB, Allocations *, Segment Change -7780.87 MB'
 expect_out_like 'Overall DRAM Peak: 15666.65 MB'
-expect_out_like 'L1 is not known'
+expect_out_like 'L1: unknown (circular-buffer sizes are not modelled)'
 expect_out_like 'does not fit n150: 15666.65 MB of 12254.03 MB
-  in whole pages of 12 banks it takes 15679.85 MB, 3425.82 MB too much
+  in whole pages on 12 banks: 15679.85 MB, 3425.82 MB too much
 '
 expect_out_like '
-  969 more fail
-  every one of 12 banks would have to give 1306.65 MB of its 1021.17 MB'
+  969 more allocations fail
+  each of the 12 banks would need 1306.65 MB but has 1021.17 MB'
 expect_out_like '  first allocation that fails: in FORWARD_PASS, in '
 expect_out_like '    Out of Memory: Not enough space to allocate '
 expect_out_like '
   --runner memory_efficient
     fits: the peak falls by 7389.00 MB, to 8277.65 MB
-    a forward pass keeps 9443.50 MB less
+    each forward pass keeps 9443.50 MB less
     cost: one more forward pass in every step'
 
 fit "$tiny" --recipe v1
@@ -87,9 +87,10 @@ expect_code 1
 expect_out_like 'micro steps for each optimizer step, each with batch *;
           one more forward pass in every step'
 
-# All lines fit 80 columns, except the published summary and the sentence of the runtime.
+# All lines fit 80 columns, except the answer in the first line, the published summary and the
+# sentence of the runtime.
 fit "$tiny" --recipe v1 --runner default --kernel-binaries
-wide=$(grep -v '^  DRAM: \|Out of Memory' "$work/out" | grep -v yaml | awk 'length > 80')
+wide=$(grep -v '^  DRAM: \|Out of Memory' "$work/out" | grep -v yaml | awk 'NR > 1 && length > 80')
 [ -z "$wide" ] || fail "wider than 80 columns: $wide"
 expect_out_like 'does not fit n150 (estimated)'
 
@@ -109,9 +110,8 @@ expect_code 0
 expect_out_like '  warning: less than 5 % is left'
 fit "$tiny" --optimizer sgd
 expect_out_like 'peak: 4908.15 MB in iteration 2, in linear_bw
-  not in the summary above: that is of the first iteration, whose peak is
-    4242.02 MB. 2103.64 MB that it made stay for the next, gradients above all'
-expect_out_like '  in the first 16 iterations: SGD replaces its buffers,'
+  not in the summary above, which covers only the first iteration*4242.02*2103.64 MB*mostly*gradients'
+expect_out_like '  only the first 16 iterations were checked: SGD replaces its buffers in every'
 [[ $out != *ITERATION_2* ]] || fail "wanted no phase that the summary has not"
 
 # The help page and docs/fit.md name the number of iterations that the program runs at most.
@@ -125,15 +125,14 @@ grep -q "iteration until they repeat ($most at most)" "$source_dir/docs/fit.md" 
 # Fragmentation is reported as such, and the memory of the banks as used.
 fit "$nano" --recipe v1 --batch 359
 expect_code 1
-expect_out_like 'does not fit n150, though 12152.05 MB of 12254.03 MB would:
-  when * asks for * MB of each bank, * MB are free there, but in
-    pieces, the largest of * MB
+expect_out_like 'does not fit n150: 12152.05 MB of 12254.03 MB, but the free memory is in pieces
+  * asks for * MB of each bank; * MB are free there, but at most*MB in*one*piece
 '
 expect_out_like '
-  every one of 12 banks gives '
+  each of the 12 banks needs '
 fit "$head" --batch 100000 --optimizer adamwfullprecision
 expect_out_like '
-none of these alone makes it fit:
+no single change makes it fit:
 '
 
 # More chips of the board are suggested. Changes that fit come before changes that do not.
@@ -147,11 +146,11 @@ expect_jq '.suggestions | map(.fits) | . == (sort | reverse)' true
 expect_jq '.suggestions | map(.fits or .saves_bytes * 100 >= .peak_bytes + .saves_bytes) | all' true
 fit "$work/tp.yaml" --batch 8 --runner default --device t3k
 expect_out_like '
-what would make it fit, the cheapest first:
+changes that make it fit, the cheapest first:
   --runner memory_efficient
 '
 expect_out_like '
-not enough alone:
+not enough on their own:
   --batch 1 --accumulate 8
 '
 
@@ -248,7 +247,7 @@ fit_json "$work/head.yaml" --tensor-parallel 2
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[2,2]'
 fit "$work/head.yaml" --recipe v1
 expect_code 3
-expect_err_like 'is for both: recipe v1 has enable_ddp or enable_tp, head has both'
+expect_err_like 'has two axes: recipe v1 supports enable_ddp or enable_tp, head supports both'
 changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
 fit_json "$work/head.yaml"
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[1,4]'
@@ -265,15 +264,15 @@ expect_err_like ':16: the 2 chips of data parallel (mesh_shape) must divide the 
 # Unused chips get a note. A run that needs more chips than the device has does not fit.
 changed head.yaml 's/\[1, 1\]/[1, 8]/'
 fit "$work/head.yaml"
-expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? is without enable_ddp and enable_tp: one chip is'
+expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? has no effect without enable_ddp and enable_tp: one chip is'
 fit "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
 expect_err ''
 expect_code 1
 expect_out_like '
-does not fit n150: the run needs 4 chips, n150 has 1
+does not fit n150: the run needs 4 chips, the device has 1
   each chip would hold * MB (estimated) of its 12254.03 MB
   devices with 4 chips or more: t3k, galaxy, bh-quietbox, galaxy-blackhole
-  every one of 12 banks gives '
+  each of the 12 banks needs '
 [[ $out != *$'\nfits'* && $out != *'first allocation that fails'* ]] || fail "wanted no word of memory"
 fit_json "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
 expect_code 1
@@ -290,7 +289,7 @@ fit_json "$work/head.yaml" --tensor-parallel 4 --device n300 --max batch
 expect_code 1
 expect_jq '.max | [.value, .peak_bytes, .next]' '[0,null,null]'
 fit "$work/head.yaml" --tensor-parallel 4 --device n300 --max batch
-expect_out_like 'no batch fits n300: it has too few chips'
+expect_out_like 'no batch fits n300: the device has too few chips'
 fit "$work/head.yaml" --tensor-parallel 2 --device n300
 expect_code 0
 expect_out_like '
@@ -300,7 +299,7 @@ cp "$head" "$work"
 
 # A file of January gets a note, because the default recipe is of August. --recipe avoids the note.
 fit "$tiny"
-expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is read by recipe v1 only, and this is head; *'--recipe v1'"
+expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is ignored: only recipe v1 reads it, but this is head; *'--recipe v1'"
 fit "$tiny" --recipe head
 expect_err ''
 fit "$head"
@@ -352,12 +351,12 @@ expect_out_like 'largest sequence that fits n150: '
 expect_out_like ' does not fit: '
 fit "$tiny" --recipe v1 --max batch --set dram_bank_size=128M
 expect_code 1
-expect_out_like 'no batch fits n150: the smallest takes 8277.65 MB of 1502.03 MB
-  the command without --max lists what would help'
+expect_out_like 'no batch fits n150: the smallest needs 8277.65 MB of 1502.03 MB
+  without --max, the command lists changes that would help'
 fit "$nano" --recipe v1 --max batch
 expect_out_like ' does not fit: 121*
-  that is less than there is: pages are rounded up and free memory is in pieces,
-    so that near this limit a smaller one may not fit either'
+  this is below the capacity: pages are rounded up, and the free memory is in
+    pieces; near this limit a smaller value may not fit either'
 
 # --- recordings: a replay has the same peak -----------------------------------------------
 
@@ -413,7 +412,7 @@ run bash -c '"$0" replay --device n150 --json "$1" | jq -c ".devices[0].pools[1]
 expect_out '[null,null]'
 fit "$work/nano.yaml" --record "$work/nano_model.yaml"
 expect_code 2
-expect_err_like "is an input, the recording needs another file"
+expect_err_like "is an input: write the recording to another file"
 fit "$nano" --record "$work/none/x.tts"
 expect_code 3
 expect_out ''
@@ -434,7 +433,7 @@ wrong_value() { # option, value, message
 wrong_value --runner memory "did you mean 'memory_efficient'?"
 wrong_value --recipe v2 "did you mean 'v1'?"
 wrong_value --optimizer lion 'expected AdamW, MorehAdamW, '
-wrong_value --optimizer muon 'not modelled, SGD with momentum is nearest'
+wrong_value --optimizer muon 'not modelled, the nearest is SGD with momentum'
 wrong_value --max bach 'expected batch or seq'
 for number in 0 -1 1e3 4294967296 999999999999999999999; do
     wrong_value --batch "$number" 'expected a whole number from 1 to 4294967295'
@@ -442,16 +441,16 @@ done
 wrong_value --seq -4 'expected a whole number'
 wrong_option "'--weights' needs '--inference'" -w bfp8
 wrong_option "'--separate-head' needs '--inference'" --separate-head
-wrong_value --dropout 1.5 'expected a number from 0 to below 1, as 0.1'
+wrong_value --dropout 1.5 'expected a number from 0 to below 1, such as 0.1'
 wrong_option "option '--seq' must be a multiple of 32" --seq 100
 wrong_option "option '--heads' " --heads 33
-wrong_option "option '--momentum' goes with SGD only" --momentum 0.5
+wrong_option "option '--momentum' is for SGD only" --momentum 0.5
 wrong_option "unknown option '--acumulate', did you mean '--accumulate'?" --acumulate 2
 wrong_option "'--record' needs a file" --record -
-wrong_option "no chip is called 'n15', did you mean 'n150'?" --device n15
+wrong_option "no device is named 'n15', did you mean 'n150'?" --device n15
 fit "$nano" --groups 3
 expect_code 2
-expect_err "ttscope fit: option '--groups' goes with llama only, the model is gpt2"
+expect_err "ttscope fit: option '--groups' is for llama only, but the model is gpt2"
 fit
 expect_code 2
 expect_err "ttscope fit: missing operand 'CONFIG' (see 'ttscope help fit')"
@@ -488,11 +487,11 @@ expect_err_like "none.yaml"
 # An unknown key that is not close to a known key gets a note and is ignored.
 changed tiny.yaml 's/^  seed: 1/  colour_of_the_logo: red/'
 fit_json "$work/tiny.yaml"
-expect_err_like "note: *tiny.yaml:4: key 'colour_of_the_logo' is not known, passed over"
+expect_err_like "note: *tiny.yaml:4: key 'colour_of_the_logo' is unknown and ignored"
 expect_jq .unknown_keys 1
 changed tiny.yaml 's/^  seed: 1/  aa_bb: 1\n  cc_dd: 1\n  ee_ff: 1\n  gg_hh: 1/'
 fit "$work/tiny.yaml"
-expect_err_like "tiny.yaml:4: keys 'aa_bb', 'cc_dd', 'ee_ff' and 1 more are not known, passed over"
+expect_err_like "tiny.yaml:4: keys 'aa_bb', 'cc_dd', 'ee_ff' and 1 more are unknown and ignored"
 cp "$tiny" "$work/tiny.yaml"
 
 # --- runs that are not modelled -----------------------------------------------------------
@@ -505,16 +504,16 @@ not_modelled() { # message, file, sed script
     expect_out ''
     expect_err_like "$1"
 }
-not_modelled "tiny_model.yaml:2: the model type 'deepseek' is not modelled, llama is nearest" \
+not_modelled "tiny_model.yaml:2: model type 'deepseek' is not modelled: the nearest is llama" \
     tiny_model.yaml 's/llama/deepseek/'
-not_modelled "the model type 'bert' is not modelled, gpt2 and llama are" tiny_model.yaml \
+not_modelled "model type 'bert' is not modelled: only gpt2 and llama are" tiny_model.yaml \
     's/llama/bert/'
-not_modelled "head.yaml:10: the optimizer 'MuonWithAdamW' is not modelled, AdamW is nearest" \
+not_modelled "head.yaml:10: optimizer 'MuonWithAdamW' is not modelled: the nearest is AdamW" \
     head.yaml 's/AdamW/MuonWithAdamW/'
 not_modelled 'head.yaml:15: FSDP is not modelled' head.yaml 's/enable_ddp: false/enable_fsdp: true/'
 not_modelled 'head.yaml:15: context parallel is not modelled' head.yaml \
     's/enable_ddp: false/enable_cp: true/'
-not_modelled 'a head_dim of its own, 128, is not modelled' tiny_model.yaml \
+not_modelled 'a separate head_dim of 128 is not modelled' tiny_model.yaml \
     's/^  theta.*/  head_dim: 128/'
 not_modelled 'the composite layernorm is not modelled' nano_model.yaml \
     "\$a\\  experimental:\n    use_composite_layernorm: true"
@@ -533,7 +532,7 @@ for file in mlp.yaml mnist.yaml; do
     fit "$work/$file"
     expect_code 2
     expect_out ''
-    expect_err_like "mlp.yaml:1: the model type 'mlp' is not modelled, gpt2 and llama are"
+    expect_err_like "mlp.yaml:1: model type 'mlp' is not modelled: only gpt2 and llama are"
 done
 
 # YAML anchors and merge keys are read.
@@ -548,7 +547,7 @@ expect_jq '[.config.num_blocks.value, .config.num_blocks.line, .config.embedding
 # usual message.
 fit "$configs/../fit_inference/tiny.json"
 expect_code 3
-expect_err_like "tiny.json: this is JSON: the config.json of a model goes with '--inference'"
+expect_err_like "tiny.json: this is JSON: for the config.json of a model give '--inference'"
 cp "$configs/../fit_inference/tiny.json" "$work/brace.json"
 fit "$work/brace.json"
 expect_err_like "brace.json: this is JSON: "
@@ -558,7 +557,7 @@ mkdir -p "$work/model"
 cp "$work/brace.json" "$work/model/config.json"
 fit "$work/model"
 expect_code 3
-expect_err_like "model/config.json: this is JSON: the config.json of a model goes with '--inference'"
+expect_err_like "model/config.json: this is JSON: for the config.json of a model give '--inference'"
 
 # The message about a missing model file has its whole path and names the files of its folder.
 mkdir -p "$work/run/models"
@@ -567,12 +566,12 @@ printf 'training_config:\n  model_config: models/%s\n' "$name" >"$work/run/t.yam
 fit "$work/run/t.yaml"
 expect_code 3
 expect_out ''
-expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/$name': looked for it as it stands, beside this file and in ../model_configs"
+expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/$name': searched the given path, the folder of this file and ../model_configs"
 for i in 8 3 1 6 7 2 5 4; do : >"$work/run/models/m$i.yaml"; done
 : >"$work/run/models/readme.txt"
 sed -i 's,models/a/.*,models/größe.yaml,' "$work/run/t.yaml"
 fit "$work/run/t.yaml"
-expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/größe.yaml': looked for it as it stands, beside this file and in ../model_configs; in '$work/run/models/' there are m1.yaml, m2.yaml, m3.yaml, m4.yaml, m5.yaml, m6.yaml and 2 more"
+expect_err "ttscope fit: $work/run/t.yaml:2: no model file 'models/größe.yaml': searched the given path, the folder of this file and ../model_configs; in '$work/run/models/' there are m1.yaml, m2.yaml, m3.yaml, m4.yaml, m5.yaml, m6.yaml and 2 more"
 sed -i 's,models/,nowhere/,' "$work/run/t.yaml"
 printf '' >"$work/run/other.yaml"
 fit "$work/run/t.yaml"
@@ -595,7 +594,7 @@ if [ -d "$users" ]; then
         fit_json "$file"
         [ "$code" -le 1 ] || fail "wanted an answer"
         case $file in
-        */v1/*) [[ -z $err || $err == *'is read by recipe v1 only'* ]] || fail "wanted no more" ;;
+        */v1/*) [[ -z $err || $err == *'only recipe v1 reads it'* ]] || fail "wanted no more" ;;
         *) expect_err '' ;;
         esac
     done
@@ -649,7 +648,7 @@ refused() { # reason, run that the figures are for, verdict, arguments
     fit "${args[@]}"
     expect_code 1
     flat=$(head -n 12 "$work/out" | tr -s '\n ' ' ') # the length of the path decides where lines break
-    [[ $flat == "does not run: the training program stops before it trains "*"$1"* ]] ||
+    [[ $flat == "does not run: the training program refuses this configuration "*"$1"* ]] ||
         fail "wanted the refusal first: $1"
     [[ $flat == *" the figures below are for $2"* ]] || fail "wanted figures for: $2"
     expect_out_like "
@@ -681,7 +680,7 @@ fit "$work/head.yaml" --vocab 32000 # the option replaces the rule that refuses
 changed nano_model.yaml 's/vocab_size: .*/vocab_size: 65/'
 fit "$work/nano.yaml"
 expect_code 0
-refused 'gpt2 has no tensor parallel in the program' 'gpt2 without tensor parallel' fits \
+refused 'the program has no tensor parallel for gpt2' 'gpt2 without tensor parallel' fits \
     "$work/nano.yaml" --tensor-parallel 2
 expect_jq '[.config.tensor_parallel.value, .chips_needed]' '[1,1]'
 cp "$configs"/*.yaml "$work"
@@ -720,7 +719,7 @@ changed nano_model.yaml '$a\  bias: false'
 for recipe in v1-python head; do
     fit "$work/nano.yaml" --recipe $recipe
     expect_code 2
-    expect_err_like 'gpt2 without biases is not modelled, with them it is'
+    expect_err_like 'gpt2 without biases is not modelled; gpt2 with biases is'
 done
 fit "$work/nano.yaml" --recipe v1 # this program does not read the key
 expect_code 0
@@ -738,7 +737,7 @@ expect_err ''
 expect_jq '[.config.optimizer.value, .config.kahan_summation.value]' '["AdamW",true]'
 with_kahan=$(jq '.phases[1].dram.change_bytes' "$work/fit.json")
 fit_json "$work/tiny.yaml" --recipe v1-python -o AdamW
-expect_err_like "note: *tiny.yaml:*: 'use_kahan_summation' is passed over, AdamW of recipe v1-python has none"
+expect_err_like "note: *tiny.yaml:*: 'use_kahan_summation' is ignored: AdamW of recipe v1-python does not have it"
 expect_jq '.config.kahan_summation' 'null'
 [ "$with_kahan" -gt "$(jq '.phases[1].dram.change_bytes' "$work/fit.json")" ] ||
     fail 'wanted more state with Kahan sums'
@@ -755,17 +754,17 @@ for optimizer in AdamWComposite AdamWFullPrecision; do
 done
 fit_json "$work/head.yaml" -o MorehAdamW
 [ "$code" -le 1 ] || fail 'wanted an answer'
-expect_err_like "note: *head.yaml:*: 'amsgrad' is passed over, MorehAdamW of recipe head has none"
+expect_err_like "note: *head.yaml:*: 'amsgrad' is ignored: MorehAdamW of recipe head does not have it"
 expect_jq '.config.amsgrad' 'null'
 fit "$work/head.yaml" --recipe v1
 [ "$code" -le 1 ] || fail 'wanted an answer'
-expect_err_like "'amsgrad' is passed over, AdamW of recipe v1 has none"
+expect_err_like "'amsgrad' is ignored: AdamW of recipe v1 does not have it"
 cp "$configs"/*.yaml "$work"
 
 # A wrong number is refused: no rule replaces it. The same is true for a probability.
-wrong_file "tiny_model.yaml:*: 'intermediate_dim' must be at least 1, and is 0" tiny_model.yaml \
+wrong_file "tiny_model.yaml:*: 'intermediate_dim' must be at least 1, but is 0" tiny_model.yaml \
     's/^  theta.*/  intermediate_dim: 0/'
-wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number from 0 to below 1, and is '1.5'" \
+wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number from 0 to below 1, but is '1.5'" \
     tiny_model.yaml 's/dropout_prob: .*/dropout_prob: 1.5/'
 
 # A message about a run that is not modelled comes before a message about a missing key.

@@ -27,18 +27,18 @@ expect_out_like "mlp             bf16       10752.00 "
 expect_out_like "norms           bf16          16.25 "
 expect_out_like "head            bf16        1002.00 "
 expect_out_like "kv_cache        bf16        1024.00 "
-expect_out_like "activations     bf16         935.83 * estimated: at most, one chunk"
+expect_out_like "activations     bf16         935.83 * estimated upper bound, one chunk"
 expect_out_like "total                      17296.08"
 expect_out_like "does not fit n150: 17296.08 MB of 12254.03 MB
-  in whole pages of 12 banks it takes 17299.97 MB, 5045.94 MB too much
+  in whole pages on 12 banks: 17299.97 MB, 5045.94 MB too much
   first allocation that fails: attention of layer 27
     Out of Memory: Not enough space to allocate 33554432 B DRAM buffer across 12 banks"
 expect_out_like "largest context at batch 1: none"
 expect_out_like "largest batch at a context of 8192: none"
-expect_out_like "L1 is left out: the sizes of the circular buffers"
+expect_out_like "L1: unknown (circular-buffer sizes are not modelled)"
 expect_out_like "rope            bf16           4.00   < 0.1 %"
 expect_out_like "
-what would help:
+changes that make it fit:
   --weights bfp8
     fits: 10586.39 MB
   --weights bfp8 --cache bfp8
@@ -46,11 +46,11 @@ what would help:
   --weights bfp4 --cache bfp8
     fits: 6527.89 MB
 
-not enough alone:
+not enough on their own:
   --prefill 128
     does not fit: 16382.58 MB
 "
-wide=$(grep -v 'Out of Memory' "$work/out" | awk 'length > 80')
+wide=$(grep -v 'Out of Memory' "$work/out" | awk 'NR > 1 && length > 80')
 [ -z "$wide" ] || fail "wider than 80 columns: $wide"
 
 # Suggestions name only lighter dtypes. If a part has an option of its own, the suggestion uses
@@ -120,9 +120,8 @@ fits n150: 6624.96 MB of 12254.03 MB
 expect_out_like "
   this counts weights, cache and one chunk of prefill: 2048 tokens, the default;
     '--prefill N' changes it
-  upper bound, not counted: a prefill of all 131072 tokens at once takes at most
-    8199.83 MB instead of the chunk, 14688.96 MB in total, more than a chip can
-    hold
+  not counted: a prefill of all 131072 tokens at once needs at most 8199.83 MB
+    instead of the chunk, 14688.96 MB in total, which does not fit
 "
 [[ $out != *warning* ]] || fail "wanted no warning: half of it is free"
 fit "$data/llama-1b.json" --json
@@ -138,7 +137,7 @@ expect_json whole_prefill_bound.total_bytes 15402485760
 fit "$data/llama-1b.json" --prefill 131072
 expect_code 1
 expect_out_like "
-what would help:
+changes that make it fit:
   --prefill 65536
     fits: 10592.96 MB
   --weights bfp8 --cache bfp8
@@ -146,18 +145,18 @@ what would help:
   --weights bfp4 --cache bfp8
     fits: 11434.96 MB
 
-not enough alone:
+not enough on their own:
   --weights bfp8
     does not fit: 13818.96 MB
 "
-[[ $out != *'upper bound'* ]] || fail "wanted no bound besides: it was asked for"
+[[ $out != *'not counted: a prefill'* ]] || fail "wanted no bound besides: it was asked for"
 fit "$data/llama-1b.json" --prefill 65536
 expect_code 0
 # Near the limit there is the same warning as in training.
 fit "$data/llama-1b.json" --batch 2 --length 131072 --prefill 20000
 expect_code 0
 expect_out_like "
-  warning: less than 5 % is left; programs, traces and what else runs need some
+  warning: less than 5 % is left for programs, traces and other users
 "
 
 # The JSON document has all fields.
@@ -196,7 +195,7 @@ expect_code 0
 expect_out_like "llama (assumed, the file does not say): 1100048384 parameters"
 expect_out_like "context 2048 tokens in blocks of 32, prefill in chunks of 2048
   (default)"
-expect_out_like "largest context at batch 1: 2048 tokens, all the positions of the model"
+expect_out_like "largest context at batch 1: 2048 tokens, the limit of the model"
 expect_out_like "one chunk of prefill: 2048 tokens, the whole
     context (by default at most 2048)"
 whole=$out
@@ -244,19 +243,18 @@ expect_json parts.8.bytes $((12 * 7979008))
 # With tensor parallel all sizes are those of one chip and estimated.
 fit "$data/llama-8b.json" --length 8192 --tensor-parallel 2 --device n300
 expect_code 0
-expect_out_like "tensor parallel on 2 chips; what follows is of one of them"
+expect_out_like "tensor parallel on 2 chips; all figures below are per chip"
 expect_out_like "mlp             bf16        5376.00 * estimated"
-expect_out_like ", buffers that
-  chips exchange"
+expect_out_like ", buffers for the*exchange between chips"
 expect_out_like "fits n300 (estimated): "
 [[ $out != *'the run needs'* ]] || fail "wanted no word of chips"
 fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --device n300
 expect_code 1
 expect_out_like "
-does not fit n300: the run needs 8 chips, n300 has 2
+does not fit n300: the run needs 8 chips, the device has 2
   each chip would hold 2148.73 MB (estimated) of its 12254.03 MB
   devices with 8 chips or more: t3k, galaxy, galaxy-blackhole
-  every one of 12 banks gives "
+  each of the 12 banks needs "
 [[ $out != *'largest context'* ]] || fail "wanted no largest context: none fits"
 fit "$data/llama-8b.json" --length 8192 --tensor-parallel 8 --device t3k
 expect_code 0
@@ -275,8 +273,8 @@ fit "$data/gpt2s.yaml"
 expect_code 0
 expect_out_like "gpt2: 124439808 parameters"
 expect_out_like "50257,*tied"
-expect_out_like "'--separate-head' counts a head of its
-  own"
+expect_out_like "'--separate-head' counts a second
+  table"
 [[ $out != *rope* ]] || fail "wanted no rope"
 sed 's/max_seq/positional_embedding_type: fixed\n  max_seq/' "$data/gpt2s.yaml" >"$work/fixed.yaml"
 fit "$work/fixed.yaml"
@@ -289,7 +287,7 @@ expect_out_like "vocabulary: the characters of the Shakespeare text, as without 
 printf '%s\n' 'transformer_config:' '  model_type: llama' '  intermediate_dim: 640' >"$work/small.yaml"
 fit "$work/small.yaml"
 expect_code 0
-expect_out_like "6 layers of 384, 6 heads of 64, 3 of k and v; MLP 640, vocabulary 65"
+expect_out_like "6 layers of 384, 6 heads of 64, 3 k/v heads; MLP 640, vocabulary 65"
 
 # The batch and the mesh of a training file are not used, with a note.
 cp "$data/gpt2s.yaml" "$work"
@@ -297,11 +295,11 @@ printf '%s\n' 'training_config:' '  batch_size: 64' '  model_config: gpt2s.yaml'
     'device_config:' '  mesh_shape: [1, 8]' >"$work/train.yaml"
 fit "$work/train.yaml"
 expect_code 0
-expect_err_like "note: *train.yaml:2: 'batch_size' and 'mesh_shape' are of training, not used here"
+expect_err_like "note: *train.yaml:2: 'batch_size' and 'mesh_shape' are for training only"
 fit "$work/train.yaml" --batch 2 --tensor-parallel 2
 expect_err ''
 fit "$work/train.yaml" --tensor-parallel 2
-expect_err_like "train.yaml:2: 'batch_size' is of training, not used here: give '--batch'"
+expect_err_like "train.yaml:2: 'batch_size' is for training only: give '--batch'"
 
 # A message about a file has the file, the line, the key and the allowed values.
 bad() { # SED CODE TEXT
@@ -311,22 +309,22 @@ bad() { # SED CODE TEXT
     expect_out ""
     expect_err_like "$3"
 }
-bad 's/4096/0/' 3 "bad.json:5: 'hidden_size' must be at least 1, and is 0"
-bad 's/heads": 8/heads": 5/' 3 "bad.json:9: 'num_key_value_heads' must divide the 32 heads, and is 5"
+bad 's/4096/0/' 3 "bad.json:5: 'hidden_size' must be at least 1, but is 0"
+bad 's/heads": 8/heads": 5/' 3 "bad.json:9: 'num_key_value_heads' must divide the 32 heads, but is 5"
 bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide the hidden_size of 4096"
 bad 's/128256/4503599627370496/' 3 \
-    "bad.json:14: 'vocab_size' is 4503599627370496, too large: all comes to 2^63 bytes"
+    "bad.json:14: 'vocab_size' is 4503599627370496, which is too large: the model would need 2^63 bytes or more"
 bad 's/131072/4503599627370496000/' 3 \
-    "bad.json:10: 'max_position_embeddings' is 4503599627370496000, too large"
+    "bad.json:10: 'max_position_embeddings' is 4503599627370496000, which is too large"
 bad 's/layers": 32/layers": 20000/' 3 "bad.json:7: 'num_hidden_layers' must be at most 16384"
 bad 's/128256/-5/' 3 "bad.json:14: 'vocab_size' must be"
 bad '/hidden_size/d' 3 "'hidden_size'"
-bad '/max_position/d' 3 "no 'max_position_embeddings', give '--length N'"
+bad '/max_position/d' 3 "'max_position_embeddings' is missing: give '--length N'"
 bad 's/"llama",/"llama"/' 3 "bad.json:4: "
-bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*'llama' is nearest"
-bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *'gemma' is nearest"
-bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled, nearest is 'qwen2'"
-bad 's/"llama"/"lama"/' 2 "'lama' is not modelled, nearest is 'llama'"
+bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*the nearest model is 'llama'"
+bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *the nearest model is 'gemma'"
+bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled; the nearest is 'qwen2'"
+bad 's/"llama"/"lama"/' 2 "'lama' is not modelled; the nearest is 'llama'"
 bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; llama, mistral, qwen2"
 # A type that is not modelled is refused, even if other keys are missing.
 for type in falcon gemma3_text qwen3_next mlp; do
@@ -356,7 +354,7 @@ fit "$work/window.json" --length 8192
 fit "$data/tiny.json" --json
 expect_json unused_keys '[]'
 bad 's/"vocab/"num_local_experts": 8, "vocab/' 2 \
-    "bad.json:14: 'num_local_experts' is of a mixture of experts"
+    "bad.json:14: 'num_local_experts' belongs to a mixture of experts"
 
 bad_yaml() { # SED CODE TEXT
     sed "$1" "$data/gpt2s.yaml" >"$work/bad.yaml"
@@ -365,9 +363,9 @@ bad_yaml() { # SED CODE TEXT
     expect_out ""
     expect_err_like "$3"
 }
-bad_yaml 's/blocks: 12/blocks: 0/' 3 "bad.yaml:6: 'num_blocks' must be at least 1, and is 0"
+bad_yaml 's/blocks: 12/blocks: 0/' 3 "bad.yaml:6: 'num_blocks' must be at least 1, but is 0"
 bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide the embedding_dim of 768"
-bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: the model type 'deepseek' is not modelled, llama is nearest"
+bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: model type 'deepseek' is not modelled: the nearest is llama"
 bad_yaml 's/"enabled"/"maybe"/' 3 \
     "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"
 
@@ -381,22 +379,22 @@ usage() { # TEXT OPTION...
 usage "invalid value '0' for '--batch': expected a whole number from 1 to 4294967295" --batch 0
 usage "invalid value '9223372036854775808' for '--batch': " --batch 9223372036854775808
 usage "invalid value '1k' for '--seq': expected a whole number" --seq 1k
-usage "'--max' and '--inference' do not go together" --max batch
-usage "'--runner' and '--inference' do not go together" -r default
-usage "'--kernel-binaries' and '--inference' do not go together" -k
-usage "'--length' must be at most 2048, the positions of the model, and is 4096" --length 4096
-usage "'--block' must be a multiple of 32, and is 16" --block 16
+usage "'--max' and '--inference' cannot be combined" --max batch
+usage "'--runner' and '--inference' cannot be combined" -r default
+usage "'--kernel-binaries' and '--inference' cannot be combined" -k
+usage "'--length' must be at most 2048, the positions of the model, but is 4096" --length 4096
+usage "'--block' must be a multiple of 32, but is 16" --block 16
 usage "invalid value 'fp8' for '--weights': expected bf16, bfp8 or bfp4" --weights fp8
-usage "'--tensor-parallel' must divide the 32 heads, and is 3" --tensor-parallel 3
-usage "'--trace-region': '1x' is not a value" --trace-region 1x
+usage "'--tensor-parallel' must divide the 32 heads, but is 3" --tensor-parallel 3
+usage "'--trace-region': invalid value '1x'" --trace-region 1x
 usage "'--trace-region': 'trace_region' takes" --trace-region 100G
 usage "did you mean 'n150'" --device n155
 usage "did you mean '--weights'" --wieghts bf16
-usage "one operand too many" "$data/qwen3.json"
+usage "unexpected operand" "$data/qwen3.json"
 fit "$data/llama-8b.json" --batch 4294967295
 expect_code 2
 expect_out ""
-expect_err_like "'--batch' is 4294967295, too large: all comes to 2^63 bytes"
+expect_err_like "'--batch' is 4294967295, which is too large: the model would need 2^63 bytes or more"
 run "$ttscope" fit --inference
 expect_code 2
 expect_err_like "missing operand 'CONFIG'"
@@ -469,12 +467,12 @@ expect_err_like "not.json:1: "
 # --- a tt-train file is read as recipe head reads it --------------------------------------
 
 bad_yaml 's/  max_seq/  bias: false\n  max_seq/' 2 \
-    "gpt2 without biases is not modelled, with them it is"
-bad_yaml 's/  max_seq/  head_dim: 32\n  max_seq/' 2 "a head_dim of its own, 32, is not modelled"
+    "gpt2 without biases is not modelled; gpt2 with biases is"
+bad_yaml 's/  max_seq/  head_dim: 32\n  max_seq/' 2 "a separate head_dim of 32 is not modelled"
 bad_yaml 's/  max_seq/  moe_type: dense\n  max_seq/' 2 "mixtures of experts are not modelled"
 bad_yaml 's/max_sequence_length: .*/max_sequence_length: 0/' 3 \
-    "bad.yaml:*: 'max_sequence_length' is 0, give '--length N'"
-bad 's/131072/0/' 3 "bad.json:10: 'max_position_embeddings' is 0, give '--length N'"
+    "bad.yaml:*: 'max_sequence_length' is 0: give '--length N'"
+bad 's/131072/0/' 3 "bad.json:10: 'max_position_embeddings' is 0: give '--length N'"
 sed 's/vocab_size: .*/vocab_size: 0/' "$data/gpt2s.yaml" >"$work/none.yaml"
 fit "$work/none.yaml"
 expect_code 0
@@ -484,7 +482,7 @@ rm "$work/none.yaml"
 sed 's/  max_seq/  colour: red\n  max_seq/' "$data/gpt2s.yaml" >"$work/unknown.yaml"
 fit "$work/unknown.yaml"
 expect_code 0
-expect_err_like "note: *unknown.yaml:*: key 'colour' is not known, passed over"
+expect_err_like "note: *unknown.yaml:*: key 'colour' is unknown and ignored"
 printf 'transformer_config:\n  theta: 1\n' >"$work/bare.yaml"
 fit "$work/bare.yaml"
 expect_code 0
@@ -493,7 +491,7 @@ expect_out_like "6 layers of 384, 6 heads of 64"
 printf 'transformer_config:\n  model_type: llama\n  intermediate_dim: 0\n' >"$work/zero.yaml"
 fit "$work/zero.yaml"
 expect_code 3
-expect_err_like "zero.yaml:3: 'intermediate_dim' must be at least 1, and is 0"
+expect_err_like "zero.yaml:3: 'intermediate_dim' must be at least 1, but is 0"
 printf 'training_config:\n  batch_size: 1\nlora_config:\n  rank: 8\n' >"$work/no_model.yaml"
 fit "$work/no_model.yaml"
 expect_code 2
@@ -501,14 +499,14 @@ expect_err_like "no_model.yaml:3: LoRA is not modelled"
 
 # --- keys that only some config.json files have -------------------------------------------
 
-bad 's/"vocab/"kv_lora_rank": 512, "vocab/' 2 "bad.json:14: 'kv_lora_rank' is of latent attention"
-bad 's/"vocab/"q_lora_rank": 1536, "vocab/' 2 "'q_lora_rank' is of latent attention"
-bad 's/"vocab/"num_experts": "8", "vocab/' 2 "'num_experts' is of a mixture of experts"
-bad 's/"vocab/"mlp_bias": true, "vocab/' 2 "'mlp_bias' is not modelled; an MLP without biases is"
+bad 's/"vocab/"kv_lora_rank": 512, "vocab/' 2 "bad.json:14: 'kv_lora_rank' belongs to latent attention"
+bad 's/"vocab/"q_lora_rank": 1536, "vocab/' 2 "'q_lora_rank' belongs to latent attention"
+bad 's/"vocab/"num_experts": "8", "vocab/' 2 "'num_experts' belongs to a mixture of experts"
+bad 's/"vocab/"mlp_bias": true, "vocab/' 2 "'mlp_bias' is not modelled; only an MLP without biases is"
 bad 's/hidden_size/n_embd/; /model_type/d' 2 \
-    "bad.json:4: 'n_embd' is of GPT2, whose config.json is not read; a tt-train YAML"
-bad 's/hidden_size/n_embd/' 2 "'n_embd' is of GPT2"
-bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: its keys are others"
+    "bad.json:4: 'n_embd' belongs to GPT2, whose config.json is not supported; use a tt-train YAML"
+bad 's/hidden_size/n_embd/' 2 "'n_embd' belongs to GPT2"
+bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: it uses other keys"
 sed 's/"vocab/"n_embd": 1, "mlp_bias": false, "kv_lora_rank": null, "vocab/' "$data/llama-8b.json" \
     >"$work/good.json"
 fit "$work/good.json" --length 8192

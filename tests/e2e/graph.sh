@@ -40,7 +40,7 @@ expect_code 0
 expect_out_like "fullest core: 150016 B on core (0, 0) of device 0"
 expect_out_like "(mesh 0 [of 0, 1, 2, 3, 4, 5, 6, 7])"
 run "$ttscope" show --pool l1 mesh.json
-expect_out_like "of a core of mesh 0"
+expect_out_like "on a core of mesh 0"
 run "$ttscope" show --json mesh.json
 expect_out_like '{"id": 2147483648, "name": "mesh 0", "mesh": null}'
 run "$ttscope" export --to csv mesh.json
@@ -80,11 +80,11 @@ done
 head -c 800 mesh.gz >cut.gz
 run "$ttscope" show cut.gz
 expect_code 5
-expect_err_like "the gzip data is cut off; only what is before was read"
+expect_err_like "the gzip data is cut off; only the part before it was read"
 echo hello | gzip >hello.gz
 run "$ttscope" show hello.gz
 expect_code 3
-expect_err "ttscope show: hello.gz: is compressed, and not a graph trace (JSON)"
+expect_err "ttscope show: hello.gz: is compressed but is not a graph trace (JSON)"
 
 # An empty array is not a graph trace.
 echo '[]' >nothing.json
@@ -127,7 +127,7 @@ expect_out_like '"times":"durations of functions, one after the other'
 make_mesh 9 >endless.json
 run "$ttscope" show endless.json
 expect_code 5
-expect_err_like "but its L1 has 1572864 B: the file lacks ends or contradicts itself"
+expect_err_like "but its L1 has 1572864 B: the file lacks frees or is inconsistent"
 run "$ttscope" show --json endless.json
 expect_code 5
 expect_out_like '"kind": "l1"'

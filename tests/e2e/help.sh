@@ -59,7 +59,7 @@ for topic in $topics; do
     run "$ttscope" "$topic"
     expect_code 2
     expect_out ""
-    expect_err "ttscope: '$topic' is not a command but a topic (see 'ttscope help $topic')"
+    expect_err "ttscope: '$topic' is a help topic, not a command (see 'ttscope help $topic')"
 done
 for page in "$source_dir"/src/cli/pages/*.scd; do
     run "$source_dir/script/scd2text" "$page"
@@ -109,7 +109,7 @@ expect_code 2
 expect_err "ttscope: unknown command '' (see 'ttscope help')"
 run "$ttscope" --verison
 expect_code 2
-expect_err "ttscope: unknown option '--verison', a command comes first (see 'ttscope help')"
+expect_err "ttscope: unknown option '--verison' before the command (see 'ttscope help')"
 
 run "$ttscope" version --hepl
 expect_code 2
@@ -125,10 +125,10 @@ expect_code 2
 expect_err "ttscope version: option '--help' takes no value (see 'ttscope help version')"
 run "$ttscope" version now
 expect_code 2
-expect_err "ttscope version: one operand too many: 'now' (see 'ttscope help version')"
+expect_err "ttscope version: unexpected operand 'now' (see 'ttscope help version')"
 run "$ttscope" version -- --help
 expect_code 2
-expect_err "ttscope version: one operand too many: '--help' (see 'ttscope help version')"
+expect_err "ttscope version: unexpected operand '--help' (see 'ttscope help version')"
 
 # Unsafe characters are not printed.
 run "$ttscope" $'bad\e[31m\nname'

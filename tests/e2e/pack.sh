@@ -42,13 +42,13 @@ expect_err ""
 cmp -s "$work/piped.tts" "$work/once.tts" || fail "wanted the packed recording on stdout"
 run "$ttscope" pack -o - --json "$work/in.tts"
 expect_code 2
-expect_err_like "'-o -' needs standard output for itself"
+expect_err_like "'-o -' uses standard output"
 
 # The recording of a program that was killed.
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
-expect_err "ttscope pack: note: '$recordings/killed.tts' was not ended, what was in it by now is packed"
+expect_err "ttscope pack: note: '$recordings/killed.tts' has not ended; the events up to now are packed"
 
 # JSON.
 run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
@@ -70,7 +70,7 @@ said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its check do
 run "$ttscope" pack "$work/bad.tts"
 expect_code 3
 expect_out ""
-expect_err "$said; '-o FILE' packs what is before it, this file stays"
+expect_err "$said; '-o FILE' packs the part before it and keeps this file"
 cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to stay"
 ln -s bad.tts "$work/link.tts"
 run "$ttscope" pack -o "$work/link.tts" "$work/bad.tts"
@@ -79,8 +79,8 @@ cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to
 run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
-expect_err "ttscope pack: note: '$work/bad.tts' was not ended, what was in it by now is packed
-$said; what is before it is packed"
+expect_err "ttscope pack: note: '$work/bad.tts' has not ended; the events up to now are packed
+$said; only the part before it is packed"
 part=${out%% *}
 run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now
 expect_code 0
@@ -89,7 +89,7 @@ expect_err ""
 [ "$part" -gt 50 ] || fail "wanted more events"
 run "$ttscope" show "$work/part.tts"
 expect_code 5
-expect_err "ttscope show: $work/part.tts: the recording was damaged before it was packed; what came after that is missing"
+expect_err "ttscope show: $work/part.tts: the recording was damaged before it was packed; later events are missing"
 
 # Another name of standard output, such as /dev/stdout, works like "-".
 # shellcheck disable=SC2016 # the inner shell expands
@@ -143,7 +143,7 @@ cd "$work" || exit 1
 cp "$recordings/ended.tts" locked.tts
 run flock locked.tts "$ttscope" pack locked.tts
 expect_code 3
-expect_err "ttscope pack: 'locked.tts' is being recorded, '-o FILE' packs what is in it by now"
+expect_err "ttscope pack: 'locked.tts' is still being recorded: '-o FILE' packs the events up to now"
 run flock locked.tts "$ttscope" pack locked.tts -o unlocked.tts
 expect_code 0
 

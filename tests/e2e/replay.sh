@@ -45,10 +45,10 @@ printf '%s\n' "$pool" 'a 64 1 0' 'k 1' 'd 1024' 's = 65536 0 65536 65536' >"$wor
 run "$ttscope" replay --check "$work/partly.txt"
 expect_code 0
 expect_out "4 operations, 2 match"
-expect_err "ttscope replay: note: 2 operations state no result and were not compared"
+expect_err "ttscope replay: note: 2 operations state no expected result and were not compared"
 sed -i 3d "$work/partly.txt"
 run "$ttscope" replay --check "$work/partly.txt"
-expect_err "ttscope replay: note: 1 operation states no result and was not compared"
+expect_err "ttscope replay: note: 1 operation states no expected result and was not compared"
 
 # l and q ask for the same values. Only the values are compared, and the printed letter shows
 # whether they are equal.

@@ -26,7 +26,7 @@ bad_lines() {
 
 bad_lines "2: expected 'a SIZE UP LIMIT', got 2 operands" "$pool" 'a 1 1'
 bad_lines "4: unknown operation 'b', expected one of P a x d k r c s l q v m t" '# x' "$pool" '' 'b 1'
-bad_lines "3: SIZE '18446744073709551616' is past 64 bits, the most is 18446744073709551615" \
+bad_lines "3: SIZE '18446744073709551616' is too large: at most 18446744073709551615" \
     "$pool" 'a 18446744073709551615 1 0' 'a 18446744073709551616 1 0'
 bad_lines "2: UP must be 0 (from the top) or 1 (from the bottom), got '2'" "$pool" 'a 1 2 0'
 bad_lines "3: expected 'ok' or 'E' after 'k ... =', got 'F'" "$pool" 'k 1 = ok' 'k 1 = F'
@@ -37,7 +37,7 @@ bad_lines "1: pool ends past 64 bits: offset 18446744073709551000 + size 65536" 
     "P size=65536 offset=18446744073709551000 $rest"
 bad_lines "1: field 'policy' is missing, expected 'P size=N offset=N min_allocation_size=N \
 alignment=N policy=FIRST|BEST'" 'P size=1 offset=1 min_allocation_size=1 alignment=1'
-bad_lines "2: a second 'P' line, but a sequence has one pool" "$pool" "$pool"
+bad_lines "2: a second 'P' line: a sequence has only one pool" "$pool" "$pool"
 bad_lines "2: expected the pool first, 'P size=N ...', got 's'" '# none' 's' "$pool"
 bad_lines "3: no pool: expected a line 'P size=N offset=N min_allocation_size=N alignment=N \
 policy=FIRST|BEST'" '#' '' '# end'
@@ -49,7 +49,7 @@ bad_lines "2: line is longer than 4096 bytes" "$pool" "#$(printf '%04096d' 0)"
 expect_bad "$input:1: no pool: expected a line 'P size=N offset=N min_allocation_size=N \
 alignment=N policy=FIRST|BEST'"
 
-bad_lines "2: expected 'a SIZE UP LIMIT', got 4 operands; '=' stands alone between blanks" \
+bad_lines "2: expected 'a SIZE UP LIMIT', got 4 operands; put spaces around '='" \
     "$pool" 'a 100 1 0 =5'
 bad_lines "2: expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got only 2 words" \
     "$pool" 's = 1 2'
@@ -99,13 +99,13 @@ for map in in.txt ./in.txt link hard; do
             "$source" "$map"
         expect_code 2
         expect_out ""
-        expect_err "ttscope replay: '$map' is the input, the map needs another file"
+        expect_err "ttscope replay: '$map' is the input: write the map to another file"
         cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
     done
 done
 run sh -c '"$1" replay "$2" --map - >>"$2"' sh "$ttscope" "$input"
 expect_code 2
-expect_err "ttscope replay: standard output is the input, the map needs another file"
+expect_err "ttscope replay: standard output is also the input: write the map to another file"
 cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
 run sh -c '"$1" replay - --map /dev/null <"$2"' sh "$ttscope" "$input"
 expect_code 0
@@ -125,5 +125,5 @@ for option in --check --stats --blocks --json; do
     run "$ttscope" replay "$input" --map - $option
     expect_code 2
     expect_out ""
-    expect_err_like "'--map -' needs standard output for itself"
+    expect_err_like "'--map -' uses standard output"
 done

@@ -43,7 +43,7 @@ expect_out '["mine",["DRAM",12],["L1",56]]'
 
 # The least room of all runs is printed, not the room at the end.
 run "$ttscope" replay --device n150 --quiet --stats "$example"
-expect_out_like 'least room of a core at a run: line 32, program 2, core 0-0'
+expect_out_like 'least free L1 of a core at a '\''run'\'': line 32, program 2, core 0-0'
 expect_out_like '  missing                  48320 B    47.2 KiB'
 expect_out_like '  of all banks           4194304 B    4.00 MiB  allocated'
 run "$ttscope" replay --device p150 --quiet --stats "$example"
@@ -58,7 +58,7 @@ expect_out_like '  not placed             1392640 B    1.33 MiB  in 1 buffer, co
 expect_out_like 'first failure, at line 32'
 run "$ttscope" replay --device n150 --mode other "$example"
 expect_code 2
-expect_err "ttscope replay: unknown mode 'other', expected place, no-dispatch or overcommit"
+expect_err "ttscope replay: invalid value 'other' for '--mode': expected place, no-dispatch or overcommit"
 
 # JSON has the statistics with the runtime's field names.
 run "$ttscope" replay --device n150 --json --blocks "$example"
@@ -110,11 +110,11 @@ bad_line() { # message, line
     expect_err "ttscope replay: $input:2: $1"
 }
 bad_line "unknown statement 'bufer', did you mean 'buffer'?" 'bufer l1 interleaved 1 1'
-bad_line "'a' is of the language for one pool, leave out --device" 'a 1 1 0'
+bad_line "'a' belongs to the language for one pool: omit --device" 'a 1 1 0'
 bad_line "a page of 1000 B does not divide the size of 4096 B" 'buffer dram interleaved 4096 1000'
-bad_line "the name 'a' is in use, free it first" 'buffer l1 interleaved 4096 2048 as=a'
-bad_line "no buffer is called 'b' here" 'free b'
-bad_line "'n150' has no TRACE, set 'trace_region' to more than 0" 'buffer trace interleaved 2048 2048'
+bad_line "the name 'a' is in use: free it first" 'buffer l1 interleaved 4096 2048 as=a'
+bad_line "no buffer is named 'b'" 'free b'
+bad_line "'n150' has no TRACE: set 'trace_region' to more than 0" 'buffer trace interleaved 2048 2048'
 bad_line "core range 0-0..8-0 is outside the grid of 8x8" \
     'shard l1 classic 2048 2048 shard=1x1 cores=0-0..8-0'
 printf 'buffer dram interleaved 2048 2048\n' >"$input"
@@ -128,7 +128,7 @@ expect_code 3
 expect_err "ttscope replay: $input:1: no statement: expected lines like 'buffer dram interleaved SIZE PAGE'"
 printf 'buffer l1 interleaved 2048 2048 as=weight\nfree wieght\n' >"$input"
 run "$ttscope" replay --device n150 "$input"
-expect_err_like "no buffer is called 'wieght' here, did you mean 'weight'?"
+expect_err_like "no buffer is named 'wieght', did you mean 'weight'?"
 
 # Further facts are printed as comments: the chip, overlaps, frees without a buffer.
 printf '%s\n' 'cb 4096 cores=2-0..3-0' 'cb 8192 cores=0-0..1-0' 'cb 2048 cores=1-0..2-0' \
@@ -156,10 +156,10 @@ expect_code 2
 expect_err_like "did you mean 'l1_small'"
 run "$ttscope" replay --device n150 --set grid=9x9 "$input"
 expect_code 2
-expect_err_like "there is no such chip: "
+expect_err_like "no such chip: "
 run "$ttscope" replay --device grayskull "$input"
 expect_code 2
-expect_err_like "no sequence can run on 'grayskull'"
+expect_err_like "cannot run a sequence on 'grayskull'"
 run "$ttscope" replay --device "$work/none.yaml" "$input"
 expect_code 3
 expect_err_like "cannot read '$work/none.yaml'"
@@ -184,7 +184,7 @@ expect_code 2
 expect_err "ttscope replay: 'n150' has no TRACE to draw"
 run "$ttscope" replay --device n150 --map "$work/map.svg" --pool l2 "$example"
 expect_code 2
-expect_err "ttscope replay: unknown pool 'l2', expected dram, l1, l1_small or trace"
+expect_err "ttscope replay: invalid value 'l2' for '--pool': expected dram, l1, l1_small or trace"
 run "$ttscope" replay --device n150 --pool l1 "$example"
 expect_code 2
 run "$ttscope" replay --pool l1 --map "$work/map.svg" "$example"

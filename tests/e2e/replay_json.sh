@@ -23,7 +23,7 @@ q
 END
 run "$ttscope" replay --json --blocks --check "$work/in.txt"
 expect_code 0
-expect_err "ttscope replay: note: 12 operations state no result and were not compared"
+expect_err "ttscope replay: note: 12 operations state no expected result and were not compared"
 expect_out "$(sed "s|FILE|$work/in.txt|" "$source_dir/tests/golden/replay/all.json")"
 
 # Without results and blocks.

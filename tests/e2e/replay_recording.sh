@@ -28,9 +28,9 @@ expect_out_like 'on p150: 9 events, 4 allocations, 0 programs
 everything fits
 '
 expect_out_like '  DRAM          8      4272341376      1610612736   37.6 %            5  yes'
-expect_out_like "smallest DRAM that passes: 1610612736 B per bank, 12.0 GiB in 8 banks
+expect_out_like "smallest DRAM that is enough: 1610612736 B per bank, 12.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
-  it is the peak itself, less cannot do
+  this is the peak itself
   as an option: --set dram_bank_size=1616461440"
 
 # The size that was found passes, and a slightly smaller size does not.
@@ -46,14 +46,14 @@ expect_out_like 'does not fit: 2 allocations and 0 programs fail, 1 after the fi
 first failure: event 5, at 0.000005 s, device 0, in matmul
   buffer 2 of 8589934592 B in DRAM
   Out of Memory: Not enough space to allocate 8589934592 B DRAM buffer across 12 banks, where each bank needs to store 715829248 B, but bank size is 1070773184 B (allocated: 357914624 B, free: 712858560 B, largest free block: 712858560 B)
-  missing: 2970688 B of each bank
-  1 buffer lived in DRAM then, 357914624 B of each bank; the largest:
+  missing: 2970688 B in each bank
+  1 live buffer in DRAM at that time, 357914624 B in each bank; the largest:
   bytes per bank          size      event         id  op
        357914624    4294967296          2          1  linear
 '
 expect_out_like '  no
             1 failed, 2970688 B missing at event 5'
-expect_out_like 'note: 1 buffer needs more cores or banks than there are: not in the figures'
+expect_out_like 'note: 1 buffer needs more cores or banks than the device has and is not counted'
 
 run "$ttscope" replay --device n150 --json "$tts"
 expect_code 1
@@ -89,7 +89,7 @@ run "$ttscope" replay --device n150 "$work/cbs.tts"
 expect_code 1
 expect_out_like 'does not fit: 0 allocations and 1 program fail, 0 after the first'
 expect_out_like 'Statically allocated circular buffers in program 1 clash with L1 buffers on core range [[]0-0 - 1-1]'
-expect_out_like 'note: 1 program was not checked: its CBs cannot be laid out on this grid'
+expect_out_like 'note: 1 program was not checked: its circular buffers do not fit this grid'
 
 # A mesh counts once, another device has its own pools.
 record "$work/mesh.tts" <<'STORY'
@@ -118,7 +118,7 @@ STORY
 run "$ttscope" replay --device n150 --set dram_bank_size=2976832 --stats "$work/pieces.tts"
 expect_code 1
 expect_out_like '1 refused (1 by fragmentation)'
-expect_out_like 'smallest DRAM that passes: 12288 B per bank'
+expect_out_like 'smallest DRAM that is enough: 12288 B per bank'
 expect_out_like 'found by bisection in'
 expect_out_like '--set dram_bank_size=2980928'
 
@@ -130,7 +130,7 @@ suggests() { # file, device, options that are to be suggested
     expect_out_like "
 as an option: $3
 "
-    expect_out_like '  with it everything fits'
+    expect_out_like '  with these settings everything fits'
     [[ $3 == *dram_bank_size* || $out != *dram_bank_size* ]] || fail 'wanted no dram_bank_size'
     run "$ttscope" replay --device "$2" --json "$1"
     expect_code 1
@@ -182,7 +182,7 @@ alloc 0 2 2 65536 1024 64
 STORY
 run "$ttscope" replay --device n150 "$work/both.tts"
 expect_code 1
-expect_out_like '  with it 1 allocation or program still fails'
+expect_out_like '  with these settings 1 allocation or program still fails'
 run sh -c "cat '$work/small.tts' | '$ttscope' replay --device n150 -"
 expect_code 1
 expect_out_like 'as an option: --set l1_small=5120'
@@ -195,8 +195,8 @@ alloc 0 0 2 5000 2048 0
 STORY
 run "$ttscope" replay --device n150 "$work/pages.tts"
 expect_code 0
-expect_out_like 'note: the page size of 1 buffer is not known: taken as 2048
-note: 1 buffer has a last page that is not full: it counts as full'
+expect_out_like 'note: the page size of 1 buffer is unknown; 2048 is assumed
+note: 1 buffer has a partly filled last page, which counts as a full page'
 
 # Pipes: the file is recognized by its content, and no byte is lost.
 run sh -c "cat '$tts' | '$ttscope' replay --device p150 -"
@@ -226,14 +226,14 @@ JSON
 run "$ttscope" replay --device p150 "$work/graph.txt"
 expect_code 0
 expect_out_like 'everything fits'
-expect_out_like 'smallest DRAM that passes: 102400 B per bank, 800 KiB in 8 banks'
+expect_out_like 'smallest DRAM that is enough: 102400 B per bank, 800 KiB in 8 banks'
 run "$ttscope" replay --device p150 --set dram_bank_size=5900000 "$work/graph.txt"
 expect_code 1
 expect_out_like 'first failure: event 2, device 1, in Add'
 head -c 900 "$work/graph.txt" >"$work/cut.txt"
 run "$ttscope" replay --device p150 "$work/cut.txt"
 expect_code 5
-expect_out_like 'all that could be read and run fits'
+expect_out_like 'everything that could be read and run fits'
 expect_err_like "cut.txt:"
 printf '[' >"$work/none.txt"
 run "$ttscope" replay --device p150 "$work/none.txt"
@@ -243,20 +243,20 @@ expect_out ''
 # The command line.
 run "$ttscope" replay "$tts"
 expect_code 2
-expect_err "ttscope replay: '$tts' is a recording or a graph trace, '--device NAME' says on which device it is to run"
+expect_err "ttscope replay: '$tts' is a recording or graph trace: give the device to run it on with '--device NAME'"
 for option in --check --blocks --quiet "--map $work/m.svg" "--csv $work/csv" '--mode place'; do
     # shellcheck disable=SC2086 # several words
     run "$ttscope" replay --device n150 $option "$tts"
     expect_code 2
     expect_out ''
-    expect_err "ttscope replay: '${option%% *}' is for sequences, and '$tts' is a recording or a graph trace"
+    expect_err "ttscope replay: '${option%% *}' works with sequences only, but '$tts' is a recording or graph trace"
 done
 run "$ttscope" replay --device n15 "$tts"
 expect_code 2
 expect_err_like "'n150'"
 run "$ttscope" replay --device grayskull "$tts"
 expect_code 2
-expect_err_like "no recording can run on 'grayskull'"
+expect_err_like "cannot run a recording on 'grayskull'"
 run "$ttscope" replay --device n150 "$work/not-there.tts"
 expect_code 3
 
@@ -265,7 +265,7 @@ expect_code 3
 run "$ttscope" replay --device n150 "$work/box.tts"
 expect_code 5
 expect_err ''
-expect_out_like 'note: 1000 events were before the first of the file: they were not run'
+expect_out_like 'note: 1000 events before the start of the file were not run'
 run "$ttscope" replay --device n150 --json "$work/box.tts"
 expect_out_like '"events_before_first": 1000'
 
@@ -274,12 +274,12 @@ expect_out_like '"events_before_first": 1000'
 run "$ttscope" replay --device p150 --stats "$work/run.tts"
 expect_code 0
 expect_out_like 'everything fits'
-expect_out_like 'note: 2 requests were refused when it was recorded: tried, given back at once'
+expect_out_like 'note: 2 requests failed in the original run; they were retried here and freed*at*once'
 [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
 run "$ttscope" replay --device n150 --set dram_bank_size=60000000 "$work/run.tts"
 expect_code 1
 expect_out_like 'first failure: event 27, at 0.040500 s, device 0, in softmax
-  a request of 838860800 B in DRAM, refused when it was recorded too'
+  a request of 838860800 B in DRAM, which failed in the original run too'
 
 # A program that stopped at a refused request: its needs after that are unknown. If it can, it
 # frees its buffers and ends its operations first.
@@ -293,18 +293,18 @@ refuse 0 8589934592
 $unwinds"
     run "$ttscope" replay --device p150 "$work/refused.tts"
     expect_code 5
-    expect_err "ttscope replay: $work/refused.tts: the program stopped at event 4, a refused request; what it needs after that is unknown"
+    expect_err "ttscope replay: $work/refused.tts: the program stopped at event 4, a refused request; later memory use is unknown"
     expect_out_like "
-the $events recorded events fit; the program stopped there
+the $events recorded events fit; the program stopped after them
 "
     expect_out_like '
   DRAM          8     4272341376 at least  1879048192   43.9 %        4  so far
 '
     expect_out_like "
-smallest DRAM that passes: at least 1879048192 B per bank,
+smallest DRAM that is enough: at least 1879048192 B per bank,
   at least 14.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
-  it is the peak itself, less cannot do
+  this is the peak itself
   as an option, at least: --set dram_bank_size=1884896896
 "
     [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
@@ -334,11 +334,11 @@ stopped 3 28
 STORY
 run "$ttscope" replay --device p150 "$work/both.tts"
 expect_code 5
-expect_err "ttscope replay: $work/both.tts: the recording stopped: no space left on device; 3 events after that are missing"
+expect_err "ttscope replay: $work/both.tts: the recording stopped: no space left on device; 3 later events are missing"
 expect_out_like '
-all that could be read and run fits
+everything that could be read and run fits
 '
-expect_out_like 'smallest DRAM that passes: at least 1610612736 B per bank,
+expect_out_like 'smallest DRAM that is enough: at least 1610612736 B per bank,
 '
 
 # Requests and programs that could not be run or checked may fail, so that the answer is unknown.
@@ -349,7 +349,7 @@ cb 0 4096 11 9 11 9
 STORY
 run "$ttscope" replay --device n300 "$work/single.tts"
 expect_code 5
-expect_out_like 'all that could be read and run fits'
+expect_out_like 'everything that could be read and run fits'
 expect_out_like 'note: 1 program was not checked'
 run "$ttscope" replay --device n300 --json "$work/single.tts"
 expect_code 5

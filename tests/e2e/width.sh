@@ -112,7 +112,7 @@ expect_out_like '
       12 banks, where each bank needs to store 131072000 B, but bank size is
       1070773184 B (allocated: 961202176 B, free: 109571008 B, largest free
       block: 109571008 B)
-    missing: 21500992 B of each bank
+    missing: 21500992 B in each bank
 '
 on_terminal 80 "$ttscope" replay --device n150 sequence.txt
 expect_out_like '

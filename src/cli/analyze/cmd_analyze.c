@@ -75,8 +75,9 @@ static enum tts_status take_size(void *target, const char *text, struct tts_erro
         *amount = tts_amount_of((int64_t)bytes);
         return TTS_OK;
     }
-    return tts_error_set(err, status, "%s, expected bytes as 12884901888, 1.2e9 or 12GiB",
-                         status == TTS_E_INVALID ? "it is below 0"
+    return tts_error_set(err, status,
+                         "%s: expected a number of bytes such as 12884901888, 1.2e9 or 12GiB",
+                         status == TTS_E_INVALID ? "it is negative"
                          : status == TTS_E_RANGE ? "it is more than 2^60 bytes"
                                                  : "it is not a number of bytes");
 }
@@ -86,7 +87,7 @@ static enum tts_status take_device_memory(void *target, const char *text, struct
     struct tts_trainmem_options *mem = target;
     enum tts_status status = take_size(&mem->device_memory, text, err);
     if (status == TTS_OK && mem->device_memory.bytes == 0)
-        return tts_error_set(err, TTS_E_RANGE, "it is no memory at all");
+        return tts_error_set(err, TTS_E_RANGE, "it is 0");
     mem->device_memory_source = TTS_TRAIN_FROM_OPTION;
     return status;
 }
@@ -133,8 +134,9 @@ static enum tts_status take_limit(void *target, const char *text, struct tts_err
     uint64_t share;
     if (len == 0 || text[len - 1] != '%' ||
         tts_share_parse(text, len - 1, LIMIT_MAX, &share) != TTS_OK || share == 0)
-        return tts_error_set(err, TTS_E_SYNTAX,
-                             "expected a percentage of the device memory as 95%% or 97.5%%");
+        return tts_error_set(
+            err, TTS_E_SYNTAX,
+            "expected a percentage of the device memory such as 95%% or 97.5%%");
     *limit = (uint32_t)share;
     return TTS_OK;
 }
@@ -157,39 +159,39 @@ static enum tts_status take_format(void *target, const char *text, struct tts_er
 #define AT(field) offsetof(struct tts_analyze_options, field)
 
 static const struct tts_option options_table[] = {
-    {"logs", 'l', TTS_OPTION_OPERAND, 0, "LOG", .help = "one more log"},
-    {"device-memory", 0, TTS_OPTION_OTHER, AT(mem), "BYTES", .help = "the DRAM of the device",
+    {"logs", 'l', TTS_OPTION_OPERAND, 0, "LOG", .help = "a log file"},
+    {"device-memory", 0, TTS_OPTION_OTHER, AT(mem), "BYTES", .help = "DRAM size of the device",
      .take = take_device_memory},
     {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME",
-     .help = "take the DRAM of this device", .excludes = "device-memory"},
+     .help = "use the DRAM size of this device", .excludes = "device-memory"},
     {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE",
-     .help = "change a fact of that device", .take = tts_device_arg_take_set,
+     .help = "change a property of the device", .take = tts_device_arg_take_set,
      .needs = "device"},
     {"model-size", 0, TTS_OPTION_OTHER, AT(mem.model), "BYTES",
-     .help = "what the model is expected to take", .take = take_size},
+     .help = "expected size of the model", .take = take_size},
     {"optimizer-size", 0, TTS_OPTION_OTHER, AT(mem.optimizer), "BYTES",
-     .help = "what the optimizer state is expected to take", .take = take_size},
+     .help = "expected size of the optimizer state", .take = take_size},
     {"gradients-size", 0, TTS_OPTION_OTHER, AT(mem.gradients), "BYTES",
-     .help = "what the gradients are expected to take", .take = take_size},
-    {"dtype", 0, TTS_OPTION_OTHER, AT(mem), "bf16|fp32", .help = "the type of the parameters",
+     .help = "expected size of the gradients", .take = take_size},
+    {"dtype", 0, TTS_OPTION_OTHER, AT(mem), "bf16|fp32", .help = "data type of the parameters",
      .take = take_dtype},
-    {"optimizer", 0, TTS_OPTION_OTHER, AT(mem), "NAME", .help = "the optimizer of the run",
+    {"optimizer", 0, TTS_OPTION_OTHER, AT(mem), "NAME", .help = "optimizer of the run",
      .take = take_optimizer_name},
     {"use-actual-sizes", 0, TTS_OPTION_FLAG, AT(mem.use_actual_sizes),
-     .help = "break the peak down by measured sizes"},
+     .help = "use measured sizes in the peak breakdown"},
     {"visualize-peak", 0, TTS_OPTION_FLAG, AT(has_picture[TTS_PICTURE_PEAK]),
-     .help = "draw what the peak is made of"},
+     .help = "draw the parts of the peak"},
     {"visualize-phases", 0, TTS_OPTION_FLAG, AT(has_picture[TTS_PICTURE_PHASES]),
-     .help = "draw the memory over the phases"},
-    {"output", 'o', TTS_OPTION_TEXT, AT(output), "FILE", .help = "where the picture goes"},
-    {"title", 0, TTS_OPTION_TEXT, AT(title), "TEXT", .help = "the title of the picture"},
-    {"format", 0, TTS_OPTION_OTHER, AT(format), "png|svg|pdf",
-     .help = "the format of the picture", .take = take_format},
+     .help = "draw memory use over the phases"},
+    {"output", 'o', TTS_OPTION_TEXT, AT(output), "FILE", .help = "file name of the picture"},
+    {"title", 0, TTS_OPTION_TEXT, AT(title), "TEXT", .help = "title of the picture"},
+    {"format", 0, TTS_OPTION_OTHER, AT(format), "png|svg|pdf", .help = "format of the picture",
+     .take = take_format},
     {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
-    {"csv", 0, TTS_OPTION_FLAG, AT(csv), .help = "write CSV, one row for each run",
+    {"csv", 0, TTS_OPTION_FLAG, AT(csv), .help = "write CSV, one row per run",
      .excludes = "json"},
     {"junit", 0, TTS_OPTION_TEXT, AT(junit_path), "FILE",
-     .help = "write a JUnit report, one test for each run"},
+     .help = "also write a JUnit report, one test per run"},
     {"fail-above", 0, TTS_OPTION_OTHER, AT(limit), "P%",
      .help = "exit with 1 if a peak is above this share", .take = take_limit},
     {0},
@@ -230,10 +232,10 @@ static bool choose_format(const struct analyze *analyze)
     if (tts_options_has(&analyze->job->options, "format"))
         return true;
     if (is_only_extension(output))
-        tts_message(command,
-                    "'%s' has no name before its ending: give one, or '--format' png, "
-                    "svg or pdf",
-                    output);
+        tts_message(
+            command,
+            "'%s' has no name before its extension: give a name, or '--format' png, svg or pdf",
+            output);
     else if (extension[0] == '\0' ||
              take_format(&options->format, extension + 1, NULL) == TTS_OK)
         return true;
@@ -280,18 +282,18 @@ static bool is_input(const struct analyze *analyze, const char *path)
 static bool check_output(const struct analyze *analyze, const char *path)
 {
     if (path[0] == '\0')
-        tts_message(command, "the name of an output is empty, a picture or '--junit' needs a "
-                             "file");
+        tts_message(command,
+                    "the name of an output file is empty: a picture or '--junit' needs a file");
     else if (strcmp(path, "-") == 0)
-        tts_message(command, "standard output has the answer, a picture or '--junit' needs a "
-                             "file");
+        tts_message(
+            command,
+            "standard output is used for the report: write pictures and '--junit' to a file");
     else if (tts_same_output(path, "-"))
         tts_message(command,
-                    "'%s' is where standard output goes and has the answer, the output "
-                    "needs another file",
+                    "'%s' is also standard output: write the picture or report to another file",
                     path);
     else if (is_input(analyze, path))
-        tts_message(command, "'%s' is an input, the output needs another file", path);
+        tts_message(command, "'%s' is an input: write the output to another file", path);
     else
         return true;
     return false;
@@ -347,7 +349,7 @@ static bool check_logs(const struct analyze *analyze)
     for (int i = 0; i < analyze->job->operand_count; i++)
         standard += strcmp(analyze->job->operands[i], "-") == 0;
     if (standard > 1)
-        tts_message(command, "standard input can be read once only");
+        tts_message(command, "standard input can be read only once");
     return standard <= 1;
 }
 
@@ -358,8 +360,7 @@ static bool check_picture_options(const struct analyze *analyze)
     if (wants_pictures(options))
         return true;
     if (has_format)
-        tts_message(command, "'--format' is of a picture: give '--visualize_peak' or "
-                             "'--visualize_phases', or leave it out");
+        tts_message(command, "'--format' needs '--visualize_peak' or '--visualize_phases'");
     /* The original script ignores these options, too. */
     else if (options->output || options->title)
         tts_message(command,
@@ -393,8 +394,8 @@ static int resolve_device(struct analyze *analyze)
     const struct tts_device_arg *device = &options->device;
     const struct tts_amount *memory = &options->mem.device_memory;
     if (memory->is_known && memory->bytes < SMALL_BYTES)
-        tts_message(command, "note: '--device_memory' is in bytes, unless it has a unit as in "
-                             "12GiB");
+        tts_message(command,
+                    "note: '--device_memory' is in bytes unless it has a unit, such as 12GiB");
     if (!device->name)
         return TTS_EXIT_DONE;
     int code = tts_device_arg_resolve(device, command, &chip);
@@ -402,7 +403,7 @@ static int resolve_device(struct analyze *analyze)
         return code;
     uint64_t bytes = tts_chip_dram_bytes(&chip);
     if (bytes == 0) {
-        tts_message(command, "the DRAM of device '%s' is not known, give '--device_memory'",
+        tts_message(command, "the DRAM size of device '%s' is unknown: give '--device_memory'",
                     device->name);
         return TTS_EXIT_USAGE;
     }
@@ -561,7 +562,7 @@ static void say_run_notes(struct analyze *analyze, const struct tts_named_run *r
     if (what->notes_in_all > what->note_count)
         analyze->notes_said += what->notes_in_all - what->note_count;
     if (what->is_cut && what->end_line > 0 && may_say(analyze))
-        tts_message(command, "%s%s: the summary is cut off behind line %" PRIu64, path,
+        tts_message(command, "%s%s: the summary is cut off after line %" PRIu64, path,
                     line_words(line, what->line), what->end_line);
     analyze->is_partial |= what->notes_in_all > 0 || what->is_cut || what->is_at_least;
 }
@@ -598,7 +599,7 @@ static void judge_by_limit(struct analyze *analyze, const struct tts_named_run *
                                                            : "the peak may be more";
     char line[TTS_GROUPED_MAX];
     if (may_say(analyze))
-        tts_message(command, "%s%s: %s, so '--fail-above' cannot be told",
+        tts_message(command, "%s%s: %s, so '--fail-above' cannot be checked",
                     tts_message_path(run->path), line_words(line, run->run->line), why);
 }
 
@@ -647,7 +648,7 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
     if (facts->bytes == 0)
         snprintf(out, max, "it is empty");
     else if (facts->is_utf16)
-        snprintf(out, max, "it is UTF-16, convert it by 'iconv -f UTF-16 -t UTF-8'");
+        snprintf(out, max, "it is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     else if (facts->stray_lines > 0)
         snprintf(out, max,
                  "line %" PRIu64 " has memory figures, but their heading '=== Memory Usage "
@@ -658,11 +659,11 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
     else if (tts_path_ends_in(log->path, ".json"))
         snprintf(out, max, "it is not a result that 'ttscope fit --json' or 'show' saved");
     else if (facts->has_nul)
-        snprintf(out, max, "it is no text file");
+        snprintf(out, max, "it is not a text file");
     else
         snprintf(out, max,
-                 "run the program with memory tracking ('--track_memory'); the heading '=== "
-                 "Memory Usage Summary ===' is looked for");
+                 "no heading '=== Memory Usage Summary ===' found; run the program with memory "
+                 "tracking ('--track_memory')");
     tts_message(command, "no memory summary in '%s': %s", tts_message_path(log->path), out);
 }
 
@@ -693,7 +694,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
     log->lines = facts.lines;
     log->bytes = facts.bytes;
     if (analyze->notes_said > NOTES_SAID_MAX)
-        tts_message(command, "%s: %" PRIu64 " more of these", path,
+        tts_message(command, "%s: %" PRIu64 " more like this", path,
                     analyze->notes_said - NOTES_SAID_MAX);
     if (log->problem[0] != '\0')
         return;
@@ -703,7 +704,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
         say_no_summary(log, &facts);
     } else if (facts.stray_lines > 0) {
         snprintf(log->problem, sizeof log->problem,
-                 "memory figures outside any summary, %" PRIu64 " line%s passed over",
+                 "%" PRIu64 " line%s with memory figures outside any summary ignored",
                  facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
         tts_message(command, "%s:%" PRIu64 ": %s", path, facts.stray_line, log->problem);
     }
@@ -771,7 +772,7 @@ static enum tts_status write_picture(const struct analyze *analyze, struct tts_d
     const struct tts_analyze_options *options = analyze->options;
     char words[TTS_RUN_TALLY_MAX], text[TTS_RUN_TALLY_MAX + 64];
     if (rest->runs > 0) {
-        snprintf(text, sizeof text, "worst first, and %" PRIu64 " more: %s", rest->runs,
+        snprintf(text, sizeof text, "worst first; %" PRIu64 " more: %s", rest->runs,
                  tts_run_tally_words(words, rest));
         tts_chart_draw_foot(drawing, text);
     }
@@ -797,8 +798,8 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
     for (size_t i = 0; i < count; i++)
         is_drawn |= is_drawable(&runs[i], picture);
     if (!is_drawn) {
-        tts_message(command, "cannot draw '%s': no run says %s", path,
-                    is_peak ? "what its peak was made of" : "what its phases took");
+        tts_message(command, "cannot draw '%s': no run has %s", path,
+                    is_peak ? "the parts of its peak" : "figures of phases");
         tts_job_drop(analyze->job, analyze->pictures[picture]);
         analyze->pictures[picture] = NULL;
         analyze->is_partial = true;
@@ -892,8 +893,8 @@ static int become_drawer(const struct tts_job *job)
     int code = tts_external_exec(job->argv);
     if (code >= 0)
         return code;
-    tts_message(command, "cannot draw PNG or PDF: its program is not installed "
-                         "(libexec/ttscope/ttscope-analyze); '--format svg' works without");
+    tts_message(command, "cannot draw PNG or PDF: libexec/ttscope/ttscope-analyze is not "
+                         "installed; use '--format svg'");
     return TTS_EXIT_INPUT;
 }
 
@@ -928,7 +929,7 @@ static int run_analyze(struct tts_job *job, void *values)
 const struct tts_command tts_analyze_command = {
     .name = "analyze",
     .operands = "LOG",
-    .summary = "what a training log says about memory, with pictures",
+    .summary = "analyze the memory figures of training logs",
     .work = run_analyze,
     .options = options_table,
     .values_bytes = sizeof(struct tts_analyze_options),

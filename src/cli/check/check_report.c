@@ -64,12 +64,12 @@ void tts_check_junit_limit(struct tts_junit *junit, const struct tts_check_run *
 
 static const struct tts_rule rules[TTS_BUDGET_RULES] = {
 #define X(name, id, place, key, what)                                                          \
-    [TTS_BUDGET_##name] = {                                                                    \
-        id, "Memory budget: " what,                                                            \
-        "The limit '" key "' of the budget file is held against this figure: " what            \
-        ". Either the run takes more than it should, or the limit is to be changed in the "    \
-        "budget file. 'ttscope analyze' shows what the memory of a run is made of, "           \
-        "'ttscope help check' what each limit means."},
+    [TTS_BUDGET_##                                                                             \
+        name] = {id, "Memory budget: " what,                                                   \
+                 "The limit '" key "' of the budget file applies to this figure: " what        \
+                 ". Either the run uses too much memory, or the limit in the "                 \
+                 "budget file is too low. 'ttscope analyze' shows the parts of the memory, "   \
+                 "'ttscope help check' what each limit means."},
     TTS_BUDGET_RULE_MAP(X)
 #undef X
 };
@@ -150,9 +150,8 @@ enum tts_status tts_check_junit_end(struct tts_junit *junit, const struct tts_ch
                                     struct tts_error *err)
 {
     const struct tts_runs *bases = &job->baseline.runs;
-    const struct tts_finding unpaired = {.rule = "pair",
-                                         .severity = TTS_SEVERITY_WARNING,
-                                         .message = "it goes with no run here"};
+    const struct tts_finding unpaired = {
+        .rule = "pair", .severity = TTS_SEVERITY_WARNING, .message = "it matches no run here"};
     for (size_t i = 0; i < bases->count; i++) {
         const struct tts_run *base = &bases->runs[i];
         char name[TTS_CHECK_TEXT_MAX], text[TTS_CHECK_NOTE_MAX];
@@ -179,7 +178,7 @@ static struct tts_finding describe_unpaired(const struct tts_check_job *job, siz
 {
     char name[TTS_CHECK_TEXT_MAX];
     tts_check_base_name(name, job->baseline.path, &job->baseline.runs.runs[idx], idx);
-    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "%s goes with no run here", name);
+    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "%s matches no run here", name);
     return (struct tts_finding){.rule = "pair",
                                 .severity = TTS_SEVERITY_WARNING,
                                 .is_about_work = true,
@@ -257,8 +256,7 @@ void tts_check_github_end(FILE *out, const struct tts_check_job *job)
     }
     if (job->assumed.is_known)
         fprintf(out,
-                "::notice title=device memory::%s MB are assumed, name a device in the "
-                "budget\n",
+                "::notice title=device memory::%s MB assumed; name a device in the budget\n",
                 tts_number_format_mb(mb, job->assumed.bytes, false));
     if (tts_check_status_of(&job->counts) != TTS_BUDGET_PASS)
         return;

@@ -304,14 +304,14 @@ static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_c
         put_safe(name, sizeof name, run->plan->device);
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as %s says", mb, by ? by : "--device_memory");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb, by ? by : "--device_memory");
         break;
     case TTS_TRAIN_FROM_DEVICE:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, what %s has to allocate (%s)", mb, name,
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, allocatable DRAM of %s (%s)", mb, name,
                  by ? by : "--device");
         break;
     case TTS_TRAIN_FROM_LOG:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as the run says", mb);
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from the run", mb);
         break;
     case TTS_TRAIN_ASSUMED:
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, assumed; name a device in the budget", mb);
@@ -366,16 +366,17 @@ void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
     uint64_t all = counts->over + counts->unknown + counts->passed;
     const char *limits = all == 1 ? "limit" : "limits";
     if (counts->runs == 0)
-        fputs("not known: nothing could be checked", out);
+        fputs("unknown: nothing could be checked", out);
     else if (counts->over > 0)
         fprintf(out, "over budget: %" PRIu64 " of %" PRIu64 " %s", counts->over, all, limits);
     else if (counts->unknown > 0)
-        fprintf(out, "not known: %" PRIu64 " of %" PRIu64 " %s could not be checked",
+        fprintf(out, "unknown: %" PRIu64 " of %" PRIu64 " %s could not be checked",
                 counts->unknown, all, limits);
     else
         fprintf(out, "%s: %" PRIu64 " %s",
-                counts->is_partial ? "within budget as far as known" : "within budget", all,
-                limits);
+                counts->is_partial ? "within budget as far as could be checked"
+                                   : "within budget",
+                all, limits);
     if (counts->over > 0 && counts->unknown > 0)
         fprintf(out, ", %" PRIu64 " more could not be checked", counts->unknown);
     if (counts->runs > 1)
@@ -389,7 +390,7 @@ void tts_check_text_end(FILE *out, const struct tts_check_job *job)
     for (size_t i = 0; i < bases->count && job->counts.runs > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
         if (!job->is_paired[i])
-            tts_say(out, 0, "baseline: %s goes with no run here",
+            tts_say(out, 0, "baseline: %s matches no run here",
                     tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
     }
     tts_check_text_verdict(out, &job->counts);

@@ -25,7 +25,7 @@ static enum tts_status take_memory(void *target, const char *text, struct tts_er
     uint64_t bytes = 0;
     if (tts_bytesize_parse(text, &bytes) != TTS_OK || bytes == 0)
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "expected bytes as 12884901888, 1.2e9 or 12GiB");
+                             "expected a number of bytes such as 12884901888, 1.2e9 or 12GiB");
     *(struct tts_amount *)target = tts_amount_of((int64_t)bytes);
     return TTS_OK;
 }
@@ -42,23 +42,24 @@ static enum tts_status take_check_output(void *target, const char *text, struct 
 #define AT(member) offsetof(struct tts_check_job, options.member)
 
 const struct tts_option tts_check_options_table[] = {
-    {"budget", 'b', TTS_OPTION_TEXT, AT(budget_path), "FILE", "the limits", .is_once = true},
-    {"baseline", 0, TTS_OPTION_TEXT, AT(baseline_path), "FILE", "the run to compare with",
+    {"budget", 'b', TTS_OPTION_TEXT, AT(budget_path), "FILE", "file with the limits",
      .is_once = true},
-    {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME", "the device of the run",
+    {"baseline", 0, TTS_OPTION_TEXT, AT(baseline_path), "FILE", "run to compare with",
      .is_once = true},
-    {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a fact of the device",
+    {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME", "device of the run",
+     .is_once = true},
+    {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a property of the device",
      .take = tts_device_arg_take_set},
-    {"device-memory", 0, TTS_OPTION_OTHER, AT(device_memory), "BYTES",
-     "the memory of the device", .excludes = "device", .take = take_memory},
+    {"device-memory", 0, TTS_OPTION_OTHER, AT(device_memory), "BYTES", "memory of the device",
+     .excludes = "device", .take = take_memory},
     {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
-    {"junit", 0, TTS_OPTION_OTHER, AT(junit_path), "FILE", "write a JUnit report, too",
+    {"junit", 0, TTS_OPTION_OTHER, AT(junit_path), "FILE", "also write a JUnit report",
      .is_once = true, .take = take_check_output},
-    {"sarif", 0, TTS_OPTION_OTHER, AT(sarif_path), "FILE", "write findings as SARIF, too",
+    {"sarif", 0, TTS_OPTION_OTHER, AT(sarif_path), "FILE", "also write findings as SARIF",
      .is_once = true, .take = take_check_output},
-    {"github", 0, TTS_OPTION_FLAG, AT(github), .help = "write annotations of a build, too",
+    {"github", 0, TTS_OPTION_FLAG, AT(github), .help = "also write GitHub annotations",
      .excludes = "json"},
-    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "print nothing, return the exit code",
+    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "print nothing, only set the exit code",
      .excludes = "json"},
     {0},
 };
@@ -79,12 +80,13 @@ static bool inputs_are_good(const struct tts_check_options *options)
     for (size_t i = 0; i < options->path_count; i++)
         standard += is_standard(options->paths[i]);
     if (!options->budget_path)
-        tts_message(command, "which budget? give '--budget FILE' (see 'ttscope help check')");
+        tts_message(command, "no budget: give '--budget FILE' (see 'ttscope help check')");
     else if (options->path_count == 0)
-        tts_message(command, "which run? give a log, a recording or a saved result ('-' is "
-                             "standard input)");
+        tts_message(
+            command,
+            "no run: give a log, a recording or a saved result ('-' is standard input)");
     else if (standard > 1)
-        tts_message(command, "standard input can be read once only");
+        tts_message(command, "standard input can be read only once");
     else
         return true;
     return false;
@@ -98,7 +100,7 @@ static bool check_is_apart(const struct tts_check_options *options, const char *
     for (size_t i = 0; path && i < sizeof outputs / sizeof outputs[0]; i++) {
         if (!outputs[i] || !tts_same_file(path, outputs[i]))
             continue;
-        tts_message(command, "'%s' is an input, the output needs another file", outputs[i]);
+        tts_message(command, "'%s' is an input: write the output to another file", outputs[i]);
         return false;
     }
     return true;
@@ -108,7 +110,7 @@ static bool outputs_are_good(const struct tts_check_options *options)
 {
     const char *junit = options->junit_path, *sarif = options->sarif_path;
     if (is_standard(junit) || is_standard(sarif)) {
-        tts_message(command, "standard output has the answer, '%s' needs a file",
+        tts_message(command, "standard output is used for the report: '%s' needs a file",
                     is_standard(junit) ? "--junit" : "--sarif");
         return false;
     }
@@ -165,15 +167,14 @@ static int plan_baseline(const struct tts_check_options *options, struct tts_che
     if (options->baseline_path) {
         plan->baseline = options->baseline_path;
         if (!plan->needs_baseline)
-            tts_message(command,
-                        "note: no limit of '%s' is against a baseline, '%s' is not read",
+            tts_message(command, "note: no limit of '%s' uses a baseline; '%s' is not read",
                         tts_message_path(options->budget_path), plan->baseline);
         return TTS_EXIT_DONE;
     }
     if (budget->baseline[0] == '\0')
         return plan->needs_baseline
                    ? refuse_budget(options, budget->limits[first].line,
-                                   "growth is against a baseline: give 'baseline: FILE' in "
+                                   "a growth limit needs a baseline: give 'baseline: FILE' in "
                                    "the budget, or '--baseline FILE'")
                    : TTS_EXIT_DONE;
     if (!beside_budget(options, budget->baseline, plan->baseline_path))
@@ -193,7 +194,7 @@ static int name_device(struct tts_check_options *options, struct tts_check_plan 
     if (arg->name || plan->budget.device[0] == '\0') {
         if (arg->name || arg->set_count == 0)
             return TTS_EXIT_DONE;
-        tts_message(command, "'--set' changes a device: give '--device NAME' too");
+        tts_message(command, "'--set' needs '--device NAME'");
         return TTS_EXIT_USAGE;
     }
     plan->is_budget_device = true;
@@ -240,7 +241,7 @@ static int take_chip(struct tts_check_options *options, struct tts_check_plan *p
     snprintf(plan->mem.device, sizeof plan->mem.device, "%s", chip.name);
     if (plan->mem.device_memory.is_known)
         return TTS_EXIT_DONE;
-    tts_message(command, "the DRAM of device '%s' is not known, give '--device_memory'",
+    tts_message(command, "the DRAM size of device '%s' is unknown: give '--device_memory'",
                 plan->device);
     return plan->is_budget_device ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
 }
@@ -291,7 +292,8 @@ static void note_limits(const struct tts_check_options *options,
         char share[TTS_CHECK_NUMBER_MAX];
         if (plan->baseline && is_share_for_growth(limit))
             tts_message(command,
-                        "note: %s:%" PRIu32 ": %s%% is a share of the device; growth is +%s%%",
+                        "note: %s:%" PRIu32
+                        ": %s%% is a share of the device; write +%s%% for growth",
                         path, limit->line, tts_share_format(share, limit->amount), share);
         else if (is_few_bytes(limit))
             tts_message(command, "note: %s:%" PRIu32 ": %s%" PRIu64 " is bytes", path,
@@ -393,10 +395,10 @@ struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
     if (idx < run->note_count)
         return run->notes[idx];
     if (run->is_cut && run->end_line > 0)
-        snprintf(note.text, sizeof note.text, "the summary is cut off behind line %" PRIu64,
+        snprintf(note.text, sizeof note.text, "the summary is cut off after line %" PRIu64,
                  run->end_line);
     else
-        snprintf(note.text, sizeof note.text, "not all of the run is there");
+        snprintf(note.text, sizeof note.text, "part of the run is missing");
     return note;
 }
 
@@ -433,7 +435,7 @@ static void say_check_notes(struct tts_check_job *job, const struct tts_check_fi
         job->counts.is_partial |= tts_check_is_partial(run);
     }
     if (all > said)
-        tts_message(command, "%s: %" PRIu64 " more of these", path, all - said);
+        tts_message(command, "%s: %" PRIu64 " more like this", path, all - said);
 }
 
 /* ---- files ---- */
@@ -464,7 +466,7 @@ static bool load(struct tts_check_job *job, struct tts_check_file *file, struct 
     if (file->runs.unlisted == 0)
         return true;
     snprintf(file->problem, sizeof file->problem,
-             "%" PRIu64 " more than can be held are not checked", file->runs.unlisted);
+             "%" PRIu64 " phases or runs over the limit are not checked", file->runs.unlisted);
     tts_message(command, "%s: %s", tts_message_path(file->path), file->problem);
     job->counts.is_partial = true;
     return true;
@@ -533,7 +535,7 @@ static void pair_check_runs(struct tts_check_job *job)
         if (job->is_paired[i])
             continue;
         job->counts.is_partial = true;
-        tts_message(command, "note: no run here goes with the baseline's: %s",
+        tts_message(command, "note: no run here matches the baseline run: %s",
                     tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
     }
 }
@@ -686,8 +688,7 @@ static void note_assumed(struct tts_check_job *job, const struct tts_trainmem *m
         !tts_check_needs_device(&job->plan.budget))
         return;
     job->assumed = mem->device_memory;
-    tts_message(command,
-                "note: %s MB of device memory are assumed, name a device in the budget",
+    tts_message(command, "note: %s MB of device memory assumed; name a device in the budget",
                 tts_number_format_mb(mb, mem->device_memory.bytes, false));
 }
 
@@ -847,7 +848,7 @@ static int run_check(struct tts_job *frame, void *values)
 const struct tts_command tts_check_command = {
     .name = TTS_CHECK_COMMAND,
     .operands = "RUN",
-    .summary = "does a run stay within a memory budget",
+    .summary = "check runs against a memory budget",
     .work = run_check,
     .options = tts_check_options_table,
     .values_bytes = sizeof(struct tts_check_job),

@@ -109,13 +109,13 @@ static enum tts_status take_diff_run(void *target, const char *text, struct tts_
 enum { RUN_A_AT = offsetof(struct tts_diff_job, options.run) };
 
 static const struct tts_option options_table[] = {
-    {"run", 'r', TTS_OPTION_OTHER, RUN_A_AT, "N|TITLE", "choose the run of both files",
+    {"run", 'r', TTS_OPTION_OTHER, RUN_A_AT, "N|TITLE", "choose this run in both files",
      .take = take_diff_run},
-    {"run-a", 0, TTS_OPTION_TEXT, RUN_A_AT, "N|TITLE", .help = "choose the run of A"},
+    {"run-a", 0, TTS_OPTION_TEXT, RUN_A_AT, "N|TITLE", .help = "choose this run in A"},
     {"run-b", 0, TTS_OPTION_TEXT, RUN_A_AT + sizeof(char *), "N|TITLE",
-     .help = "choose the run of B"},
+     .help = "choose this run in B"},
     {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.all),
-     .help = "list phases that are the same, too"},
+     .help = "also list phases without a difference"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.json),
      .help = "write JSON"},
     {0},
@@ -154,7 +154,7 @@ static void say_no_run(const struct tts_diff_input *input, const char *word)
     }
     if (titled > shown)
         snprintf(list + len, sizeof list - len, ", ...");
-    tts_message(command, "there is no run '%.60s' in '%s', it has %zu%s", word,
+    tts_message(command, "no run '%.60s' in '%s': it has %zu%s", word,
                 tts_message_path(input->path), runs->count, list);
 }
 
@@ -172,7 +172,7 @@ static int choose_pairs(struct tts_diff_job *job)
     const char *path = tts_message_path(options->paths[side]);
     const char *word = options->run[side] ? options->run[side] : "1";
     if (count > 1)
-        tts_message(command, "%zu runs in '%s' are called '%.60s', choose by number", count,
+        tts_message(command, "%zu runs in '%s' are named '%.60s': choose one by number", count,
                     path, word);
     else
         say_no_run(&job->inputs[side], word);
@@ -195,7 +195,7 @@ static bool say_run(const char *path, const struct tts_run *run)
     for (size_t i = 0; i < run->note_count; i++)
         say_diff_note(path, run->notes[i].line, run->notes[i].text);
     if (run->notes_in_all > run->note_count)
-        tts_message(command, "%s: %" PRIu64 " more of these", path,
+        tts_message(command, "%s: %" PRIu64 " more like this", path,
                     run->notes_in_all - run->note_count);
     if (run->is_cut && run->notes_in_all == 0)
         say_diff_note(path, run->line, "the summary is cut off");
@@ -214,13 +214,13 @@ static bool say_missing(const struct tts_diff_job *job)
         if (input->runs.unlisted == 0)
             continue;
         is_partial = true;
-        tts_message(command, "%s: %" PRIu64 " more runs or phases than can be compared", path,
-                    input->runs.unlisted);
+        tts_message(command, "%s: %" PRIu64 " runs or phases over the limit are not compared",
+                    path, input->runs.unlisted);
     }
     for (size_t i = 0; i < job->pair_count; i++)
         is_partial |= job->pairs[i].diff.compared == 0;
     if (job->pair_count == 0)
-        tts_message(command, "no run of A goes with one of B, choose by --run-a and --run-b");
+        tts_message(command, "no run of A matches a run of B: choose with --run-a and --run-b");
     return is_partial || job->pair_count == 0;
 }
 
@@ -276,7 +276,7 @@ static int run_diff(struct tts_job *job, void *values)
         diff->options.paths[side] = job->operands[side];
     if (strcmp(job->operands[TTS_DIFF_A], "-") == 0 &&
         strcmp(job->operands[TTS_DIFF_B], "-") == 0) {
-        tts_message(command, "only one of the two can be standard input");
+        tts_message(command, "only one of the two files can be standard input");
         return TTS_EXIT_USAGE;
     }
     int code = compare_files(job, diff);
@@ -290,7 +290,7 @@ static int run_diff(struct tts_job *job, void *values)
 const struct tts_command tts_diff_command = {
     .name = TTS_DIFF_COMMAND,
     .operands = "A B",
-    .summary = "what changed between two runs, and which phase explains it",
+    .summary = "compare the memory of two runs, phase by phase",
     .work = run_diff,
     .options = options_table,
     .values_bytes = sizeof(struct tts_diff_job),

@@ -148,7 +148,7 @@ static void describe_against(const struct tts_diff_job *job, const struct tts_di
     int len = 0;
     out[0] = '\0';
     if (grew ? rest.bytes < 0 : rest.bytes > 0)
-        len = snprintf(out, capacity, "; what else changed %s %s", grew ? "saves" : "adds",
+        len = snprintf(out, capacity, "; other changes %s %s", grew ? "save" : "add",
                        size_of_change(&size, rest.bytes));
     if (cause->not_peak == 0 || !cause->has_other || cause->other_phase == cause->peak_phase)
         return;
@@ -220,36 +220,34 @@ static void say_unexplained(const struct tts_diff_job *job, const struct tts_dif
 {
     const struct tts_rundiff_cause *cause = &pair->diff.cause;
     static const char *const why[] = {
-        [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is not known",
-        [TTS_RUNDIFF_LATER] = "a peak is in a later iteration, and the phases cover the first",
-        [TTS_RUNDIFF_CUT] = "something of a run is missing, its peak may be more",
-        [TTS_RUNDIFF_UNKNOWN] = "a figure of a phase before it is not known",
-        [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to it",
+        [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is unknown",
+        [TTS_RUNDIFF_LATER] =
+            "a peak is in a later iteration, but the phases cover the first one",
+        [TTS_RUNDIFF_CUT] = "part of a run is missing, so its peak may be higher",
+        [TTS_RUNDIFF_UNKNOWN] = "a figure of an earlier phase is unknown",
+        [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to the peak",
     };
     char part[CHANGE_MAX] = "";
     struct name name;
     if (cause->has_part)
         describe_part(&pair->diff, part);
     if (cause->reason == TTS_RUNDIFF_NO_PHASE)
-        tts_say(out, 0,
-                "%s%s; which phase explains it cannot be told: it is in %s, which "
-                "only %c has",
+        tts_say(out, 0, "%s%s; the cause is unknown: the peak is in %s, which only %c has",
                 change, part, phase_name(&name, job, pair, cause->peak_phase),
                 pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
     else
-        tts_say(out, 0, "%s%s; which phase explains it cannot be told: %s", change, part,
+        tts_say(out, 0, "%s%s; the phase that causes it is unknown: %s", change, part,
                 why[cause->reason]);
 }
 
 static void say_same(const struct tts_rundiff *diff, FILE *out)
 {
     if (diff->compared == 0) {
-        tts_say(out, 0, "nothing can be compared: no figure is known of both");
+        tts_say(out, 0, "nothing can be compared: no figure is known for both runs");
         return;
     }
     tts_say(out, 0, "no difference%s",
-            diff->is_rounded && !diff->is_equal ? " above 0.01 MB, to which logs are printed"
-                                                : "");
+            diff->is_rounded && !diff->is_equal ? " above 0.01 MB, the precision of logs" : "");
 }
 
 /* Prints the sentence about the peak. */
@@ -263,7 +261,7 @@ static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_d
         return;
     }
     if (!diff->peak.change.is_known) {
-        tts_say(out, 0, "how the peak changed is not known, as the peak of %s is not",
+        tts_say(out, 0, "change of the peak: unknown, because the peak of %s is unknown",
                 diff->peak.a.is_known   ? "B"
                 : diff->peak.b.is_known ? "A"
                                         : "both");
@@ -470,7 +468,7 @@ static void say_parts(const struct tts_diff_pair *pair, FILE *out)
             !b   ? "A"
             : !a ? "B"
                  : "A and B",
-            a != b ? "; the other run has the parts themselves, so they are not compared" : "");
+            a != b ? "; the other run has exact parts, so they are not compared" : "");
 }
 
 /* Prints the sum over several forward passes. The sum is not the memory that was in use
@@ -482,7 +480,8 @@ static void say_activations(const struct tts_diff_pair *pair, FILE *out)
     if (pair->mem[TTS_DIFF_A].forward_passes < 2 && pair->mem[TTS_DIFF_B].forward_passes < 2)
         return;
     tts_say(out, 2,
-            "activations are the most at once; all forward passes together kept A %s, B %s MB",
+            "activations are those of the largest forward pass; all forward passes together "
+            "kept %s MB in A, %s MB in B",
             mb(a, sum->a, false), mb(b, sum->b, false));
 }
 
@@ -492,12 +491,12 @@ static void print_sizes(const struct tts_diff_pair *pair, FILE *out)
     bool are_stated =
         pair->mem[TTS_DIFF_A].parts_are_stated && pair->mem[TTS_DIFF_B].parts_are_stated;
     if (has_parts(diff->sizes)) {
-        put_heading("sizes as measured, MB", out);
+        put_heading("measured sizes, MB", out);
         print_diff_parts(diff->sizes, "gradients", out);
         say_activations(pair, out);
     }
     if (has_parts(diff->parts)) {
-        put_heading("of the peak, MB", out);
+        put_heading("parts of the peak, MB", out);
         print_diff_parts(diff->parts,
                          are_stated ? "gradients" : diff_part_label(TTS_RUN_PART_GRADIENTS),
                          out);
@@ -507,7 +506,7 @@ static void print_sizes(const struct tts_diff_pair *pair, FILE *out)
 
 static void put_totals(const struct tts_rundiff *diff, FILE *out)
 {
-    put_heading("in all, MB", out);
+    put_heading("whole run, MB", out);
     print_row("peak", &diff->peak, out);
     print_row("final", &diff->final, out);
 }
@@ -529,7 +528,7 @@ static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pai
     put_side(job, pair, TTS_DIFF_A, out);
     put_side(job, pair, TTS_DIFF_B, out);
     if (is_guess(job, pair))
-        fputs("paired by order: the names do not match\n", out);
+        fputs("runs are paired by order, because their names do not match\n", out);
     fputc('\n', out);
     diff_text_verdict(job, pair, out);
     if (!diff->differs && !job->options.all)

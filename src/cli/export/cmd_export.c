@@ -40,15 +40,15 @@ static const struct export_options defaults = {.out_path = "-",
 
 static const struct tts_option options_table[] = {
     {"to", 't', TTS_OPTION_WORD, offsetof(struct export_options, format),
-     .help = "the format, which must be given", .words = format_words},
+     .help = "output format (required)", .words = format_words},
     {"output", 'o', TTS_OPTION_TEXT, offsetof(struct export_options, out_path), "OUT",
-     .help = "write to a file that appears whole or not at all"},
+     .help = "write to this file"},
     {"slots", 's', TTS_OPTION_NUMBER, offsetof(struct export_options, slots_max), "N",
-     "draw at most N buffers of a pool at the same time", .max = TTS_TIMELINE_SLOTS_MAX},
+     "most buffers drawn at the same time, per pool", .max = TTS_TIMELINE_SLOTS_MAX},
     {"device", 'd', TTS_OPTION_TEXT, offsetof(struct export_options, device.name), "NAME",
-     .help = "draw the capacity of each pool of this device"},
+     .help = "draw the pool capacities of this device"},
     {"set", 0, TTS_OPTION_OTHER, offsetof(struct export_options, device), "KEY=VALUE",
-     "change a fact of that device", .take = tts_device_arg_take_set, .needs = "device"},
+     "change a property of the device", .take = tts_device_arg_take_set, .needs = "device"},
     {0},
 };
 
@@ -191,10 +191,11 @@ static void end_chrome(struct export *export)
 /* Writes the number of operations and buffers without a name. Returns `out`. */
 static const char *say_unnamed(uint64_t count, char out[TEXT_MAX])
 {
-    snprintf(out, TEXT_MAX,
-             "%" PRIu64 " operations and buffers are named \"(other)\": there is room for "
-             "%d names of operations",
-             count, TTS_TIMELINE_NAMES_MAX);
+    snprintf(
+        out, TEXT_MAX,
+        "%" PRIu64
+        " operations and buffers are named \"(other)\": at most %d operation names are kept",
+        count, TTS_TIMELINE_NAMES_MAX);
     return out;
 }
 
@@ -308,7 +309,7 @@ static void say_file_notes(const struct export *export)
                         tts_partial_first_of(note->count, like));
     }
     if (recording && tts_recfile_info(recording)->first_seq > 0)
-        tts_message(command, "note: %s begins behind event %" PRIu64, path,
+        tts_message(command, "note: %s begins after event %" PRIu64, path,
                     tts_recfile_info(recording)->first_seq);
 }
 
@@ -321,26 +322,27 @@ static void say_timeline_notes(const struct export *export)
     if (!export->about.has_times)
         tts_message(command, "note: " TTS_TRACEFILE_NO_TIMES);
     if (!export->options->device.name)
-        tts_message(command, "note: no capacity lines: the file does not name its device, give "
-                             "'--device NAME'");
+        tts_message(
+            command,
+            "note: no capacity lines: the file does not name its device; give '--device NAME'");
     if (counts.undrawn > 0)
         tts_message(command,
-                    "note: counted but not drawn: %" PRIu64 " buffer%s, beside %" PRIu64
-                    " others of the pool (see '--slots')",
+                    "note: %" PRIu64 " buffer%s counted but not drawn: the pool has %" PRIu64
+                    " others at the same time (see '--slots')",
                     counts.undrawn, tts_say_plural(counts.undrawn), export->options->slots_max);
     if (counts.unseen_frees > 0)
-        tts_message(command, "note: left out: %" PRIu64 " free%s of buffers from before",
+        tts_message(command,
+                    "note: skipped %" PRIu64 " free%s whose allocation is not in the file",
                     counts.unseen_frees, tts_say_plural(counts.unseen_frees));
     if (counts.unseen_ends > 0)
         tts_message(command,
-                    "note: left out: %" PRIu64 " end%s of operations or traces from before",
+                    "note: skipped %" PRIu64
+                    " operation or trace end%s whose start is not in the file",
                     counts.unseen_ends, tts_say_plural(counts.unseen_ends));
     if (counts.unnamed > 0)
         tts_message(command, "note: %s", say_unnamed(counts.unnamed, text));
     if (counts.other_ops > 0)
-        tts_message(command,
-                    "note: not drawn: %" PRIu64
-                    " operation%s of more threads than there is room for",
+        tts_message(command, "note: %" PRIu64 " operation%s not drawn: too many threads",
                     counts.other_ops, tts_say_plural(counts.other_ops));
 }
 
@@ -351,12 +353,13 @@ static bool check_export_options(struct tts_job *job, const struct export_option
 {
     bool is_stdout = strcmp(options->out_path, "-") == 0;
     if (!tts_options_has(&job->options, "to"))
-        tts_message(command, "which format? give '--to perfetto', 'chrome', 'csv' or 'json'");
+        tts_message(command,
+                    "no output format: give '--to perfetto', 'chrome', 'csv' or 'json'");
     else if (options->format == TO_PERFETTO && is_stdout && isatty(STDOUT_FILENO))
-        tts_message(command, "a Perfetto trace is not for a terminal, give it a file: "
-                             "'-o OUT.pftrace'");
+        tts_message(command, "a Perfetto trace is binary and is not written to a terminal: "
+                             "give '-o OUT.pftrace'");
     else if (tts_same_file(job->operands[0], options->out_path))
-        tts_message(command, "'%s' is the input, the output needs another file",
+        tts_message(command, "'%s' is the input: write the output to another file",
                     options->out_path);
     else
         return true;

@@ -137,7 +137,7 @@ static int run_fit_inference(struct tts_job *job, void *given)
 const struct tts_command tts_fit_inference_command = {
     .name = "fit",
     .operands = "CONFIG",
-    .summary = "will a model to be served fit a device",
+    .summary = "predict whether inference fits a device",
     .work = run_fit_inference,
     .operands_min = 1,
     .operands_max = 1,

@@ -326,22 +326,22 @@ struct replay {
 
 static const struct tts_option options_table[] = {
     {"check", 'c', TTS_OPTION_FLAG, AT(check),
-     .help = "compare with the results that the file states"},
+     .help = "compare with the results stated in the file"},
     {"stats", 's', TTS_OPTION_FLAG, AT(stats), .help = "print statistics"},
     {"blocks", 'b', TTS_OPTION_FLAG, AT(blocks), .help = "print the blocks at the end"},
     {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
-    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "leave out the results"},
+    {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "do not print the results"},
     {"map", 'm', TTS_OPTION_TEXT, AT(map_path), "OUT.svg", .help = "draw the address map"},
     {"device", 'd', TTS_OPTION_TEXT, AT(on_device.device.name), "NAME",
-     .help = "run on all pools of a device"},
+     .help = "run on all pools of this device"},
     {"set", 0, TTS_OPTION_OTHER, AT(on_device.device), "KEY=VALUE",
-     "change a fact of the device", .needs = "device", .take = tts_device_arg_take_set},
+     "change a property of the device", .needs = "device", .take = tts_device_arg_take_set},
     {"mode", 0, TTS_OPTION_TEXT, AT(on_device.mode), "MODE",
-     .help = "place, no-dispatch or overcommit", .needs = "device"},
+     .help = "how to allocate: place, no-dispatch or overcommit", .needs = "device"},
     {"csv", 0, TTS_OPTION_TEXT, AT(on_device.csv_dir), "DIR",
      .help = "write the runtime's memory reports", .needs = "device"},
     {"pool", 0, TTS_OPTION_TEXT, AT(on_device.map_pool), "POOL",
-     .help = "which pool the map shows", .needs = "map"},
+     .help = "the pool that the map shows", .needs = "map"},
     {0},
 };
 
@@ -363,8 +363,8 @@ static bool check_sequence_options(const struct tts_job *job, const struct repla
              strcmp(replay->path, "-") == 0)
         tts_message(command, "standard input cannot be both the device file and the sequence");
     else if (map_is_stdout(replay) && prints)
-        tts_message(command, "'--map -' needs standard output for itself, give the map a file "
-                             "or leave out --check, --stats, --blocks and --json");
+        tts_message(command, "'--map -' uses standard output: write the map to a file, or omit "
+                             "--check, --stats, --blocks and --json");
     else
         return true;
     return false;
@@ -382,9 +382,11 @@ static bool map_is_input(const struct replay *replay)
 static void refuse_map(const struct replay *replay)
 {
     if (map_is_stdout(replay))
-        tts_message(command, "standard output is the input, the map needs another file");
+        tts_message(command,
+                    "standard output is also the input: write the map to another file");
     else
-        tts_message(command, "'%s' is the input, the map needs another file", replay->map_path);
+        tts_message(command, "'%s' is the input: write the map to another file",
+                    replay->map_path);
 }
 
 /* --- one line --------------------------------------------------------------------------- */

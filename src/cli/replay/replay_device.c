@@ -64,7 +64,7 @@ static void print_tight(const struct tts_devseq_tight *tight, FILE *out)
     if (tight->line == 0)
         return;
     fprintf(out,
-            "least room of a core at a run: line %" PRIu64 ", program %" PRIu64
+            "least free L1 of a core at a 'run': line %" PRIu64 ", program %" PRIu64
             ", core %u-%u\n",
             tight->line, tight->program_id, tight->core.x, tight->core.y);
     tts_replay_text_bytes(out, "in use", tight->room.cb_bytes);
@@ -486,7 +486,8 @@ static bool find_mode(const char *name, enum tts_mode *out)
             *out = (enum tts_mode)mode;
             return true;
         }
-    tts_message(command, "unknown mode '%.40s', expected place, no-dispatch or overcommit",
+    tts_message(command,
+                "invalid value '%.40s' for '--mode': expected place, no-dispatch or overcommit",
                 name);
     return false;
 }
@@ -504,7 +505,7 @@ static int make_device(struct replay *replay)
     if (tts_device_new(&chip, &config, NULL, &replay->device, &err) != TTS_OK) {
         bool ours =
             tts_device_arg_is_file(&replay->options->device) || err.status == TTS_E_NOMEM;
-        tts_message(command, "no sequence can run on '%s': %s", chip.name, err.text);
+        tts_message(command, "cannot run a sequence on '%s': %s", chip.name, err.text);
         return ours ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
     }
     tts_devseq_run_init(&replay->run, replay->device, NULL);
@@ -520,7 +521,9 @@ static bool find_pool(const char *name, enum tts_pool *out)
             *out = (enum tts_pool)pool;
             return true;
         }
-    tts_message(command, "unknown pool '%.40s', expected dram, l1, l1_small or trace", name);
+    tts_message(command,
+                "invalid value '%.40s' for '--pool': expected dram, l1, l1_small or trace",
+                name);
     return false;
 }
 
@@ -580,8 +583,7 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     snprintf(title, sizeof title, "%s, %s of %s", slash ? slash + 1 : path,
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
     if (replay->map->operations == 0)
-        tts_message(command,
-                    "note: nothing happened in %s, another '--pool' may have more to show",
+        tts_message(command, "note: nothing happened in %s; choose another pool with '--pool'",
                     tts_pool_name(replay->map_pool));
     tts_addrmap_finish(replay->map);
     tts_svgmap_write(replay->map, title, replay->map_file.stream);
@@ -734,7 +736,8 @@ static enum tts_status open_reports(struct replay *replay, struct tts_error *err
         char *path = replay->report_paths[report];
         int len = snprintf(path, PATH_MAX_BYTES, "%s/%s", dir, report_names[report]);
         if (len < 0 || len >= PATH_MAX_BYTES)
-            return tts_error_set(err, TTS_E_IO, "the directory '%.40s...' is too long", dir);
+            return tts_error_set(err, TTS_E_IO, "the path of directory '%.40s...' is too long",
+                                 dir);
         enum tts_status status = tts_outfile_open(&replay->reports[report], path, err);
         if (status != TTS_OK)
             return status;

@@ -84,7 +84,8 @@ static const char *safe(char out[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], const 
 static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
 {
     char op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    fprintf(out, "  %" PRIu64 " buffer%s lived in %s then, %" PRIu64 " B of each bank%s\n",
+    fprintf(out,
+            "  %" PRIu64 " live buffer%s in %s at that time, %" PRIu64 " B in each bank%s\n",
             failure->live, tts_say_plural(failure->live), tts_pool_name(failure->pool),
             failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
     if (failure->live > 0)
@@ -116,7 +117,8 @@ static void print_first(const struct replay_answer *answer, FILE *out)
     if (is_program)
         fputs("\n  the circular buffers of a program\n", out);
     else if (failure->id == TTS_WHATIF_NO_ID)
-        fprintf(out, "\n  a request of %" PRIu64 " B in %s, refused when it was recorded too\n",
+        fprintf(out,
+                "\n  a request of %" PRIu64 " B in %s, which failed in the original run too\n",
                 failure->size_bytes, tts_pool_name(failure->pool));
     else
         fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
@@ -124,7 +126,7 @@ static void print_first(const struct replay_answer *answer, FILE *out)
     tts_say_sentence(out, "  ", tts_whatif_failure_text(failure, text));
     if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
         fprintf(out, "  missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
-                failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
+                failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
     print_lived(failure, out);
 }
 
@@ -208,23 +210,23 @@ static void print_smallest(const struct replay_answer *answer, FILE *out)
     if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram))
         return;
     if (!found->found) {
-        fputs("\nno size of DRAM banks passes\n", out);
+        fputs("\nno size of the DRAM banks is enough\n", out);
         return;
     }
     uint64_t banks = dram.layout.banks;
     fprintf(out,
-            "\nsmallest DRAM that passes: %s%" PRIu64 " B per bank,%s%s%s in %" PRIu64
+            "\nsmallest DRAM that is enough: %s%" PRIu64 " B per bank,%s%s%s in %" PRIu64
             " banks\n  '%s' has %" PRIu64 " B per bank, %s\n",
             least, found->bank_bytes, *least ? "\n  " : " ", least,
             tts_number_format_bytes(of_all, found->bank_bytes * banks), banks,
             answer->chip->name, dram.layout.bank_bytes,
             tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
     if (found->is_least)
-        fputs("  it is the peak itself, less cannot do", out);
+        fputs("  this is the peak itself", out);
     else
         fprintf(out,
                 "  found by bisection in %u runs, from the peak of %s%" PRIu64
-                " B up;\n  a smaller one may pass by luck",
+                " B up;\n  a smaller size may work by chance",
                 found->runs, least, answer->low_bytes);
     fputc('\n', out);
     if (answer->region_count == 0)
@@ -253,13 +255,16 @@ static void print_regions(const struct replay_answer *answer, FILE *out)
                 least, region->bytes, answer->chip->name, region->own_bytes);
     }
     if (!answer->regions_are_run)
-        fputs("  not tried: what comes through a pipe is read once\n", out);
+        fputs("  not tried: a pipe can be read only once\n", out);
     else if (failures > 0)
-        fprintf(out, "  with it %" PRIu64 " allocation%s or program%s still fail%s\n", failures,
-                tts_say_plural(failures), tts_say_plural(failures), failures == 1 ? "s" : "");
+        fprintf(out,
+                "  with these settings %" PRIu64 " allocation%s or program%s still fail%s\n",
+                failures, tts_say_plural(failures), tts_say_plural(failures),
+                failures == 1 ? "s" : "");
     else
-        fputs(answer->missing.count > 0 ? "  with it all that was read fits\n"
-                                        : "  with it everything fits\n",
+        fputs(answer->missing.count > 0
+                  ? "  with these settings everything that was read fits\n"
+                  : "  with these settings everything fits\n",
               out);
 }
 
@@ -268,43 +273,45 @@ static void print_regions(const struct replay_answer *answer, FILE *out)
 static void print_count_note(FILE *out, uint64_t count, const char *one, const char *many)
 {
     if (count > 0)
-        fprintf(out, "note: %" PRIu64 " %s\n", count, count == 1 ? one : many);
+        tts_say(out, 0, "note: %" PRIu64 " %s", count, count == 1 ? one : many);
 }
 
 static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
 {
     if (counts->unknown_pages > 0)
         fprintf(out,
-                "note: the page size of %" PRIu64 " buffer%s is not known: taken as 2048\n",
+                "note: the page size of %" PRIu64 " buffer%s is unknown; 2048 is assumed\n",
                 counts->unknown_pages, tts_say_plural(counts->unknown_pages));
     print_count_note(out, counts->padded,
-                     "buffer has a last page that is not full: it counts as full",
-                     "buffers have a last page that is not full: it counts as full");
-    print_count_note(out, counts->failed_cores,
-                     "buffer needs more cores or banks than there are: not in the figures",
-                     "buffers need more cores or banks than there are: not in the figures");
+                     "buffer has a partly filled last page, which counts as a full page",
+                     "buffers have a partly filled last page, which counts as a full page");
+    print_count_note(
+        out, counts->failed_cores,
+        "buffer needs more cores or banks than the device has and is not counted",
+        "buffers need more cores or banks than the device has and are not counted");
     print_count_note(out, counts->failed_requests,
-                     "buffer cannot be asked for on this device: not in the figures",
-                     "buffers cannot be asked for on this device: not in the figures");
+                     "buffer is not possible on this device and is not counted",
+                     "buffers are not possible on this device and are not counted");
     print_count_note(out, counts->no_pool,
-                     "buffer was not run: its pool is not known of this device",
-                     "buffers were not run: their pool is not known of this device");
-    print_count_note(out, counts->single_core, "buffer of single cores was not run",
-                     "buffers of single cores were not run");
+                     "buffer was skipped: the size of its pool is unknown on this device",
+                     "buffers were skipped: the size of their pool is unknown on this device");
+    print_count_note(out, counts->single_core, "buffer of single cores was skipped",
+                     "buffers of single cores were skipped");
     print_count_note(out, counts->unchecked,
-                     "program was not checked: its CBs cannot be laid out on this grid",
-                     "programs were not checked: their CBs cannot be laid out on this grid");
+                     "program was not checked: its circular buffers do not fit this grid",
+                     "programs were not checked: their circular buffers do not fit this grid");
     print_count_note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
                      "dataflow buffers and scratchpads were not checked");
-    print_count_note(out, counts->retried,
-                     "request was refused when it was recorded: tried, and given back at once",
-                     "requests were refused when it was recorded: tried, given back at once");
+    print_count_note(
+        out, counts->retried,
+        "request failed in the original run; it was retried here and freed at once",
+        "requests failed in the original run; they were retried here and freed at once");
     print_count_note(out, counts->refused - counts->retried,
-                     "request was refused when it was recorded: it was not run",
-                     "requests were refused when it was recorded: they were not run");
-    print_count_note(out, counts->earlier,
-                     "buffer lived before the first event: it was placed first",
-                     "buffers lived before the first event: placed first, the oldest first");
+                     "request failed in the original run and was skipped here",
+                     "requests failed in the original run and were skipped here");
+    print_count_note(
+        out, counts->earlier, "buffer was live before the first event and was placed first",
+        "buffers were live before the first event and were placed first, oldest first");
 }
 
 static void print_recording_counts(const struct tts_whatif_counts *counts, FILE *out)
@@ -319,7 +326,7 @@ static void print_recording_counts(const struct tts_whatif_counts *counts, FILE 
             counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "", counts->failed_cores,
             counts->failed_requests);
     tts_replay_text_count(out, "frees", counts->frees);
-    fprintf(out, "    %" PRIu64 " of buffers that are not known\n", counts->unknown_frees);
+    fprintf(out, "    %" PRIu64 " of unknown buffers\n", counts->unknown_frees);
     tts_replay_text_count(out, "programs", counts->programs);
     fprintf(out, "    %" PRIu64 " failed, %" PRIu64 " not checked\n", counts->failed_programs,
             counts->unchecked);
@@ -365,10 +372,10 @@ static void print_recording_verdict(const struct replay_answer *answer,
                 least, buffers, tts_say_plural(buffers), counts->failed_programs,
                 tts_say_plural(counts->failed_programs), failures - 1);
     else if (is_stopped && tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped there\n",
+        fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped after them\n",
                 counts->events, counts->events == 1 ? " fits" : "s fit");
     else if (is_stopped)
-        fputs("all that could be run fits; the program stopped there\n", out);
+        fputs("everything that could be run fits; the program stopped there\n", out);
     else if (counts->events == 0 && counts->earlier == 0)
         fputs("nothing to run: the file has no event\n", out);
     else if (answer->before > 0 && answer->missing.count == 0 &&
@@ -379,7 +386,7 @@ static void print_recording_verdict(const struct replay_answer *answer,
     else if (replay_recording_fits(answer))
         fputs("everything fits\n", out);
     else
-        fputs("all that could be read and run fits\n", out);
+        fputs("everything that could be read and run fits\n", out);
 }
 
 static void replay_recording_text(const struct replay_answer *answer, FILE *out)
@@ -402,10 +409,9 @@ static void replay_recording_text(const struct replay_answer *answer, FILE *out)
         print_recording_end(answer, out);
     }
     if (answer->is_dram_only)
-        fputs("note: L1 is unknown: the recorded run models DRAM only\n", out);
-    print_count_note(out, answer->before,
-                     "event was before the first of the file: it was not run",
-                     "events were before the first of the file: they were not run");
+        fputs("note: L1: unknown (the recorded run models DRAM only)\n", out);
+    print_count_note(out, answer->before, "event before the start of the file was not run",
+                     "events before the start of the file were not run");
     print_notes(&counts, out);
 }
 
@@ -755,8 +761,8 @@ static enum tts_status search_dram_size(struct replay *replay, struct tts_error 
         dram.stats.peak_bytes == 0)
         return TTS_OK;
     if (!tts_whatif_has_steps(replay->whatif) && !can_read_again(replay->options->path)) {
-        tts_message(command, "too many allocations to look for the smallest DRAM in what comes "
-                             "through a pipe, give a file");
+        tts_message(command,
+                    "too many allocations to find the smallest DRAM from a pipe: give a file");
         return TTS_OK;
     }
     answer->has_search = true;
@@ -996,13 +1002,14 @@ static bool check_recording_options(const struct tts_replay_recording *options)
 {
     const char *shown = tts_message_path(options->path);
     if (options->refused)
-        tts_message(command,
-                    "'%s' is for sequences, and '%.200s' is a recording or a graph trace",
-                    options->refused, shown);
+        tts_message(
+            command,
+            "'%s' works with sequences only, but '%.200s' is a recording or graph trace",
+            options->refused, shown);
     else if (!options->device.name)
         tts_message(command,
-                    "'%.200s' is a recording or a graph trace, '--device NAME' says on which "
-                    "device it is to run",
+                    "'%.200s' is a recording or graph trace: give the device to run it on with "
+                    "'--device NAME'",
                     shown);
     return !options->refused && options->device.name;
 }
@@ -1019,7 +1026,7 @@ int tts_replay_recording(const struct tts_replay_recording *options)
         return code;
     if (tts_whatif_new(&config, NULL, &replay.whatif, &err) != TTS_OK) {
         bool ours = tts_device_arg_is_file(&options->device) || err.status == TTS_E_NOMEM;
-        tts_message(command, "no recording can run on '%s': %s", replay.chip.name, err.text);
+        tts_message(command, "cannot run a recording on '%s': %s", replay.chip.name, err.text);
         return ours ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
     }
     replay.answer.options = options;

@@ -58,7 +58,8 @@ int tts_replay_check_end(const struct tts_replay_check *check, const char *path,
         tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
                     tts_message_path(path), check->line, check->expected, check->got);
     if (check->not_compared > 0)
-        tts_message(command, "note: %" PRIu64 " operation%s no result and %s not compared",
+        tts_message(command,
+                    "note: %" PRIu64 " operation%s no expected result and %s not compared",
                     check->not_compared, one ? " states" : "s state", one ? "was" : "were");
     if (!json)
         printf("%" PRIu64 " operations, %" PRIu64 " match\n", check->operations,

@@ -20,15 +20,15 @@ static const char *const pool_names[] = {[TTS_POOL_DRAM] = "dram",
 
 static const struct tts_option options_table[] = {
     {"at", 0, TTS_OPTION_NUMBER, offsetof(struct tts_show_options, at), "EVENT",
-     "show what lives after this event", .min = 1},
+     "show what is in use after this event", .min = 1},
     {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct tts_show_options, top), "N",
-     .help = "list this many buffers and operations; 0: all"},
+     .help = "number of buffers and operations to list; 0: all"},
     {"pool", 0, TTS_OPTION_WORD, offsetof(struct tts_show_options, pool),
-     .help = "the pool of the peak", .words = pool_names},
+     .help = "the pool to show", .words = pool_names},
     {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_show_options, all),
      .help = "list all phases"},
     {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct tts_show_options, follow),
-     .help = "show a recording while it is written", .excludes = "at"},
+     .help = "follow a recording while it is written", .excludes = "at"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_show_options, json),
      .help = "write JSON"},
     {0},
@@ -56,11 +56,12 @@ static int say_no_event(const struct tts_show *show)
 {
     if (show->sum.has_event)
         tts_message(command,
-                    "there is no event %" PRIu64 " in '%s', it has %" PRIu64 " to %" PRIu64,
+                    "there is no event %" PRIu64 " in '%s': its events are %" PRIu64
+                    " to %" PRIu64,
                     show->options.at, tts_message_path(show->options.path),
                     show->sum.first_seq + 1, show->sum.event.seq);
     else
-        tts_message(command, "there is no event %" PRIu64 " in '%s', it has none",
+        tts_message(command, "there is no event %" PRIu64 " in '%s': it has no events",
                     show->options.at, tts_message_path(show->options.path));
     return TTS_EXIT_USAGE;
 }
@@ -155,8 +156,8 @@ static int show_file(struct tts_job *job, struct tts_show *show)
         return code;
     if (show->is_abandoned)
         tts_message(command,
-                    "%s: its program, pid %" PRIu64 ", is not running any more and did "
-                    "not end it: complete up to its last event",
+                    "%s: the recorded program (pid %" PRIu64 ") is gone and did not end "
+                    "the recording; it is complete up to its last event",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)
@@ -175,8 +176,7 @@ static int run_show(struct tts_job *job, void *values)
     struct tts_error err;
     options->path = job->operands[0];
     if (options->follow && strcmp(options->path, "-") == 0) {
-        tts_message(command,
-                    "'--follow' needs a file: standard input is read to its end first");
+        tts_message(command, "'--follow' needs a file, not standard input");
         return TTS_EXIT_USAGE;
     }
     struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
@@ -196,7 +196,7 @@ static const struct tts_show_options defaults = {.top = TTS_SHOW_TOP};
 const struct tts_command tts_show_command = {
     .name = "show",
     .operands = "FILE",
-    .summary = "what is in a recording or a graph trace",
+    .summary = "show the memory use in a recording or graph trace",
     .work = run_show,
     .options = options_table,
     .defaults = &defaults,

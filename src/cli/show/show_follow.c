@@ -118,7 +118,7 @@ static void put_follow_head(const struct tts_show *show, FILE *out)
     if (show->sum.phase_count > 0) {
         fprintf(out,
                 "phases %" PRIu64 ", %s: ", show->sum.phase_count + show->sum.phases_unlisted,
-                show->sum.phases_unlisted > 0 ? "the last that is kept" : "the last");
+                show->sum.phases_unlisted > 0 ? "last one kept" : "last");
         tts_show_text_name(out,
                            tts_eventsummary_phase_name(
                                &show->sum, &show->sum.phases[show->sum.phase_count - 1]),

@@ -52,7 +52,7 @@ static void print_by_op(const struct tts_show *show, const struct tts_summary_mo
     if (moment->level.loose_bytes != 0) {
         print_amount(out, moment->level.loose_bytes);
         fprintf(out, "%20s(%s)\n", "",
-                moment->level.loose_bytes < 0 ? "freed, from before the file" : "not listed");
+                moment->level.loose_bytes < 0 ? "freed, older than the file" : "not listed");
     }
 }
 
@@ -123,7 +123,7 @@ static void show_text_core(const struct tts_show *show, const struct tts_core_pe
         return;
     }
     if (!core->known) {
-        fputs("fullest core: nothing was on a core\n\n", out);
+        fputs("fullest core: none, nothing was on a core\n\n", out);
         return;
     }
     char name[TTS_DEVICENAME_MAX];
@@ -164,8 +164,8 @@ static void print_show_failure(const struct tts_show *show,
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
     if (tts_failure_deficit_is_known(&failure->failure))
         fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
-                failure->failure.kind == TTS_FAILURE_SPACE ? " of each bank" : "");
-    fprintf(out, "    %s of the device then: %" PRIu64 " buffer%s, %" PRIu64 " B (%s)\n",
+                failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
+    fprintf(out, "    in use in %s of the device: %" PRIu64 " buffer%s, %" PRIu64 " B (%s)\n",
             tts_pool_name(failure->failure.pool), failure->level.buffers,
             failure->level.buffers == 1 ? "" : "s", live, tts_number_format_bytes(bytes, live));
 }
@@ -178,7 +178,7 @@ static void show_text_failures(const struct tts_show *show, FILE *out)
         return;
     if (show->options.top > 0 && shown > show->options.top)
         shown = show->options.top;
-    fprintf(out, "requests that were refused: %" PRIu64 "\n", count);
+    fprintf(out, "refused requests: %" PRIu64 "\n", count);
     for (size_t i = 0; i < shown; i++) {
         print_show_failure(show, &show->sum.failures[i], out);
         if (i == 0)
@@ -267,20 +267,20 @@ static void put_events(const struct tts_show *show, FILE *out)
     fputc('\n', out);
     if (show->sum.event.seq == 0) {
         put_label(out, "");
-        fputs("nothing was told to the tracker while it was recorded\n", out);
+        fputs("the program reported no event\n", out);
     }
     if (show->sum.restored_buffers == 0 && show->sum.first_seq == 0)
         return;
     put_label(out, "");
-    fprintf(out, "begins in the middle, with %" PRIu64 " buffers that lived then\n",
+    fprintf(out, "begins in the middle of the run, with %" PRIu64 " live buffers\n",
             show->sum.restored_buffers);
     if (show->partial.left_buffers == 0)
         return;
     put_label(out, "");
-    fprintf(out, "%" PRIu64 " more (%" PRIu64 " bytes) are left out: the black box\n",
+    fprintf(out, "%" PRIu64 " more (%" PRIu64 " bytes) are missing: the black box\n",
             show->partial.left_buffers, show->partial.left_bytes);
     put_label(out, "");
-    fputs("has no room for them\n", out);
+    fputs("had no room for them\n", out);
 }
 
 static void put_start(uint64_t realtime_ns, FILE *out)
@@ -302,10 +302,11 @@ static void print_state(const struct tts_show *show, const struct tts_recfile_in
     put_label(out, "state");
     switch (tts_show_state(show)) {
     case TTS_SHOW_COMPLETE:
-        fputs(tts_show_is_damaged(show) ? "ended, and damaged since\n" : "complete\n", out);
+        fputs(tts_show_is_damaged(show) ? "ended normally, damaged later\n" : "complete\n",
+              out);
         break;
     case TTS_SHOW_NOT_ENDED:
-        fputs("not ended: the program was killed, left without ending it, or runs;\n", out);
+        fputs("not ended: the program still runs, was killed, or did not close it;\n", out);
         put_label(out, "");
         fputs("complete up to its last event\n", out);
         break;
@@ -327,7 +328,7 @@ static void print_recording(const struct tts_show *show, const struct tts_recfil
 {
     char bytes[TTS_NUMBER_BYTES_MAX];
     fprintf(out, "recording (%s%s), %s\n",
-            info->header.kind == TTS_REC_PACKED ? "packed" : "as it was written",
+            info->header.kind == TTS_REC_PACKED ? "packed" : "not packed",
             info->header.places > 0 ? ", black box" : "",
             tts_number_format_bytes(bytes, info->file_bytes));
     put_label(out, "program");
@@ -355,12 +356,12 @@ static void put_damage(const struct tts_show *show, FILE *out)
     const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(show->file);
     put_label(out, "damaged");
     if (gaps->count > 0)
-        fprintf(out, "%" PRIu64 " event%s missing, the first of them after event %" PRIu64 "\n",
+        fprintf(out, "%" PRIu64 " event%s missing, the first gap is after event %" PRIu64 "\n",
                 gaps->events, gaps->events == 1 ? " is" : "s are", gaps->first_after);
     if (gaps->count > 0 && show->partial.damage.status != TTS_OK)
         put_label(out, "");
     if (show->partial.damage.status != TTS_OK)
-        fputs("only what stands before the damage is shown\n", out);
+        fputs("only events before the damage are shown\n", out);
 }
 
 static void show_text_file(const struct tts_show *show, FILE *out)
@@ -394,9 +395,8 @@ static void put_figure(const struct figure *figure, bool *is_first, FILE *out)
     if (figure->ours == figure->theirs)
         return;
     if (*is_first)
-        fprintf(out,
-                "where the runtime's own functions say something else\n  %-16s %13s %13s\n",
-                "bytes", "here", "there");
+        fprintf(out, "figures that differ from the runtime's own\n  %-16s %13s %13s\n", "bytes",
+                "ttscope", "runtime");
     *is_first = false;
     fprintf(out, "  %-16s %13" PRId64 " %13" PRId64 "  %s\n", figure->name, figure->ours,
             figure->theirs, figure->why);
@@ -423,11 +423,11 @@ static void print_show_notes(const struct tts_graph *graph, FILE *out)
 static const char *reason_of(const struct tts_show *show, enum tts_pool also, bool is_of_cores)
 {
     if (show->sum.whole->usage.pools[also].allocations > 0)
-        return also == TTS_POOL_TRACE ? "traces count as DRAM there"
-                                      : "L1_SMALL counts as L1 there";
+        return also == TTS_POOL_TRACE ? "the runtime counts traces as DRAM"
+                                      : "the runtime counts L1_SMALL as L1";
     if (is_of_cores && show->sum.whole->device_count > 1)
-        return "all devices are added up there";
-    return "every node counts as it stands there";
+        return "the runtime adds up all devices";
+    return "the runtime counts every node";
 }
 
 static void show_text_figures(const struct tts_show *show, FILE *out)
@@ -440,9 +440,8 @@ static void show_text_figures(const struct tts_show *show, FILE *out)
     const struct tts_pool_usage *dram = &ours->pools[TTS_POOL_DRAM];
     const char *traces = reason_of(show, TTS_POOL_TRACE, false);
     const char *small = reason_of(show, TTS_POOL_L1_SMALL, true);
-    const char *chips = show->sum.whole->device_count > 1
-                            ? "all devices are added up there"
-                            : "every node counts as it stands there";
+    const char *chips = show->sum.whole->device_count > 1 ? "the runtime adds up all devices"
+                                                          : "the runtime counts every node";
     const struct figure figures[] = {
         {"DRAM peak", dram->peak_bytes, theirs.dram_peak_bytes, traces},
         {"DRAM allocated", dram->allocated_bytes, theirs.dram_allocated_bytes, traces},
@@ -457,7 +456,7 @@ static void show_text_figures(const struct tts_show *show, FILE *out)
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         put_figure(&figures[i], &is_first, out);
     if (is_first)
-        fputs("the runtime's own functions give the same figures\n", out);
+        fputs("the runtime's own functions report the same figures\n", out);
     print_show_notes(graph, out);
     fputc('\n', out);
 }
@@ -473,21 +472,21 @@ static void print_count(FILE *out, const char *what, uint64_t count, const char 
 static void show_text_health(const struct tts_show *show, FILE *out)
 {
     struct tts_tracker_health health = show->sum.health;
-    print_count(out, "frees of buffers from before the file", health.unseen_frees,
-                "they count as freed, and what they took before is in no peak");
-    print_count(out, "frees of buffers that are not known, without a size",
-                health.unknown_frees, "they count nowhere");
-    print_count(out, "allocations of an id that was in use", health.doubled,
-                "the buffer that had it before counts as freed");
-    print_count(out, "buffers that could not be listed, out of memory", health.unlisted,
-                "frees of them without a size are not counted: totals are too high");
+    print_count(out, "frees of buffers that were allocated before the file",
+                health.unseen_frees, "they count as freed; the peaks do not include them");
+    print_count(out, "frees of unknown buffers, without a size", health.unknown_frees,
+                "they are not counted");
+    print_count(out, "allocations of an id that was still in use", health.doubled,
+                "the earlier buffer with this id counts as freed");
+    print_count(out, "buffers that could not be listed (out of memory)", health.unlisted,
+                "their frees without a size are not counted: totals may be too high");
     print_count(out, "events dropped before they were recorded", show->partial.missed,
-                "no figure has them, and peaks may have been higher");
-    print_count(out, "statements about captures that cannot be", show->partial.refused,
-                "they were passed over, and phases may be missing");
+                "the figures do not include them; peaks may have been higher");
+    print_count(out, "invalid statements about captures", show->partial.refused,
+                "they were ignored; phases may be missing");
 }
 
-enum { PHASES_WHOLE = 40, PHASES_EACH = 20, NAME_BYTES = 320 };
+enum { PHASES_WHOLE = 40, PHASES_EACH = 20, NAME_BYTES = 320, HEADLINE_BYTES = 2048 };
 
 void tts_show_text_name(FILE *out, const char *name, int columns, bool pad)
 {
@@ -604,11 +603,11 @@ static void put_marks(const struct tts_show *show, FILE *out)
         has_least |= show->sum.phases[i].core_is_at_least;
     }
     if (has_partial)
-        fputs("* not all of it is in the file: it began before, or did not end\n", out);
+        fputs("* partial: the phase began before the file, or did not end\n", out);
     if (has_least)
-        fputs("+ at least: something could not be followed\n", out);
+        fputs("+ lower bound: some buffers could not be tracked\n", out);
     if (show->sum.phases_unlisted > 0)
-        fprintf(out, "%" PRIu64 " more phases than %d are not listed\n",
+        fprintf(out, "%" PRIu64 " phases after the first %d are not listed\n",
                 show->sum.phases_unlisted, TTS_SUMMARY_PHASES_MAX);
 }
 
@@ -637,55 +636,66 @@ static void print_phases(const struct tts_show *show, FILE *out)
 /* The pool that was asked for had nothing; others may. */
 static void put_other_peaks(const struct tts_show *show, FILE *out)
 {
-    fputs("  nothing was in use above what was there when the file began\n", out);
+    fputs("  usage never rose above its level at the start of the file\n", out);
     for (int pool = 0; pool < TTS_POOLS; pool++) {
         int64_t bytes = show->sum.whole->usage.pools[pool].peak_bytes;
         if (bytes > 0)
-            fprintf(out, "  %s had %" PRId64 " B, see --pool\n",
+            fprintf(out, "  peak of %s: %" PRId64 " B (see --pool)\n",
                     tts_pool_name((enum tts_pool)pool), bytes);
     }
     fputc('\n', out);
 }
 
-static void put_peak_when(const struct tts_show *show, const struct tts_peak_info *info,
-                          FILE *out)
+/* Prints when the peak was, without a line end: "at event 17 of 28, 0.025500 s, in matmul". */
+static void put_peak_when(const struct tts_show *show, FILE *out)
 {
-    const struct tts_summary_phase *phase = tts_eventsummary_phase_of(&show->sum, info->seq);
+    const struct tts_peak_info *info = &show->sum.peak_info;
     if (info->is_start) {
-        fputs("  before the first event of the file\n", out);
+        fputs("before the first event of the file", out);
         return;
     }
-    fprintf(out, "  at event %" PRIu64 " of %" PRIu64, info->seq, show->sum.event.seq);
+    fprintf(out, "at event %" PRIu64 " of %" PRIu64, info->seq, show->sum.event.seq);
     tts_show_text_when(show, info->has_time, info->time_ns, info->op, out);
-    if (phase) {
-        fputs("\n  in phase ", out);
-        tts_show_text_name(out, tts_eventsummary_phase_name(&show->sum, phase), 60, false);
+}
+
+/* Prints the size of the peak, without a line end: "peak of DRAM: 131072000 B, 125.00 MB". */
+static void put_peak_size(const struct tts_show *show, FILE *out)
+{
+    const struct tts_peak_info *info = &show->sum.peak_info;
+    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
+    if (tts_show_is_unknown(show, info->pool)) {
+        fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")", tts_pool_name(info->pool));
+        return;
     }
-    fputc('\n', out);
+    fprintf(out, "peak of %s: %s%" PRId64 " B, %s MB", tts_pool_name(info->pool),
+            tts_show_is_at_least(show) ? "at least " : "", info->level.bytes,
+            tts_number_format_mb(mb, info->level.bytes, false));
+    if (info->level.has_device)
+        fprintf(out, ", on a core of %s", tts_devicename(info->level.device, name));
 }
 
 static void print_peak(const struct tts_show *show, FILE *out)
 {
-    struct tts_peak_info info = show->sum.peak_info;
+    const struct tts_peak_info *info = &show->sum.peak_info;
     const struct tts_summary_moment *moment = &show->sum.peak_moment;
-    char mb[TTS_NUMBER_MB_MAX], name[TTS_DEVICENAME_MAX];
-    if (tts_show_is_unknown(show, info.pool)) {
-        fprintf(out, "peak of %s: unknown (" TTS_SHOW_L1_REASON ")\n\n",
-                tts_pool_name(info.pool));
+    const struct tts_summary_phase *phase = tts_eventsummary_phase_of(&show->sum, info->seq);
+    put_peak_size(show, out);
+    fputc('\n', out);
+    if (tts_show_is_unknown(show, info->pool)) {
+        fputc('\n', out);
         return;
     }
-    fprintf(out, "peak of %s: %s%" PRId64 " B, %s MB", tts_pool_name(info.pool),
-            tts_show_is_at_least(show) ? "at least " : "", info.level.bytes,
-            tts_number_format_mb(mb, info.level.bytes, false));
-    if (info.level.has_device)
-        fprintf(out, ", of a core of %s", tts_devicename(info.level.device, name));
-    fputc('\n', out);
-    if (info.level.bytes == 0) {
+    if (info->level.bytes == 0) {
         put_other_peaks(show, out);
         return;
     }
-    put_peak_when(show, &info, out);
-    fprintf(out, "  %" PRIu64 " buffer%s lived then\n", moment->buffers,
+    fputs("  ", out);
+    put_peak_when(show, out);
+    if (phase && !info->is_start) {
+        fputs("\n  in phase ", out);
+        tts_show_text_name(out, tts_eventsummary_phase_name(&show->sum, phase), 60, false);
+    }
+    fprintf(out, "\n  %" PRIu64 " live buffer%s\n", moment->buffers,
             moment->buffers == 1 ? "" : "s");
     show_text_moment(show, moment, out);
     fputc('\n', out);
@@ -730,14 +740,14 @@ static void print_level(const struct tts_show *show, enum tts_pool pool, FILE *o
     fprintf(out, "  %-9s %14" PRId64 " %11s %9" PRIu64, tts_pool_name(pool), level.bytes,
             tts_number_format_mb(mb, level.bytes, false), level.buffers);
     if (level.has_device && level.buffers > 0)
-        fprintf(out, "  of a core of %s", tts_devicename(level.device, name));
+        fprintf(out, "  on a core of %s", tts_devicename(level.device, name));
     fputc('\n', out);
 }
 
 static void print_at(const struct tts_show *show, FILE *out)
 {
     const struct tts_summary_event *event = &show->sum.event;
-    fprintf(out, "behind event %" PRIu64 " (%s)", event->seq, tts_event_kind_name(event->kind));
+    fprintf(out, "after event %" PRIu64 " (%s)", event->seq, tts_event_kind_name(event->kind));
     tts_show_text_when(show, event->has_time, event->time_ns, tts_summary_op_name(&event->op),
                        out);
     fprintf(out, "\n  %-9s %14s %11s %9s\n", "pool", "bytes", "MB", "buffers");
@@ -748,15 +758,66 @@ static void print_at(const struct tts_show *show, FILE *out)
                 tts_pool_name(show->options.pool));
     } else {
         fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->options.pool),
-                show->sum.at_moment.level.has_device ? " of a core" : "");
+                show->sum.at_moment.level.has_device ? " on a core" : "");
         show_text_moment(show, &show->sum.at_moment, out);
     }
     fputc('\n', out);
     show_text_core(show, &show->sum.at_core, out);
 }
 
+/* ---- the answer in one line ---- */
+
+static void put_headline_at(const struct tts_show *show, FILE *out)
+{
+    const struct tts_summary_event *event = &show->sum.event;
+    enum tts_pool pool = show->options.pool;
+    struct tts_level level = tts_level_listed(tts_levels_of(&show->sum.levels, pool));
+    char mb[TTS_NUMBER_MB_MAX];
+    fprintf(out, "after event %" PRIu64 " (%s): ", event->seq,
+            tts_event_kind_name(event->kind));
+    if (tts_show_is_unknown(show, pool))
+        fprintf(out, "%s unknown (" TTS_SHOW_L1_REASON ")", tts_pool_name(pool));
+    else
+        fprintf(out, "%" PRId64 " B, %s MB in %" PRIu64 " %s buffer%s", level.bytes,
+                tts_number_format_mb(mb, level.bytes, false), level.buffers,
+                tts_pool_name(pool), tts_say_plural(level.buffers));
+}
+
+static void put_headline_peak(const struct tts_show *show, FILE *out)
+{
+    uint64_t refused = show->sum.failure_count + show->sum.failures_unlisted;
+    put_peak_size(show, out);
+    if (!tts_show_is_unknown(show, show->sum.peak_info.pool) &&
+        show->sum.peak_info.level.bytes > 0) {
+        fputs(", ", out);
+        put_peak_when(show, out);
+    }
+    if (refused > 0)
+        fprintf(out, "; %" PRIu64 " request%s refused", refused,
+                refused == 1 ? " was" : "s were");
+}
+
+/* Prints the answer in one line, and an empty line. The line is broken only on a terminal. */
+static void print_headline(const struct tts_show *show, FILE *out)
+{
+    char text[HEADLINE_BYTES] = "";
+    FILE *line = fmemopen(text, sizeof text, "w");
+    if (!line)
+        return;
+    if (show->options.at > 0)
+        put_headline_at(show, line);
+    else
+        put_headline_peak(show, line);
+    if (show->missing.count > (show->missing.is_stopped ? 1 : 0))
+        fputs("; the file is incomplete", line);
+    fclose(line);
+    tts_say_sentence(out, "", text);
+    fputc('\n', out);
+}
+
 void tts_show_text(const struct tts_show *show, FILE *out)
 {
+    print_headline(show, out);
     show_text_file(show, out);
     if (show->options.at > 0) {
         print_at(show, out);

@@ -38,7 +38,7 @@ static enum tts_status refuse_budget_token(struct tts_yamlmap *map,
 {
     const char *is = "a list";
     if (token->kind == TTS_YAML_ALIAS)
-        is = "an alias (what begins with '*' needs quotes)";
+        is = "an alias (put text that begins with '*' in quotes)";
     else if (token->dressed)
         is = "marked with '&' or '!'";
     else if (token->kind == TTS_YAML_MAP)
@@ -95,10 +95,10 @@ static enum tts_status read_memory_size(struct tts_yamlmap *map,
         return refuse_budget_token(map, token, "'device_memory'", "bytes as 12GiB");
     enum tts_status status = tts_bytesize_parse(token->text, &bytes);
     if (token->too_long || status != TTS_OK || bytes == 0)
-        return tts_yamlmap_fail(
-            map, TTS_E_SYNTAX, token->line,
-            "'device_memory' is '%.*s': expected bytes as 12884901888 or 12GiB",
-            TTS_YAMLMAP_QUOTE_MAX, token->text);
+        return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
+                                "invalid value '%.*s' for 'device_memory': expected a number "
+                                "of bytes such as 12884901888 or 12GiB",
+                                TTS_YAMLMAP_QUOTE_MAX, token->text);
     out->device_memory = tts_amount_of((int64_t)bytes);
     out->device_line = token->line;
     return TTS_OK;
@@ -136,14 +136,16 @@ enum tts_status tts_budget_limit_parse(const char *text, struct tts_budget_limit
     return TTS_OK;
 }
 
-static const char one_limit[] = "a limit as 11GiB, 95% or +2%, or [95%, +2%]";
+static const char one_limit[] = "a limit such as 11GiB, 95% or +2%, or [95%, +2%]";
 
 static const char *wanted_limit(enum tts_budget_rule rule, const char *text)
 {
     if (rule != TTS_BUDGET_DRAM_HEADROOM)
-        return "expected bytes as 11GiB, a share as 95%, or growth as +2% or +50MiB";
-    return text[0] == '+' ? "headroom cannot be growth: give bytes as 500MiB or a share as 5%"
-                          : "expected bytes as 500MiB or a share of the device as 5%";
+        return "expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or "
+               "+50MiB";
+    return text[0] == '+'
+               ? "headroom cannot be growth: give bytes such as 500MiB or a share such as 5%"
+               : "expected bytes such as 500MiB or a share of the device such as 5%";
 }
 
 static const char *limit_error(enum tts_status status)
@@ -211,7 +213,7 @@ static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_li
             return status;
         for (size_t i = before; i + 1 < out->limit_count; i++)
             if (out->limits[i].unit == limit->unit)
-                why = "has two limits of one kind, keep one of them";
+                why = "has two limits of the same kind: keep one";
         if (why)
             return tts_yamlmap_fail(map, TTS_E_SYNTAX, token.line, "'%s' %s",
                                     tts_budget_rule_key(limit->rule), why);
@@ -258,7 +260,7 @@ static enum tts_status read_phase_limits(struct tts_yamlmap *map,
     else if (key->too_long || strlen(key->bytes) >= TTS_RUN_NAME_MAX)
         why = "the label of a phase is longer than 63 bytes";
     else if (key->control)
-        why = "the label of a phase has control characters in it";
+        why = "the label of a phase has control characters";
     else if (out->pattern_count == TTS_BUDGET_PATTERNS_MAX)
         why = "there are more than 64 labels of phases";
     if (why)
@@ -285,7 +287,7 @@ static enum tts_status refuse_budget_place(struct tts_yamlmap *map,
 {
     if (place == TTS_YAMLMAP_EMPTY)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, 1,
-                                "it is empty: a check that checks nothing would always pass");
+                                "the file is empty: an empty check would always pass");
     if (place == TTS_YAMLMAP_DOCUMENT)
         return refuse_budget_token(map, token, "the document",
                                    "'overall:' or 'phases:' and limits below");
@@ -351,14 +353,15 @@ static enum tts_status check_budget(const struct budget_reader *reader, struct t
     uint32_t device = reader->key_lines[KEY_DEVICE];
     uint32_t memory = reader->key_lines[KEY_DEVICE_MEMORY];
     if (reader->out->limit_count == 0) {
-        tts_error_set(err, TTS_E_SYNTAX,
-                      "no limit: give 'overall' or 'phases', a check of nothing always passes");
+        tts_error_set(
+            err, TTS_E_SYNTAX,
+            "no limits: give 'overall' or 'phases', because an empty check would always pass");
         return tts_yaml_at_line(err, 1, TTS_E_SYNTAX);
     }
     if (device == 0 || memory == 0)
         return TTS_OK;
     tts_error_set(err, TTS_E_INVALID,
-                  "'device' and 'device_memory' both say how much memory there is, give one");
+                  "'device' and 'device_memory' both set the memory: give only one");
     return tts_yaml_at_line(err, device > memory ? device : memory, TTS_E_INVALID);
 }
 
@@ -408,7 +411,7 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
         has_tab_indent(text, len, err->line)) {
         uint32_t line = err->line;
-        tts_error_set(err, TTS_E_SYNTAX, "not YAML: a tab, indent with blanks");
+        tts_error_set(err, TTS_E_SYNTAX, "not YAML: a tab; indent with spaces");
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }
     if (status == TTS_OK)

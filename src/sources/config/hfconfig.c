@@ -105,10 +105,10 @@ static enum tts_status fail_config_value(struct reader *r, enum tts_status statu
         name->kind == FLAG ? "true or false" : "a whole number below 2^64, without a sign";
     if (token->kind == TTS_JSONPULL_NUMBER) {
         int shown = token->len > QUOTE_MAX ? QUOTE_MAX : (int)token->len;
-        tts_error_set(r->err, status, "'%s' must be %s, and is %.*s%s", name->name, what, shown,
+        tts_error_set(r->err, status, "'%s' must be %s, but is %.*s%s", name->name, what, shown,
                       token->text, token->len > QUOTE_MAX ? "..." : "");
     } else {
-        tts_error_set(r->err, status, "'%s' must be %s, and is %s", name->name, what,
+        tts_error_set(r->err, status, "'%s' must be %s, but is %s", name->name, what,
                       token_word(token->kind));
     }
     return tts_jsonpull_at(r->json, r->err, status);
@@ -362,7 +362,8 @@ enum tts_status tts_hfconfig_parse(const char *text, size_t len, struct tts_hfco
                                    struct tts_error *err)
 {
     if (len > TTS_HFCONFIG_MAX_BYTES)
-        return tts_error_set(err, TTS_E_SYNTAX, "larger than a config.json can be (%d MiB)",
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "larger than %d MiB, the limit for a config.json",
                              TTS_HFCONFIG_MAX_BYTES >> 20);
     const struct tts_jsonpull_source source = {.before = (const unsigned char *)text,
                                                .before_len = len,

@@ -230,7 +230,7 @@ static bool is_meant_token(const struct tts_yaml_token *token)
            strcmp(token->text, "0") != 0;
 }
 
-/* Fails with "'name' must be <what>, and is <the token>". */
+/* Fails with "'name' must be <what>, but is <the token>". */
 static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_status status,
                                           const char *name, const char *what,
                                           const struct tts_yaml_token *token)
@@ -238,9 +238,9 @@ static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_stat
     const char *is = token->kind == TTS_YAML_LIST ? "a list" : "a map";
     bool cut = strlen(token->text) > TTS_YAMLMAP_QUOTE_MAX;
     if (token->kind != TTS_YAML_SCALAR)
-        return tts_yamlmap_fail(map, status, token->line, "'%s' must be %s, and is %s", name,
+        return tts_yamlmap_fail(map, status, token->line, "'%s' must be %s, but is %s", name,
                                 what, is);
-    return tts_yamlmap_fail(map, status, token->line, "'%s' must be %s, and is '%.*s%s'", name,
+    return tts_yamlmap_fail(map, status, token->line, "'%s' must be %s, but is '%.*s%s'", name,
                             what, TTS_YAMLMAP_QUOTE_MAX, token->text, cut ? "..." : "");
 }
 
@@ -635,7 +635,7 @@ static enum tts_status read_mesh_shape(struct tts_yamlmap *map, const char *name
             break;
         if (is_end || count == SHAPE_MAX)
             return tts_yamlmap_fail(map, TTS_E_SYNTAX, token.line,
-                                    "'%s' must be %s, and has %s", name, what,
+                                    "'%s' must be %s, but has %s", name, what,
                                     is_end ? "fewer" : "more");
         status = read_train_number(map, name, &token, &shape[count]);
         if (status != TTS_OK)
@@ -902,8 +902,8 @@ static enum tts_status find_named_model(const char *named, const char *beside,
         return TTS_OK;
     memcpy(missing, path, sizeof path);
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "the model file is nowhere: looked for it as it stands, beside this "
-                         "file and in ../model_configs");
+                         "model file not found: searched the given path, the folder of this "
+                         "file and ../model_configs");
 }
 
 /* ---- both files ---- */

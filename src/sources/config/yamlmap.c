@@ -158,7 +158,7 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     const char *hidden = len > 0 ? find_hidden_end(text, len) : NULL;
     if (hidden) {
         tts_error_set(err, TTS_E_SYNTAX,
-                      "a line end that no editor shows (U+0085, U+2028 or U+2029), delete it");
+                      "an invisible line break (U+0085, U+2028 or U+2029): delete it");
         uint32_t line = text_line(text, len, (size_t)(hidden - text));
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }
@@ -394,7 +394,7 @@ static enum tts_status read_text_token(struct tts_yaml_refs *refs, struct tts_ya
         return status;
     if (out->tagged)
         return fail_refs(err, TTS_E_SYNTAX, out->line,
-                         "tags (!) are not read here: write the value without one");
+                         "tags (!) are not supported: write the value without a tag");
     if (out->kind == TTS_YAML_ALIAS)
         status = find_alias_target(refs, out, target, err);
     bool is_anchor = out->kind != TTS_YAML_ALIAS && out->anchor[0] != '\0';
@@ -423,8 +423,7 @@ static enum tts_status push_alias_frame(struct tts_yaml_refs *refs, struct tts_y
 {
     pop_ended_frames(refs);
     if (refs->frame_count == TTS_YAML_FRAMES_MAX)
-        return fail_refs(err, TTS_E_RANGE, line,
-                         "aliases (*) inside each other, more than 16 deep");
+        return fail_refs(err, TTS_E_RANGE, line, "aliases (*) are nested more than 16 deep");
     refs->frames[refs->frame_count++] = range;
     return TTS_OK;
 }
@@ -441,7 +440,7 @@ static enum tts_status read_any_token(struct tts_yaml_refs *refs, struct tts_yam
     *target = entry->target;
     if (++refs->replayed > TTS_YAML_REPLAYED_MAX)
         return fail_refs(err, TTS_E_RANGE, entry->line,
-                         "aliases (*) stand for more than 65536 values");
+                         "aliases (*) expand to more than 65536 values");
     return TTS_OK;
 }
 
@@ -645,7 +644,7 @@ enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name
     if (seen == 0)
         return TTS_OK;
     return tts_yamlmap_fail(map, TTS_E_SYNTAX, line,
-                            "'%.*s' stands twice, first in line %" PRIu32,
+                            "'%.*s' appears twice, first in line %" PRIu32,
                             TTS_YAMLMAP_QUOTE_MAX, name, seen);
 }
 
@@ -759,7 +758,7 @@ static enum tts_status close_yamlmap(struct tts_yamlmap *map)
     if (status != TTS_OK || token.kind == TTS_YAML_END)
         return status;
     return tts_yamlmap_fail(map, TTS_E_SYNTAX, token.line,
-                            "a second document begins, %s has one", map->form->what);
+                            "a second document begins: %s has only one", map->form->what);
 }
 
 enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
@@ -773,7 +772,7 @@ enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
     assert(form->row_count <= TTS_YAMLMAP_ROWS_MAX);
     if (len > form->max_bytes)
         return tts_yamlmap_fail(&map, TTS_E_SYNTAX, text_line(text, len, form->max_bytes),
-                                "larger than %s can be (%zu KiB)", form->what,
+                                "larger than the limit for %s (%zu KiB)", form->what,
                                 form->max_bytes / 1024);
     enum tts_status status = open_yaml(&yaml, text, len, err);
     if (status != TTS_OK)

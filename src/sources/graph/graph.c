@@ -280,14 +280,13 @@ static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, 
     uint64_t number = tts_node_has(node, TTS_NODE_DEVICE) ? node->value[TTS_NODE_DEVICE] : 0;
     uint64_t most = graph->devices.is_split ? INT32_MAX : UINT32_MAX;
     if (tts_node_is_bad(node, TTS_NODE_DEVICE) || number > most) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a device_id that cannot be");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid device_id");
         return false;
     }
     *out = tts_graph_device(&graph->devices,
                             tts_graph_device_id(&graph->devices, (uint32_t)number, role));
     if (*out == TTS_GRAPH_NO_DEVICE)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a device more than the %d that are kept",
-                       TTS_GRAPH_DEVICES);
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "more than %d devices", TTS_GRAPH_DEVICES);
     return *out != TTS_GRAPH_NO_DEVICE;
 }
 
@@ -338,7 +337,7 @@ static void begin_function(struct tts_graph *graph)
 static void end_function(struct tts_graph *graph)
 {
     if (graph->sums.depth == 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "a function ends that did not begin");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "a function ends that has not begun");
         return;
     }
     const struct tts_graph_frame *frame = innermost_frame(graph);
@@ -353,9 +352,7 @@ static void end_function(struct tts_graph *graph)
 static void note_which_mesh(struct tts_graph *graph, uint32_t chip)
 {
     add_graph_note(graph, TTS_GRAPH_WHICH_MESH,
-                   "device %" PRIu32 " has circular buffers: of which mesh it is, or whether "
-                   "it is one, cannot be told",
-                   chip);
+                   "device %" PRIu32 " has circular buffers, but its mesh is unknown", chip);
 }
 
 static void apply_pairs(struct tts_graph *graph)
@@ -386,7 +383,7 @@ static bool is_part_borrowed(struct tts_graph *graph)
     const struct tts_graph_node *node = &graph->node;
     uint64_t flag = tts_node_has(node, TTS_NODE_BORROWED) ? node->value[TTS_NODE_BORROWED] : 0;
     if (tts_node_is_bad(node, TTS_NODE_BORROWED) || flag > 1)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a flag that is neither 0 nor 1");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid flag: expected 0 or 1");
     return flag == 1 && node->type != TTS_NODE_SCRATCHPAD_ALLOCATE;
 }
 
@@ -396,7 +393,7 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
     struct tts_error why;
     uint16_t device;
     if (!is_size_good(node)) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a %s of a size that cannot be",
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid size of a %s",
                        tts_event_kind_name(kind));
         return;
     }
@@ -410,7 +407,7 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
     event->ranges = node->ranges;
     event->range_count = node->range_count;
     if (node->has_bad_ranges)
-        drop_graph_event(graph, "a core_range_set that cannot be read, or is too long");
+        drop_graph_event(graph, "core_range_set is invalid or too long");
     else if (tts_event_check(event, &why) != TTS_OK)
         drop_graph_event(graph, why.text);
     else if (!tts_graph_devices_part(&graph->devices, device))
@@ -449,13 +446,13 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     if (!is_size_good(node)) {
         add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer %s",
                        tts_node_has(node, TTS_NODE_SIZE) || tts_node_is_bad(node, TTS_NODE_SIZE)
-                           ? "of a size that cannot be"
+                           ? "with an invalid size"
                            : "without a size");
         return false;
     }
     uint8_t pool = node_pool(node);
     if (pool > TTS_POOLS) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer of which nothing says where");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer without a pool");
         return false;
     }
     if (!find_node_device(graph, TTS_GRAPH_BUFFER, &device))
@@ -467,8 +464,7 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     enum tts_node_memory by_pool =
         pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE ? TTS_NODE_DRAM : TTS_NODE_L1;
     if (out->memory != by_pool)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "a buffer whose type and buffer_type do not agree");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer whose type and buffer_type differ");
     return true;
 }
 
@@ -480,7 +476,7 @@ static bool find_linked_buffer(struct tts_graph *graph, uint64_t *id)
     *id = node->value[TTS_NODE_LINK];
     if (tts_node_has(node, TTS_NODE_LINK) && *id <= TTS_GRAPH_ID_MAX)
         return true;
-    add_graph_note(graph, TTS_GRAPH_BAD_NODE, "no buffer in its connections");
+    add_graph_note(graph, TTS_GRAPH_BAD_NODE, "no buffer in the connections");
     return false;
 }
 
@@ -512,7 +508,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return own;
     if (tts_node_is_bad(node, TTS_NODE_PER_BANK) ||
         (tts_node_has(node, TTS_NODE_PER_BANK) && own > TTS_EVENT_BYTES_MAX))
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a max_size_per_bank that cannot be");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid max_size_per_bank");
     bool has_page =
         tts_node_has(node, TTS_NODE_PAGE_SIZE) && node->value[TTS_NODE_PAGE_SIZE] > 0;
     uint64_t cores = tts_node_has(node, TTS_NODE_CORES) ? node->value[TTS_NODE_CORES] : 0;
@@ -521,7 +517,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return bank_share(size, node->value[TTS_NODE_PAGE_SIZE], banks);
     graph->sums.figures.l1_is_whole_buffers = true;
     add_graph_note(graph, TTS_GRAPH_NO_BANKS,
-                   "L1 buffers do not say what a bank holds: counted whole");
+                   "L1 buffers have no size per bank: their whole size is counted");
     return size;
 }
 
@@ -545,8 +541,7 @@ static void set_event_request(struct tts_graph *graph, struct tts_event *event)
     is_bad |= tts_node_has(node, TTS_NODE_ADDRESS) && !event->has_address;
     is_bad |= tts_node_has(node, TTS_NODE_CORES) && !has_cores;
     if (is_bad)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "an address, page_size or num_cores that cannot be");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid address, page_size or num_cores");
 }
 
 static enum tts_status put_known_buffer(struct tts_graph *graph,
@@ -557,8 +552,7 @@ static enum tts_status put_known_buffer(struct tts_graph *graph,
     if (status == TTS_E_NOMEM)
         return tts_error_set(err, status, "no memory for %zu buffers", graph->table.count + 1);
     if (status == TTS_E_RANGE)
-        return tts_error_set(err, status, "more than %d buffers that are not freed",
-                             TTS_GRAPH_BUFFERS_MAX);
+        return tts_error_set(err, status, "more than %d live buffers", TTS_GRAPH_BUFFERS_MAX);
     return status;
 }
 
@@ -575,11 +569,11 @@ static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *er
     buffer.id =
         tts_node_has(node, TTS_NODE_COUNTER) ? node->value[TTS_NODE_COUNTER] : graph->node_idx;
     if (buffer.id > TTS_GRAPH_ID_MAX) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a counter that cannot be");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid counter");
         return TTS_OK;
     }
     if (tts_graph_table_find(&graph->table, buffer.id, &before)) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer of the counter of another");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer has the counter of another buffer");
         return TTS_OK;
     }
     if (buffer.pool < TTS_POOLS)
@@ -615,7 +609,7 @@ static void compare_buffers(struct tts_graph *graph, const struct tts_graph_buff
     else if (own->size_bytes != known->size_bytes || own->pool != known->pool ||
              own->memory != known->memory || own->device != known->device)
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "buffer %" PRIu64 " is allocated as something else than its node",
+                       "buffer %" PRIu64 " is allocated with other properties than its node",
                        own->id);
 }
 
@@ -635,7 +629,7 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
         compare_buffers(graph, &own, &known);
     } else {
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "buffer %" PRIu64 " is allocated without a node before", id);
+                       "buffer %" PRIu64 " is allocated without an earlier node", id);
         known = own;
     }
     /* The free is counted with the size of the `buffer` node, and with the device and pool of
@@ -659,7 +653,7 @@ static void free_known_buffer(struct tts_graph *graph)
         return;
     if (!tts_graph_table_find(&graph->table, id, &known)) {
         add_graph_note(graph, TTS_GRAPH_FREE_OF_NOTHING,
-                       "a free of buffer %" PRIu64 ", which is not known or was freed", id);
+                       "a free of buffer %" PRIu64 ", which is unknown or already freed", id);
         return;
     }
     tts_graph_table_remove(&graph->table, id);
@@ -688,9 +682,10 @@ static void check_node(struct tts_graph *graph)
     const struct tts_graph_node *node = &graph->node;
     if (TTS_UNLIKELY(!tts_node_has(node, TTS_NODE_COUNTER) ||
                      node->value[TTS_NODE_COUNTER] != graph->node_idx))
-        add_graph_note(graph, TTS_GRAPH_OUT_OF_ORDER, "a counter that is not its place");
+        add_graph_note(graph, TTS_GRAPH_OUT_OF_ORDER,
+                       "a counter that differs from its position");
     if (TTS_UNLIKELY(node->is_doubled))
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a key stands twice: the last one counts");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a key appears twice: the last one is used");
     if (TTS_UNLIKELY(!node->has_type))
         add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a node without a node_type");
     else if (TTS_UNLIKELY(node->type == TTS_NODE_UNKNOWN))
@@ -879,7 +874,7 @@ static enum tts_status read_report_tail(struct tts_graph *graph, struct tts_erro
             break;
         if (is_report_key(&token, "graph"))
             add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                           "a second \"graph\" in the report: passed over");
+                           "a second \"graph\" in the report is ignored");
         status = tts_jsonpull_skip(graph->json, err);
     }
     if (status == TTS_OK)
@@ -903,10 +898,11 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
     graph->node_idx = graph->sums.figures.nodes;
     if (TTS_UNLIKELY(token.kind != TTS_JSONPULL_OBJECT)) {
         if (is_first) {
-            tts_error_set(err, TTS_E_SYNTAX, "not a graph trace: the first element is no node");
+            tts_error_set(err, TTS_E_SYNTAX,
+                          "not a graph trace: the first element is not a node");
             return tts_jsonpull_at(graph->json, err, TTS_E_SYNTAX);
         }
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "an element that is no node");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "an element that is not a node");
         sum_node(&graph->sums, TTS_NODE_UNKNOWN);
         return tts_jsonpull_finish(graph->json, &token, err);
     }
@@ -1239,7 +1235,7 @@ static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *er
 static void end_nodes(struct tts_graph *graph)
 {
     if (graph->sums.depth > 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "functions begin that do not end");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "some functions do not end");
         graph->notes[TTS_GRAPH_UNCLOSED].count += graph->sums.depth - 1;
     }
     tts_assert_expensive(tts_graph_is_valid(graph));

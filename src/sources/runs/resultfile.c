@@ -387,8 +387,8 @@ static enum tts_status read_peak_part(struct result_reader *r, struct run_draft 
             return status;
     }
     if (bytes.is_known && !tts_run_whole_add(&draft->entry->run.whole, name, bytes.bytes))
-        tts_runs_note(&draft->entry->run, 0,
-                      "the size of part '%.40s' of the peak is not possible", name);
+        tts_runs_note(&draft->entry->run, 0, "part '%.40s' of the peak has an invalid size",
+                      name);
     return TTS_OK;
 }
 
@@ -651,10 +651,10 @@ static enum tts_status check_result_schema(const struct result_reader *r)
         return tts_error_set(r->err, TTS_E_INVALID, "is not a result of ttscope (--json)");
     if (!r->has_version)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "the version of its schema '%.40s' cannot be read", r->schema);
+                             "cannot read the version of its schema '%.40s'", r->schema);
     if (r->version > KNOWN_VERSION)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "is of a later version of '%.40s' than this ttscope knows",
+                             "has a newer version of '%.40s' than this ttscope can read",
                              r->schema);
     return TTS_OK;
 }
@@ -709,8 +709,8 @@ static enum tts_status settle_result_runs(struct result_reader *r, struct tts_ru
     if (out->count > 0)
         return TTS_OK;
     tts_runs_release(out);
-    return tts_error_set(r->err, TTS_E_NOT_FOUND, "a result of '%.40s' without phases",
-                         r->schema);
+    return tts_error_set(r->err, TTS_E_NOT_FOUND,
+                         "a result of schema '%.40s' has no phases to compare", r->schema);
 }
 
 enum tts_status tts_result_read(struct tts_jsonpull *json, const struct tts_alloc *alloc,

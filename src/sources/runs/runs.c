@@ -60,8 +60,8 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
         return;
     run->is_at_least = true;
     tts_runs_note(run, 0,
-                  "%" PRIu64 " B on a core in phase '%.40s': more than its L1 has, so the file "
-                  "lacks ends or contradicts itself",
+                  "%" PRIu64 " B on a core in phase '%.40s': more than its L1 has; the file "
+                  "lacks frees or is inconsistent",
                   core->bytes, phase->name);
 }
 
@@ -81,7 +81,7 @@ static void keep_followed_phase(void *ctx, uint32_t capture, const struct tts_ph
     note_core_peak(r, &entry->run, phase);
     entry->run.is_at_least |= phase->usage.core.at_least;
     if (phase->usage.core.at_least)
-        tts_runs_note(&entry->run, 0, "the most on a core in phase '%.40s' is at least that",
+        tts_runs_note(&entry->run, 0, "the peak of a core in phase '%.40s' is a lower bound",
                       phase->name);
     r->kept = tts_runs_add_phase(r->room, entry, &kept);
 }
@@ -158,7 +158,7 @@ static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_
     tts_runs_put_name(phase.name, WHOLE_FILE, strlen(WHOLE_FILE));
     entry->run.is_at_least = tts_follow_is_partial(r->follow);
     if (entry->run.is_at_least)
-        tts_runs_note(&entry->run, 0, "what lived before its first event is not all known");
+        tts_runs_note(&entry->run, 0, "not all buffers from before the first event are known");
     note_core_peak(r, &entry->run, whole);
     return tts_runs_add_phase(r->room, entry, &phase);
 }
@@ -181,9 +181,9 @@ static void note_recording_damage(struct tts_run *run, const struct tts_recfile_
 {
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
     if (!info->state_is_known)
-        tts_runs_note(run, 0, "its state is damaged, whether it is complete is not known");
+        tts_runs_note(run, 0, "the state of the recording is damaged; it may be incomplete");
     else if (info->state.kind == TTS_REC_STOPPED)
-        tts_runs_note(run, 0, "the recording stopped, what came after that is missing");
+        tts_runs_note(run, 0, "the recording stopped early; later events are missing");
 }
 
 /* Notes events that are missing because of damage. Their run is unknown. */
@@ -222,17 +222,18 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
         last->is_at_least = true;
         tts_runs_note(last, 0,
                       "the program stopped at event %" PRIu64
-                      ", a refused request; what it needs after that is unknown",
+                      ", a refused request; later memory use is unknown",
                       r->stop_seq);
     }
     if (r->refused > 0)
-        tts_runs_note(last, r->refusal.line, "%.100s; passed over", r->refusal.text);
+        tts_runs_note(last, r->refusal.line, "%.100s; ignored", r->refusal.text);
     if (tts_eventfile_recording(r->file))
         note_recording_damage(last, tts_recfile_info(tts_eventfile_recording(r->file)));
     note_event_gaps(r, last);
     last->is_at_least |= damage->status != TTS_OK;
     if (damage->status != TTS_OK)
-        tts_runs_note(last, damage->line, "%.80s; only what is before was read", damage->text);
+        tts_runs_note(last, damage->line, "%.80s; only the part before it was read",
+                      damage->text);
 }
 
 static enum tts_status read_event_file(struct event_reader *r, struct tts_error *err)
@@ -532,22 +533,22 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
         return tts_error_set(err, TTS_E_NOT_FOUND, "is empty");
     if (facts.is_utf16)
         return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "is UTF-16, convert it by 'iconv -f UTF-16 -t UTF-8'");
+                             "is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     if (facts.has_nul)
         return tts_error_set(err, TTS_E_NOT_FOUND,
                              "is neither a recording, nor a graph trace, nor text");
-    return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "no memory summary in it, and it is no recording, graph trace or "
-                         "saved result (--json)");
+    return tts_error_set(
+        err, TTS_E_NOT_FOUND,
+        "has no memory summary and is not a recording, graph trace or saved result (--json)");
 }
 
 /* Fails for an input without a summary. If it is JSON, it is a damaged trace. */
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
-        return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "no memory summary in it; of compressed files only logs and graph "
-                             "traces are read");
+        return tts_error_set(
+            err, TTS_E_NOT_FOUND,
+            "has no memory summary; only logs and graph traces can be read compressed");
     if (reader->refusal.status == TTS_OK)
         return refuse_log(reader->log, err);
     *err = reader->refusal;
@@ -568,7 +569,7 @@ static enum tts_status end_log_runs(const struct tts_runs_reader *reader,
         tts_runs_note(last, err->line, "%.100s", err->text);
     else if (facts.stray_lines > 0)
         tts_runs_note(last, facts.stray_line,
-                      "memory figures outside any summary, %" PRIu64 " line%s passed over",
+                      "%" PRIu64 " line%s with memory figures outside any summary ignored",
                       facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
     return TTS_OK;
 }

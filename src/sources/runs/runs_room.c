@@ -48,8 +48,8 @@ enum tts_status tts_runs_add_phase(struct tts_runs_room *room, struct tts_runs_e
     assert(entry >= room->entries && entry < room->entries + room->count);
     if (room->phase_count == TTS_RUNS_PHASES_MAX) {
         if (room->unlisted++ == 0 || !entry->run.is_cut)
-            tts_runs_note(&entry->run, phase->line, "more than %d phases, the rest is left out",
-                          TTS_RUNS_PHASES_MAX);
+            tts_runs_note(&entry->run, phase->line,
+                          "more than %d phases: later phases are ignored", TTS_RUNS_PHASES_MAX);
         entry->run.is_cut = true;
         return TTS_OK;
     }
@@ -84,10 +84,10 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
     run->is_at_least |= is_partial;
     if (strcmp(name, TTS_FOLLOW_UNFINISHED) == 0) {
         run->is_cut = true;
-        tts_runs_note(run, 0, "its last phase was not ended");
+        tts_runs_note(run, 0, "its last phase did not end");
     } else if (is_partial && !entry->is_partial) {
         entry->is_partial = true; /* all later phases are partial too, so one note is enough */
-        tts_runs_note(run, 0, "from phase '%.40s' on something is not in the file", name);
+        tts_runs_note(run, 0, "part of the file is missing from phase '%.40s' on", name);
     }
 }
 

@@ -381,7 +381,7 @@ static enum tts_status parse_bounded_number(struct tts_scan *scan, struct tts_wo
     if (status != TTS_OK)
         return status;
     if (value > most) {
-        tts_error_set(scan->err, TTS_E_RANGE, "%s '%s' is too much, the most is %" PRIu64, name,
+        tts_error_set(scan->err, TTS_E_RANGE, "%s '%s' is too large: at most %" PRIu64, name,
                       tts_word_quote(word).text, most);
         return tts_scan_at(scan, word, TTS_E_RANGE);
     }
@@ -594,7 +594,7 @@ static enum tts_status fail_unknown_option(struct tts_scan *scan,
                                            struct tts_word word, struct tts_word name)
 {
     if (name.len == 0)
-        return fail_word(scan, word, "blanks around '='");
+        return fail_word(scan, word, "spaces around '='");
     struct tts_quote got = tts_word_quote(name);
     struct tts_nearest nearest = {.word = got.text};
     for (int i = 0; i < TTS_DEVSEQ_OPTIONS; i++)
@@ -615,9 +615,9 @@ static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_de
     struct tts_word word = tts_scan_word(scan), name, value;
     for (; word.len > 0 && !tts_word_is(word, "="); word = tts_scan_word(scan)) {
         if (!tts_word_split(word, &name, &value)) {
-            tts_error_set(scan->err, TTS_E_SYNTAX, "'%s' is one word too many, expected '%s'%s",
+            tts_error_set(scan->err, TTS_E_SYNTAX, "unexpected word '%s': expected '%s'%s",
                           tts_word_quote(word).text, form->usage,
-                          word.text[0] == '#' ? "; a comment has a line of its own" : "");
+                          word.text[0] == '#' ? "; write a comment on its own line" : "");
             return tts_scan_at(scan, word, TTS_E_SYNTAX);
         }
         int option = find_listed_word(name, devseq_option_names, TTS_DEVSEQ_OPTIONS);
@@ -639,11 +639,11 @@ static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_de
             return tts_scan_at(scan, word, TTS_E_SYNTAX);
         }
     if ((seen & 1u << TTS_DEVSEQ_FROM) && (seen & 1u << TTS_DEVSEQ_AT)) {
-        tts_error_set(scan->err, TTS_E_SYNTAX, "'from=' and 'at=' exclude each other");
+        tts_error_set(scan->err, TTS_E_SYNTAX, "'from=' and 'at=' cannot be combined");
         return tts_scan_at(scan, word, TTS_E_SYNTAX);
     }
     if ((seen & 1u << TTS_DEVSEQ_PAGE_SIZE) && !(seen & 1u << TTS_DEVSEQ_INDEX)) {
-        tts_error_set(scan->err, TTS_E_SYNTAX, "'page=' is that of an index, add 'index='");
+        tts_error_set(scan->err, TTS_E_SYNTAX, "'page=' needs 'index='");
         return tts_scan_at(scan, word, TTS_E_SYNTAX);
     }
     return TTS_OK;
@@ -796,7 +796,7 @@ static enum tts_status fail_unknown_verb(struct tts_scan *scan, struct tts_word 
 {
     if (word.len == 1 && memchr("Paxdkrcslqvmt", word.text[0], 13)) {
         tts_error_set(scan->err, TTS_E_SYNTAX,
-                      "'%s' is of the language for one pool, leave out --device",
+                      "'%s' belongs to the language for one pool: omit --device",
                       tts_word_quote(word).text);
         return tts_scan_at(scan, word, TTS_E_SYNTAX);
     }
@@ -843,7 +843,7 @@ static enum tts_status parse_devseq_statement(struct tts_scan *scan,
     if (status != TTS_OK)
         return status;
     struct tts_word extra = tts_scan_word(scan);
-    return extra.len == 0 ? TTS_OK : fail_word(scan, extra, "nothing behind the result");
+    return extra.len == 0 ? TTS_OK : fail_word(scan, extra, "nothing after the result");
 }
 
 enum tts_status tts_devseq_parse(const char *text, size_t len, struct tts_devseq_line *out,

@@ -43,7 +43,7 @@ static enum tts_status check_name_free(struct tts_devseq_run *run,
         is_named(line) ? tts_devseq_names_find(&run->names, &line->name) : NULL;
     if (!held || !held->live)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use, free it first",
+    return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use: free it first",
                          line->name.text);
 }
 
@@ -57,8 +57,8 @@ static enum tts_status find_named_buffer(struct tts_devseq_run *run,
     struct tts_nearest nearest = {.word = line->name.text};
     for (size_t i = 0; i < run->names.count; i++)
         tts_nearest_offer(&nearest, run->names.held[i].name.text);
-    return tts_error_set(err, TTS_E_NOT_FOUND, "no buffer is called '%s' here%s%s%s",
-                         line->name.text, nearest.best ? ", did you mean '" : "",
+    return tts_error_set(err, TTS_E_NOT_FOUND, "no buffer is named '%s'%s%s%s", line->name.text,
+                         nearest.best ? ", did you mean '" : "",
                          nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
@@ -261,17 +261,17 @@ static enum tts_status global_address(struct tts_devseq_run *run,
     if (status != TTS_OK)
         return status;
     if (!held->live || held->buffer.pool != TTS_POOL_L1)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' is not an L1 buffer that got room, a circular buffer cannot "
-                             "lie on it",
-                             line->name.text);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "'%s' is not an allocated L1 buffer, so a circular buffer cannot use it",
+            line->name.text);
     if (line->number > held->buffer.bytes_per_bank ||
         line->bytes > held->buffer.bytes_per_bank - line->number)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the circular buffer is larger than what '%s' has in a bank",
+                             "the circular buffer is larger than the part of '%s' in a bank",
                              line->name.text);
     if (__builtin_add_overflow(held->buffer.address, line->number, address))
-        return tts_error_set(err, TTS_E_RANGE, "the circular buffer is past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE, "the circular buffer ends beyond 64 bits");
     return TTS_OK;
 }
 
@@ -355,7 +355,7 @@ static enum tts_status run_pool_stats(struct tts_devseq_run *run, struct tts_dev
 
 static enum tts_status fail_no_grid(const struct tts_devseq_run *run, struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOT_FOUND, "the grid of '%s' is not known, set 'grid'",
+    return tts_error_set(err, TTS_E_NOT_FOUND, "the grid of '%s' is unknown: set 'grid'",
                          tts_device_chip(run->device)->name);
 }
 
@@ -419,11 +419,12 @@ static enum tts_status run_buffer_page(struct tts_devseq_run *run, struct tts_de
     }
     status = find_buffer_page(run, held, step->line.number, &page);
     if (status == TTS_E_RANGE)
-        return tts_error_set(err, status, "'%s' has %" PRIu64 " pages, no page %" PRIu64,
+        return tts_error_set(err, status,
+                             "'%s' has %" PRIu64 " pages: there is no page %" PRIu64,
                              step->line.name.text, held->buffer.size_bytes / held->page_bytes,
                              step->line.number);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "the pages of '%s' cannot be told, give it 'tensor='",
+        return tts_error_set(err, status, "the pages of '%s' are unknown: give 'tensor='",
                              step->line.name.text);
     step->line.result = (struct tts_devseq_result){
         .value = {page.bank, page.address}, .has_core = page.has_core, .core = page.core};

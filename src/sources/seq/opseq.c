@@ -220,9 +220,9 @@ static const char pool_usage[] =
 static const char *usage_hint(struct tts_word word)
 {
     if (word.len > 0 && word.text[0] == '#')
-        return "; a comment has a line of its own";
+        return "; write a comment on its own line";
     bool glued = word.len > 1 && memchr(word.text, '=', word.len);
-    return glued ? "; '=' stands alone between blanks" : "";
+    return glued ? "; put spaces around '='" : "";
 }
 
 /* --- the pool --------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ static enum tts_status parse_pool_fields(struct tts_scan *scan, struct tts_opseq
             return tts_scan_at(scan, word, TTS_E_SYNTAX);
         }
         if (seen & 1u << field) {
-            tts_error_set(scan->err, TTS_E_SYNTAX, "field '%s' stands twice",
+            tts_error_set(scan->err, TTS_E_SYNTAX, "field '%s' is given twice",
                           opseq_field_names[field]);
             return tts_scan_at(scan, word, TTS_E_SYNTAX);
         }

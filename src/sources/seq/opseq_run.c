@@ -225,7 +225,7 @@ static enum tts_status run_pool(struct tts_opseq_run *run, const struct tts_opse
 {
     if (run->space)
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "a second 'P' line, but a sequence has one pool");
+                             "a second 'P' line: a sequence has only one pool");
     enum tts_status status = tts_space_new(&line->pool, run->alloc, &run->space, err);
     if (status != TTS_OK)
         return status;

@@ -60,7 +60,7 @@ enum tts_status tts_scan_number(struct tts_scan *scan, struct tts_word word, con
         return TTS_OK;
     struct tts_quote got = tts_word_quote(word);
     if (status == TTS_E_RANGE)
-        tts_error_set(scan->err, status, "%s '%s' is past 64 bits, the most is %" PRIu64, name,
+        tts_error_set(scan->err, status, "%s '%s' is too large: at most %" PRIu64, name,
                       got.text, UINT64_MAX);
     else if (word.len == 0)
         tts_error_set(scan->err, status, "expected a decimal number for %s, got nothing", name);

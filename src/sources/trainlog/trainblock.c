@@ -156,7 +156,7 @@ static void read_figure_fields(struct tts_trainblock *block, struct tts_span tex
     size_t at = 0;
     if (tts_span_find(text, "DRAM:")) {
         tts_trainblock_note(&block->run, number,
-                            "two lines are in one: the figures of %s cannot be read",
+                            "two lines are merged into one: the figures of %s cannot be read",
                             phase->name);
         return;
     }
@@ -191,10 +191,10 @@ static void read_figure_line(struct tts_trainblock *block, const struct tts_trai
     assert(block->run.phase_count > 0);
     if (block->seen & bit) {
         if (!block->is_mixed)
-            tts_trainblock_note(&block->run, number,
-                                "figures of %s come twice; lines of several programs may be "
-                                "mixed",
-                                block->phases[block->run.phase_count - 1].name);
+            tts_trainblock_note(
+                &block->run, number,
+                "figures of %s appear twice; the log may mix lines of several programs",
+                block->phases[block->run.phase_count - 1].name);
         block->is_mixed = true;
         return;
     }
@@ -312,14 +312,13 @@ static void note_wrong_step(struct tts_trainblock *block, size_t i, unsigned wro
     const struct tts_run_phase *phase = &block->phases[i];
     if (wrong & DOES_NOT_FOLLOW)
         tts_trainblock_note(&block->run, phase->line,
-                            i == 0
-                                ? "the figures of the first phase do not begin at 0; lines of "
-                                  "several programs may be mixed"
-                                : "the figures do not follow from the phase before; lines of "
-                                  "several programs may be mixed");
+                            i == 0 ? "the figures of the first phase do not start at 0; the "
+                                     "log may mix lines of several programs"
+                                   : "the figures do not follow from the previous phase; the "
+                                     "log may mix lines of several programs");
     if (wrong & CHANGE_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
-                            "'Segment Change' is not allocations less deallocations in %s",
+                            "'Segment Change' is not allocations minus deallocations in %s",
                             phase->name);
     if (wrong & PEAK_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
@@ -335,10 +334,9 @@ static void check_totals(struct tts_trainblock *block)
     const struct tts_amount *last = block->phases[run->phase_count - 1].figures;
     if (!is_about(run->overall_peak, last[TTS_RUN_CUMULATIVE_PEAK], false) ||
         !is_about(run->final, last[TTS_RUN_CUMULATIVE_CURRENT], false))
-        tts_trainblock_note(
-            run, run->end_line,
-            "the final totals are not those of the last phase; lines of several "
-            "programs may be mixed");
+        tts_trainblock_note(run, run->end_line,
+                            "the final totals differ from the last phase; the log may mix "
+                            "lines of several programs");
 }
 
 /* Checks all phases. Each kind of error is noted once, at its first place. */
@@ -533,8 +531,7 @@ static enum tts_status add_block_phase(struct tts_trainblock *block, struct tts_
         return TTS_OK;
     if (count == PHASES_MAX || !has_room) {
         block->is_full = true;
-        tts_trainblock_note(&block->run, number,
-                            "too many phases: those from here on are left out");
+        tts_trainblock_note(&block->run, number, "too many phases: later phases are ignored");
         return TTS_OK;
     }
     struct tts_run_phase *phases =

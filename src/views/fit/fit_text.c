@@ -35,18 +35,52 @@ static int64_t all_banks_bytes(const struct tts_fit_banks *banks, uint64_t bytes
     return (int64_t)all;
 }
 
+/* Formats the memory that is missing in all banks together, as megabytes. Returns `out`. */
+static const char *format_missing_mb(char out[TTS_NUMBER_MB_MAX],
+                                     const struct tts_fit_banks *banks)
+{
+    assert(banks->peak_bank_bytes > banks->bank_bytes);
+    int64_t bytes = all_banks_bytes(banks, banks->peak_bank_bytes - banks->bank_bytes);
+    return tts_number_format_mb(out, bytes, false);
+}
+
 void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks)
 {
     char all[TTS_NUMBER_MB_MAX], missing[TTS_NUMBER_MB_MAX];
-    assert(banks->peak_bank_bytes > banks->bank_bytes);
     int64_t takes = all_banks_bytes(banks, banks->peak_bank_bytes);
     if (banks->beside_bytes <= (uint64_t)(INT64_MAX - takes))
         takes += (int64_t)banks->beside_bytes;
-    tts_say(out, 2, "in whole pages of %" PRIu32 " banks it takes %s MB, %s MB too much",
-            banks->count, tts_number_format_mb(all, takes, false),
-            tts_number_format_mb(
-                missing, all_banks_bytes(banks, banks->peak_bank_bytes - banks->bank_bytes),
-                false));
+    tts_say(out, 2, "in whole pages on %" PRIu32 " banks: %s MB, %s MB too much", banks->count,
+            tts_number_format_mb(all, takes, false), format_missing_mb(missing, banks));
+}
+
+void tts_fit_say_each_bank(FILE *out, const struct tts_fit_banks *banks)
+{
+    char peak[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX];
+    tts_fit_mb(peak, banks->peak_bank_bytes);
+    tts_fit_mb(bank, banks->bank_bytes);
+    if (banks->peak_bank_bytes > banks->bank_bytes)
+        tts_say(out, 2, "each of the %" PRIu32 " banks would need %s MB but has %s MB",
+                banks->count, peak, bank);
+    else
+        tts_say(out, 2, "each of the %" PRIu32 " banks needs %s MB of its %s MB", banks->count,
+                peak, bank);
+}
+
+void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line)
+{
+    char text[TTS_FIT_VERDICT_MAX + 512], missing[TTS_NUMBER_MB_MAX];
+    int len = snprintf(text, sizeof text, "%s", line->verdict);
+    if (line->banks.peak_bank_bytes > line->banks.bank_bytes)
+        len +=
+            snprintf(text + len, sizeof text - (size_t)len, " (%s MB too much in whole pages)",
+                     format_missing_mb(missing, &line->banks));
+    if (line->remedy)
+        len += snprintf(text + len, sizeof text - (size_t)len, "; %s would fit", line->remedy);
+    if (line->limit)
+        snprintf(text + len, sizeof text - (size_t)len, "; %s", line->limit);
+    tts_say_sentence(out, "", text);
+    fputc('\n', out);
 }
 
 void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
@@ -54,9 +88,7 @@ void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
     enum { HEADROOM_PERCENT = 5 };
     assert(banks->peak_bank_bytes <= banks->bank_bytes);
     if (banks->bank_bytes - banks->peak_bank_bytes < banks->bank_bytes / 100 * HEADROOM_PERCENT)
-        tts_say(out, 2,
-                "warning: less than %d %% is left; programs, traces and what else runs "
-                "need some",
+        tts_say(out, 2, "warning: less than %d %% is left for programs, traces and other users",
                 HEADROOM_PERCENT);
 }
 
@@ -81,12 +113,19 @@ static void say_devices_with_chips(FILE *out, uint64_t needed)
         tts_say(out, 2, "devices with %" PRIu64 " chips or more: %s", needed, names);
 }
 
+const char *tts_fit_too_few_text(char out[TTS_FIT_VERDICT_MAX],
+                                 const struct tts_fit_too_few *few)
+{
+    snprintf(out, TTS_FIT_VERDICT_MAX,
+             "does not fit %s: the run needs %" PRIu64 " chips, the device has %" PRIu64,
+             few->chip->name, few->needed, few->chip->fact[TTS_FACT_CHIPS].value);
+    return out;
+}
+
 void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few)
 {
-    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
-    const char *name = few->chip->name;
-    tts_say(out, 0, "does not fit %s: the run needs %" PRIu64 " chips, %s has %" PRIu64, name,
-            few->needed, name, few->chip->fact[TTS_FACT_CHIPS].value);
+    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], verdict[TTS_FIT_VERDICT_MAX];
+    tts_say(out, 0, "%s", tts_fit_too_few_text(verdict, few));
     tts_say(out, 2, "each chip would hold %s MB%s of its %s MB%s",
             tts_fit_mb(peak, few->peak_bytes), few->is_estimated ? " (estimated)" : "",
             tts_fit_mb(all, few->capacity_bytes),
@@ -310,11 +349,11 @@ static void print_later_peak(const struct tts_fit *fit, FILE *out)
     if (!later_iteration(fit->peak.phase))
         return;
     tts_say(out, 2,
-            "not in the summary above: that is of the first iteration, whose peak is %s "
-            "MB. %s MB that it made stay for the next%s",
+            "not in the summary above, which covers only the first iteration (peak %s MB); %s "
+            "MB stay allocated after it%s",
             tts_fit_mb(first, fit->first_peak_bytes),
             tts_fit_mb(stayed, stayed_dram_bytes(fit)),
-            fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", gradients above all" : "");
+            fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", mostly gradients" : "");
 }
 
 static enum tts_status print_fit_peak(const struct tts_fit *fit, FILE *out,
@@ -437,7 +476,7 @@ static void print_fit_loop(const struct tts_trainconfig *setup, struct head_line
     begin_head_line(line, "chips");
     add_head_number(line, "tensor parallel ", workload->tensor_parallel, ",");
     add_head_number(line, "data parallel ", workload->data_parallel, ";");
-    add_head_words(line, "all figures are of one chip");
+    add_head_words(line, "all figures are per chip");
     end_head_line(line);
 }
 
@@ -516,18 +555,18 @@ static void print_fit_estimated(const struct tts_fit *fit, struct head_line *lin
         return;
     begin_head_line(line, "estimated");
     if (workload->tensor_parallel > 1 || workload->data_parallel > 1) {
-        add_head_words(line, "collective operations are those of a line of chips,");
-        add_head_words(line, "a ring takes less;");
-        add_head_words(line, "embedding and norms are whole on each chip;");
+        add_head_words(line, "collective operations are those of a line of chips;");
+        add_head_words(line, "a ring needs less;");
+        add_head_words(line, "embedding and norms are complete on each chip;");
     }
     if (workload->kernel_binaries)
-        add_head_number(line, "kernel binaries are taken as ", TTS_KERNEL_BINARY_BYTES,
+        add_head_number(line, "kernel binaries are assumed to be ", TTS_KERNEL_BINARY_BYTES,
                         " B for each program;");
     if (workload->clip)
-        add_head_words(line, "the few tiles of clipping were counted, not measured;");
+        add_head_words(line, "the few tiles of clipping were calculated, not measured;");
     if (tts_fit_steps_in_parts(workload))
-        add_head_words(line, "the optimizer's step was counted, not measured;");
-    add_head_words(line, "all else follows the rules that were checked");
+        add_head_words(line, "the optimizer's step was calculated, not measured;");
+    add_head_words(line, "everything else follows rules checked on devices");
     end_head_line(line);
 }
 
@@ -624,7 +663,7 @@ static void print_fit_head(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_trainconfig *setup = answer->setup;
     struct head_line line = {.out = out};
-    fputs("training without a device\n", out);
+    fputs("simulated training, without a device\n", out);
     print_fit_file("file", setup->file.paths[TTS_TRAINFILE_TRAINING], out);
     print_fit_file("model file", setup->file.paths[TTS_TRAINFILE_MODEL], out);
     print_fit_recipe(setup, &line);
@@ -658,20 +697,25 @@ const char *tts_fit_reason(const struct tts_fit_answer *answer)
     return is_over_bank(&fit->placement) ? "memory" : "fragmentation";
 }
 
+static struct tts_fit_banks fit_banks_of(const struct tts_fit_placement *placement)
+{
+    return (struct tts_fit_banks){.count = placement->banks,
+                                  .bank_bytes = placement->bank_bytes,
+                                  .peak_bank_bytes = placement->peak_bank_bytes};
+}
+
 static void print_fit_banks(const struct tts_fit_placement *placement, FILE *out)
 {
-    char peak[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX], free_mb[TTS_NUMBER_MB_MAX],
-        largest[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
-    tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", placement->banks,
-            is_over_bank(placement) ? "would have to give" : "gives",
-            tts_fit_mb(peak, placement->peak_bank_bytes),
-            tts_fit_mb(bank, placement->bank_bytes));
+    char free_mb[TTS_NUMBER_MB_MAX], largest[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
+    const struct tts_fit_banks banks = fit_banks_of(placement);
+    tts_fit_say_each_bank(out, &banks);
     const char *when = placement->failures > 0 ? "at the first failure" : "at the peak";
     if (placement->free_bytes == 0) {
         fprintf(out, "  fragmentation %s: nothing is free\n", when);
         return;
     }
-    tts_say(out, 2, "fragmentation %s: %s, %s MB free in a bank, the largest piece %s MB", when,
+    tts_say(out, 2,
+            "fragmentation %s: %s; each bank has %s MB free, at most %s MB in one piece", when,
             tts_percent_format(share, placement->free_bytes - placement->largest_free_bytes,
                                placement->free_bytes),
             tts_fit_mb(free_mb, placement->free_bytes),
@@ -687,80 +731,88 @@ static void print_fit_failure(const struct tts_fit_placement *placement, FILE *o
     fputc('\n', out);
     tts_say_sentence(out, "    ", tts_failure_text(&first->failure, text));
     if (tts_failure_deficit_is_known(&first->failure))
-        fprintf(out, "    missing: %" PRIu64 " B of each bank\n",
+        fprintf(out, "    missing: %" PRIu64 " B in each bank\n",
                 tts_failure_deficit(&first->failure));
     if (placement->failures > 1)
-        fprintf(out, "  %" PRIu64 " more %s\n", placement->failures - 1,
-                placement->failures == 2 ? "fails" : "fail");
+        fprintf(out, "  %" PRIu64 " more allocation%s\n", placement->failures - 1,
+                placement->failures == 2 ? " fails" : "s fail");
 }
 
-/* Prints the verdict on a run that fails only because the free memory is in pieces. */
-static void print_fit_pieces(const struct tts_fit *fit, const char *mark, FILE *out)
+/* Explains a failure that happens only because the free memory is in pieces. */
+static void print_fit_pieces(const struct tts_fit_placement *placement, FILE *out)
 {
-    const struct tts_fit_placement *placement = &fit->placement;
-    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], asked[TTS_NUMBER_MB_MAX],
-        free_mb[TTS_NUMBER_MB_MAX], largest[TTS_NUMBER_MB_MAX];
+    char asked[TTS_NUMBER_MB_MAX], free_mb[TTS_NUMBER_MB_MAX], largest[TTS_NUMBER_MB_MAX];
     const char *op = placement->first.op;
-    fprintf(out, "does not fit %s%s, though %s MB of %s MB would:\n", fit->chip->name, mark,
-            tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
     tts_say(out, 2,
-            "when %s asks for %s MB of each bank, %s MB are free there, but in pieces, the "
-            "largest of %s MB",
+            "%s asks for %s MB of each bank; %s MB are free there, but at most %s MB in one "
+            "piece",
             op ? op : "the program", tts_fit_mb(asked, placement->first.failure.block_bytes),
             tts_fit_mb(free_mb, placement->free_bytes),
             tts_fit_mb(largest, placement->largest_free_bytes));
 }
 
-static struct tts_fit_banks fit_banks_of(const struct tts_fit_placement *placement)
+static struct tts_fit_too_few too_few_chips_of(const struct tts_fit *fit)
 {
-    return (struct tts_fit_banks){.count = placement->banks,
-                                  .bank_bytes = placement->bank_bytes,
-                                  .peak_bank_bytes = placement->peak_bank_bytes};
+    return (struct tts_fit_too_few){.chip = fit->chip,
+                                    .needed = tts_fit_chips(&fit->workload),
+                                    .peak_bytes = fit->peak_bytes,
+                                    .capacity_bytes = fit->capacity_bytes,
+                                    .is_estimated = fit->is_estimated,
+                                    .is_too_much = fit->placement.failures > 0};
 }
 
-static void print_too_few_chips(const struct tts_fit *fit, FILE *out)
+/* Formats the verdict, the first line of the answer. Returns `out`. */
+static const char *format_fit_verdict(char out[TTS_FIT_VERDICT_MAX], const struct tts_fit *fit)
 {
-    const struct tts_fit_too_few few = {.chip = fit->chip,
-                                        .needed = tts_fit_chips(&fit->workload),
-                                        .peak_bytes = fit->peak_bytes,
-                                        .capacity_bytes = fit->capacity_bytes,
-                                        .is_estimated = fit->is_estimated,
-                                        .is_too_much = fit->placement.failures > 0};
-    tts_fit_say_too_few(out, &few);
+    const char *mark = fit->is_estimated ? " (estimated)" : "", *name = fit->chip->name;
+    const struct tts_fit_too_few few = too_few_chips_of(fit);
+    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
+    tts_fit_mb(peak, fit->peak_bytes);
+    tts_fit_mb(all, fit->capacity_bytes);
+    if (!tts_fit_has_chips(&fit->workload, fit->chip))
+        return tts_fit_too_few_text(out, &few);
+    if (tts_fit_fits(fit))
+        snprintf(out, TTS_FIT_VERDICT_MAX, "fits %s%s: %s MB of %s MB, %s free", name, mark,
+                 peak, all,
+                 tts_percent_format(share, fit->capacity_bytes - fit->peak_bytes,
+                                    fit->capacity_bytes));
+    else
+        snprintf(out, TTS_FIT_VERDICT_MAX, "does not fit %s%s: %s MB of %s MB%s", name, mark,
+                 peak, all,
+                 is_over_bank(&fit->placement) ? "" : ", but the free memory is in pieces");
+    return out;
 }
 
-static void print_no_fit(const struct tts_fit *fit, const char *mark, FILE *out)
+static void print_no_fit(const struct tts_fit *fit, FILE *out)
 {
     const struct tts_fit_placement *placement = &fit->placement;
     const struct tts_fit_banks banks = fit_banks_of(placement);
-    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
+    const struct tts_fit_too_few few = too_few_chips_of(fit);
+    char verdict[TTS_FIT_VERDICT_MAX];
     if (!tts_fit_has_chips(&fit->workload, fit->chip)) {
-        print_too_few_chips(fit, out);
-    } else if (is_over_bank(placement)) {
-        fprintf(out, "does not fit %s%s: %s MB of %s MB\n", fit->chip->name, mark,
-                tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes));
-        tts_fit_say_missing(out, &banks);
+        tts_fit_say_too_few(out, &few);
     } else {
-        print_fit_pieces(fit, mark, out);
+        fprintf(out, "%s\n", format_fit_verdict(verdict, fit));
+        if (is_over_bank(placement))
+            tts_fit_say_missing(out, &banks);
+        else
+            print_fit_pieces(placement, out);
     }
     if (placement->failures > 0)
         print_fit_failure(placement, out);
     print_fit_banks(placement, out);
 }
 
-static void print_good_fit(const struct tts_fit *fit, const char *mark, FILE *out)
+static void print_good_fit(const struct tts_fit *fit, FILE *out)
 {
     const struct tts_fit_placement *placement = &fit->placement;
-    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], share[TTS_PERCENT_MAX];
-    uint64_t left = fit->capacity_bytes - fit->peak_bytes;
-    fprintf(out, "fits %s%s: %s MB of %s MB, %s free\n", fit->chip->name, mark,
-            tts_fit_mb(peak, fit->peak_bytes), tts_fit_mb(all, fit->capacity_bytes),
-            tts_percent_format(share, left, fit->capacity_bytes));
+    char verdict[TTS_FIT_VERDICT_MAX];
+    fprintf(out, "%s\n", format_fit_verdict(verdict, fit));
     print_fit_banks(placement, out);
     if (!fit->is_settled)
         tts_say(out, 2,
-                "in the first %" PRIu64 " iterations: %s replaces its buffers, so that holes "
-                "wander, and later ones may be refused",
+                "only the first %" PRIu64 " iterations were checked: %s replaces its buffers "
+                "in every step, so the free pieces move and a later iteration may fail",
                 fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
     const struct tts_fit_banks banks = fit_banks_of(placement);
     tts_fit_say_headroom(out, &banks);
@@ -769,14 +821,13 @@ static void print_good_fit(const struct tts_fit *fit, const char *mark, FILE *ou
 static void print_fit_verdict(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_fit *fit = answer->fit;
-    const char *mark = fit->is_estimated ? " (estimated)" : "";
     fputc('\n', out);
     if (answer->setup->stop_count > 0)
         fputs("with the changes above: ", out);
     if (tts_fit_fits(fit))
-        print_good_fit(fit, mark, out);
+        print_good_fit(fit, out);
     else
-        print_no_fit(fit, mark, out);
+        print_no_fit(fit, out);
 }
 
 /* ---- what would change it ---- */
@@ -793,7 +844,7 @@ static void print_change_costs(const char *costs, FILE *out)
 static void print_fit_change(const struct tts_fit_change *change, FILE *out)
 {
     char peak[TTS_NUMBER_MB_MAX], less[TTS_NUMBER_MB_MAX];
-    fprintf(out, "  %s\n", change->options[0] ? change->options : "(in the file)");
+    fprintf(out, "  %s\n", change->options[0] ? change->options : "(a change of the file)");
     const char *fits = change->fits ? "fits" : "does not fit";
     if (change->saves_bytes > 0)
         tts_say(out, 4, "%s: the peak falls by %s MB, to %s MB", fits,
@@ -802,7 +853,7 @@ static void print_fit_change(const struct tts_fit_change *change, FILE *out)
     else
         tts_say(out, 4, "%s: the peak is %s MB", fits, tts_fit_mb(peak, change->peak_bytes));
     if (change->saves_activation_bytes > 0)
-        tts_say(out, 4, "a forward pass keeps %s MB less",
+        tts_say(out, 4, "each forward pass keeps %s MB less",
                 tts_number_format_mb(less, change->saves_activation_bytes, false));
     print_change_costs(change->cost, out);
 }
@@ -812,9 +863,10 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
     for (size_t i = 0; i < answer->change_count; i++) {
         const struct tts_fit_change *change = &answer->changes[i];
         if (i == 0 && change->fits)
-            fputs("\nwhat would make it fit, the cheapest first:\n", out);
+            fputs("\nchanges that make it fit, the cheapest first:\n", out);
         if (!change->fits && (i == 0 || change[-1].fits))
-            fputs(i == 0 ? "\nnone of these alone makes it fit:\n" : "\nnot enough alone:\n",
+            fputs(i == 0 ? "\nno single change makes it fit:\n"
+                         : "\nnot enough on their own:\n",
                   out);
         print_fit_change(change, out);
     }
@@ -823,27 +875,33 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
 /* ---- the largest ---- */
 
 /* Explains a peak that does not fit although it is below the capacity of the device. */
-#define ROOM_IN_PIECES ": pages are rounded up and free memory is in pieces"
+#define ROOM_IN_PIECES ": pages are rounded up, and the free memory is in pieces"
 
 static const char *max_noun(const struct tts_fit_answer *answer)
 {
     return answer->max == TTS_LARGEST_BATCH ? "batch" : "sequence";
 }
 
-static void print_no_largest(const struct tts_fit_answer *answer, FILE *out)
+/* Formats the answer to --max. Returns `out`. */
+static const char *format_largest(char out[TTS_FIT_VERDICT_MAX],
+                                  const struct tts_fit_answer *answer)
 {
     const struct tts_fit *fit = answer->fit;
-    uint64_t bytes = answer->largest.peak_bytes;
+    const struct tts_largest *largest = &answer->largest;
+    const char *noun = max_noun(answer), *name = fit->chip->name;
     char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX];
-    if (!tts_fit_has_chips(&fit->workload, fit->chip)) {
-        tts_say(out, 0, "no %s fits %s: it has too few chips", max_noun(answer),
-                fit->chip->name);
-        return;
-    }
-    tts_say(out, 0, "no %s fits %s: the smallest takes %s MB of %s MB%s", max_noun(answer),
-            fit->chip->name, tts_fit_mb(peak, bytes), tts_fit_mb(all, fit->capacity_bytes),
-            bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
-    fputs("  the command without --max lists what would help\n", out);
+    tts_fit_mb(peak, largest->peak_bytes);
+    if (largest->value > 0)
+        snprintf(out, TTS_FIT_VERDICT_MAX, "largest %s that fits %s: %" PRIu64 ", peak %s MB",
+                 noun, name, largest->value, peak);
+    else if (!tts_fit_has_chips(&fit->workload, fit->chip))
+        snprintf(out, TTS_FIT_VERDICT_MAX, "no %s fits %s: the device has too few chips", noun,
+                 name);
+    else
+        snprintf(out, TTS_FIT_VERDICT_MAX, "no %s fits %s: the smallest needs %s MB of %s MB%s",
+                 noun, name, peak, tts_fit_mb(all, fit->capacity_bytes),
+                 largest->peak_bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
+    return out;
 }
 
 static void print_next_larger(const struct tts_fit_answer *answer, FILE *out)
@@ -852,11 +910,11 @@ static void print_next_larger(const struct tts_fit_answer *answer, FILE *out)
     const char *what = max_noun(answer);
     char peak[TTS_NUMBER_MB_MAX];
     if (largest->next == 0) {
-        fprintf(out, "  more than %d were not tried\n", TTS_LARGEST_MAX);
+        fprintf(out, "  values above %d were not tried\n", TTS_LARGEST_MAX);
         return;
     }
     if (largest->next_peak_bytes > INT64_MAX) {
-        fprintf(out, "  %s %" PRIu64 " does not fit: it is past 2^63 bytes\n", what,
+        fprintf(out, "  %s %" PRIu64 " does not fit: it needs more than 2^63 bytes\n", what,
                 largest->next);
         return;
     }
@@ -864,32 +922,28 @@ static void print_next_larger(const struct tts_fit_answer *answer, FILE *out)
             tts_fit_mb(peak, largest->next_peak_bytes));
     if (largest->next_peak_bytes <= answer->fit->capacity_bytes)
         tts_say(out, 2,
-                "that is less than there is%s, so that near this limit a smaller one may "
-                "not fit either",
+                "this is below the capacity%s; near this limit a smaller value may not fit "
+                "either",
                 ROOM_IN_PIECES);
 }
 
 static void print_fit_largest(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_largest *largest = &answer->largest;
-    char peak[TTS_NUMBER_MB_MAX];
+    char text[TTS_FIT_VERDICT_MAX];
     fputc('\n', out);
-    if (largest->value == 0) {
-        print_no_largest(answer, out);
-        return;
-    }
-    fprintf(out, "largest %s that fits %s: %" PRIu64 ", peak %s MB\n", max_noun(answer),
-            answer->fit->chip->name, largest->value, tts_fit_mb(peak, largest->peak_bytes));
-    print_next_larger(answer, out);
+    tts_say(out, 0, "%s", format_largest(text, answer));
+    if (largest->value > 0)
+        print_next_larger(answer, out);
+    else if (tts_fit_has_chips(&answer->fit->workload, answer->fit->chip))
+        fputs("  without --max, the command lists changes that would help\n", out);
 }
 
 /* ---- a run that its program refuses ---- */
 
 static void print_fit_stops(const struct tts_trainconfig *setup, FILE *out)
 {
-    if (setup->stop_count == 0)
-        return;
-    fputs("does not run: the training program stops before it trains\n", out);
+    fputs("does not run: the training program refuses this configuration\n", out);
     for (size_t i = 0; i < setup->stop_count; i++) {
         const struct tts_train_stop *stop = &setup->stops[i];
         char path[TTS_TRAINFILE_TEXT_MAX * TTS_SAFE_COLUMN_BYTES + 1] = "", line[24] = "";
@@ -906,18 +960,43 @@ static void print_fit_stops(const struct tts_trainconfig *setup, FILE *out)
 
 /* ---- all of it ---- */
 
+/* Prints the answer in one line. */
+static void print_fit_headline(const struct tts_fit_answer *answer, FILE *out)
+{
+    const struct tts_fit *fit = answer->fit;
+    const struct tts_fit_change *change = &answer->changes[0];
+    char text[TTS_FIT_VERDICT_MAX], limit[64];
+    struct tts_fit_headline line = {0};
+    if (answer->has_max) {
+        line.verdict = format_largest(text, answer);
+    } else {
+        line.verdict = format_fit_verdict(text, fit);
+        if (tts_fit_has_chips(&fit->workload, fit->chip))
+            line.banks = fit_banks_of(&fit->placement);
+        if (answer->change_count > 0 && change->fits)
+            line.remedy = change->options[0] ? change->options : "a change of the file";
+        if (tts_fit_fits(fit) && !fit->is_settled) {
+            snprintf(limit, sizeof limit, "only the first %" PRIu64 " iterations were checked",
+                     fit->iterations);
+            line.limit = limit;
+        }
+    }
+    tts_fit_say_headline(out, &line);
+}
+
 enum tts_status tts_fit_text(const struct tts_fit_answer *answer, FILE *out,
                              struct tts_error *err)
 {
     const struct tts_fit *fit = answer->fit;
-    print_fit_stops(answer->setup, out);
+    if (answer->setup->stop_count > 0)
+        print_fit_stops(answer->setup, out);
+    else
+        print_fit_headline(answer, out);
     print_fit_head(answer, out);
     enum tts_status status = tts_capture_print(fit->capture, out, err);
     if (status != TTS_OK)
         return status;
-    fputs("L1 is not known, its lines above stand for the form only:\n"
-          "  " TTS_FIT_L1_REASON "\n\n",
-          out);
+    fputs(TTS_FIT_L1_UNKNOWN "\n\n", out);
     status = print_fit_peak(fit, out, err);
     if (status != TTS_OK)
         return status;

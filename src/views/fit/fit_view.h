@@ -26,8 +26,10 @@ struct tts_fit_answer {
     struct tts_largest largest; /* with has_max */
 };
 
+/* Why L1 is unknown, in JSON and in text. */
 #define TTS_FIT_L1_REASON                                                                      \
     "the sizes of the circular buffers of each operation are not known here"
+#define TTS_FIT_L1_UNKNOWN "L1: unknown (circular-buffer sizes are not modelled)"
 
 /* Returns why a run does not fit: "refused" (by the training program), "chips", "memory" (the
  * banks have too little) or "fragmentation" (free memory is in pieces). NULL if it fits. */
@@ -55,6 +57,8 @@ enum { TTS_FIT_SHARE_MAX = 24 };
  * whole is 0. part <= whole. Returns `out`. */
 const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole);
 
+enum { TTS_FIT_VERDICT_MAX = 256 }; /* bytes of a verdict, with its end */
+
 /* The memory of the banks of a chip, and the memory that the run needs there. */
 struct tts_fit_banks {
     uint32_t count;
@@ -63,6 +67,19 @@ struct tts_fit_banks {
 };
 /* Says how much memory is missing. banks->peak_bank_bytes > banks->bank_bytes. */
 void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
+
+/* Says how much of each bank the run needs. */
+void tts_fit_say_each_bank(FILE *out, const struct tts_fit_banks *banks);
+
+/* The answer in one line. */
+struct tts_fit_headline {
+    const char *verdict;
+    struct tts_fit_banks banks; /* all 0 if the size of the banks does not matter */
+    const char *remedy;         /* options that would make the run fit, or NULL */
+    const char *limit;          /* what the verdict does not cover, or NULL */
+};
+/* Writes the line, and an empty line after it. */
+void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line);
 
 /* Warns if less than 5 % of a bank is left. banks->peak_bank_bytes <= banks->bank_bytes. */
 void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks);
@@ -75,6 +92,9 @@ struct tts_fit_too_few {
     bool is_estimated;
     bool is_too_much; /* the peak does not fit one chip either */
 };
+/* Formats that the device has too few chips. Returns `out`. */
+const char *tts_fit_too_few_text(char out[TTS_FIT_VERDICT_MAX],
+                                 const struct tts_fit_too_few *few);
 /* Says that the device has too few chips, how much one chip would hold, and which presets have
  * enough chips. */
 void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few);

@@ -18,7 +18,7 @@ static void print_inference_head(const struct tts_inferconfig *ask,
             ask->type_is_assumed ? " (assumed, the file does not say)" : "", plan->parameters);
     tts_say(out, 0,
             "%" PRIu64 " layers of %" PRIu64 ", %" PRIu64 " heads of %" PRIu64 ", %" PRIu64
-            " of k and v; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
+            " k/v heads; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
             model->layers, model->hidden, model->heads, model->head_dim, model->kv_heads,
             model->mlp_width, model->vocabulary, model->tied ? ", tied" : "");
     if (ask->vocabulary_why)
@@ -29,7 +29,7 @@ static void print_inference_head(const struct tts_inferconfig *ask,
             config->batch, config->length, config->block, tts_inference_prefill(config),
             config->prefill == 0 ? " (default)" : "");
     if (config->tensor_parallel > 1)
-        fprintf(out, "tensor parallel on %" PRIu64 " chips; what follows is of one of them\n",
+        fprintf(out, "tensor parallel on %" PRIu64 " chips; all figures below are per chip\n",
                 config->tensor_parallel);
     fputc('\n', out);
 }
@@ -48,7 +48,7 @@ static void print_inference_parts(const struct tts_inferconfig *ask,
         fprintf(out, "%-14s  %-5s  %12s  %8s%s\n", tts_inference_part_name(part),
                 dtype ? dtype : "-", tts_fit_mb(mb, bytes),
                 tts_fit_share(share, bytes, plan->total_bytes),
-                part == TTS_INFERENCE_ACTIVATIONS ? "  estimated: at most, one chunk"
+                part == TTS_INFERENCE_ACTIVATIONS ? "  estimated upper bound, one chunk"
                 : tts_inference_part_is_estimated(&ask->config, part) ? "  estimated"
                                                                       : "");
     }
@@ -66,39 +66,67 @@ static void print_inference_failure(const struct tts_inference *plan, FILE *out)
     tts_say_sentence(out, "    ", tts_failure_text(&plan->first_failure, text));
 }
 
+static struct tts_fit_banks inference_banks_of(const struct tts_inference *plan)
+{
+    return (struct tts_fit_banks){.count = plan->banks,
+                                  .bank_bytes = plan->bank_bytes,
+                                  .peak_bank_bytes = plan->peak_bank_bytes,
+                                  .beside_bytes = plan->part_bytes[TTS_INFERENCE_TRACE]};
+}
+
+static struct tts_fit_too_few inference_too_few_of(const struct tts_inference_answer *answer)
+{
+    const struct tts_inference *plan = &answer->plan;
+    return (struct tts_fit_too_few){.chip = answer->chip,
+                                    .needed = answer->ask->config.tensor_parallel,
+                                    .peak_bytes = plan->total_bytes,
+                                    .capacity_bytes = plan->capacity_bytes,
+                                    .is_estimated = true,
+                                    .is_too_much = !plan->fits};
+}
+
+/* Formats the verdict, the first line of the answer. Returns `out`. */
+static const char *format_inference_verdict(char out[TTS_FIT_VERDICT_MAX],
+                                            const struct tts_inference_answer *answer)
+{
+    const struct tts_inference *plan = &answer->plan;
+    const struct tts_fit_too_few few = inference_too_few_of(answer);
+    char total[TTS_NUMBER_MB_MAX], capacity[TTS_NUMBER_MB_MAX];
+    if (!tts_inference_has_chips(answer))
+        return tts_fit_too_few_text(out, &few);
+    snprintf(out, TTS_FIT_VERDICT_MAX, "%s %s%s: %s MB of %s MB",
+             plan->fits ? "fits" : "does not fit", answer->chip->name,
+             answer->ask->config.tensor_parallel > 1 ? " (estimated)" : "",
+             tts_fit_mb(total, plan->total_bytes), tts_fit_mb(capacity, plan->capacity_bytes));
+    return out;
+}
+
+static void print_inference_headline(const struct tts_inference_answer *answer, FILE *out)
+{
+    char verdict[TTS_FIT_VERDICT_MAX];
+    struct tts_fit_headline line = {.verdict = format_inference_verdict(verdict, answer)};
+    if (tts_inference_has_chips(answer))
+        line.banks = inference_banks_of(&answer->plan);
+    if (answer->lighter_count > 0 && answer->lighter[0].fits)
+        line.remedy = answer->lighter[0].options;
+    tts_fit_say_headline(out, &line);
+}
+
 static void print_inference_verdict(const struct tts_inference_answer *answer, FILE *out)
 {
     const struct tts_inference *plan = &answer->plan;
-    uint64_t chips = answer->ask->config.tensor_parallel;
-    const struct tts_fit_banks banks = {
-        .count = plan->banks,
-        .bank_bytes = plan->bank_bytes,
-        .peak_bank_bytes = plan->peak_bank_bytes,
-        .beside_bytes = plan->part_bytes[TTS_INFERENCE_TRACE],
-    };
-    char total[TTS_NUMBER_MB_MAX], capacity[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX],
-        peak[TTS_NUMBER_MB_MAX];
-    bool is_too_much = plan->peak_bank_bytes > plan->bank_bytes;
-    const struct tts_fit_too_few few = {.chip = answer->chip,
-                                        .needed = chips,
-                                        .peak_bytes = plan->total_bytes,
-                                        .capacity_bytes = plan->capacity_bytes,
-                                        .is_estimated = true,
-                                        .is_too_much = !plan->fits};
+    const struct tts_fit_banks banks = inference_banks_of(plan);
+    const struct tts_fit_too_few few = inference_too_few_of(answer);
+    char verdict[TTS_FIT_VERDICT_MAX];
     if (!tts_inference_has_chips(answer))
         tts_fit_say_too_few(out, &few);
     else
-        tts_say(out, 0, "%s %s%s: %s MB of %s MB", plan->fits ? "fits" : "does not fit",
-                answer->chip->name, chips > 1 ? " (estimated)" : "",
-                tts_fit_mb(total, plan->total_bytes),
-                tts_fit_mb(capacity, plan->capacity_bytes));
-    if (is_too_much)
+        tts_say(out, 0, "%s", format_inference_verdict(verdict, answer));
+    if (plan->peak_bank_bytes > plan->bank_bytes)
         tts_fit_say_missing(out, &banks);
     if (!plan->fits)
         print_inference_failure(plan, out);
-    tts_say(out, 2, "every one of %" PRIu32 " banks %s %s MB of its %s MB", plan->banks,
-            is_too_much ? "would have to give" : "gives",
-            tts_fit_mb(peak, plan->peak_bank_bytes), tts_fit_mb(bank, plan->bank_bytes));
+    tts_fit_say_each_bank(out, &banks);
     if (plan->fits)
         tts_fit_say_headroom(out, &banks);
 }
@@ -114,19 +142,19 @@ static void print_inference_bound(const struct tts_inference_answer *answer, FIL
     tts_say(out, 2,
             "this counts weights, cache and one chunk of prefill: %" PRIu64 " tokens, %s",
             chunk,
-            config->prefill > 0       ? "as '--prefill' says"
+            config->prefill > 0       ? "set by '--prefill'"
             : chunk == config->length ? "the whole context (by default at most 2048)"
                                       : "the default; '--prefill N' changes it");
     if (chunk == config->length)
         return;
     if (bound->is_known)
         tts_say(out, 2,
-                "upper bound, not counted: a prefill of all %" PRIu64
-                " tokens at once takes at most %s MB instead of the chunk, %s MB in total, "
+                "not counted: a prefill of all %" PRIu64
+                " tokens at once needs at most %s MB instead of the chunk, %s MB in total, "
                 "%s",
                 config->length, tts_fit_mb(activations, bound->activation_bytes),
                 tts_fit_mb(total, bound->total_bytes),
-                bound->fits ? "which a chip can hold" : "more than a chip can hold");
+                bound->fits ? "which fits" : "which does not fit");
 }
 
 static void print_inference_largest(const struct tts_inference_config *config,
@@ -138,15 +166,16 @@ static void print_inference_largest(const struct tts_inference_config *config,
     else
         fprintf(out, "%" PRIu64 " tokens", plan->largest_length);
     if (plan->largest_length == plan->length_limit)
-        fputs(config->model.positions > 0 ? ", all the positions of the model"
-                                          : ", and no more were tried",
+        fputs(config->model.positions > 0 ? ", the limit of the model"
+                                          : " (larger values were not tried)",
               out);
     fprintf(out, "\nlargest batch at a context of %" PRIu64 ": ", config->length);
     if (plan->largest_batch == 0)
         fputs("none", out);
     else
         fprintf(out, "%" PRIu64, plan->largest_batch);
-    fputs(plan->largest_batch == plan->batch_limit ? ", and no more were tried\n" : "\n", out);
+    fputs(plan->largest_batch == plan->batch_limit ? " (larger values were not tried)\n" : "\n",
+          out);
 }
 
 static void print_inference_unused(const struct tts_inferconfig *ask, FILE *out)
@@ -167,13 +196,13 @@ static void print_inference_left_out(const struct tts_inferconfig *ask, FILE *ou
     const struct tts_inference_config *config = &ask->config;
     fputc('\n', out);
     print_inference_unused(ask, out);
-    tts_say(out, 0, "left out: kernel binaries, token ids and page tables, sampling%s",
-            config->tensor_parallel > 1 ? ", buffers that chips exchange" : "");
-    tts_say(out, 0, "L1 is left out: " TTS_FIT_L1_REASON);
+    tts_say(out, 0, "not counted: kernel binaries, token ids, page tables, sampling%s",
+            config->tensor_parallel > 1 ? ", buffers for the exchange between chips" : "");
+    tts_say(out, 0, TTS_FIT_L1_UNKNOWN);
     if (config->model.tied && !config->separate_head)
         tts_say(out, 0,
-                "tied: one table for embedding and head; '--separate-head' counts a head of "
-                "its own, as programs have it that look up rows");
+                "tied: embedding and head share one table; '--separate-head' counts a second "
+                "table for the head, for programs that store one");
 }
 
 static void print_inference_lighter(const struct tts_inference_answer *answer, FILE *out)
@@ -183,9 +212,9 @@ static void print_inference_lighter(const struct tts_inference_answer *answer, F
     for (size_t i = 0; i < answer->lighter_count; i++) {
         const struct tts_inference_lighter *lighter = &answer->lighter[i];
         if (i == 0 || lighter[-1].fits != lighter->fits)
-            fputs(lighter->fits ? "\nwhat would help:\n"
-                  : first->fits ? "\nnot enough alone:\n"
-                                : "\nnone of these alone makes it fit:\n",
+            fputs(lighter->fits ? "\nchanges that make it fit:\n"
+                  : first->fits ? "\nnot enough on their own:\n"
+                                : "\nno single change makes it fit:\n",
                   out);
         fprintf(out, "  %s\n    %s: %s MB\n", lighter->options,
                 lighter->fits ? "fits" : "does not fit",
@@ -195,6 +224,7 @@ static void print_inference_lighter(const struct tts_inference_answer *answer, F
 
 void tts_inference_text(const struct tts_inference_answer *answer, FILE *out)
 {
+    print_inference_headline(answer, out);
     print_inference_head(answer->ask, &answer->plan, out);
     print_inference_parts(answer->ask, &answer->plan, out);
     print_inference_verdict(answer, out);

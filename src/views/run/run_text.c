@@ -92,7 +92,7 @@ static void put_size_block(FILE *out, const char *heading, const struct tts_trai
     fprintf(out, "  Difference:           %c%" PRIu64 ".%02" PRIu64 "%%\n",
             difference < 0 ? '-' : '+', hundredths / 100, hundredths % 100);
     if (size->expected.bytes == 0 && size->actual.bytes != 0)
-        tts_say(out, 2, "nothing is expected, so the difference has no percentage");
+        tts_say(out, 2, "the expected size is 0, so there is no percentage");
 }
 
 /* ---- why a size is not known ---- */
@@ -114,9 +114,9 @@ static void say_why_unknown(FILE *out, const struct tts_named_run *run,
     if (amount.is_known)
         return;
     if (has_phase_of(run->run, part))
-        tts_say(out, 2, "not known: a figure of it could not be read");
+        tts_say(out, 2, "unknown: one of its figures could not be read");
     else
-        tts_say(out, 2, "not known: the summary has no phase %s", phase);
+        tts_say(out, 2, "unknown: the summary has no phase %s", phase);
 }
 
 /* Says why the gradients are not known. Gradients are what a backward pass left, minus what was
@@ -124,7 +124,7 @@ static void say_why_unknown(FILE *out, const struct tts_named_run *run,
 static void say_no_gradients(FILE *out, const struct tts_named_run *run)
 {
     if (run->run->is_overwritten) {
-        tts_say(out, 2, "not known: the program overwrote the phases of earlier micro-steps");
+        tts_say(out, 2, "unknown: the program overwrote the phases of earlier micro-steps");
         return;
     }
     bool has_start = has_phase_of(run->run, TTS_RUN_PART_OPTIMIZER) ||
@@ -165,10 +165,9 @@ static void say_model_source(FILE *out, const struct tts_named_run *run)
     const struct tts_trainmem *mem = run->mem;
     char count[TTS_GROUPED_MAX], line[LINE_WORDS_MAX];
     if (mem->model.source == TTS_TRAIN_FROM_OPTION)
-        tts_say(out, 2, "expected: as --model_size says");
+        tts_say(out, 2, "expected: set by --model_size");
     else if (!mem->model.expected.is_known)
-        tts_say(out, 2,
-                "expected: not known, no parameter count in the log; give --model_size");
+        tts_say(out, 2, "expected: unknown, the log has no parameter count; give --model_size");
     else
         tts_say(out, 2, "expected: %s parameters%s x %" PRId64 " bytes, %s%s",
                 tts_grouped_count(count, run->run->parameters),
@@ -188,28 +187,27 @@ static void say_optimizer_source(FILE *out, const struct tts_run_text_options *o
     char times[TTS_GROUPED_MAX];
     const char *name = tts_train_optimizer_name(mem->optimizer_kind);
     if (options->has_optimizer_size) {
-        tts_say(out, 2, "expected: as --optimizer_size says");
+        tts_say(out, 2, "expected: set by --optimizer_size");
         return;
     }
     if (!mem->optimizer.expected.is_known && mem->model.expected.is_known) {
         tts_safe_text(logged, sizeof logged, run->run->optimizer, sizeof run->run->optimizer);
-        tts_say(out, 2, "expected: not known, the log names %s%s; give --optimizer",
+        tts_say(out, 2, "expected: unknown, the log names %s%s; give --optimizer",
                 logged[0] ? logged : "none",
                 mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
-                    ? ", and not whether it has momentum"
-                    : ", whose state is not known here");
+                    ? " but not its momentum"
+                    : ", whose state size is unknown");
         return;
     }
     if (!mem->optimizer.expected.is_known) {
         tts_say(out, 2,
-                "expected: not known, as the size of the model is not; give --model_size or "
-                "--optimizer_size");
+                "expected: unknown, because the size of the model is unknown; give "
+                "--model_size or --optimizer_size");
         return;
     }
     times_the_model(times, mem->optimizer.expected.bytes, mem->model.expected.bytes);
     if (mem->optimizer_source == TTS_TRAIN_ASSUMED)
-        tts_say(out, 2, "expected: %s, assumed as %s; give --optimizer for another", times,
-                name);
+        tts_say(out, 2, "expected: %s, assuming %s; --optimizer changes it", times, name);
     else
         tts_say(out, 2, "expected: %s, as the state of %s (%s)", times, name,
                 mem->optimizer_source == TTS_TRAIN_FROM_LOG ? "in the log" : "--optimizer");
@@ -218,13 +216,13 @@ static void say_optimizer_source(FILE *out, const struct tts_run_text_options *o
 static void say_gradients_source(FILE *out, const struct tts_trainmem *mem)
 {
     if (mem->gradients.source == TTS_TRAIN_FROM_OPTION)
-        tts_say(out, 2, "expected: as --gradients_size says");
+        tts_say(out, 2, "expected: set by --gradients_size");
     else if (mem->gradients.expected.is_known)
-        tts_say(out, 2, "expected: as large as the model, assumed");
+        tts_say(out, 2, "expected: assumed as large as the model");
     else
         tts_say(out, 2,
-                "expected: not known, as the size of the model is not; give --model_size or "
-                "--gradients_size");
+                "expected: unknown, because the size of the model is unknown; give "
+                "--model_size or --gradients_size");
 }
 
 /* ---- activations ---- */
@@ -241,7 +239,7 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
                 tts_grouped_mb(most, mem->parts[TTS_RUN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
-    tts_say(out, 2, "the most at once of %" PRIu32 " forward passes%s%s%s", mem->forward_passes,
+    tts_say(out, 2, "largest of %" PRIu32 " forward passes%s%s%s", mem->forward_passes,
             mem->activations_sum.is_known ? ", which kept " : "",
             mem->activations_sum.is_known ? tts_grouped_mb(all, mem->activations_sum.bytes)
                                           : "",
@@ -266,19 +264,19 @@ static void say_log_device(FILE *out, const struct tts_named_run *run)
     tts_safe_text(chip, sizeof chip, what->chip, sizeof what->chip);
     tts_grouped_mb(mb, what->device_memory.bytes);
     if (what->device_memory_line == 0 && chip[0])
-        tts_say(out, 2, "device memory: what %s has to allocate, as the log says", chip);
+        tts_say(out, 2, "device memory: allocatable DRAM of %s, named in the log", chip);
     else if (what->device_memory_line == 0)
-        tts_say(out, 2, "device memory: as the saved result says");
+        tts_say(out, 2, "device memory: from the saved result");
     else if (!is_as_printed)
         tts_say(out, 2,
-                "device memory: what one %s has to allocate; line %" PRIu64
+                "device memory: allocatable DRAM of one %s; line %" PRIu64
                 " of the log says %s" TTS_SAY_GLUE "MB for %" PRIu32 " device%s",
                 chip, what->device_memory_line, mb, mem->log_devices,
                 mem->log_devices == 1 ? "" : "s");
     else if (mem->log_devices > 1)
         tts_say(out, 2,
-                "device memory: line %" PRIu64 " of the log says %s" TTS_SAY_GLUE "MB, %" PRIu32
-                " devices of the host share it",
+                "device memory: line %" PRIu64 " of the log says %s" TTS_SAY_GLUE
+                "MB, shared by %" PRIu32 " devices of the host",
                 what->device_memory_line, mb, mem->log_devices);
     else
         tts_say(out, 2, "device memory: line %" PRIu64 " of the log", what->device_memory_line);
@@ -290,19 +288,19 @@ static void say_device_source(FILE *out, const struct tts_run_text_options *opti
     const struct tts_trainmem *mem = run->mem;
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
-        tts_say(out, 2, "device memory: as --device_memory says");
+        tts_say(out, 2, "device memory: set by --device_memory");
         break;
     case TTS_TRAIN_FROM_DEVICE:
-        tts_say(out, 2, "device memory: what %s has to allocate (--device)", options->device);
+        tts_say(out, 2, "device memory: allocatable DRAM of %s (--device)", options->device);
         break;
     case TTS_TRAIN_FROM_LOG:
         say_log_device(out, run);
         break;
     case TTS_TRAIN_ASSUMED:
-        tts_say(out, 2, "device memory: assumed, 12 GiB; give --device or --device_memory");
+        tts_say(out, 2, "device memory: 12 GiB assumed; give --device or --device_memory");
         break;
     case TTS_TRAIN_FROM_NOWHERE:
-        tts_say(out, 2, "device memory: not known; give --device or --device_memory");
+        tts_say(out, 2, "device memory: unknown; give --device or --device_memory");
         break;
     }
 }
@@ -356,15 +354,13 @@ static void put_peak_block(FILE *out, const struct tts_run_text_options *options
     else
         fputs("  Usage:                unknown\n", out);
     if (!mem->peak.is_known)
-        tts_say(out, 2,
-                "the peak is not known: no line of the summary that could be read "
-                "says it");
+        tts_say(out, 2, "the peak is unknown: no readable line of the summary states it");
     else if (run->run->is_overwritten)
         say_overwritten(out, run->run);
     else if (mem->peak_at_least)
-        tts_say(out, 2, "%s: the peak is this or more",
+        tts_say(out, 2, "%s: the peak is at least this",
                 run->run->is_cut ? "the summary is cut off"
-                                 : "not all of its lines could be read");
+                                 : "some of its lines could not be read");
     say_device_source(out, options, run);
     say_later_iterations(out, mem);
 }
@@ -416,16 +412,18 @@ static void put_part_bar(const struct tts_trainmem *mem, enum tts_run_part part,
 static void say_sizes_source(const struct tts_trainmem *mem, FILE *out)
 {
     static const char *const reasons[] = {
-        [TTS_TRAIN_FORCE_UNKNOWN] = "what is expected is not known",
-        [TTS_TRAIN_FORCE_MAKING] = "the peak lies in the phase that makes one of them",
-        [TTS_TRAIN_FORCE_TOO_MUCH] = "what is expected is more than was there",
+        [TTS_TRAIN_FORCE_UNKNOWN] = "the expected sizes are unknown",
+        [TTS_TRAIN_FORCE_MAKING] = "the peak is in the phase that creates one of them",
+        [TTS_TRAIN_FORCE_TOO_MUCH] = "the expected sizes are larger than the memory in use",
     };
     if (mem->parts_forced)
-        tts_say(out, 2, "with model and optimizer as measured: %s", reasons[mem->parts_forced]);
+        tts_say(out, 2, "with the measured sizes of model and optimizer: %s",
+                reasons[mem->parts_forced]);
     else
-        tts_say(out, 2, "with model and optimizer as %s",
-                mem->parts_are_actual ? "measured"
-                                      : "expected; --use_actual_sizes takes those measured");
+        tts_say(out, 2, "with the %s",
+                mem->parts_are_actual ? "measured sizes of model and optimizer"
+                                      : "expected sizes of model and optimizer; "
+                                        "--use_actual_sizes takes the measured ones");
 }
 
 static void put_parts_block(const struct tts_named_run *run, FILE *out)
@@ -448,7 +446,7 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
                 phase[0] == '(' ? "" : "in ", phase[0] ? phase : "a later iteration");
     }
     if (!mem->has_parts) {
-        tts_say(out, 2, "not known: the summary does not say what was there at the peak");
+        tts_say(out, 2, "unknown: the summary does not say what was in use at the peak");
         return;
     }
     enum tts_run_part of_peak = mem->has_peak_phase
@@ -460,8 +458,8 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
                      peak_part_name(mem, (enum tts_run_part)part, is_backward), out);
     if (mem->parts_are_stated) {
         tts_say(out, 2,
-                "as 'ttscope fit' says; 'other' is temporary buffers, inputs, constants and "
-                "kernel binaries");
+                "predicted by 'ttscope fit'; 'other' is temporary buffers, inputs, constants "
+                "and kernel binaries");
         return;
     }
     tts_say(out, 2, "'%s' is everything that %s added, including temporary buffers%s",
@@ -538,8 +536,8 @@ static void say_larger(const struct tts_run_text_options *options, int64_t neede
                                  tts_grouped_mb(mb, (int64_t)larger[i].bytes));
     if (count == 0)
         tts_say(out, 2,
-                "- a larger device: none that is known has so much in a chip; "
-                "several chips may share the model (see 'ttscope devices')");
+                "- a larger device: no known chip has enough memory; several chips may share "
+                "the model (see 'ttscope devices')");
     else
         tts_say(out, 2, "- a larger device: %s", text);
 }
@@ -581,19 +579,20 @@ static void put_remedies(const struct tts_run_text_options *options,
     bool has_activations = mem->activations.is_known && mem->activations.bytes > 0;
     if (has_activations)
         tts_grouped_mb(mb, mem->activations.bytes);
-    fputs("  what is known to help:\n", out);
+    fputs("  what can help:\n", out);
     tts_say(out, 2,
-            "- recompute activations (runner_type: memory_efficient): acts on what forward "
+            "- recompute activations (runner_type: memory_efficient): reduces what forward "
             "passes keep%s%s%s",
             has_activations ? ", here " : "", mb,
             has_activations ? TTS_SAY_GLUE "MB at once" : "");
-    tts_say(out, 2, "- a smaller batch: acts on the activations, which grow with it");
+    tts_say(out, 2, "- a smaller batch: reduces the activations");
     tts_say(out, 2,
-            "- %sgradient accumulation: the same batch in smaller steps; acts on the "
-            "activations, and keeps the gradients",
+            "- %sgradient accumulation: the same batch in smaller steps; reduces the "
+            "activations but keeps the gradients",
             mem->forward_passes > 1 ? "more " : "");
     say_larger(options, mem->peak.bytes, out);
-    fputs("  what each of them is worth, with the run's training file as CONFIG:\n", out);
+    fputs("  to see how much each change saves (CONFIG is the training file of the run):\n",
+          out);
     fprintf(out, "    ttscope fit CONFIG --device %s\n", device);
     fprintf(out, "    ttscope fit CONFIG --device %s --runner memory_efficient\n", device);
 }
@@ -611,12 +610,14 @@ static void put_overwritten_verdict(const struct tts_named_run *run, FILE *out)
     tts_grouped_mb(peak, mem->peak.bytes);
     if (all.is_known)
         tts_say(out, 2,
-                "not known: at least %s" TTS_SAY_GLUE "MB, and at least %s" TTS_SAY_GLUE
-                "MB that are missing%s",
+                "unknown: at least %s" TTS_SAY_GLUE "MB, and at least %s" TTS_SAY_GLUE
+                "MB more that the log does not show%s",
                 peak, tts_grouped_mb(missing, run->run->missing.bytes),
-                is_over ? "; together they do not fit" : "");
+                is_over ? "; the sum does not fit" : "");
     else
-        tts_say(out, 2, "not known: at least %s" TTS_SAY_GLUE "MB, and gradients are missing",
+        tts_say(out, 2,
+                "unknown: at least %s" TTS_SAY_GLUE
+                "MB, and the log does not show the gradients",
                 peak);
 }
 
@@ -627,19 +628,19 @@ static void put_unknown_verdict(const struct tts_named_run *run, FILE *out)
     if (mem->peak.is_known && mem->device_memory.is_known && run->run->is_overwritten)
         put_overwritten_verdict(run, out);
     else if (!mem->peak.is_known)
-        tts_say(out, 2, "not known, as the peak is not known");
+        tts_say(out, 2, "unknown: the peak is unknown");
     else if (!mem->device_memory.is_known)
-        tts_say(out, 2,
-                "not known: the memory of the device is not; give --device or "
-                "--device_memory");
+        tts_say(
+            out, 2,
+            "unknown: the memory of the device is unknown; give --device or --device_memory");
     else if (!mem->peak_at_least)
         tts_say(out, 2,
-                "not known: the first iteration fits with %s" TTS_SAY_GLUE
-                "MB, later iterations need more and may not fit",
+                "unknown: the first iteration fits with %s" TTS_SAY_GLUE
+                "MB, but later iterations need more and may not fit",
                 tts_grouped_mb(mb, mem->peak.bytes));
     else
         tts_say(out, 2,
-                "not known, as not all of the run is: its peak is at least %s" TTS_SAY_GLUE
+                "unknown: part of the run is missing; its peak is at least %s" TTS_SAY_GLUE
                 "MB",
                 tts_grouped_mb(mb, mem->peak.bytes));
 }
@@ -655,8 +656,7 @@ static void put_fitting_verdict(const struct tts_trainmem *mem, FILE *out)
     if (free_bytes < mem->device_memory.bytes / 100 * HEADROOM_PERCENT)
         tts_say(out, 2,
                 "warning: less than %d" TTS_SAY_GLUE
-                "%% is left; what lies in pieces, programs and traces "
-                "need some",
+                "%% is left for fragmentation, programs and traces",
                 HEADROOM_PERCENT);
 }
 
@@ -667,7 +667,7 @@ static void put_verdict_block(const struct tts_run_text_options *options,
     char peak[TTS_GROUPED_MAX], all[TTS_GROUPED_MAX], more[TTS_GROUPED_MAX];
     fputs("\n--- Verdict ---\n", out);
     if (options->limit > 0 && tts_named_run_judge(run, options->limit) == TTS_VERDICT_BAD)
-        tts_say(out, 2, "above what --fail-above allows, %s%% of the device",
+        tts_say(out, 2, "above the limit of --fail-above, %s%% of the device",
                 tts_share_format(more, options->limit));
     if (!mem->has_verdict) {
         put_unknown_verdict(run, out);
@@ -682,8 +682,8 @@ static void put_verdict_block(const struct tts_run_text_options *options,
     if (mem->is_refused) { /* the reason is not memory, so no remedy is known */
         tts_say(out, 2,
                 "does not fit: the peak is %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE
-                "MB, but 'ttscope fit' says that the run does not fit; run it again for the "
-                "reason (chips, pieces of memory, or a run that its program refuses)",
+                "MB, but 'ttscope fit' predicts that the run does not fit; run 'ttscope fit' "
+                "again to see the reason (chips, fragmentation, or a refused configuration)",
                 peak, all);
         return;
     }
@@ -782,8 +782,7 @@ static void put_run_table(const struct tts_worst_runs *worst, FILE *out)
     for (size_t i = 0; i < count; i++)
         put_run_row(&runs[i], out);
     if (rest.runs > 0)
-        fprintf(out, "  and %" PRIu64 " more: %s\n", rest.runs,
-                tts_run_tally_words(words, &rest));
+        fprintf(out, "  %" PRIu64 " more: %s\n", rest.runs, tts_run_tally_words(words, &rest));
 }
 
 void tts_run_text_end(const struct tts_worst_runs *worst, FILE *out)

@@ -242,7 +242,7 @@ T_TEST(options_that_need_or_exclude_others_say_so)
              "ttscope show: '--even' needs '--out FILE' (see 'ttscope help show')\n");
     T_STR_EQ(
         read_typed("--top 3 --all", &values, &options),
-        "ttscope show: '--all' and '--top' do not go together (see 'ttscope help show')\n");
+        "ttscope show: '--all' and '--top' cannot be combined (see 'ttscope help show')\n");
 }
 
 T_TEST(an_option_can_be_one_more_operand)

@@ -98,7 +98,7 @@ T_TEST(a_chip_with_no_pool_and_one_that_cannot_be_are_refused)
     struct tts_error err = {0};
     T_EQ(tts_device_new(&chip, NULL, NULL, &device, &err), TTS_E_NOT_FOUND);
     T_EQ(err.status, TTS_E_NOT_FOUND);
-    T_TRUE(says(&err, "'quasar' needs 'dram_banks', set it"));
+    T_TRUE(says(&err, "'quasar' needs 'dram_banks': set it"));
     T_EQ(tts_device_new(&chip, NULL, NULL, &device, NULL), TTS_E_NOT_FOUND);
     chip = chip_of("n150");
     set(&chip, "dram_banks", "13");
@@ -273,7 +273,7 @@ T_TEST(requests_that_cannot_be_are_refused_and_said_why)
     struct tts_request request = pages_in(TTS_POOL_TRACE, 64, TILE);
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "'n150' has no TRACE, set 'trace_region' to more than 0");
+    T_STR_EQ(err.text, "'n150' has no TRACE: set 'trace_region' to more than 0");
     request.pool = TTS_POOLS;
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_NOT_FOUND);
     T_STR_EQ(err.text, "no such pool");

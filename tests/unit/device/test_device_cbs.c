@@ -143,7 +143,7 @@ T_TEST(a_device_without_a_grid_has_no_programs)
     T_TRUE(tts_device_cbs(device) == NULL);
     tts_device_program(device, 1);
     T_EQ(tts_device_add_cb(device, &add, &address, &err), TTS_E_NOT_FOUND);
-    T_TRUE(says(&err, "of 'galaxy-blackhole' is not known, set 'grid'") && address == 7);
+    T_TRUE(says(&err, "of 'galaxy-blackhole' is unknown: set 'grid'") && address == 7);
     T_EQ(tts_device_run_program(device, &err), TTS_E_NOT_FOUND);
     tts_device_free(device);
 }

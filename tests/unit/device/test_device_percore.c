@@ -358,12 +358,12 @@ T_TEST(a_place_that_is_not_aligned_is_said_to_be)
     struct own a;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "the place in L1 is not aligned, which the runtime does not take");
+    T_STR_EQ(err.text, "the address in L1 is not aligned; the runtime refuses it");
     err = (struct tts_error){0};
     own_init(&a, &row, 64, TTS_PLACE_DEFAULT);
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, CORES, &buffer, &err),
          TTS_E_INVALID);
-    T_TRUE(says(&err, "the place in L1 is not aligned"));
+    T_TRUE(says(&err, "the address in L1 is not aligned"));
     is_as_it_was(device, &was);
     own_take(device, &a, &all, 64, TTS_PLACE_UP);
     T_EQ(a.at[63], L1_BASE);

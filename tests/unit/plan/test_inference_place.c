@@ -216,7 +216,7 @@ T_TEST(sizes_of_nothing_are_refused_by_name)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         struct tts_inference_config config = llama_8b();
         memcpy((char *)&config + fields[i].offset, &zero, sizeof zero);
-        expect_bad(&config, TTS_E_INVALID, fields[i].field, "must be at least 1, and is 0");
+        expect_bad(&config, TTS_E_INVALID, fields[i].field, "must be at least 1, but is 0");
     }
 }
 
@@ -225,61 +225,64 @@ T_TEST(sizes_that_do_not_go_together_are_refused)
     struct tts_inference_config config = llama_8b();
     config.model.kv_heads = 5;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_KV_HEADS,
-               "must divide the 32 heads, and is 5");
+               "must divide the 32 heads, but is 5");
     config = llama_8b();
     config.block = 48;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_BLOCK,
-               "must be a multiple of 32, and is 48");
+               "must be a multiple of 32, but is 48");
     config = llama_8b();
     config.length = 131073;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_LENGTH,
-               "must be at most 131072, the positions of the model, and is 131073");
+               "must be at most 131072, the positions of the model, but is 131073");
     config = llama_8b();
     config.tensor_parallel = 3;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_TENSOR_PARALLEL,
-               "must divide the 32 heads, and is 3");
+               "must divide the 32 heads, but is 3");
     config.model.heads = config.model.kv_heads = 12;
     config.model.kv_heads = 6;
     config.tensor_parallel = 4;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_TENSOR_PARALLEL,
-               "must divide the 6 heads of k and v, or be a multiple of them, and is 4");
+               "must divide the 6 k/v heads or be a multiple of them, but is 4");
     config = llama_8b();
     config.model.layers = TTS_INFERENCE_LAYERS_MAX + 1;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_LAYERS,
-               "must be at most 16384, and is 16385");
+               "must be at most 16384, but is 16385");
 }
 
 T_TEST(sizes_past_63_bits_name_the_largest_number)
 {
     struct tts_inference_config config = llama_8b();
     config.model.vocabulary = UINT64_C(1) << 52; /* x 4096 x 2 */
-    expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_VOCABULARY,
-               "is 4503599627370496, too large: all comes to 2^63 bytes");
+    expect_bad(
+        &config, TTS_E_RANGE, TTS_INFERENCE_FIELD_VOCABULARY,
+        "is 4503599627370496, which is too large: the model would need 2^63 bytes or more");
     config = llama_8b();
     config.batch = UINT64_C(1) << 60;
-    expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
-               "is 1152921504606846976, too large: all comes to 2^63 bytes");
+    expect_bad(
+        &config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
+        "is 1152921504606846976, which is too large: the model would need 2^63 bytes or more");
     config.batch = UINT64_MAX;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
-               "must be at most 9223372036854775807, and is 18446744073709551615");
+               "must be at most 9223372036854775807, but is 18446744073709551615");
     config = llama_8b();
     config.model.positions = 0;
     config.length = INT64_MAX;
-    expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_LENGTH,
-               "is 9223372036854775807, too large: all comes to 2^63 bytes");
+    expect_bad(
+        &config, TTS_E_RANGE, TTS_INFERENCE_FIELD_LENGTH,
+        "is 9223372036854775807, which is too large: the model would need 2^63 bytes or more");
     /* Neither a tensor nor a layer is too large alone, but all together are. */
     config = llama_8b();
     config.model.layers = TTS_INFERENCE_LAYERS_MAX;
     config.batch = UINT64_C(1) << 25;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
-               "is 33554432, too large: all comes to 2^63 bytes");
+               "is 33554432, which is too large: the model would need 2^63 bytes or more");
     config.batch = 1 << 20;
     T_EQ(tts_inference_check(&config, NULL, NULL), TTS_OK);
     /* The total is 2^63 but fits in 64 bits: 32 layers of two caches of 2^57 bytes. */
     config = llama_8b();
     config.batch = UINT64_C(1) << 33;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
-               "is 8589934592, too large: all comes to 2^63 bytes");
+               "is 8589934592, which is too large: the model would need 2^63 bytes or more");
     config.batch /= 2;
     T_EQ(tts_inference_check(&config, NULL, NULL), TTS_OK);
 }

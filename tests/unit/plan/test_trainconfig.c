@@ -86,14 +86,14 @@ T_TEST(a_value_that_cannot_be_is_an_error_where_it_was_set)
 {
     reset();
     expect_error("transformer_config:\n  model_type: gpt2\n  num_heads: 7\n", TTS_E_RANGE, 3,
-                 "'num_heads' must divide the embedding width (384), and is 7");
+                 "'num_heads' must divide the embedding width (384), but is 7");
     expect_error("transformer_config: {model_type: llama,\n intermediate_dim: 0}", TTS_E_RANGE,
-                 2, "'intermediate_dim' must be at least 1, and is 0");
+                 2, "'intermediate_dim' must be at least 1, but is 0");
     expect_error("transformer_config: {model_type: gpt2,\n runner_type: Default}",
                  TTS_E_NOT_FOUND, 2, "unknown runner 'Default', did you mean 'default'?");
     tts_overrides_give(&overrides, TTS_FIELD_HEADS, 7);
     expect_error("transformer_config: {model_type: gpt2}", TTS_E_INVALID, 0,
-                 "option '--heads' must divide the embedding width (384), and is 7");
+                 "option '--heads' must divide the embedding width (384), but is 7");
     T_TRUE(config.notes.error.path == NULL);
 }
 
@@ -101,20 +101,21 @@ T_TEST(a_run_that_is_not_modelled_names_the_nearest)
 {
     reset();
     expect_error("transformer_config: {model_type: qwen3}", TTS_E_INVALID, 1,
-                 "the model type 'qwen3' is not modelled, llama is nearest, without the norms "
-                 "of q and k and the head_dim of its own");
+                 "model type 'qwen3' is not modelled: the nearest is llama, without the norms "
+                 "of q and k and a separate head_dim");
     expect_error("transformer_config: {}\nlora_config: {rank: 8}", TTS_E_INVALID, 2,
-                 "LoRA is not modelled; training of all parameters is nearest, which takes "
-                 "more: leave it out");
+                 "LoRA is not modelled; the nearest is training of all parameters, which needs "
+                 "more: remove this section");
     expect_error("training_config: {optimizer: {type: Muon}}\ntransformer_config: {}",
                  TTS_E_INVALID, 1,
-                 "the optimizer 'Muon' is not modelled, SGD with momentum is nearest: it has "
-                 "as much state");
+                 "optimizer 'Muon' is not modelled: the nearest is SGD with momentum, which "
+                 "has as much state");
     expect_error("transformer_config: {model_type: llama, head_dim: 3}", TTS_E_INVALID, 1,
-                 "a head_dim of its own, 3, is not modelled; embedding_dim / num_heads is, 64");
+                 "a separate head_dim of 3 is not modelled; embedding_dim "
+                 "/ num_heads is, 64");
     expect_error("training_config: {}\ndevice_config: {enable_fsdp: true}\n"
                  "transformer_config: {}",
-                 TTS_E_INVALID, 2, "FSDP is not modelled, tensor and data parallel are");
+                 TTS_E_INVALID, 2, "FSDP is not modelled; tensor and data parallel are");
 }
 
 T_TEST(an_option_that_does_not_go_with_the_model_is_refused)
@@ -122,11 +123,11 @@ T_TEST(an_option_that_does_not_go_with_the_model_is_refused)
     reset();
     tts_overrides_give(&overrides, TTS_FIELD_GROUPS, 2);
     expect_error("transformer_config: {model_type: gpt2}", TTS_E_INVALID, 0,
-                 "option '--groups' goes with llama only, the model is gpt2");
+                 "option '--groups' is for llama only, but the model is gpt2");
     reset();
     tts_overrides_give(&overrides, TTS_FIELD_MOMENTUM, 1);
     expect_error(llama_text, TTS_E_INVALID, 0,
-                 "option '--momentum' goes with SGD only, the optimizer is AdamW");
+                 "option '--momentum' is for SGD only, but the optimizer is AdamW");
     reset();
     overrides.recipe = TTS_RECIPE_MAY;
     expect_error(llama_text, TTS_E_INVALID, 0,
@@ -163,7 +164,7 @@ T_TEST(a_mesh_sets_the_chips)
              llama_text);
     T_EQ(load_text(text), TTS_E_RANGE);
     T_STR_EQ(config.notes.error.text,
-             "mesh_shape is missing, enable_ddp and enable_tp need it");
+             "mesh_shape is missing, but enable_ddp and enable_tp need it");
     snprintf(text, sizeof text,
              "training_config: {batch_size: 4, data_path: x.yaml}\n"
              "device_config: {enable_ddp: true, mesh_shape: [1, 3]}\n%s",
@@ -180,19 +181,19 @@ T_TEST(notes_tell_what_the_workload_does_not_follow)
               "transformer_config: {model_type: gpt2,\n  qqqq: 1, vocab_size: 96,\n"
               "  num_blocks: 2}\n");
     T_EQ(config.notes.count, 3);
-    T_STR_EQ(config.notes.list[0].text, "key 'qqqq' is not known, passed over");
+    T_STR_EQ(config.notes.list[0].text, "key 'qqqq' is unknown and ignored");
     T_EQ(config.notes.list[0].line, 4);
     T_STR_EQ(config.notes.list[0].path, config.path);
-    T_STR_EQ(config.notes.list[1].text,
-             "mesh_shape [1, 8] is without enable_ddp and enable_tp: one chip is modelled");
-    T_STR_EQ(config.notes.list[2].text, "'use_no_op' is read by recipe v1 only, and this is "
-                                        "head; for v1 give '--recipe v1'");
+    T_STR_EQ(config.notes.list[1].text, "mesh_shape [1, 8] has no effect without enable_ddp "
+                                        "and enable_tp: one chip is modelled");
+    T_STR_EQ(config.notes.list[2].text, "'use_no_op' is ignored: only recipe v1 reads it, but "
+                                        "this is head; for v1 give '--recipe v1'");
     load_good("training_config: {batch_size: 4, data_path: x.yaml,\n"
               "  optimizer: {type: SGD, amsgrad: true}}\n"
               "transformer_config: {model_type: gpt2, vocab_size: 96}\n");
     T_EQ(config.notes.count, 1);
     T_STR_EQ(config.notes.list[0].text,
-             "'amsgrad' is passed over, SGD of recipe head has none");
+             "'amsgrad' is ignored: SGD of recipe head does not have it");
     T_EQ(config.notes.list[0].line, 2);
 }
 
@@ -203,7 +204,8 @@ T_TEST(a_run_that_the_program_refuses_has_its_reason)
     tts_overrides_give(&overrides, TTS_FIELD_CLIP, 1);
     load_good("transformer_config: {model_type: gpt2}\n");
     T_EQ(config.stop_count, 1);
-    T_STR_EQ(config.stops[0].reason, "gpt2 has no tensor parallel in the program, llama has");
+    T_STR_EQ(config.stops[0].reason,
+             "the program has no tensor parallel for gpt2, only for llama");
     T_EQ(config.stops[0].line, 0);
     expect_set(TTS_FIELD_TENSOR_PARALLEL, 1, TTS_ORIGIN_RULE, 0);
     T_EQ(config.workload.tensor_parallel, 1);
@@ -226,8 +228,8 @@ T_TEST(a_file_that_is_not_there_names_its_neighbours)
     T_STR_EQ(config.notes.error.text, expected);
     T_TRUE(config.notes.error.path == NULL);
     expect_error("training_config:\n  model_config: nowhere.yaml\n", TTS_E_NOT_FOUND, 2,
-                 "no model file 'nowhere.yaml': looked for it as it stands, beside this file "
-                 "and in ../model_configs");
+                 "no model file 'nowhere.yaml': searched the given path, the folder of this "
+                 "file and ../model_configs");
     expect_error("training_config: [", TTS_E_SYNTAX, 1,
-                 "'training_config' must be a section of 'key: value', and is a list");
+                 "'training_config' must be a section of 'key: value', but is a list");
 }

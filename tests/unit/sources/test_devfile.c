@@ -172,9 +172,9 @@ T_TEST(a_file_without_a_preset_says_so)
 T_TEST(an_unknown_preset_names_the_nearest_and_its_line)
 {
     refused("device: x\npreset: n15O\n", TTS_E_NOT_FOUND, 2,
-            "no chip is called 'n15O', did you mean 'n150'?");
-    refused("preset:\n", TTS_E_NOT_FOUND, 1, "no chip is called ''");
-    refused("preset:\n\n  xyzzy\n", TTS_E_NOT_FOUND, 3, "no chip is called 'xyzzy'");
+            "no device is named 'n15O', did you mean 'n150'?");
+    refused("preset:\n", TTS_E_NOT_FOUND, 1, "no device is named ''");
+    refused("preset:\n\n  xyzzy\n", TTS_E_NOT_FOUND, 3, "no device is named 'xyzzy'");
 }
 
 T_TEST(an_unknown_key_names_the_nearest_and_its_line)
@@ -200,33 +200,33 @@ T_TEST(an_unknown_key_names_the_nearest_and_its_line)
 T_TEST(a_key_twice_is_refused_however_it_is_written)
 {
     refused("preset: n150\nl1_small: 1\n\nl1_small: 2\n", TTS_E_SYNTAX, 4,
-            "'l1_small' stands twice, first in line 2");
+            "'l1_small' appears twice, first in line 2");
     refused("preset: n150\nl1_small: 1\nL1-SMALL: 1\n", TTS_E_SYNTAX, 3,
-            "'l1_small' stands twice, first in line 2");
+            "'l1_small' appears twice, first in line 2");
     refused("preset: n150\npreset: n150\n", TTS_E_SYNTAX, 2,
-            "'preset' stands twice, first in line 1");
+            "'preset' appears twice, first in line 1");
     refused("device: a\ndevice: a\n", TTS_E_SYNTAX, 2,
-            "'device' stands twice, first in line 1");
+            "'device' appears twice, first in line 1");
 }
 
 T_TEST(a_value_that_does_not_fit_its_fact_has_its_line)
 {
     refused("preset: n150\ngrid: 13\n", TTS_E_SYNTAX, 2,
-            "'13' is not a value of 'grid', expected columns x rows such as 8x9, each 1 to 64");
+            "invalid value '13' for 'grid': expected columns x rows such as 8x9, each 1 to 64");
     refused("preset: n150\ngrid: 8x\n  9\n", TTS_E_SYNTAX, 2,
-            "'8x 9' is not a value of 'grid', expected columns x rows such as 8x9, each 1 to "
+            "invalid value '8x 9' for 'grid': expected columns x rows such as 8x9, each 1 to "
             "64");
     refused("l1_small:\n\npreset: n150\n", TTS_E_SYNTAX, 1,
-            "'' is not a value of 'l1_small', expected bytes such as 32768 or 32KiB, up to "
+            "invalid value '' for 'l1_small': expected bytes such as 32768 or 32KiB, up to "
             "2^46");
     refused("preset: n150\n\nchips:\n  4294967296\n", TTS_E_RANGE, 4,
-            "'4294967296' is not a value of 'chips', expected a number up to 4294967295");
+            "invalid value '4294967296' for 'chips': expected a number up to 4294967295");
 }
 
 T_TEST(the_first_wrong_fact_of_the_file_is_the_one_reported)
 {
     refused("chips: x\npreset: n150\ngrid: y\n", TTS_E_SYNTAX, 1,
-            "'x' is not a value of 'chips', expected a number up to 4294967295");
+            "invalid value 'x' for 'chips': expected a number up to 4294967295");
 }
 
 T_TEST(a_wrong_key_is_reported_before_a_wrong_value_above_it)
@@ -315,9 +315,9 @@ T_TEST(anchors_aliases_and_tags_are_refused)
 T_TEST(a_second_document_is_refused)
 {
     refused("preset: n150\n---\npreset: n300\n", TTS_E_SYNTAX, 2,
-            "a second document begins, a device file has one");
+            "a second document begins: a device file has only one");
     refused("preset: n150\n...\n\n---\n", TTS_E_SYNTAX, 4,
-            "a second document begins, a device file has one");
+            "a second document begins: a device file has only one");
 }
 
 /* Checks the line only: the words after "not YAML: " come from libyaml. */
@@ -354,11 +354,12 @@ T_TEST(line_ends_that_no_editor_shows_are_refused)
         char text[80];
         int len =
             snprintf(text, sizeof text, "preset: n150\n# harmless%sl1_small: 1\n", ends[i]);
-        refused_bytes(text, (size_t)len,
-                      (struct tts_error){.status = TTS_E_SYNTAX,
-                                         .line = 2,
-                                         .text = "a line end that no editor shows (U+0085, "
-                                                 "U+2028 or U+2029), delete it"});
+        refused_bytes(
+            text, (size_t)len,
+            (struct tts_error){
+                .status = TTS_E_SYNTAX,
+                .line = 2,
+                .text = "an invisible line break (U+0085, U+2028 or U+2029): delete it"});
     }
 }
 
@@ -391,8 +392,9 @@ T_TEST(a_file_may_have_64_kib_and_not_a_byte_more)
     T_EQ(fill("preset: n150\n", "#", TTS_DEVFILE_MAX_BYTES), TTS_DEVFILE_MAX_BYTES);
     loaded_bytes(big, TTS_DEVFILE_MAX_BYTES);
     fill("preset: n150\n", "#", TTS_DEVFILE_MAX_BYTES + 1);
-    struct tts_error wanted = {
-        .status = TTS_E_SYNTAX, .line = 2, .text = "larger than a device file can be (64 KiB)"};
+    struct tts_error wanted = {.status = TTS_E_SYNTAX,
+                               .line = 2,
+                               .text = "larger than the limit for a device file (64 KiB)"};
     refused_bytes(big, TTS_DEVFILE_MAX_BYTES + 1, wanted);
 }
 
@@ -414,8 +416,8 @@ T_TEST(deep_nesting_and_alias_bombs_end_at_their_first_step)
         {"preset: n150\ngrid: &a [x, x]\nchips: ", "[*a, *a],",
          "the value of 'grid' is a list: write 'key: value' lines, values plain", 2},
         {"preset: n150\n", "x: 1\n", "a device file has no key 'x'", 2},
-        {"preset: n150\n", "grid: 8x8\n", "'grid' stands twice, first in line 2", 3},
-        {"preset: n150\n", "--- ", "a second document begins, a device file has one", 2},
+        {"preset: n150\n", "grid: 8x8\n", "'grid' appears twice, first in line 2", 3},
+        {"preset: n150\n", "--- ", "a second document begins: a device file has only one", 2},
     };
     for (size_t i = 0; i < sizeof bombs / sizeof bombs[0]; i++) {
         size_t len = fill(bombs[i].head, bombs[i].piece, TTS_DEVFILE_MAX_BYTES);
@@ -515,7 +517,7 @@ T_TEST(a_file_past_64_kib_is_refused_and_an_endless_one_too)
     struct tts_error err;
     T_EQ(tts_devfile_load(write_file(big, TTS_DEVFILE_MAX_BYTES + 1), &chip, &err),
          TTS_E_SYNTAX);
-    T_STR_EQ(err.text, "larger than a device file can be (64 KiB)");
+    T_STR_EQ(err.text, "larger than the limit for a device file (64 KiB)");
     T_EQ(err.line, 2);
     T_EQ(tts_devfile_load("/dev/zero", &chip, &err), TTS_E_SYNTAX);
     T_EQ(tts_devfile_load(write_file(big, TTS_DEVFILE_MAX_BYTES), &chip, &err), TTS_OK);

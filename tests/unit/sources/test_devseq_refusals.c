@@ -124,7 +124,7 @@ T_TEST(a_line_of_4096_bytes_is_read)
     add_times(&text, " ", 4096 - 3 - 2);
     add(&text, "=F");
     T_EQ(text.len, 4096);
-    expect_error(text.text, TTS_E_SYNTAX, 4094, "expected blanks around '=', got '=F'");
+    expect_error(text.text, TTS_E_SYNTAX, 4094, "expected spaces around '=', got '=F'");
     memcpy(text.text + 4000, "= F", 3);
     memset(text.text + 4003, '\t', 93);
     expect_canonical(text.text, "run = F");
@@ -138,7 +138,7 @@ T_TEST(a_line_of_4096_bytes_is_read)
 }
 
 #define PAST "99999999999999999999"
-#define PAST_TEXT(what) what " '" PAST "' is past 64 bits, the most is 18446744073709551615"
+#define PAST_TEXT(what) what " '" PAST "' is too large: at most 18446744073709551615"
 
 T_TEST(numbers_past_64_bits_are_out_of_range)
 {
@@ -162,11 +162,11 @@ T_TEST(numbers_past_64_bits_are_out_of_range)
 T_TEST(cores_and_indices_are_below_64)
 {
     expect_error("room 64-0", TTS_E_RANGE, 5,
-                 "the column of a core '64' is too much, the most is 63");
+                 "the column of a core '64' is too large: at most 63");
     expect_error("cb 1 cores=0-0..1-64", TTS_E_RANGE, 18,
-                 "the row of a core '64' is too much, the most is 63");
+                 "the row of a core '64' is too large: at most 63");
     expect_error("cb 1 cores=0-0 index=0,64", TTS_E_RANGE, 23,
-                 "the index '64' is too much, the most is 63");
+                 "the index '64' is too large: at most 63");
 }
 
 /* --- refused lines ---------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ T_TEST(the_language_for_one_pool_is_recognised)
     for (const char *letter = letters; *letter; letter++) {
         char line[] = {*letter, ' ', '1', '\0'}, message[80];
         snprintf(message, sizeof message,
-                 "'%c' is of the language for one pool, leave out --device", *letter);
+                 "'%c' belongs to the language for one pool: omit --device", *letter);
         expect_error(line, TTS_E_SYNTAX, 0, message);
     }
     expect_error("z", TTS_E_SYNTAX, 0, "unknown statement 'z'");
@@ -227,15 +227,14 @@ T_TEST(each_option_stands_once)
     expect_error("cb 1 cores=0-0 cores=1-1", TTS_E_SYNTAX, 15,
                  "expected each option once, got 'cores=1-1'");
     expect_error("buffer l1 interleaved 1 1 from=top at=5", TTS_E_SYNTAX, 39,
-                 "'from=' and 'at=' exclude each other");
+                 "'from=' and 'at=' cannot be combined");
     expect_error("buffer l1 interleaved 1 1 at=5 from=top = 5", TTS_E_SYNTAX, 40,
-                 "'from=' and 'at=' exclude each other");
+                 "'from=' and 'at=' cannot be combined");
 }
 
 T_TEST(a_page_is_that_of_an_index)
 {
-    expect_error("cb 2048 cores=0-0 page=2048", TTS_E_SYNTAX, 27,
-                 "'page=' is that of an index, add 'index='");
+    expect_error("cb 2048 cores=0-0 page=2048", TTS_E_SYNTAX, 27, "'page=' needs 'index='");
 }
 
 T_TEST(a_missing_option_is_named)
@@ -333,29 +332,27 @@ T_TEST(names_begin_with_a_letter)
 
 T_TEST(a_word_too_many_is_shown)
 {
-    expect_error("run now", TTS_E_SYNTAX, 4, "'now' is one word too many, expected 'run'");
+    expect_error("run now", TTS_E_SYNTAX, 4, "unexpected word 'now': expected 'run'");
     expect_error("stats l1 dram", TTS_E_SYNTAX, 9,
-                 "'dram' is one word too many, expected 'stats POOL'");
+                 "unexpected word 'dram': expected 'stats POOL'");
     expect_error("free hidden 5", TTS_E_SYNTAX, 12,
-                 "'5' is one word too many, expected 'free NAME' or 'free POOL ADDR'");
+                 "unexpected word '5': expected 'free NAME' or 'free POOL ADDR'");
     expect_error("free l1 5 6", TTS_E_SYNTAX, 10,
-                 "'6' is one word too many, expected 'free NAME' or 'free POOL ADDR'");
+                 "unexpected word '6': expected 'free NAME' or 'free POOL ADDR'");
     expect_error("program 1 # first", TTS_E_SYNTAX, 10,
-                 "'#' is one word too many, expected 'program ID'; a comment has a line of its "
-                 "own");
+                 "unexpected word '#': expected 'program ID'; write a comment on its own line");
     expect_error("free a #x", TTS_E_SYNTAX, 7,
-                 "'#x' is one word too many, expected 'free NAME' or 'free POOL ADDR'; a "
-                 "comment has a line of its own");
+                 "unexpected word '#x': expected 'free NAME' or 'free POOL ADDR'; write a "
+                 "comment on its own line");
 }
 
 T_TEST(a_result_has_its_shape)
 {
     expect_error("run =", TTS_E_SYNTAX, 5, "expected 'ok' or 'F', got nothing");
     expect_error("run = OK", TTS_E_SYNTAX, 6, "expected 'ok' or 'F', got 'OK'");
-    expect_error("run = ok ok", TTS_E_SYNTAX, 9,
-                 "expected nothing behind the result, got 'ok'");
+    expect_error("run = ok ok", TTS_E_SYNTAX, 9, "expected nothing after the result, got 'ok'");
     expect_error("run = F # why", TTS_E_SYNTAX, 8,
-                 "expected nothing behind the result, got '#'");
+                 "expected nothing after the result, got '#'");
     expect_error("kernel 1 =", TTS_E_SYNTAX, 10,
                  "expected a decimal number for the address (or 'F', 'T ADDR', '-'), got "
                  "nothing");
@@ -369,7 +366,7 @@ T_TEST(a_result_has_its_shape)
     expect_error("stats l1 = 1 2 3", TTS_E_SYNTAX, 16,
                  "expected a decimal number for the result, got nothing");
     expect_error("stats l1 = 1 2 3 4 5", TTS_E_SYNTAX, 19,
-                 "expected nothing behind the result, got '5'");
+                 "expected nothing after the result, got '5'");
     expect_error("room 0-0 = 1 2", TTS_E_SYNTAX, 14,
                  "expected a decimal number for the result, got nothing");
     expect_error("page a 1 = x", TTS_E_SYNTAX, 11,
@@ -378,8 +375,8 @@ T_TEST(a_result_has_its_shape)
     expect_error("page a 1 = 1 2-2", TTS_E_SYNTAX, 16,
                  "expected a decimal number for the address, got nothing");
     expect_error("page a 1 = - 2-2", TTS_E_SYNTAX, 13,
-                 "expected nothing behind the result, got '2-2'");
-    expect_error("kernel 1 =5", TTS_E_SYNTAX, 9, "expected blanks around '=', got '=5'");
+                 "expected nothing after the result, got '2-2'");
+    expect_error("kernel 1 =5", TTS_E_SYNTAX, 9, "expected spaces around '=', got '=5'");
 }
 
 T_TEST(only_questions_and_requests_have_results)

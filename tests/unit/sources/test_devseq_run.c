@@ -116,7 +116,7 @@ T_TEST(what_the_device_cannot_take_ends_the_run)
     expect_refusal(rig, "buffer l1 interleaved 7 2", TTS_E_INVALID,
                    "a page of 2 B does not divide the size of 7 B");
     expect_refusal(rig, "buffer trace interleaved 8 8", TTS_E_NOT_FOUND,
-                   "'n150' has no TRACE, set 'trace_region' to more than 0");
+                   "'n150' has no TRACE: set 'trace_region' to more than 0");
     expect_refusal(rig, "shard l1 classic 8 8 shard=1x1 cores=8-0", TTS_E_INVALID,
                    "core range 8-0..8-0 is outside the grid of 8x8");
     expect_refusal(rig, "shard dram classic 8 8 shard=1x1 cores=0-1", TTS_E_INVALID,
@@ -138,15 +138,15 @@ T_TEST(a_name_is_given_once_at_a_time)
 {
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
-    expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use, free it first");
+    expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use: free it first");
     /* The refused buffer was not allocated. */
     expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
     expect(rig, "buffer l1 interleaved 4096 4096 as=a = 1495040");
     expect(rig, "free a");
-    expect_refusal(rig, "free a", TTS_E_NOT_FOUND, "no buffer is called 'a' here");
-    expect_refusal(rig, "page a 0", TTS_E_NOT_FOUND, "no buffer is called 'a' here");
-    expect_refusal(rig, "cb 8 cores=0-0 on=a", TTS_E_NOT_FOUND, "no buffer is called 'a' here");
+    expect_refusal(rig, "free a", TTS_E_NOT_FOUND, "no buffer is named 'a'");
+    expect_refusal(rig, "page a 0", TTS_E_NOT_FOUND, "no buffer is named 'a'");
+    expect_refusal(rig, "cb 8 cores=0-0 on=a", TTS_E_NOT_FOUND, "no buffer is named 'a'");
     rig_end(rig);
 }
 
@@ -156,7 +156,7 @@ T_TEST(a_name_whose_buffer_failed_is_given_again)
     expect(rig, "shard l1 classic 8192 2048 tensor=4x1 shard=1000x1 cores=0-0 as=a = F");
     expect(rig, "page a 3 = -");
     expect_refusal(rig, "cb 8 cores=0-0 on=a", TTS_E_INVALID,
-                   "'a' is not an L1 buffer that got room, a circular buffer cannot lie on it");
+                   "'a' is not an allocated L1 buffer, so a circular buffer cannot use it");
     expect(rig, "buffer l1 interleaved 999999999 3 as=a = F");
     expect(rig, "shard dram classic 8192 2048 tensor=4x1 shard=4x1 cores=5-0 as=a = 2968640");
     expect(rig, "page a 3 = 5 - 1076716608");
@@ -181,7 +181,7 @@ T_TEST(a_name_goes_with_its_buffer_when_that_is_freed_by_address)
     expect(rig, "buffer l1 interleaved 2048 2048 as=a = 1492992");
     expect(rig, "free l1 1495040");
     expect(rig, "buffer l1 interleaved 4096 1024 as=c = 1498112");
-    expect_refusal(rig, "free b", TTS_E_NOT_FOUND, "no buffer is called 'b' here");
+    expect_refusal(rig, "free b", TTS_E_NOT_FOUND, "no buffer is named 'b'");
     expect(rig, "free a");
     expect(rig, "free c");
     T_TRUE(tts_device_stats(rig->device, TTS_POOL_L1, &stats));
@@ -195,7 +195,7 @@ T_TEST(another_buffer_at_the_old_place_is_not_freed_by_the_old_name)
     expect(rig, "buffer l1 interleaved 2048 2048 as=a = 1497088");
     expect(rig, "free l1 1497088");
     expect(rig, "buffer l1 interleaved 2048 2048 = 1497088");
-    expect_refusal(rig, "free a", TTS_E_NOT_FOUND, "no buffer is called 'a' here");
+    expect_refusal(rig, "free a", TTS_E_NOT_FOUND, "no buffer is named 'a'");
     expect(rig, "stats l1 = 1393472 2048 1391424 1391424");
     rig_end(rig);
 }
@@ -266,12 +266,12 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
 {
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 8192 2048 as=a = 1497088");
-    expect_refusal(rig, "page a 4", TTS_E_RANGE, "'a' has 4 pages, no page 4");
+    expect_refusal(rig, "page a 4", TTS_E_RANGE, "'a' has 4 pages: there is no page 4");
     expect(rig, "kernel 2048 as=k = 1073739776");
     expect_refusal(rig, "page k 0", TTS_E_INVALID, "'k' has no pages of its own");
     expect(rig, "shard l1 classic 8192 2048 shard=4x1 cores=0-0 as=s = 1488896");
     expect_refusal(rig, "page s 0", TTS_E_NOT_FOUND,
-                   "the pages of 's' cannot be told, give it 'tensor='");
+                   "the pages of 's' are unknown: give 'tensor='");
     /* A tensor of 3x3 pages needs four shards, but there are three cores. */
     expect_refusal(rig, "shard l1 classic 18432 2048 tensor=3x3 shard=2x2 cores=0-0..2-0 as=t",
                    TTS_E_INVALID, "4 shards for 3 cores");
@@ -330,15 +330,15 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
     /* The circular buffer takes no room in the region. */
     expect(rig, "room 0-0 = 105664 1495040 1389376");
     expect_refusal(rig, "cb 1025 cores=0-0 on=a offset=3072", TTS_E_INVALID,
-                   "the circular buffer is larger than what 'a' has in a bank");
+                   "the circular buffer is larger than the part of 'a' in a bank");
     expect_refusal(rig, "cb 1 cores=0-0 on=a offset=4097", TTS_E_INVALID,
-                   "the circular buffer is larger than what 'a' has in a bank");
+                   "the circular buffer is larger than the part of 'a' in a bank");
     expect_refusal(rig, "cb 8 cores=0-0 on=d", TTS_E_INVALID,
-                   "'d' is not an L1 buffer that got room, a circular buffer cannot lie on it");
+                   "'d' is not an allocated L1 buffer, so a circular buffer cannot use it");
     expect(rig, "buffer l1 interleaved 2048 2048 at=18446744073709551615 as=top = "
                 "18446744073709551615");
     expect_refusal(rig, "cb 8 cores=0-0 on=top offset=8", TTS_E_RANGE,
-                   "the circular buffer is past 64 bits");
+                   "the circular buffer ends beyond 64 bits");
     T_EQ(rig->run.counts.cbs, 2);
     rig_end(rig);
 }
@@ -354,7 +354,7 @@ T_TEST(l1_small_is_at_the_top_of_l1_and_for_shards)
     expect(rig, "buffer l1 interleaved 2048 2048 = 1464320");
     expect(rig, "room 0-0 = 105664 1464320 1358656");
     expect_refusal(rig, "buffer l1_small interleaved 2048 2048", TTS_E_INVALID,
-                   "L1_SMALL takes only sharded buffers, shard it");
+                   "L1_SMALL accepts only sharded buffers: shard it");
     expect(rig, "free l1_small 1497088");
     expect(rig, "stats l1_small = 32768 0 32768 32768");
     rig_end(rig);
@@ -516,7 +516,7 @@ T_TEST(the_same_sequence_runs_on_other_chips)
 T_TEST(without_a_known_grid_there_is_only_dram)
 {
     struct rig *rig = rig_of("galaxy-blackhole");
-    static const char message[] = "the grid of 'galaxy-blackhole' is not known, set 'grid'";
+    static const char message[] = "the grid of 'galaxy-blackhole' is unknown: set 'grid'";
     T_EQ(run_text(rig, "buffer dram interleaved 2097152 2048 as=w"), TTS_OK);
     expect_refusal(rig, "page w 0", TTS_E_NOT_FOUND, message);
     expect_refusal(rig, "room 0-0", TTS_E_NOT_FOUND, message);

@@ -295,14 +295,14 @@ T_TEST(a_wrong_value_says_what_is_allowed_and_where)
         char text[300], words[160];
         snprintf(text, sizeof text, "{\n\"hidden_size\":\n%s\n}", cases[i].value);
         snprintf(words, sizeof words,
-                 "'hidden_size' must be a whole number below 2^64, without a sign, and is %s",
+                 "'hidden_size' must be a whole number below 2^64, without a sign, but is %s",
                  cases[i].is);
         refused(text, cases[i].status, 3, words);
     }
     refused("{\"tie_word_embeddings\": 1}", TTS_E_SYNTAX, 1,
-            "'tie_word_embeddings' must be true or false, and is 1");
+            "'tie_word_embeddings' must be true or false, but is 1");
     refused("{\"attention_bias\": \"no\"}", TTS_E_SYNTAX, 1,
-            "'attention_bias' must be true or false, and is a text");
+            "'attention_bias' must be true or false, but is a text");
 }
 
 T_TEST(what_is_no_object_is_no_configuration)
@@ -357,7 +357,7 @@ T_TEST(a_text_that_is_too_large_is_refused)
     struct tts_error err = {0};
     T_EQ(tts_hfconfig_parse("{", TTS_HFCONFIG_MAX_BYTES + (size_t)1, &config, &err),
          TTS_E_SYNTAX);
-    T_STR_EQ(err.text, "larger than a config.json can be (16 MiB)");
+    T_STR_EQ(err.text, "larger than 16 MiB, the limit for a config.json");
 }
 
 T_TEST(every_key_is_called_as_the_file_calls_it)

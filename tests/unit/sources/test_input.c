@@ -149,7 +149,7 @@ T_TEST(gzip_members_are_given_as_one)
     expect_text(write_packed(len + 1000), 262144, 300005);
     expect_text(write_packed(len + 1), 262144, 300005);
     packed[len + 999] = 'x';
-    expect_failure(len + 1000, "something else behind the gzip data");
+    expect_failure(len + 1000, "other data follows the gzip data");
     len = pack_gzip(packed, 0, 0);
     expect_text(write_packed(len), 100, 0);
 }
@@ -245,8 +245,8 @@ T_TEST(a_window_that_takes_too_much_memory_says_what_to_do)
     size_t len;
     struct tts_error err = {0};
     T_EQ(read_all(write_packed(pack_window(24)), 100000, &len, &err), TTS_E_SYNTAX);
-    T_STR_EQ(err.text, "compressed with a window of more than 8 MiB ('--long'): give it as "
-                       "'zstd -dc --long=31 FILE | ...' on standard input");
+    T_STR_EQ(err.text, "compressed with a window of more than 8 MiB ('--long'): use 'zstd -dc "
+                       "--long=31 FILE | ...' and standard input");
     T_EQ(len, 0);
 }
 
@@ -464,6 +464,6 @@ T_TEST(a_pipe_that_cannot_be_kept_says_so)
     T_EQ(setenv("TMPDIR", "/no/such", 1), 0);
     T_EQ(tts_input_spool(in, "a pipe", NULL, NULL, &err), TTS_E_IO);
     T_EQ(unsetenv("TMPDIR"), 0);
-    T_STR_EQ(err.text, "cannot keep a pipe in a temporary file: no such file or directory");
+    T_STR_EQ(err.text, "cannot copy a pipe to a temporary file: no such file or directory");
     tts_input_close(in);
 }

@@ -154,7 +154,7 @@ T_TEST(too_few_and_too_many_operands_are_counted)
     expect_error("d", TTS_E_SYNTAX, 1, "expected 'd ADDR', got 0 operands");
     expect_error("r 1", TTS_E_SYNTAX, 2, "expected 'r', got 1 operand");
     expect_error("d 1 # done", TTS_E_SYNTAX, 4,
-                 "expected 'd ADDR', got 3 operands; a comment has a line of its own");
+                 "expected 'd ADDR', got 3 operands; write a comment on its own line");
 }
 
 T_TEST(a_bad_number_is_shown_with_its_name)
@@ -163,15 +163,13 @@ T_TEST(a_bad_number_is_shown_with_its_name)
     expect_error("a 1 1 -1", TTS_E_SYNTAX, 6, "expected a decimal number for LIMIT, got '-1'");
     expect_error("d 0x10", TTS_E_SYNTAX, 2, "expected a decimal number for ADDR, got '0x10'");
     expect_error("k 1=ok", TTS_E_SYNTAX, 2,
-                 "expected a decimal number for BYTES, got '1=ok'; '=' stands alone between "
-                 "blanks");
+                 "expected a decimal number for BYTES, got '1=ok'; put spaces around '='");
     expect_error("a 1 1 0= 5", TTS_E_SYNTAX, 6,
-                 "expected a decimal number for LIMIT, got '0='; '=' stands alone between "
-                 "blanks");
+                 "expected a decimal number for LIMIT, got '0='; put spaces around '='");
     expect_error("a 100 1 0 =5", TTS_E_SYNTAX, 10,
-                 "expected 'a SIZE UP LIMIT', got 4 operands; '=' stands alone between blanks");
+                 "expected 'a SIZE UP LIMIT', got 4 operands; put spaces around '='");
     expect_error("d 18446744073709551616", TTS_E_RANGE, 2,
-                 "ADDR '18446744073709551616' is past 64 bits, the most is "
+                 "ADDR '18446744073709551616' is too large: at most "
                  "18446744073709551615");
     expect_error("a 1 2 0", TTS_E_SYNTAX, 4,
                  "UP must be 0 (from the top) or 1 (from the bottom), got '2'");
@@ -205,15 +203,14 @@ T_TEST(a_bad_result_is_told_the_shape)
                  "expected 'N HASH', 16 hex digits after 'm ... =', got 'g000000000000000'");
     expect_error("d 1 = 5", TTS_E_SYNTAX, 0, "'d ADDR' has no result, got '='");
     expect_error("a 1 1 0 = 99999999999999999999", TTS_E_RANGE, 10,
-                 "result '99999999999999999999' is past 64 bits, the most is "
+                 "result '99999999999999999999' is too large: at most "
                  "18446744073709551615");
     expect_error("x 1 2 = 1 2", TTS_E_SYNTAX, 10,
                  "expected the line to end after 'ADDR' or 'F', got '2'");
     expect_error("c = #", TTS_E_SYNTAX, 0, "'c' has no result, got '='");
-    expect_error(
-        "l = 1 #", TTS_E_SYNTAX, 6,
-        "expected the line to end after 'ADDR' or 'none', got '#'; a comment has a line "
-        "of its own");
+    expect_error("l = 1 #", TTS_E_SYNTAX, 6,
+                 "expected the line to end after 'ADDR' or 'none', got '#'; write a comment on "
+                 "its own line");
 }
 
 #define USAGE "'P size=N offset=N min_allocation_size=N alignment=N policy=FIRST|BEST'"
@@ -226,12 +223,12 @@ T_TEST(a_pool_has_each_field_once)
     expect_error("P size=1 banks=2", TTS_E_SYNTAX, 9,
                  "unknown field 'banks=2', expected " USAGE);
     expect_error("P 1024", TTS_E_SYNTAX, 2, "unknown field '1024', expected " USAGE);
-    expect_error("P size=1 offset=1 size=1", TTS_E_SYNTAX, 18, "field 'size' stands twice");
+    expect_error("P size=1 offset=1 size=1", TTS_E_SYNTAX, 18, "field 'size' is given twice");
     expect_error("P size=", TTS_E_SYNTAX, 7, "expected a decimal number for size, got nothing");
     expect_error("P offset=1k", TTS_E_SYNTAX, 9,
                  "expected a decimal number for offset, got '1k'");
     expect_error("P alignment=18446744073709551616", TTS_E_RANGE, 12,
-                 "alignment '18446744073709551616' is past 64 bits, the most is "
+                 "alignment '18446744073709551616' is too large: at most "
                  "18446744073709551615");
     expect_error("P policy=first", TTS_E_SYNTAX, 9,
                  "expected policy=FIRST or policy=BEST, got 'first'");

@@ -200,7 +200,7 @@ T_TEST(the_phases_of_each_capture_are_a_run)
     T_STR_EQ(two->phases[0].name, "B");
     T_TRUE(!two->overall_peak.is_known);
     T_EQ(two->notes_in_all, 2);
-    T_STR_EQ(two->notes[0].text, "from phase 'B' on something is not in the file");
+    T_STR_EQ(two->notes[0].text, "part of the file is missing from phase 'B' on");
     T_STR_EQ(two->notes[1].text, "cut");
     tts_runs_release(&runs);
     runs = parsed("{" SHOW ", \"phases\": [{\"name\": \"A\", \"capture\": 3}]}");
@@ -212,7 +212,7 @@ T_TEST(the_phases_of_each_capture_are_a_run)
     T_EQ(runs.count, 2);
     T_STR_EQ(runs.runs[0].title, "capture 1");
     T_TRUE(runs.runs[0].is_cut && !runs.runs[1].is_cut);
-    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase was not ended");
+    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase did not end");
     T_STR_EQ(runs.runs[1].phases[0].name, "A");
     tts_runs_release(&runs);
 }
@@ -305,19 +305,20 @@ T_TEST(what_is_no_result_is_refused)
     refused("{\"schema\": {\"name\": \"other.fit\"}, \"phases\": [{}]}", TTS_E_INVALID, 0,
             "is not a result of ttscope (--json)");
     refused("{\"schema\": {\"name\": \"ttscope.fit\", \"version\": 2}, \"phases\": [{}]}",
-            TTS_E_INVALID, 0, "is of a later version of 'ttscope.fit' than this ttscope knows");
+            TTS_E_INVALID, 0,
+            "has a newer version of 'ttscope.fit' than this ttscope can read");
     static const char *const versions[] = {"2.0", "1.5", "-1", "\"1\"", "null", "[1]", "1e3"};
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         char text[120];
         snprintf(text, sizeof text,
                  "{\"schema\": {\"name\": \"ttscope.fit\", \"version\": %s}, \"phases\": [{}]}",
                  versions[i]);
-        refused(text, TTS_E_INVALID, 0,
-                "the version of its schema 'ttscope.fit' cannot be read");
+        refused(text, TTS_E_INVALID, 0, "cannot read the version of its schema 'ttscope.fit'");
     }
-    refused("{" FIT "}", TTS_E_NOT_FOUND, 0, "a result of 'ttscope.fit' without phases");
+    refused("{" FIT "}", TTS_E_NOT_FOUND, 0,
+            "a result of schema 'ttscope.fit' has no phases to compare");
     refused("{" FIT ", \"runs\": [{}, {\"name\": \"x\"}]}", TTS_E_NOT_FOUND, 0,
-            "a result of 'ttscope.fit' without phases");
+            "a result of schema 'ttscope.fit' has no phases to compare");
 }
 
 T_TEST(a_document_that_is_cut_off_anywhere_is_refused)

@@ -231,8 +231,8 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
     T_EQ(runs.runs[0].overall_peak.bytes, 4096);
     T_TRUE(runs.runs[0].is_cut && runs.runs[0].is_at_least);
     T_EQ(runs.runs[0].notes_in_all, 2);
-    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase was not ended");
-    T_TRUE(strstr(runs.runs[0].notes[1].text, "; only what is before was read") != NULL);
+    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase did not end");
+    T_TRUE(strstr(runs.runs[0].notes[1].text, "; only the part before it was read") != NULL);
     tts_runs_release(&runs);
 }
 
@@ -241,18 +241,18 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
 T_TEST(what_has_no_run_is_refused)
 {
     refused(file_of(""), TTS_E_NOT_FOUND, "is empty");
-    refused(file_of("hello\n"), TTS_E_NOT_FOUND,
-            "no memory summary in it, and it is no recording, graph trace or saved result "
-            "(--json)");
+    refused(
+        file_of("hello\n"), TTS_E_NOT_FOUND,
+        "has no memory summary and is not a recording, graph trace or saved result (--json)");
     refused(file_of("{\"schema\": {\"name\": \"ttscope.pack\"}}"), TTS_E_NOT_FOUND,
-            "a result of 'ttscope.pack' without phases");
+            "a result of schema 'ttscope.pack' has no phases to compare");
     refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: it has no node");
     refused(file_of("{\"graph\": []}"), TTS_E_SYNTAX, "not a graph trace: it has no node");
     refused(file_of("[" NODE("0", "capture_start", "{}", "1") ", " NODE("1", "capture_end",
                                                                         "{}", "") "]"),
             TTS_E_NOT_FOUND, "has no event");
     refused(file_of("[1,0] nothing\n"), TTS_E_SYNTAX,
-            "not a graph trace: the first element is no node");
+            "not a graph trace: the first element is not a node");
     refused(file_of(LOG_HEAD), TTS_E_NOT_FOUND, "its memory summary has no phase");
     refused("/", TTS_E_IO, "cannot read '/': is a directory");
     refused("/no/such", TTS_E_IO, "cannot read '/no/such': no such file or directory");

@@ -57,11 +57,11 @@ T_TEST(a_key_twice_is_refused)
 {
     static const struct refusal cases[] = {
         {"training_config:\n  batch_size: 1\n\n  batch_size: 1\n", TTS_E_SYNTAX, 4,
-         "'batch_size' stands twice, first in line 2"},
+         "'batch_size' appears twice, first in line 2"},
         {"training_config:\n  seed: 1\n  seed: 1\n", TTS_E_SYNTAX, 3,
-         "'seed' stands twice, first in line 2"},
+         "'seed' appears twice, first in line 2"},
         {"training_config: {}\ntraining_config: {}\n", TTS_E_SYNTAX, 2,
-         "'training_config' stands twice, first in line 1"},
+         "'training_config' appears twice, first in line 1"},
     };
     REFUSED(cases);
     /* The same word in two sections is two keys. */
@@ -72,38 +72,38 @@ T_TEST(a_wrong_number_says_what_is_allowed_and_what_stood_there)
 {
     static const struct refusal cases[] = {
         {"training_config:\n  batch_size: -1\n", TTS_E_RANGE, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '-1'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '-1'"},
         {"training_config:\n  batch_size: 1.5\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '1.5'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '1.5'"},
         {"training_config:\n  batch_size: many\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is 'many'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is 'many'"},
         {"training_config:\n  batch_size: 18446744073709551616\n", TTS_E_RANGE, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is "
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is "
          "'18446744073709551616'"},
         {"training_config:\n  batch_size:\n  seed: 1\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is ''"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is ''"},
         {"training_config:\n  batch_size: 010\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '010'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '010'"},
         {"training_config:\n  batch_size: 0x10\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '0x10'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '0x10'"},
         {"training_config:\n  batch_size: +4\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '+4'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '+4'"},
         {"training_config:\n  batch_size: -_1\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '-_1'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '-_1'"},
         {"training_config:\n  batch_size: 4_\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '4_'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '4_'"},
         {"training_config:\n  batch_size: 4__4\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '4__4'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '4__4'"},
         {"training_config:\n  batch_size: \"4\\0\"\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is '4?'"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is '4?'"},
         {"training_config:\n  batch_size: [4]\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is a list"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is a list"},
         {"training_config:\n  batch_size: {a: 4}\n", TTS_E_SYNTAX, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is a map"},
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is a map"},
         {"training_config:\n  batch_size: "
          "12345678901234567890123456789012345678901234567890\n",
          TTS_E_RANGE, 2,
-         "'batch_size' must be a whole number below 2^64, in decimal digits, and is "
+         "'batch_size' must be a whole number below 2^64, in decimal digits, but is "
          "'1234567890123456789012345678901234567890...'"},
     };
     REFUSED(cases);
@@ -113,44 +113,44 @@ T_TEST(a_wrong_value_of_another_kind_says_so_too)
 {
     static const struct refusal cases[] = {
         {"device_config:\n  enable_tp: 1\n", TTS_E_SYNTAX, 2,
-         "'enable_tp' must be true or false, and is '1'"},
+         "'enable_tp' must be true or false, but is '1'"},
         {"device_config:\n  enable_tp: [true]\n", TTS_E_SYNTAX, 2,
-         "'enable_tp' must be true or false, and is a list"},
+         "'enable_tp' must be true or false, but is a list"},
         {"transformer_config:\n  dropout_prob: -0.1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '-0.1'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '-0.1'"},
         {"transformer_config:\n  dropout_prob: .inf\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '.inf'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '.inf'"},
         {"transformer_config:\n  dropout_prob: 1e\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '1e'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1e'"},
         {"transformer_config:\n  dropout_prob: .\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '.'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '.'"},
         {"transformer_config:\n  dropout_prob: 0.1x\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '0.1x'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.1x'"},
         {"transformer_config:\n  dropout_prob: 1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '1'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1'"},
         {"transformer_config:\n  dropout_prob: 0.1e1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '0.1e1'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.1e1'"},
         {"transformer_config:\n  dropout_prob: 0.001e+3\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '0.001e+3'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.001e+3'"},
         {"transformer_config:\n  dropout_prob: 0010E-1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '0010E-1'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0010E-1'"},
         {"transformer_config:\n  dropout_prob: 1e\n  x: 1\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is '1e'"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1e'"},
         {"training_config:\n  optimizer: {momentum: 1e99999999999999999999}\n", TTS_E_RANGE, 2,
-         "'momentum' must be a decimal number from 0 to below 1, and is "
+         "'momentum' must be a decimal number from 0 to below 1, but is "
          "'1e99999999999999999999'"},
         {"transformer_config:\n  dropout_prob: {}\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, and is a map"},
+         "'dropout_prob' must be a decimal number from 0 to below 1, but is a map"},
         {"transformer_config:\n  runner_type: [default]\n", TTS_E_SYNTAX, 2,
-         "'runner_type' must be one line of text, and is a list"},
+         "'runner_type' must be one line of text, but is a list"},
         {"transformer_config:\n  runner_type: \"a\\nb\"\n", TTS_E_SYNTAX, 2,
-         "'runner_type' must be one line of text, and is 'a?b'"},
+         "'runner_type' must be one line of text, but is 'a?b'"},
         {"training_config: 7\n", TTS_E_SYNTAX, 1,
-         "'training_config' must be a section of 'key: value', and is '7'"},
+         "'training_config' must be a section of 'key: value', but is '7'"},
         {"training_config:\n  optimizer: AdamW\n", TTS_E_SYNTAX, 2,
-         "'optimizer' must be a section of 'key: value', and is 'AdamW'"},
+         "'optimizer' must be a section of 'key: value', but is 'AdamW'"},
         {"training_config: []\n", TTS_E_SYNTAX, 1,
-         "'training_config' must be a section of 'key: value', and is a list"},
+         "'training_config' must be a section of 'key: value', but is a list"},
     };
     REFUSED(cases);
 }
@@ -162,7 +162,7 @@ T_TEST(a_text_past_its_limit_is_refused)
     memset(text + at, 'x', 512);
     memcpy(text + at + 512, "}", 2);
     const struct refusal wanted = {text, TTS_E_RANGE, 1,
-                                   "'data_path' must be text of at most 511 bytes, and is "
+                                   "'data_path' must be text of at most 511 bytes, but is "
                                    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"};
     refused(&wanted, 1);
 }
@@ -171,24 +171,24 @@ T_TEST(a_mesh_is_two_numbers)
 {
     static const struct refusal cases[] = {
         {"device_config:\n  mesh_shape: [8]\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], and has fewer"},
+         "'mesh_shape' must be two numbers from 1, such as [1, 8], but has fewer"},
         {"device_config:\n  mesh_shape: [1, 2,\n   3]\n", TTS_E_SYNTAX, 3,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], and has more"},
+         "'mesh_shape' must be two numbers from 1, such as [1, 8], but has more"},
         {"device_config:\n  mesh_shape: [1, 0]\n", TTS_E_RANGE, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], and is '0'"},
+         "'mesh_shape' must be two numbers from 1, such as [1, 8], but is '0'"},
         {"device_config:\n  mesh_shape: [1, x]\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be a whole number below 2^64, in decimal digits, and is 'x'"},
+         "'mesh_shape' must be a whole number below 2^64, in decimal digits, but is 'x'"},
         {"device_config:\n  mesh_shape: 1x8\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], and is '1x8'"},
+         "'mesh_shape' must be two numbers from 1, such as [1, 8], but is '1x8'"},
         {"device_config:\n  mesh_shape: [[1], 2]\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be a whole number below 2^64, in decimal digits, and is a list"},
+         "'mesh_shape' must be a whole number below 2^64, in decimal digits, but is a list"},
     };
     REFUSED(cases);
 }
 
 T_TEST(tags_are_refused_wherever_they_stand)
 {
-    static const char words[] = "tags (!) are not read here: write the value without one";
+    static const char words[] = "tags (!) are not supported: write the value without a tag";
     static const struct refusal cases[] = {
         {"training_config:\n  batch_size: !!int 1\n", TTS_E_SYNTAX, 2, words},
         {"training_config:\n  zzz: [1, [!x 1]]\n", TTS_E_SYNTAX, 2, words},
@@ -231,7 +231,7 @@ T_TEST(what_is_no_yaml_is_refused_with_its_line)
          "not YAML: found character that cannot start any token while scanning for the next "
          "token"},
         {"training_config: {}\n---\nx: 1\n", TTS_E_SYNTAX, 2,
-         "a second document begins, a configuration has one"},
+         "a second document begins: a configuration has only one"},
         {"training_config:\n  ? {a: 1}\n  : 2\n", TTS_E_SYNTAX, 2,
          "a key is a map: write 'key: value'"},
         {"training_config:\n  ? [a]\n  : 2\n", TTS_E_SYNTAX, 2,
@@ -267,7 +267,7 @@ T_TEST(what_is_too_large_is_refused)
     parse_bytes(text, size - 1, 0);
     T_EQ(V(batch_size)->number, 3);
     const struct refusal wanted = {"", TTS_E_SYNTAX, 2,
-                                   "larger than a configuration can be (1024 KiB)"};
+                                   "larger than the limit for a configuration (1024 KiB)"};
     refused_bytes(text, size, &wanted);
     free(text);
 }

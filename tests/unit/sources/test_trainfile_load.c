@@ -213,10 +213,9 @@ T_TEST(a_path_that_grows_too_long_is_refused)
 
 T_TEST(a_model_file_that_is_nowhere_says_where_was_looked)
 {
-    const struct refusal wanted = {
-        "", TTS_E_NOT_FOUND, 3,
-        "the model file is nowhere: looked for it as it stands, beside this file and in "
-        "../model_configs"};
+    const struct refusal wanted = {"", TTS_E_NOT_FOUND, 3,
+                                   "model file not found: searched the given path, the folder "
+                                   "of this file and ../model_configs"};
     load_fails(write_training("configs/nowhere.yaml"), TTS_TRAINFILE_TRAINING, &wanted);
     T_TRUE(strstr(held.paths[0], "training_configs/t.yaml") != NULL);
     T_STR_EQ(held.paths[1], "");
@@ -353,7 +352,7 @@ T_TEST(a_file_that_is_too_large_is_refused)
     T_EQ(ftruncate(fd, TTS_TRAINFILE_MAX_BYTES + 100), 0);
     close(fd);
     const struct refusal wanted = {"", TTS_E_SYNTAX, 1,
-                                   "larger than a configuration can be (1024 KiB)"};
+                                   "larger than the limit for a configuration (1024 KiB)"};
     load_fails(path, TTS_TRAINFILE_TRAINING, &wanted);
 }
 

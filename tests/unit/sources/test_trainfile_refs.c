@@ -166,7 +166,7 @@ T_TEST(a_few_lines_cannot_stand_for_billions_of_values)
     expect(V(batch_size), 1, 13);
     snprintf(text + at, sizeof text - at, "device_config: {mesh_shape: *a11}\n");
     refused(text, TTS_E_SYNTAX, 11,
-            "'mesh_shape' must be a whole number below 2^64, in decimal digits, and is a list");
+            "'mesh_shape' must be a whole number below 2^64, in decimal digits, but is a list");
 }
 
 T_TEST(a_few_lines_cannot_merge_billions_of_maps)
@@ -182,7 +182,7 @@ T_TEST(a_few_lines_cannot_merge_billions_of_maps)
     struct tts_error err = {0};
     T_EQ(tts_trainfile_parse(text, strlen(text), TTS_TRAINFILE_MODEL, &held, &err),
          TTS_E_RANGE);
-    T_STR_EQ(err.text, "aliases (*) stand for more than 65536 values");
+    T_STR_EQ(err.text, "aliases (*) expand to more than 65536 values");
 }
 
 T_TEST(merges_may_follow_each_other_and_anchors_have_a_limit)

@@ -265,7 +265,8 @@ T_TEST(figures_that_come_twice_are_noted_and_the_first_are_kept)
     expect_figure(0, 1, TTS_RUN_SEGMENT_PEAK, 3);
     expect_figure(0, 1, TTS_RUN_CUMULATIVE_CURRENT, 2);
     T_EQ(runs[0].notes_in_all, 1);
-    expect_note(0, 0, 7, "figures of A come twice; lines of several programs may be mixed");
+    expect_note(0, 0, 7,
+                "figures of A appear twice; the log may mix lines of several programs");
 }
 
 /* ---- real logs ---- */

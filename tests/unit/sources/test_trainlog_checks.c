@@ -2,12 +2,14 @@
 #include "harness/trainlog_rig.h"
 
 #define FOLLOW                                                                                 \
-    "the figures do not follow from the phase before; lines of several programs may be mixed"
+    "the figures do not follow from the previous phase; the log may mix lines of several "     \
+    "programs"
 #define FIRST                                                                                  \
-    "the figures of the first phase do not begin at 0; lines of several programs may be mixed"
+    "the figures of the first phase do not start at 0; the log may mix lines of several "      \
+    "programs"
 #define TOTALS                                                                                 \
-    "the final totals are not those of the last phase; lines of several programs may be mixed"
-#define CHANGE(name) "'Segment Change' is not allocations less deallocations in " name
+    "the final totals differ from the last phase; the log may mix lines of several programs"
+#define CHANGE(name) "'Segment Change' is not allocations minus deallocations in " name
 #define PEAK(name) "'Cumulative Peak' does not follow from 'Segment Peak' in " name
 
 /* Returns the line of the only note with this text, or 0. */
@@ -142,7 +144,7 @@ T_TEST(two_lines_in_one_are_not_read)
                      "Allocations 4.00 MB, Deallocations 2.00 MB, Segment Change +2.00 "
                      "MB\n" CUMULATIVE("3.00", "2.00") OVERALL("3.00", "2.00"));
     T_EQ(runs[0].notes_in_all, 1);
-    T_EQ(line_of("two lines are in one: the figures of A cannot be read"), 3);
+    T_EQ(line_of("two lines are merged into one: the figures of A cannot be read"), 3);
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known &&
            !runs[0].phases[0].figures[TTS_RUN_ALLOCATIONS].is_known);
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);

@@ -320,7 +320,7 @@ static size_t count_phases(const char *path, size_t *cut, uint64_t *notes)
         *cut += run->is_cut;
         *notes += run->notes_in_all;
         if (run->is_cut && run->notes_in_all > 0)
-            T_STR_EQ(run->notes[0].text, "too many phases: those from here on are left out");
+            T_STR_EQ(run->notes[0].text, "too many phases: later phases are ignored");
     }
     tts_trainlog_close(log);
     return most;

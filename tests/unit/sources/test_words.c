@@ -72,7 +72,7 @@ T_TEST(numbers_are_decimal_and_below_2_to_the_64)
     T_EQ(tts_scan_number(&scan, tts_scan_word(&scan), "SIZE", &value), TTS_E_RANGE);
     T_EQ(err.status, TTS_E_RANGE);
     T_EQ(err.offset, 23);
-    T_STR_EQ(err.text, "SIZE '18446744073709551616' is past 64 bits, the most is "
+    T_STR_EQ(err.text, "SIZE '18446744073709551616' is too large: at most "
                        "18446744073709551615");
     T_EQ(tts_scan_number(&scan, tts_scan_word(&scan), "SIZE", &value), TTS_E_SYNTAX);
     T_EQ(err.offset, 44);

@@ -107,7 +107,7 @@ T_TEST(what_is_not_one_map_is_refused_in_the_words_of_the_form)
     expect_refused("\n- a\n", false, TTS_E_INVALID, 2, "document");
     expect_refused("second: 1\n[a]: 1\n", false, TTS_E_INVALID, 2, "key");
     expect_refused("second: 1\n---\nsecond: 2\n", false, TTS_E_SYNTAX, 2,
-                   "a second document begins, a form has one");
+                   "a second document begins: a form has only one");
 }
 
 T_TEST(a_key_that_is_unknown_or_stands_twice_is_located)
@@ -115,14 +115,14 @@ T_TEST(a_key_that_is_unknown_or_stands_twice_is_located)
     expect_refused("inner: {\n dep: 1}\n", false, TTS_E_NOT_FOUND, 2, "deep for dep");
     expect_refused("zzzzzz: 1\n", false, TTS_E_NOT_FOUND, 1, "nothing for zzzzzz");
     expect_refused("second: 1\nsecond: 2\n", false, TTS_E_SYNTAX, 2,
-                   "'second' stands twice, first in line 1");
+                   "'second' appears twice, first in line 1");
     expect_refused("inner:\n  deep: 1\n  deep: 2\n", true, TTS_E_SYNTAX, 3,
-                   "'deep' stands twice, first in line 2");
+                   "'deep' appears twice, first in line 2");
 }
 
 T_TEST(a_text_that_is_too_large_is_not_read)
 {
     static char text[5000];
     memset(text, '\n', sizeof text - 1);
-    expect_refused(text, false, TTS_E_SYNTAX, 4097, "larger than a form can be (4 KiB)");
+    expect_refused(text, false, TTS_E_SYNTAX, 4097, "larger than the limit for a form (4 KiB)");
 }
