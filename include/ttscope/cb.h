@@ -32,8 +32,8 @@ struct tts_cb_index {
 };
 
 struct tts_cb {
-    /* 1 .. TTS_RANGES_MAX ranges that do not overlap; after merging, if the runtime merges
-     * ranges. */
+    /* 1 .. TTS_RANGES_MAX ranges that do not overlap. If the runtime merges ranges, give the
+     * merged ranges. */
     const struct tts_core_range *ranges;
     size_t range_count;
     uint64_t total_bytes;

@@ -53,7 +53,7 @@ bool tts_budget_is_l1(enum tts_budget_rule rule);
 struct tts_budget_finding {
     size_t limit_idx; /* index in the budget */
     enum tts_budget_status status;
-    /* Set if the result is unknown; REFUSED may also be exceeded. */
+    /* Why the result is unknown. REFUSED is also set for a limit that is exceeded. */
     enum tts_budget_reason reason;
     enum tts_budget_figure figure;
     struct tts_amount measured, limit, baseline;

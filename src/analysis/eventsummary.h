@@ -170,7 +170,7 @@ void tts_eventscan_release(struct tts_eventscan *scan); /* a zeroed struct is fi
 TTS_NODISCARD enum tts_status tts_eventscan_item(struct tts_eventscan *scan,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);
-/* Completes the summary after the last item. Call it once. TTS_E_NOMEM. */
+/* Completes the summary after the last item. Call it once. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish(struct tts_eventscan *scan,
                                                    struct tts_error *err);
 /* Fills in the peak, the buffers at the peak and the operations of one pool. With keeps_all it

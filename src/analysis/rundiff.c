@@ -166,8 +166,8 @@ static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct
     return true;
 }
 
-/* Returns how many phases of the run without `phase` come before it. The count ends at the
- * nearest phase that both runs have before `phase`. */
+/* `phase` is in one run only. Returns how many phases of the other run belong before it: all up
+ * to the nearest earlier phase that both runs have. */
 static size_t place_in_other_run(const struct tts_rundiff *diff, size_t phase)
 {
     bool of_b = diff->phases[phase].where == TTS_ONLY_A;

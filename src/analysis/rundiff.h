@@ -55,7 +55,7 @@ enum tts_rundiff_reason {
  * has no phase that the larger run lacks, its Segment Peak counts as 0. */
 struct tts_rundiff_cause {
     enum tts_rundiff_reason reason;
-    size_t peak_phase; /* TOLD and NO_PHASE: index in `phases` */
+    size_t peak_phase; /* index in `phases`; set if the reason is TOLD or NO_PHASE */
     size_t phase; /* TOLD: index of the largest contribution in the direction of the change */
     bool is_peak; /* TOLD: `phase` contributes its Segment Peak, not its Segment Change */
     /* The peak of the smaller run minus its level in the reference phase, with the sign that

@@ -94,8 +94,8 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
     return access(path, W_OK) == 0 && realpath(path, final) ? 0 : errno;
 }
 
-/* A file may disappear or appear during the check, which gives ENOENT with a mode. Then the
- * check is repeated. */
+/* If the file appears or disappears during the check, the result contradicts itself: there is a
+ * mode, but also ENOENT. The check is then repeated. */
 int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
 {
     int reason = ENOENT;

@@ -2,7 +2,8 @@
  * temporary file until commit, so a program that ends early leaves nothing behind. Commit
  * writes a regular file beside its final path and renames it. Targets that cannot be replaced
  * ("-" for standard output, a pipe, a terminal, /dev/null) are written to directly. A symbolic
- * link is followed, and a replaced file keeps its permissions. Caller's memory. One thread. */
+ * link is followed, and a replaced file keeps its permissions. The caller owns
+ * the struct. One thread at a time may use it. */
 #pragma once
 
 #include "ttscope/status.h"

@@ -197,12 +197,13 @@ static inline tts_row tts_row_window(const tts_word *w)
     return row;
 }
 
-/* Return a mask of the last `count` words, or of only the first of those. 0 gives no words. */
+/* Returns a mask of the last `count` words. */
 static inline tts_row tts_row_mask_last(uint64_t count)
 {
     return tts_row_window(&tts_row_last[count]);
 }
 
+/* Returns a mask of the first of the last `count` words; of no word if `count` is 0. */
 static inline tts_row tts_row_mask_spot(uint64_t count)
 {
     return tts_row_window(&tts_row_spot[count]);

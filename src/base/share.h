@@ -1,4 +1,5 @@
-/* share.h: an exact share of a whole in hundredths of a percent, as people write it: "97.5". */
+/* share.h: a share of a whole. It is stored exactly, in hundredths of a percent (9750), and
+ * written as a percentage ("97.5"). */
 #pragma once
 
 #include "ttscope/status.h"

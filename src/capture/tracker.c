@@ -251,8 +251,8 @@ static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
     return drop(t, err);
 }
 
-/* Waits to fold the event, or leaves it in the inbox. Does not wait if letters are there,
- * because the thread that folds was then stopped. */
+/* Waits until this thread can fold the event, or leaves the event in the inbox. Does not wait
+ * if the inbox has events already: then the folding thread was interrupted. */
 static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
                                                const struct tts_event *event, uint64_t op_hash,
                                                struct tts_error *err)

@@ -30,8 +30,8 @@ static TTS_FORCE_INLINE bool tts_need_interleaved(const struct tts_need_pool *po
                                                   uint64_t size_bytes, uint64_t page_bytes,
                                                   uint64_t *bytes_per_bank)
 {
-    /* The size is at most 2^40, so there are at most 2^40 pages, each rounded up by less than
-     * 2^20. */
+    /* With a size of at most 2^40 there are at most 2^40 pages. Rounding adds less than 2^20
+     * bytes to each, so that the sum fits in 64 bits. */
     if (TTS_UNLIKELY(page_bytes - 1 >= UINT32_MAX || size_bytes - 1 >= UINT64_C(1) << 40))
         return false;
     /* 32-bit division is twice as fast. */

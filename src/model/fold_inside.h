@@ -134,10 +134,11 @@ static inline void tts_change_clear(struct tts_change *change)
 
 /* Returns the buffer at a place of the ledger. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);
-/* Keep the parts that were on the core of the peak: parts of the program of a device, or one
- * buffer. */
+/* Adds the parts of a device's program that are on the core of the peak to the parts of the
+ * peak. */
 void tts_fold_keep_program(const struct tts_fold *fold, uint16_t idx,
                            struct tts_corepeak *peak);
+/* Adds one buffer to the parts of the peak. */
 void tts_fold_keep_buffer(const struct tts_fold *fold, const struct tts_l1_entry *entry,
                           struct tts_corepeak *peak);
 /* Converts a peak of the device with its kept parts to the public form. */

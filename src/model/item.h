@@ -17,8 +17,9 @@ enum tts_item_kind {
     /* The state at one moment: a keyframe, then the next kinds, then its end. */
     TTS_ITEM_KEYFRAME, /* seq: number of events before; count: number of buffers that follow */
     TTS_ITEM_LIVE, /* live, op; event.ranges: the cores, if only some cores have the buffer */
-    TTS_ITEM_PART, /* event (CB, DFB, SCRATCHPAD), op, live.seq: a part of the current program
-                    */
+    /* A part of the current program. Sets event (of kind CB, DFB or SCRATCHPAD), op and
+     * live.seq. */
+    TTS_ITEM_PART,
     TTS_ITEM_TRACING, /* `device` captures `count` nested traces */
     TTS_ITEM_ACTIVE,  /* capture: a capture that began earlier */
     TTS_ITEM_KEYFRAME_END,

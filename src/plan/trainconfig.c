@@ -465,8 +465,8 @@ static bool has_amsgrad(const struct tts_trainconfig *config, uint64_t kind)
             kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION);
 }
 
-/* In January AdamW was made of single operations, and the Python program had no Kahan
- * summation. */
+/* In the code of January 2026, AdamW consists of single operations, and the Python program has
+ * no Kahan summation. */
 static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&

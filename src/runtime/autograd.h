@@ -76,9 +76,9 @@ void tts_value_replace(struct tts_autograd *ag, struct tts_value **to, struct tt
 void tts_value_add_gradient(struct tts_autograd *ag, struct tts_value *value,
                             struct tts_tensor gradient);
 
-/* Adds a node by rules 1 and 2. `node` has op, in, out and kept. The handles in `kept` are
- * taken; they are dropped if no node is made. Values are borrowed. The node belongs to
- * out[0]. */
+/* Adds a node by rules 1 and 2 (see the top of this file). The caller sets op, in, out and kept
+ * of `node`. The handles in `kept` are taken; they are dropped if no node is made. Values are
+ * borrowed. The node belongs to out[0]. */
 void tts_autograd_add(struct tts_autograd *ag, const struct tts_node *node);
 /* Adds a node of `value` that runs after the nodes of `first` and `second`. It ensures that all
  * outputs of an operation have their gradients before the operation runs backwards. */

@@ -117,7 +117,8 @@ uint64_t tts_model_mlp_width(const struct tts_model_config *model);
 uint64_t tts_workload_parameters(const struct tts_workload *workload);
 /* Returns the bytes of all parameters on one chip: bf16, padded to tiles. */
 uint64_t tts_workload_parameter_bytes(const struct tts_workload *workload);
-/* Returns the allocated vocabulary: rounded up to 32, with tensor parallel to 32 x chips. */
+/* Returns the allocated size of the vocabulary: rounded up to a multiple of 32, or of 32 x
+ * chips with tensor parallelism. */
 uint64_t tts_workload_vocabulary(const struct tts_workload *workload);
 
 /* Returns whether the recipe is of January or of May 2026, and whether its loop is in C++. */

@@ -283,7 +283,7 @@ enum {
     CELLS_MIN = 18, /* minimum length of a bar, for 80 columns */
     CELLS_MAX = 36,
     BAR_COLUMN = 37,
-    NAME_COLUMNS = 23, /* fits all names except the longest, which is broken */
+    NAME_COLUMNS = 23, /* fits all names but the longest, which takes two lines */
 };
 
 struct glyphs {

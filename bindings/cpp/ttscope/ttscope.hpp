@@ -507,11 +507,12 @@ class Capture
         return *phase;
     }
 
-    // Return the summary, and the table of the true core peaks.
+    // Returns the summary.
     std::string text() const
     {
         return text_of(tts_capture_text);
     }
+    // Returns the table of the true core peaks.
     std::string cores_text() const
     {
         return text_of(tts_capture_cores_text);
@@ -831,7 +832,7 @@ class MemoryUsageTracker
 
 } // namespace ttscope
 
-// ---- under the published namespaces ----
+// ---- the same names in the published namespaces ----
 
 #ifndef TTSCOPE_NO_TTML
 // The guard of tt-train is a ttnn::ScopeGuard, and its users write that name. If ttnn's header

@@ -42,8 +42,8 @@ TTS_NODISCARD enum tts_status tts_show_init(struct tts_show *show,
                                             struct tts_error *err);
 void tts_show_release(struct tts_show *show); /* harmless on a zeroed one */
 
-/* Reads the file to its end, or to the event asked for. What was read before an error is good,
- * but for TTS_E_NOMEM. */
+/* Reads the file to its end, or to the requested event. After an error, the data read so far is
+ * valid, except after TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err);
 /* Takes the answers from the figures of the file; replaces tts_show_read() and
  * tts_eventscan_finish(). Returns false, and changes nothing, if the file has no figures or
@@ -97,7 +97,7 @@ void tts_show_text_op(const struct tts_show *show, FILE *out, const char *op, in
 /* ---- show_json.c, show_json_live.c ---- */
 
 void tts_show_json(const struct tts_show *show, struct tts_json *json);
-/* The fields "op" and "op_path"; null for NULL and "". */
+/* Writes the fields "op" and "op_path". Both are null if `op` is NULL or "". */
 void tts_show_json_op(const struct tts_show *show, const char *op, struct tts_json *json);
 /* The fields "event" and "seconds". */
 void tts_show_json_event(const struct tts_show *show, uint64_t seq, bool has_time,

@@ -77,7 +77,8 @@ static bool has_more_now(const void *ctx, const void *a, const void *b)
                                           : tts_op_row_precedes(ctx, x, y);
 }
 
-/* The operations whose buffers take most now. TTS_E_NOMEM: to be released all the same. */
+/* Lists the operations whose buffers use the most memory now. The caller releases *out, also
+ * after TTS_E_NOMEM. */
 static enum tts_status list_ops(const struct tts_show *show, size_t limit, struct tts_best *out)
 {
     const struct tts_op_row *row;

@@ -42,13 +42,13 @@ const struct tts_recfile_info *tts_recfile_info(const struct tts_recfile *file);
  * the text names the block. TTS_E_IO: the file cannot be read, or a black box was overwritten
  * meanwhile: open it again. An error is permanent.
  *
- * A file that is still written can be followed. Its end is the last block that was begun, with
- * the bytes committed in it, at some time after the open or seek. So the end is reached even if
- * the file grows fast. A call after the end checks again: it returns the items committed since,
- * in order and each once, or the end again. All items together are the same as in a reading of
- * the finished file. When the state in info is no longer TTS_REC_RECORDING, the next end is the
- * last one. A check costs a few small reads; a check that finds items reads the last block
- * again. */
+ * A file that is still written can be followed. After the open or a
+ * seek, the reader notes once how far the file has been committed. That point is the end, so
+ * the end is reached even if the file grows fast. A call after the end checks again: it returns
+ * the items committed since, in order and each once, or the end again. All items together are
+ * the same as in a reading of the finished file. When the state in info is no longer
+ * TTS_REC_RECORDING, the next end is the last one. A check costs a few small reads; a check
+ * that finds items reads the last block again. */
 TTS_NODISCARD enum tts_status tts_recfile_next(struct tts_recfile *file, struct tts_item *out,
                                                struct tts_error *err);
 

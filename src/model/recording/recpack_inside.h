@@ -46,7 +46,7 @@ struct tts_recpack {
     struct tts_core_range *ranges;
     size_t range_count, range_capacity;
 
-    bool is_open;               /* the current block: */
+    bool is_open;               /* a block has begun; the fields below describe it */
     struct tts_rec_block block; /* everything except its size */
     uint64_t block_events, commit;
     uint64_t off; /* its offset in the file */

@@ -1,6 +1,6 @@
 /* run_text.h: runs as text: the sections, labels and number formats of the published script
- * analyze_memory.py. What the script does not have follows its rows. Errors of writing are the
- * stream's. */
+ * analyze_memory.py. Lines that the script does not have follow its rows. The caller checks the
+ * stream for errors. */
 #pragma once
 
 #include "analysis/worst_runs.h"

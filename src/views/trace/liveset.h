@@ -32,7 +32,8 @@ struct tts_liveset {
     uint64_t seed; /* makes the hashes hard to predict */
 };
 
-/* Allocates nothing. `alloc` NULL is the C library's. */
+/* Initializes an empty set. Allocates nothing yet. If `alloc` is NULL, the set uses the C
+ * library's allocator. */
 void tts_liveset_init(struct tts_liveset *set, const struct tts_alloc *alloc);
 void tts_liveset_release(struct tts_liveset *set);
 

@@ -82,7 +82,7 @@ struct tts_timeline_config {
     void *ctx;
 };
 enum {
-    TTS_TIMELINE_SLOTS = 4096, /* default for users */
+    TTS_TIMELINE_SLOTS = 4096, /* the number that callers use by default */
     TTS_TIMELINE_SLOTS_MAX = 1 << 20,
     TTS_TIMELINE_DEVICES_MAX = 256,
     TTS_TIMELINE_THREADS_MAX = 4096,

@@ -102,7 +102,7 @@ static uint64_t fold(uint64_t hash, uint64_t value)
 T_TEST(hashes_are_over_the_values_the_language_names)
 {
     const uint64_t start = UINT64_C(14695981039346656037), none = UINT64_MAX;
-    /* After this block 0 is taken [1024, 1088) and block 1 is free [1088, 66560). */
+    /* After these lines, block 0 is taken, [1024, 1088), and block 1 is free, [1088, 66560). */
     struct session *session = begin();
     expect(session, POOL);
     expect(session, "a 64 1 0 = 1024");
