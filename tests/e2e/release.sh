@@ -99,7 +99,7 @@ expect_code 0
 run "$work/client"
 expect_code 0
 installed=$out
-expect_out "4992 ${installed#* }"
+expect_out "2968640 ${installed#* }"
 
 # The same client inside its own project.
 mkdir "$work/project"
