@@ -45,6 +45,12 @@ expect_out_like() {
     [[ $out == *$1* ]] || fail "wanted on stdout, among others: $1"
 }
 
+# Expects a sentence on stdout, wherever the program breaks its lines. The sentence is a pattern.
+expect_sentence() {
+    # shellcheck disable=SC2053
+    [[ $(tr -s '\n ' ' ' <<<"$out") == *$1* ]] || fail "wanted the sentence on stdout: $1"
+}
+
 expect_err_like() {
     # shellcheck disable=SC2053
     [[ $err == *$1* ]] || fail "wanted on stderr, among others: $1"

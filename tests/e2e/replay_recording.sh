@@ -274,7 +274,7 @@ expect_out_like '"events_before_first": 1000'
 run "$ttscope" replay --device p150 --stats "$work/run.tts"
 expect_code 0
 expect_out_like 'everything fits'
-expect_out_like 'note: 2 requests failed in the original run; they were retried here and freed*at*once'
+expect_sentence 'note: 2 requests failed in the original run; they were retried here and freed at once'
 [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
 run "$ttscope" replay --device n150 --set dram_bank_size=60000000 "$work/run.tts"
 expect_code 1

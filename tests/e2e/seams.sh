@@ -116,7 +116,7 @@ agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
 # one chip.
 for file in fit.txt fit.json; do
     run "$ttscope" analyze --logs "$file"
-    expect_out_like "that the run does not fit; run*'ttscope fit' again"
+    expect_sentence "that the run does not fit; run 'ttscope fit' again"
     expect_out_like '  Expected (input):     unknown'
     [[ $out != *'what can help'* ]] || fail "wanted no remedy"
 done
@@ -240,12 +240,12 @@ for optimizer in SGD AdamWFullPrecision NoOp; do
     expect_out_like '  fits: 8,278.65 MB of 12,288.00 MB'
     run "$ttscope" analyze --logs run.log --device_memory 9GiB
     expect_code 5
-    expect_out_like '  unknown: the first iteration fits with 8,278.65 MB, but later iterations need*more and may not fit'
+    expect_sentence ' unknown: the first iteration fits with 8,278.65 MB, but later iterations need more and may not fit'
     run "$ttscope" analyze --logs run.log --device_memory 9GiB --json
     expect_jq '[.fits, .covers_first_iteration]' '[null,true]'
     run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
     expect_code 5
-    expect_out_like 'the log*covers*only*the*first*iteration,*and*later*ones*need*more'
+    expect_sentence 'the log covers only the first iteration, and later ones need more'
     # A limit in bytes is as uncertain as a share of the device.
     run "$ttscope" check --budget bytes.yaml run.log
     expect_code 5
@@ -272,11 +272,9 @@ expect_out_like '  Peak DRAM:            at least 14,469.05 MB
   Usage:                at least 44.39%
   the program overwrote the phases of earlier micro-steps: at least 2,098.18 MB
     are missing, one set of gradients (the size of the model)'
-expect_out_like '
-  unknown: at least 14,469.05 MB, and at least 2,098.18 MB*more*that*the*log*does*not*show
-'
+expect_sentence ' unknown: at least 14,469.05 MB, and at least 2,098.18 MB more that the log does not show '
 run "$ttscope" analyze --logs "$log" --device_memory 15GiB
-expect_out_like '; the sum does*not fit'
+expect_sentence '; the sum does not fit'
 run "$ttscope" analyze --logs "$log" --device p150 --json
 expect_code 5
 expect_jq '[.fits, .peak_at_least, .overwritten, .gradients.actual_bytes, .missing_bytes]' \
@@ -329,8 +327,8 @@ run "$ttscope" analyze host.log
 expect_out_like '
   Device Memory:        12,254.03 MB
   Usage:                67.56%
-  device memory: allocatable DRAM of one wormhole_b0;*98,304.00*MB*8*devices
-'
+  device memory: allocatable DRAM of one wormhole_b0;'
+expect_sentence '98,304.00 MB for 8 devices '
 # The default that applies without any device stays as published.
 run "$ttscope" analyze "$log"
 expect_out_like '
