@@ -168,15 +168,6 @@ const struct tts_setting *tts_setting_of(enum tts_workload_field field)
     return &settings[field];
 }
 
-enum tts_workload_field tts_setting_find(const char *option)
-{
-    option += strncmp(option, "--", 2) == 0 ? 2 : 0;
-    for (unsigned i = 0; i < TTS_FIELD_NONE; i++)
-        if (settings[i].option && strcmp(settings[i].option + 2, option) == 0)
-            return (enum tts_workload_field)i;
-    return TTS_FIELD_NONE;
-}
-
 const struct tts_trainfile_value *tts_setting_in_file(enum tts_workload_field field,
                                                       const struct tts_trainfile *file)
 {

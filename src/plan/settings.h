@@ -44,8 +44,6 @@ struct tts_setting {
 };
 
 const struct tts_setting *tts_setting_of(enum tts_workload_field field);
-/* Returns the field that an option sets ("heads" or "--heads"), or TTS_FIELD_NONE. */
-enum tts_workload_field tts_setting_find(const char *option);
 /* Returns the value of a field in a file. The value may be unset. */
 const struct tts_trainfile_value *tts_setting_in_file(enum tts_workload_field field,
                                                       const struct tts_trainfile *file);
