@@ -167,6 +167,15 @@ void tts_json_number(struct tts_json *json, const char *key, uint64_t value)
     put_json_number(json, value);
 }
 
+void tts_json_number_or_null(struct tts_json *json, const char *key, bool is_known,
+                             uint64_t value)
+{
+    if (is_known)
+        tts_json_number(json, key, value);
+    else
+        tts_json_null(json, key);
+}
+
 void tts_json_signed(struct tts_json *json, const char *key, int64_t value)
 {
     begin_json_element(json, key);

@@ -35,6 +35,9 @@ void tts_json_text(struct tts_json *json, const char *key, const char *text);
 /* Writes null if the text is NULL or "". */
 void tts_json_text_or_null(struct tts_json *json, const char *key, const char *text);
 void tts_json_number(struct tts_json *json, const char *key, uint64_t value);
+/* Writes null if the number is not known. */
+void tts_json_number_or_null(struct tts_json *json, const char *key, bool is_known,
+                             uint64_t value);
 void tts_json_signed(struct tts_json *json, const char *key, int64_t value);
 void tts_json_hex(struct tts_json *json, const char *key,
                   uint64_t value); /* as 16 hexadecimal digits */

@@ -7,10 +7,7 @@ void tts_partial_json(const struct tts_partial_notes *notes, struct tts_json *js
     for (size_t i = 0; i < notes->count; i++) {
         tts_json_object(json, NULL);
         tts_json_text(json, "kind", notes->note[i].kind);
-        if (notes->note[i].line > 0)
-            tts_json_number(json, "line", notes->note[i].line);
-        else
-            tts_json_null(json, "line");
+        tts_json_number_or_null(json, "line", notes->note[i].line > 0, notes->note[i].line);
         tts_json_text(json, "text", notes->note[i].text);
         tts_json_object_end(json);
     }

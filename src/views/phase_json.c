@@ -33,10 +33,7 @@ void tts_phase_json(struct tts_json *json, const struct tts_run_phase *phase, bo
     static const struct tts_amount unknown[TTS_RUN_FIGURES];
     tts_json_object(json, NULL);
     tts_json_text(json, "name", phase->name);
-    if (phase->line > 0)
-        tts_json_number(json, "line", phase->line);
-    else
-        tts_json_null(json, "line");
+    tts_json_number_or_null(json, "line", phase->line > 0, phase->line);
     tts_json_object(json, "dram");
     put_phase_figures(json, phase->figures, 0, TTS_RUN_L1_CB);
     tts_json_object_end(json);

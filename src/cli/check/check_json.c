@@ -7,10 +7,7 @@ enum { ALL = 100 * 100 };
 /* Writes a line number, or null if the line is unknown. */
 static void put_line(struct tts_json *json, const char *key, uint64_t line)
 {
-    if (line > 0)
-        tts_json_number(json, key, line);
-    else
-        tts_json_null(json, key);
+    tts_json_number_or_null(json, key, line > 0, line);
 }
 
 void tts_check_json_begin(struct tts_json *json, const struct tts_check_plan *plan,

@@ -48,10 +48,7 @@ static void put_run_name(struct tts_json *json, const struct tts_run *run, size_
     tts_json_number(json, "run", number + 1);
     tts_json_text_or_null(json, "title", run->title);
     tts_json_text_or_null(json, "rank", run->rank);
-    if (run->line > 0)
-        tts_json_number(json, "line", run->line);
-    else
-        tts_json_null(json, "line");
+    tts_json_number_or_null(json, "line", run->line > 0, run->line);
 }
 
 static void put_diff_run(struct tts_json *json, const char *key, const struct tts_diff_job *job,

@@ -120,21 +120,12 @@ static void replay_device_stats(const struct tts_devseq_run *run, FILE *out)
         fprintf(out, "  missing: %" PRIu64 " B\n", tts_failure_deficit(first));
 }
 
-static void put_device_number(struct tts_json *json, const char *key, bool known,
-                              uint64_t value)
-{
-    if (known)
-        tts_json_number(json, key, value);
-    else
-        tts_json_null(json, key);
-}
-
 static void put_device_grid(struct tts_json *json, const char *x_key, const char *y_key,
                             const struct tts_fact *grid)
 {
     bool known = grid->origin != TTS_ORIGIN_UNKNOWN;
-    put_device_number(json, y_key, known, TTS_GRID_ROWS(grid->value));
-    put_device_number(json, x_key, known, TTS_GRID_COLUMNS(grid->value));
+    tts_json_number_or_null(json, y_key, known, TTS_GRID_ROWS(grid->value));
+    tts_json_number_or_null(json, x_key, known, TTS_GRID_COLUMNS(grid->value));
 }
 
 /* Writes the fields of the runtime's device report, with the runtime's field names. */
@@ -147,19 +138,19 @@ static void put_report(struct tts_json *json, const struct tts_device *device)
     tts_json_object(json, "device_report");
     put_device_grid(json, "num_x_cores", "num_y_cores", &fact[TTS_FACT_TENSIX_GRID]);
     put_device_grid(json, "num_x_compute_cores", "num_y_compute_cores", &fact[TTS_FACT_GRID]);
-    put_device_number(json, "worker_l1_size", l1, size);
-    put_device_number(json, "l1_num_banks", l1, banks);
-    put_device_number(json, "l1_bank_size", l1, bank);
-    put_device_number(json, "address_at_first_l1_bank", l1, 0);
-    put_device_number(json, "address_at_first_l1_cb_buffer", l1, base);
-    put_device_number(json, "num_banks_per_storage_core", l1, l1 ? size / bank : 0);
-    put_device_number(json, "num_compute_cores", l1, banks);
-    put_device_number(json, "num_storage_cores", l1, 0);
-    put_device_number(json, "total_l1_memory", l1, banks * size);
+    tts_json_number_or_null(json, "worker_l1_size", l1, size);
+    tts_json_number_or_null(json, "l1_num_banks", l1, banks);
+    tts_json_number_or_null(json, "l1_bank_size", l1, bank);
+    tts_json_number_or_null(json, "address_at_first_l1_bank", l1, 0);
+    tts_json_number_or_null(json, "address_at_first_l1_cb_buffer", l1, base);
+    tts_json_number_or_null(json, "num_banks_per_storage_core", l1, l1 ? size / bank : 0);
+    tts_json_number_or_null(json, "num_compute_cores", l1, banks);
+    tts_json_number_or_null(json, "num_storage_cores", l1, 0);
+    tts_json_number_or_null(json, "total_l1_memory", l1, banks * size);
     tts_json_null(json, "total_l1_for_tensors"); /* the runtime never sets it */
-    put_device_number(json, "total_l1_for_interleaved_buffers", l1, banks * bank);
-    put_device_number(json, "total_l1_for_sharded_buffers", l1, banks * bank);
-    put_device_number(json, "cb_limit", l1, size - base);
+    tts_json_number_or_null(json, "total_l1_for_interleaved_buffers", l1, banks * bank);
+    tts_json_number_or_null(json, "total_l1_for_sharded_buffers", l1, banks * bank);
+    tts_json_number_or_null(json, "cb_limit", l1, size - base);
     tts_json_object_end(json);
 }
 
@@ -195,16 +186,17 @@ static void put_device_failure(struct tts_json *json, const char *key,
     tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "text", tts_failure_text(failure, text));
-    put_device_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
-                      tts_failure_deficit(failure));
-    put_device_number(json, "requested_bytes", space || failure->kind == TTS_FAILURE_TRACE,
-                      failure->requested_bytes);
-    put_device_number(json, "need_bytes_per_bank", space, failure->need_bytes);
-    put_device_number(json, "banks", space, failure->banks);
-    put_device_number(json, "bank_bytes", space, failure->bank_bytes);
-    put_device_number(json, "allocated_bytes", space, failure->taken_bytes);
-    put_device_number(json, "free_bytes", space, failure->free_bytes);
-    put_device_number(json, "largest_free_bytes", space, failure->largest_free_bytes);
+    tts_json_number_or_null(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+                            tts_failure_deficit(failure));
+    tts_json_number_or_null(json, "requested_bytes",
+                            space || failure->kind == TTS_FAILURE_TRACE,
+                            failure->requested_bytes);
+    tts_json_number_or_null(json, "need_bytes_per_bank", space, failure->need_bytes);
+    tts_json_number_or_null(json, "banks", space, failure->banks);
+    tts_json_number_or_null(json, "bank_bytes", space, failure->bank_bytes);
+    tts_json_number_or_null(json, "allocated_bytes", space, failure->taken_bytes);
+    tts_json_number_or_null(json, "free_bytes", space, failure->free_bytes);
+    tts_json_number_or_null(json, "largest_free_bytes", space, failure->largest_free_bytes);
     tts_json_object_end(json);
 }
 
@@ -220,18 +212,19 @@ static void put_buffer(struct tts_json *json, const struct tts_devseq_step *step
     bool somewhere =
         result->outcome == TTS_DEVSEQ_DONE || result->outcome == TTS_DEVSEQ_BELOW_LIMIT;
     tts_json_text(json, "result", outcomes[result->outcome]);
-    put_device_number(json, "address", somewhere, result->value[0]);
-    put_device_number(json, "bytes_per_bank", has || sized,
-                      has ? step->buffer.bytes_per_bank : failure->need_bytes);
-    put_device_number(json, "block_bytes", has || sized,
-                      has ? step->buffer.block_bytes : failure->block_bytes);
-    put_device_number(json, "banks", has || sized, has ? step->buffer.banks : failure->banks);
+    tts_json_number_or_null(json, "address", somewhere, result->value[0]);
+    tts_json_number_or_null(json, "bytes_per_bank", has || sized,
+                            has ? step->buffer.bytes_per_bank : failure->need_bytes);
+    tts_json_number_or_null(json, "block_bytes", has || sized,
+                            has ? step->buffer.block_bytes : failure->block_bytes);
+    tts_json_number_or_null(json, "banks", has || sized,
+                            has ? step->buffer.banks : failure->banks);
 }
 
 static void put_page(struct tts_json *json, const struct tts_devseq_result *result)
 {
     bool known = result->outcome == TTS_DEVSEQ_DONE;
-    put_device_number(json, "bank", known, result->value[0]);
+    tts_json_number_or_null(json, "bank", known, result->value[0]);
     if (result->has_core) {
         tts_json_object(json, "core");
         tts_json_number(json, "x", result->core.x);
@@ -240,7 +233,7 @@ static void put_page(struct tts_json *json, const struct tts_devseq_result *resu
     } else {
         tts_json_null(json, "core");
     }
-    put_device_number(json, "address", known, result->value[1]);
+    tts_json_number_or_null(json, "address", known, result->value[1]);
 }
 
 static void put_numbers(struct tts_json *json, const char *const *keys, int count,
@@ -357,8 +350,8 @@ static void put_device_pool(struct tts_json *json, const struct tts_devseq_run *
     tts_json_number(json, "not_placed_buffers", stats.unplaced_buffers);
     tts_json_number(json, "not_placed_bytes", stats.unplaced_bytes);
     tts_json_number(json, "peak_bytes", stats.peak_bytes);
-    put_device_number(json, "peak_line", run->counts.peak_line[pool] > 0,
-                      run->counts.peak_line[pool]);
+    tts_json_number_or_null(json, "peak_line", run->counts.peak_line[pool] > 0,
+                            run->counts.peak_line[pool]);
     tts_json_number(json, "failures", stats.failures);
     if (blocks)
         tts_replay_json_blocks(json, tts_banks_space(tts_device_pool(run->device, pool), 0));
@@ -396,9 +389,9 @@ static void put_held(struct tts_json *json, const struct tts_devseq_held *held)
     tts_json_text(json, "buffer_type", tts_pool_name(buffer->pool));
     tts_json_text(json, "buffer_layout",
                   held->sharding ? layouts[held->sharding->sharding] : "interleaved");
-    put_device_number(json, "address", held->has_address, buffer->address);
+    tts_json_number_or_null(json, "address", held->has_address, buffer->address);
     tts_json_number(json, "size_bytes", buffer->size_bytes);
-    put_device_number(json, "page_bytes", held->page_bytes > 0, held->page_bytes);
+    tts_json_number_or_null(json, "page_bytes", held->page_bytes > 0, held->page_bytes);
     tts_json_number(json, "bytes_per_bank", buffer->bytes_per_bank);
     tts_json_number(json, "block_bytes", buffer->block_bytes);
     tts_json_object_end(json);
@@ -453,7 +446,7 @@ static void replay_device_json_end(struct tts_json *json,
         put_device_failure(json, "first_failure", first);
     else
         tts_json_null(json, "first_failure");
-    put_device_number(json, "first_failure_line", first, run->counts.first_failure_line);
+    tts_json_number_or_null(json, "first_failure_line", first, run->counts.first_failure_line);
     tts_replay_json_check(json, check);
     tts_json_object_end(json);
 }

@@ -415,14 +415,6 @@ static void replay_recording_text(const struct replay_answer *answer, FILE *out)
     print_notes(&counts, out);
 }
 
-static void put_known(struct tts_json *json, const char *key, bool known, uint64_t value)
-{
-    if (known)
-        tts_json_number(json, key, value);
-    else
-        tts_json_null(json, key);
-}
-
 static void put_recording_device(struct tts_json *json, uint32_t device)
 {
     char name[TTS_DEVICENAME_MAX];
@@ -498,16 +490,18 @@ static void put_first(struct tts_json *json, const struct replay_answer *answer)
     tts_json_object(json, "first_failure");
     tts_json_text(json, "kind", kind_name(failure));
     tts_json_number(json, "event", failure->seq);
-    put_known(json, "time_ns", failure->has_time, replay_recording_time(answer, failure));
+    tts_json_number_or_null(json, "time_ns", failure->has_time,
+                            replay_recording_time(answer, failure));
     put_recording_device(json, failure->device);
     put_recording_op(json, failure->op);
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
-    put_known(json, "id", !is_program && failure->id != TTS_WHATIF_NO_ID, failure->id);
-    put_known(json, "size_bytes", !is_program, failure->size_bytes);
+    tts_json_number_or_null(json, "id", !is_program && failure->id != TTS_WHATIF_NO_ID,
+                            failure->id);
+    tts_json_number_or_null(json, "size_bytes", !is_program, failure->size_bytes);
     tts_json_text(json, "text", tts_whatif_failure_text(failure, text));
-    put_known(json, "deficit_bytes",
-              is_refusal && tts_failure_deficit_is_known(&failure->failure),
-              tts_failure_deficit(&failure->failure));
+    tts_json_number_or_null(json, "deficit_bytes",
+                            is_refusal && tts_failure_deficit_is_known(&failure->failure),
+                            tts_failure_deficit(&failure->failure));
     tts_json_number(json, "live_buffers", failure->live);
     tts_json_number(json, "live_bytes", failure->live_bytes);
     tts_json_array(json, "live_largest");
@@ -525,15 +519,15 @@ static void put_recording_pool(struct tts_json *json, const struct replay_answer
     tts_json_text(json, "pool", tts_pool_name(kind));
     tts_json_number(json, "banks", pool->layout.banks);
     tts_json_number(json, "bank_bytes", pool->layout.bank_bytes);
-    put_known(json, "peak_bytes", !is_unknown, pool->stats.peak_bytes);
-    put_known(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
+    tts_json_number_or_null(json, "peak_bytes", !is_unknown, pool->stats.peak_bytes);
+    tts_json_number_or_null(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
     if (pool->failures == 0 && (is_unknown || answer->missing.is_beginning))
         tts_json_null(json, "fits"); /* fits so far, but some data is missing */
     else
         tts_json_bool(json, "fits", pool->failures == 0);
     tts_json_number(json, "failures", pool->failures);
     tts_json_number(json, "deficit_bytes", pool->deficit_bytes);
-    put_known(json, "deficit_event", pool->deficit_seq > 0, pool->deficit_seq);
+    tts_json_number_or_null(json, "deficit_event", pool->deficit_seq > 0, pool->deficit_seq);
     tts_json_number(json, "allocated_bytes", pool->stats.space.taken_bytes);
     tts_json_number(json, "free_bytes", pool->stats.space.free_bytes);
     tts_json_number(json, "largest_free_bytes", pool->stats.space.largest_free_bytes);
@@ -569,10 +563,10 @@ static void put_smallest(struct tts_json *json, const struct replay_answer *answ
     }
     uint64_t banks = dram.layout.banks;
     tts_json_object(json, "smallest_dram");
-    put_known(json, "bank_bytes", found->found, found->bank_bytes);
-    put_known(json, "device_bytes", found->found, found->bank_bytes * banks);
-    put_known(json, "dram_bank_size", found->found && answer->region_count == 0,
-              answer->bank_size);
+    tts_json_number_or_null(json, "bank_bytes", found->found, found->bank_bytes);
+    tts_json_number_or_null(json, "device_bytes", found->found, found->bank_bytes * banks);
+    tts_json_number_or_null(json, "dram_bank_size", found->found && answer->region_count == 0,
+                            answer->bank_size);
     tts_json_number(json, "own_bank_bytes", dram.layout.bank_bytes);
     tts_json_number(json, "own_device_bytes", dram.layout.bank_bytes * banks);
     tts_json_number(json, "lower_bound_bytes", answer->low_bytes);
@@ -599,7 +593,8 @@ static void put_suggestions(struct tts_json *json, const struct replay_answer *a
             tts_json_null(json, "fits");
         else
             tts_json_bool(json, "fits", answer->region_failures == 0);
-        put_known(json, "failures", answer->regions_are_run, answer->region_failures);
+        tts_json_number_or_null(json, "failures", answer->regions_are_run,
+                                answer->region_failures);
         tts_json_array(json, "regions");
         for (size_t i = 0; i < answer->region_count; i++) {
             const struct replay_region *region = &answer->regions[i];

@@ -4,17 +4,9 @@
 
 #include <string.h>
 
-void tts_fit_json_number(struct tts_json *json, const char *key, bool is_known, uint64_t value)
-{
-    if (is_known)
-        tts_json_number(json, key, value);
-    else
-        tts_json_null(json, key);
-}
-
 static void put_fit_layer(struct tts_json *json, int32_t layer)
 {
-    tts_fit_json_number(json, "layer", layer != TTS_LAYER_NONE, (uint64_t)layer);
+    tts_json_number_or_null(json, "layer", layer != TTS_LAYER_NONE, (uint64_t)layer);
 }
 
 /* ---- the configuration ---- */
@@ -156,8 +148,8 @@ static void put_fit_failure(const struct tts_fit_placement *placement, struct tt
     tts_json_text_or_null(json, "op", first->op);
     put_fit_layer(json, first->layer);
     tts_json_number(json, "requested_bytes", failure->requested_bytes);
-    tts_fit_json_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
-                        tts_failure_deficit(failure));
+    tts_json_number_or_null(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+                            tts_failure_deficit(failure));
     tts_json_object_end(json);
 }
 
@@ -185,7 +177,7 @@ static void put_fit_stops(const struct tts_trainconfig *setup, struct tts_json *
         tts_json_text(json, "figures_for", stop->figures);
         tts_json_text_or_null(json, "file",
                               stop->line > 0 ? setup->file.paths[stop->file] : NULL);
-        tts_fit_json_number(json, "line", stop->line > 0, stop->line);
+        tts_json_number_or_null(json, "line", stop->line > 0, stop->line);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
@@ -250,11 +242,11 @@ static void put_fit_max(const struct tts_fit_answer *answer, struct tts_json *js
     tts_json_object(json, "max");
     tts_json_text(json, "of", answer->max == TTS_LARGEST_BATCH ? "batch" : "seq");
     tts_json_number(json, "value", largest->value);
-    tts_fit_json_number(json, "peak_bytes", largest->peak_bytes > 0, largest->peak_bytes);
-    tts_fit_json_number(json, "next", largest->next > 0, largest->next);
-    tts_fit_json_number(json, "next_peak_bytes",
-                        largest->next > 0 && largest->next_peak_bytes <= INT64_MAX,
-                        largest->next_peak_bytes);
+    tts_json_number_or_null(json, "peak_bytes", largest->peak_bytes > 0, largest->peak_bytes);
+    tts_json_number_or_null(json, "next", largest->next > 0, largest->next);
+    tts_json_number_or_null(json, "next_peak_bytes",
+                            largest->next > 0 && largest->next_peak_bytes <= INT64_MAX,
+                            largest->next_peak_bytes);
     tts_json_object_end(json);
 }
 

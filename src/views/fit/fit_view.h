@@ -41,8 +41,6 @@ TTS_NODISCARD enum tts_status tts_fit_text(const struct tts_fit_answer *answer, 
                                            struct tts_error *err);
 /* Writes the answer as one JSON object. */
 void tts_fit_json(const struct tts_fit_answer *answer, struct tts_json *json);
-/* Writes a number, or null if it is not known. */
-void tts_fit_json_number(struct tts_json *json, const char *key, bool is_known, uint64_t value);
 
 /* ---- sentences and numbers ---- */
 

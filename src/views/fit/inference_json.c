@@ -18,7 +18,7 @@ static void put_inference_model(struct tts_json *json, const struct tts_infercon
     tts_json_number(json, "head_dim", model->head_dim);
     tts_json_number(json, "mlp_width", model->mlp_width);
     tts_json_number(json, "vocabulary", model->vocabulary);
-    tts_fit_json_number(json, "positions", model->positions > 0, model->positions);
+    tts_json_number_or_null(json, "positions", model->positions > 0, model->positions);
     tts_json_bool(json, "tied", model->tied);
     tts_json_object_end(json);
 }
@@ -85,12 +85,13 @@ static void put_inference_failure(struct tts_json *json, const struct tts_infere
     }
     tts_json_object(json, "first_failure");
     tts_json_text(json, "part", tts_inference_part_name(plan->failed_part));
-    tts_fit_json_number(json, "layer", plan->failed_layer >= 0, (uint64_t)plan->failed_layer);
+    tts_json_number_or_null(json, "layer", plan->failed_layer >= 0,
+                            (uint64_t)plan->failed_layer);
     tts_json_text(json, "kind", tts_failure_kind_name(failure->kind));
     tts_json_text(json, "pool", tts_pool_name(failure->pool));
     tts_json_text(json, "text", tts_failure_text(failure, text));
-    tts_fit_json_number(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
-                        tts_failure_deficit(failure));
+    tts_json_number_or_null(json, "deficit_bytes", tts_failure_deficit_is_known(failure),
+                            tts_failure_deficit(failure));
     tts_json_number(json, "requested_bytes", failure->requested_bytes);
     tts_json_number(json, "block_bytes", failure->block_bytes);
     tts_json_number(json, "free_bytes", failure->free_bytes);
@@ -131,11 +132,11 @@ static void put_inference_largest(struct tts_json *json,
     const struct tts_inference *plan = &answer->plan;
     bool has_chips = tts_inference_has_chips(answer);
     tts_json_object(json, "largest");
-    tts_fit_json_number(json, "context", has_chips && plan->largest_length > 0,
-                        plan->largest_length);
+    tts_json_number_or_null(json, "context", has_chips && plan->largest_length > 0,
+                            plan->largest_length);
     tts_json_number(json, "context_limit", plan->length_limit);
-    tts_fit_json_number(json, "batch", has_chips && plan->largest_batch > 0,
-                        plan->largest_batch);
+    tts_json_number_or_null(json, "batch", has_chips && plan->largest_batch > 0,
+                            plan->largest_batch);
     tts_json_number(json, "batch_limit", plan->batch_limit);
     tts_json_object_end(json);
 }

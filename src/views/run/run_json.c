@@ -21,15 +21,6 @@ const char *tts_train_source_name(enum tts_train_source source)
     return NULL;
 }
 
-static void put_number_or_null(struct tts_json *json, const char *key, bool is_known,
-                               uint64_t number)
-{
-    if (is_known)
-        tts_json_number(json, key, number);
-    else
-        tts_json_null(json, key);
-}
-
 const char *tts_train_sizes_name(const struct tts_trainmem *mem)
 {
     if (mem->parts_are_stated)
@@ -83,7 +74,8 @@ static void put_usage_json(struct tts_json *json, const struct tts_named_run *ru
     tts_json_amount(json, "device_memory_bytes", *device);
     tts_json_text_or_null(json, "device_memory_source",
                           tts_train_source_name(mem->device_memory_source));
-    put_number_or_null(json, "device_memory_devices", mem->log_devices > 0, mem->log_devices);
+    tts_json_number_or_null(json, "device_memory_devices", mem->log_devices > 0,
+                            mem->log_devices);
     if (tts_named_run_has_usage(run))
         tts_json_signed_ratio(json, "usage_ratio", peak->bytes, (uint64_t)device->bytes);
     else
@@ -142,7 +134,7 @@ void tts_run_json(struct tts_json *json, const struct tts_named_run *run)
     tts_json_text_or_null(json, "title", what->title);
     tts_json_text_or_null(json, "rank", what->rank);
     tts_json_text(json, "log", run->path);
-    put_number_or_null(json, "line", what->line > 0, what->line);
+    tts_json_number_or_null(json, "line", what->line > 0, what->line);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < what->phase_count; i++)
         tts_phase_json(json, &what->phases[i], tracks_l1);
@@ -150,7 +142,7 @@ void tts_run_json(struct tts_json *json, const struct tts_named_run *run)
     tts_json_text_or_null(json, "l1_reason", tracks_l1 ? NULL : L1_REASON);
     tts_json_amount(json, "overall_dram_peak_bytes", what->overall_peak);
     tts_json_amount(json, "final_dram_bytes", what->final);
-    put_number_or_null(json, "parameters", what->has_parameters, what->parameters);
+    tts_json_number_or_null(json, "parameters", what->has_parameters, what->parameters);
     put_sizes_json(json, mem);
     tts_json_amount(json, "peak_bytes", mem->peak);
     tts_json_bool(json, "peak_at_least", mem->peak_at_least);
