@@ -23,7 +23,7 @@ struct whatif_entry {
     uint32_t op;     /* index in `names` */
     uint16_t model;
     bool is_used;
-    bool is_step;  /* its allocation is a kept step */
+    bool is_step;  /* the allocation of the buffer is among the kept steps */
     bool is_trace; /* a trace, in its region or in DRAM */
 };
 

@@ -142,8 +142,8 @@ class Capture:
         return iter(self.phases)
 
     def __getitem__(self, name: str) -> Phase:
-        """Returns the finished phase of that name. Raises KeyError if there is none or more than
-        one."""
+        """Returns the finished phase of that name. Raises KeyError if no phase or
+        several phases have the name."""
         if not isinstance(name, str):
             raise TypeError(f"a phase is found by its name, a str, not {type(name).__name__}; "
                             "by number it is in .phases")

@@ -47,7 +47,7 @@ def load() -> Tuple[ctypes.CDLL, str]:
 
 def load_present() -> Optional[Tuple[ctypes.CDLL, str]]:
     """Returns the library that the process has already loaded, so that both share one tracker.
-    Returns None if there is none."""
+    Returns None if the process has not loaded the library."""
     if os.environ.get(ENVIRONMENT):
         return None
     try:

@@ -25,7 +25,7 @@ def find_graph() -> Tuple[Optional[Any], str]:
 
 
 def _plain_graph(graph: Any) -> Any:
-    """Returns the lower-level module that ttnn.graph wraps, or `graph` itself if there is none. In
+    """Returns the lower-level module that ttnn.graph wraps, or `graph` if it wraps no module. In
     newer runtimes the wrappers also record the arguments of each operation, and log a line at
     each begin."""
     module = sys.modules.get("ttnn")
