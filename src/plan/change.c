@@ -314,9 +314,9 @@ static void describe_sgd(struct tts_optimizer_config from, struct tts_fit_change
     const char *lost = from.kind == TTS_OPTIMIZER_SGD ? "momentum"
                        : momentum                     ? "second moment"
                                                       : "moments";
-    ADD_COST(change, "no %s: converges differently", lost);
+    ADD_COST(change, "no %s: training converges differently", lost);
     if (from.kind != TTS_OPTIMIZER_SGD && from.kind != TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        ADD_COST(change, "its gradients stay, as zeros");
+        ADD_COST(change, "gradients stay allocated, as zeros");
 }
 
 static void describe_optimizer(struct tts_optimizer_config from, struct tts_fit_change *change)
@@ -354,7 +354,7 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
                  "%" PRIu64 " micro steps for each optimizer step, each with batch %" PRIu64,
                  to->accumulate, to->batch);
         if (from->accumulate == 1)
-            ADD_COST(change, "gradients stay between them");
+            ADD_COST(change, "gradients stay allocated between the micro steps");
     }
     if (to->runner != from->runner) {
         ADD_OPTION(change, "--runner %s", tts_runner_name(to->runner));
@@ -367,7 +367,7 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
                      "%" PRIu64 " chips share the model and exchange sums in every block",
                      to->tensor_parallel);
         else
-            ADD_COST(change, "one chip has the whole model");
+            ADD_COST(change, "one chip holds the whole model");
     }
     if (to->model.sequence != from->model.sequence) {
         ADD_OPTION(change, "--seq %" PRIu64, to->model.sequence);

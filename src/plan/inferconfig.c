@@ -41,12 +41,14 @@ static const struct {
     const char *prefix, *nearest;
 } refusals[] = {
     {"deepseek",
-     "its latent attention uses another cache; the nearest model is 'llama', without it"},
-    {"gpt2", "it uses other keys; the nearest is a tt-train model file with model_type gpt2"},
-    {"gemma", "it has more norms, and layers with a window; the nearest model is 'gemma'"},
-    {"mixtral", "it is a mixture of experts; the nearest model is 'mistral'"},
-    {"falcon", "it uses other blocks; the nearest model is 'llama'"},
-    {"mllama", "its cross attention is not modelled; the nearest model is 'llama'"},
+     "its latent attention uses another cache; the nearest modelled type is 'llama'"},
+    {"gpt2",
+     "its config.json uses other keys; give a tt-train model file with model_type gpt2"},
+    {"gemma",
+     "it has more norms, and layers with a window; the nearest modelled type is 'gemma'"},
+    {"mixtral", "it is a mixture of experts; the nearest modelled type is 'mistral'"},
+    {"falcon", "it uses other blocks; the nearest modelled type is 'llama'"},
+    {"mllama", "its cross attention is not modelled; the nearest modelled type is 'llama'"},
 };
 
 static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
@@ -65,12 +67,13 @@ static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
             nearest.best = types[i].name;
     if (nearest.best)
         return FAIL_FILE(config, TTS_E_INVALID, 0,
-                         "model_type '%s' is not modelled; the nearest is '%s'", type,
-                         nearest.best);
-    return FAIL_FILE(config, TTS_E_INVALID, 0,
-                     "model_type '%s' is not modelled; llama, mistral, qwen2, qwen3, phi3 and "
-                     "gemma are",
-                     type);
+                         "model_type '%s' is not modelled; the nearest modelled type is '%s'",
+                         type, nearest.best);
+    return FAIL_FILE(
+        config, TTS_E_INVALID, 0,
+        "model_type '%s' is not modelled; the modelled types are llama, mistral, qwen2, "
+        "qwen3, phi3 and gemma",
+        type);
 }
 
 static enum tts_status find_model_type(struct tts_inferconfig *config,
@@ -149,10 +152,9 @@ static enum tts_status refuse_kind(struct tts_inferconfig *config,
                                    const struct tts_hfconfig *file)
 {
     static const char *const kinds[TTS_HF_KINDS] = {
-        [TTS_HF_EXPERTS] = "belongs to a mixture of experts, which is not modelled; the "
-                           "nearest is a dense model of the same sizes",
-        [TTS_HF_LATENT] = "belongs to latent attention, which is not modelled; the nearest is "
-                          "a model without it",
+        [TTS_HF_EXPERTS] = "belongs to a mixture of experts, which is not modelled; only "
+                           "dense models are",
+        [TTS_HF_LATENT] = "belongs to latent attention, which is not modelled",
         [TTS_HF_MLP_BIAS] = "is not modelled; only an MLP without biases is",
         [TTS_HF_GPT2] = "belongs to GPT2, whose config.json is not supported; use a tt-train "
                         "YAML with model_type gpt2",
@@ -172,7 +174,8 @@ static enum tts_status check_needed(struct tts_inferconfig *config,
                 {TTS_HF_HEAD_DIM, type->needs_head_dim}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].is_needed && !file->values[keys[i].key].is_set)
-            return FAIL_FILE(config, TTS_E_NOT_FOUND, 0, "no '%s': a %s needs it",
+            return FAIL_FILE(config, TTS_E_NOT_FOUND, 0,
+                             "'%s' is missing: a model of type %s needs it",
                              tts_hf_key_name(keys[i].key), type->name);
     return TTS_OK;
 }
@@ -267,7 +270,7 @@ static void note_training(struct tts_inferconfig *config)
         return;
     tts_notes_add(
         &config->train.notes, tts_trainconfig_path(&config->train, TTS_TRAINFILE_TRAINING),
-        has_batch ? batch->line : file->mesh_line, "%s%s%s for training only: give %s%s%s",
+        has_batch ? batch->line : file->mesh_line, "%s%s%s not used for inference: give %s%s%s",
         has_batch ? "'batch_size'" : "", has_batch && has_mesh ? " and " : "",
         has_mesh ? has_batch ? "'mesh_shape' are" : "'mesh_shape' is" : " is",
         has_batch ? "'--batch'" : "", has_batch && has_mesh ? ", " : "",
@@ -329,7 +332,7 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
     }
     return tts_notes_fail(
         &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
-        "'%s' must divide the %s of %" PRIu64 ", but is %" PRIu64, heads->key,
+        "'%s' must divide %s, which is %" PRIu64 ", but is %" PRIu64, heads->key,
         config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
 }
 

@@ -740,7 +740,7 @@ static enum tts_status sum_part_bytes(const struct tts_inference_config *config,
         if (__builtin_add_overflow(out->total_bytes, out->part_bytes[part],
                                    &out->total_bytes) ||
             out->total_bytes > INT64_MAX)
-            return tts_error_set(err, TTS_E_RANGE, "all comes to 2^63 bytes");
+            return tts_error_set(err, TTS_E_RANGE, "the total is 2^63 bytes or more");
     return TTS_OK;
 }
 

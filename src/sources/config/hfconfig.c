@@ -334,9 +334,10 @@ enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts
                                              TTS_HF_VOCABULARY, TTS_HF_MLP};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!config->values[needed[i]].is_set)
-            return tts_error_set(err, TTS_E_NOT_FOUND,
-                                 "no '%s': the config.json of a language model has it",
-                                 tts_hf_key_name(needed[i]));
+            return tts_error_set(
+                err, TTS_E_NOT_FOUND,
+                "'%s' is missing: the config.json of a language model has this key",
+                tts_hf_key_name(needed[i]));
     return TTS_OK;
 }
 

@@ -363,9 +363,10 @@ static enum tts_status read_train_real(struct tts_yamlmap *map, const char *name
     enum tts_status status = token->kind != TTS_YAML_SCALAR || token->too_long
                                  ? TTS_E_SYNTAX
                                  : parse_real(token->text, out);
-    return status == TTS_OK ? TTS_OK
-                            : refuse_train_value(map, status, name,
-                                                 "a decimal number from 0 to below 1", token);
+    return status == TTS_OK
+               ? TTS_OK
+               : refuse_train_value(map, status, name,
+                                    "a decimal number of at least 0 and less than 1", token);
 }
 
 static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name,
@@ -468,8 +469,8 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
         bool is_key = nest_next(&nest, &token);
         key_line = is_key && is_lora_key(token.text) ? token.line : 0;
         if (nest.depth > DEPTH_MAX)
-            return tts_yamlmap_fail(map, TTS_E_RANGE, token.line, "nested deeper than %d",
-                                    DEPTH_MAX);
+            return tts_yamlmap_fail(map, TTS_E_RANGE, token.line,
+                                    "sections are nested deeper than %d levels", DEPTH_MAX);
     }
     return TTS_OK;
 }
@@ -617,7 +618,7 @@ static enum tts_status enter_train_section(struct tts_yamlmap *map,
 static enum tts_status read_mesh_shape(struct tts_yamlmap *map, const char *name,
                                        const struct tts_yaml_token *first)
 {
-    static const char what[] = "two numbers from 1, such as [1, 8]";
+    static const char what[] = "two numbers of at least 1, such as [1, 8]";
     enum { SHAPE_MAX = 2 };
     uint64_t shape[SHAPE_MAX];
     struct tts_trainfile *out;

@@ -155,7 +155,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_named_r
         set_info(&out[count++], TTS_INK_SOFT, false,
                  mem->parts_are_stated   ? "sizes: predicted"
                  : mem->parts_are_actual ? "sizes: measured"
-                                         : "sizes: theory");
+                                         : "sizes: expected");
     else if (mem->peak.is_known)
         set_info(&out[count++], TTS_INK_SOFT, false, "parts not known");
     assert(count <= INFO_LINES);
