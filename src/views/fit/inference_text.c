@@ -1,6 +1,7 @@
 /* inference_text.c: the memory that serving a model needs, for people. */
 #include "base/number.h"
 #include "views/fit/fit_view.h"
+#include "views/fit/fit_words.h"
 #include "views/fit/inference_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
