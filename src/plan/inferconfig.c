@@ -24,7 +24,8 @@ static const struct model_type {
     enum biases biases;
     bool is_tied; /* value of tie_word_embeddings if the key is absent */
     bool has_head_norms;
-    /* An absent key means a fixed number and cannot be derived from other keys. */
+    /* If the key is absent, the model has a fixed number that other keys do not give: the key
+     * is required. */
     bool needs_kv_heads, needs_head_dim;
 } types[] = {
     {"llama", BIASES_BY_KEY, false, false, false, false},
@@ -62,7 +63,7 @@ static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
     for (size_t i = 0; i < TYPES; i++)
         tts_nearest_offer(&nearest, types[i].name);
     for (size_t i = 0; i < TYPES;
-         i++) /* derived types have a longer name with the same start */
+         i++) /* the name of a derived type begins with the name of its base type */
         if (strncmp(type, types[i].name, strlen(types[i].name)) == 0)
             nearest.best = types[i].name;
     if (nearest.best)
@@ -137,7 +138,8 @@ static void put_json_model(struct tts_inferconfig *config, const struct tts_hfco
     };
 }
 
-/* A window counts only if use_sliding_window does not turn it off. */
+/* Stores the keys that the plan does not use. A window counts only if use_sliding_window does
+ * not turn it off. */
 static void put_unused_keys(struct tts_inferconfig *config, const struct tts_hfconfig *file)
 {
     const struct tts_hf_value *window = &file->values[TTS_HF_WINDOW];
@@ -302,7 +304,7 @@ static enum tts_status load_yaml(struct tts_inferconfig *config,
 
 /* --- either form ------------------------------------------------------------------------- */
 
-/* Decides by the file name if the text does not tell, so that the right reader reports the
+/* If the text has no clear format, the file name decides, so that the right reader reports the
  * error. */
 static bool is_json_config(const char *path, const struct tts_textfile *text)
 {
@@ -351,7 +353,7 @@ static enum tts_status put_context_length(struct tts_inferconfig *config)
                           origin->key);
 }
 
-/* Names the value that is wrong, and its origin. */
+/* Checks the configuration. The error names the wrong value and its origin. */
 static enum tts_status check_inference_config(struct tts_inferconfig *config)
 {
     enum tts_inference_field field = TTS_INFERENCE_FIELD_NONE;

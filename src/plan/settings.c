@@ -212,8 +212,8 @@ void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field
     overrides->given[field] = number;
 }
 
-/* Reads a decimal number of at least 0 and below 1. Sets *out to 0 if the number is 0, else to
- * 1. */
+/* Reads a decimal number of at least 0 and less than 1. Sets *out to 0 if the number is 0, else
+ * to 1. */
 static enum tts_status read_probability(const char *text, uint64_t *out)
 {
     size_t digits = 0;

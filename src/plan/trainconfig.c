@@ -236,7 +236,7 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
     const struct tts_trainfile_value *layernorm = &file->composite_layernorm;
     const struct {
         unsigned file;
-        uint32_t line; /* 0: the file does not ask for it */
+        uint32_t line; /* 0: the file does not have the key */
         const char *what;
     } kinds[] = {
         {file->pipeline_file, file->pipeline_line,
@@ -316,7 +316,8 @@ static enum tts_status take_sizes(struct tts_trainconfig *config)
         {TTS_FIELD_WIDTH, 384},
         {TTS_FIELD_HEADS, 6},
         {TTS_FIELD_SEQUENCE, 256},
-        {TTS_FIELD_DROPOUT, !is_cpp_config(config)}, /* 0.2 in Python */
+        {TTS_FIELD_DROPOUT,
+         !is_cpp_config(config)}, /* the Python programs have a default, 0.2 */
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         take_setting_or(config, sizes[i].field, sizes[i].number);
@@ -443,7 +444,8 @@ static enum tts_status take_runner(struct tts_trainconfig *config)
     return take_file_word(config, TTS_FIELD_RUNNER);
 }
 
-/* A January file without these keys means the optimizer made of single operations. */
+/* Without these keys, a file of January 2026 selects the AdamW that is made of single
+ * operations. */
 static void take_v1_optimizer(struct tts_trainconfig *config)
 {
     struct tts_setting_value *value = &config->values[TTS_FIELD_OPTIMIZER];
@@ -478,14 +480,14 @@ static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
             (kind == TTS_OPTIMIZER_ADAMW && is_v1_config(config)));
 }
 
-/* The January Python program ignored this key. */
+/* Returns the Kahan setting that the recipe reads. */
 static const struct tts_trainfile_value *kahan_of(const struct tts_trainconfig *config)
 {
     return is_v1_config(config) ? &config->file.kahan : &config->file.optimizer_kahan;
 }
 
-/* Returns true if the program refuses Kahan summation with the optimizer. The optimizer has
- * been taken before. */
+/* Returns true if the program refuses Kahan summation with the optimizer. Call this after the
+ * optimizer is known. */
 static bool stops_at_kahan(const struct tts_trainconfig *config)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
@@ -633,7 +635,8 @@ static enum tts_status take_mesh(struct tts_trainconfig *config)
 
 /* ---- runs that the training program itself refuses ---- */
 
-/* Adds a reason and returns it. `line` 0 means an option instead of a line in a file. */
+/* Adds a refusal and returns it. `line` is the line of its cause in the file, or 0 if an option
+ * is the cause. */
 static struct tts_train_stop *add_stop(struct tts_trainconfig *config, uint8_t file,
                                        uint32_t line)
 {
@@ -712,7 +715,7 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
             number);
 }
 
-/* Only the C++ programs run GPT2 on several chips. */
+/* Only the C++ programs support GPT2 with tensor parallel. */
 static void stop_at_gpt2(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *chips = &config->values[TTS_FIELD_TENSOR_PARALLEL];
@@ -793,8 +796,8 @@ static void note_unused_mesh(struct tts_trainconfig *config)
         mesh[0], mesh[1]);
 }
 
-/* Notes a January file with an August recipe. A file that defines its own optimizer is an
- * August file that kept a key. */
+/* Notes a key of January 2026 in a run with the default recipe. A file with an optimizer
+ * section is an August file with a leftover key and gets no note. */
 static void note_recipe(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
@@ -915,7 +918,8 @@ enum tts_status tts_trainconfig_model(struct tts_trainconfig *config, const char
 {
     enum tts_status status = load_config_files(config, path, overrides, text);
     bool has_model = config->file.paths[TTS_TRAINFILE_MODEL][0] != '\0';
-    if (status == TTS_OK) /* a file without a model belongs to a run that is refused */
+    if (status ==
+        TTS_OK) /* without a model section, refuse_config() says why the run is not modelled */
         status = has_model ? refuse_model(config) : refuse_config(config);
     assert(status != TTS_OK || has_model);
     if (status == TTS_OK)

@@ -240,8 +240,8 @@ static bool check_parallel_sizes(struct check *check, const struct tts_workload 
     return true;
 }
 
-/* Returns a bound of the bytes in floating point. If this sum is below 2^63, no product in it
- * overflows. */
+/* Returns an upper bound of the bytes of the run, in floating point. If the bound is below
+ * 2^63, no product of sizes overflows. */
 static double bound_run_bytes(const struct tts_workload *w, double batch, double sequence)
 {
     const struct tts_model_config *m = &w->model;
