@@ -361,7 +361,7 @@ static bool check_picture_options(const struct analyze *analyze)
         return true;
     if (has_format)
         tts_message(command, "'--format' needs '--visualize_peak' or '--visualize_phases'");
-    /* The original script ignores these options, too. */
+    /* The script analyze_memory.py ignores these options, too. */
     else if (options->output || options->title)
         tts_message(command,
                     "note: '%s' has no effect without '--visualize_peak' or "

@@ -1,9 +1,8 @@
 /* linechart.h: draws figures over an ordered axis (phases, operations, time) as lines: the
- * ground with its ticks, filled areas, stepped lines with gaps where a figure is not known, and
- * a limit, and one figure with a mark. If there are more points than pixels, a pixel shows the
- * largest of its points.
- *
- * Plain data of the caller. One thread. If memory runs out, the drawing notes it. */
+ * ground with its ticks, filled areas, stepped lines with gaps where a figure is unknown, a
+ * limit, and a mark at one figure. If there are more points than pixels, a pixel shows the
+ * largest of its points. * Plain data of the caller. One thread. If memory runs out, the
+ * drawing notes it. */
 #pragma once
 
 #include "model/run.h"
@@ -33,7 +32,7 @@ struct tts_linechart {
     struct tts_amount limit; /* drawn if the scale shows it */
     struct tts_chart_stroke limit_stroke;
     struct tts_amount mark; /* a figure drawn as a dot with its value. Unknown: no mark */
-    size_t mark_point;      /* with a mark: its point */
+    size_t mark_point;      /* the point of the mark */
 };
 
 /* Returns the number of samples drawn: one for each point, at most one for each pixel. */

@@ -8,7 +8,8 @@
 
 enum {
     TICKS = 8,
-    /* A limit is shown up to 5/2 of the largest figure; a higher one squeezes the lines. */
+    /* A limit is shown up to 5/2 of the largest figure. A higher limit would squeeze the lines.
+     */
     LIMIT_SHOWN = 5,
     SCALES_ALIKE = 4,
     LEFT = 28 * TTS_PX, /* for "Memory (MB)" */

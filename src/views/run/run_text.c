@@ -111,8 +111,8 @@ static bool has_phase_of(const struct tts_run *run, enum tts_run_part part)
     return has_phase_among(run, run->phase_count, part);
 }
 
-/* Says why an amount is not known, if it is not. `part` and `phase` are the part and the name
- * of the phase that would say the amount. */
+/* If the amount is unknown, says why. `part` and `phase` are the part and the name of the phase
+ * that would state the amount. */
 static void say_why_unknown(FILE *out, const struct tts_named_run *run,
                             struct tts_amount amount, enum tts_run_part part, const char *phase)
 {
@@ -124,8 +124,8 @@ static void say_why_unknown(FILE *out, const struct tts_named_run *run,
         tts_say(out, 2, "unknown: the summary has no phase %s", phase);
 }
 
-/* Says why the gradients are not known. Gradients are what a backward pass left, minus what was
- * in memory before the first step. */
+/* Says why the gradients are unknown. Their size is the memory after a backward pass minus the
+ * memory before the first step. */
 static void say_no_gradients(FILE *out, const struct tts_named_run *run)
 {
     if (run->run->is_overwritten) {
@@ -257,8 +257,8 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
 
 /* ---- the peak ---- */
 
-/* Says how the log states the device memory. The log may print another figure: that of all
- * devices, or the memory before the runtime reserves its part. */
+/* Says where the log states the device memory. The log may print another figure: the memory of
+ * all devices, or the memory before the runtime reserves its part. */
 static void say_log_device(FILE *out, const struct tts_named_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
@@ -386,8 +386,9 @@ static const char *const part_names[] = {
     [TTS_RUN_PART_ACTIVATIONS] = "activations",
 };
 
-/* Names a part. A log without the parts of its peak has only what the forward pass kept; at a
- * peak in the backward pass some of those activations are freed, so the label is different. */
+/* Returns the name of a part. A log without the parts of its peak states only the activations
+ * that the forward pass kept. At a peak in the backward pass some of them are freed, so the
+ * name is different. */
 static const char *peak_part_name(const struct tts_trainmem *mem, enum tts_run_part part,
                                   bool is_backward)
 {
@@ -578,7 +579,7 @@ static const char *find_preset_of(const struct tts_trainmem *mem)
     return NULL;
 }
 
-/* Returns the device of a run as an option takes it; "NAME": not known. */
+/* Returns the device of a run as the value of --device, or "NAME" if the device is unknown. */
 static const char *device_option(const struct tts_run_text_options *options,
                                  const struct tts_trainmem *mem)
 {
