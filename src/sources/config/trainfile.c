@@ -36,10 +36,11 @@ enum train_type {
     TYPE_BOOL,
     TYPE_REAL,
     TYPE_TEXT,
-    TYPE_PASS,     /* has no influence on memory */
+    TYPE_PASS,     /* a key that does not change the memory */
     TYPE_ENTER,    /* a section; the target is its number */
     TYPE_MESH,     /* two numbers */
-    TYPE_LORA,     /* the following show by their presence that the run is of a special kind: */
+    TYPE_LORA,     /* the presence of this key and of the following keys shows a special kind of
+                      run: */
     TYPE_PIPELINE, /* any value except null and false */
     TYPE_EXPERTS,
     TYPE_EXPERT_AXIS, /* any value except null, false and -1 */
@@ -95,7 +96,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "lr_schedule_steps", PASS),
     OF(TRAINING, "tokenizer_path", PASS),
     OF(TRAINING, "model_path", PASS),
-    OF(TRAINING, "model_type", PASS), /* no parser reads it here */
+    OF(TRAINING, "model_type", PASS), /* no parser reads this key in this section */
     OF(TRAINING, "model_id", PASS),
     OF(TRAINING, "checkpoint_dir", PASS),
     OF(TRAINING, "eval_every", PASS),
@@ -477,8 +478,8 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
 
 /* ---- a file ---- */
 
-/* A file is read once, with two results: `all` of it, and the `rest` without
- * transformer_config, which does not count if the file names a model file. */
+/* A file is read once, with two results: `all` has all values, and `rest` has all values except
+ * those of transformer_config. `rest` is used if the file names a model file. */
 struct train_reader {
     unsigned file;
     bool only_model; /* other sections are skipped, except multihost_config */
@@ -486,7 +487,7 @@ struct train_reader {
     uint32_t training_line, model_line, mlp_line; /* lines of the section names; 0 if absent */
 };
 
-/* Returns the i-th result that the current section counts in, or NULL. */
+/* Returns result number `i` if the current section belongs to that result, else NULL. */
 static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i)
 {
     const struct train_reader *reader = map->ctx;
@@ -495,7 +496,7 @@ static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i
     return i == 1 && !tts_yamlmap_is_in(map, SECTION_MODEL) ? reader->rest : NULL;
 }
 
-/* Keeps the first place only. */
+/* Stores the place, unless an earlier place is stored. */
 static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
                             uint32_t line)
 {
@@ -514,7 +515,7 @@ static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
     put_train_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
 }
 
-/* Records that the run is of the kind that `type` shows. */
+/* Records the line of a key that shows a special kind of run, as `type` says. */
 static void flag_model_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
 {
     struct tts_trainfile *out;
@@ -926,7 +927,7 @@ static enum tts_status keep_model_path(struct train_load *load, const char *path
     return TTS_OK;
 }
 
-/* Marks all values as read from a model file, because the file turned out to be one. */
+/* Marks all values as values of a model file. Called if the requested file is a model file. */
 static void mark_as_model_file(struct tts_trainfile *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -961,7 +962,7 @@ static enum tts_status load_train_model(struct train_load *load, struct tts_erro
                : status;
 }
 
-/* Returns true if the run is refused, whatever its model is. */
+/* Returns true if the run is not modelled, whatever its model is. */
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||
