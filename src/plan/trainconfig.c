@@ -189,8 +189,7 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
     static const struct tts_words known = {"", names, 4};
     static const char *const nearest[] = {
         "the nearest modelled type is llama, without latent attention and without experts",
-        "the nearest modelled type is llama, without norms of q and k and without a head_dim "
-        "key",
+        "the nearest modelled type is llama, without norms of q and k and without head_dim",
         "only gpt2 and llama are",
         "only gpt2 and llama are",
     };

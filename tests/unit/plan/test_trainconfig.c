@@ -102,7 +102,7 @@ T_TEST(a_run_that_is_not_modelled_names_the_nearest)
     reset();
     expect_error("transformer_config: {model_type: qwen3}", TTS_E_INVALID, 1,
                  "model type 'qwen3' is not modelled: the nearest modelled type is llama, "
-                 "without norms of q and k and without a head_dim key");
+                 "without norms of q and k and without head_dim");
     expect_error("transformer_config: {}\nlora_config: {rank: 8}", TTS_E_INVALID, 2,
                  "LoRA is not modelled; to model the training of all parameters, which needs "
                  "more memory, remove this section");
