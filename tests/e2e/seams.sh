@@ -260,7 +260,7 @@ expect_sentence 'the log covers only the first iteration; SGDMomentum keeps the 
 
 # Four micro-steps, printed with the figures of the last one: no phase contains the gradients.
 log=$source_dir/tests/e2e/analyze/overwritten.log
-missing="$log:16: the program overwrote earlier micro-steps: at least 2098.18 MB are missing, one set of gradients"
+missing="$log:16: the program overwrote earlier micro-steps: at least 2098.18 MB are missing (one set of gradients)"
 run "$ttscope" analyze --logs "$log" --device p150
 expect_code 5
 expect_err "ttscope analyze: $missing"
@@ -283,7 +283,7 @@ for file in "$log" analyzed.json; do
     run "$ttscope" check --budget budget.yaml --device p150 "$file"
     expect_code 5
     expect_out_like 'unknown  dram-peak: at least 14469.05 MB in BACKWARD_PASS, at most 32595.38 MB'
-    expect_err_like 'at least 2098.18 MB are missing, one set of gradients'
+    expect_err_like 'at least 2098.18 MB are missing (one set of gradients)'
     run "$ttscope" diff "$log" "$file"
     expect_code 5
 done

@@ -720,9 +720,11 @@ static enum tts_status refuse_train_place(struct tts_yamlmap *map,
                                 "a key is a %s: write 'key: value'",
                                 token->kind == TTS_YAML_MAP ? "map" : "list");
     if (place == TTS_YAMLMAP_EMPTY)
-        return expect_sections(map->err, "it is empty", 1);
-    return expect_sections(
-        map->err, token->kind == TTS_YAML_LIST ? "it is a list" : "it is text", token->line);
+        return expect_sections(map->err, "the file is empty", 1);
+    return expect_sections(map->err,
+                           token->kind == TTS_YAML_LIST ? "the file is a list"
+                                                        : "the file is plain text",
+                           token->line);
 }
 
 /* Checks that the file has a model section or a training section. A file with mlp_config and
@@ -738,8 +740,8 @@ static enum tts_status check_sections(struct train_reader *reader, struct tts_er
     }
     if (reader->only_model && reader->model_line == 0) {
         tts_error_set(err, TTS_E_NOT_FOUND,
-                      "no section 'transformer_config': the model "
-                      "file of a GPT2 or Llama has one");
+                      "the section 'transformer_config' is missing: the model "
+                      "file of a GPT2 or Llama has it");
         return tts_yaml_at_line(err, 1, TTS_E_NOT_FOUND);
     }
     bool is_neither = reader->model_line == 0 && reader->training_line == 0;

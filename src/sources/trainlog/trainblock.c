@@ -318,11 +318,11 @@ static void note_wrong_step(struct tts_trainblock *block, size_t i, unsigned wro
                                      "log may mix lines of several programs");
     if (wrong & CHANGE_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
-                            "'Segment Change' is not allocations minus deallocations in %s",
+                            "'Segment Change' of %s is not allocations minus deallocations",
                             phase->name);
     if (wrong & PEAK_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
-                            "'Cumulative Peak' does not follow from 'Segment Peak' in %s",
+                            "'Cumulative Peak' of %s does not follow from 'Segment Peak'",
                             phase->name);
 }
 
@@ -432,7 +432,7 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
     if (run->missing.is_known)
         tts_trainblock_note(run, line,
                             "the program overwrote earlier micro-steps: at least %s MB are "
-                            "missing, one set of gradients",
+                            "missing (one set of gradients)",
                             tts_number_format_mb(mb, run->missing.bytes, false));
     else
         tts_trainblock_note(run, line,

@@ -211,11 +211,11 @@ T_TEST(what_is_no_configuration_says_what_is_expected)
         const char *text, *is;
         uint32_t line;
     } cases[] = {
-        {"", "it is empty", 1},
-        {"# only words\n", "it is empty", 1},
-        {"---\n...\n", "it is empty", 1},
-        {"\n[1, 2]\n", "it is a list", 2},
-        {"hello world\n", "it is text", 1},
+        {"", "the file is empty", 1},
+        {"# only words\n", "the file is empty", 1},
+        {"---\n...\n", "the file is empty", 1},
+        {"\n[1, 2]\n", "the file is a list", 2},
+        {"hello world\n", "the file is plain text", 1},
         {"{}", "not a configuration", 1},
         {"\n\neval_config: {}\ndevice_config: {}\n", "not a configuration", 1},
     };
