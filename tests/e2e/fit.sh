@@ -116,9 +116,8 @@ expect_out_like '  only the first 16 iterations were checked: SGD replaces its b
 # The help page and docs/fit.md name the number of iterations that the program runs at most.
 most=$(sed -n 's/.*TTS_ITERATIONS_MAX = \([0-9]*\).*/\1/p' "$source_dir/src/runtime/workload.h")
 run "$ttscope" help fit
-expect_out_like "two at
-    least, then more until they repeat, $most at most."
-grep -q "iteration until they repeat ($most at most)" "$source_dir/docs/fit.md" ||
+expect_sentence "stops when an iteration repeats the one before, or after $most iterations."
+grep -q "until one repeats the one before, at most $most" "$source_dir/docs/fit.md" ||
     fail "wanted docs/fit.md to say that $most iterations are run at most"
 
 # Fragmentation is reported as such, and the memory of the banks as used.
