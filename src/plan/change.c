@@ -198,7 +198,8 @@ static enum tts_status halve_ladder(struct ladder *l, judge_fn judge, struct bor
     return status;
 }
 
-/* Tries rungs 0, 1, 3, 7 and so on: twice the number of good rungs, minus one. */
+/* Tries rungs 0, 1, 3, 7 and so on, until one is bad or more than half of the rungs are good.
+ */
 static enum tts_status climb_ladder(struct ladder *l, judge_fn judge, struct border *border,
                                     struct tts_error *err)
 {
@@ -314,9 +315,9 @@ static void describe_sgd(struct tts_optimizer_config from, struct tts_fit_change
     const char *lost = from.kind == TTS_OPTIMIZER_SGD ? "momentum"
                        : momentum                     ? "second moment"
                                                       : "moments";
-    ADD_COST(change, "no %s: converges differently", lost);
+    ADD_COST(change, "no %s: training converges differently", lost);
     if (from.kind != TTS_OPTIMIZER_SGD && from.kind != TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        ADD_COST(change, "its gradients stay, as zeros");
+        ADD_COST(change, "gradients stay allocated, as zeros");
 }
 
 static void describe_optimizer(struct tts_optimizer_config from, struct tts_fit_change *change)
@@ -354,7 +355,7 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
                  "%" PRIu64 " micro steps for each optimizer step, each with batch %" PRIu64,
                  to->accumulate, to->batch);
         if (from->accumulate == 1)
-            ADD_COST(change, "gradients stay between them");
+            ADD_COST(change, "gradients stay allocated between the micro steps");
     }
     if (to->runner != from->runner) {
         ADD_OPTION(change, "--runner %s", tts_runner_name(to->runner));
@@ -367,7 +368,7 @@ void tts_fit_change_describe(const struct tts_workload *from, struct tts_fit_cha
                      "%" PRIu64 " chips share the model and exchange sums in every block",
                      to->tensor_parallel);
         else
-            ADD_COST(change, "one chip has the whole model");
+            ADD_COST(change, "one chip holds the whole model");
     }
     if (to->model.sequence != from->model.sequence) {
         ADD_OPTION(change, "--seq %" PRIu64, to->model.sequence);
@@ -653,7 +654,7 @@ static enum tts_status find_larger_device(struct search *s, struct tts_error *er
     bool has_chips = tts_fit_has_chips(&fit->workload, fit->chip);
     struct device device = {.bytes = has_chips ? fit->capacity_bytes : 0};
     struct tts_pool_layout plain;
-    /* If facts of the card were changed, its own preset is no answer. */
+    /* If the user changed the card with --set, its unchanged preset is not suggested. */
     if (has_chips && tts_chip_preset(fit->chip->name, &device.chip, NULL) == TTS_OK &&
         tts_fit_dram(&device.chip, &plain, NULL) == TTS_OK &&
         plain.bank_bytes * plain.banks > device.bytes)
@@ -662,7 +663,7 @@ static enum tts_status find_larger_device(struct search *s, struct tts_error *er
                              {.peak_bytes = fit->peak_bytes, .kept_bytes = fit->kept_bytes}};
     while (!same.trial.fits && next_larger_device(&device, tts_fit_chips(&fit->workload))) {
         if (fit->peak_bytes > device.bytes)
-            continue; /* too small: no need to run the workload */
+            continue; /* the device is too small: do not run the workload */
         struct trial_of of = {&fit->workload, &device.chip, s->alloc};
         enum tts_status status = run_trial(&of, TTS_MODE_OVERCOMMIT, &same.trial, err);
         if (status != TTS_OK)
@@ -817,7 +818,7 @@ enum tts_status tts_fit_change_find(const struct tts_fit *fit, const struct tts_
 
 /* --- the largest batch or sequence ------------------------------------------------------ */
 
-/* 256 trials that stop at the first refusal take well below a second. */
+/* 256 trials that stop at the first refusal take less than a second. */
 enum { LARGEST_TRIES = 256 };
 
 static void set_batch_rung(const void *ctx, uint64_t idx, struct tts_workload *workload)

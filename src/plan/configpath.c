@@ -89,8 +89,8 @@ static const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Writes `before`, the folder of `path` and `after` to `out`. A result that is too long is cut,
- * and names no folder. */
+/* Writes `before`, the folder of `path` and `after` to `out`. A result that is too long is cut;
+ * no folder has the cut name, so nothing is listed. */
 static const char *path_folder(const char *before, const char *path, const char *after,
                                char out[TTS_CONFIG_PATH_MAX])
 {

@@ -64,16 +64,18 @@ struct tts_fit {
     uint64_t parameters, parameter_bytes;
     uint64_t peak_bytes;       /* peak of all iterations that were run; decides the verdict */
     uint64_t first_peak_bytes; /* peak of the first iteration, as in the summary */
-    uint64_t later_peak_bytes; /* of later iterations. Larger if zeroed gradients stay */
+    uint64_t later_peak_bytes; /* peak of the later iterations. Larger than the first peak if
+                                  zeroed gradients stay */
     uint64_t final_bytes;      /* live bytes after the first iteration */
-    uint64_t kept_bytes; /* bytes that the first forward pass leaves behind: activations, ids */
+    uint64_t kept_bytes;     /* bytes that the first forward pass leaves allocated: activations,
+                                token ids */
     uint64_t capacity_bytes; /* bank_bytes x banks */
     struct tts_fit_peak peak;
     struct tts_fit_placement placement;
     uint64_t events;     /* allocations and frees of all iterations */
     uint64_t iterations; /* iterations that were run, at most TTS_ITERATIONS_MAX */
-    bool is_settled; /* further iterations would repeat the last one. Otherwise nothing is known
-                        of them */
+    bool is_settled; /* further iterations would repeat the last one. Otherwise their memory is
+                        unknown */
     /* The result is not verified to the byte: tensor or data parallel, kernel binaries,
      * clipping, or a composite optimizer. */
     bool is_estimated;
@@ -99,7 +101,7 @@ bool tts_fit_fits(const struct tts_fit *fit);
 uint64_t tts_fit_chips(const struct tts_workload *workload);
 bool tts_fit_has_chips(const struct tts_workload *workload, const struct tts_chip *chip);
 
-/* Returns whether the optimizer of the workload is made of single operations. */
+/* Returns whether the step of the optimizer runs as single operations, not as one kernel. */
 bool tts_fit_steps_in_parts(const struct tts_workload *workload);
 
 /* Returns the DRAM pool of a chip. TTS_E_NOT_FOUND: the chip has no DRAM, or a fact of its DRAM

@@ -17,10 +17,11 @@ struct tts_fit_follow {
     uint64_t allocations, events;
     const char *op; /* operation in progress. NULL: none */
     int32_t layer;
-    bool is_first_over;               /* the first iteration is over */
-    bool is_forward_over;             /* the first forward pass is over */
-    bool peak_is_open, first_is_open; /* the peak or the first failure is in the current phase.
-                                         Its name is known when the phase ends */
+    bool is_first_over;   /* the first iteration is over */
+    bool is_forward_over; /* the first forward pass is over */
+    bool peak_is_open,
+        first_is_open; /* the peak, or the first failure, is in the current phase. The name of
+                          the phase is known only when the phase ends */
     /* Results. */
     uint64_t first_peak_bytes, later_peak_bytes, final_bytes, kept_bytes;
     uint64_t iterations;

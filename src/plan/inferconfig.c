@@ -24,7 +24,8 @@ static const struct model_type {
     enum biases biases;
     bool is_tied; /* value of tie_word_embeddings if the key is absent */
     bool has_head_norms;
-    /* An absent key means a fixed number and cannot be derived from other keys. */
+    /* If the key is absent, the model has a fixed number that other keys do not give: the key
+     * is required. */
     bool needs_kv_heads, needs_head_dim;
 } types[] = {
     {"llama", BIASES_BY_KEY, false, false, false, false},
@@ -41,12 +42,14 @@ static const struct {
     const char *prefix, *nearest;
 } refusals[] = {
     {"deepseek",
-     "its latent attention uses another cache; the nearest model is 'llama', without it"},
-    {"gpt2", "it uses other keys; the nearest is a tt-train model file with model_type gpt2"},
-    {"gemma", "it has more norms, and layers with a window; the nearest model is 'gemma'"},
-    {"mixtral", "it is a mixture of experts; the nearest model is 'mistral'"},
-    {"falcon", "it uses other blocks; the nearest model is 'llama'"},
-    {"mllama", "its cross attention is not modelled; the nearest model is 'llama'"},
+     "its latent attention uses another cache; the nearest modelled type is 'llama'"},
+    {"gpt2",
+     "its config.json uses other keys; give a tt-train model file with model_type gpt2"},
+    {"gemma",
+     "it has more norms, and layers with a window; the nearest modelled type is 'gemma'"},
+    {"mixtral", "it is a mixture of experts; the nearest modelled type is 'mistral'"},
+    {"falcon", "it uses other blocks; the nearest modelled type is 'llama'"},
+    {"mllama", "its cross attention is not modelled; the nearest modelled type is 'llama'"},
 };
 
 static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
@@ -60,17 +63,18 @@ static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)
     for (size_t i = 0; i < TYPES; i++)
         tts_nearest_offer(&nearest, types[i].name);
     for (size_t i = 0; i < TYPES;
-         i++) /* derived types have a longer name with the same start */
+         i++) /* the name of a derived type begins with the name of its base type */
         if (strncmp(type, types[i].name, strlen(types[i].name)) == 0)
             nearest.best = types[i].name;
     if (nearest.best)
         return FAIL_FILE(config, TTS_E_INVALID, 0,
-                         "model_type '%s' is not modelled; the nearest is '%s'", type,
-                         nearest.best);
-    return FAIL_FILE(config, TTS_E_INVALID, 0,
-                     "model_type '%s' is not modelled; llama, mistral, qwen2, qwen3, phi3 and "
-                     "gemma are",
-                     type);
+                         "model_type '%s' is not modelled; the nearest modelled type is '%s'",
+                         type, nearest.best);
+    return FAIL_FILE(
+        config, TTS_E_INVALID, 0,
+        "model_type '%s' is not modelled; the modelled types are llama, mistral, qwen2, "
+        "qwen3, phi3 and gemma",
+        type);
 }
 
 static enum tts_status find_model_type(struct tts_inferconfig *config,
@@ -134,7 +138,8 @@ static void put_json_model(struct tts_inferconfig *config, const struct tts_hfco
     };
 }
 
-/* A window counts only if use_sliding_window does not turn it off. */
+/* Stores the keys that the plan does not use. A window counts only if use_sliding_window does
+ * not turn it off. */
 static void put_unused_keys(struct tts_inferconfig *config, const struct tts_hfconfig *file)
 {
     const struct tts_hf_value *window = &file->values[TTS_HF_WINDOW];
@@ -149,10 +154,9 @@ static enum tts_status refuse_kind(struct tts_inferconfig *config,
                                    const struct tts_hfconfig *file)
 {
     static const char *const kinds[TTS_HF_KINDS] = {
-        [TTS_HF_EXPERTS] = "belongs to a mixture of experts, which is not modelled; the "
-                           "nearest is a dense model of the same sizes",
-        [TTS_HF_LATENT] = "belongs to latent attention, which is not modelled; the nearest is "
-                          "a model without it",
+        [TTS_HF_EXPERTS] = "belongs to a mixture of experts, which is not modelled; only "
+                           "dense models are",
+        [TTS_HF_LATENT] = "belongs to latent attention, which is not modelled",
         [TTS_HF_MLP_BIAS] = "is not modelled; only an MLP without biases is",
         [TTS_HF_GPT2] = "belongs to GPT2, whose config.json is not supported; use a tt-train "
                         "YAML with model_type gpt2",
@@ -172,7 +176,8 @@ static enum tts_status check_needed(struct tts_inferconfig *config,
                 {TTS_HF_HEAD_DIM, type->needs_head_dim}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].is_needed && !file->values[keys[i].key].is_set)
-            return FAIL_FILE(config, TTS_E_NOT_FOUND, 0, "no '%s': a %s needs it",
+            return FAIL_FILE(config, TTS_E_NOT_FOUND, 0,
+                             "'%s' is missing: a model of type %s needs it",
                              tts_hf_key_name(keys[i].key), type->name);
     return TTS_OK;
 }
@@ -267,7 +272,7 @@ static void note_training(struct tts_inferconfig *config)
         return;
     tts_notes_add(
         &config->train.notes, tts_trainconfig_path(&config->train, TTS_TRAINFILE_TRAINING),
-        has_batch ? batch->line : file->mesh_line, "%s%s%s for training only: give %s%s%s",
+        has_batch ? batch->line : file->mesh_line, "%s%s%s not used for inference: give %s%s%s",
         has_batch ? "'batch_size'" : "", has_batch && has_mesh ? " and " : "",
         has_mesh ? has_batch ? "'mesh_shape' are" : "'mesh_shape' is" : " is",
         has_batch ? "'--batch'" : "", has_batch && has_mesh ? ", " : "",
@@ -299,7 +304,7 @@ static enum tts_status load_yaml(struct tts_inferconfig *config,
 
 /* --- either form ------------------------------------------------------------------------- */
 
-/* Decides by the file name if the text does not tell, so that the right reader reports the
+/* If the text has no clear format, the file name decides, so that the right reader reports the
  * error. */
 static bool is_json_config(const char *path, const struct tts_textfile *text)
 {
@@ -329,7 +334,7 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
     }
     return tts_notes_fail(
         &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
-        "'%s' must divide the %s of %" PRIu64 ", but is %" PRIu64, heads->key,
+        "'%s' must divide %s, which is %" PRIu64 ", but is %" PRIu64, heads->key,
         config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
 }
 
@@ -348,7 +353,7 @@ static enum tts_status put_context_length(struct tts_inferconfig *config)
                           origin->key);
 }
 
-/* Names the value that is wrong, and its origin. */
+/* Checks the configuration. The error names the wrong value and its origin. */
 static enum tts_status check_inference_config(struct tts_inferconfig *config)
 {
     enum tts_inference_field field = TTS_INFERENCE_FIELD_NONE;

@@ -266,7 +266,8 @@ static void put_attention_run(const struct filling *fill,
                               const struct share *share)
 {
     uint64_t head_dim = config->model.head_dim, q = share->q_heads, kv = share->kv_heads;
-    /* q, k and v together; by heads; rotated; the result of attention; heads joined again */
+    /* The tensors are: q, k and v together; q, k and v by heads; q and k after rope; the result
+     * of attention; the joined heads. */
     put_matrix(fill, tokens, multiply_sizes(fill->list, q + 2 * kv, head_dim));
     put_tiles(fill, q, tokens, head_dim);
     put_tiles(fill, kv, tokens, head_dim);
@@ -304,7 +305,7 @@ static void put_activation_tensors(struct filling fill,
                                    const struct share *share)
 {
     uint64_t tokens = tts_inference_prefill(config);
-    /* A generation step has one row per sequence instead. */
+    /* A generation step computes one row for each sequence, not a chunk. */
     tokens = tokens > config->batch ? tokens : config->batch;
     for (int i = 0; i < 4; i++) /* residual, its norm, the result of the half, their sum */
         put_matrix(&fill, tokens, config->model.hidden);
@@ -698,7 +699,7 @@ static void find_largest(const struct tts_inference_config *config,
     uint64_t most = TTS_INFERENCE_SEARCH_MAX, positions = config->model.positions;
     out->batch_limit = config->batch > most ? config->batch : most;
     out->length_limit = config->length > most ? config->length : most;
-    /* A shorter context may have been asked for, so `positions` is unchecked. */
+    /* The user may have asked for a shorter context, so no check has covered `positions`. */
     if (positions > 0)
         out->length_limit = positions < INT64_MAX / 2 ? positions : INT64_MAX / 2;
     out->largest_length = find_largest_field(&probe, &probe.length, out->length_limit, dram);
@@ -740,7 +741,7 @@ static enum tts_status sum_part_bytes(const struct tts_inference_config *config,
         if (__builtin_add_overflow(out->total_bytes, out->part_bytes[part],
                                    &out->total_bytes) ||
             out->total_bytes > INT64_MAX)
-            return tts_error_set(err, TTS_E_RANGE, "all comes to 2^63 bytes");
+            return tts_error_set(err, TTS_E_RANGE, "the total is 2^63 bytes or more");
     return TTS_OK;
 }
 

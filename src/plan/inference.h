@@ -119,7 +119,7 @@ struct tts_inference {
     enum tts_inference_part failed_part; /* part of the request that failed */
     int32_t failed_layer; /* layer of the request that failed, from 0. -1: outside the layers */
     uint32_t banks;
-    /* Of DRAM. The peak counts rounded blocks, placed or not. */
+    /* The DRAM banks. The peak counts rounded blocks, whether they were placed or not. */
     uint64_t bank_bytes, peak_bank_bytes;
     uint64_t largest_length, largest_batch; /* largest length with the given batch, and largest
                                                batch with the given length. 0: none fits */

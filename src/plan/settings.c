@@ -191,12 +191,12 @@ void tts_setting_store(enum tts_workload_field field, uint64_t number,
 
 const char *tts_optimizer_nearest(const char *name)
 {
-    static const char sgd[] = "the nearest is SGD with momentum, which has as much state";
+    static const char sgd[] = "use SGD with momentum, whose state has the same size";
     static const struct {
         const char *name, *nearest;
     } known[] = {{"Muon", sgd},
                  {"MuonComposite", sgd},
-                 {"MuonWithAdamW", "the nearest is AdamW, with more state"},
+                 {"MuonWithAdamW", "use AdamW, whose state is larger"},
                  {"SGDComposite", sgd}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (is_same_setting_word(name, known[i].name))
@@ -212,8 +212,8 @@ void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field
     overrides->given[field] = number;
 }
 
-/* Reads a decimal number of at least 0 and below 1. Sets *out to 0 if the number is 0, else to
- * 1. */
+/* Reads a decimal number of at least 0 and less than 1. Sets *out to 0 if the number is 0, else
+ * to 1. */
 static enum tts_status read_probability(const char *text, uint64_t *out)
 {
     size_t digits = 0;
@@ -246,12 +246,12 @@ static enum tts_status read_setting_option(const struct tts_setting *setting, co
         if (read_probability(text, out) == TTS_OK)
             return TTS_OK;
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "expected a number from 0 to below 1, such as 0.1");
+                             "expected a number of at least 0 and less than 1, such as 0.1");
     case TTS_SETTING_WORD:
         break;
     }
     if (nearest)
-        return tts_error_set(err, TTS_E_INVALID, "not modelled, %s", nearest);
+        return tts_error_set(err, TTS_E_INVALID, "this optimizer is not modelled; %s", nearest);
     return tts_words_find(setting->words, text, out, err);
 }
 

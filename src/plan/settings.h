@@ -79,7 +79,7 @@ struct tts_overrides {
 
 void tts_overrides_give(struct tts_overrides *overrides, enum tts_workload_field field,
                         uint64_t number);
-/* Reads the value of an option. A BOOL is a probability: what counts is whether it is 0.
+/* Reads the value of an option. A BOOL is read as a probability, and only 0 or not 0 is stored.
  * TTS_E_SYNTAX, TTS_E_NOT_FOUND (a word), TTS_E_INVALID (an optimizer that is not modelled):
  * err->text continues the sentence "invalid value 'x' for '--name': ". */
 TTS_NODISCARD enum tts_status tts_overrides_set(struct tts_overrides *overrides,

@@ -92,7 +92,7 @@ static enum tts_status fail_missing_setting(struct tts_trainconfig *config, unsi
                                             enum tts_workload_field field, const char *why)
 {
     return tts_notes_fail(&config->notes, TTS_E_NOT_FOUND, tts_trainconfig_path(config, file),
-                          0, "'%s' is missing, %s", tts_setting_of(field)->key, why);
+                          0, "'%s' is missing: %s", tts_setting_of(field)->key, why);
 }
 
 /* ---- one value, from the overrides, then from the files ---- */
@@ -188,8 +188,8 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
     static const char *const names[] = {"deepseek", "qwen3", "mlp", "dit"};
     static const struct tts_words known = {"", names, 4};
     static const char *const nearest[] = {
-        "the nearest is llama, for its dense blocks; latent attention and experts differ",
-        "the nearest is llama, without the norms of q and k and a separate head_dim",
+        "the nearest modelled type is llama, without latent attention and without experts",
+        "the nearest modelled type is llama, without norms of q and k and without head_dim",
         "only gpt2 and llama are",
         "only gpt2 and llama are",
     };
@@ -206,7 +206,7 @@ static enum tts_status refuse_model_type(struct tts_trainconfig *config)
 static enum tts_status refuse_experts(struct tts_trainconfig *config)
 {
     return refuse_config_line(config, config->file.moe_file, config->file.moe_line,
-                              "mixtures of experts are not modelled; dense blocks are");
+                              "mixtures of experts are not modelled; only dense blocks are");
 }
 
 /* The C++ program does not read the key. */
@@ -218,7 +218,7 @@ static enum tts_status refuse_biases(struct tts_trainconfig *config)
     if (is_cpp_config(config) || !is_gpt2 || !bias->is_set || bias->number != 0)
         return TTS_OK;
     return refuse_config_line(config, bias->file, bias->line,
-                              "gpt2 without biases is not modelled; gpt2 with biases is");
+                              "gpt2 without biases is not modelled; only gpt2 with biases is");
 }
 
 static enum tts_status refuse_model(struct tts_trainconfig *config)
@@ -235,23 +235,24 @@ static enum tts_status refuse_loop(struct tts_trainconfig *config)
     const struct tts_trainfile_value *layernorm = &file->composite_layernorm;
     const struct {
         unsigned file;
-        uint32_t line; /* 0: the file does not ask for it */
+        uint32_t line; /* 0: the file does not have the key */
         const char *what;
     } kinds[] = {
         {file->pipeline_file, file->pipeline_line,
-         "a pipeline is not modelled; the nearest is one stage: the model file alone, with "
-         "'--blocks'"},
+         "pipeline parallel is not modelled; to model one stage, give the model file alone and "
+         "'--blocks N'"},
         {file->grpo_file, file->grpo_line,
-         "GRPO is not modelled; the nearest is training on text: remove this section"},
+         "GRPO is not modelled; to model training on text instead, remove this section"},
         {file->lora_file, file->lora_line,
-         "LoRA is not modelled; the nearest is training of all parameters, which needs more: "
-         "remove this section"},
+         "LoRA is not modelled; to model the training of all parameters, which needs more "
+         "memory, remove this section"},
         {cp->file, is_setting_on(cp) ? cp->line : 0,
-         "context parallel is not modelled; tensor and data parallel are"},
+         "context parallel is not modelled; only tensor and data parallel are"},
         {fsdp->file, is_setting_on(fsdp) ? fsdp->line : 0,
-         "FSDP is not modelled; tensor and data parallel are"},
+         "FSDP is not modelled; only tensor and data parallel are"},
         {layernorm->file, is_setting_on(layernorm) ? layernorm->line : 0,
-         "the composite layernorm is not modelled; the fused one is: set it to false"},
+         "the composite layernorm is not modelled; set this key to false for the fused "
+         "layernorm"},
     };
     enum tts_status status = TTS_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == TTS_OK; i++)
@@ -290,7 +291,7 @@ static enum tts_status take_family(struct tts_trainconfig *config)
 {
     if (!config->file.model_type.is_set && is_cpp_config(config))
         return fail_missing_setting(config, TTS_TRAINFILE_MODEL, TTS_FIELD_FAMILY,
-                                    "expected gpt2 or llama");
+                                    "set it to gpt2 or llama");
     return take_file_word(config, TTS_FIELD_FAMILY);
 }
 
@@ -314,14 +315,15 @@ static enum tts_status take_sizes(struct tts_trainconfig *config)
         {TTS_FIELD_WIDTH, 384},
         {TTS_FIELD_HEADS, 6},
         {TTS_FIELD_SEQUENCE, 256},
-        {TTS_FIELD_DROPOUT, !is_cpp_config(config)}, /* 0.2 in Python */
+        {TTS_FIELD_DROPOUT,
+         !is_cpp_config(config)}, /* the Python programs have a default, 0.2 */
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         take_setting_or(config, sizes[i].field, sizes[i].number);
         if (is_setting_default(config, sizes[i].field) && !tts_trainconfig_is_llama(config) &&
             is_cpp_config(config))
             return fail_missing_setting(config, TTS_TRAINFILE_MODEL, sizes[i].field,
-                                        "gpt2 has no default in the C++ program");
+                                        "the C++ program has no default for gpt2");
     }
     return TTS_OK;
 }
@@ -334,8 +336,8 @@ static enum tts_status check_head_dim(struct tts_trainconfig *config)
     if (!head_dim->is_set || heads == 0 || head_dim->number == width / heads)
         return TTS_OK;
     return FAIL_AT(config, TTS_E_INVALID, head_dim,
-                   "a separate head_dim of %" PRIu64
-                   " is not modelled; embedding_dim / num_heads is, %" PRIu64,
+                   "a head_dim of %" PRIu64
+                   " is not modelled: it must be embedding_dim / num_heads, here %" PRIu64,
                    head_dim->number, width / heads);
 }
 
@@ -376,13 +378,14 @@ static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
     if (status != TTS_OK)
         return status;
     if (is_cpp_config(config) && tokenizer == 1)
-        return take_file_vocabulary(config, "tokenizer_type bpe needs it, or '--vocab'");
+        return take_file_vocabulary(config,
+                                    "tokenizer_type bpe needs it; add it or give '--vocab'");
     put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
                      !is_cpp_config(config)
-                         ? "the characters of the Shakespeare text, the only tokenizer there"
+                         ? "the characters of the Shakespeare text (v1-python has no other)"
                      : type->is_set
-                         ? "the characters of the Shakespeare text, tokenizer_type char"
-                         : "the characters of the Shakespeare text, as without tokenizer_type");
+                         ? "the characters of the Shakespeare text (tokenizer_type is char)"
+                         : "the characters of the Shakespeare text (no tokenizer_type is set)");
     return TTS_OK;
 }
 
@@ -401,8 +404,9 @@ static enum tts_status take_vocabulary(struct tts_trainconfig *config)
     if (!is_text && is_setting_on(&config->file.vocab_size))
         return take_file_vocabulary(config, "");
     put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
-                     is_text ? "the characters of the Shakespeare text, data_path is text"
-                             : "the characters of the Shakespeare text, as without vocab_size");
+                     is_text
+                         ? "the characters of the Shakespeare text (data_path is a text)"
+                         : "the characters of the Shakespeare text (vocab_size is not set)");
     return TTS_OK;
 }
 
@@ -428,7 +432,7 @@ static enum tts_status take_batch(struct tts_trainconfig *config)
     take_setting_or(config, TTS_FIELD_BATCH, has_training ? 64 : 1);
     if (is_setting_default(config, TTS_FIELD_BATCH) && has_training && is_cpp_config(config))
         return fail_missing_setting(config, TTS_TRAINFILE_TRAINING, TTS_FIELD_BATCH,
-                                    "put it there or give '--batch'");
+                                    "add it to the file or give '--batch'");
     take_setting_or(config, TTS_FIELD_ACCUMULATE, 1);
     take_setting_or(config, TTS_FIELD_CLIP, 0);
     return TTS_OK;
@@ -439,7 +443,8 @@ static enum tts_status take_runner(struct tts_trainconfig *config)
     return take_file_word(config, TTS_FIELD_RUNNER);
 }
 
-/* A January file without these keys means the optimizer made of single operations. */
+/* Without these keys, a file of January 2026 selects the AdamW that is made of single
+ * operations. */
 static void take_v1_optimizer(struct tts_trainconfig *config)
 {
     struct tts_setting_value *value = &config->values[TTS_FIELD_OPTIMIZER];
@@ -474,14 +479,14 @@ static bool has_kahan(const struct tts_trainconfig *config, uint64_t kind)
             (kind == TTS_OPTIMIZER_ADAMW && is_v1_config(config)));
 }
 
-/* The January Python program ignored this key. */
+/* Returns the Kahan setting that the recipe reads. */
 static const struct tts_trainfile_value *kahan_of(const struct tts_trainconfig *config)
 {
     return is_v1_config(config) ? &config->file.kahan : &config->file.optimizer_kahan;
 }
 
-/* Returns true if the program refuses Kahan summation with the optimizer. The optimizer has
- * been taken before. */
+/* Returns true if the program refuses Kahan summation with the optimizer. Call this after the
+ * optimizer is known. */
 static bool stops_at_kahan(const struct tts_trainconfig *config)
 {
     return config->overrides->recipe != TTS_RECIPE_V1_PYTHON &&
@@ -498,7 +503,7 @@ static void take_flag(struct tts_trainconfig *config, enum tts_workload_field fi
         take_setting_from_or(config, field, value, 0);
     else if (is_setting_on(value))
         tts_notes_add(&config->notes, tts_trainconfig_path(config, value->file), value->line,
-                      "'%s' is ignored: %s of recipe %s does not have it", value->key,
+                      "'%s' is ignored: %s has no such setting in recipe %s", value->key,
                       tts_trainconfig_word(config, TTS_FIELD_OPTIMIZER),
                       tts_recipe_name(config->overrides->recipe));
 }
@@ -563,14 +568,15 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
         if (is_v1_config(config))
             return fail_mesh(
                 config,
-                "has two axes: recipe v1 supports enable_ddp or enable_tp, head supports both");
+                "needs both enable_ddp and enable_tp, but recipe v1 supports only one of them");
         if (is_line && all > 1)
-            return fail_mesh(config, "has one axis: set enable_ddp or enable_tp, not both");
+            return fail_mesh(config,
+                             "has one axis: set only one of enable_ddp and enable_tp to true");
         memcpy(chips, mesh, 2 * sizeof chips[0]);
         return TTS_OK;
     }
     if (!is_line && !is_v1_config(config))
-        return fail_mesh(config, "has two axes: it needs enable_ddp and enable_tp");
+        return fail_mesh(config, "has two axes: set both enable_ddp and enable_tp to true");
     chips[is_tp] = all;
     return TTS_OK;
 }
@@ -628,7 +634,8 @@ static enum tts_status take_mesh(struct tts_trainconfig *config)
 
 /* ---- runs that the training program itself refuses ---- */
 
-/* Adds a reason and returns it. `line` 0 means an option instead of a line in a file. */
+/* Adds a refusal and returns it. `line` is the line of its cause in the file, or 0 if an option
+ * is the cause. */
 static struct tts_train_stop *add_stop(struct tts_trainconfig *config, uint8_t file,
                                        uint32_t line)
 {
@@ -674,9 +681,11 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
         if (number > 0)
             return;
         why = add_stop(config, data->file, data->line);
-        put_stop_text(why->reason,
-                      "data_path is tokens, but 'vocab_size' is %s: the program needs it",
-                      size->is_set ? "0" : "missing");
+        put_stop_text(
+            why->reason,
+            "data_path names a file of tokens, but 'vocab_size' is %s: set it to the number of "
+            "tokens in the vocabulary",
+            size->is_set ? "0" : "missing");
         put_stop_text(why->figures,
                       "text, with a vocabulary of %d characters; for tokens give '--vocab N'",
                       TTS_TRAIN_CHARACTERS);
@@ -689,28 +698,31 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
     put_stop_text(
         why->reason,
         "'vocab_size' is %" PRIu64 ", but %s; the program uses the characters of the text as "
-        "its vocabulary (%d for Shakespeare) and accepts only 0%s",
+        "its vocabulary (%d for Shakespeare), so 'vocab_size' must be 0%s",
         number,
-        is_text           ? "data_path is text"
-        : path[0] != '\0' ? "data_path is not .yaml and is read as text"
+        is_text           ? "data_path names a text file"
+        : path[0] != '\0' ? "data_path does not end in .yaml, so the program reads it as text"
                           : "without data_path the program reads the Shakespeare text",
         TTS_TRAIN_CHARACTERS, is_cpp_config(config) ? "" : " or that number");
     if (is_text)
         put_stop_text(why->figures, "'vocab_size' 0, a vocabulary of %d characters",
                       TTS_TRAIN_CHARACTERS);
     else
-        put_stop_text(why->figures,
-                      "a data_path of tokens (.yaml), with a vocabulary of %" PRIu64, number);
+        put_stop_text(
+            why->figures,
+            "a data_path that names a file of tokens (.yaml), with a vocabulary of %" PRIu64,
+            number);
 }
 
-/* Only the C++ programs run GPT2 on several chips. */
+/* Only the C++ programs support GPT2 with tensor parallel. */
 static void stop_at_gpt2(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *chips = &config->values[TTS_FIELD_TENSOR_PARALLEL];
     if (is_cpp_config(config) || tts_trainconfig_is_llama(config) || chips->number <= 1)
         return;
     struct tts_train_stop *why = add_stop(config, chips->file, chips->line);
-    put_stop_text(why->reason, "the program has no tensor parallel for gpt2, only for llama");
+    put_stop_text(why->reason,
+                  "the program supports tensor parallel only for llama, not for gpt2");
     put_stop_text(why->figures, "gpt2 without tensor parallel");
     put_setting_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
 }
@@ -721,7 +733,7 @@ static void stop_at_clip(struct tts_trainconfig *config)
     if (clip->number == 0 || config->values[TTS_FIELD_TENSOR_PARALLEL].number <= 1)
         return;
     struct tts_train_stop *why = add_stop(config, clip->file, clip->line);
-    put_stop_text(why->reason, "the program does not clip gradients with tensor parallel");
+    put_stop_text(why->reason, "the program cannot clip gradients with tensor parallel");
     put_stop_text(why->figures, "the run without clipping");
     put_setting_rule(config, TTS_FIELD_CLIP, 0, "not with tensor parallel");
 }
@@ -732,8 +744,8 @@ static void stop_at_kahan(struct tts_trainconfig *config)
     if (!stops_at_kahan(config))
         return;
     struct tts_train_stop *why = add_stop(config, kahan->file, kahan->line);
-    put_stop_text(why->reason, "MorehAdamW has no Kahan summation, AdamWComposite has");
-    put_stop_text(why->figures, "MorehAdamW without it");
+    put_stop_text(why->reason, "MorehAdamW has no Kahan summation; AdamWComposite has it");
+    put_stop_text(why->figures, "MorehAdamW without Kahan summation");
 }
 
 static void find_stops(struct tts_trainconfig *config)
@@ -776,15 +788,15 @@ static void note_unused_mesh(struct tts_trainconfig *config)
     if (!is_setting_default(config, TTS_FIELD_TENSOR_PARALLEL) ||
         !is_setting_default(config, TTS_FIELD_DATA_PARALLEL) || (mesh[0] <= 1 && mesh[1] <= 1))
         return;
-    tts_notes_add(&config->notes, tts_trainconfig_path(config, TTS_TRAINFILE_TRAINING),
-                  file->mesh_line,
-                  "mesh_shape [%" PRIu64 ", %" PRIu64
-                  "] has no effect without enable_ddp and enable_tp: one chip is modelled",
-                  mesh[0], mesh[1]);
+    tts_notes_add(
+        &config->notes, tts_trainconfig_path(config, TTS_TRAINFILE_TRAINING), file->mesh_line,
+        "mesh_shape [%" PRIu64 ", %" PRIu64
+        "] is ignored and one chip is modelled: neither enable_ddp nor enable_tp is true",
+        mesh[0], mesh[1]);
 }
 
-/* Notes a January file with an August recipe. A file that defines its own optimizer is an
- * August file that kept a key. */
+/* Notes a key of January 2026 in a run with the default recipe. A file with an optimizer
+ * section is an August file with a leftover key and gets no note. */
 static void note_recipe(struct tts_trainconfig *config)
 {
     const struct tts_trainfile *file = &config->file;
@@ -797,8 +809,8 @@ static void note_recipe(struct tts_trainconfig *config)
             continue;
         tts_notes_add(&config->notes, tts_trainconfig_path(config, of_v1[i]->file),
                       of_v1[i]->line,
-                      "'%s' is ignored: only recipe v1 reads it, but this is head; for v1 give "
-                      "'--recipe v1'",
+                      "'%s' is ignored: the default recipe (head) does not read this key; give "
+                      "'--recipe v1' for the recipe that does",
                       of_v1[i]->key);
         return;
     }
@@ -905,7 +917,8 @@ enum tts_status tts_trainconfig_model(struct tts_trainconfig *config, const char
 {
     enum tts_status status = load_config_files(config, path, overrides, text);
     bool has_model = config->file.paths[TTS_TRAINFILE_MODEL][0] != '\0';
-    if (status == TTS_OK) /* a file without a model belongs to a run that is refused */
+    if (status ==
+        TTS_OK) /* without a model section, refuse_config() says why the run is not modelled */
         status = has_model ? refuse_model(config) : refuse_config(config);
     assert(status != TTS_OK || has_model);
     if (status == TTS_OK)

@@ -121,8 +121,8 @@ static void hold_node_values(struct tts_node *node)
         tts_tensor_mark(node->kept[i], TTS_PART_ACTIVATIONS);
 }
 
-/* Returns the place for one more node, without counting it. Returns NULL after a failure of the
- * run. */
+/* Returns the place for one more node. The caller counts the node. Returns NULL after a failure
+ * of the run. */
 static struct tts_node *grow_graph_nodes(struct tts_autograd *ag)
 {
     if (ag->rt.status != TTS_OK)
@@ -231,8 +231,8 @@ static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts
     return 0;
 }
 
-/* Walks in post-order: a node comes after all nodes it links to, and those come in their
- * order. */
+/* Walks the graph in post-order: a node comes after all nodes that it links to. Linked nodes
+ * are visited in the order of the links. */
 static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order)
 {
     struct row path = {0};

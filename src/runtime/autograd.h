@@ -55,7 +55,7 @@ struct tts_autograd {
     bool gradients; /* gradients are on */
     bool prunes;    /* see rule 2 */
     struct tts_slab values;
-    struct tts_value nowhere; /* returned if there is no memory */
+    struct tts_value nowhere; /* the value that functions return if memory runs out */
     struct tts_node *nodes;
     size_t node_count, node_capacity;
     uint32_t walks;
@@ -69,7 +69,8 @@ void tts_autograd_release(struct tts_autograd *ag);
 struct tts_value *tts_value_new(struct tts_autograd *ag, struct tts_tensor data);
 struct tts_value *tts_value_share(struct tts_value *value);
 void tts_value_drop(struct tts_autograd *ag, struct tts_value *value); /* `value` may be NULL */
-/* Sets *to to `from`, which is taken. The old value is dropped afterwards: x = f(x). */
+/* Sets *to to `from` and takes the handle of `from`. Drops the old value afterwards, as in x =
+ * f(x). */
 void tts_value_replace(struct tts_autograd *ag, struct tts_value **to, struct tts_value *from);
 
 /* Adds a gradient by rule 4. Takes the handle of `gradient`. */

@@ -59,8 +59,8 @@ static void drop_variables(struct loop *loop)
     tts_value_replace(&loop->ag, &loop->targets, NULL);
 }
 
-/* The C++ loop releases the last batch before it loads the next. The Python loop has both for a
- * moment. */
+/* The C++ loop releases the last batch before it loads the next. The Python loop holds both
+ * batches for a moment. */
 static void load_batch(struct loop *loop)
 {
     uint64_t batch = loop->model.batch, sequence = loop->workload->model.sequence;
@@ -96,7 +96,9 @@ static void run_micro_step(struct loop *loop, uint64_t micro)
                           ? tts_op_cross_entropy_divided(ag, loop->logits, loop->targets,
                                                          tts_recipe_is_may(recipe))
                           : tts_op_cross_entropy(ag, loop->logits, loop->targets, !is_v1));
-    bool scales_late = !is_v1 && !is_cpp; /* that trainer has no variable for the logits */
+    bool scales_late =
+        !is_v1 &&
+        !is_cpp; /* the Python programs since May 2026 have no variable for the logits */
     if (scales_late)
         tts_value_replace(ag, &loop->logits, NULL);
     else
@@ -139,8 +141,9 @@ static void run_iteration(struct loop *loop)
     end_loop_phase(loop, name);
 }
 
-/* Replaced buffers move, and the free ranges with them. When all buffers lie where they lay at
- * the end of an earlier iteration, everything repeats. */
+/* Runs iterations until they repeat. Replaced buffers move, so the free ranges differ from
+ * iteration to iteration. When all buffers have the addresses that they had at the end of an
+ * earlier iteration, further iterations repeat. */
 static void run_until_settled(struct loop *loop)
 {
     uint64_t seen[TTS_ITERATIONS_MAX];

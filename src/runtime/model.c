@@ -218,8 +218,8 @@ void tts_model_release(struct tts_model *model, struct tts_autograd *ag)
 
 /* --- blocks ----------------------------------------------------------------------------- */
 
-/* Values are dropped where the variables of the modelled program end. These places decide how
- * much memory a block takes when gradients are off. */
+/* Values are dropped where the scopes of the variables end in the modelled program. These
+ * places decide how much memory a block needs if gradients are off. */
 
 /* Run a linear layer whose outputs (columns) or inputs (rows) are divided among the chips.
  * Without tensor parallel both run a plain linear layer. */

@@ -94,7 +94,8 @@ void tts_op_grouped_heads(struct tts_autograd *ag, struct tts_value *q, struct t
     tts_runtime_op_end(&ag->rt);
 }
 
-/* No kernel splits one tensor, so this is a transpose, a view and a transpose back. */
+/* No kernel splits one tensor into heads, so the split is a transpose, a view and a transpose
+ * back. */
 static void fusion_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;

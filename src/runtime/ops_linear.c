@@ -180,7 +180,8 @@ static void layernorm_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, beta, d_beta);
 }
 
-/* Two columns are allocated first and dropped when the kernel has made its own. */
+/* The program allocates two columns first and drops them after the kernel has allocated its
+ * own. */
 struct tts_value *tts_op_layernorm(struct tts_autograd *ag, struct tts_value *x,
                                    struct tts_value *gamma, struct tts_value *beta)
 {

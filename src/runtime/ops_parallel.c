@@ -53,7 +53,8 @@ static struct tts_tensor run_fp32_kernel(struct tts_runtime *rt, enum tts_kernel
 
 enum { LARGEST, SUM }; /* tensors that the node keeps */
 
-/* Needs no other chip: computes the exponents again in fp32, the softmax in fp32, then bf16. */
+/* Runs the backward pass without other chips: computes the exponents again in fp32, then the
+ * softmax in fp32, then converts it to bf16. */
 static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node, bool shifts)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -89,7 +90,7 @@ static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *n
     divided_backward_from(ag, node, true);
 }
 
-/* The other buffers of the forward pass. All of them live to its end. */
+/* The other buffers of the forward pass. All of them live until the forward pass ends. */
 enum {
     OWN_LARGEST,
     GATHERED,
@@ -105,7 +106,7 @@ enum {
     LOCALS
 };
 
-/* Makes the logarithm of the sum of all chips' exponents. */
+/* Computes the logarithm of the sum of the exponents of all chips. */
 static void make_normalizer(struct tts_runtime *rt, struct tts_tensor logits,
                             struct tts_tensor local[LOCALS], struct tts_tensor kept[2],
                             bool shifts)

@@ -132,7 +132,7 @@ static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor
     return sum;
 }
 
-/* Returns above / below, by the reciprocal. */
+/* Returns above / below, computed as above * (1 / below). */
 static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tensor above,
                                         struct tts_tensor below)
 {
@@ -203,7 +203,8 @@ static void finish_v1(struct tts_runtime *rt, struct tts_value *parameter,
     tts_tensor_drop(rt, &first_hat);
 }
 
-/* The second hat is dropped before the division. The divisor stays to the end. */
+/* The bias-corrected second moment is dropped before the division. The divisor lives until the
+ * end. */
 static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                         struct tts_tensor *state, struct tts_tensor moments[2])
 {

@@ -140,8 +140,8 @@ static bool is_field_in_range(struct check *check, enum tts_workload_field field
     if (value >= 1 && value <= most)
         return true;
     check->field = field;
-    tts_error_set(check->err, TTS_E_INVALID, "must be 1 to %" PRIu64 ", but is %" PRIu64, most,
-                  value);
+    tts_error_set(check->err, TTS_E_INVALID, "must be from 1 to %" PRIu64 ", but is %" PRIu64,
+                  most, value);
     return false;
 }
 
@@ -186,8 +186,8 @@ static bool check_head_sizes(struct check *check, const struct tts_model_config 
         return true;
     check->field = TTS_FIELD_HEADS;
     tts_error_set(check->err, TTS_E_INVALID,
-                  "must give heads of a multiple of %d, and %" PRIu64 " / %" PRIu64
-                  " is %" PRIu64,
+                  "must give each head a width that is a multiple of %d, but %" PRIu64
+                  " / %" PRIu64 " is %" PRIu64,
                   TILE, m->width, m->heads, head);
     return false;
 }
@@ -200,7 +200,7 @@ static bool check_model_sizes(struct check *check, const struct tts_model_config
         !is_field_count(check, TTS_FIELD_HEADS, m->heads) ||
         !divides_field(check, TTS_FIELD_HEADS, m->heads, m->width, "the embedding width") ||
         !check_head_sizes(check, m) || !is_field_count(check, TTS_FIELD_GROUPS, m->groups) ||
-        !divides_field(check, TTS_FIELD_GROUPS, m->groups, m->heads, "the heads") ||
+        !divides_field(check, TTS_FIELD_GROUPS, m->groups, m->heads, "the number of heads") ||
         !is_field_count(check, TTS_FIELD_SEQUENCE, m->sequence) ||
         !is_field_tiled(check, TTS_FIELD_SEQUENCE, m->sequence) ||
         !is_field_count(check, TTS_FIELD_VOCABULARY, m->vocabulary))
@@ -209,7 +209,8 @@ static bool check_model_sizes(struct check *check, const struct tts_model_config
                               !is_field_tiled(check, TTS_FIELD_MLP_WIDTH, m->mlp_width)))
         return false;
     if (m->family == TTS_FAMILY_GPT2 && m->groups != m->heads)
-        return refuse_field(check, TTS_FIELD_GROUPS, "must be the heads: gpt2 has no groups");
+        return refuse_field(check, TTS_FIELD_GROUPS,
+                            "must equal the number of heads: gpt2 has no groups");
     return true;
 }
 
@@ -221,22 +222,26 @@ static bool check_parallel_sizes(struct check *check, const struct tts_workload 
         !is_field_in_range(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, TTS_CHIPS_MAX) ||
         !divides_field(check, TTS_FIELD_DATA_PARALLEL, w->data_parallel, w->batch,
                        "the batch") ||
-        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads, "the heads") ||
-        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups, "the groups") ||
+        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->heads,
+                       "the number of heads") ||
+        !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, m->groups,
+                       "the number of groups") ||
         !divides_field(check, TTS_FIELD_TENSOR_PARALLEL, chips, tts_model_mlp_width(m) / TILE,
-                       "the tiles of the mlp width"))
+                       "the number of tiles in the mlp width"))
         return false;
     if (chips > 1 && m->tied)
-        return refuse_field(check, TTS_FIELD_TIED,
-                            "cannot be with tensor parallel: its head is divided");
+        return refuse_field(
+            check, TTS_FIELD_TIED,
+            "cannot be used with tensor parallel, which divides the head among the chips");
     if (chips > 1 && w->clip)
-        return refuse_field(check, TTS_FIELD_CLIP,
-                            "cannot be with tensor parallel: no trainer does it");
+        return refuse_field(
+            check, TTS_FIELD_CLIP,
+            "cannot be used with tensor parallel: no training program supports both");
     return true;
 }
 
-/* Returns a bound of the bytes in floating point. If this sum is below 2^63, no product in it
- * overflows. */
+/* Returns an upper bound of the bytes of the run, in floating point. If the bound is below
+ * 2^63, no product of sizes overflows. */
 static double bound_run_bytes(const struct tts_workload *w, double batch, double sequence)
 {
     const struct tts_model_config *m = &w->model;
@@ -260,7 +265,8 @@ static bool check_run_bytes(struct check *check, const struct tts_workload *w)
         check->field = TTS_FIELD_BATCH;
     else if (bound_run_bytes(w, 1, TILE) < most)
         check->field = TTS_FIELD_SEQUENCE;
-    tts_error_set(check->err, TTS_E_RANGE, "makes sizes of more than 2^63 bytes");
+    tts_error_set(check->err, TTS_E_RANGE,
+                  "is too large: the run would need more than 2^63 bytes");
     return false;
 }
 
@@ -274,15 +280,15 @@ static bool check_recipe_fields(struct check *check, const struct tts_workload *
         return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL,
                             "must be more than 1 in recipe may, which is for parallel runs");
     if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not in recipe v1");
+        return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not available in recipe v1");
     bool is_composite =
         o->kind == TTS_OPTIMIZER_ADAMW_COMPOSITE || (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW);
     if (o->kahan && !is_composite)
         return refuse_field(check, TTS_FIELD_OPTIMIZER,
-                            "has no kahan summation: AdamWComposite has");
+                            "has no Kahan summation; AdamWComposite has it");
     if (o->amsgrad && (is_v1 || o->kind == TTS_OPTIMIZER_MOREH_ADAMW))
         return refuse_field(check, TTS_FIELD_OPTIMIZER,
-                            "has no amsgrad: AdamW of recipe head has");
+                            "has no amsgrad; AdamW of recipe head has it");
     return true;
 }
 

@@ -172,8 +172,8 @@ struct tts_workload_watch {
     /* Operations do not nest. `layer` is a layer from 0, or TTS_LAYER_NONE. */
     void (*op_begin)(void *ctx, const char *op, int32_t layer);
     void (*op_end)(void *ctx);
-    /* Called when all buffers lie where they lay at the end of an earlier iteration. Further
-     * iterations would repeat. */
+    /* Called when all buffers have the addresses that they had at the end of an earlier
+     * iteration. Further iterations would repeat. */
     void (*settled)(void *ctx);
     /* After allocation number look_at of the run (from 1; 0: never), `look` is called for each
      * live buffer, the oldest first, and the run ends. */

@@ -283,7 +283,7 @@ enum {
     CELLS_MIN = 18, /* minimum length of a bar, for 80 columns */
     CELLS_MAX = 36,
     BAR_COLUMN = 37,
-    NAME_COLUMNS = 23, /* fits all names but the longest, which takes two lines */
+    NAME_COLUMNS = 23, /* fits all names except the longest, which takes two lines */
 };
 
 struct glyphs {
@@ -477,7 +477,7 @@ static size_t note_number_of(struct notes *notes, const char *source)
 
 enum { MEANING_COLUMN = 55, SOURCE_COLUMN = 7 };
 
-/* The facts before which a new subject begins. */
+/* The facts that begin a new group in the list. */
 static const struct {
     enum tts_fact_key first;
     const char *title;

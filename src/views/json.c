@@ -86,7 +86,7 @@ static void put_json_line_break(struct tts_json *json)
         put_json_bytes(json, "  ", 2);
 }
 
-/* Writes what precedes every element: comma, line break, key. */
+/* Writes the text before every element: comma, line break, key. */
 static void begin_json_element(struct tts_json *json, const char *key)
 {
     if (json->depth > 0) {

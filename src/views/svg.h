@@ -21,8 +21,8 @@ struct tts_svg_box {
 /* Writes a length in pixels, such as "12.5". */
 void tts_svg_length(FILE *out, int64_t length);
 
-/* Writes foreign text as character data: markup is escaped, and what XML cannot hold becomes
- * U+FFFD. */
+/* Writes foreign text as character data. Markup is escaped, and characters that XML does not
+ * allow become U+FFFD. */
 void tts_svg_escape(FILE *out, const char *text);
 
 /* Write a <rect>; the first leaves the tag open for more attributes. `style` has further

@@ -79,7 +79,7 @@ expect_out_like '
   other                       25.23 MB '
 expect_out_like '
   other                       25.10 MB '
-expect_out_like '  reached in BACKWARD_PASS, line '
+expect_out_like '  the peak is reached in BACKWARD_PASS, line '
 [ "$(tail -n 3 "$work/out" | head -n 2)" = "Analysis complete
 $rule" ] || fail "wanted the end as published"
 
@@ -101,7 +101,7 @@ done
 expect_out_like '  does not fit: 15,666.65 MB of 12,288.00 MB, 3,378.65 MB too much
 '
 expect_count 1 '- recompute activations (runner_type: memory_efficient)'
-expect_out_like 'here 9,636.02 MB at once'
+expect_out_like 'here 9,636.02 MB'
 expect_count 1 '- a smaller batch: '
 expect_count 1 '- gradient accumulation: '
 expect_out_like '
@@ -115,7 +115,7 @@ expect_out_like '
 analyze --logs "$two_runs" --use_actual_sizes
 expect_code 0
 expect_count 2 '  other                        0.00 MB'
-expect_count 2 '  with the measured'
+expect_count 2 '  measured sizes are used'
 
 # --- options ------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ analyze "$logs/with_device.log"
 expect_code 0
 expect_out_like 'Available device memory, calculated from logs: 28520.00 MB'
 expect_out_like '  Device Memory:        28,520.00 MB'
-expect_out_like 'device memory: line 2 of the log'
+expect_out_like 'device memory: from line 2 of the log'
 # If a log states the memory of a preset, that preset is proposed.
 sed 's/28520 MB/12254 MB/; s/Peak: 8278.65/Peak: 13000.65/' "$logs/with_device.log" >"$work/small.log"
 analyze "$work/small.log"
@@ -197,10 +197,10 @@ analyze "$logs/one_run.log" --optimizer sgd
 expect_out_like '  Expected (input):     0.00 MB'
 expect_out_like 'as the state of SGD (--optimizer)'
 expect_out_like '  Difference:           +0.00%
-  the expected size is 0, so there is no percentage
+  the expected size is 0 MB, so +0.00% has no meaning here
 '
 analyze "$logs/one_run.log" --optimizer_size 0
-expect_count 1 '  the expected size is 0, so there is no percentage'
+expect_count 1 '  the expected size is 0 MB, so +0.00% has no meaning here'
 # Each optimizer of the manual page is accepted.
 for name in AdamW MorehAdamW AdamWComposite AdamWKahan AdamWFullPrecision SGD SGDMomentum \
     SGDComposite MuonComposite NoOp; do
@@ -228,7 +228,7 @@ expect_out_like '  Activations:          7,641.99 MB
   largest of 4 forward passes, which kept 30,565.74 MB together: each backward
     pass frees what its forward pass kept'
 expect_out_like '  Peak DRAM:            16,573.97 MB'
-expect_out_like '  reached in BACKWARD_PASS_micro_1, '
+expect_out_like '  the peak is reached in BACKWARD_PASS_micro_1, '
 expect_out_like '- more gradient accumulation: '
 
 # --- several logs, standard input, another command's output -------------------------------
@@ -286,7 +286,7 @@ analyze "$two_runs" --fail-above 95%
 expect_code 1
 expect_err "ttscope analyze: $two_runs:27: the peak of 'TinyLlama default' is 127.50% of the device, above 95%"
 expect_out_like '--- Verdict ---
-  above the limit of --fail-above, 95% of the device
+  the peak is above the limit of --fail-above: 95% of the device memory
   does not fit: 15,666.65 MB'
 expect_out_like '
 --- All Runs ---
@@ -316,7 +316,7 @@ for wrong in x.json x.tts; do
     echo '{}' >"$work/$wrong"
     analyze "$work/$wrong"
     expect_code 3
-    expect_err_like "no memory summary in '$work/$wrong': it is not a "
+    expect_err_like "no memory summary in '$work/$wrong': the file is n"
 done
 
 # --- pictures -----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ analyze
 refused 2 "missing operand 'LOG' (see 'ttscope help analyze')"
 expected="expected a number of bytes such as 12884901888, 1.2e9 or 12GiB"
 analyze "$good" --device_memory 0
-refused 2 "invalid value '0' for '--device-memory': it is 0"
+refused 2 "invalid value '0' for '--device-memory': it is 0: expected a size of at least 1 byte"
 analyze "$good" --device_memory -1
 refused 2 "invalid value '-1' for '--device-memory': it is negative: $expected"
 analyze "$good" --device_memory=-12G
@@ -182,23 +182,23 @@ analyze "$work"
 refused 3 "cannot read '$work': is a directory"
 : >"$work/empty.log"
 analyze "$work/empty.log"
-refused 3 "no memory summary in '$work/empty.log': it is empty"
+refused 3 "no memory summary in '$work/empty.log': the file is empty"
 analyze "$logs/no_summary.log"
 refused 3 "no memory summary in '$logs/no_summary.log': no heading '=== Memory Usage Summary ===' found; run the program with memory tracking ('--track_memory')"
 head -c 4096 "$ttscope" >"$work/binary"
 analyze "$work/binary"
-refused 3 "no memory summary in '$work/binary': it is not a text file"
+refused 3 "no memory summary in '$work/binary': the file is not a text file"
 analyze "$logs/stray.log"
 refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but their heading '=== Memory Usage Summary ===' is missing"
 if command -v iconv >/dev/null; then
     iconv -f UTF-8 -t UTF-16 "$good" >"$work/utf16.log"
     analyze "$work/utf16.log"
-    refused 3 "no memory summary in '$work/utf16.log': it is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'"
+    refused 3 "no memory summary in '$work/utf16.log': the file is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'"
 fi
 analyze "$work/empty.log" no_such.log
 expect_code 3
 expect_out ''
-expect_err_like "it is empty
+expect_err_like "the file is empty
 ttscope analyze: cannot read 'no_such.log'"
 
 # Messages name what is missing, with its line. The rest is analysed.
@@ -206,10 +206,10 @@ analyze "$logs/cut.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/cut.log:"
 expect_out_like 'Found 1 memory usage summary/summaries'
-expect_out_like '  the summary is cut off: the peak is at least this'
+expect_out_like '  the real peak may be higher: the summary is cut off'
 expect_out_like '
 --- Verdict ---
-  unknown: part of the run is missing; its peak is at least 6,568.36 MB
+  unknown: part of the run is missing from the log; the peak is at least
 '
 analyze "$logs/cut.log" --fail-above 95%
 expect_code 5
@@ -224,7 +224,7 @@ analyze "$logs/bad_number.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/bad_number.log:13: "
 expect_out_like '  Activations:          unknown
-  unknown: one of its figures could not be read'
+  unknown: a figure of FORWARD_PASS could not be read'
 expect_out_like '  Peak DRAM:            8,278.65 MB'
 analyze "$good" no_such.log "$logs/no_summary.log"
 expect_code 5
@@ -245,7 +245,7 @@ grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer
 cat "$good" "$logs/stray.log" >"$work/rotated.log"
 analyze "$work/rotated.log"
 expect_code 5
-expect_err_like "$work/rotated.log:24: 2 lines with memory figures outside any summary ignored"
+expect_err_like "$work/rotated.log:24: ignored 2 lines with memory figures outside any summary"
 expect_out_like 'Found 1 memory usage summary/summaries'
 
 # At most 20 notes of a log are printed.
@@ -254,7 +254,7 @@ analyze "$work/many.log" "$good"
 expect_code 5
 [ "$(wc -l <"$work/err")" -eq 21 ] || fail "wanted 20 lines, and how many more there are"
 expect_err_like "
-ttscope analyze: $work/many.log: 10 more like this"
+ttscope analyze: $work/many.log: 10 more notes are not shown"
 expect_out_like 'Found 31 memory usage summary/summaries'
 
 # Control characters of a title are not printed.

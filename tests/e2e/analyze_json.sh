@@ -74,7 +74,7 @@ expect_jq '.logs[1].problem | startswith("no memory summary: no heading ")' true
 cat "$logs/one_run.log" "$logs/stray.log" >"$work/rotated.log"
 json "$work/rotated.log"
 expect_code 5
-expect_jq '.logs[0].problem | endswith("with memory figures outside any summary ignored")' true
+expect_jq '.logs[0].problem | endswith("with memory figures outside any summary")' true
 json "$logs/bad_number.log"
 expect_code 5
 expect_jq '[.activations_bytes, .phases[2].dram.change_bytes, .notes_in_all, .notes[0].line, .fits]' \

@@ -47,7 +47,7 @@ expect_out_like '--- BACKWARD_PASS ---
 expect_out_like 'Overall DRAM Peak: 15666.65 MB'
 expect_out_like 'L1: unknown (circular-buffer sizes are not modelled)'
 expect_out_like 'does not fit n150: 15666.65 MB of 12254.03 MB
-  in whole pages on 12 banks: 15679.85 MB, 3425.82 MB too much
+  rounded up to whole pages on 12 banks: 15679.85 MB, 3425.82 MB too much
 '
 expect_out_like '
   969 more allocations fail
@@ -109,16 +109,15 @@ fit "$nano" --recipe v1 --batch "$(jq .max.value "$work/fit.json")"
 expect_code 0
 expect_out_like '  warning: less than 5 % is left'
 fit "$tiny" --optimizer sgd
-expect_sentence 'peak: 4908.15 MB in iteration 2, in linear_bw not in the summary above, which covers only the first iteration*4242.02 MB*2103.64 MB * mostly gradients'
+expect_sentence 'peak: 4908.15 MB in iteration 2, in linear_bw this peak is not in the summary above, which covers only the first iteration*4242.02 MB*2103.64 MB * mostly gradients'
 expect_out_like '  only the first 16 iterations were checked: SGD replaces its buffers in every'
 [[ $out != *ITERATION_2* ]] || fail "wanted no phase that the summary has not"
 
 # The help page and docs/fit.md name the number of iterations that the program runs at most.
 most=$(sed -n 's/.*TTS_ITERATIONS_MAX = \([0-9]*\).*/\1/p' "$source_dir/src/runtime/workload.h")
 run "$ttscope" help fit
-expect_out_like "two at
-    least, then more until they repeat, $most at most."
-grep -q "iteration until they repeat ($most at most)" "$source_dir/docs/fit.md" ||
+expect_sentence "stops when an iteration repeats the one before, or after $most iterations."
+grep -q "until one repeats the one before, at most $most" "$source_dir/docs/fit.md" ||
     fail "wanted docs/fit.md to say that $most iterations are run at most"
 
 # Fragmentation is reported as such, and the memory of the banks as used.
@@ -129,7 +128,7 @@ expect_out_like '
   each of the 12 banks needs '
 fit "$head" --batch 100000 --optimizer adamwfullprecision
 expect_out_like '
-no single change makes it fit:
+none of these changes makes it fit:
 '
 
 # More chips of the board are suggested. Changes that fit come before changes that do not.
@@ -147,7 +146,7 @@ changes that make it fit, the cheapest first:
   --runner memory_efficient
 '
 expect_out_like '
-not enough on their own:
+these changes are not enough:
   --batch 1 --accumulate 8
 '
 
@@ -244,14 +243,14 @@ fit_json "$work/head.yaml" --tensor-parallel 2
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[2,2]'
 fit "$work/head.yaml" --recipe v1
 expect_code 3
-expect_err_like 'has two axes: recipe v1 supports enable_ddp or enable_tp, head supports both'
+expect_err_like 'needs both enable_ddp and enable_tp, but recipe v1 supports only one of them'
 changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
 fit_json "$work/head.yaml"
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[1,4]'
 changed head.yaml 's/enable_ddp: false/enable_ddp: true/; s/\[1, 1\]/[2, 4]/'
 fit "$work/head.yaml"
 expect_code 3
-expect_err_like 'head.yaml:16: mesh_shape ?2, 4? has two axes: it needs enable_ddp and enable_tp'
+expect_err_like 'head.yaml:16: mesh_shape ?2, 4? has two axes: set both enable_ddp and enable_tp to true'
 
 changed head.yaml 's/enable_ddp: false/enable_ddp: true/; s/\[1, 1\]/[1, 2]/; s/size: 2/size: 7/'
 fit "$work/head.yaml"
@@ -261,7 +260,7 @@ expect_err_like ':16: the 2 chips of data parallel (mesh_shape) must divide the 
 # Unused chips get a note. A run that needs more chips than the device has does not fit.
 changed head.yaml 's/\[1, 1\]/[1, 8]/'
 fit "$work/head.yaml"
-expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? has no effect without enable_ddp and enable_tp: one chip is'
+expect_err_like 'note: *head.yaml:16: mesh_shape ?1, 8? is ignored and one chip is modelled'
 fit "$work/head.yaml" --tensor-parallel 2 --data-parallel 2
 expect_err ''
 expect_code 1
@@ -296,7 +295,7 @@ cp "$head" "$work"
 
 # A file of January gets a note, because the default recipe is of August. --recipe avoids the note.
 fit "$tiny"
-expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is ignored: only recipe v1 reads it, but this is head; *'--recipe v1'"
+expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is ignored: the default recipe (head) does not read this key; *'--recipe v1'"
 fit "$tiny" --recipe head
 expect_err ''
 fit "$head"
@@ -348,12 +347,12 @@ expect_out_like 'largest sequence that fits n150: '
 expect_out_like ' does not fit: '
 fit "$tiny" --recipe v1 --max batch --set dram_bank_size=128M
 expect_code 1
-expect_out_like 'no batch fits n150: the smallest needs 8277.65 MB of 1502.03 MB
+expect_out_like 'no batch fits n150: the smallest batch needs 8277.65 MB of 1502.03 MB
   without --max, the command lists changes that would help'
 fit "$nano" --recipe v1 --max batch
 expect_out_like ' does not fit: 121*
-  this is below the capacity: pages are rounded up, and the free memory is in
-    pieces; near this limit a smaller value may not fit either'
+  this is below the capacity: buffers are rounded up to whole pages, and the
+    free memory is in pieces; near this limit a smaller value may not fit either'
 
 # --- recordings: a replay has the same peak -----------------------------------------------
 
@@ -430,7 +429,7 @@ wrong_value() { # option, value, message
 wrong_value --runner memory "did you mean 'memory_efficient'?"
 wrong_value --recipe v2 "did you mean 'v1'?"
 wrong_value --optimizer lion 'expected AdamW, MorehAdamW, '
-wrong_value --optimizer muon 'not modelled, the nearest is SGD with momentum'
+wrong_value --optimizer muon 'this optimizer is not modelled; use SGD with momentum'
 wrong_value --max bach 'expected batch or seq'
 for number in 0 -1 1e3 4294967296 999999999999999999999; do
     wrong_value --batch "$number" 'expected a whole number from 1 to 4294967295'
@@ -438,7 +437,7 @@ done
 wrong_value --seq -4 'expected a whole number'
 wrong_option "'--weights' needs '--inference'" -w bfp8
 wrong_option "'--separate-head' needs '--inference'" --separate-head
-wrong_value --dropout 1.5 'expected a number from 0 to below 1, such as 0.1'
+wrong_value --dropout 1.5 'expected a number of at least 0 and less than 1, such as 0.1'
 wrong_option "option '--seq' must be a multiple of 32" --seq 100
 wrong_option "option '--heads' " --heads 33
 wrong_option "option '--momentum' is for SGD only" --momentum 0.5
@@ -501,16 +500,16 @@ not_modelled() { # message, file, sed script
     expect_out ''
     expect_err_like "$1"
 }
-not_modelled "tiny_model.yaml:2: model type 'deepseek' is not modelled: the nearest is llama" \
+not_modelled "tiny_model.yaml:2: model type 'deepseek' is not modelled: the nearest modelled type is llama" \
     tiny_model.yaml 's/llama/deepseek/'
 not_modelled "model type 'bert' is not modelled: only gpt2 and llama are" tiny_model.yaml \
     's/llama/bert/'
-not_modelled "head.yaml:10: optimizer 'MuonWithAdamW' is not modelled: the nearest is AdamW" \
+not_modelled "head.yaml:10: optimizer 'MuonWithAdamW' is not modelled: use AdamW" \
     head.yaml 's/AdamW/MuonWithAdamW/'
 not_modelled 'head.yaml:15: FSDP is not modelled' head.yaml 's/enable_ddp: false/enable_fsdp: true/'
 not_modelled 'head.yaml:15: context parallel is not modelled' head.yaml \
     's/enable_ddp: false/enable_cp: true/'
-not_modelled 'a separate head_dim of 128 is not modelled' tiny_model.yaml \
+not_modelled 'a head_dim of 128 is not modelled' tiny_model.yaml \
     's/^  theta.*/  head_dim: 128/'
 not_modelled 'the composite layernorm is not modelled' nano_model.yaml \
     "\$a\\  experimental:\n    use_composite_layernorm: true"
@@ -591,7 +590,7 @@ if [ -d "$users" ]; then
         fit_json "$file"
         [ "$code" -le 1 ] || fail "wanted an answer"
         case $file in
-        */v1/*) [[ -z $err || $err == *'only recipe v1 reads it'* ]] || fail "wanted no more" ;;
+        */v1/*) [[ -z $err || $err == *'does not read this key'* ]] || fail "wanted no more" ;;
         *) expect_err '' ;;
         esac
     done
@@ -613,7 +612,7 @@ wrong_v1() { # message, file, sed script: the C++ program has no default for the
     expect_err_like "$1"
 }
 wrong_v1 "tiny.yaml: 'batch_size' is missing" tiny.yaml '/batch_size/d'
-wrong_v1 "nano_model.yaml: 'num_heads' is missing, gpt2 has no default in the C++ program" \
+wrong_v1 "nano_model.yaml: 'num_heads' is missing: the C++ program has no default for gpt2" \
     nano_model.yaml '/num_heads/d'
 wrong_v1 "nano_model.yaml: 'model_type' is missing" nano_model.yaml '/model_type/d'
 
@@ -649,7 +648,7 @@ refused() { # reason, run that the figures are for, verdict, arguments
         fail "wanted the refusal first: $1"
     [[ $flat == *" the figures below are for $2"* ]] || fail "wanted figures for: $2"
     expect_out_like "
-with the changes above: $3 n150"
+if changed as stated at the top: $3 n150"
     [[ $out != *$'\nfits '* ]] || fail 'wanted no plain verdict'
     fit_json "${args[@]}"
     expect_code 1
@@ -657,39 +656,39 @@ with the changes above: $3 n150"
 }
 sed '/data_path/d' "$tiny" >"$work/tiny.yaml"
 refused "tiny_model.yaml:10: 'vocab_size' is 32000, but without data_path" \
-    'a data_path of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
+    'a data_path that names a file of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
 expect_jq '.config.vocab_size.value' 32000
 expect_jq '.refused_by_program[0] | [(.file | split("/") | last), .line]' '["tiny_model.yaml",10]'
 sed 's/tokens.yaml/tokens.csv/' "$tiny" >"$work/tiny.yaml"
-refused "'vocab_size' is 32000, but data_path is not" \
-    'a data_path of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
-refused "nano_model.yaml:8: 'vocab_size' is 50257, but data_path is text" \
+refused "'vocab_size' is 32000, but data_path does not" \
+    'a data_path that names a file of tokens (.yaml), with a vocabulary of 32000' fits "$work/tiny.yaml" --recipe head
+refused "nano_model.yaml:8: 'vocab_size' is 50257, but data_path names a text" \
     "'vocab_size' 0, a vocabulary of 65 characters" fits "$nano" --recipe head
 expect_jq '.config.vocab_size.value' 65
 changed head_model.yaml 's/vocab_size: .*/vocab_size: 0/; s/runner_type: .*/runner_type: memory_efficient/'
-refused "head.yaml:7: data_path is tokens, but 'vocab_size' is 0" \
+refused "head.yaml:7: data_path names a file of tokens, but 'vocab_size' is 0" \
     "text, with a vocabulary of 65 characters; for tokens give '--vocab N'" fits "$work/head.yaml"
 changed head_model.yaml '/vocab_size/d'
-refused "data_path is tokens, but 'vocab_size' is missing" text fits "$work/head.yaml" \
+refused "data_path names a file of tokens, but 'vocab_size' is missing" text fits "$work/head.yaml" \
     --runner memory_efficient
 fit "$work/head.yaml" --vocab 32000 # the option replaces the rule that refuses
 [[ $out != *'does not run'* ]] || fail 'wanted no refusal'
 changed nano_model.yaml 's/vocab_size: .*/vocab_size: 65/'
 fit "$work/nano.yaml"
 expect_code 0
-refused 'the program has no tensor parallel for gpt2' 'gpt2 without tensor parallel' fits \
+refused 'the program supports tensor parallel only for llama' 'gpt2 without tensor parallel' fits \
     "$work/nano.yaml" --tensor-parallel 2
 expect_jq '[.config.tensor_parallel.value, .chips_needed]' '[1,1]'
 cp "$configs"/*.yaml "$work"
-refused 'the program does not clip gradients with tensor parallel' 'the run without clipping' \
+refused 'the program cannot clip gradients with tensor parallel' 'the run without clipping' \
     'does not fit' "$head" --tensor-parallel 2 --clip --runner memory_efficient
 expect_jq '.config.use_clip_grad_norm.value' false
 sed 's/use_moreh_adamw: true/&\n  use_kahan_summation: true/' "$tiny" >"$work/tiny.yaml"
-refused 'tiny.yaml:12: MorehAdamW has no Kahan summation' 'MorehAdamW without it' fits \
+refused 'tiny.yaml:12: MorehAdamW has no Kahan summation' 'MorehAdamW without Kahan summation' fits \
     "$work/tiny.yaml" --recipe v1
 expect_err ''
 sed 's/type: AdamW/type: MorehAdamW\n    kahan_summation: true/' "$head" >"$work/head.yaml"
-refused 'head.yaml:11: MorehAdamW has no Kahan summation' 'MorehAdamW without it' fits \
+refused 'head.yaml:11: MorehAdamW has no Kahan summation' 'MorehAdamW without Kahan summation' fits \
     "$work/head.yaml" --runner memory_efficient
 fit_json "$work/tiny.yaml" --recipe v1-python # this program warns and trains without Kahan sums
 expect_code 0
@@ -716,7 +715,7 @@ changed nano_model.yaml '$a\  bias: false'
 for recipe in v1-python head; do
     fit "$work/nano.yaml" --recipe $recipe
     expect_code 2
-    expect_err_like 'gpt2 without biases is not modelled; gpt2 with biases is'
+    expect_err_like 'gpt2 without biases is not modelled; only gpt2 with biases is'
 done
 fit "$work/nano.yaml" --recipe v1 # this program does not read the key
 expect_code 0
@@ -734,7 +733,7 @@ expect_err ''
 expect_jq '[.config.optimizer.value, .config.kahan_summation.value]' '["AdamW",true]'
 with_kahan=$(jq '.phases[1].dram.change_bytes' "$work/fit.json")
 fit_json "$work/tiny.yaml" --recipe v1-python -o AdamW
-expect_err_like "note: *tiny.yaml:*: 'use_kahan_summation' is ignored: AdamW of recipe v1-python does not have it"
+expect_err_like "note: *tiny.yaml:*: 'use_kahan_summation' is ignored: AdamW has no such setting in recipe v1-python"
 expect_jq '.config.kahan_summation' 'null'
 [ "$with_kahan" -gt "$(jq '.phases[1].dram.change_bytes' "$work/fit.json")" ] ||
     fail 'wanted more state with Kahan sums'
@@ -751,17 +750,17 @@ for optimizer in AdamWComposite AdamWFullPrecision; do
 done
 fit_json "$work/head.yaml" -o MorehAdamW
 [ "$code" -le 1 ] || fail 'wanted an answer'
-expect_err_like "note: *head.yaml:*: 'amsgrad' is ignored: MorehAdamW of recipe head does not have it"
+expect_err_like "note: *head.yaml:*: 'amsgrad' is ignored: MorehAdamW has no such setting in recipe head"
 expect_jq '.config.amsgrad' 'null'
 fit "$work/head.yaml" --recipe v1
 [ "$code" -le 1 ] || fail 'wanted an answer'
-expect_err_like "'amsgrad' is ignored: AdamW of recipe v1 does not have it"
+expect_err_like "'amsgrad' is ignored: AdamW has no such setting in recipe v1"
 cp "$configs"/*.yaml "$work"
 
 # A wrong number is refused: no rule replaces it. The same is true for a probability.
 wrong_file "tiny_model.yaml:*: 'intermediate_dim' must be at least 1, but is 0" tiny_model.yaml \
     's/^  theta.*/  intermediate_dim: 0/'
-wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number from 0 to below 1, but is '1.5'" \
+wrong_file "tiny_model.yaml:*: 'dropout_prob' must be a decimal number of at least 0 and less than 1, but is '1.5'" \
     tiny_model.yaml 's/dropout_prob: .*/dropout_prob: 1.5/'
 
 # A message about a run that is not modelled comes before a message about a missing key.
@@ -777,4 +776,4 @@ no_model 'no_model.yaml:3: LoRA is not modelled' 'lora_config:\n  rank: 8\n'
 no_model 'no_model.yaml:4: FSDP is not modelled' 'device_config:\n  enable_fsdp: true\n'
 no_model 'no_model.yaml:4: context parallel is not modelled' 'device_config:\n  enable_cp: true\n'
 no_model 'mixtures of experts are not modelled' 'device_config:\n  moe_axis: [0]\n'
-no_model 'a pipeline is not modelled' 'multihost_config:\n  enabled: true\n'
+no_model 'pipeline parallel is not modelled' 'multihost_config:\n  enabled: true\n'

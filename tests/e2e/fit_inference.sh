@@ -30,7 +30,7 @@ expect_out_like "kv_cache        bf16        1024.00 "
 expect_out_like "activations     bf16         935.83 * estimated upper bound, one chunk"
 expect_out_like "total                      17296.08"
 expect_out_like "does not fit n150: 17296.08 MB of 12254.03 MB
-  in whole pages on 12 banks: 17299.97 MB, 5045.94 MB too much
+  rounded up to whole pages on 12 banks: 17299.97 MB, 5045.94 MB too much
   first allocation that fails: attention of layer 27
     Out of Memory: Not enough space to allocate 33554432 B DRAM buffer across 12 banks"
 expect_out_like "largest context at batch 1: none"
@@ -46,7 +46,7 @@ changes that make it fit:
   --weights bfp4 --cache bfp8
     fits: 6527.89 MB
 
-not enough on their own:
+these changes are not enough:
   --prefill 128
     does not fit: 16382.58 MB
 "
@@ -117,12 +117,7 @@ expect_out_like "context 131072 tokens in blocks of 32, prefill in chunks of 204
 expect_out_like "
 fits n150: 6624.96 MB of 12254.03 MB
 "
-expect_out_like "
-  this counts weights, cache and one chunk of prefill: 2048 tokens, the default;
-    '--prefill N' changes it
-  not counted: a prefill of all 131072 tokens at once needs at most 8199.83 MB
-    instead of the chunk, 14688.96 MB in total, which does not fit
-"
+expect_sentence "counted: weights, cache and the prefill of one chunk of 2048 tokens (the default; '--prefill N' changes it) not counted: if all 131072 tokens were prefilled at once, the activations would need up to 8199.83 MB instead of 135.83 MB; the total of up to 14688.96 MB would not fit"
 [[ $out != *warning* ]] || fail "wanted no warning: half of it is free"
 fit "$data/llama-1b.json" --json
 expect_code 0
@@ -145,7 +140,7 @@ changes that make it fit:
   --weights bfp4 --cache bfp8
     fits: 11434.96 MB
 
-not enough on their own:
+these changes are not enough:
   --weights bfp8
     does not fit: 13818.96 MB
 "
@@ -196,8 +191,7 @@ expect_out_like "llama (assumed, the file does not say): 1100048384 parameters"
 expect_out_like "context 2048 tokens in blocks of 32, prefill in chunks of 2048
   (default)"
 expect_out_like "largest context at batch 1: 2048 tokens, the limit of the model"
-expect_out_like "one chunk of prefill: 2048 tokens, the whole
-    context (by default at most 2048)"
+expect_sentence "one chunk of 2048 tokens (the whole context; by default a chunk has at most 2048)"
 whole=$out
 run sh -c '"$1" fit --inference - <"$2"' sh "$ttscope" "$data/tiny.json"
 expect_code 0
@@ -273,8 +267,7 @@ fit "$data/gpt2s.yaml"
 expect_code 0
 expect_out_like "gpt2: 124439808 parameters"
 expect_out_like "50257,*tied"
-expect_out_like "'--separate-head' counts a second
-  table"
+expect_sentence "give '--separate-head' to count it"
 [[ $out != *rope* ]] || fail "wanted no rope"
 sed 's/max_seq/positional_embedding_type: fixed\n  max_seq/' "$data/gpt2s.yaml" >"$work/fixed.yaml"
 fit "$work/fixed.yaml"
@@ -283,11 +276,11 @@ fit "$data/gpt2s.yaml" --vocab 96
 expect_out_like " 96, tied"
 sed '/vocab_size/d' "$data/gpt2s.yaml" >"$work/chars.yaml"
 fit "$work/chars.yaml"
-expect_out_like "vocabulary: the characters of the Shakespeare text, as without vocab_size"
+expect_out_like "vocabulary: the characters of the Shakespeare text (vocab_size is not set)"
 printf '%s\n' 'transformer_config:' '  model_type: llama' '  intermediate_dim: 640' >"$work/small.yaml"
 fit "$work/small.yaml"
 expect_code 0
-expect_out_like "6 layers of 384, 6 heads of 64, 3 k/v heads; MLP 640, vocabulary 65"
+expect_sentence "6 layers of width 384, 6 heads of width 64, 3 k/v heads; MLP width 640, vocabulary 65"
 
 # The batch and the mesh of a training file are not used, with a note.
 cp "$data/gpt2s.yaml" "$work"
@@ -295,11 +288,11 @@ printf '%s\n' 'training_config:' '  batch_size: 64' '  model_config: gpt2s.yaml'
     'device_config:' '  mesh_shape: [1, 8]' >"$work/train.yaml"
 fit "$work/train.yaml"
 expect_code 0
-expect_err_like "note: *train.yaml:2: 'batch_size' and 'mesh_shape' are for training only"
+expect_err_like "note: *train.yaml:2: 'batch_size' and 'mesh_shape' are not used for inference"
 fit "$work/train.yaml" --batch 2 --tensor-parallel 2
 expect_err ''
 fit "$work/train.yaml" --tensor-parallel 2
-expect_err_like "train.yaml:2: 'batch_size' is for training only: give '--batch'"
+expect_err_like "train.yaml:2: 'batch_size' is not used for inference: give '--batch'"
 
 # A message about a file has the file, the line, the key and the allowed values.
 bad() { # SED CODE TEXT
@@ -311,7 +304,7 @@ bad() { # SED CODE TEXT
 }
 bad 's/4096/0/' 3 "bad.json:5: 'hidden_size' must be at least 1, but is 0"
 bad 's/heads": 8/heads": 5/' 3 "bad.json:9: 'num_key_value_heads' must divide the 32 heads, but is 5"
-bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide the hidden_size of 4096"
+bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide hidden_size, which is 4096"
 bad 's/128256/4503599627370496/' 3 \
     "bad.json:14: 'vocab_size' is 4503599627370496, which is too large: the model would need 2^63 bytes or more"
 bad 's/131072/4503599627370496000/' 3 \
@@ -321,11 +314,11 @@ bad 's/128256/-5/' 3 "bad.json:14: 'vocab_size' must be"
 bad '/hidden_size/d' 3 "'hidden_size'"
 bad '/max_position/d' 3 "'max_position_embeddings' is missing: give '--length N'"
 bad 's/"llama",/"llama"/' 3 "bad.json:4: "
-bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*the nearest model is 'llama'"
-bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *the nearest model is 'gemma'"
-bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled; the nearest is 'qwen2'"
-bad 's/"llama"/"lama"/' 2 "'lama' is not modelled; the nearest is 'llama'"
-bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; llama, mistral, qwen2"
+bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*the nearest modelled type is 'llama'"
+bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *the nearest modelled type is 'gemma'"
+bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled; the nearest modelled type is 'qwen2'"
+bad 's/"llama"/"lama"/' 2 "'lama' is not modelled; the nearest modelled type is 'llama'"
+bad 's/"llama"/"whatever"/' 2 "'whatever' is not modelled; the modelled types are llama, mistral, qwen2"
 # A type that is not modelled is refused, even if other keys are missing.
 for type in falcon gemma3_text qwen3_next mlp; do
     bad "s/\"llama\"/\"$type\"/; /intermediate_size/d; /num_attention_heads/d" 2 \
@@ -364,8 +357,8 @@ bad_yaml() { # SED CODE TEXT
     expect_err_like "$3"
 }
 bad_yaml 's/blocks: 12/blocks: 0/' 3 "bad.yaml:6: 'num_blocks' must be at least 1, but is 0"
-bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide the embedding_dim of 768"
-bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: model type 'deepseek' is not modelled: the nearest is llama"
+bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide embedding_dim, which is 768"
+bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: model type 'deepseek' is not modelled: the nearest modelled type is llama"
 bad_yaml 's/"enabled"/"maybe"/' 3 \
     "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"
 
@@ -467,8 +460,8 @@ expect_err_like "not.json:1: "
 # --- a tt-train file is read as recipe head reads it --------------------------------------
 
 bad_yaml 's/  max_seq/  bias: false\n  max_seq/' 2 \
-    "gpt2 without biases is not modelled; gpt2 with biases is"
-bad_yaml 's/  max_seq/  head_dim: 32\n  max_seq/' 2 "a separate head_dim of 32 is not modelled"
+    "gpt2 without biases is not modelled; only gpt2 with biases is"
+bad_yaml 's/  max_seq/  head_dim: 32\n  max_seq/' 2 "a head_dim of 32 is not modelled"
 bad_yaml 's/  max_seq/  moe_type: dense\n  max_seq/' 2 "mixtures of experts are not modelled"
 bad_yaml 's/max_sequence_length: .*/max_sequence_length: 0/' 3 \
     "bad.yaml:*: 'max_sequence_length' is 0: give '--length N'"
@@ -477,7 +470,7 @@ sed 's/vocab_size: .*/vocab_size: 0/' "$data/gpt2s.yaml" >"$work/none.yaml"
 fit "$work/none.yaml"
 expect_code 0
 expect_out_like "vocabulary 65, tied"
-expect_out_like "vocabulary: the characters of the Shakespeare text, as without vocab_size"
+expect_out_like "vocabulary: the characters of the Shakespeare text (vocab_size is not set)"
 rm "$work/none.yaml"
 sed 's/  max_seq/  colour: red\n  max_seq/' "$data/gpt2s.yaml" >"$work/unknown.yaml"
 fit "$work/unknown.yaml"
@@ -487,7 +480,7 @@ printf 'transformer_config:\n  theta: 1\n' >"$work/bare.yaml"
 fit "$work/bare.yaml"
 expect_code 0
 expect_out_like "gpt2 (assumed, the file does not say): "
-expect_out_like "6 layers of 384, 6 heads of 64"
+expect_out_like "6 layers of width 384, 6 heads of width 64"
 printf 'transformer_config:\n  model_type: llama\n  intermediate_dim: 0\n' >"$work/zero.yaml"
 fit "$work/zero.yaml"
 expect_code 3
@@ -506,7 +499,7 @@ bad 's/"vocab/"mlp_bias": true, "vocab/' 2 "'mlp_bias' is not modelled; only an 
 bad 's/hidden_size/n_embd/; /model_type/d' 2 \
     "bad.json:4: 'n_embd' belongs to GPT2, whose config.json is not supported; use a tt-train YAML"
 bad 's/hidden_size/n_embd/' 2 "'n_embd' belongs to GPT2"
-bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: it uses other keys"
+bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: its config.json uses other keys"
 sed 's/"vocab/"n_embd": 1, "mlp_bias": false, "kv_lora_rank": null, "vocab/' "$data/llama-8b.json" \
     >"$work/good.json"
 fit "$work/good.json" --length 8192
@@ -517,7 +510,7 @@ needs() { # TYPE KEY
     fit "$work/bad.json"
     expect_code 3
     expect_out ""
-    expect_err_like "bad.json: no '$2': a $1 needs it"
+    expect_err_like "bad.json: '$2' is missing: a model of type $1 needs it"
 }
 for type in mistral qwen2 qwen3 gemma; do
     needs $type num_key_value_heads

@@ -87,7 +87,7 @@ static enum tts_status take_device_memory(void *target, const char *text, struct
     struct tts_trainmem_options *mem = target;
     enum tts_status status = take_size(&mem->device_memory, text, err);
     if (status == TTS_OK && mem->device_memory.bytes == 0)
-        return tts_error_set(err, TTS_E_RANGE, "it is 0");
+        return tts_error_set(err, TTS_E_RANGE, "it is 0: expected a size of at least 1 byte");
     mem->device_memory_source = TTS_TRAIN_FROM_OPTION;
     return status;
 }
@@ -119,9 +119,9 @@ static enum tts_status take_optimizer_name(void *target, const char *text,
      * error. */
     bool is_near = nearest.best && nearest.distance * 2 < strlen(text);
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "%s%s%s (or give its bytes by '--optimizer_size', see 'ttscope help "
-                         "analyze')",
-                         is_near ? "did you mean '" : "expected an optimizer",
+                         "%s%s%s (see 'ttscope help analyze'; or give '--optimizer_size', the "
+                         "bytes of its state)",
+                         is_near ? "did you mean '" : "expected the name of an optimizer",
                          is_near ? nearest.best : "", is_near ? "'?" : "");
 }
 
@@ -361,7 +361,7 @@ static bool check_picture_options(const struct analyze *analyze)
         return true;
     if (has_format)
         tts_message(command, "'--format' needs '--visualize_peak' or '--visualize_phases'");
-    /* The original script ignores these options, too. */
+    /* The script analyze_memory.py ignores these options, too. */
     else if (options->output || options->title)
         tts_message(command,
                     "note: '%s' has no effect without '--visualize_peak' or "
@@ -577,7 +577,7 @@ static void say_above_limit(struct analyze *analyze, const struct tts_named_run 
     tts_grouped_percent(share, mem->peak.bytes, mem->device_memory.bytes);
     tts_message(command, "%s%s: the peak of '%s' is %s%% of the device, %s%s%s",
                 tts_message_path(run->path), line_words(line, run->run->line), run->name, share,
-                mem->is_refused ? "but the run does not fit it" : "above ",
+                mem->is_refused ? "but 'ttscope fit' predicts that the run fails" : "above ",
                 mem->is_refused ? "" : tts_share_format(limit, analyze->options->limit),
                 mem->is_refused ? "" : "%");
 }
@@ -646,20 +646,21 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
     size_t max = sizeof log->problem - sizeof none + 1;
     memcpy(log->problem, none, sizeof none);
     if (facts->bytes == 0)
-        snprintf(out, max, "it is empty");
+        snprintf(out, max, "the file is empty");
     else if (facts->is_utf16)
-        snprintf(out, max, "it is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
+        snprintf(out, max, "the file is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     else if (facts->stray_lines > 0)
         snprintf(out, max,
                  "line %" PRIu64 " has memory figures, but their heading '=== Memory Usage "
                  "Summary ===' is missing",
                  facts->stray_line);
     else if (tts_path_ends_in(log->path, ".tts"))
-        snprintf(out, max, "it is not a recording either");
+        snprintf(out, max, "the file is neither a recording nor a log with a summary");
     else if (tts_path_ends_in(log->path, ".json"))
-        snprintf(out, max, "it is not a result that 'ttscope fit --json' or 'show' saved");
+        snprintf(out, max,
+                 "the file is not a result saved with the option '--json' of ttscope");
     else if (facts->has_nul)
-        snprintf(out, max, "it is not a text file");
+        snprintf(out, max, "the file is not a text file");
     else
         snprintf(out, max,
                  "no heading '=== Memory Usage Summary ===' found; run the program with memory "
@@ -694,7 +695,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
     log->lines = facts.lines;
     log->bytes = facts.bytes;
     if (analyze->notes_said > NOTES_SAID_MAX)
-        tts_message(command, "%s: %" PRIu64 " more like this", path,
+        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path,
                     analyze->notes_said - NOTES_SAID_MAX);
     if (log->problem[0] != '\0')
         return;
@@ -704,7 +705,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
         say_no_summary(log, &facts);
     } else if (facts.stray_lines > 0) {
         snprintf(log->problem, sizeof log->problem,
-                 "%" PRIu64 " line%s with memory figures outside any summary ignored",
+                 "ignored %" PRIu64 " line%s with memory figures outside any summary",
                  facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
         tts_message(command, "%s:%" PRIu64 ": %s", path, facts.stray_line, log->problem);
     }

@@ -30,8 +30,8 @@ static const struct name {
 };
 static_assert(sizeof names / sizeof names[0] == TTS_HF_KEYS, "each key has its name");
 
-/* Keys that make the model a special kind, unless the value is null, false, or a number up to
- * `usual`. */
+/* Keys that show a special kind of model, unless the value is null, false, or a number of at
+ * most `usual`. */
 static const struct sign {
     const char *name;
     enum tts_hf_kind kind;
@@ -334,14 +334,15 @@ enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts
                                              TTS_HF_VOCABULARY, TTS_HF_MLP};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!config->values[needed[i]].is_set)
-            return tts_error_set(err, TTS_E_NOT_FOUND,
-                                 "no '%s': the config.json of a language model has it",
-                                 tts_hf_key_name(needed[i]));
+            return tts_error_set(
+                err, TTS_E_NOT_FOUND,
+                "'%s' is missing: the config.json of a language model has this key",
+                tts_hf_key_name(needed[i]));
     return TTS_OK;
 }
 
-/* Combines the whole file and its text_config. The text_config describes another model than the
- * whole, so its type counts if its sizes do. */
+/* Combines the whole file and its text_config. The text_config describes a part of the model,
+ * so if its sizes are used, its type is used too. */
 static struct tts_hfconfig combine_levels(const struct reader *r)
 {
     struct tts_hfconfig config = {0};

@@ -25,7 +25,7 @@ enum tts_hf_key {
     TTS_HF_KEYS,
 };
 
-/* The kind of model that the presence of some keys shows. */
+/* The kind of a model. Some keys show the kind by their presence. */
 enum tts_hf_kind {
     TTS_HF_PLAIN,
     TTS_HF_EXPERTS,  /* a mixture of experts */

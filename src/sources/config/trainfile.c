@@ -36,10 +36,11 @@ enum train_type {
     TYPE_BOOL,
     TYPE_REAL,
     TYPE_TEXT,
-    TYPE_PASS,     /* has no influence on memory */
+    TYPE_PASS,     /* a key that does not change the memory */
     TYPE_ENTER,    /* a section; the target is its number */
     TYPE_MESH,     /* two numbers */
-    TYPE_LORA,     /* the following show by their presence that the run is of a special kind: */
+    TYPE_LORA,     /* the presence of this key and of the following keys shows a special kind of
+                      run: */
     TYPE_PIPELINE, /* any value except null and false */
     TYPE_EXPERTS,
     TYPE_EXPERT_AXIS, /* any value except null, false and -1 */
@@ -95,7 +96,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "lr_schedule_steps", PASS),
     OF(TRAINING, "tokenizer_path", PASS),
     OF(TRAINING, "model_path", PASS),
-    OF(TRAINING, "model_type", PASS), /* no parser reads it here */
+    OF(TRAINING, "model_type", PASS), /* no parser reads this key in this section */
     OF(TRAINING, "model_id", PASS),
     OF(TRAINING, "checkpoint_dir", PASS),
     OF(TRAINING, "eval_every", PASS),
@@ -363,9 +364,10 @@ static enum tts_status read_train_real(struct tts_yamlmap *map, const char *name
     enum tts_status status = token->kind != TTS_YAML_SCALAR || token->too_long
                                  ? TTS_E_SYNTAX
                                  : parse_real(token->text, out);
-    return status == TTS_OK ? TTS_OK
-                            : refuse_train_value(map, status, name,
-                                                 "a decimal number from 0 to below 1", token);
+    return status == TTS_OK
+               ? TTS_OK
+               : refuse_train_value(map, status, name,
+                                    "a decimal number of at least 0 and less than 1", token);
 }
 
 static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name,
@@ -468,16 +470,16 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
         bool is_key = nest_next(&nest, &token);
         key_line = is_key && is_lora_key(token.text) ? token.line : 0;
         if (nest.depth > DEPTH_MAX)
-            return tts_yamlmap_fail(map, TTS_E_RANGE, token.line, "nested deeper than %d",
-                                    DEPTH_MAX);
+            return tts_yamlmap_fail(map, TTS_E_RANGE, token.line,
+                                    "sections are nested deeper than %d levels", DEPTH_MAX);
     }
     return TTS_OK;
 }
 
 /* ---- a file ---- */
 
-/* A file is read once, with two results: `all` of it, and the `rest` without
- * transformer_config, which does not count if the file names a model file. */
+/* A file is read once, with two results: `all` has all values, and `rest` has all values except
+ * those of transformer_config. `rest` is used if the file names a model file. */
 struct train_reader {
     unsigned file;
     bool only_model; /* other sections are skipped, except multihost_config */
@@ -485,7 +487,7 @@ struct train_reader {
     uint32_t training_line, model_line, mlp_line; /* lines of the section names; 0 if absent */
 };
 
-/* Returns the i-th result that the current section counts in, or NULL. */
+/* Returns result number `i` if the current section belongs to that result, else NULL. */
 static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i)
 {
     const struct train_reader *reader = map->ctx;
@@ -494,7 +496,7 @@ static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i
     return i == 1 && !tts_yamlmap_is_in(map, SECTION_MODEL) ? reader->rest : NULL;
 }
 
-/* Keeps the first place only. */
+/* Stores the place, unless an earlier place is stored. */
 static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
                             uint32_t line)
 {
@@ -513,7 +515,7 @@ static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
     put_train_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
 }
 
-/* Records that the run is of the kind that `type` shows. */
+/* Records the line of a key that shows a special kind of run, as `type` says. */
 static void flag_model_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
 {
     struct tts_trainfile *out;
@@ -617,7 +619,7 @@ static enum tts_status enter_train_section(struct tts_yamlmap *map,
 static enum tts_status read_mesh_shape(struct tts_yamlmap *map, const char *name,
                                        const struct tts_yaml_token *first)
 {
-    static const char what[] = "two numbers from 1, such as [1, 8]";
+    static const char what[] = "two numbers of at least 1, such as [1, 8]";
     enum { SHAPE_MAX = 2 };
     uint64_t shape[SHAPE_MAX];
     struct tts_trainfile *out;
@@ -718,9 +720,11 @@ static enum tts_status refuse_train_place(struct tts_yamlmap *map,
                                 "a key is a %s: write 'key: value'",
                                 token->kind == TTS_YAML_MAP ? "map" : "list");
     if (place == TTS_YAMLMAP_EMPTY)
-        return expect_sections(map->err, "it is empty", 1);
-    return expect_sections(
-        map->err, token->kind == TTS_YAML_LIST ? "it is a list" : "it is text", token->line);
+        return expect_sections(map->err, "the file is empty", 1);
+    return expect_sections(map->err,
+                           token->kind == TTS_YAML_LIST ? "the file is a list"
+                                                        : "the file is plain text",
+                           token->line);
 }
 
 /* Checks that the file has a model section or a training section. A file with mlp_config and
@@ -736,8 +740,8 @@ static enum tts_status check_sections(struct train_reader *reader, struct tts_er
     }
     if (reader->only_model && reader->model_line == 0) {
         tts_error_set(err, TTS_E_NOT_FOUND,
-                      "no section 'transformer_config': the model "
-                      "file of a GPT2 or Llama has one");
+                      "the section 'transformer_config' is missing: the model "
+                      "file of a GPT2 or Llama has it");
         return tts_yaml_at_line(err, 1, TTS_E_NOT_FOUND);
     }
     bool is_neither = reader->model_line == 0 && reader->training_line == 0;
@@ -925,7 +929,7 @@ static enum tts_status keep_model_path(struct train_load *load, const char *path
     return TTS_OK;
 }
 
-/* Marks all values as read from a model file, because the file turned out to be one. */
+/* Marks all values as values of a model file. Called if the requested file is a model file. */
 static void mark_as_model_file(struct tts_trainfile *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -960,7 +964,7 @@ static enum tts_status load_train_model(struct train_load *load, struct tts_erro
                : status;
 }
 
-/* Returns true if the run is refused, whatever its model is. */
+/* Returns true if the run is not modelled, whatever its model is. */
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||

@@ -57,8 +57,8 @@ struct tts_yaml_refs {
     struct tts_yaml_anchor {
         char name[TTS_YAML_ANCHOR_MAX + 1];
         struct tts_yaml_range range;
-        unsigned depth; /* depth of the text at its beginning */
-        bool is_open;   /* its value has not ended */
+        unsigned depth; /* depth of the text where the anchor begins */
+        bool is_open;   /* the value of the anchor has not ended */
     } anchors[TTS_YAML_ANCHORS_MAX];
     size_t anchor_count;
     unsigned depth; /* depth of the text */
@@ -69,10 +69,10 @@ struct tts_yaml_refs {
 };
 
 /* A map of the file. The maps that '<<' merges into it are read after its own keys, which take
- * precedence. The last map of the stack is the next. */
+ * precedence. The last map on the stack is read next. */
 struct tts_yamlmap_level {
     uint8_t section;
-    bool is_merged; /* its own keys have all been read */
+    bool is_merged; /* all keys that the map itself has are read; the merged maps follow */
     uint32_t merge_line;
     struct tts_yaml_range merges[TTS_YAMLMAP_MERGES_MAX];
     size_t merge_count;
@@ -88,8 +88,8 @@ enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_
     return status;
 }
 
-/* Returns the line of an offset. Of the line ends of libyaml only those count that text editors
- * know too. */
+/* Returns the line of an offset. Counts only the line ends that text editors also know, not all
+ * line ends of libyaml. */
 static uint32_t text_line(const char *text, size_t len, size_t offset)
 {
     uint32_t line = 1;
@@ -670,7 +670,7 @@ find_row(const struct tts_yamlmap *map, const struct tts_yaml_token *token, cons
     return NULL;
 }
 
-/* Skips the value of a merged key that the section already has. */
+/* Skips the value of a merged key, because the section already has the key. */
 static enum tts_status pass_yamlmap_value(struct tts_yamlmap *map)
 {
     unsigned depth = 0;

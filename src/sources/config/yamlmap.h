@@ -134,11 +134,12 @@ enum tts_status tts_yamlmap_fail(struct tts_yamlmap *map, enum tts_status status
 /* Enters the map that has just begun. Its keys belong to `section`. */
 void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section);
 uint8_t tts_yamlmap_section(const struct tts_yamlmap *map);
-/* Returns true in `section`, which is a section of the file, and in the sections inside it. */
+/* Returns true if the reader is in `section`, a section of the file, or in a section inside it.
+ */
 bool tts_yamlmap_is_in(const struct tts_yamlmap *map, uint8_t section);
 /* Returns the line of the key of a row, or 0. */
 uint32_t tts_yamlmap_line(const struct tts_yamlmap *map, const struct tts_yamlmap_row *row);
-/* TTS_E_SYNTAX if `seen` is not 0: the name already occurs in line `seen`. */
+/* Returns TTS_E_SYNTAX if `seen` is not 0: the name already occurs in line `seen`. */
 TTS_NODISCARD enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name,
                                                      uint32_t seen, uint32_t line);
 /* Returns true if a token is a scalar without anchor and tag. */

@@ -185,8 +185,8 @@ static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
     }
     if (memory == TTS_NODE_L1)
         take_bytes(&sums->legacy_buffer_bytes, size_bytes);
-    /* The sums do not hold what was allocated before the capture, so less may be left to
-     * subtract. */
+    /* The sums do not include buffers that were allocated before the capture, so a sum may be
+     * smaller than the freed size. */
     if (own_memory != TTS_NODE_DRAM)
         take_bytes(&sums->total_bytes, take_bytes(&sums->l1_bytes, per_bank_bytes));
 }
@@ -1171,7 +1171,8 @@ static void give_chip(struct tts_graph *graph, struct tts_item *out)
     set_item_time(graph, out);
 }
 
-/* Makes the event that ends the program of the next chip, in the operation of the node. */
+/* Creates the event that ends the program of the next chip. The event belongs to the operation
+ * of the node. */
 static void next_ending(struct tts_graph *graph)
 {
     struct tts_graph_devices *devices = &graph->devices;

@@ -71,7 +71,8 @@ void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_nod
 /* Returns true if meshes and chips are numbered separately and a number is used for both. */
 static bool is_look_split(const struct tts_graph_look *look)
 {
-    /* Without dispatch the runtime gives parts the number of the mesh, and addresses are 0. */
+    /* If the runtime does not dispatch, circular buffers carry the number of the mesh, and
+     * addresses are 0. */
     bool is_undispatched = look->has_zero_address && !look->has_address;
     bool uses_pairs = look->has_spread && !is_undispatched;
     uint32_t meshes = 0, bare_chips = 0;

@@ -30,7 +30,8 @@ struct tts_graph_look {
     bool has_pairs; /* a tensor names chips */
     /* A tensor names a chip whose number differs from the number of its mesh. */
     bool has_spread;
-    /* An allocated buffer has an address above 0; has address 0 (no dispatch). */
+    /* An allocated buffer has an address above 0, or has address 0 because the runtime does not
+     * dispatch. */
     bool has_address, has_zero_address;
     bool has_durations;
 };
@@ -47,13 +48,13 @@ struct tts_graph_device {
     uint16_t named;
     bool is_mesh; /* known in a split trace, or from a tensor */
     bool has_buffers, has_parts;
-    bool gets_buffers,
-        gets_parts;       /* the look found some; gets_buffers is not set in a split trace */
-    bool has_programs;    /* has programs of its own */
-    bool has_more_meshes; /* tensors name several meshes for it */
-    bool is_running;      /* had parts since its last program ended */
-    bool is_due;          /* an item must say that this chip belongs to `mesh` */
-    bool is_ending;       /* an event must end the program of this chip */
+    bool gets_buffers, gets_parts; /* the look ahead found buffers or parts of the device. In a
+                                      split trace gets_buffers is not set */
+    bool has_programs;             /* has programs of its own */
+    bool has_more_meshes;          /* tensors name several meshes for it */
+    bool is_running;               /* had parts since its last program ended */
+    bool is_due;                   /* an item must say that this chip belongs to `mesh` */
+    bool is_ending;                /* an event must end the program of this chip */
 };
 
 struct tts_graph_devices {

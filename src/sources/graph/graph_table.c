@@ -127,7 +127,8 @@ void tts_graph_table_remove(struct tts_graph_table *table, uint64_t id)
     assert(table->count > 0);
     size_t hole = find_slot(table, id), mask = table->width - 1;
     assert(holds_id(&table->slots[hole], id));
-    /* Later entries move up, unless that would put them before their home. */
+    /* Later entries move up to close the gap, unless an entry would be before the slot where
+     * its search begins. */
     for (size_t at = (hole + 1) & mask; table->slots[at].key != 0; at = (at + 1) & mask) {
         size_t from_home = (at - home_slot(table, (table->slots[at].key & ID_MASK) - 1)) & mask;
         if (from_home >= ((at - hole) & mask)) {

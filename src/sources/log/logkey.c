@@ -521,9 +521,9 @@ static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_log
     return end > at || !is_logger ? end : skip_logger_name(text, at);
 }
 
-/* Adds a character of the name. `is_gap` says that something before it was removed: then a
- * second '|' with nothing left between the two is dropped, and so is a blank before a
- * bracket. */
+/* Adds a character of the name. `is_gap` says that a part before the character was removed. In
+ * this case a second '|' with nothing between the two is dropped, and a blank before a bracket
+ * is dropped too. */
 static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
 {
     struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});

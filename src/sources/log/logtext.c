@@ -271,8 +271,8 @@ bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
     }
 }
 
-/* The count may already be past the beginning of the line, because its word was found later. No
- * line ends between the two, so the number is the same. */
+/* The count may already be past the beginning of the line, because the word of the line comes
+ * later. No line ends between the beginning and the word, so the line number is right. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 {
     count_text_to(text, (size_t)((const unsigned char *)line - text->bytes));

@@ -49,7 +49,7 @@ struct tts_logtext {
     struct tts_input *in;
     unsigned char *bytes;
     size_t at, end;     /* offsets of the next line and of the end of the window */
-    size_t no_line_for; /* in the TTS_LOGLINE_MAX bytes before this place no line begins */
+    size_t no_line_for; /* no line begins in the TTS_LOGLINE_MAX bytes before this offset */
     struct tts_logcount count;
     uint64_t gone; /* bytes before the window */
     bool is_end, skips_rest, is_utf16;
@@ -92,7 +92,7 @@ bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
 /* Returns the number or the offset of the line that was given last. `line` is its beginning. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
-/* Makes the last line, which begins at `line`, the next one again. */
+/* Makes the next call return the last line again. `line` is the beginning of that line. */
 void tts_logtext_unread(struct tts_logtext *text, const char *line);
 /* Returns the pointer to an offset that is in the window. */
 const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset);

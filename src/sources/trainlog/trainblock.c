@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASES_MAX = 16384 }; /* in one block */
+enum { PHASES_MAX = 16384 }; /* maximum number of phases in one block */
 
 /* ---- notes ---- */
 
@@ -130,7 +130,7 @@ static struct tts_amount read_figure(const struct place *place, struct tts_span 
     return read_figure_text(place, name, value);
 }
 
-/* Returns the peak, or no amount and a note if it is negative. */
+/* Returns the peak. A negative peak becomes an unknown amount and a note. */
 static struct tts_amount refuse_negative(const struct place *place, const char *name,
                                          struct tts_amount peak)
 {
@@ -245,8 +245,8 @@ static void derive_change(struct tts_trainblock *block)
 
 /* ---- checks ---- */
 
-/* Returns true if a is about b, or more than b if `may_be_more`, or if one of them is
- * unknown. */
+/* Returns true if a and b are equal within the rounding, if a is more than b and `may_be_more`
+ * is set, or if one of them is unknown. */
 static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
 {
     if (!a.is_known || !b.is_known)
@@ -256,8 +256,8 @@ static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
            (may_be_more || more.bytes <= TOLERANCE_BYTES);
 }
 
-/* Returns true if a is about b + more, or if one of them is unknown. A sum that does not fit
- * into 64 bits is never right. */
+/* Returns true if a and b + more are equal within the rounding, or if one of them is unknown.
+ * Returns false if the sum does not fit in 64 bits. */
 static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_amount more)
 {
     struct tts_amount sum = tts_amount_add(b, more);
@@ -265,8 +265,8 @@ static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_am
     return !is_known || (sum.is_known && is_about(a, sum, false));
 }
 
-/* The figures of a phase (b) and of the phase before it (a). All zero before the first
- * phase. */
+/* The figures of a phase (b) and of the phase before it (a). For the first phase, a is all
+ * zero. */
 struct step {
     const struct tts_amount *a, *b;
 };
@@ -318,11 +318,11 @@ static void note_wrong_step(struct tts_trainblock *block, size_t i, unsigned wro
                                      "log may mix lines of several programs");
     if (wrong & CHANGE_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
-                            "'Segment Change' is not allocations minus deallocations in %s",
+                            "'Segment Change' of %s is not allocations minus deallocations",
                             phase->name);
     if (wrong & PEAK_IS_WRONG)
         tts_trainblock_note(&block->run, phase->line,
-                            "'Cumulative Peak' does not follow from 'Segment Peak' in %s",
+                            "'Cumulative Peak' of %s does not follow from 'Segment Peak'",
                             phase->name);
 }
 
@@ -432,7 +432,7 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
     if (run->missing.is_known)
         tts_trainblock_note(run, line,
                             "the program overwrote earlier micro-steps: at least %s MB are "
-                            "missing, one set of gradients",
+                            "missing (one set of gradients)",
                             tts_number_format_mb(mb, run->missing.bytes, false));
     else
         tts_trainblock_note(run, line,

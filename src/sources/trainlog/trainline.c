@@ -7,8 +7,10 @@
 
 enum {
     MB_BITS = 20,
-    QUICK_DIGITS = 12, /* of a fraction: multiplied by 2^21 they fit into 64 bits */
-    /* Half a byte has 21 decimals, so later digits do not change the rounding. */
+    QUICK_DIGITS = 12, /* digits of a fraction: multiplied by 2^21, a number of 12 digits fits
+                          in 64 bits */
+    /* Half a byte, written in MB, has 21 decimals, so later digits do not change the rounding.
+     */
     EXACT_DIGITS = 24,
 };
 
@@ -42,7 +44,7 @@ static bool read_digit_groups(struct tts_span text, size_t *at, uint64_t *out)
     return true;
 }
 
-/* Returns 0.digits times 2^21, rounded down. Doubles the digits again and again and keeps the
+/* Returns 0.digits times 2^21, rounded down. Doubles the digits 21 times and collects the
  * carries. */
 static uint64_t scale_fraction_slowly(const char *text, size_t count)
 {

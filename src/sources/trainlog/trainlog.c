@@ -15,9 +15,10 @@
 enum {
     LOOK_BACK = 1000, /* number of bytes before a line that are searched for facts about it */
     PHASES_IN_ALL = 32768, /* in all open blocks together */
-    PHASES_REUSED = 32,    /* a larger array is freed with the run */
-    PREDICTION_LINES = 8,  /* a prediction farther from the heading is ignored */
-    WRAPS = 8,             /* wrapped lines that wait at the same time, of several ranks */
+    PHASES_REUSED =
+        32, /* phases of an array that is kept for the next run; a larger array is freed */
+    PREDICTION_LINES = 8, /* a prediction farther from the heading is ignored */
+    WRAPS = 8,            /* wrapped lines that wait at the same time, of several ranks */
     BLOCK_LINES_MORE =
         16, /* lines to read one by one after a line of a block or a piece of a line */
     HEADER_LINES_MORE = 64, /* lines to read one by one after a row of a header */
@@ -56,7 +57,7 @@ enum tts_trainlog_section {
 /* One rank: the facts it printed, and its block while it is open. */
 struct tts_trainlog_rank {
     uint64_t hash, folded;
-    uint64_t touched;   /* a later time is a higher number */
+    uint64_t touched;   /* time of the last use. A later time is a higher number */
     uint64_t ended;     /* time at which its last block ended */
     uint64_t joined_to; /* offset after the last joined line of a block */
     char name[TTS_RUN_TITLE_MAX], folded_name[TTS_RUN_TITLE_MAX];
@@ -305,7 +306,7 @@ static struct tts_trainlog_rank *find_open_rank(struct tts_trainlog *log,
 
 /* ---- values ---- */
 
-/* The time and the line of a statement. */
+/* The time and the line number of a statement. */
 struct moment {
     uint64_t at, line;
 };
@@ -586,7 +587,7 @@ static bool is_found_by_word(const struct tts_trainline *line)
             (tts_span_is(line->name, "params") || tts_span_is(line->name, "memory")));
 }
 
-/* Returns the length of the line end at the beginning of the text. */
+/* Returns the number of bytes of the line end that the text begins with. */
 static size_t line_end_len(struct tts_span text)
 {
     if (tts_span_begins(text, "\r\n"))
@@ -681,8 +682,8 @@ static void apply_prediction(struct tts_run *run, const struct tts_trainlog_arou
                             from->bad_whole);
 }
 
-/* Returns true if the rank's own statement, at time `own`, counts more than the latest
- * statement of any rank. Lines without a prefix may come from several programs; their
+/* Returns true if the statement of the rank itself, at time `own`, is used instead of the
+ * latest statement of any rank. Lines without a prefix may come from several programs; their
  * statements from before the last block are out of date. */
 static bool is_own_statement(const struct tts_trainlog_rank *rank, uint64_t own, uint64_t any)
 {
@@ -787,7 +788,7 @@ static bool is_header_row(struct tts_span text)
 
 /* ---- the line without its prefix ---- */
 
-/* Gives the line without the prefix of the rank. Returns false if the line has another
+/* Finds the rest of a line after the prefix of the rank. Returns false if the line has another
  * prefix. */
 static bool strip_rank_key(struct tts_trainlog *log, struct tts_span text, struct tts_span *out)
 {
@@ -967,8 +968,8 @@ static void forget_wrap(struct tts_trainlog *log, size_t at)
             (log->wrap_count - at) * sizeof log->wraps[at]);
 }
 
-/* Forgets a wrapped line and handles its pieces so far, unless that was done. This may end a
- * block, so the caller must not end another one. */
+/* Forgets a wrapped line. Handles the pieces that were read so far, unless they are already
+ * handled. This may end a block, so the caller must not end another block. */
 static void give_up_wrap(struct tts_trainlog *log, size_t at)
 {
     struct tts_trainwrap *wrap = &log->wraps[at];
@@ -1053,7 +1054,7 @@ static bool make_wrap_room(struct tts_trainlog *log, struct tts_span prefix, boo
     return true;
 }
 
-/* Lets a line wait for its other pieces. */
+/* Stores a wrapped line until its other pieces are read. */
 static void add_wrap(struct tts_trainlog *log, const struct tts_trainwrap *begun,
                      struct tts_span raw)
 {
@@ -1208,7 +1209,7 @@ static void read_log_line(struct tts_trainlog *log, struct tts_span raw, bool is
     if (read_wrapped_line(log, &line, text, raw))
         return;
     if (line.kind == TTS_TRAINLINE_OTHER) {
-        /* The word alone means nothing, and the lines before this one were not read. */
+        /* A line that only has the word is no fact. The lines before it were not read. */
         if (!is_next)
             return;
         pass_silent_line(log, text);

@@ -34,7 +34,7 @@ tts_trainlog_next(struct tts_trainlog *log, const struct tts_run **out, struct t
 
 /* Facts about the log besides the summaries. They are final after the last summary. */
 struct tts_trainlog_facts {
-    uint64_t lines, bytes; /* of the text, not of the compressed file */
+    uint64_t lines, bytes; /* lines and bytes of the text, not of the compressed file */
     bool has_nul;          /* not a text file, or a log with a hole */
     bool is_utf16;         /* the log begins like UTF-16; no summary was found in it */
     /* Lines with memory figures outside any block, because the heading is not in the log. */

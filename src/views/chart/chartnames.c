@@ -83,11 +83,11 @@ static bool name_fits(const char *text, const struct tts_chartname_space *space)
     size_t count = tts_text_wrap(text, space->font, space->width, lines, space->lines);
     for (size_t i = 1; i < count; i++)
         if (lines[i].start > 0 && memcmp(text + lines[i].start - 1, "..", 2) == 0)
-            return false; /* the dots must stay together */
+            return false; /* do not cut inside the three dots */
     return count == 0 || !(lines[count - 1].is_cut || lines[count - 1].len == 0);
 }
 
-/* Returns true if a letter begins, or the text ends, at `at`. */
+/* Returns true if a UTF-8 character begins, or the text ends, at `at`. */
 static bool is_letter_start(const char *at)
 {
     return ((unsigned char)*at & 0xc0) != 0x80;

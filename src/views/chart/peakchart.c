@@ -26,7 +26,7 @@ struct peakchart {
 };
 
 enum {
-    LEADER = 13 * TTS_PX, /* including the key at its end */
+    LEADER = 13 * TTS_PX, /* length of a leader, including the colour box at its end */
     SWATCH = 6 * TTS_PX,
     BESIDE_PITCH = 125, /* percent of the font size */
     PAD = 4 * TTS_PX,
@@ -130,8 +130,8 @@ static size_t say_peak_phase(const struct peakchart *chart, const struct tts_nam
     return 1;
 }
 
-/* Writes the lines below a name: usage, verdict, phase of the peak, and whether sizes are
- * theory or measured. Returns their number. */
+/* Writes the lines below a name: usage, verdict, phase of the peak, and whether the sizes are
+ * expected, measured or predicted. Returns the number of lines. */
 static size_t info_lines(const struct peakchart *chart, const struct tts_named_run *run,
                          struct info_line out[INFO_LINES])
 {
@@ -155,7 +155,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_named_r
         set_info(&out[count++], TTS_INK_SOFT, false,
                  mem->parts_are_stated   ? "sizes: predicted"
                  : mem->parts_are_actual ? "sizes: measured"
-                                         : "sizes: theory");
+                                         : "sizes: expected");
     else if (mem->peak.is_known)
         set_info(&out[count++], TTS_INK_SOFT, false, "parts not known");
     assert(count <= INFO_LINES);
@@ -376,7 +376,7 @@ static size_t find_labels_beside(const struct peakchart *chart, const struct tts
     return count;
 }
 
-/* Draws a small box in the colour of a part that is too thin to show it. */
+/* Draws a small box in the colour of a part that is too thin to show its colour. */
 static void draw_part_key(struct tts_drawing *d, struct tts_svg_point at,
                           enum tts_run_part part)
 {

@@ -8,7 +8,8 @@
 
 enum {
     TICKS = 8,
-    /* A limit is shown up to 5/2 of the largest figure; a higher one squeezes the lines. */
+    /* A limit is shown up to 5/2 of the largest figure. A higher limit would squeeze the lines.
+     */
     LIMIT_SHOWN = 5,
     SCALES_ALIKE = 4,
     LEFT = 28 * TTS_PX, /* for "Memory (MB)" */
@@ -16,7 +17,6 @@ enum {
     NOTE_ROW = 26 * TTS_PX,
     LABEL_LINES = 2,
     LABEL_GAP = 7 * TTS_PX,
-    MARK = 7 * TTS_PX,
     PHASE_NAME = 13 * TTS_PX, /* font sizes in the head of a panel */
     PHASE_INFO = 11 * TTS_PX,
     PHASE_HEAD = 58 * TTS_PX, /* height of the head: three lines */
@@ -41,7 +41,6 @@ struct phasepanel {
     const struct tts_named_run *run;
     struct tts_chartnames names; /* of all panels */
     struct tts_linechart chart;
-    bool has_unit; /* "Memory (MB)" is beside it */
 };
 
 /* Layout of the phase names below the plots. All panels share it. */
@@ -70,53 +69,18 @@ static struct tts_amount phase_value(const void *ctx, size_t series, size_t poin
 static struct tts_linechart linechart_of_run(const struct tts_named_run *run, int64_t low,
                                              int64_t high)
 {
+    const struct tts_trainmem *mem = run->mem;
+    bool has_mark = mem->has_peak_phase && mem->peak_phase < run->run->phase_count;
     return (struct tts_linechart){.scale = tts_chart_scale_of(low, high, TICKS),
                                   .point_count = run->run->phase_count,
                                   .series = phase_series,
                                   .series_count = PHASE_SERIES,
                                   .value = phase_value,
-                                  .ctx = run->run};
-}
-
-/* ---- the peak ---- */
-
-/* Draws the limit and the peak with its value. The line of the limit has a gap at the value. */
-static void draw_peak_mark(struct tts_drawing *d, const struct phasepanel *panel,
-                           struct tts_font font)
-{
-    const struct tts_trainmem *mem = panel->run->mem;
-    if (!mem->peak.is_known || !mem->has_peak_phase ||
-        mem->peak_phase >= panel->run->run->phase_count) {
-        tts_linechart_draw_limit(d, &panel->chart, mem->device_memory, d->shape_count,
-                                 limit_stroke);
-        return;
-    }
-    char text[TTS_CHART_MB_MAX];
-    int64_t x = tts_linechart_middle(&panel->chart,
-                                     tts_linechart_sample(&panel->chart, mem->peak_phase));
-    int64_t y = tts_linechart_y(&panel->chart, mem->peak.bytes);
-    struct tts_drawn mark = {.kind = TTS_SHAPE_BOX,
-                             .box = {x - MARK / 2, y - MARK / 2, MARK, MARK},
-                             .fill = TTS_INK_WHITE,
-                             .stroke = TTS_INK,
-                             .stroke_width = 2 * TTS_PX,
-                             .radius = MARK / 2,
-                             .name = "peak-mark"};
-    struct tts_text_at at = {.x = x,
-                             .y = y - MARK,
-                             .anchor = TTS_ANCHOR_MIDDLE,
-                             .font = {font.size, true},
-                             .paint = TTS_INK};
-    tts_chart_own_mb(text, mem->peak.bytes);
-    int64_t width = tts_text_width(text, strlen(text), at.font), half = width / 2 + 3 * TTS_PX;
-    int64_t right = panel->chart.plot.x + panel->chart.plot.width;
-    at.x = at.x - half < panel->chart.plot.x ? panel->chart.plot.x + half : at.x;
-    at.x = at.x + half > right ? right - half : at.x;
-    size_t veil = d->shape_count;
-    tts_chart_veil(d, &at, width);
-    tts_linechart_draw_limit(d, &panel->chart, mem->device_memory, veil, limit_stroke);
-    tts_drawing_add(d, &mark);
-    tts_drawing_put(d, &at, text);
+                                  .ctx = run->run,
+                                  .limit = mem->device_memory,
+                                  .limit_stroke = limit_stroke,
+                                  .mark = has_mark ? mem->peak : (struct tts_amount){0},
+                                  .mark_point = mem->peak_phase};
 }
 
 /* ---- names of phases ---- */
@@ -183,7 +147,7 @@ static void draw_level_names(struct tts_drawing *d, const struct phasepanel *pan
         struct tts_text_line lines[LABEL_LINES];
         size_t count =
             tts_text_wrap(run->phases[i].name, labels->font, slot, lines, LABEL_LINES);
-        struct tts_text_at at = {.x = tts_linechart_middle(&panel->chart, i),
+        struct tts_text_at at = {.x = tts_linechart_sample(&panel->chart, i).x,
                                  .y = panel->chart.plot.y + panel->chart.plot.height +
                                       LABEL_GAP + labels->font.size * 85 / 100,
                                  .anchor = TTS_ANCHOR_MIDDLE,
@@ -217,8 +181,9 @@ static void draw_rising_names(struct tts_drawing *d, const struct phasepanel *pa
     int64_t bottom = panel->chart.plot.y + panel->chart.plot.height;
     for (size_t i = 0; i < samples; i += step) {
         char text[TTS_TEXT_SQUEEZED_MAX];
-        const char *name = panel->run->run->phases[tts_linechart_point(&panel->chart, i)].name;
-        int64_t x = tts_linechart_middle(&panel->chart, i);
+        struct tts_linesample sample = tts_linechart_sample(&panel->chart, i);
+        const char *name = panel->run->run->phases[sample.point].name;
+        int64_t x = sample.x;
         struct tts_text_at at = {.x = x + labels->font.size * 30 / 100,
                                  .y = bottom + 5 * TTS_PX +
                                       labels->font.size * 85 / 100 * HALF_ROOT / 10000,
@@ -304,7 +269,7 @@ static void draw_phase_panel(struct tts_drawing *d, const struct phasepanel *pan
     draw_panel_name(d, panel);
     draw_panel_peak(d, panel);
     draw_panel_verdict(d, panel);
-    tts_linechart_draw_ground(d, &panel->chart, labels->font, panel->has_unit);
+    tts_linechart_draw(d, &panel->chart);
     if (panel->run->run->phase_count == 0) {
         struct tts_text_at at = {.x = panel->chart.plot.x + panel->chart.plot.width / 2,
                                  .y = panel->chart.plot.y + panel->chart.plot.height / 2,
@@ -314,8 +279,6 @@ static void draw_phase_panel(struct tts_drawing *d, const struct phasepanel *pan
         tts_drawing_put(d, &at, "no phases");
         return;
     }
-    tts_linechart_draw_series(d, &panel->chart);
-    draw_peak_mark(d, panel, labels->font);
     if (labels->is_level)
         draw_level_names(d, panel, labels);
     else
@@ -457,7 +420,8 @@ static void draw_phase_panels(struct tts_drawing *d, struct chart *chart, int64_
     for (size_t i = 0; i < chart->count; i++) {
         struct phasepanel *panel = &chart->panels[i];
         int64_t column = (int64_t)(i % chart->columns), row = (int64_t)(i / chart->columns);
-        panel->has_unit = column == 0;
+        panel->chart.has_unit = column == 0;
+        panel->chart.font = chart->labels.font;
         panel->chart.plot = (struct tts_svg_box){
             chart->left + column * (chart->left + chart->plot_width),
             top + PHASE_HEAD + row * (panel_cell_height(chart) + PANEL_GAP), chart->plot_width,

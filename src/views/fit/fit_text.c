@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/number.h"
 #include "views/fit/fit_view.h"
+#include "views/fit/fit_words.h"
 #include "views/percent.h"
 #include "views/safe_text.h"
 #include "views/say.h"
@@ -12,126 +13,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* ---- sentences that training and serving share ---- */
-
-const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole)
-{
-    assert(part <= whole);
-    unsigned permille = whole > 0 ? (unsigned)((double)part / (double)whole * 1000 + 0.5) : 0;
-    if (permille == 0 && part > 0)
-        snprintf(out, TTS_FIT_SHARE_MAX, "< 0.1 %%");
-    else
-        snprintf(out, TTS_FIT_SHARE_MAX, "%u.%u %%", permille / 10, permille % 10);
-    return out;
-}
-
-/* Returns `bytes` of one bank multiplied by the number of banks, at most INT64_MAX. */
-static int64_t all_banks_bytes(const struct tts_fit_banks *banks, uint64_t bytes)
-{
-    uint64_t all;
-    if (__builtin_mul_overflow(bytes, banks->count, &all) || all > INT64_MAX)
-        return INT64_MAX;
-    return (int64_t)all;
-}
-
-/* Formats the memory that is missing in all banks together, as megabytes. Returns `out`. */
-static const char *format_missing_mb(char out[TTS_NUMBER_MB_MAX],
-                                     const struct tts_fit_banks *banks)
-{
-    assert(banks->peak_bank_bytes > banks->bank_bytes);
-    int64_t bytes = all_banks_bytes(banks, banks->peak_bank_bytes - banks->bank_bytes);
-    return tts_number_format_mb(out, bytes, false);
-}
-
-void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks)
-{
-    char all[TTS_NUMBER_MB_MAX], missing[TTS_NUMBER_MB_MAX];
-    int64_t takes = all_banks_bytes(banks, banks->peak_bank_bytes);
-    if (banks->beside_bytes <= (uint64_t)(INT64_MAX - takes))
-        takes += (int64_t)banks->beside_bytes;
-    tts_say(out, 2, "in whole pages on %" PRIu32 " banks: %s MB, %s MB too much", banks->count,
-            tts_number_format_mb(all, takes, false), format_missing_mb(missing, banks));
-}
-
-void tts_fit_say_each_bank(FILE *out, const struct tts_fit_banks *banks)
-{
-    char peak[TTS_NUMBER_MB_MAX], bank[TTS_NUMBER_MB_MAX];
-    tts_fit_mb(peak, banks->peak_bank_bytes);
-    tts_fit_mb(bank, banks->bank_bytes);
-    if (banks->peak_bank_bytes > banks->bank_bytes)
-        tts_say(out, 2, "each of the %" PRIu32 " banks would need %s MB but has %s MB",
-                banks->count, peak, bank);
-    else
-        tts_say(out, 2, "each of the %" PRIu32 " banks needs %s MB of its %s MB", banks->count,
-                peak, bank);
-}
-
-void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line)
-{
-    char text[TTS_FIT_VERDICT_MAX + 512], missing[TTS_NUMBER_MB_MAX];
-    int len = snprintf(text, sizeof text, "%s", line->verdict);
-    if (line->banks.peak_bank_bytes > line->banks.bank_bytes)
-        len +=
-            snprintf(text + len, sizeof text - (size_t)len, " (%s MB too much in whole pages)",
-                     format_missing_mb(missing, &line->banks));
-    if (line->remedy)
-        len += snprintf(text + len, sizeof text - (size_t)len, "; %s would fit", line->remedy);
-    if (line->limit)
-        snprintf(text + len, sizeof text - (size_t)len, "; %s", line->limit);
-    tts_say_sentence(out, "", text);
-    fputc('\n', out);
-}
-
-void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks)
-{
-    enum { HEADROOM_PERCENT = 5 };
-    assert(banks->peak_bank_bytes <= banks->bank_bytes);
-    if (banks->bank_bytes - banks->peak_bank_bytes < banks->bank_bytes / 100 * HEADROOM_PERCENT)
-        tts_say(out, 2, "warning: less than %d %% is left for programs, traces and other users",
-                HEADROOM_PERCENT);
-}
-
-/* Names the presets that have at least `needed` chips. */
-static void say_devices_with_chips(FILE *out, uint64_t needed)
-{
-    enum { SHOWN = 8 };
-    char names[SHOWN * (TTS_CHIP_NAME_MAX + 2)] = "";
-    size_t len = 0, count = 0;
-    const struct tts_preset *preset;
-    for (size_t i = 0; (preset = tts_preset_at(i)) != NULL && count < SHOWN; i++) {
-        struct tts_chip chip;
-        if (tts_chip_preset(preset->name, &chip, NULL) != TTS_OK ||
-            chip.fact[TTS_FACT_CHIPS].value < needed)
-            continue;
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
-                                count++ > 0 ? ", " : "", preset->name);
-    }
-    if (count == 0)
-        tts_say(out, 2, "no known device has %" PRIu64 " chips", needed);
-    else
-        tts_say(out, 2, "devices with %" PRIu64 " chips or more: %s", needed, names);
-}
-
-const char *tts_fit_too_few_text(char out[TTS_FIT_VERDICT_MAX],
-                                 const struct tts_fit_too_few *few)
-{
-    snprintf(out, TTS_FIT_VERDICT_MAX,
-             "does not fit %s: the run needs %" PRIu64 " chips, the device has %" PRIu64,
-             few->chip->name, few->needed, few->chip->fact[TTS_FACT_CHIPS].value);
-    return out;
-}
-
-void tts_fit_say_too_few(FILE *out, const struct tts_fit_too_few *few)
-{
-    char peak[TTS_NUMBER_MB_MAX], all[TTS_NUMBER_MB_MAX], verdict[TTS_FIT_VERDICT_MAX];
-    tts_say(out, 0, "%s", tts_fit_too_few_text(verdict, few));
-    tts_say(out, 2, "each chip would hold %s MB%s of its %s MB%s",
-            tts_fit_mb(peak, few->peak_bytes), few->is_estimated ? " (estimated)" : "",
-            tts_fit_mb(all, few->capacity_bytes),
-            few->is_too_much ? ", which does not fit either" : "");
-    say_devices_with_chips(out, few->needed);
-}
 
 /* ---- the peak ---- */
 
@@ -284,7 +165,8 @@ static void print_block_ranges(const uint64_t *bytes, uint64_t blocks, FILE *out
         first = i;
     }
     if (shown > RANGES_SHOWN)
-        fprintf(out, "    %" PRIu64 " more lines, --json has them\n", shown - RANGES_SHOWN);
+        fprintf(out, "    %" PRIu64 " more lines are in the output of --json\n",
+                shown - RANGES_SHOWN);
 }
 
 static void print_activation_blocks(const struct tts_fit *fit, uint64_t *bytes, FILE *out)
@@ -349,8 +231,8 @@ static void print_later_peak(const struct tts_fit *fit, FILE *out)
     if (!later_iteration(fit->peak.phase))
         return;
     tts_say(out, 2,
-            "not in the summary above, which covers only the first iteration (peak %s MB); %s "
-            "MB stay allocated after it%s",
+            "this peak is not in the summary above, which covers only the first iteration "
+            "(its peak is %s MB); %s MB stay allocated after the first iteration%s",
             tts_fit_mb(first, fit->first_peak_bytes),
             tts_fit_mb(stayed, stayed_dram_bytes(fit)),
             fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", mostly gradients" : "");
@@ -555,18 +437,19 @@ static void print_fit_estimated(const struct tts_fit *fit, struct head_line *lin
         return;
     begin_head_line(line, "estimated");
     if (workload->tensor_parallel > 1 || workload->data_parallel > 1) {
-        add_head_words(line, "collective operations are those of a line of chips;");
-        add_head_words(line, "a ring needs less;");
-        add_head_words(line, "embedding and norms are complete on each chip;");
+        add_head_words(line, "collective operations are counted for chips in a line;");
+        add_head_words(line, "chips in a ring need less;");
+        add_head_words(line, "each chip is assumed to hold the whole embedding and all norms;");
     }
     if (workload->kernel_binaries)
         add_head_number(line, "kernel binaries are assumed to be ", TTS_KERNEL_BINARY_BYTES,
                         " B for each program;");
     if (workload->clip)
-        add_head_words(line, "the few tiles of clipping were calculated, not measured;");
+        add_head_words(line, "the few tiles that clipping adds were calculated, not measured;");
     if (tts_fit_steps_in_parts(workload))
-        add_head_words(line, "the optimizer's step was calculated, not measured;");
-    add_head_words(line, "everything else follows rules checked on devices");
+        add_head_words(line,
+                       "the buffers of the optimizer's step were calculated, not measured;");
+    add_head_words(line, "everything else follows rules that were checked on devices");
     end_head_line(line);
 }
 
@@ -810,10 +693,11 @@ static void print_good_fit(const struct tts_fit *fit, FILE *out)
     fprintf(out, "%s\n", format_fit_verdict(verdict, fit));
     print_fit_banks(placement, out);
     if (!fit->is_settled)
-        tts_say(out, 2,
-                "only the first %" PRIu64 " iterations were checked: %s replaces its buffers "
-                "in every step, so the free pieces move and a later iteration may fail",
-                fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
+        tts_say(
+            out, 2,
+            "only the first %" PRIu64 " iterations were checked: %s replaces its buffers "
+            "in every step, so the gaps between buffers move and a later iteration may fail",
+            fit->iterations, tts_optimizer_name(fit->workload.optimizer.kind));
     const struct tts_fit_banks banks = fit_banks_of(placement);
     tts_fit_say_headroom(out, &banks);
 }
@@ -823,7 +707,7 @@ static void print_fit_verdict(const struct tts_fit_answer *answer, FILE *out)
     const struct tts_fit *fit = answer->fit;
     fputc('\n', out);
     if (answer->setup->stop_count > 0)
-        fputs("with the changes above: ", out);
+        fputs("if changed as stated at the top: ", out);
     if (tts_fit_fits(fit))
         print_good_fit(fit, out);
     else
@@ -844,7 +728,8 @@ static void print_change_costs(const char *costs, FILE *out)
 static void print_fit_change(const struct tts_fit_change *change, FILE *out)
 {
     char peak[TTS_NUMBER_MB_MAX], less[TTS_NUMBER_MB_MAX];
-    fprintf(out, "  %s\n", change->options[0] ? change->options : "(a change of the file)");
+    fprintf(out, "  %s\n",
+            change->options[0] ? change->options : "(a change of the configuration file)");
     const char *fits = change->fits ? "fits" : "does not fit";
     if (change->saves_bytes > 0)
         tts_say(out, 4, "%s: the peak falls by %s MB, to %s MB", fits,
@@ -865,8 +750,8 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
         if (i == 0 && change->fits)
             fputs("\nchanges that make it fit, the cheapest first:\n", out);
         if (!change->fits && (i == 0 || change[-1].fits))
-            fputs(i == 0 ? "\nno single change makes it fit:\n"
-                         : "\nnot enough on their own:\n",
+            fputs(i == 0 ? "\nnone of these changes makes it fit:\n"
+                         : "\nthese changes are not enough:\n",
                   out);
         print_fit_change(change, out);
     }
@@ -875,7 +760,8 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
 /* ---- the largest ---- */
 
 /* Explains a peak that does not fit although it is below the capacity of the device. */
-#define ROOM_IN_PIECES ": pages are rounded up, and the free memory is in pieces"
+#define ROOM_IN_PIECES                                                                         \
+    ": buffers are rounded up to whole pages, and the free memory is in pieces"
 
 static const char *max_noun(const struct tts_fit_answer *answer)
 {
@@ -898,8 +784,9 @@ static const char *format_largest(char out[TTS_FIT_VERDICT_MAX],
         snprintf(out, TTS_FIT_VERDICT_MAX, "no %s fits %s: the device has too few chips", noun,
                  name);
     else
-        snprintf(out, TTS_FIT_VERDICT_MAX, "no %s fits %s: the smallest needs %s MB of %s MB%s",
-                 noun, name, peak, tts_fit_mb(all, fit->capacity_bytes),
+        snprintf(out, TTS_FIT_VERDICT_MAX,
+                 "no %s fits %s: the smallest %s needs %s MB of %s MB%s", noun, name, noun,
+                 peak, tts_fit_mb(all, fit->capacity_bytes),
                  largest->peak_bytes <= fit->capacity_bytes ? ROOM_IN_PIECES : "");
     return out;
 }
@@ -974,7 +861,8 @@ static void print_fit_headline(const struct tts_fit_answer *answer, FILE *out)
         if (tts_fit_has_chips(&fit->workload, fit->chip))
             line.banks = fit_banks_of(&fit->placement);
         if (answer->change_count > 0 && change->fits)
-            line.remedy = change->options[0] ? change->options : "a change of the file";
+            line.remedy =
+                change->options[0] ? change->options : "a change of the configuration file";
         if (tts_fit_fits(fit) && !fit->is_settled) {
             snprintf(limit, sizeof limit, "only the first %" PRIu64 " iterations were checked",
                      fit->iterations);

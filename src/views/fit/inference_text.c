@@ -1,6 +1,7 @@
 /* inference_text.c: the memory that serving a model needs, for people. */
 #include "base/number.h"
 #include "views/fit/fit_view.h"
+#include "views/fit/fit_words.h"
 #include "views/fit/inference_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
@@ -17,8 +18,8 @@ static void print_inference_head(const struct tts_inferconfig *ask,
     fprintf(out, "%s%s: %" PRIu64 " parameters\n", type,
             ask->type_is_assumed ? " (assumed, the file does not say)" : "", plan->parameters);
     tts_say(out, 0,
-            "%" PRIu64 " layers of %" PRIu64 ", %" PRIu64 " heads of %" PRIu64 ", %" PRIu64
-            " k/v heads; MLP %" PRIu64 ", vocabulary %" PRIu64 "%s",
+            "%" PRIu64 " layers of width %" PRIu64 ", %" PRIu64 " heads of width %" PRIu64
+            ", %" PRIu64 " k/v heads; MLP width %" PRIu64 ", vocabulary %" PRIu64 "%s",
             model->layers, model->hidden, model->heads, model->head_dim, model->kv_heads,
             model->mlp_width, model->vocabulary, model->tied ? ", tied" : "");
     if (ask->vocabulary_why)
@@ -138,23 +139,23 @@ static void print_inference_bound(const struct tts_inference_answer *answer, FIL
     const struct tts_inference_config *config = &answer->ask->config;
     const struct tts_inference_bound *bound = &answer->plan.bound;
     uint64_t chunk = tts_inference_prefill(config);
-    char total[TTS_NUMBER_MB_MAX], activations[TTS_NUMBER_MB_MAX];
+    char total[TTS_NUMBER_MB_MAX], activations[TTS_NUMBER_MB_MAX], one[TTS_NUMBER_MB_MAX];
     tts_say(out, 2,
-            "this counts weights, cache and one chunk of prefill: %" PRIu64 " tokens, %s",
+            "counted: weights, cache and the prefill of one chunk of %" PRIu64 " tokens (%s)",
             chunk,
             config->prefill > 0       ? "set by '--prefill'"
-            : chunk == config->length ? "the whole context (by default at most 2048)"
+            : chunk == config->length ? "the whole context; by default a chunk has at most 2048"
                                       : "the default; '--prefill N' changes it");
     if (chunk == config->length)
         return;
     if (bound->is_known)
         tts_say(out, 2,
-                "not counted: a prefill of all %" PRIu64
-                " tokens at once needs at most %s MB instead of the chunk, %s MB in total, "
-                "%s",
+                "not counted: if all %" PRIu64
+                " tokens were prefilled at once, the activations would need up to %s MB "
+                "instead of %s MB; the total of up to %s MB would %sfit",
                 config->length, tts_fit_mb(activations, bound->activation_bytes),
-                tts_fit_mb(total, bound->total_bytes),
-                bound->fits ? "which fits" : "which does not fit");
+                tts_fit_mb(one, answer->plan.part_bytes[TTS_INFERENCE_ACTIVATIONS]),
+                tts_fit_mb(total, bound->total_bytes), bound->fits ? "" : "not ");
 }
 
 static void print_inference_largest(const struct tts_inference_config *config,
@@ -201,8 +202,8 @@ static void print_inference_left_out(const struct tts_inferconfig *ask, FILE *ou
     tts_say(out, 0, TTS_FIT_L1_UNKNOWN);
     if (config->model.tied && !config->separate_head)
         tts_say(out, 0,
-                "tied: embedding and head share one table; '--separate-head' counts a second "
-                "table for the head, for programs that store one");
+                "tied: embedding and head share one table; if the program stores a separate "
+                "table for the head, give '--separate-head' to count it");
 }
 
 static void print_inference_lighter(const struct tts_inference_answer *answer, FILE *out)
@@ -213,8 +214,8 @@ static void print_inference_lighter(const struct tts_inference_answer *answer, F
         const struct tts_inference_lighter *lighter = &answer->lighter[i];
         if (i == 0 || lighter[-1].fits != lighter->fits)
             fputs(lighter->fits ? "\nchanges that make it fit:\n"
-                  : first->fits ? "\nnot enough on their own:\n"
-                                : "\nno single change makes it fit:\n",
+                  : first->fits ? "\nthese changes are not enough:\n"
+                                : "\nnone of these changes makes it fit:\n",
                   out);
         fprintf(out, "  %s\n    %s: %s MB\n", lighter->options,
                 lighter->fits ? "fits" : "does not fit",

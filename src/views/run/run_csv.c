@@ -15,7 +15,8 @@ static void put_csv_foreign(struct tts_rowout *rows, const char *text)
     tts_rowout_csv(rows, text, strlen(text));
 }
 
-/* Writes one of our own numbers: its minus does not begin a formula. */
+/* Writes a number of ours. Its minus sign does not begin a formula, so it needs no apostrophe.
+ */
 static void put_csv_signed(struct tts_rowout *rows, int64_t value)
 {
     if (value < 0)

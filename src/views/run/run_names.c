@@ -26,7 +26,7 @@ const char *tts_run_names_next(struct tts_run_names *names, const struct tts_run
         names->seen[at] = 0;
         names->count++;
     }
-    /* A title can look like a name with a number: then the next number is tried. */
+    /* A title can look like a numbered name. If the name is taken, the next number is tried. */
     while (++names->seen[at] > 1) {
         tts_run_name(out, run, label, names->seen[at]);
         if (find_run_name(names, out, &unused) == names->count)

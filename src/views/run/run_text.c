@@ -92,35 +92,40 @@ static void put_size_block(FILE *out, const char *heading, const struct tts_trai
     fprintf(out, "  Difference:           %c%" PRIu64 ".%02" PRIu64 "%%\n",
             difference < 0 ? '-' : '+', hundredths / 100, hundredths % 100);
     if (size->expected.bytes == 0 && size->actual.bytes != 0)
-        tts_say(out, 2, "the expected size is 0, so there is no percentage");
+        tts_say(out, 2, "the expected size is 0 MB, so +0.00%% has no meaning here");
 }
 
 /* ---- why a size is not known ---- */
 
-/* Returns whether a phase of the run is about `part`. */
-static bool has_phase_of(const struct tts_run *run, enum tts_run_part part)
+/* Returns whether one of the first `count` phases of the run is about `part`. */
+static bool has_phase_among(const struct tts_run *run, size_t count, enum tts_run_part part)
 {
-    for (size_t i = 0; i < run->phase_count; i++)
+    for (size_t i = 0; i < count; i++)
         if (tts_train_part_of(run->phases[i].name) == part)
             return true;
     return false;
 }
 
-/* Says why an amount is not known, if it is not. `part` and `phase` are the part and the name
- * of the phase that would say the amount. */
+static bool has_phase_of(const struct tts_run *run, enum tts_run_part part)
+{
+    return has_phase_among(run, run->phase_count, part);
+}
+
+/* If the amount is unknown, says why. `part` and `phase` are the part and the name of the phase
+ * that would state the amount. */
 static void say_why_unknown(FILE *out, const struct tts_named_run *run,
                             struct tts_amount amount, enum tts_run_part part, const char *phase)
 {
     if (amount.is_known)
         return;
     if (has_phase_of(run->run, part))
-        tts_say(out, 2, "unknown: one of its figures could not be read");
+        tts_say(out, 2, "unknown: a figure of %s could not be read", phase);
     else
         tts_say(out, 2, "unknown: the summary has no phase %s", phase);
 }
 
-/* Says why the gradients are not known. Gradients are what a backward pass left, minus what was
- * in memory before the first step. */
+/* Says why the gradients are unknown. Their size is the memory after a backward pass minus the
+ * memory before the first step. */
 static void say_no_gradients(FILE *out, const struct tts_named_run *run)
 {
     if (run->run->is_overwritten) {
@@ -218,7 +223,7 @@ static void say_gradients_source(FILE *out, const struct tts_trainmem *mem)
     if (mem->gradients.source == TTS_TRAIN_FROM_OPTION)
         tts_say(out, 2, "expected: set by --gradients_size");
     else if (mem->gradients.expected.is_known)
-        tts_say(out, 2, "expected: assumed as large as the model");
+        tts_say(out, 2, "expected: assumed to be as large as the model");
     else
         tts_say(out, 2,
                 "expected: unknown, because the size of the model is unknown; give "
@@ -235,7 +240,8 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
     put_amount_line(out, "Activations:", mem->activations);
     say_why_unknown(out, run, mem->activations, TTS_RUN_PART_ACTIVATIONS, "FORWARD_PASS");
     if (mem->parts_are_stated && mem->activations.is_known)
-        tts_say(out, 2, "kept by the forward pass; %s" TTS_SAY_GLUE "MB are in the peak",
+        tts_say(out, 2,
+                "kept by the forward pass; at the peak, activations take %s" TTS_SAY_GLUE "MB",
                 tts_grouped_mb(most, mem->parts[TTS_RUN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
@@ -251,8 +257,8 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
 
 /* ---- the peak ---- */
 
-/* Says how the log states the device memory. The log may print another figure: that of all
- * devices, or the memory before the runtime reserves its part. */
+/* Says where the log states the device memory. The log may print another figure: the memory of
+ * all devices, or the memory before the runtime reserves its part. */
 static void say_log_device(FILE *out, const struct tts_named_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
@@ -279,7 +285,8 @@ static void say_log_device(FILE *out, const struct tts_named_run *run)
                 "MB, shared by %" PRIu32 " devices of the host",
                 what->device_memory_line, mb, mem->log_devices);
     else
-        tts_say(out, 2, "device memory: line %" PRIu64 " of the log", what->device_memory_line);
+        tts_say(out, 2, "device memory: from line %" PRIu64 " of the log",
+                what->device_memory_line);
 }
 
 static void say_device_source(FILE *out, const struct tts_run_text_options *options,
@@ -314,12 +321,12 @@ static void say_later_iterations(FILE *out, const struct tts_trainmem *mem)
         return;
     if (mem->later_more.is_known)
         tts_say(out, 2,
-                "the log covers the first iteration; %s keeps the gradients, so later "
-                "iterations need more: at most %s" TTS_SAY_GLUE "MB, twice the gradients",
+                "the log covers only the first iteration; %s keeps the gradients, so later "
+                "iterations need up to %s" TTS_SAY_GLUE "MB more (twice the gradients)",
                 name, tts_grouped_mb(mb, mem->later_more.bytes));
     else
         tts_say(out, 2,
-                "the log covers the first iteration; %s keeps the gradients, so later "
+                "the log covers only the first iteration; %s keeps the gradients, so later "
                 "iterations need more",
                 name);
 }
@@ -331,12 +338,12 @@ static void say_overwritten(FILE *out, const struct tts_run *run)
         tts_say(
             out, 2,
             "the program overwrote the phases of earlier micro-steps: at least %s" TTS_SAY_GLUE
-            "MB are missing, one set of gradients (the size of the model)",
+            "MB are missing from the peak (one set of gradients, as large as the model)",
             tts_grouped_mb(mb, run->missing.bytes));
     else
         tts_say(out, 2,
                 "the program overwrote the phases of earlier micro-steps: their gradients are "
-                "missing");
+                "missing from the peak");
 }
 
 static void put_peak_block(FILE *out, const struct tts_run_text_options *options,
@@ -358,9 +365,9 @@ static void put_peak_block(FILE *out, const struct tts_run_text_options *options
     else if (run->run->is_overwritten)
         say_overwritten(out, run->run);
     else if (mem->peak_at_least)
-        tts_say(out, 2, "%s: the peak is at least this",
+        tts_say(out, 2, "the real peak may be higher: %s",
                 run->run->is_cut ? "the summary is cut off"
-                                 : "some of its lines could not be read");
+                                 : "some lines of the summary could not be read");
     say_device_source(out, options, run);
     say_later_iterations(out, mem);
 }
@@ -379,8 +386,9 @@ static const char *const part_names[] = {
     [TTS_RUN_PART_ACTIVATIONS] = "activations",
 };
 
-/* Names a part. A log without the parts of its peak has only what the forward pass kept; at a
- * peak in the backward pass some of those activations are freed, so the label is different. */
+/* Returns the name of a part. A log without the parts of its peak states only the activations
+ * that the forward pass kept. At a peak in the backward pass some of them are freed, so the
+ * name is different. */
 static const char *peak_part_name(const struct tts_trainmem *mem, enum tts_run_part part,
                                   bool is_backward)
 {
@@ -408,22 +416,33 @@ static void put_part_bar(const struct tts_trainmem *mem, enum tts_run_part part,
             len > 0 ? "  " : "", bar);
 }
 
-/* Says whether model and optimizer are shown with measured or with expected sizes. */
-static void say_sizes_source(const struct tts_trainmem *mem, FILE *out)
+/* Says whether model and optimizer are shown with measured or with expected sizes. A part that
+ * no phase up to the peak creates has neither. */
+static void say_sizes_source(const struct tts_named_run *run, FILE *out)
 {
     static const char *const reasons[] = {
-        [TTS_TRAIN_FORCE_UNKNOWN] = "the expected sizes are unknown",
-        [TTS_TRAIN_FORCE_MAKING] = "the peak is in the phase that creates one of them",
-        [TTS_TRAIN_FORCE_TOO_MUCH] = "the expected sizes are larger than the memory in use",
+        [TTS_TRAIN_FORCE_NONE] = "",
+        [TTS_TRAIN_FORCE_UNKNOWN] = ": an expected size is unknown",
+        [TTS_TRAIN_FORCE_MAKING] = ": the peak is in the phase that creates one of these parts",
+        [TTS_TRAIN_FORCE_TOO_MUCH] = ": the expected sizes are larger than the memory in use",
     };
-    if (mem->parts_forced)
-        tts_say(out, 2, "with the measured sizes of model and optimizer: %s",
-                reasons[mem->parts_forced]);
-    else
-        tts_say(out, 2, "with the %s",
-                mem->parts_are_actual ? "measured sizes of model and optimizer"
-                                      : "expected sizes of model and optimizer; "
-                                        "--use_actual_sizes takes the measured ones");
+    static const char *const parts[] = {"model and optimizer", "the model", "the optimizer"};
+    const struct tts_trainmem *mem = run->mem;
+    bool has_model = has_phase_among(run->run, mem->peak_phase + 1, TTS_RUN_PART_MODEL);
+    bool has_optimizer = has_phase_among(run->run, mem->peak_phase + 1, TTS_RUN_PART_OPTIMIZER);
+    const char *sized = parts[has_model && has_optimizer ? 0 : has_model ? 1 : 2];
+    const char *rest = parts[!has_model && !has_optimizer ? 0 : has_model ? 2 : 1];
+    if ((has_model || has_optimizer) && mem->parts_are_actual)
+        tts_say(out, 2, "measured sizes are used for %s%s", sized, reasons[mem->parts_forced]);
+    else if (has_model || has_optimizer)
+        tts_say(out, 2,
+                "expected sizes are used for %s; --use_actual_sizes takes the measured sizes",
+                sized);
+    if (!has_model || !has_optimizer)
+        tts_say(out, 2,
+                "no phase before the peak creates %s: 0.00" TTS_SAY_GLUE
+                "MB is shown, and memory of this kind, if any, is in another part",
+                rest);
 }
 
 static void put_parts_block(const struct tts_named_run *run, FILE *out)
@@ -436,13 +455,16 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
         const struct tts_run_phase *at = &run->run->phases[mem->peak_phase];
         tts_safe_text(phase, sizeof phase, at->name, PHASE_COLUMNS);
         if (at->line > 0)
-            tts_say(out, 2, "reached in %s, line %" PRIu64 " of the log", phase, at->line);
+            tts_say(out, 2, "the peak is reached in %s, line %" PRIu64 " of the log", phase,
+                    at->line);
         else
-            tts_say(out, 2, "reached in %s", phase);
+            tts_say(out, 2, "the peak is reached in %s", phase);
     }
     if (mem->peak_is_later) {
         tts_safe_text(phase, sizeof phase, run->run->whole.phase, PHASE_COLUMNS);
-        tts_say(out, 2, "reached %s%s; the phases of the summary cover the first iteration",
+        tts_say(out, 2,
+                "the peak is reached %s%s; the phases of the summary cover only the first "
+                "iteration",
                 phase[0] == '(' ? "" : "in ", phase[0] ? phase : "a later iteration");
     }
     if (!mem->has_parts) {
@@ -467,7 +489,7 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
             is_backward ? "; 'activations kept' is what the forward pass left, some of which "
                           "may have been freed before the peak"
                         : "");
-    say_sizes_source(mem, out);
+    say_sizes_source(run, out);
 }
 
 /* ---- remedies ---- */
@@ -557,7 +579,7 @@ static const char *find_preset_of(const struct tts_trainmem *mem)
     return NULL;
 }
 
-/* Returns the device of a run as an option takes it; "NAME": not known. */
+/* Returns the device of a run as the value of --device, or "NAME" if the device is unknown. */
 static const char *device_option(const struct tts_run_text_options *options,
                                  const struct tts_trainmem *mem)
 {
@@ -581,14 +603,13 @@ static void put_remedies(const struct tts_run_text_options *options,
         tts_grouped_mb(mb, mem->activations.bytes);
     fputs("  what can help:\n", out);
     tts_say(out, 2,
-            "- recompute activations (runner_type: memory_efficient): reduces what forward "
-            "passes keep%s%s%s",
-            has_activations ? ", here " : "", mb,
-            has_activations ? TTS_SAY_GLUE "MB at once" : "");
+            "- recompute activations (runner_type: memory_efficient): reduces the activations "
+            "that a forward pass keeps%s%s%s",
+            has_activations ? ", here " : "", mb, has_activations ? TTS_SAY_GLUE "MB" : "");
     tts_say(out, 2, "- a smaller batch: reduces the activations");
     tts_say(out, 2,
             "- %sgradient accumulation: the same batch in smaller steps; reduces the "
-            "activations but keeps the gradients",
+            "activations, but the gradients stay in memory between the steps",
             mem->forward_passes > 1 ? "more " : "");
     say_larger(options, mem->peak.bytes, out);
     fputs("  to see how much each change saves (CONFIG is the training file of the run):\n",
@@ -610,14 +631,14 @@ static void put_overwritten_verdict(const struct tts_named_run *run, FILE *out)
     tts_grouped_mb(peak, mem->peak.bytes);
     if (all.is_known)
         tts_say(out, 2,
-                "unknown: at least %s" TTS_SAY_GLUE "MB, and at least %s" TTS_SAY_GLUE
-                "MB more that the log does not show%s",
+                "unknown: the run needs at least %s" TTS_SAY_GLUE
+                "MB, and at least %s" TTS_SAY_GLUE "MB more that the log does not show%s",
                 peak, tts_grouped_mb(missing, run->run->missing.bytes),
                 is_over ? "; the sum does not fit" : "");
     else
         tts_say(out, 2,
-                "unknown: at least %s" TTS_SAY_GLUE
-                "MB, and the log does not show the gradients",
+                "unknown: the run needs at least %s" TTS_SAY_GLUE
+                "MB, and the log does not show its gradients",
                 peak);
 }
 
@@ -640,8 +661,8 @@ static void put_unknown_verdict(const struct tts_named_run *run, FILE *out)
                 tts_grouped_mb(mb, mem->peak.bytes));
     else
         tts_say(out, 2,
-                "unknown: part of the run is missing; its peak is at least %s" TTS_SAY_GLUE
-                "MB",
+                "unknown: part of the run is missing from the log; the peak is at least "
+                "%s" TTS_SAY_GLUE "MB and may be higher",
                 tts_grouped_mb(mb, mem->peak.bytes));
 }
 
@@ -666,8 +687,10 @@ static void put_verdict_block(const struct tts_run_text_options *options,
     const struct tts_trainmem *mem = run->mem;
     char peak[TTS_GROUPED_MAX], all[TTS_GROUPED_MAX], more[TTS_GROUPED_MAX];
     fputs("\n--- Verdict ---\n", out);
-    if (options->limit > 0 && tts_named_run_judge(run, options->limit) == TTS_VERDICT_BAD)
-        tts_say(out, 2, "above the limit of --fail-above, %s%% of the device",
+    if (options->limit > 0 && !mem->is_refused &&
+        tts_named_run_judge(run, options->limit) == TTS_VERDICT_BAD)
+        tts_say(out, 2,
+                "the peak is above the limit of --fail-above: %s%% of the device memory",
                 tts_share_format(more, options->limit));
     if (!mem->has_verdict) {
         put_unknown_verdict(run, out);
@@ -679,11 +702,16 @@ static void put_verdict_block(const struct tts_run_text_options *options,
     }
     tts_grouped_mb(peak, mem->peak.bytes);
     tts_grouped_mb(all, mem->device_memory.bytes);
-    if (mem->is_refused) { /* the reason is not memory, so no remedy is known */
+    if (mem->is_refused) { /* the reason is not the size of the peak, so no remedy is known */
         tts_say(out, 2,
-                "does not fit: the peak is %s" TTS_SAY_GLUE "MB of %s" TTS_SAY_GLUE
-                "MB, but 'ttscope fit' predicts that the run does not fit; run 'ttscope fit' "
-                "again to see the reason (chips, fragmentation, or a refused configuration)",
+                run->run->whole.never_runs
+                    ? "does not run: the training program refuses the configuration; the peak "
+                      "of %s" TTS_SAY_GLUE "MB is below the %s" TTS_SAY_GLUE
+                      "MB of the device; 'ttscope fit' prints why the program refuses"
+                    : "does not fit, as 'ttscope fit' predicts: the peak of %s" TTS_SAY_GLUE
+                      "MB is below the %s" TTS_SAY_GLUE
+                      "MB of the device, but the device has too few chips or its free memory "
+                      "is in pieces; 'ttscope fit' prints which",
                 peak, all);
         return;
     }

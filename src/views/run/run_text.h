@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* What the text says about the question; all zero is nothing. Borrowed. */
+/* Options of the command that the text mentions. All zero: no options. Strings are borrowed. */
 struct tts_run_text_options {
     uint32_t limit;             /* --fail-above, in hundredths of a percent; 0: none */
     bool has_optimizer_size;    /* --optimizer_size */
@@ -16,10 +16,11 @@ struct tts_run_text_options {
     const char *changed_preset; /* the device, if it is a preset with --set; NULL: none */
 };
 
-/* What all runs have in common, for the lines at the top. {0} is no run. */
+/* Facts that all runs have in common, for the lines at the top. {0}: no run yet. */
 struct tts_run_text_top {
     uint64_t runs;
-    bool has_model, has_device; /* all runs have the same, from their logs */
+    bool has_model,
+        has_device; /* all runs have the same model, or device memory, from their logs */
     uint64_t parameters;
     int64_t model_bytes, device_bytes;
     enum tts_train_dtype dtype;

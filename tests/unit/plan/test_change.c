@@ -354,8 +354,8 @@ T_TEST(together_the_batch_stays_where_it_can)
     T_TRUE(together->workload.batch == workload.batch && together->workload.accumulate == 1);
     T_STR_EQ(together->options, "--runner memory_efficient --optimizer SGD --momentum 0");
     T_STR_EQ(together->cost,
-             "one more forward pass in every step; no moments: converges differently; "
-             "its gradients stay, as zeros");
+             "one more forward pass in every step; no moments: training converges differently; "
+             "gradients stay allocated, as zeros");
 }
 
 /* A shorter sequence costs more, so it does not replace TOGETHER. */
@@ -511,8 +511,8 @@ T_TEST(a_change_says_what_to_ask_for_and_what_it_costs)
     to.batch = 2;
     to.accumulate = 4;
     is_told(&from, &to, "--batch 2 --accumulate 4",
-            "4 micro steps for each optimizer step, each with batch 2; gradients stay between "
-            "them");
+            "4 micro steps for each optimizer step, each with batch 2; gradients stay "
+            "allocated between the micro steps");
     from.accumulate = 2; /* gradients stay already */
     is_told(&from, &to, "--batch 2 --accumulate 4",
             "4 micro steps for each optimizer step, each with batch 2");
@@ -540,13 +540,14 @@ T_TEST(an_optimizer_says_what_is_lost)
 {
     struct tts_workload from = small_llama(), to = from;
     to.optimizer = (struct tts_optimizer_config){.kind = TTS_OPTIMIZER_SGD, .momentum = true};
-    is_told(&from, &to, "--optimizer SGD --momentum 0.9",
-            "no second moment: converges differently; its gradients stay, as zeros");
+    is_told(
+        &from, &to, "--optimizer SGD --momentum 0.9",
+        "no second moment: training converges differently; gradients stay allocated, as zeros");
     to.optimizer.momentum = false;
     is_told(&from, &to, "--optimizer SGD --momentum 0",
-            "no moments: converges differently; its gradients stay, as zeros");
+            "no moments: training converges differently; gradients stay allocated, as zeros");
     from.optimizer = (struct tts_optimizer_config){.kind = TTS_OPTIMIZER_SGD, .momentum = true};
-    is_told(&from, &to, "--momentum 0", "no momentum: converges differently");
+    is_told(&from, &to, "--momentum 0", "no momentum: training converges differently");
     from.optimizer = (struct tts_optimizer_config){.kind = TTS_OPTIMIZER_ADAMW_FULL_PRECISION,
                                                    .amsgrad = true};
     to.optimizer = (struct tts_optimizer_config){.kind = TTS_OPTIMIZER_ADAMW};
@@ -571,8 +572,9 @@ T_TEST(the_longest_words_find_room)
             "--batch 1099511627775 --accumulate 1099511627775 --runner memory_efficient "
             "--optimizer SGD --momentum 0.9",
             "1099511627775 micro steps for each optimizer step, each with batch 1099511627775; "
-            "gradients stay between them; one more forward pass in every step; no second "
-            "moment: converges differently; its gradients stay, as zeros");
+            "gradients stay allocated between the micro steps; one more forward pass in every "
+            "step; no second "
+            "moment: training converges differently; gradients stay allocated, as zeros");
 }
 
 T_TEST(changes_have_names)

@@ -78,7 +78,7 @@ T_TEST(a_training_file_gives_its_model_and_notes_the_rest)
     T_EQ(held.origins[TTS_INFERENCE_FIELD_KV_HEADS].line, 4);
     T_EQ(held.train.notes.count, 1);
     T_STR_EQ(held.train.notes.list[0].text,
-             "'batch_size' is for training only: give '--batch'");
+             "'batch_size' is not used for inference: give '--batch'");
     T_EQ(held.train.notes.list[0].line, 2);
 }
 
@@ -87,13 +87,14 @@ T_TEST(a_model_that_is_not_modelled_names_the_nearest)
     const struct tts_note *error =
         load_fails("config.json", "{\"model_type\": \"mixtral\"}", TTS_E_INVALID);
     T_STR_EQ(error->text, "model_type 'mixtral' is not modelled: it is a mixture of experts; "
-                          "the nearest model is 'mistral'");
+                          "the nearest modelled type is 'mistral'");
     T_STR_EQ(error->path, held.path);
     error = load_fails("config.json", "{\"model_type\": \"lama\"}", TTS_E_INVALID);
-    T_STR_EQ(error->text, "model_type 'lama' is not modelled; the nearest is 'llama'");
+    T_STR_EQ(error->text,
+             "model_type 'lama' is not modelled; the nearest modelled type is 'llama'");
     error = load_fails("config.json", "{\n\"num_experts\": 4}", TTS_E_INVALID);
     T_STR_EQ(error->text, "'num_experts' belongs to a mixture of experts, which is not "
-                          "modelled; the nearest is a dense model of the same sizes");
+                          "modelled; only dense models are");
     T_EQ(error->line, 2);
 }
 
@@ -109,7 +110,7 @@ T_TEST(a_wrong_value_is_an_error_where_it_was_set)
     T_TRUE(held.train.notes.error.path == NULL);
     error = load_fails("m.yaml", "transformer_config: {model_type: gpt2,\n num_heads: 7}",
                        TTS_E_RANGE);
-    T_STR_EQ(error->text, "'num_heads' must divide the embedding_dim of 384, but is 7");
+    T_STR_EQ(error->text, "'num_heads' must divide embedding_dim, which is 384, but is 7");
     T_EQ(error->line, 2);
 }
 

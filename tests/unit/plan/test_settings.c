@@ -90,15 +90,16 @@ T_TEST(a_wrong_value_of_an_option_is_named_with_what_is_expected)
     expect_refused(TTS_FIELD_HEADS, "4294967296", TTS_E_SYNTAX,
                    "expected a whole number from 1 to 4294967295");
     expect_refused(TTS_FIELD_DROPOUT, "1.0", TTS_E_SYNTAX,
-                   "expected a number from 0 to below 1, such as 0.1");
+                   "expected a number of at least 0 and less than 1, such as 0.1");
     expect_refused(TTS_FIELD_DROPOUT, ".", TTS_E_SYNTAX,
-                   "expected a number from 0 to below 1, such as 0.1");
+                   "expected a number of at least 0 and less than 1, such as 0.1");
     expect_refused(TTS_FIELD_RUNNER, "defalt", TTS_E_NOT_FOUND, "did you mean 'default'?");
     expect_refused(
         TTS_FIELD_OPTIMIZER, "zzzzzz", TTS_E_NOT_FOUND,
         "expected AdamW, MorehAdamW, AdamWComposite, AdamWFullPrecision, SGD or NoOp");
-    expect_refused(TTS_FIELD_OPTIMIZER, "muon", TTS_E_INVALID,
-                   "not modelled, the nearest is SGD with momentum, which has as much state");
+    expect_refused(
+        TTS_FIELD_OPTIMIZER, "muon", TTS_E_INVALID,
+        "this optimizer is not modelled; use SGD with momentum, whose state has the same size");
 }
 
 T_TEST(a_word_of_a_file_must_be_exact)

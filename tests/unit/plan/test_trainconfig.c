@@ -101,21 +101,21 @@ T_TEST(a_run_that_is_not_modelled_names_the_nearest)
 {
     reset();
     expect_error("transformer_config: {model_type: qwen3}", TTS_E_INVALID, 1,
-                 "model type 'qwen3' is not modelled: the nearest is llama, without the norms "
-                 "of q and k and a separate head_dim");
+                 "model type 'qwen3' is not modelled: the nearest modelled type is llama, "
+                 "without norms of q and k and without head_dim");
     expect_error("transformer_config: {}\nlora_config: {rank: 8}", TTS_E_INVALID, 2,
-                 "LoRA is not modelled; the nearest is training of all parameters, which needs "
-                 "more: remove this section");
+                 "LoRA is not modelled; to model the training of all parameters, which needs "
+                 "more memory, remove this section");
     expect_error("training_config: {optimizer: {type: Muon}}\ntransformer_config: {}",
                  TTS_E_INVALID, 1,
-                 "optimizer 'Muon' is not modelled: the nearest is SGD with momentum, which "
-                 "has as much state");
-    expect_error("transformer_config: {model_type: llama, head_dim: 3}", TTS_E_INVALID, 1,
-                 "a separate head_dim of 3 is not modelled; embedding_dim "
-                 "/ num_heads is, 64");
+                 "optimizer 'Muon' is not modelled: use SGD with momentum, whose state has the "
+                 "same size");
+    expect_error(
+        "transformer_config: {model_type: llama, head_dim: 3}", TTS_E_INVALID, 1,
+        "a head_dim of 3 is not modelled: it must be embedding_dim / num_heads, here 64");
     expect_error("training_config: {}\ndevice_config: {enable_fsdp: true}\n"
                  "transformer_config: {}",
-                 TTS_E_INVALID, 2, "FSDP is not modelled; tensor and data parallel are");
+                 TTS_E_INVALID, 2, "FSDP is not modelled; only tensor and data parallel are");
 }
 
 T_TEST(an_option_that_does_not_go_with_the_model_is_refused)
@@ -140,11 +140,11 @@ T_TEST(the_cpp_program_has_no_default_for_some_keys)
     reset();
     overrides.recipe = TTS_RECIPE_HEAD_CPP;
     T_EQ(load_text("transformer_config: {num_heads: 6}"), TTS_E_NOT_FOUND);
-    T_STR_EQ(config.notes.error.text, "'model_type' is missing, expected gpt2 or llama");
+    T_STR_EQ(config.notes.error.text, "'model_type' is missing: set it to gpt2 or llama");
     T_STR_EQ(config.notes.error.path, config.path);
     T_EQ(load_text("transformer_config: {model_type: gpt2}"), TTS_E_NOT_FOUND);
     T_STR_EQ(config.notes.error.text,
-             "'num_blocks' is missing, gpt2 has no default in the C++ program");
+             "'num_blocks' is missing: the C++ program has no default for gpt2");
 }
 
 T_TEST(a_mesh_sets_the_chips)
@@ -184,16 +184,17 @@ T_TEST(notes_tell_what_the_workload_does_not_follow)
     T_STR_EQ(config.notes.list[0].text, "key 'qqqq' is unknown and ignored");
     T_EQ(config.notes.list[0].line, 4);
     T_STR_EQ(config.notes.list[0].path, config.path);
-    T_STR_EQ(config.notes.list[1].text, "mesh_shape [1, 8] has no effect without enable_ddp "
-                                        "and enable_tp: one chip is modelled");
-    T_STR_EQ(config.notes.list[2].text, "'use_no_op' is ignored: only recipe v1 reads it, but "
-                                        "this is head; for v1 give '--recipe v1'");
+    T_STR_EQ(config.notes.list[1].text, "mesh_shape [1, 8] is ignored and one chip is "
+                                        "modelled: neither enable_ddp nor enable_tp is true");
+    T_STR_EQ(config.notes.list[2].text,
+             "'use_no_op' is ignored: the default recipe (head) does not read this key; give "
+             "'--recipe v1' for the recipe that does");
     load_good("training_config: {batch_size: 4, data_path: x.yaml,\n"
               "  optimizer: {type: SGD, amsgrad: true}}\n"
               "transformer_config: {model_type: gpt2, vocab_size: 96}\n");
     T_EQ(config.notes.count, 1);
     T_STR_EQ(config.notes.list[0].text,
-             "'amsgrad' is ignored: SGD of recipe head does not have it");
+             "'amsgrad' is ignored: SGD has no such setting in recipe head");
     T_EQ(config.notes.list[0].line, 2);
 }
 
@@ -205,7 +206,7 @@ T_TEST(a_run_that_the_program_refuses_has_its_reason)
     load_good("transformer_config: {model_type: gpt2}\n");
     T_EQ(config.stop_count, 1);
     T_STR_EQ(config.stops[0].reason,
-             "the program has no tensor parallel for gpt2, only for llama");
+             "the program supports tensor parallel only for llama, not for gpt2");
     T_EQ(config.stops[0].line, 0);
     expect_set(TTS_FIELD_TENSOR_PARALLEL, 1, TTS_ORIGIN_RULE, 0);
     T_EQ(config.workload.tensor_parallel, 1);

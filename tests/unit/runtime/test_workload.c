@@ -617,34 +617,36 @@ static void refuses(struct tts_workload workload, enum tts_workload_field field,
 T_TEST(what_cannot_be_run_is_named)
 {
     const uint64_t huge = UINT32_MAX;
-    REFUSES(w.batch = 0, TTS_FIELD_BATCH, TTS_E_INVALID, "must be 1 to");
-    REFUSES(w.batch = UINT64_MAX, TTS_FIELD_BATCH, TTS_E_INVALID, "must be 1 to");
+    REFUSES(w.batch = 0, TTS_FIELD_BATCH, TTS_E_INVALID, "must be from 1 to");
+    REFUSES(w.batch = UINT64_MAX, TTS_FIELD_BATCH, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.batch = huge, TTS_FIELD_BATCH, TTS_E_RANGE, "2^63");
-    REFUSES(w.accumulate = 0, TTS_FIELD_ACCUMULATE, TTS_E_INVALID, "must be 1 to");
+    REFUSES(w.accumulate = 0, TTS_FIELD_ACCUMULATE, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.accumulate = 65536, TTS_FIELD_ACCUMULATE, TTS_E_INVALID, "1 to 2978");
-    REFUSES(w.model.blocks = 0, TTS_FIELD_BLOCKS, TTS_E_INVALID, "must be 1 to");
+    REFUSES(w.model.blocks = 0, TTS_FIELD_BLOCKS, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.model.blocks = 5000, TTS_FIELD_BLOCKS, TTS_E_INVALID, "1 to 4096");
     REFUSES(w.model.width = 100, TTS_FIELD_WIDTH, TTS_E_INVALID, "multiple of 32");
     REFUSES(w.model.width = huge - 31, TTS_FIELD_HEADS, TTS_E_INVALID, "multiple of 32");
     REFUSES(w.model.heads = 7, TTS_FIELD_HEADS, TTS_E_INVALID, "must divide");
     REFUSES(w.model.heads = 128, TTS_FIELD_HEADS, TTS_E_INVALID, "2048 / 128 is 16");
-    REFUSES(w.model.groups = 3, TTS_FIELD_GROUPS, TTS_E_INVALID, "must divide the heads (32)");
+    REFUSES(w.model.groups = 3, TTS_FIELD_GROUPS, TTS_E_INVALID,
+            "must divide the number of heads (32)");
     REFUSES(w.model.sequence = 100, TTS_FIELD_SEQUENCE, TTS_E_INVALID, "multiple of 32");
     REFUSES(w.model.sequence = huge - 31, TTS_FIELD_SEQUENCE, TTS_E_RANGE, "2^63");
-    REFUSES(w.model.vocabulary = 0, TTS_FIELD_VOCABULARY, TTS_E_INVALID, "must be 1 to");
+    REFUSES(w.model.vocabulary = 0, TTS_FIELD_VOCABULARY, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.model.mlp_width = 33, TTS_FIELD_MLP_WIDTH, TTS_E_INVALID, "multiple of 32");
     REFUSES(w.tensor_parallel = 2, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "recipe v1");
     REFUSES(w.recipe = TTS_RECIPE_MAY, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "recipe may");
     REFUSES(w.data_parallel = huge, TTS_FIELD_DATA_PARALLEL, TTS_E_INVALID, "1 to 1024");
-    REFUSES(w.tensor_parallel = 8, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "the groups");
+    REFUSES(w.tensor_parallel = 8, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
+            "the number of groups");
     REFUSES(w.data_parallel = 2, TTS_FIELD_DATA_PARALLEL, TTS_E_INVALID, "the batch");
     REFUSES((w.tensor_parallel = 2, w.model.tied = true), TTS_FIELD_TIED, TTS_E_INVALID,
             "tensor parallel");
     REFUSES((w.tensor_parallel = 2, w.clip = true), TTS_FIELD_CLIP, TTS_E_INVALID,
             "tensor parallel");
-    REFUSES(w.optimizer.kahan = true, TTS_FIELD_OPTIMIZER, TTS_E_INVALID, "kahan");
+    REFUSES(w.optimizer.kahan = true, TTS_FIELD_OPTIMIZER, TTS_E_INVALID, "Kahan");
     REFUSES(w.optimizer.kind = TTS_OPTIMIZER_ADAMW_FULL_PRECISION, TTS_FIELD_OPTIMIZER,
-            TTS_E_INVALID, "not in recipe v1");
+            TTS_E_INVALID, "not available in recipe v1");
     REFUSES((w.model.width = w.model.heads = 32 * 1024 * 1024, w.model.heads = 1024 * 1024,
              w.model.groups = 1024 * 1024, w.model.sequence = 32),
             TTS_FIELD_WIDTH, TTS_E_RANGE, "2^63");

@@ -110,7 +110,7 @@ T_TEST(a_gpt2_is_known_by_its_names)
     config = parsed("{\"n_embd\": 2, \"text_config\": {\"hidden_size\": 1}, " REST "}");
     T_EQ(config.kind, TTS_HF_PLAIN);
     incomplete("{\"n_embd\": null}",
-               "no 'hidden_size': the config.json of a language model has it");
+               "'hidden_size' is missing: the config.json of a language model has this key");
 }
 
 T_TEST(the_last_of_two_keys_counts)
@@ -131,7 +131,7 @@ T_TEST(null_is_as_if_it_were_not_there)
     T_TRUE(!config.values[TTS_HF_HEAD_DIM].is_set && !config.values[TTS_HF_KV_HEADS].is_set);
     T_TRUE(!config.values[TTS_HF_TIED].is_set && config.kind == TTS_HF_PLAIN);
     incomplete("{\"hidden_size\": null, " REST "}",
-               "no 'hidden_size': the config.json of a language model has it");
+               "'hidden_size' is missing: the config.json of a language model has this key");
 }
 
 T_TEST(the_text_part_is_taken_where_the_top_has_nothing)
@@ -265,11 +265,13 @@ T_TEST(a_key_that_must_be_there_is_named)
                 snprintf(text + at, sizeof text - at, ", %s", pairs[i]);
         }
         memcpy(text + strlen(text), "}", 2);
-        snprintf(words, sizeof words, "no '%s': the config.json of a language model has it",
+        snprintf(words, sizeof words,
+                 "'%s' is missing: the config.json of a language model has this key",
                  tts_hf_key_name(keys[missing]));
         incomplete(text, words);
     }
-    incomplete("{}", "no 'hidden_size': the config.json of a language model has it");
+    incomplete("{}",
+               "'hidden_size' is missing: the config.json of a language model has this key");
 }
 
 T_TEST(a_wrong_value_says_what_is_allowed_and_where)

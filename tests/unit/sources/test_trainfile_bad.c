@@ -117,30 +117,36 @@ T_TEST(a_wrong_value_of_another_kind_says_so_too)
         {"device_config:\n  enable_tp: [true]\n", TTS_E_SYNTAX, 2,
          "'enable_tp' must be true or false, but is a list"},
         {"transformer_config:\n  dropout_prob: -0.1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '-0.1'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'-0.1'"},
         {"transformer_config:\n  dropout_prob: .inf\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '.inf'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'.inf'"},
         {"transformer_config:\n  dropout_prob: 1e\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1e'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is '1e'"},
         {"transformer_config:\n  dropout_prob: .\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '.'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is '.'"},
         {"transformer_config:\n  dropout_prob: 0.1x\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.1x'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'0.1x'"},
         {"transformer_config:\n  dropout_prob: 1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is '1'"},
         {"transformer_config:\n  dropout_prob: 0.1e1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.1e1'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'0.1e1'"},
         {"transformer_config:\n  dropout_prob: 0.001e+3\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0.001e+3'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'0.001e+3'"},
         {"transformer_config:\n  dropout_prob: 0010E-1\n", TTS_E_RANGE, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '0010E-1'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is "
+         "'0010E-1'"},
         {"transformer_config:\n  dropout_prob: 1e\n  x: 1\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is '1e'"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is '1e'"},
         {"training_config:\n  optimizer: {momentum: 1e99999999999999999999}\n", TTS_E_RANGE, 2,
-         "'momentum' must be a decimal number from 0 to below 1, but is "
+         "'momentum' must be a decimal number of at least 0 and less than 1, but is "
          "'1e99999999999999999999'"},
         {"transformer_config:\n  dropout_prob: {}\n", TTS_E_SYNTAX, 2,
-         "'dropout_prob' must be a decimal number from 0 to below 1, but is a map"},
+         "'dropout_prob' must be a decimal number of at least 0 and less than 1, but is a map"},
         {"transformer_config:\n  runner_type: [default]\n", TTS_E_SYNTAX, 2,
          "'runner_type' must be one line of text, but is a list"},
         {"transformer_config:\n  runner_type: \"a\\nb\"\n", TTS_E_SYNTAX, 2,
@@ -171,15 +177,15 @@ T_TEST(a_mesh_is_two_numbers)
 {
     static const struct refusal cases[] = {
         {"device_config:\n  mesh_shape: [8]\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], but has fewer"},
+         "'mesh_shape' must be two numbers of at least 1, such as [1, 8], but has fewer"},
         {"device_config:\n  mesh_shape: [1, 2,\n   3]\n", TTS_E_SYNTAX, 3,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], but has more"},
+         "'mesh_shape' must be two numbers of at least 1, such as [1, 8], but has more"},
         {"device_config:\n  mesh_shape: [1, 0]\n", TTS_E_RANGE, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], but is '0'"},
+         "'mesh_shape' must be two numbers of at least 1, such as [1, 8], but is '0'"},
         {"device_config:\n  mesh_shape: [1, x]\n", TTS_E_SYNTAX, 2,
          "'mesh_shape' must be a whole number below 2^64, in decimal digits, but is 'x'"},
         {"device_config:\n  mesh_shape: 1x8\n", TTS_E_SYNTAX, 2,
-         "'mesh_shape' must be two numbers from 1, such as [1, 8], but is '1x8'"},
+         "'mesh_shape' must be two numbers of at least 1, such as [1, 8], but is '1x8'"},
         {"device_config:\n  mesh_shape: [[1], 2]\n", TTS_E_SYNTAX, 2,
          "'mesh_shape' must be a whole number below 2^64, in decimal digits, but is a list"},
     };
@@ -205,11 +211,11 @@ T_TEST(what_is_no_configuration_says_what_is_expected)
         const char *text, *is;
         uint32_t line;
     } cases[] = {
-        {"", "it is empty", 1},
-        {"# only words\n", "it is empty", 1},
-        {"---\n...\n", "it is empty", 1},
-        {"\n[1, 2]\n", "it is a list", 2},
-        {"hello world\n", "it is text", 1},
+        {"", "the file is empty", 1},
+        {"# only words\n", "the file is empty", 1},
+        {"---\n...\n", "the file is empty", 1},
+        {"\n[1, 2]\n", "the file is a list", 2},
+        {"hello world\n", "the file is plain text", 1},
         {"{}", "not a configuration", 1},
         {"\n\neval_config: {}\ndevice_config: {}\n", "not a configuration", 1},
     };
@@ -252,7 +258,8 @@ T_TEST(nesting_is_bounded_where_it_is_passed_over)
     T_EQ(held.unknown_keys, 1);
     memset(text + at, '[', 65);
     memset(text + at + 65, ']', 65);
-    const struct refusal wanted = {text, TTS_E_RANGE, 2, "nested deeper than 64"};
+    const struct refusal wanted = {text, TTS_E_RANGE, 2,
+                                   "sections are nested deeper than 64 levels"};
     refused(&wanted, 1);
 }
 

@@ -291,9 +291,9 @@ T_TEST(a_training_file_without_a_model_is_refused)
 
 T_TEST(a_wrong_model_file_is_the_bad_file)
 {
-    const struct refusal section = {
-        "", TTS_E_NOT_FOUND, 1,
-        "no section 'transformer_config': the model file of a GPT2 or Llama has one"};
+    const struct refusal section = {"", TTS_E_NOT_FOUND, 1,
+                                    "the section 'transformer_config' is missing: the model "
+                                    "file of a GPT2 or Llama has it"};
     const struct refusal key = {
         "", TTS_E_NOT_FOUND, 2,
         "'transformer_config' has no key 'num_blcks', did you mean 'num_blocks'?"};

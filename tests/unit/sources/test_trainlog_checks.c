@@ -9,8 +9,8 @@
     "programs"
 #define TOTALS                                                                                 \
     "the final totals differ from the last phase; the log may mix lines of several programs"
-#define CHANGE(name) "'Segment Change' is not allocations minus deallocations in " name
-#define PEAK(name) "'Cumulative Peak' does not follow from 'Segment Peak' in " name
+#define CHANGE(name) "'Segment Change' of " name " is not allocations minus deallocations"
+#define PEAK(name) "'Cumulative Peak' of " name " does not follow from 'Segment Peak'"
 
 /* Returns the line of the only note with this text, or 0. */
 static uint64_t line_of(const char *text)

@@ -200,9 +200,10 @@ T_TEST(below_a_bar_stand_the_phase_of_the_peak_and_the_kind_of_its_sizes)
     store[1].mem.parts_are_actual = true;
     draw(2, NULL, &d);
     T_EQ(chart_count_text(&d, "peak in BACKWARD_PASS"), 2);
-    T_EQ(chart_count_text(&d, "sizes: theory"), 1);
+    T_EQ(chart_count_text(&d, "sizes: expected"), 1);
     T_EQ(chart_count_text(&d, "sizes: measured"), 1);
-    T_TRUE(strstr(tts_drawing_text(&d, d.description), "peak in BACKWARD_PASS, sizes: theory"));
+    T_TRUE(
+        strstr(tts_drawing_text(&d, d.description), "peak in BACKWARD_PASS, sizes: expected"));
     tts_drawing_release(&d);
     store[0].mem.has_peak_phase = false;
     draw(1, NULL, &d);
