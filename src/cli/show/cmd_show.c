@@ -80,11 +80,13 @@ static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *er
 
 /* ---- the whole of it ---- */
 
-static bool print_answer(struct tts_job *job, const struct tts_show *show)
+static bool print_show_answer(struct tts_job *job, struct tts_show *show)
 {
+    struct tts_show_facts facts;
     struct tts_json json;
+    tts_show_facts(show, &facts);
     if (!show->options.json) {
-        tts_show_text(show, stdout);
+        tts_show_text(&facts, stdout);
         return true;
     }
     FILE *out = tts_job_open(job, "-");
@@ -92,7 +94,7 @@ static bool print_answer(struct tts_job *job, const struct tts_show *show)
         return false;
     tts_json_init(&json, out);
     json.is_one_line = show->options.follow;
-    tts_show_json(show, &json);
+    tts_show_json(&facts, &json);
     return true;
 }
 
@@ -164,7 +166,7 @@ static int show_file(struct tts_job *job, struct tts_show *show)
         return fail_to_show(show, &err);
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    if (!print_answer(job, show))
+    if (!print_show_answer(job, show))
         return TTS_EXIT_INPUT;
     return tts_message_partial(&show->missing, command, show->options.path);
 }

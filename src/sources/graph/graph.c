@@ -1131,11 +1131,6 @@ const struct tts_graph_note *tts_graph_note(const struct tts_graph *graph,
     return &graph->notes[kind];
 }
 
-bool tts_graph_note_is_bad(enum tts_graph_note_kind kind)
-{
-    return kind != TTS_GRAPH_UNCLOSED && kind != TTS_GRAPH_NO_BANKS;
-}
-
 bool tts_graph_is_valid(const struct tts_graph *graph)
 {
     return tts_graph_table_is_valid(&graph->table);
