@@ -66,7 +66,7 @@ fi
 cp "$recordings/killed.tts" "$work/bad.tts"
 flip "$work/bad.tts" 9000 # in the second of two blocks
 cp "$work/bad.tts" "$work/kept.tts"
-said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its check does not fit"
+said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its checksum is wrong"
 run "$ttscope" pack "$work/bad.tts"
 expect_code 3
 expect_out ""
@@ -100,11 +100,11 @@ cmp -s "$work/through.tts" "$work/direct.tts" || fail "wanted nothing but the re
 run "$ttscope" pack --json -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like '"offset": 8192,'
-expect_out_like '"text": "block 1 at byte 8192 is damaged: its check does not fit"'
+expect_out_like '"text": "block 1 at byte 8192 is damaged: its checksum is wrong"'
 
 cp "$recordings/killed.tts" "$work/void.tts"
 flip "$work/void.tts" 4200 # in the first block: there is nothing before the damage
-said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its check does not fit"
+said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its checksum is wrong"
 for output in void.tts none.tts -; do
     [ $output = - ] || output=$work/$output
     run "$ttscope" pack -o "$output" "$work/void.tts"

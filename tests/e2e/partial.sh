@@ -107,7 +107,7 @@ show first.tts
 [[ $(said) == "first.tts: block 0 at byte 4096 is damaged: "* ]] || fail "wanted the damage and its place"
 agree first.tts 3 "$(said)"
 head -c 100 run.tts >head.tts
-agree head.tts 3 "head.tts: the file ends in its header, at byte 100"
+agree head.tts 3 "head.tts: the file ends at byte 100, inside its header of 4096 bytes"
 
 # ---- graph traces ----
 
@@ -171,7 +171,7 @@ flip() { # from, to, byte
 }
 blocks=$source_dir/fuzz/corpus/recording/box.tts
 flip "$blocks" first.tts 8300
-agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its check does not fit; 30 events after event 28 are missing"
+agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its checksum is wrong; 30 events after event 28 are missing"
 show first.tts
 [ "$(jq -c '.source | [.events, .first_event, .missing_events, .state]' out)" = '[59,59,30,"not_ended"]' ] ||
     fail "wanted the events after the first block"
@@ -190,18 +190,18 @@ run "$ttscope" show --json packed.tts
 flip "$blocks" middle.tts 12400
 show middle.tts
 expect_code 5
-expect_err_like "block 2 at byte 12288 is damaged: its check does not fit; 30 events after event 58 are missing"
+expect_err_like "block 2 at byte 12288 is damaged: its checksum is wrong; 30 events after event 58 are missing"
 [ "$(jq -c '.source | [.events, .first_event, .missing_events]' out)" = "[59,29,30]" ] || fail "wanted both parts"
 run "$ttscope" diff --json "$blocks" middle.tts
 expect_code 5
-expect_err_like "its check does not fit; 30 events are missing because of damage"
+expect_err_like "its checksum is wrong; 30 events are missing because of damage"
 rows middle.tts
 expect_code 5
 expect_err_like "only the part before it was read"
 
 # A file cut off in its first block: the events before the cut are printed.
 head -c 4500 "$source_dir/fuzz/corpus/recording/ended.tts" >short.tts
-agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends in it; only the part before it was read"
+agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends inside the block; only the part before it was read"
 show short.tts
 [ "$(jq .source.events out)" -gt 10 ] || fail "wanted the events before the cut"
 
