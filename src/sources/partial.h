@@ -34,7 +34,7 @@ void tts_partial_list(const struct tts_partial *partial, struct tts_eventfile *f
 enum { TTS_PARTIAL_FIRST_MAX = 40 };
 const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX]);
 
-/* Writes why a recording stopped: "stopped: no space left on device". Returns `out`. */
+/* Writes why a recording stopped: "stopped because the disk was full". Returns `out`. */
 enum { TTS_PARTIAL_REASON_MAX = 160 };
 const char *tts_partial_stop_text(const struct tts_rec_state *state,
                                   char out[TTS_PARTIAL_REASON_MAX]);

@@ -20,7 +20,7 @@ static const char *const pool_names[] = {[TTS_POOL_DRAM] = "dram",
 
 static const struct tts_option options_table[] = {
     {"at", 0, TTS_OPTION_NUMBER, offsetof(struct tts_show_options, at), "EVENT",
-     "show what is in use after this event", .min = 1},
+     "show the memory in use after this event", .min = 1},
     {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct tts_show_options, top), "N",
      .help = "number of buffers and operations to list; 0: all"},
     {"pool", 0, TTS_OPTION_WORD, offsetof(struct tts_show_options, pool),
@@ -56,12 +56,12 @@ static int say_no_event(const struct tts_show *show)
 {
     if (show->sum.has_event)
         tts_message(command,
-                    "there is no event %" PRIu64 " in '%s': its events are %" PRIu64
+                    "there is no event %" PRIu64 " in '%s': the file has events %" PRIu64
                     " to %" PRIu64,
                     show->options.at, tts_message_path(show->options.path),
                     show->sum.first_seq + 1, show->sum.event.seq);
     else
-        tts_message(command, "there is no event %" PRIu64 " in '%s': it has no events",
+        tts_message(command, "there is no event %" PRIu64 " in '%s': the file has no events",
                     show->options.at, tts_message_path(show->options.path));
     return TTS_EXIT_USAGE;
 }
@@ -158,8 +158,8 @@ static int show_file(struct tts_job *job, struct tts_show *show)
         return code;
     if (show->is_abandoned)
         tts_message(command,
-                    "%s: the recorded program (pid %" PRIu64 ") is gone and did not end "
-                    "the recording; it is complete up to its last event",
+                    "%s: the recorded program (pid %" PRIu64 ") no longer runs and did not "
+                    "close the recording; all events that it recorded are shown",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)

@@ -232,7 +232,7 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
     note_event_gaps(r, last);
     last->is_at_least |= damage->status != TTS_OK;
     if (damage->status != TTS_OK)
-        tts_runs_note(last, damage->line, "%.80s; only the part before it was read",
+        tts_runs_note(last, damage->line, "%.80s; only the part before the damage was read",
                       damage->text);
 }
 

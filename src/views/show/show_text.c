@@ -100,7 +100,7 @@ static void print_by_op(const struct tts_show_facts *show,
     if (moment->level.loose_bytes != 0) {
         print_amount(out, moment->level.loose_bytes);
         fprintf(out, "%20s(%s)\n", "",
-                moment->level.loose_bytes < 0 ? "freed, older than the file" : "not listed");
+                moment->level.loose_bytes < 0 ? "frees of older buffers" : "not listed");
     }
 }
 
@@ -171,7 +171,7 @@ static void show_text_core(const struct tts_show_facts *show, const struct tts_c
         return;
     }
     if (!core->known) {
-        fputs("fullest core: none, nothing was on a core\n\n", out);
+        fputs("fullest core: none (no buffers were on a core)\n\n", out);
         return;
     }
     char name[TTS_DEVICENAME_MAX];
@@ -203,15 +203,18 @@ static void print_show_failure(const struct tts_show_facts *show,
                                const struct tts_summary_failure *failure, FILE *out)
 {
     char text[TTS_FAILURE_TEXT_MAX], bytes[TTS_NUMBER_BYTES_MAX];
-    uint64_t live = (uint64_t)failure->level.bytes;
+    uint64_t live = (uint64_t)failure->level.bytes,
+             deficit = tts_failure_deficit(&failure->failure);
     fprintf(out, "  event %" PRIu64, failure->seq);
     put_when(show, failure->has_time, failure->time_ns, tts_summary_op_name(&failure->op), out);
     char name[TTS_DEVICENAME_MAX];
     fprintf(out, ", %s\n", tts_devicename(failure->device, name));
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
-    if (tts_failure_deficit_is_known(&failure->failure))
-        fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
+    if (deficit > 0)
+        fprintf(out, "    missing: %" PRIu64 " B%s\n", deficit,
                 failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
+    else
+        fputs("    missing: unknown\n", out);
     fprintf(out, "    in use in %s of the device: %" PRIu64 " buffer%s, %" PRIu64 " B (%s)\n",
             tts_pool_name(failure->failure.pool), failure->level.buffers,
             failure->level.buffers == 1 ? "" : "s", live, tts_number_format_bytes(bytes, live));
@@ -243,7 +246,8 @@ static void put_label(FILE *out, const char *label)
 
 /* ---- devices ---- */
 
-/* " [mesh of 0, 1, 2]"; of a mesh by name " [of 0, 1, 2]" */
+/* Prints the chips of a mesh: " (a mesh, chips: 0, 1)". A mesh that has a name is not called a
+ * mesh again: " (chips: 0, 1)". */
 static void print_chips(const struct tts_show_facts *show, uint32_t id, FILE *out)
 {
     uint32_t mesh, count = 0;
@@ -254,15 +258,15 @@ static void print_chips(const struct tts_show_facts *show, uint32_t id, FILE *ou
         if (count < CHIPS_SHOWN)
             fprintf(out, "%s%" PRIu32,
                     count > 0             ? ", "
-                    : tts_mesh_is_one(id) ? " [of "
-                                          : " [mesh of ",
+                    : tts_mesh_is_one(id) ? " (chips: "
+                                          : " (a mesh, chips: ",
                     chip);
         count++;
     }
     if (count > CHIPS_SHOWN)
         fprintf(out, ", %" PRIu32 " more", count - CHIPS_SHOWN);
     if (count > 0)
-        fputc(']', out);
+        fputc(')', out);
 }
 
 static void print_devices(const struct tts_show_facts *show, FILE *out)
@@ -279,9 +283,7 @@ static void print_devices(const struct tts_show_facts *show, FILE *out)
         fputs("none\n", out);
         return;
     }
-    fprintf(out, "%zu device%s (", count, tts_say_plural(count));
-    if (meshes == 0)
-        fprintf(out, "id%s ", tts_say_plural(count));
+    fprintf(out, "%zu device%s: ", count, tts_say_plural(count));
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_eventsummary_mesh_of(show->sum, id, &mesh))
@@ -293,7 +295,7 @@ static void print_devices(const struct tts_show_facts *show, FILE *out)
     }
     if (count > shown)
         fprintf(out, ", %zu more", count - shown);
-    fputs(")\n", out);
+    fputc('\n', out);
 }
 
 /* ---- what it is ---- */
@@ -312,20 +314,22 @@ static void put_events(const struct tts_show_facts *show, FILE *out)
     fputc('\n', out);
     if (show->sum->event.seq == 0) {
         put_label(out, "");
-        fputs("the program reported no event\n", out);
+        fputs("the program reported no events\n", out);
     }
     if (show->sum->restored_buffers == 0 && show->sum->first_seq == 0)
         return;
     put_label(out, "");
-    fprintf(out, "begins in the middle of the run, with %" PRIu64 " live buffers\n",
-            show->sum->restored_buffers);
+    fprintf(out,
+            "the recording begins in the middle of the run, with %" PRIu64 " live buffer%s\n",
+            show->sum->restored_buffers, tts_say_plural(show->sum->restored_buffers));
     if (show->left_buffers == 0)
         return;
     put_label(out, "");
-    fprintf(out, "%" PRIu64 " more (%" PRIu64 " bytes) are missing: the black box\n",
-            show->left_buffers, show->left_bytes);
+    fprintf(out, "%" PRIu64 " more live buffer%s (%" PRIu64 " bytes) %s missing:\n",
+            show->left_buffers, tts_say_plural(show->left_buffers), show->left_bytes,
+            show->left_buffers == 1 ? "is" : "are");
     put_label(out, "");
-    fputs("had no room for them\n", out);
+    fputs("the black box had no room for all of them\n", out);
 }
 
 static void put_start(uint64_t realtime_ns, FILE *out)
@@ -340,27 +344,50 @@ static void put_start(uint64_t realtime_ns, FILE *out)
     fprintf(out, "%s UTC\n", text);
 }
 
+/* Returns true if nothing is missing. A refused request that ended the program does not count.
+ */
+static bool is_whole(const struct tts_show_facts *show)
+{
+    return show->missing->count == (show->missing->is_stopped ? 1 : 0);
+}
+
+/* Prints the state of a recording that the program ended, and what is missing in it. */
+static void put_normal_end(const struct tts_show_facts *show, FILE *out)
+{
+    fputs(is_whole(show) ? "complete" : "ended normally", out);
+    if (show->damage)
+        fputs(", but the file is damaged", out);
+    else if (show->missed > 0)
+        fprintf(out, ", but %" PRIu64 " event%s dropped", show->missed,
+                show->missed == 1 ? " was" : "s were");
+    fputc('\n', out);
+}
+
 static void print_state(const struct tts_show_facts *show, FILE *out)
 {
     uint64_t dropped = show->recording->state.dropped;
     put_label(out, "state");
     switch (show->state) {
     case TTS_SHOW_COMPLETE:
-        fputs(show->damage ? "ended normally, damaged later\n" : "complete\n", out);
+        put_normal_end(show, out);
         break;
     case TTS_SHOW_NOT_ENDED:
-        fputs("not ended: the program still runs, was killed, or did not close it;\n", out);
+        fputs("not ended: the program still runs, was killed, or did not close it\n", out);
+        if (show->at > 0 || !is_whole(show) || show->sum->event.seq == 0)
+            break;
         put_label(out, "");
-        fputs("complete up to its last event\n", out);
+        fprintf(out, "all events from %" PRIu64 " to %" PRIu64 " are in the file\n",
+                show->sum->first_seq + 1, show->sum->event.seq);
         break;
     case TTS_SHOW_STOPPED:
         fputs(show->stop_reason, out);
         if (dropped > 0)
-            fprintf(out, "; %" PRIu64 " event%s missing", dropped, tts_say_plural(dropped));
+            fprintf(out, "; %" PRIu64 " later event%s missing", dropped,
+                    dropped == 1 ? " is" : "s are");
         fputc('\n', out);
         break;
     case TTS_SHOW_STATE_UNKNOWN:
-        fputs("unknown: both copies of it are damaged\n", out);
+        fputs("unknown: both stored copies of the state are damaged\n", out);
         break;
     }
 }
@@ -397,13 +424,13 @@ static void put_damage(const struct tts_show_facts *show, FILE *out)
 {
     put_label(out, "damaged");
     if (show->gaps > 0)
-        fprintf(out, "%" PRIu64 " event%s missing, the first gap is after event %" PRIu64 "\n",
+        fprintf(out, "%" PRIu64 " event%s missing; the first gap is after event %" PRIu64 "\n",
                 show->gap_events, show->gap_events == 1 ? " is" : "s are",
                 show->first_gap_after);
     if (show->gaps > 0 && show->is_cut)
         put_label(out, "");
     if (show->is_cut)
-        fputs("only events before the damage are shown\n", out);
+        fputs("only the events before the damage are shown\n", out);
 }
 
 static void show_text_file(const struct tts_show_facts *show, FILE *out)
@@ -435,8 +462,10 @@ static void put_figure(const struct figure *figure, bool *is_first, FILE *out)
     if (figure->ours == figure->theirs)
         return;
     if (*is_first)
-        fprintf(out, "figures that differ from the runtime's own\n  %-16s %13s %13s\n", "bytes",
-                "ttscope", "runtime");
+        fprintf(out,
+                "figures that differ from those of the runtime's own functions\n  %-16s %13s "
+                "%13s\n",
+                "bytes", "ttscope", "runtime");
     *is_first = false;
     fprintf(out, "  %-16s %13" PRId64 " %13" PRId64 "  %s\n", figure->name, figure->ours,
             figure->theirs, figure->why);
@@ -453,7 +482,7 @@ static void print_show_notes(const struct tts_show_facts *show, FILE *out)
         if (note->count == 1)
             fprintf(out, "\n  at line %" PRIu64 "\n", note->line);
         else
-            fprintf(out, "\n  the first of %" PRIu64 ", at line %" PRIu64 "\n", note->count,
+            fprintf(out, "\n  %" PRIu64 " times, first at line %" PRIu64 "\n", note->count,
                     note->line);
     }
 }
@@ -511,18 +540,19 @@ static void print_count(FILE *out, const char *what, uint64_t count, const char 
 static void show_text_health(const struct tts_show_facts *show, FILE *out)
 {
     struct tts_tracker_health health = show->sum->health;
-    print_count(out, "frees of buffers that were allocated before the file",
-                health.unseen_frees, "they count as freed; the peaks do not include them");
-    print_count(out, "frees of unknown buffers, without a size", health.unknown_frees,
-                "they are not counted");
+    print_count(out, "frees of buffers that were allocated before the recording began",
+                health.unseen_frees,
+                "they count as freed; the peaks do not include these buffers");
+    print_count(out, "frees of unknown buffers whose size is not recorded",
+                health.unknown_frees, "these frees are not counted");
     print_count(out, "allocations of an id that was still in use", health.doubled,
                 "the earlier buffer with this id counts as freed");
     print_count(out, "buffers that could not be listed (out of memory)", health.unlisted,
-                "their frees without a size are not counted: totals may be too high");
+                "frees of these buffers may not be counted: the totals may be too high");
     print_count(out, "events dropped before they were recorded", show->missed,
-                "the figures do not include them; peaks may have been higher");
-    print_count(out, "invalid statements about captures", show->refused,
-                "they were ignored; phases may be missing");
+                "the figures do not include these events; the real peaks may be higher");
+    print_count(out, "impossible records about captures and phases", show->refused,
+                "these records were ignored; phases may be missing");
 }
 
 /* ---- phases ---- */
@@ -577,14 +607,21 @@ static void print_l1(const struct tts_show_facts *show, const struct tts_summary
 typedef void (*phase_fn)(const struct tts_show_facts *show,
                          const struct tts_summary_phase *phase, FILE *out);
 
+/* Returns false for the phases in the middle of a long list, unless all are requested. */
+static bool is_phase_shown(const struct tts_show_facts *show, size_t idx)
+{
+    size_t count = show->sum->phase_count;
+    return count <= PHASES_WHOLE || show->lists_all_phases || idx < PHASES_EACH ||
+           idx >= count - PHASES_EACH;
+}
+
 static void put_rows(const struct tts_show_facts *show, phase_fn put, FILE *out)
 {
     size_t count = show->sum->phase_count;
-    bool is_long = count > PHASES_WHOLE && !show->lists_all_phases;
     for (size_t i = 0; i < count; i++) {
-        if (is_long && i == PHASES_EACH) {
+        if (!is_phase_shown(show, i)) {
             i = count - PHASES_EACH;
-            fprintf(out, " ... %zu more, --all shows them\n", count - 2 * PHASES_EACH);
+            fprintf(out, " ... %zu more phases, --all shows them\n", count - 2 * PHASES_EACH);
         }
         put(show, &show->sum->phases[i], out);
     }
@@ -605,13 +642,17 @@ static void put_marks(const struct tts_show_facts *show, FILE *out)
 {
     bool has_partial = false, has_least = false;
     for (size_t i = 0; i < show->sum->phase_count; i++) {
-        has_partial |= show->sum->phases[i].is_partial;
-        has_least |= show->sum->phases[i].core_is_at_least;
+        const struct tts_summary_phase *phase = &show->sum->phases[i];
+        has_partial |= is_phase_shown(show, i) && phase->is_partial;
+        has_least |= is_phase_shown(show, i) && phase->core_is_known && phase->core_is_at_least;
     }
+    has_least &= !tts_show_is_unknown(show, TTS_POOL_L1);
     if (has_partial)
-        fputs("* partial: the phase began before the file, or did not end\n", out);
+        fputs("* partial: the phase began before the recording, or its end is not recorded\n",
+              out);
     if (has_least)
-        fputs("+ lower bound: some buffers could not be tracked\n", out);
+        fputs("+ lower bound: the real value may be higher, as some buffers are unknown\n",
+              out);
     if (show->sum->phases_unlisted > 0)
         fprintf(out, "%" PRIu64 " phases after the first %d are not listed\n",
                 show->sum->phases_unlisted, TTS_SUMMARY_PHASES_MAX);
@@ -642,7 +683,7 @@ static void print_phases(const struct tts_show_facts *show, FILE *out)
 /* The pool that was asked for had nothing; others may. */
 static void put_other_peaks(const struct tts_show_facts *show, FILE *out)
 {
-    fputs("  usage never rose above its level at the start of the file\n", out);
+    fputs("  the memory in use was never higher than at the start\n", out);
     for (int pool = 0; pool < TTS_POOLS; pool++) {
         int64_t bytes = show->sum->whole->usage.pools[pool].peak_bytes;
         if (bytes > 0)
@@ -657,7 +698,7 @@ static void put_peak_when(const struct tts_show_facts *show, FILE *out)
 {
     const struct tts_peak_info *info = &show->sum->peak_info;
     if (info->is_start) {
-        fputs("before the first event of the file", out);
+        fputs("before the first recorded event", out);
         return;
     }
     fprintf(out, "at event %" PRIu64 " of %" PRIu64, info->seq, show->sum->event.seq);
@@ -813,8 +854,8 @@ static void print_headline(const struct tts_show_facts *show, FILE *out)
         put_headline_at(show, line);
     else
         put_headline_peak(show, line);
-    if (show->missing->count > (show->missing->is_stopped ? 1 : 0))
-        fputs("; the file is incomplete", line);
+    if (!is_whole(show))
+        fputs("; based on partial data", line);
     fclose(line);
     tts_say_sentence(out, "", text);
     fputc('\n', out);

@@ -302,9 +302,10 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
         item = complete_free(rows, item, &copy);
     if (status != TTS_OK)
         return tts_error_set(err, status,
-                             status == TTS_E_NOMEM ? "out of memory"
-                                                   : "event %" PRIu64
-                                                     ": more lives at once than can be kept",
+                             status == TTS_E_NOMEM
+                                 ? "out of memory"
+                                 : "event %" PRIu64
+                                   ": there are more live buffers than can be kept",
                              item->seq);
     tts_eventrow_of(&rows->row, item);
     return TTS_OK;

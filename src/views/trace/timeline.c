@@ -1061,11 +1061,13 @@ enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item 
     enum tts_status status = put_timeline_item(t, item);
     if (status == TTS_OK)
         return TTS_OK;
-    return tts_error_set(err, status,
-                         status == TTS_E_NOMEM ? "out of memory"
-                                               : "event %" PRIu64
-                                                 ": more at once than can be drawn",
-                         item->seq);
+    return tts_error_set(
+        err, status,
+        status == TTS_E_NOMEM
+            ? "out of memory"
+            : "event %" PRIu64
+              ": there are more buffers or operations at once than can be drawn",
+        item->seq);
 }
 
 void tts_timeline_end(struct tts_timeline *t)
