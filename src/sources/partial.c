@@ -163,8 +163,8 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     out->is_stopped = p->stop_seq > 0 && out->count == others;
     if (out->is_stopped)
         add(out, "program", 0,
-            "the program stopped at event %" PRIu64
-            ", a refused request; later memory use is unknown",
+            "the program stopped after a refused request (event %" PRIu64
+            "); later memory use is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
 }

@@ -15,7 +15,7 @@ struct tts_tracefile {
 };
 
 /* The text that says how time is shown for files without times. */
-#define TTS_TRACEFILE_NO_TIMES "no times in the file: one microsecond for each event"
+#define TTS_TRACEFILE_NO_TIMES "the file has no times: every event takes one microsecond"
 /* Returns the source of the times as a text. */
 static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
 {
