@@ -23,7 +23,7 @@
 
 static const char command[] = "pack";
 
-enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events than that in about 10 ms */
+enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events in about 10 ms without figures */
 
 struct pack {
     /* The options. */
@@ -124,7 +124,8 @@ static void note_damage(struct pack *pack, const struct tts_error *err)
     pack->is_damaged = true;
     pack->lacks_start = false;
     pack->damage = *err;
-    /* The file is well-formed but its item is invalid. Such a text lacks the position. */
+    /* The file is well-formed but an item is invalid. The text of such an error has no
+     * position, so the last good event is added. */
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE)
         tts_error_set(&pack->damage, err->status, "after event %" PRIu64 ": %s", pack->seq,
                       err->text);
@@ -332,7 +333,7 @@ static void print_text(const struct pack *pack)
     printf(", %s figures\n", pack->has_figures ? "with" : "without");
 }
 
-/* Returns whether the packed part is before or after the damage. */
+/* Returns "before" or "after": the position of the packed part relative to the damage. */
 static const char *where_good(const struct pack *pack)
 {
     return pack->lacks_start ? "after" : "before";

@@ -29,7 +29,7 @@ enum { TO_PERFETTO, TO_CHROME, TO_CSV, TO_JSON };
 static const char *const format_words[] = {"perfetto", "chrome", "csv", "json", NULL};
 
 struct export_options {
-    int format; /* TO_PERFETTO etc. */
+    int format; /* TO_PERFETTO, TO_CHROME, TO_CSV or TO_JSON */
     const char *out_path;
     uint64_t slots_max;
     struct tts_device_arg device; /* name is NULL if the capacities are unknown */
@@ -153,7 +153,8 @@ static enum tts_status write_export_item(struct export *export, const struct tts
                                          struct tts_error *err)
 {
     enum tts_status status = tts_itemcheck_pass(&export->check, item, err);
-    if (status != TTS_OK || item->kind == TTS_ITEM_NAME) /* each item holds its own name */
+    if (status != TTS_OK ||
+        item->kind == TTS_ITEM_NAME) /* a NAME item adds nothing: each item has its own name */
         return status;
     if (draws_timeline(export))
         return tts_timeline_item(export->timeline, item, err);
@@ -242,7 +243,7 @@ static void show_progress(void *ctx, uint64_t bytes)
     tts_progress_show(&export->progress, bytes);
 }
 
-/* Starts the progress line, unless the output goes to the terminal, too. */
+/* Starts the progress line, unless the output also goes to the terminal. */
 static void begin_progress(struct export *export, uint64_t total_bytes)
 {
     if (export->out != stdout || !isatty(STDOUT_FILENO))

@@ -1,4 +1,4 @@
-/* cmd_show.c: what is in a recording or a graph trace. */
+/* cmd_show.c: the command `show`, which shows the memory use in a recording or graph trace. */
 #include "base/heap.h"
 #include "cli/commands.h"
 #include "cli/job.h"
@@ -36,7 +36,8 @@ static const struct tts_option options_table[] = {
 
 /* ---- one event ---- */
 
-/* How many events there are is known when all were read. TTS_E_NOT_FOUND: they were. */
+/* Reads the rest of the file to find the first and the last event. Returns TTS_E_NOT_FOUND at
+ * the end of the file. */
 static enum tts_status count_events(struct tts_show *show, struct tts_error *err)
 {
     struct tts_item item;
@@ -66,7 +67,8 @@ static int say_no_event(const struct tts_show *show)
     return TTS_EXIT_USAGE;
 }
 
-/* To the last moment before the event that all is known of. */
+/* Seeks to the last keyframe before the requested event. Does nothing for a graph trace, which
+ * is read from its start. Returns TTS_E_NOT_FOUND if the recording has no such event. */
 static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *err)
 {
     struct tts_recfile *recording = tts_eventfile_recording(show->file);
@@ -74,11 +76,11 @@ static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *er
         return TTS_OK;
     if (show->options.at <= tts_recfile_info(recording)->first_seq)
         return TTS_E_NOT_FOUND;
-    /* A keyframe behind the event does not have it. */
+    /* A keyframe directly after the event does not contain the event itself. */
     return tts_recfile_seek(recording, show->options.at - 1, err);
 }
 
-/* ---- the whole of it ---- */
+/* ---- the command ---- */
 
 static bool print_show_answer(struct tts_job *job, struct tts_show *show)
 {
@@ -124,7 +126,8 @@ static enum tts_status open_show_file(struct tts_show *show, struct tts_error *e
     return status;
 }
 
-/* Reads; an answer there is when TTS_EXIT_DONE is returned. */
+/* Reads the file. Returns TTS_EXIT_DONE if there is something to print. Otherwise prints a
+ * message. */
 static int read_show_file(struct tts_show *show, struct tts_error *err)
 {
     enum tts_status status = open_show_file(show, err);

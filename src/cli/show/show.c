@@ -1,5 +1,3 @@
-/* show.c: one pass over a file of events, or its stored figures, and questions about the
- * file. */
 #include "cli/show/show.h"
 #include "analysis/eventfigures.h"
 #include "base/heap.h"
@@ -24,8 +22,8 @@ void tts_show_release(struct tts_show *show)
 
 /* ---- reading ---- */
 
-/* An event that cannot be leaves a gap that all behind it would fall into: it is the end. What
- * is wrong with a capture is its own affair. */
+/* Takes one item. An impossible event ends the reading, because all figures after it would be
+ * wrong. An impossible statement about a capture is counted and skipped. */
 static enum tts_status follow_show_item(struct tts_show *show, const struct tts_item *item,
                                         struct tts_error *err)
 {
@@ -38,7 +36,7 @@ static enum tts_status follow_show_item(struct tts_show *show, const struct tts_
     return TTS_OK;
 }
 
-/* An item of the pass, which ends with the event that was asked for. */
+/* Takes an item of the pass. Ends the pass with the requested event. */
 static enum tts_status take_read(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct tts_show *show = ctx;

@@ -10,8 +10,8 @@ enum { TTS_SHOW_TOP = 10 };
 
 struct tts_show_options {
     const char *path;
-    uint64_t at; /* 0: the whole file */
-    size_t top;  /* 0: all */
+    uint64_t at; /* the requested event; 0: the whole file */
+    size_t top;  /* rows of each list; 0: all */
     enum tts_pool pool;
     bool all, json, follow;
 };
@@ -27,28 +27,30 @@ struct tts_show {
     struct tts_partial partial;
     struct tts_partial_notes missing;
     char stop_reason[TTS_PARTIAL_REASON_MAX];
-    bool is_interrupted; /* the user stopped it: there is nothing more to say */
-    bool is_abandoned;   /* its program is gone and has not ended it */
+    bool is_interrupted; /* a signal ended --follow: nothing more is printed */
+    bool is_abandoned;   /* the program no longer runs and did not end the recording */
 };
 
-/* Caller's memory. TTS_E_NOMEM. */
+/* Prepares the caller's struct. `show` must not move until tts_show_release(), which is needed
+ * also after a failure. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_init(struct tts_show *show,
                                             const struct tts_show_options *options,
                                             struct tts_error *err);
-void tts_show_release(struct tts_show *show); /* harmless on a zeroed one */
+void tts_show_release(struct tts_show *show); /* a zeroed struct is fine */
 
 /* Reads the file to its end, or to the requested event. After an error, the data read so far is
  * valid, except after TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_show_read(struct tts_show *show, struct tts_error *err);
-/* Takes the answers from the figures of the file; replaces tts_show_read() and
- * tts_eventscan_finish(). Returns false, and changes nothing, if the file has no figures or
- * damage, if they are not of its events, or if they have fewer rows than the options ask for.
- */
+/* Loads the answers from the figures that a packed recording stores. Replaces tts_show_read()
+ * and tts_eventscan_finish(). Returns false and changes nothing if the file has no figures, if
+ * the file is damaged, if the figures do not belong to its events, or if they have fewer rows
+ * than the options request. */
 bool tts_show_load(struct tts_show *show);
 
-/* Fills in the facts that the views print. They borrow from `show`. */
+/* Fills in the facts that the views print. The pointers in *out are borrowed from `show`. */
 void tts_show_facts(struct tts_show *show, struct tts_show_facts *out);
 
-/* Reads a recording while it is written, and shows what is in use once a second, until it ends.
- * Sets is_interrupted or is_abandoned if it ends otherwise. What tts_show_read() says. */
+/* Reads a recording while it is written and prints the memory in use, at most once a second,
+ * until the recording ends. Sets is_interrupted if a signal ends the call, and is_abandoned if
+ * the program no longer runs. Fails like tts_show_read(). */
 TTS_NODISCARD enum tts_status tts_show_follow(struct tts_show *show, struct tts_error *err);

@@ -1,5 +1,5 @@
-/* show_follow.c: a recording while it is written: what is in use now, shown again and again
- * until the recording ends, its program is gone, or the user stops it. */
+/* show_follow.c: follows a recording while it is written. Prints the memory in use repeatedly,
+ * until the recording ends, its program no longer runs, or the user stops ttscope. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/ticks.h"
@@ -17,27 +17,28 @@
 #include <unistd.h>
 
 enum {
-    LOOK_MS = 250, /* between two looks at the file */
+    LOOK_MS = 250, /* time between two checks of the file */
     COLUMNS_MIN = 20,
     COLUMNS_MAX = 512,
     LINES_MIN = 4,
     TOP_ROWS = 10,
-    SCREEN_BYTES = 16384, /* some 20 lines, of names that are cut and one path */
+    SCREEN_BYTES = 16384, /* about 20 lines; only the line with the path can be long */
 };
-#define SHOW_NS UINT64_C(1000000000) /* between two shows of what was found */
-#define GONE_NS UINT64_C(2000000000) /* without an event, once its program is not there */
+#define SHOW_NS UINT64_C(1000000000) /* minimum time between two outputs */
+/* Time without an event until a program that no longer runs is reported. */
+#define GONE_NS UINT64_C(2000000000)
 
 struct follow {
     struct tts_show *show;
     bool is_terminal;
-    unsigned lines;       /* of the screen that are ours */
-    uint64_t shown_items; /* how many had been read when it was shown; and when that was */
-    uint64_t shown_ns;
-    uint64_t read_ns; /* when something was read last */
-    int signals;      /* a signalfd, or -1 */
+    unsigned lines;       /* number of lines that were drawn on the screen */
+    uint64_t shown_items; /* number of items read before the last output */
+    uint64_t shown_ns;    /* time of the last output; 0: there was none */
+    uint64_t read_ns;     /* time of the last check that found items */
+    int signals;          /* a signalfd; -1: signals end the program as usual */
 };
 
-/* ---- what is shown ---- */
+/* ---- operations ---- */
 
 static const struct tts_rec_header *header_of(const struct tts_show *show)
 {
@@ -69,7 +70,8 @@ static enum tts_status list_ops(const struct tts_show *show, size_t limit, struc
 
 /* ---- on a terminal ---- */
 
-/* Puts as much of `text` on the screen as there is room for, in the place of the last one. */
+/* Replaces the lines that were drawn before by `text`. Draws only as many lines and columns as
+ * the screen has. */
 static void draw_lines(struct follow *follow, const char *text)
 {
     struct winsize size = {0};
@@ -107,7 +109,7 @@ static enum tts_status draw_screen(struct follow *follow, const struct tts_show_
     return TTS_OK;
 }
 
-/* ---- any output ---- */
+/* ---- all outputs ---- */
 
 static enum tts_status print_now(struct follow *follow)
 {
@@ -134,7 +136,7 @@ static enum tts_status print_now(struct follow *follow)
     return status;
 }
 
-/* Shows what is new, at most once a second. */
+/* Prints the memory in use if items were read since the last output, at most once a second. */
 static enum tts_status show_news(struct follow *follow)
 {
     struct tts_show *show = follow->show;
@@ -150,12 +152,12 @@ static enum tts_status show_news(struct follow *follow)
 
 /* ---- the file and its program ---- */
 
-/* A zombie has ended, too. */
+/* Returns false if the process has ended. A zombie has ended, too. */
 static bool is_running(uint64_t pid)
 {
     char path[64], text[512] = "";
     if (pid == 0 || pid > INT32_MAX)
-        return true; /* nobody knows */
+        return true; /* the recording does not name a valid process */
     if (kill((pid_t)pid, 0) != 0)
         return errno == EPERM;
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
@@ -169,7 +171,8 @@ static bool is_running(uint64_t pid)
     return !state || state[1] != ' ' || (state[2] != 'Z' && state[2] != 'X');
 }
 
-/* A black box was written over where it was read: what is in it now is read from its begin. */
+/* Reads a black box again from its start, after the program overwrote the block that was being
+ * read. */
 static enum tts_status read_anew(struct tts_show *show, struct tts_error *err)
 {
     struct tts_show_options options = show->options;
@@ -188,7 +191,7 @@ static enum tts_status look_for_change(struct follow *follow, struct tts_error *
     if (status == TTS_E_IO && err->sys_errno == 0) {
         status = read_anew(show, err);
         if (status == TTS_E_IO && err->sys_errno == 0)
-            status = TTS_OK; /* once more: the next look_for_change reads it anew */
+            status = TTS_OK; /* overwritten again: the next check reads the file anew */
     }
     if (show->scan.items != before)
         follow->read_ns = tts_clock_ns();
@@ -201,7 +204,7 @@ static bool is_ended(const struct tts_show *show)
     return !recording || tts_recfile_info(recording)->state.kind != TTS_REC_RECORDING;
 }
 
-/* Waits for the next look_for_change. Returns false if a signal asks to stop. */
+/* Waits until the next check is due. Returns false if a signal asks to stop. */
 static bool wait_for_look(const struct follow *follow)
 {
     struct pollfd poll_fd = {.fd = follow->signals, .events = POLLIN};
@@ -227,7 +230,7 @@ static enum tts_status follow_file(struct follow *follow, struct tts_error *err)
             break;
         }
     }
-    /* What was written between the last look_for_change and the end. */
+    /* Reads the items that were written between the last check and the end. */
     return status == TTS_OK && is_ended(show) ? look_for_change(follow, err) : status;
 }
 
@@ -243,14 +246,15 @@ enum tts_status tts_show_follow(struct tts_show *show, struct tts_error *err)
     sigaddset(&stops, SIGTERM);
     sigprocmask(SIG_BLOCK, &stops, &before);
     follow.signals = signalfd(-1, &stops, SFD_CLOEXEC);
-    if (follow.signals < 0) /* then they end us as they end others */
+    if (follow.signals < 0) /* the signals end the program, as usual */
         sigprocmask(SIG_SETMASK, &before, NULL);
     enum tts_status status = follow_file(&follow, err);
     if (follow.lines > 0 && !show->is_interrupted)
         printf("\x1b[%uA\x1b[J", follow.lines);
     if (follow.signals >= 0)
         close(follow.signals);
-    if (!show->is_interrupted) /* else the signal is still there, and would end us otherwise */
+    if (!show->is_interrupted) /* an interrupting signal is still pending and would end the
+                                  program */
         sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
