@@ -56,7 +56,7 @@ static void put_by_op(const struct tts_show_facts *show, const char *op, uint64_
     tts_json_object_end(json);
 }
 
-/* The same fields of a pool of which nothing is known. */
+/* Writes the fields of show_json_moment() as null, for a pool that is unknown. */
 static void show_json_unknown(enum tts_pool pool, struct tts_json *json)
 {
     static const char *const nulls[] = {"device",           "bytes", "buffers", "buffers_bytes",
@@ -176,7 +176,7 @@ static void show_json_failures(const struct tts_show_facts *show, struct tts_jso
     tts_json_number(json, "failures_not_listed", show->sum->failures_unlisted);
 }
 
-/* ---- what the runtime says itself ---- */
+/* ---- the figures of the runtime ---- */
 
 static void put_note(const struct tts_graph_note *note, bool is_bad, struct tts_json *json)
 {
@@ -326,7 +326,7 @@ static void put_source(const struct tts_show_facts *show, struct tts_json *json)
         put_recording(show, json);
     else
         put_graph(show, json);
-    if (show->at == 0) { /* else it was not read from its begin to its end */
+    if (show->at == 0) { /* with --at, only a part of the file was read */
         tts_json_number(json, "events", show->sum->input.events);
         tts_json_number(json, "missing_events", show->gap_events);
         tts_json_number(json, "first_event", show->sum->first_seq + 1);
@@ -499,7 +499,7 @@ void tts_show_json(const struct tts_show_facts *show, struct tts_json *json)
     tts_json_object_end(json);
 }
 
-/* ---- a recording that is still written ---- */
+/* ---- a recording that is still being written ---- */
 
 void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_now *now,
                        struct tts_json *json)

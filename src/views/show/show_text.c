@@ -24,8 +24,8 @@ enum {
 
 /* ---- names and times ---- */
 
-/* Prints a foreign name with at most `columns` columns, filled up with blanks if `pad` is set.
- */
+/* Prints a foreign name with at most `columns` columns. With `pad`, adds blanks up to
+ * `columns`. */
 static void put_show_name(FILE *out, const char *name, int columns, bool pad)
 {
     char text[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
@@ -34,7 +34,8 @@ static void put_show_name(FILE *out, const char *name, int columns, bool pad)
     fprintf(out, "%s%*s", text, pad ? columns - taken : 0, "");
 }
 
-/* Prints the path of an operation, or the end of a path that is too long. NULL: outside any. */
+/* Prints the path of an operation. Of a path that is too long, prints the end. NULL means
+ * outside any operation. */
 static void put_show_op(const struct tts_show_facts *show, FILE *out, const char *op,
                         int columns)
 {
@@ -68,7 +69,8 @@ static void print_amount(FILE *out, int64_t bytes)
     fprintf(out, "  %14" PRId64 " %11s", bytes, tts_number_format_mb(mb, bytes, false));
 }
 
-/* Sums of foreign sizes may be more than a share can be made of. */
+/* Prints a share in percent, or "-" if the sums are too large for tts_percent_format(). Foreign
+ * sizes can be arbitrarily large. */
 static void put_share(FILE *out, uint64_t part, uint64_t whole)
 {
     char text[TTS_PERCENT_MAX];
@@ -287,7 +289,7 @@ static void print_devices(const struct tts_show_facts *show, FILE *out)
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_eventsummary_mesh_of(show->sum, id, &mesh))
-            continue; /* it stands with its mesh */
+            continue; /* a chip is listed with its mesh */
         char name[TTS_DEVICENAME_MAX];
         fprintf(out, "%s%s", shown++ > 0 ? ", " : "",
                 meshes > 0 ? tts_devicename(id, name) : tts_devicename_short(id, name));
@@ -298,7 +300,7 @@ static void print_devices(const struct tts_show_facts *show, FILE *out)
     fputc('\n', out);
 }
 
-/* ---- what it is ---- */
+/* ---- the file ---- */
 
 static void put_events(const struct tts_show_facts *show, FILE *out)
 {
@@ -414,7 +416,7 @@ static void print_graph(const struct tts_show_facts *show, FILE *out)
     const struct tts_graph_figures *graph = &show->graph;
     fputs("graph trace\n", out);
     if (show->at > 0)
-        return; /* not all of it was read */
+        return; /* only a part of the trace was read */
     put_label(out, "nodes");
     fprintf(out, "%" PRIu64 " (function calls: %" PRIu64 ", tensors: %" PRIu64 ")\n",
             graph->nodes, graph->functions, graph->tensors);
@@ -449,7 +451,7 @@ static void show_text_file(const struct tts_show_facts *show, FILE *out)
     fputc('\n', out);
 }
 
-/* ---- what the runtime says itself ---- */
+/* ---- the figures of the runtime ---- */
 
 struct figure {
     const char *name;
@@ -487,7 +489,8 @@ static void print_show_notes(const struct tts_show_facts *show, FILE *out)
     }
 }
 
-/* Why the runtime has another figure of a kind, as far as it can be told. */
+/* Returns the most likely reason why the runtime has a different figure. `also` is a pool that
+ * the runtime adds to another pool. */
 static const char *reason_of(const struct tts_show_facts *show, enum tts_pool also,
                              bool is_of_cores)
 {
@@ -680,7 +683,7 @@ static void print_phases(const struct tts_show_facts *show, FILE *out)
 
 /* ---- the peak ---- */
 
-/* The pool that was asked for had nothing; others may. */
+/* Prints the peaks of the other pools. The requested pool had no peak. */
 static void put_other_peaks(const struct tts_show_facts *show, FILE *out)
 {
     fputs("  the memory in use was never higher than at the start\n", out);
@@ -878,7 +881,7 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
     show_text_health(show, out);
 }
 
-/* ---- a recording that is still written ---- */
+/* ---- a recording that is still being written ---- */
 
 static void put_level(const struct tts_show_facts *show, enum tts_pool pool, FILE *out)
 {

@@ -23,8 +23,8 @@ enum tts_show_state {
 
 /* The facts about a file that are printed. All pointers are borrowed. */
 struct tts_show_facts {
-    const char *path; /* as the user gave it */
-    const char *name; /* of the file in text */
+    const char *path; /* as on the command line */
+    const char *name; /* name of the file in text: the path, or "<stdin>" */
     uint64_t at;      /* describe the buffers after this event; 0: the whole file */
     size_t top;       /* rows of a list; 0: all */
     enum tts_pool pool;
@@ -35,35 +35,37 @@ struct tts_show_facts {
     const struct tts_recfile_info *recording; /* NULL: a graph trace */
     enum tts_show_state state;
     const char *stop_reason; /* why the recording stopped; valid for TTS_SHOW_STOPPED */
-    uint64_t start_ns;       /* of the recording, on the clock of the items; 0: no times */
-    bool l1_is_unknown;      /* the recorded run models DRAM only */
-    struct tts_graph_figures graph; /* of a graph trace */
-    const struct tts_graph_note *notes[TTS_GRAPH_NOTES];
+    uint64_t start_ns;  /* start of the recording, on the clock of the items; 0: no times */
+    bool l1_is_unknown; /* the recorded run models DRAM only */
+    struct tts_graph_figures graph;                      /* valid for a graph trace */
+    const struct tts_graph_note *notes[TTS_GRAPH_NOTES]; /* valid for a graph trace */
 
-    const char *damage; /* what ended the reading, or else the first gap; NULL: none */
-    bool is_cut;        /* damage ended the reading */
+    const char *damage; /* the damage that ended the reading, else the first gap; NULL: none */
+    bool is_cut;        /* damage ended the reading: later events are unknown */
     uint64_t gaps;      /* places where damage removed events */
-    uint64_t gap_events, first_gap_after; /* number of such events; event before the first */
-    uint64_t missed;                      /* events that were dropped and not recorded */
-    uint64_t left_buffers, left_bytes;    /* buffers for which a black box had no room */
-    uint64_t refused;                     /* impossible statements about captures */
-    const char *refusal;                  /* the first such statement; NULL: none */
-    bool is_at_least; /* unknown buffers may have lived: each amount is a lower bound */
+    uint64_t gap_events,
+        first_gap_after; /* number of removed events; event before the first gap */
+    uint64_t missed;     /* events that were dropped and not recorded */
+    uint64_t left_buffers, left_bytes; /* buffers for which a black box had no room */
+    uint64_t refused;                  /* impossible statements about captures */
+    const char *refusal;               /* the first such statement; NULL: none */
+    bool is_at_least; /* some live buffers are unknown, so each amount is a lower bound */
 };
 
-/* What is in use at the end of the part of a recording that has been written so far. */
+/* The memory in use in a recording that is still being written, after its last event so far. */
 struct tts_show_now {
     struct tts_peak_info peak;
     const struct tts_op_row *ops; /* the operations whose buffers use the most memory now */
     size_t op_count;
 };
 
-/* Return the answer for people, and for programs as one JSON object. */
+/* Write the answer for people, and for programs as one JSON object. */
 void tts_show_text(const struct tts_show_facts *show, FILE *out);
 void tts_show_json(const struct tts_show_facts *show, struct tts_json *json);
 
-/* Write what is in use in a recording that is still written: several lines for a terminal, one
- * line, or one JSON object. `missing`, `damage` and the fields after them are not used. */
+/* Write the memory in use in a recording that is still being written: as several lines for a
+ * terminal, as one line, or as one JSON object. Do not use `missing`, `damage` and the fields
+ * after `damage`. */
 void tts_show_now_text(const struct tts_show_facts *show, const struct tts_show_now *now,
                        FILE *out);
 void tts_show_now_line(const struct tts_show_facts *show, const struct tts_show_now *now,
@@ -71,7 +73,7 @@ void tts_show_now_line(const struct tts_show_facts *show, const struct tts_show_
 void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_now *now,
                        struct tts_json *json);
 
-/* ---- helpers of both forms ---- */
+/* ---- helpers of text and JSON ---- */
 
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
 

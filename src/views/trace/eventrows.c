@@ -168,8 +168,8 @@ static const char *const kind_names[] = {
     [TTS_ITEM_KEYFRAME_END] = "keyframe_end",
 };
 
-/* Sets the fields of something that existed before the file. Its number is that of its own
- * event. */
+/* Sets the fields of a buffer, or of a part of a program, that existed before the recording
+ * began. The row has the number of the event that created it. */
 static void set_row_before(struct tts_eventrow *row, const struct tts_item *item)
 {
     static const char *const parts[] = {"live_cb", "live_dfb", "live_scratchpad"};
