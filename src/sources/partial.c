@@ -63,7 +63,7 @@ const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX]
 {
     out[0] = '\0';
     if (count > 1)
-        snprintf(out, TTS_PARTIAL_FIRST_MAX, " (the first of %" PRIu64 ")", count);
+        snprintf(out, TTS_PARTIAL_FIRST_MAX, " (the first of %" PRIu64 " places)", count);
     return out;
 }
 

@@ -118,7 +118,7 @@ printf '%s,{"counter":1,"node_type":"function_start","params":{"name":"f"}}]' "$
 agree open.json 0 ""
 printf '%s,\n{"counter":1,"node_type":"new"},{"counter":2,"node_type":"new"},{"counter":4,"node_type":"tensor"}]' \
     "$head" >new.json
-agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2)
+agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2 places)
 new.json:3: the 'counter' of a node differs from the position of the node"
 # Cut off before any event: the part that was understood is printed.
 printf '%s,\n{"counter":' "$head" >start.json

@@ -44,7 +44,7 @@ static const struct tts_option options_table[] = {
     {"output", 'o', TTS_OPTION_TEXT, offsetof(struct export_options, out_path), "OUT",
      .help = "write to this file"},
     {"slots", 's', TTS_OPTION_NUMBER, offsetof(struct export_options, slots_max), "N",
-     "maximum of live buffers drawn per pool", .max = TTS_TIMELINE_SLOTS_MAX},
+     "maximum number of buffers drawn at once, per pool", .max = TTS_TIMELINE_SLOTS_MAX},
     {"device", 'd', TTS_OPTION_TEXT, offsetof(struct export_options, device.name), "NAME",
      .help = "draw the pool capacities of this device"},
     {"set", 0, TTS_OPTION_OTHER, offsetof(struct export_options, device), "KEY=VALUE",

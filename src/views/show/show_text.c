@@ -929,7 +929,7 @@ static void put_now_head(const struct tts_show_facts *show, const struct tts_pea
     if (show->sum->phase_count > 0) {
         fprintf(out,
                 "phases %" PRIu64 ", %s: ", show->sum->phase_count + show->sum->phases_unlisted,
-                show->sum->phases_unlisted > 0 ? "last one kept" : "last");
+                show->sum->phases_unlisted > 0 ? "last listed" : "last");
         put_show_name(out,
                       tts_eventsummary_phase_name(
                           show->sum, &show->sum->phases[show->sum->phase_count - 1]),
@@ -965,7 +965,7 @@ void tts_show_now_line(const struct tts_show_facts *show, const struct tts_show_
     fputs(", peak ", out);
     put_now_peak(&now->peak, out);
     if (show->sum->failure_count > 0)
-        fprintf(out, ", %" PRIu64 " refused",
+        fprintf(out, ", refused requests: %" PRIu64,
                 show->sum->failure_count + show->sum->failures_unlisted);
     fputc('\n', out);
 }
