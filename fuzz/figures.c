@@ -47,12 +47,14 @@ static struct tts_show *make_show(void)
 
 static void print_show(struct tts_show *show, FILE *out)
 {
+    struct tts_show_facts facts;
     struct tts_json json;
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    tts_show_text(show, out);
+    tts_show_facts(show, &facts);
+    tts_show_text(&facts, out);
     tts_json_init(&json, out);
-    tts_show_json(show, &json);
+    tts_show_json(&facts, &json);
 }
 
 /* Checks the counts. A count below the length of its list would be printed as a number near

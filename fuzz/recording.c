@@ -192,7 +192,7 @@ static uint64_t *sum_of(struct sums *sums, uint32_t device, enum tts_pool pool)
     while (i < sums->count && sums->ids[i] != device)
         i++;
     if (i == DEVICES_MAX)
-        stop("more devices than can be followed were", "");
+        stop("there are more devices than ttscope can follow were", "");
     if (i == sums->count)
         sums->ids[sums->count++] = device;
     return &sums->bytes[i][pool];

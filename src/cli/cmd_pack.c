@@ -23,7 +23,7 @@
 
 static const char command[] = "pack";
 
-enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events than that in about 10 ms */
+enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events in about 10 ms without figures */
 
 struct pack {
     /* The options. */
@@ -72,12 +72,13 @@ static bool is_stdout(const struct pack *pack)
 static bool check_options(struct pack *pack)
 {
     if (is_stdout(pack) && pack->json)
-        tts_message(command, "'-o -' uses standard output: give a file, or omit --json");
+        tts_message(command, "'-o -' and '--json' both write to standard output: give '-o "
+                             "FILE', or omit '--json'");
     else if (is_stdout(pack) && isatty(STDOUT_FILENO))
         tts_message(command,
-                    "a recording is binary and is not written to a terminal: give a file");
+                    "a recording is binary and is not written to a terminal: give '-o FILE'");
     else if (strcmp(pack->path, "-") == 0)
-        tts_message(command, "cannot pack standard input: give the name of a recording");
+        tts_message(command, "cannot pack standard input: give the name of a recording file");
     else
         return true;
     return false;
@@ -123,7 +124,8 @@ static void note_damage(struct pack *pack, const struct tts_error *err)
     pack->is_damaged = true;
     pack->lacks_start = false;
     pack->damage = *err;
-    /* The file is well-formed but its item is invalid. Such a text lacks the position. */
+    /* The file is well-formed but an item is invalid. The text of such an error has no
+     * position, so the last good event is added. */
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE)
         tts_error_set(&pack->damage, err->status, "after event %" PRIu64 ": %s", pack->seq,
                       err->text);
@@ -331,10 +333,10 @@ static void print_text(const struct pack *pack)
     printf(", %s figures\n", pack->has_figures ? "with" : "without");
 }
 
-/* Returns whether the packed part is before or after the damage. */
+/* Returns "before" or "after": the position of the packed part relative to the damage. */
 static const char *where_good(const struct pack *pack)
 {
-    return pack->lacks_start ? "after it" : "before it";
+    return pack->lacks_start ? "after" : "before";
 }
 
 static void print_all(const struct pack *pack)
@@ -344,11 +346,17 @@ static void print_all(const struct pack *pack)
         print_json(pack);
     else if (!is_stdout(pack))
         print_text(pack);
-    if (!info->state_is_known || info->state.kind == TTS_REC_RECORDING)
-        tts_message(command, "note: '%s' has not ended; the events up to now are packed",
+    if (!info->state_is_known)
+        tts_message(command, "note: it is unknown whether the recording '%s' was ended",
                     pack->path);
+    else if (info->state.kind == TTS_REC_RECORDING)
+        tts_message(command,
+                    "note: the recording '%s' was not ended: its program still runs, was "
+                    "killed, or did not close it%s",
+                    pack->path,
+                    pack->is_damaged ? "" : "; all events recorded so far are packed");
     if (pack->is_damaged)
-        tts_message(command, "%s: %s; only the part %s is packed", pack->path,
+        tts_message(command, "%s: %s; only the part %s the damage is packed", pack->path,
                     pack->damage.text, where_good(pack));
 }
 
@@ -368,7 +376,8 @@ static int pack_recording(struct pack *pack)
     struct tts_error err = {0};
     if (!pack->out_path && is_being_recorded(pack->path)) {
         tts_message(command,
-                    "'%s' is still being recorded: '-o FILE' packs the events up to now",
+                    "a program is still recording to '%s': use '-o FILE' to pack the events "
+                    "recorded so far into another file",
                     pack->path);
         return TTS_EXIT_INPUT;
     }
@@ -376,10 +385,12 @@ static int pack_recording(struct pack *pack)
         return fail(pack, &err);
     if (pack->is_damaged && (!pack->has_items || !pack->out_path)) {
         if (pack->has_items)
-            tts_message(command, "%s: %s; '-o FILE' packs the part %s and keeps this file",
-                        pack->path, pack->damage.text, where_good(pack));
+            tts_message(
+                command,
+                "%s: %s; nothing was changed: use '-o FILE' to pack the part %s the damage",
+                pack->path, pack->damage.text, where_good(pack));
         else
-            tts_message(command, "%s: %s; nothing before it can be packed", pack->path,
+            tts_message(command, "%s: %s; no part of the file can be packed", pack->path,
                         pack->damage.text);
         return TTS_EXIT_INPUT;
     }

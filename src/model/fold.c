@@ -1047,7 +1047,7 @@ enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mes
 
 static enum tts_status no_device_left(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_RANGE, "more devices than can be followed");
+    return tts_error_set(err, TTS_E_RANGE, "there are more devices than ttscope can follow");
 }
 
 static uint32_t restore_op(struct tts_fold *fold, const struct tts_item_op *op)
@@ -1080,7 +1080,7 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
         return status;
     if (event.size_bytes == 0 || item->live.seq > fold->seq)
         return tts_error_set(err, TTS_E_INVALID,
-                             "buffer %" PRIu64 " of a keyframe has no bytes or is younger",
+                             "buffer %" PRIu64 " of a keyframe has no bytes or a later event",
                              event.id);
     struct tts_fold_device *device = device_of_id(fold, event.device);
     if (!device)
@@ -1117,7 +1117,8 @@ static enum tts_status restore_part_item(struct tts_fold *fold, const struct tts
         return status;
     if (item->event.kind < TTS_EVENT_CB || item->event.kind > TTS_EVENT_SCRATCHPAD ||
         item->live.seq > fold->seq)
-        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe that is none");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "a part of a keyframe has an impossible kind or event");
     struct tts_fold_device *device = device_of_id(fold, item->event.device);
     if (!device)
         return no_device_left(err);
@@ -1145,7 +1146,8 @@ static enum tts_status restore_keyframe_seq(struct tts_fold *fold, const struct 
                                             struct tts_error *err)
 {
     if (item->seq >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is none", item->seq);
+        return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is impossible",
+                             item->seq);
     fold->seq = item->seq;
     tts_ledger_expect(fold->ledger, item->count);
     return TTS_OK;

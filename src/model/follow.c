@@ -148,7 +148,8 @@ static enum tts_status begin_followed_capture(struct tts_follow *f, const struct
                                               struct tts_error *err)
 {
     if (item->capture == 0)
-        return tts_error_set(err, TTS_E_INVALID, "capture 0 begins: numbers are from 1");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "capture 0 begins, but captures are numbered from 1");
     struct followed *at = find_capture(f, item->capture);
     if (at && at->is_active)
         return tts_error_set(err, TTS_E_INVALID, "capture %" PRIu32 " begins twice",
@@ -234,7 +235,7 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
 {
     struct tts_itemgate gate = f->gate;
     if (gate.in_keyframe)
-        return tts_error_set(err, TTS_E_INVALID, "a keyframe begins in another");
+        return tts_error_set(err, TTS_E_INVALID, "a keyframe begins inside another keyframe");
     if (tts_itemgate_takes(&gate, item->kind)) {
         enum tts_status status = tts_fold_restore(f->fold, item, NULL, err);
         if (status != TTS_OK)
@@ -264,7 +265,7 @@ static enum tts_status take_keyframe_item(struct tts_follow *f, const struct tts
         return begin_followed_capture(f, item, err);
     else if (takes && f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a keyframe has buffers behind its active captures");
+                             "a keyframe has buffers after its active captures");
     else if (takes)
         return tts_fold_restore(f->fold, item, change, err);
     return TTS_OK;
@@ -280,7 +281,8 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
         bool is_in_gap = item->seq > f->gap_from && item->seq <= f->gap_to;
         if (!is_in_gap &&
             (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX))
-            return tts_error_set(err, TTS_E_INVALID, "event %" PRIu64 " follows event %" PRIu64,
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "event %" PRIu64 " comes directly after event %" PRIu64,
                                  item->seq, f->fold->seq);
         f->fold->seq = item->seq - 1;
         f->is_partial = true;
@@ -293,7 +295,8 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
         change ? tts_fold_change(f->fold, &item->event, op_hash, change)
                : tts_fold_event(f->fold, &item->event, op_hash);
     if (outcome == TTS_FOLD_DROPPED)
-        return tts_error_set(err, TTS_E_RANGE, "more devices than can be followed");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "there are more devices than ttscope can follow");
     return TTS_OK;
 }
 
@@ -303,7 +306,8 @@ static enum tts_status start_following(struct tts_follow *f, const struct tts_it
 {
     uint64_t before = item->seq - (item->kind == TTS_ITEM_EVENT);
     if (before >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is none", item->seq);
+        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is impossible",
+                             item->seq);
     f->fold->seq = before;
     f->is_partial = before > 0;
     begin_whole_run(f);
@@ -346,7 +350,7 @@ static enum tts_status fold_item(struct tts_follow *f, const struct tts_item *it
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:
     case TTS_ITEM_KEYFRAME_END:
-        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe stands outside of one");
+        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe is outside a keyframe");
     }
     return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
 }

@@ -248,7 +248,7 @@ enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source, void
         count = source->fd < 0 ? 0 : read(source->fd, out, room);
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "read failed");
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read the file");
     *got = (size_t)count;
     return TTS_OK;
 }
@@ -333,7 +333,8 @@ enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
     if (!window) {
         if (json)
             alloc->free(alloc->ctx, json, sizeof *json);
-        return tts_error_set(err, TTS_E_NOMEM, "no memory for a window of %zu bytes", bytes);
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a window of %zu bytes",
+                             bytes);
     }
     memset(window, 0, WINDOW_PAD);
     window[0] = '"';
@@ -405,7 +406,7 @@ static TTS_COLD enum tts_status fail_unexpected(struct tts_jsonpull *json,
                                                 struct tts_error *err)
 {
     if (p == json->end)
-        tts_error_set(err, TTS_E_SYNTAX, "JSON is cut off: expected %s", wanted);
+        tts_error_set(err, TTS_E_SYNTAX, "the JSON ends too early: expected %s", wanted);
     else if (*p > ' ' && *p <= '~')
         tts_error_set(err, TTS_E_SYNTAX, "not JSON: expected %s, got '%c'", wanted, *p);
     else
@@ -637,7 +638,7 @@ static enum tts_status enter_level(struct tts_jsonpull *json, bool is_object,
                                    struct tts_error *err)
 {
     if (json->depth == TTS_JSONPULL_DEPTH_MAX) {
-        tts_error_set(err, TTS_E_RANGE, "JSON is nested deeper than %d",
+        tts_error_set(err, TTS_E_RANGE, "the JSON is nested deeper than %d levels",
                       TTS_JSONPULL_DEPTH_MAX);
         return fail_at(json, json->at, err, TTS_E_RANGE);
     }
@@ -665,7 +666,7 @@ static enum tts_status read_string_on(struct tts_jsonpull *json, bool keeps,
                                       const unsigned char **p, struct tts_error *err)
 {
     if (json->at_eof) {
-        tts_error_set(err, TTS_E_SYNTAX, "JSON is cut off in a string");
+        tts_error_set(err, TTS_E_SYNTAX, "the JSON ends in the middle of a string");
         return fail_at(json, json->end, err, TTS_E_SYNTAX);
     }
     if (!keeps) {

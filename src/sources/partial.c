@@ -63,7 +63,7 @@ const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX]
 {
     out[0] = '\0';
     if (count > 1)
-        snprintf(out, TTS_PARTIAL_FIRST_MAX, " (the first of %" PRIu64 ")", count);
+        snprintf(out, TTS_PARTIAL_FIRST_MAX, " (the first of %" PRIu64 " places)", count);
     return out;
 }
 
@@ -73,10 +73,13 @@ const char *tts_partial_stop_text(const struct tts_rec_state *state,
     struct tts_error err;
     if (state->sys_errno == EBADMSG)
         tts_error_set(&err, TTS_E_IO, "was damaged before it was packed");
+    else if (state->sys_errno == ENOSPC)
+        tts_error_set(&err, TTS_E_IO, "stopped because the disk was full");
     else if (state->sys_errno > 0)
-        tts_error_set_errno(&err, TTS_E_IO, (int)state->sys_errno, "stopped");
+        tts_error_set_errno(&err, TTS_E_IO, (int)state->sys_errno,
+                            "stopped because its file could not be written");
     else
-        tts_error_set(&err, TTS_E_IO, "stopped before its end");
+        tts_error_set(&err, TTS_E_IO, "stopped before the program ended");
     static_assert(sizeof err.text <= TTS_PARTIAL_REASON_MAX, "it is copied whole");
     return memcpy(out, err.text, sizeof err.text);
 }
@@ -87,7 +90,8 @@ static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_
     char reason[TTS_PARTIAL_REASON_MAX];
     uint64_t dropped = info->state.dropped;
     if (!info->state_is_known)
-        add(notes, "state", 0, "the state of the recording is damaged; it may be incomplete");
+        add(notes, "state", 0,
+            "the recorded end state is damaged; the recording may be incomplete");
     else if (info->state.kind == TTS_REC_STOPPED && dropped > 0)
         add(notes, "stopped", 0, "the recording %s; %" PRIu64 " later event%s %s missing",
             tts_partial_stop_text(&info->state, reason), dropped, dropped == 1 ? "" : "s",
@@ -106,7 +110,7 @@ static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak
     if (core->known && core->bytes > most)
         add(notes, "l1", 0,
             "core (%u, %u) of %s has %" PRIu64 " B at event %" PRIu64
-            ", but its L1 has %" PRIu64 " B: the file lacks frees or is inconsistent",
+            ", but its L1 has %" PRIu64 " B: frees are missing, or the file is inconsistent",
             core->core.x, core->core.y, tts_devicename(core->device, name), core->bytes,
             core->seq, most);
 }
@@ -137,11 +141,13 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (p->left_buffers > 0)
         add(out, "start", 0,
             "the black box had no room for all buffers that lived before its first event: "
-            "%" PRIu64 " buffer%s (%" PRIu64 " bytes) %s missing, figures are lower bounds",
+            "%" PRIu64 " buffer%s (%" PRIu64
+            " bytes) %s missing, so the real memory use may be higher than shown",
             p->left_buffers, p->left_buffers == 1 ? "" : "s", p->left_bytes,
             p->left_buffers == 1 ? "is" : "are");
     else if (p->lacks_start)
-        add(out, "start", 0, "not all buffers from before the first event are known");
+        add(out, "start", 0,
+            "buffers that were live before the first recorded event may be missing");
     if (p->missed > 0)
         add(out, "missed", 0, "%" PRIu64 " event%s dropped before %s recorded", p->missed,
             p->missed == 1 ? " was" : "s were", p->missed == 1 ? "it was" : "they were");
@@ -152,13 +158,13 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (tts_eventfile_recording(file))
         add_state(out, tts_recfile_info(tts_eventfile_recording(file)));
     if (p->damage.status != TTS_OK)
-        add(out, "damage", p->damage.line, "%s; only the part before it was read",
+        add(out, "damage", p->damage.line, "%s; only the part before the damage was read",
             p->damage.text);
     out->is_stopped = p->stop_seq > 0 && out->count == others;
     if (out->is_stopped)
         add(out, "program", 0,
-            "the program stopped at event %" PRIu64
-            ", a refused request; later memory use is unknown",
+            "the program stopped after a refused request (event %" PRIu64
+            "); later memory use is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
 }

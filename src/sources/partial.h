@@ -29,12 +29,12 @@ void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
 void tts_partial_list(const struct tts_partial *partial, struct tts_eventfile *file,
                       struct tts_partial_notes *out);
 
-/* Writes the end of a note that represents `count` notes: " (the first of 7)", or "" for 1.
- * Returns `out`. */
-enum { TTS_PARTIAL_FIRST_MAX = 40 };
+/* Writes the end of a note that represents `count` places: " (the first of 7 places)", or ""
+ * for one place. Returns `out`. */
+enum { TTS_PARTIAL_FIRST_MAX = 48 };
 const char *tts_partial_first_of(uint64_t count, char out[TTS_PARTIAL_FIRST_MAX]);
 
-/* Writes why a recording stopped: "stopped: no space left on device". Returns `out`. */
+/* Writes why a recording stopped: "stopped because the disk was full". Returns `out`. */
 enum { TTS_PARTIAL_REASON_MAX = 160 };
 const char *tts_partial_stop_text(const struct tts_rec_state *state,
                                   char out[TTS_PARTIAL_REASON_MAX]);

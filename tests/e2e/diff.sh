@@ -495,7 +495,7 @@ expect_err "ttscope diff: heading.log: its memory summary has no phase"
 echo '[]' >nothing.json
 run "$ttscope" diff nothing.json nothing.json
 expect_code 3
-expect_err "ttscope diff: nothing.json:1: not a graph trace: it has no node"
+expect_err "ttscope diff: nothing.json:1: not a graph trace: the file has no node"
 run "$ttscope" diff
 expect_code 2
 expect_err "ttscope diff: missing operand 'A' (see 'ttscope help diff')"

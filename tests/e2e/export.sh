@@ -80,8 +80,8 @@ expect_out_like '"op":"=evil,\\"op\\""'
 run "$ttscope" export "$work/graph.json" --to chrome -o "$work/out.chrome"
 expect_code 0
 expect_out ""
-expect_err "ttscope export: note: no times in the file: one microsecond for each event
-ttscope export: note: no capacity lines: the file does not name its device; give '--device NAME'"
+expect_err "ttscope export: note: the file has no times: every event takes one microsecond
+ttscope export: note: no capacities are drawn: the file does not name its device (give '--device NAME')"
 run jq -e '.otherData.complete and (.traceEvents | all((.pid == 1 or .pid == 1073741826) and
     (.tid | type) == "number" and (.ts | type) == "number")) and
     (.traceEvents | map(.ph) | unique) == ["C", "M", "X", "b", "e", "i"]' "$work/out.chrome"
@@ -90,7 +90,7 @@ expect_code 0
 # Names include sizes, peaks are marked, and the capacity of the device is drawn.
 run "$ttscope" export "$work/graph.json" --to chrome --device n150 --set l1_small=32K -o "$work/out.chrome"
 expect_code 0
-expect_err "ttscope export: note: no times in the file: one microsecond for each event"
+expect_err "ttscope export: note: the file has no times: every event takes one microsecond"
 run jq -r '.traceEvents[] | select(.ph == "X" or .ph == "b" or .ph == "i" or
     (.name | endswith("capacity"))) | .name + (.args | .d0_L1_capacity_bytes // "" | tostring)' "$work/out.chrome"
 expect_out '=evil,"op" 8.00 KiB
@@ -111,7 +111,7 @@ expect_code 2
 expect_err_like "n15"
 run sh -c '"$1" export "$2" --to perfetto | protoc --decode_raw' sh "$ttscope" "$work/graph.json"
 expect_code 0
-expect_out_like "one microsecond for each event"
+expect_out_like "every event takes one microsecond"
 run sh -c '"$1" export "$2" --to perfetto | protoc -I"$3" --decode=check.Trace perfetto_check.proto' \
     sh "$ttscope" "$work/1.tts" "$source_dir/tests/e2e"
 expect_code 0
@@ -189,7 +189,7 @@ for file in cut.json cut.tts; do
     run "$ttscope" export "$work/$file" --to chrome -o "$work/out.chrome"
     expect_code 5
     expect_err_like "ttscope export: $work/$file:"
-    expect_err_like "; only the part before it was read"
+    expect_err_like "; only the part before the damage was read"
     run jq -e '(.otherData.complete | not) and (.otherData.missing | length == 1) and
         (.traceEvents | length > 3)' "$work/out.chrome"
     expect_code 0
@@ -199,7 +199,7 @@ for file in cut.json cut.tts; do
     expect_out "damage"
     run sh -c '"$1" export "$2" --to perfetto | tail -c 400 | strings' sh "$ttscope" "$work/$file"
     expect_code 0
-    expect_out_like "; only the part before it was read"
+    expect_out_like "; only the part before the damage was read"
 done
 
 # A cut recording gives a partial export, or an error and no output. If only the index is cut
@@ -243,7 +243,7 @@ done
 
 run "$ttscope" export "$work/1.tts"
 expect_code 2
-expect_err "ttscope export: no output format: give '--to perfetto', 'chrome', 'csv' or 'json'"
+expect_err "ttscope export: the output format is missing: give '--to perfetto', '--to chrome', '--to csv' or '--to json'"
 run "$ttscope" export "$work/1.tts" --to prefetto
 expect_code 2
 expect_err "ttscope export: invalid value 'prefetto' for '--to': expected perfetto, chrome, csv or json"

@@ -80,7 +80,7 @@ done
 head -c 800 mesh.gz >cut.gz
 run "$ttscope" show cut.gz
 expect_code 5
-expect_err_like "the gzip data is cut off; only the part before it was read"
+expect_err_like "the gzip data is cut off; only the part before the damage was read"
 echo hello | gzip >hello.gz
 run "$ttscope" show hello.gz
 expect_code 3
@@ -92,7 +92,7 @@ for command in show "replay --device n150" "export --to csv"; do
     # shellcheck disable=SC2086
     run "$ttscope" $command nothing.json
     expect_code 3
-    expect_err "ttscope ${command%% *}: nothing.json:1: not a graph trace: it has no node"
+    expect_err "ttscope ${command%% *}: nothing.json:1: not a graph trace: the file has no node"
 done
 
 # Durations become times: functions run after each other, inner functions inside outer ones.
@@ -127,7 +127,7 @@ expect_out_like '"times":"durations of functions, one after the other'
 make_mesh 9 >endless.json
 run "$ttscope" show endless.json
 expect_code 5
-expect_err_like "but its L1 has 1572864 B: the file lacks frees or is inconsistent"
+expect_err_like "but its L1 has 1572864 B: frees are missing, or the file is inconsistent"
 run "$ttscope" show --json endless.json
 expect_code 5
 expect_out_like '"kind": "l1"'

@@ -42,13 +42,13 @@ expect_err ""
 cmp -s "$work/piped.tts" "$work/once.tts" || fail "wanted the packed recording on stdout"
 run "$ttscope" pack -o - --json "$work/in.tts"
 expect_code 2
-expect_err_like "'-o -' uses standard output"
+expect_err_like "'-o -' and '--json' both write to standard output"
 
 # The recording of a program that was killed.
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
-expect_err "ttscope pack: note: '$recordings/killed.tts' has not ended; the events up to now are packed"
+expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: its program still runs, was killed, or did not close it; all events recorded so far are packed"
 
 # JSON.
 run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
@@ -66,11 +66,11 @@ fi
 cp "$recordings/killed.tts" "$work/bad.tts"
 flip "$work/bad.tts" 9000 # in the second of two blocks
 cp "$work/bad.tts" "$work/kept.tts"
-said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its check does not fit"
+said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its checksum is wrong"
 run "$ttscope" pack "$work/bad.tts"
 expect_code 3
 expect_out ""
-expect_err "$said; '-o FILE' packs the part before it and keeps this file"
+expect_err "$said; nothing was changed: use '-o FILE' to pack the part before the damage"
 cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to stay"
 ln -s bad.tts "$work/link.tts"
 run "$ttscope" pack -o "$work/link.tts" "$work/bad.tts"
@@ -79,8 +79,8 @@ cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to
 run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
-expect_err "ttscope pack: note: '$work/bad.tts' has not ended; the events up to now are packed
-$said; only the part before it is packed"
+expect_err "ttscope pack: note: the recording '$work/bad.tts' was not ended: its program still runs, was killed, or did not close it
+$said; only the part before the damage is packed"
 part=${out%% *}
 run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now
 expect_code 0
@@ -100,17 +100,17 @@ cmp -s "$work/through.tts" "$work/direct.tts" || fail "wanted nothing but the re
 run "$ttscope" pack --json -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like '"offset": 8192,'
-expect_out_like '"text": "block 1 at byte 8192 is damaged: its check does not fit"'
+expect_out_like '"text": "block 1 at byte 8192 is damaged: its checksum is wrong"'
 
 cp "$recordings/killed.tts" "$work/void.tts"
 flip "$work/void.tts" 4200 # in the first block: there is nothing before the damage
-said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its check does not fit"
+said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its checksum is wrong"
 for output in void.tts none.tts -; do
     [ $output = - ] || output=$work/$output
     run "$ttscope" pack -o "$output" "$work/void.tts"
     expect_code 3
     expect_out ""
-    expect_err "$said; nothing before it can be packed"
+    expect_err "$said; no part of the file can be packed"
 done
 [ ! -e "$work/none.tts" ] || fail "wanted no packed recording"
 [ "$(bytes_of "$work/void.tts")" = 12288 ] || fail "wanted the damaged recording to stay"
@@ -143,7 +143,7 @@ cd "$work" || exit 1
 cp "$recordings/ended.tts" locked.tts
 run flock locked.tts "$ttscope" pack locked.tts
 expect_code 3
-expect_err "ttscope pack: 'locked.tts' is still being recorded: '-o FILE' packs the events up to now"
+expect_err "ttscope pack: a program is still recording to 'locked.tts': use '-o FILE' to pack the events recorded so far into another file"
 run flock locked.tts "$ttscope" pack locked.tts -o unlocked.tts
 expect_code 0
 

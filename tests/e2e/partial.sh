@@ -59,9 +59,9 @@ for command in show rows; do
     expect_code 0
     [ -z "$(said)" ] || fail "wanted nothing missing"
 done
-agree tight.tts 5 "tight.tts: the black box had no room for all buffers that lived before its first event: 7 buffers (4096 bytes) are missing, figures are lower bounds"
+agree tight.tts 5 "tight.tts: the black box had no room for all buffers that lived before its first event: 7 buffers (4096 bytes) are missing, so the real memory use may be higher than shown"
 agree missed.tts 5 "missed.tts: 5 events were dropped before they were recorded"
-agree stopped.tts 5 "stopped.tts: the recording stopped: no space left on device; 17 later events are missing"
+agree stopped.tts 5 "stopped.tts: the recording stopped because the disk was full; 17 later events are missing"
 
 story() { # file; a story on standard input
     "$make" "$1" story || exit 1
@@ -70,12 +70,12 @@ story most.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 18446744073709551615\nmissed
 agree most.tts 5 "most.tts: 18446744073709551615 events were dropped before they were recorded"
 story one.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 1\nstopped 1 5'
 agree one.tts 5 "one.tts: 1 event was dropped before it was recorded
-one.tts: the recording stopped: input/output error; 1 later event is missing"
+one.tts: the recording stopped because its file could not be written: input/output error; 1 later event is missing"
 # Stopped, and killed before the number of dropped events was stored.
 story none.tts <<<$'alloc 0 0 1 2048 2048 0\nstopped 0 0'
-agree none.tts 5 "none.tts: the recording stopped before its end; later events are missing"
+agree none.tts 5 "none.tts: the recording stopped before the program ended; later events are missing"
 story late.tts <<<$'behind 5\nalloc 0 0 1 2048 2048 0'
-agree late.tts 5 "late.tts: not all buffers from before the first event are known"
+agree late.tts 5 "late.tts: buffers that were live before the first recorded event may be missing"
 
 # One good copy of the state is enough.
 spoil() { # file, offset
@@ -85,7 +85,7 @@ cp run.tts state.tts
 spoil state.tts 2056
 agree state.tts 0 ""
 spoil state.tts 2120
-agree state.tts 5 "state.tts: the state of the recording is damaged; it may be incomplete"
+agree state.tts 5 "state.tts: the recorded end state is damaged; the recording may be incomplete"
 
 # Damage: everything before it is printed, and its place once. If nothing precedes it, nothing is
 # printed.
@@ -94,12 +94,12 @@ size=$(stat -c %s long.tts)
 cp long.tts bad.tts
 spoil bad.tts $((size * 9 / 10))
 show bad.tts
-[[ $(said) =~ ^bad.tts:\ block\ [0-9]+\ at\ byte\ ([0-9]+)\ is\ damaged:\ .*\;\ only\ the\ part\ before\ it\ was\ read$ ]] ||
+[[ $(said) =~ ^bad.tts:\ block\ [0-9]+\ at\ byte\ ([0-9]+)\ is\ damaged:\ .*\;\ only\ the\ part\ before\ the\ damage\ was\ read$ ]] ||
     fail "wanted the damage and its place, once"
 agree bad.tts 5 "$(said)"
 head -c $((size * 9 / 10)) long.tts >cut.tts
 show cut.tts
-[[ $(said) == "cut.tts: block "*" at byte "*"; only the part before it was read" ]] || fail "wanted where it is cut"
+[[ $(said) == "cut.tts: block "*" at byte "*"; only the part before the damage was read" ]] || fail "wanted where it is cut"
 agree cut.tts 5 "$(said)"
 cp run.tts first.tts
 spoil first.tts 4200
@@ -107,7 +107,7 @@ show first.tts
 [[ $(said) == "first.tts: block 0 at byte 4096 is damaged: "* ]] || fail "wanted the damage and its place"
 agree first.tts 3 "$(said)"
 head -c 100 run.tts >head.tts
-agree head.tts 3 "head.tts: the file ends in its header, at byte 100"
+agree head.tts 3 "head.tts: the file ends at byte 100, inside its header of 4096 bytes"
 
 # ---- graph traces ----
 
@@ -118,13 +118,13 @@ printf '%s,{"counter":1,"node_type":"function_start","params":{"name":"f"}}]' "$
 agree open.json 0 ""
 printf '%s,\n{"counter":1,"node_type":"new"},{"counter":2,"node_type":"new"},{"counter":4,"node_type":"tensor"}]' \
     "$head" >new.json
-agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2)
-new.json:3: a counter that differs from its position"
+agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2 places)
+new.json:3: the 'counter' of a node differs from the position of the node"
 # Cut off before any event: the part that was understood is printed.
 printf '%s,\n{"counter":' "$head" >start.json
-agree start.json 5 "start.json:3: JSON is cut off: expected a value; only the part before it was read"
+agree start.json 5 "start.json:3: the JSON ends too early: expected a value; only the part before the damage was read"
 printf '[\n{"counter":' >nothing.json
-agree nothing.json 3 "nothing.json:2: JSON is cut off: expected a value"
+agree nothing.json 3 "nothing.json:2: the JSON ends too early: expected a value"
 printf '[1]' >number.json
 agree number.json 3 "number.json:1: not a graph trace: the first element is not a node"
 # A byte order mark, and more blanks than a page of memory.
@@ -157,7 +157,7 @@ expect_code 3
 expect_err "ttscope export: <stdin>: is neither a recording (.tts) nor a graph trace (JSON)"
 run sh -c '"$1" replay --device p150 - <start.json' sh "$ttscope"
 expect_code 5
-expect_err "ttscope replay: <stdin>:3: JSON is cut off: expected a value; only the part before it was read"
+expect_err "ttscope replay: <stdin>:3: the JSON ends too early: expected a value; only the part before the damage was read"
 
 # ---- damage with good blocks after it ----
 
@@ -171,17 +171,17 @@ flip() { # from, to, byte
 }
 blocks=$source_dir/fuzz/corpus/recording/box.tts
 flip "$blocks" first.tts 8300
-agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its check does not fit; 30 events after event 28 are missing"
+agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its checksum is wrong; 30 events after event 28 are missing"
 show first.tts
 [ "$(jq -c '.source | [.events, .first_event, .missing_events, .state]' out)" = '[59,59,30,"not_ended"]' ] ||
     fail "wanted the events after the first block"
 [ "$(jq .at_least out)" = true ] || fail "wanted figures that are at least"
 run "$ttscope" show first.tts
-expect_out_like "30 events are missing, the first gap is after event 28"
+expect_out_like "30 events are missing; the first gap is after event 28"
 expect_out_like "DRAM of the whole file: peak at least "
 run "$ttscope" pack -o packed.tts first.tts
 expect_code 5
-expect_err_like "; only the part after it is packed"
+expect_err_like "; only the part after the damage is packed"
 run "$ttscope" show --json packed.tts
 [ "$(jq .source.events <<<"$out")" = 59 ] || fail "wanted the same events"
 
@@ -190,18 +190,18 @@ run "$ttscope" show --json packed.tts
 flip "$blocks" middle.tts 12400
 show middle.tts
 expect_code 5
-expect_err_like "block 2 at byte 12288 is damaged: its check does not fit; 30 events after event 58 are missing"
+expect_err_like "block 2 at byte 12288 is damaged: its checksum is wrong; 30 events after event 58 are missing"
 [ "$(jq -c '.source | [.events, .first_event, .missing_events]' out)" = "[59,29,30]" ] || fail "wanted both parts"
 run "$ttscope" diff --json "$blocks" middle.tts
 expect_code 5
-expect_err_like "its check does not fit; 30 events are missing because of damage"
+expect_err_like "its checksum is wrong; 30 events are missing because of damage"
 rows middle.tts
 expect_code 5
-expect_err_like "only the part before it was read"
+expect_err_like "only the part before the damage was read"
 
 # A file cut off in its first block: the events before the cut are printed.
 head -c 4500 "$source_dir/fuzz/corpus/recording/ended.tts" >short.tts
-agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends in it; only the part before it was read"
+agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends inside the block; only the part before the damage was read"
 show short.tts
 [ "$(jq .source.events out)" -gt 10 ] || fail "wanted the events before the cut"
 

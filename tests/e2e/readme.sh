@@ -34,9 +34,9 @@ fi
 mkdir "$work/host" # not the chips of this one
 TTSCOPE_ROOT=$work/host run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/commands"
 expect_code 0
-expect_err "ttscope replay: build/loop.tts: the program stopped at event 48, a refused request; later memory use is unknown
-ttscope pack: note: 'build/loop.tts' has not ended; the events up to now are packed
-ttscope export: note: no capacity lines: the file does not name its device; give '--device NAME'"
+expect_err "ttscope replay: build/loop.tts: the program stopped after a refused request (event 48); later memory use is unknown
+ttscope pack: note: the recording 'build/loop.tts' was not ended: its program still runs, was killed, or did not close it; all events recorded so far are packed
+ttscope export: note: no capacities are drawn: the file does not name its device (give '--device NAME')"
 
 # The snippets in each language compile and run, around empty functions.
 snippets() { # language, page...

@@ -293,7 +293,7 @@ refuse 0 8589934592
 $unwinds"
     run "$ttscope" replay --device p150 "$work/refused.tts"
     expect_code 5
-    expect_err "ttscope replay: $work/refused.tts: the program stopped at event 4, a refused request; later memory use is unknown"
+    expect_err "ttscope replay: $work/refused.tts: the program stopped after a refused request (event 4); later memory use is unknown"
     expect_out_like "
 the $events recorded events fit; the program stopped after them
 "
@@ -334,7 +334,7 @@ stopped 3 28
 STORY
 run "$ttscope" replay --device p150 "$work/both.tts"
 expect_code 5
-expect_err "ttscope replay: $work/both.tts: the recording stopped: no space left on device; 3 later events are missing"
+expect_err "ttscope replay: $work/both.tts: the recording stopped because the disk was full; 3 later events are missing"
 expect_out_like '
 everything that could be read and run fits
 '

@@ -148,7 +148,7 @@ expect_code 5
 expect_out_like 'unknown'
 run "$ttscope" analyze --device n150 stop.tts
 expect_code 5
-expect_err_like 'the program stopped at event 3, a refused request'
+expect_err_like 'the program stopped after a refused request (event 3)'
 expect_out_like 'at least 4,096.00 MB'
 
 # Words after the memory size in a log name a board only if a board has that name.

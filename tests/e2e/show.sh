@@ -65,7 +65,7 @@ expect_err ""
 run "$ttscope" show cut.json
 expect_code 5
 expect_golden cut.txt
-expect_err "ttscope show: cut.json:8: JSON is cut off in a string; only the part before it was read"
+expect_err "ttscope show: cut.json:8: the JSON ends in the middle of a string; only the part before the damage was read"
 run_json cut.json
 expect_code 5
 expect_jq '.source.state, (.source.damage != null), .phases[0].partial' $'"damaged"\ntrue\ntrue'
@@ -86,11 +86,11 @@ sed 's/\({"counter":5,.*\),$/\1,\n &/; s/"counter":11/"counter":12/' example.jso
 run "$ttscope" show "$work/two.json"
 expect_code 0
 expect_out_like "  peak CB                   4096          8192  the runtime adds up all devices"
-expect_out_like "  devices    1 device (id 1 [[]mesh of 0, 2])"
+expect_out_like "  devices    1 device: 1 (a mesh, chips: 0, 2)"
 # The list of ids is not mistaken for a count.
 "$make" "$work/two.tts" story <<<$'alloc 0 0 1 2048 2048 0\nalloc 3 0 1 2048 2048 0' || exit 1
 run "$ttscope" show "$work/two.tts"
-expect_out_like "  devices    2 devices (ids 0, 3)
+expect_out_like "  devices    2 devices: 0, 3
 "
 expect_tidy
 
@@ -115,7 +115,7 @@ expect_tidy
 run "$ttscope" show --at 8 example.json
 expect_code 2
 expect_out ""
-expect_err "ttscope show: there is no event 8 in 'example.json': its events are 1 to 7"
+expect_err "ttscope show: there is no event 8 in 'example.json': the file has events 1 to 7"
 
 # The operations of a refused request and of an event have paths.
 printf '%s\n' 'op add' 'op create_device_tensor' 'alloc 0 0 1 64 64 0' 'refuse 0 4096' end 'op prim' \
@@ -194,13 +194,13 @@ run "$ttscope" show killed.tts
 expect_code 0
 expect_err ""
 expect_out_like "not ended: the program still runs"
-expect_out_like "complete up to its last event"
+expect_out_like "all events from * are in the file"
 run "$ttscope" show stopped.tts
 expect_code 5
 expect_err_like "17 later events are missing"
-expect_out_like "stopped: no space left on device; 17 events missing"
+expect_out_like "stopped because the disk was full; 17 later events are missing"
 run_json stopped.tts
-expect_jq '.source | .state, .state_reason, .dropped_events' $'"stopped"\n"stopped: no space left on device"\n17'
+expect_jq '.source | .state, .state_reason, .dropped_events' $'"stopped"\n"stopped because the disk was full"\n17'
 run "$ttscope" show missed.tts
 expect_code 5
 expect_out_like "events dropped before they were recorded: 5"
@@ -219,7 +219,7 @@ expect_jq '.source | [.state, has("events", "first_event", "buffers_before", "se
 for event in 1000 1006 9; do
     run "$ttscope" show --at "$event" box.tts
     expect_code 2
-    expect_err "ttscope show: there is no event $event in 'box.tts': its events are 1001 to 1005"
+    expect_err "ttscope show: there is no event $event in 'box.tts': the file has events 1001 to 1005"
 done
 
 # The state after an event is the same, whether the file is read up to it or a seek finds it.
@@ -229,7 +229,7 @@ expect_jq '.core | .bytes, (.parts | length)' $'86016\n2'
 
 # Many phases: the first and the last are printed, or all.
 run "$ttscope" show phases.tts
-expect_out_like " ... 20 more, --all shows them"
+expect_out_like " ... 20 more phases, --all shows them"
 [ "$(grep -c '^ iteration_' "$work/out")" -eq 80 ] || fail "wanted 40 rows in each table"
 run "$ttscope" show --all phases.tts
 [ "$(grep -c '^ iteration_' "$work/out")" -eq 120 ] || fail "wanted all rows"

@@ -120,7 +120,7 @@ wait "$orphan"
 code=$?
 err=$(cat "$work/killed.err") out=$(cat "$work/killed.out")
 expect_code 0
-expect_err "ttscope show: $work/killed.tts: the recorded program (pid $killed) is gone and did not end the recording; it is complete up to its last event"
+expect_err "ttscope show: $work/killed.tts: the recorded program (pid $killed) no longer runs and did not close the recording; all events that it recorded are shown"
 expect_out_like 'events     10 in'
 exec 8>&-
 

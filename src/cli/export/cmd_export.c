@@ -29,7 +29,7 @@ enum { TO_PERFETTO, TO_CHROME, TO_CSV, TO_JSON };
 static const char *const format_words[] = {"perfetto", "chrome", "csv", "json", NULL};
 
 struct export_options {
-    int format; /* TO_PERFETTO etc. */
+    int format; /* TO_PERFETTO, TO_CHROME, TO_CSV or TO_JSON */
     const char *out_path;
     uint64_t slots_max;
     struct tts_device_arg device; /* name is NULL if the capacities are unknown */
@@ -44,7 +44,7 @@ static const struct tts_option options_table[] = {
     {"output", 'o', TTS_OPTION_TEXT, offsetof(struct export_options, out_path), "OUT",
      .help = "write to this file"},
     {"slots", 's', TTS_OPTION_NUMBER, offsetof(struct export_options, slots_max), "N",
-     "most buffers drawn at the same time, per pool", .max = TTS_TIMELINE_SLOTS_MAX},
+     "maximum number of buffers drawn at once, per pool", .max = TTS_TIMELINE_SLOTS_MAX},
     {"device", 'd', TTS_OPTION_TEXT, offsetof(struct export_options, device.name), "NAME",
      .help = "draw the pool capacities of this device"},
     {"set", 0, TTS_OPTION_OTHER, offsetof(struct export_options, device), "KEY=VALUE",
@@ -153,7 +153,8 @@ static enum tts_status write_export_item(struct export *export, const struct tts
                                          struct tts_error *err)
 {
     enum tts_status status = tts_itemcheck_pass(&export->check, item, err);
-    if (status != TTS_OK || item->kind == TTS_ITEM_NAME) /* each item holds its own name */
+    if (status != TTS_OK ||
+        item->kind == TTS_ITEM_NAME) /* a NAME item adds nothing: each item has its own name */
         return status;
     if (draws_timeline(export))
         return tts_timeline_item(export->timeline, item, err);
@@ -242,7 +243,7 @@ static void show_progress(void *ctx, uint64_t bytes)
     tts_progress_show(&export->progress, bytes);
 }
 
-/* Starts the progress line, unless the output goes to the terminal, too. */
+/* Starts the progress line, unless the output also goes to the terminal. */
 static void begin_progress(struct export *export, uint64_t total_bytes)
 {
     if (export->out != stdout || !isatty(STDOUT_FILENO))
@@ -309,8 +310,11 @@ static void say_file_notes(const struct export *export)
                         tts_partial_first_of(note->count, like));
     }
     if (recording && tts_recfile_info(recording)->first_seq > 0)
-        tts_message(command, "note: %s begins after event %" PRIu64, path,
-                    tts_recfile_info(recording)->first_seq);
+        tts_message(
+            command,
+            "note: %s: the recording begins in the middle of the run: its first event is "
+            "event %" PRIu64,
+            path, tts_recfile_info(recording)->first_seq + 1);
 }
 
 static void say_timeline_notes(const struct export *export)
@@ -322,14 +326,14 @@ static void say_timeline_notes(const struct export *export)
     if (!export->about.has_times)
         tts_message(command, "note: " TTS_TRACEFILE_NO_TIMES);
     if (!export->options->device.name)
-        tts_message(
-            command,
-            "note: no capacity lines: the file does not name its device; give '--device NAME'");
+        tts_message(command, "note: no capacities are drawn: the file does not name its device "
+                             "(give '--device NAME')");
     if (counts.undrawn > 0)
         tts_message(command,
-                    "note: %" PRIu64 " buffer%s counted but not drawn: the pool has %" PRIu64
-                    " others at the same time (see '--slots')",
-                    counts.undrawn, tts_say_plural(counts.undrawn), export->options->slots_max);
+                    "note: %" PRIu64 " buffer%s counted but not drawn: at most %" PRIu64
+                    " live buffers of a pool are drawn (see '--slots')",
+                    counts.undrawn, counts.undrawn == 1 ? " is" : "s are",
+                    export->options->slots_max);
     if (counts.unseen_frees > 0)
         tts_message(command,
                     "note: skipped %" PRIu64 " free%s whose allocation is not in the file",
@@ -342,8 +346,11 @@ static void say_timeline_notes(const struct export *export)
     if (counts.unnamed > 0)
         tts_message(command, "note: %s", say_unnamed(counts.unnamed, text));
     if (counts.other_ops > 0)
-        tts_message(command, "note: %" PRIu64 " operation%s not drawn: too many threads",
-                    counts.other_ops, tts_say_plural(counts.other_ops));
+        tts_message(command,
+                    "note: %" PRIu64 " begin%s or end%s of operations not drawn: the file has "
+                    "more than %d threads",
+                    counts.other_ops, tts_say_plural(counts.other_ops),
+                    tts_say_plural(counts.other_ops), TTS_TIMELINE_THREADS_MAX);
 }
 
 /* --- the command ------------------------------------------------------------------------ */
@@ -353,8 +360,8 @@ static bool check_export_options(struct tts_job *job, const struct export_option
 {
     bool is_stdout = strcmp(options->out_path, "-") == 0;
     if (!tts_options_has(&job->options, "to"))
-        tts_message(command,
-                    "no output format: give '--to perfetto', 'chrome', 'csv' or 'json'");
+        tts_message(command, "the output format is missing: give '--to perfetto', '--to "
+                             "chrome', '--to csv' or '--to json'");
     else if (options->format == TO_PERFETTO && is_stdout && isatty(STDOUT_FILENO))
         tts_message(command, "a Perfetto trace is binary and is not written to a terminal: "
                              "give '-o OUT.pftrace'");

@@ -1,4 +1,4 @@
-/* cmd_show.c: what is in a recording or a graph trace. */
+/* cmd_show.c: the command `show`, which shows the memory use in a recording or graph trace. */
 #include "base/heap.h"
 #include "cli/commands.h"
 #include "cli/job.h"
@@ -20,7 +20,7 @@ static const char *const pool_names[] = {[TTS_POOL_DRAM] = "dram",
 
 static const struct tts_option options_table[] = {
     {"at", 0, TTS_OPTION_NUMBER, offsetof(struct tts_show_options, at), "EVENT",
-     "show what is in use after this event", .min = 1},
+     "show the memory in use after this event", .min = 1},
     {"top", 'n', TTS_OPTION_NUMBER, offsetof(struct tts_show_options, top), "N",
      .help = "number of buffers and operations to list; 0: all"},
     {"pool", 0, TTS_OPTION_WORD, offsetof(struct tts_show_options, pool),
@@ -36,7 +36,8 @@ static const struct tts_option options_table[] = {
 
 /* ---- one event ---- */
 
-/* How many events there are is known when all were read. TTS_E_NOT_FOUND: they were. */
+/* Reads the rest of the file to find the first and the last event. Returns TTS_E_NOT_FOUND at
+ * the end of the file. */
 static enum tts_status count_events(struct tts_show *show, struct tts_error *err)
 {
     struct tts_item item;
@@ -56,17 +57,18 @@ static int say_no_event(const struct tts_show *show)
 {
     if (show->sum.has_event)
         tts_message(command,
-                    "there is no event %" PRIu64 " in '%s': its events are %" PRIu64
+                    "there is no event %" PRIu64 " in '%s': the file has events %" PRIu64
                     " to %" PRIu64,
                     show->options.at, tts_message_path(show->options.path),
                     show->sum.first_seq + 1, show->sum.event.seq);
     else
-        tts_message(command, "there is no event %" PRIu64 " in '%s': it has no events",
+        tts_message(command, "there is no event %" PRIu64 " in '%s': the file has no events",
                     show->options.at, tts_message_path(show->options.path));
     return TTS_EXIT_USAGE;
 }
 
-/* To the last moment before the event that all is known of. */
+/* Seeks to the last keyframe before the requested event. Does nothing for a graph trace, which
+ * is read from its start. Returns TTS_E_NOT_FOUND if the recording has no such event. */
 static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *err)
 {
     struct tts_recfile *recording = tts_eventfile_recording(show->file);
@@ -74,17 +76,19 @@ static enum tts_status seek_to_event(struct tts_show *show, struct tts_error *er
         return TTS_OK;
     if (show->options.at <= tts_recfile_info(recording)->first_seq)
         return TTS_E_NOT_FOUND;
-    /* A keyframe behind the event does not have it. */
+    /* A keyframe directly after the event does not contain the event itself. */
     return tts_recfile_seek(recording, show->options.at - 1, err);
 }
 
-/* ---- the whole of it ---- */
+/* ---- the command ---- */
 
-static bool print_answer(struct tts_job *job, const struct tts_show *show)
+static bool print_show_answer(struct tts_job *job, struct tts_show *show)
 {
+    struct tts_show_facts facts;
     struct tts_json json;
+    tts_show_facts(show, &facts);
     if (!show->options.json) {
-        tts_show_text(show, stdout);
+        tts_show_text(&facts, stdout);
         return true;
     }
     FILE *out = tts_job_open(job, "-");
@@ -92,7 +96,7 @@ static bool print_answer(struct tts_job *job, const struct tts_show *show)
         return false;
     tts_json_init(&json, out);
     json.is_one_line = show->options.follow;
-    tts_show_json(show, &json);
+    tts_show_json(&facts, &json);
     return true;
 }
 
@@ -122,7 +126,8 @@ static enum tts_status open_show_file(struct tts_show *show, struct tts_error *e
     return status;
 }
 
-/* Reads; an answer there is when TTS_EXIT_DONE is returned. */
+/* Reads the file. Returns TTS_EXIT_DONE if there is something to print. Otherwise prints a
+ * message. */
 static int read_show_file(struct tts_show *show, struct tts_error *err)
 {
     enum tts_status status = open_show_file(show, err);
@@ -156,15 +161,15 @@ static int show_file(struct tts_job *job, struct tts_show *show)
         return code;
     if (show->is_abandoned)
         tts_message(command,
-                    "%s: the recorded program (pid %" PRIu64 ") is gone and did not end "
-                    "the recording; it is complete up to its last event",
+                    "%s: the recorded program (pid %" PRIu64 ") no longer runs and did not "
+                    "close the recording; all events that it recorded are shown",
                     tts_message_path(show->options.path),
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)
         return fail_to_show(show, &err);
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    if (!print_answer(job, show))
+    if (!print_show_answer(job, show))
         return TTS_EXIT_INPUT;
     return tts_message_partial(&show->missing, command, show->options.path);
 }

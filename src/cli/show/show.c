@@ -1,8 +1,7 @@
-/* show_read.c: one pass over a file of events, or its stored figures, and questions about the
- * file. */
 #include "cli/show/show.h"
 #include "analysis/eventfigures.h"
 #include "base/heap.h"
+#include "cli/message.h"
 
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
@@ -23,8 +22,8 @@ void tts_show_release(struct tts_show *show)
 
 /* ---- reading ---- */
 
-/* An event that cannot be leaves a gap that all behind it would fall into: it is the end. What
- * is wrong with a capture is its own affair. */
+/* Takes one item. An impossible event ends the reading, because all figures after it would be
+ * wrong. An impossible statement about a capture is counted and skipped. */
 static enum tts_status follow_show_item(struct tts_show *show, const struct tts_item *item,
                                         struct tts_error *err)
 {
@@ -37,7 +36,7 @@ static enum tts_status follow_show_item(struct tts_show *show, const struct tts_
     return TTS_OK;
 }
 
-/* An item of the pass, which ends with the event that was asked for. */
+/* Takes an item of the pass. Ends the pass with the requested event. */
 static enum tts_status take_read(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct tts_show *show = ctx;
@@ -83,33 +82,10 @@ bool tts_show_load(struct tts_show *show)
     return true;
 }
 
-/* ---- questions ---- */
+/* ---- facts for the views ---- */
 
-uint64_t tts_show_since_start(const struct tts_show *show, uint64_t time_ns)
+static enum tts_show_state show_state(const struct tts_recfile_info *info)
 {
-    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    uint64_t start = recording ? tts_recfile_info(recording)->header.start_ns : 0;
-    return time_ns > start ? time_ns - start : 0;
-}
-
-bool tts_show_is_at_least(const struct tts_show *show)
-{
-    return show->partial.left_buffers > 0 || tts_eventfile_gaps(show->file)->count > 0;
-}
-
-bool tts_show_is_unknown(const struct tts_show *show, enum tts_pool pool)
-{
-    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    return (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL) && recording &&
-           tts_recfile_info(recording)->header.flags & TTS_REC_DRAM_ONLY;
-}
-
-enum tts_show_state tts_show_state(const struct tts_show *show)
-{
-    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
-    if (!recording)
-        return TTS_SHOW_COMPLETE;
-    const struct tts_recfile_info *info = tts_recfile_info(recording);
     if (!info->state_is_known)
         return TTS_SHOW_STATE_UNKNOWN;
     if (info->state.kind == TTS_REC_STOPPED)
@@ -117,15 +93,55 @@ enum tts_show_state tts_show_state(const struct tts_show *show)
     return info->state.kind == TTS_REC_ENDED ? TTS_SHOW_COMPLETE : TTS_SHOW_NOT_ENDED;
 }
 
-bool tts_show_is_damaged(const struct tts_show *show)
+static void set_recording_facts(struct tts_show *show, const struct tts_recfile_info *info,
+                                struct tts_show_facts *out)
 {
-    return show->partial.damage.status != TTS_OK || tts_eventfile_gaps(show->file)->count > 0;
+    out->recording = info;
+    out->state = show_state(info);
+    out->stop_reason = tts_partial_stop_text(&info->state, show->stop_reason);
+    out->start_ns = info->header.start_ns;
+    out->l1_is_unknown = info->header.flags & TTS_REC_DRAM_ONLY;
 }
 
-const char *tts_show_damage(const struct tts_show *show)
+static void set_graph_facts(const struct tts_graph *graph, struct tts_show_facts *out)
 {
-    if (show->partial.damage.status != TTS_OK)
-        return show->partial.damage.text;
+    out->graph = tts_graph_figures(graph);
+    for (int kind = 0; kind < TTS_GRAPH_NOTES; kind++)
+        out->notes[kind] = tts_graph_note(graph, (enum tts_graph_note_kind)kind);
+}
+
+void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
+{
+    const struct tts_show_options *options = &show->options;
+    const struct tts_partial *partial = &show->partial;
     const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(show->file);
-    return gaps->count > 0 ? gaps->first.text : NULL;
+    const struct tts_recfile *recording = tts_eventfile_recording(show->file);
+    *out = (struct tts_show_facts){
+        .path = options->path,
+        .name = tts_message_path(options->path),
+        .at = options->at,
+        .top = options->top,
+        .pool = options->pool,
+        .lists_all_phases = options->all,
+        .sum = &show->sum,
+        .missing = &show->missing,
+        .is_cut = partial->damage.status != TTS_OK,
+        .gaps = gaps->count,
+        .gap_events = gaps->events,
+        .first_gap_after = gaps->first_after,
+        .missed = partial->missed,
+        .left_buffers = partial->left_buffers,
+        .left_bytes = partial->left_bytes,
+        .refused = partial->refused,
+        .refusal = partial->refused > 0 ? partial->refusal.text : NULL,
+        .is_at_least = partial->left_buffers > 0 || gaps->count > 0,
+    };
+    if (out->is_cut)
+        out->damage = partial->damage.text;
+    else if (gaps->count > 0)
+        out->damage = gaps->first.text;
+    if (recording)
+        set_recording_facts(show, tts_recfile_info(recording), out);
+    else
+        set_graph_facts(tts_eventfile_graph(show->file), out);
 }

@@ -51,7 +51,7 @@ static TTS_FORCE_INLINE bool read_time(struct tts_recdec_in *in, unsigned nibble
     if (TTS_UNLIKELY(in->tick < since))
         return is_quick ? false
                         : tts_recdec_refuse(dec, at, in->err,
-                                            "damaged record: its time is past 64 bits");
+                                            "damaged record: its time does not fit in 64 bits");
     return true;
 }
 
@@ -100,11 +100,11 @@ static TTS_FORCE_INLINE bool read_alloc(struct tts_recdec_in *in, bool has_id,
         return false;
     uint64_t address = dec->address + tts_unzigzag(away);
     if (TTS_UNLIKELY(shape->event.size_bytes == 0 || address > TTS_EVENT_BYTES_MAX))
-        return is_quick ? false
-                        : tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer %s",
-                                            shape->event.size_bytes
-                                                ? "at an address that nothing has"
-                                                : "of no bytes");
+        return is_quick
+                   ? false
+                   : tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer %s",
+                                       shape->event.size_bytes ? "has an impossible address"
+                                                               : "has no bytes");
     dec->id += tts_unzigzag(step);
     dec->address = address;
     make_event(dec, out);
@@ -136,7 +136,7 @@ static TTS_FORCE_INLINE bool read_event(struct tts_recdec_in *in, unsigned code,
     if (TTS_UNLIKELY(in->dec->in_keyframe))
         return is_quick ? false
                         : tts_recdec_refuse(in->dec, in->dec->at, in->err,
-                                            "damaged record: an event inside a keyframe");
+                                            "damaged record: an event is inside a keyframe");
     if (code == TTS_RECORD_FREE)
         return read_free(in, out, is_quick);
     return read_alloc(in, code == TTS_RECORD_ALLOC_ID, out, is_quick);

@@ -30,7 +30,7 @@ TTS_COLD bool tts_recdec_refuse(const struct tts_recdec *dec, const unsigned cha
 TTS_COLD bool tts_recdec_refuse_end(const struct tts_recdec *dec, const unsigned char *at,
                                     struct tts_error *err)
 {
-    return tts_recdec_refuse(dec, at, err, "damaged record: it runs out of its block");
+    return tts_recdec_refuse(dec, at, err, "damaged record: it does not end inside its block");
 }
 
 TTS_COLD bool tts_recdec_refuse_varint(const struct tts_recdec *dec, const unsigned char *at,
@@ -41,7 +41,7 @@ TTS_COLD bool tts_recdec_refuse_varint(const struct tts_recdec *dec, const unsig
         last++;
     if (last == dec->end)
         return tts_recdec_refuse_end(dec, last, err);
-    return tts_recdec_refuse(dec, at, err, "damaged record: a number of more than 64 bits");
+    return tts_recdec_refuse(dec, at, err, "damaged record: a number does not fit in 64 bits");
 }
 
 /* --- fields ----------------------------------------------------------------------------- */
@@ -86,9 +86,9 @@ bool tts_recdec_bounded(struct tts_recdec_in *in, uint64_t max, const char *what
     if (!tts_recdec_varint(in, out))
         return false;
     if (*out > max)
-        return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: %s %" PRIu64 ", it is at most %" PRIu64, what,
-                                 *out, max);
+        return tts_recdec_refuse(
+            in->dec, begin, in->err,
+            "damaged record: %s is %" PRIu64 ", but the maximum is %" PRIu64, what, *out, max);
     return true;
 }
 
@@ -121,7 +121,7 @@ bool tts_recdec_shape(struct tts_recdec_in *in, bool is_buffer, unsigned *out)
         return false;
     if ((in->dec->shapes[*out].event.kind == TTS_EVENT_ALLOC) != is_buffer)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: shape %u is %sthat of a buffer", *out,
+                                 "damaged record: shape %u is %sa shape of a buffer", *out,
                                  is_buffer ? "not " : "");
     return true;
 }
@@ -144,7 +144,7 @@ static bool define_name(struct tts_recdec_in *in, unsigned *slot)
         return false;
     if (len > TTS_OP_NAME_MAX)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: a name of %u bytes, they have %d at most",
+                                 "damaged record: a name has %u bytes, but the maximum is %d",
                                  len, TTS_OP_NAME_MAX);
     if (!tts_recdec_bytes(in, len, &text))
         return false;
@@ -165,9 +165,9 @@ static bool define_ranges(struct tts_recdec_in *in)
         return false;
     if (slot >= TTS_REC_RANGES || count == 0 || count > TTS_RANGES_MAX)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: %u ranges in slot %u: there are 1 to %d in "
-                                 "%d slots",
-                                 count, slot, TTS_RANGES_MAX, TTS_REC_RANGES);
+                                 "damaged record: slot %u has %u core ranges, expected a slot "
+                                 "below %d and 1 to %d ranges",
+                                 slot, count, TTS_REC_RANGES, TTS_RANGES_MAX);
     if (!tts_recdec_bytes(in, 4 * (size_t)count, &bytes))
         return false;
     in->dec->ranges[slot] = (struct tts_recdec_ranges){count, bytes};
@@ -190,8 +190,9 @@ static bool read_sizes(struct tts_recdec_in *in, unsigned flags, struct tts_even
     if (flags & TTS_SHAPE_BANKS && (!tts_recdec_varint(in, &event->bytes_per_bank) ||
                                     !tts_recdec_varint(in, &event->block_bytes)))
         return false;
-    if (flags & TTS_SHAPE_REQUEST && (!tts_recdec_varint(in, &event->page_bytes) ||
-                                      !tts_recdec_bounded(in, TTS_CORES_MAX, "cores", &cores)))
+    if (flags & TTS_SHAPE_REQUEST &&
+        (!tts_recdec_varint(in, &event->page_bytes) ||
+         !tts_recdec_bounded(in, TTS_CORES_MAX, "number of cores", &cores)))
         return false;
     event->cores = (uint32_t)cores;
     return true;
@@ -259,9 +260,9 @@ static bool define_shape(struct tts_recdec_in *in)
     if (!tts_recdec_byte(in, &slot) || !read_draft(in, &draft))
         return false;
     if (is_odd(&draft.event))
-        return tts_recdec_refuse(dec, begin, in->err,
-                                 "damaged record: shape %u has what its kind does not have",
-                                 slot);
+        return tts_recdec_refuse(
+            dec, begin, in->err,
+            "damaged record: shape %u has a field that its kind does not have", slot);
     if (tts_event_check(&draft.event, &why) != TTS_OK)
         return tts_recdec_refuse(dec, begin, in->err, "damaged record: %s", why.text);
     struct tts_recdec_shape *shape = &dec->shapes[slot];
@@ -291,7 +292,7 @@ bool tts_recdec_define(struct tts_recdec_in *in, bool *is_name, unsigned *slot)
     case TTS_DEFINE_RANGES:
         return define_ranges(in);
     case TTS_DEFINE_DEVICE:
-        if (!tts_recdec_bounded(in, UINT32_MAX, "device", &device))
+        if (!tts_recdec_bounded(in, UINT32_MAX, "device number", &device))
             return false;
         in->dec->device = (uint32_t)device;
         return true;

@@ -14,7 +14,7 @@ static bool read_live_seq(struct tts_recdec_in *in, uint64_t *out)
     *out = in->dec->live_seq + tts_unzigzag(step);
     if (*out > in->dec->seq)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: a keyframe has what is yet to come");
+                                 "damaged record: a keyframe has a buffer of a later event");
     return true;
 }
 
@@ -29,7 +29,7 @@ bool tts_recdec_live(struct tts_recdec_in *in, struct tts_item *out)
         return false;
     const struct tts_recdec_shape *shape = &dec->shapes[slot];
     if (shape->event.size_bytes == 0)
-        return tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer of no bytes");
+        return tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer has no bytes");
     dec->live_id += tts_unzigzag(step);
     dec->live_seq = seq;
     tts_recdec_make_item(dec, TTS_ITEM_LIVE, out);
@@ -71,7 +71,7 @@ static bool read_capture(struct tts_recdec_in *in, enum tts_item_kind kind,
                          struct tts_item *out)
 {
     uint64_t capture;
-    if (!tts_recdec_bounded(in, UINT32_MAX, "capture", &capture))
+    if (!tts_recdec_bounded(in, UINT32_MAX, "capture number", &capture))
         return false;
     tts_recdec_make_item(in->dec, kind, out);
     out->capture = (uint32_t)capture;
@@ -83,7 +83,7 @@ static bool read_cut(struct tts_recdec_in *in, struct tts_item *out)
     uint64_t capture;
     unsigned len;
     const unsigned char *name;
-    if (!tts_recdec_bounded(in, UINT32_MAX, "capture", &capture) ||
+    if (!tts_recdec_bounded(in, UINT32_MAX, "capture number", &capture) ||
         !tts_recdec_byte(in, &len) || !tts_recdec_bytes(in, len, &name))
         return false;
     _Static_assert(TTS_PHASE_NAME_MAX == UINT8_MAX, "its length is a byte");
@@ -97,8 +97,8 @@ static bool read_cut(struct tts_recdec_in *in, struct tts_item *out)
 static bool read_chip(struct tts_recdec_in *in, struct tts_item *out)
 {
     uint64_t chip, mesh;
-    if (!tts_recdec_bounded(in, UINT32_MAX, "chip", &chip) ||
-        !tts_recdec_bounded(in, UINT32_MAX, "mesh", &mesh))
+    if (!tts_recdec_bounded(in, UINT32_MAX, "chip number", &chip) ||
+        !tts_recdec_bounded(in, UINT32_MAX, "mesh number", &mesh))
         return false;
     tts_recdec_make_item(in->dec, TTS_ITEM_CHIP, out);
     out->device = (uint32_t)chip;
@@ -150,18 +150,20 @@ static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item
         return tts_recdec_check_place(in, false, "a keyframe") &&
                read_count(in, TTS_ITEM_KEYFRAME, out);
     case TTS_REC_MARK_KEYFRAME_PART:
-        return tts_recdec_check_place(in, true, "a part") && read_keyframe_part(in, out);
+        return tts_recdec_check_place(in, true, "a part of a keyframe") &&
+               read_keyframe_part(in, out);
     case TTS_REC_MARK_TRACING:
-        return tts_recdec_check_place(in, true, "a trace") &&
+        return tts_recdec_check_place(in, true, "a trace of a keyframe") &&
                read_count(in, TTS_ITEM_TRACING, out);
     case TTS_REC_MARK_ACTIVE:
-        return tts_recdec_check_place(in, true, "an active capture") &&
+        return tts_recdec_check_place(in, true, "an active capture of a keyframe") &&
                read_capture(in, TTS_ITEM_ACTIVE, out);
     case TTS_REC_MARK_LEFT_OUT:
-        return tts_recdec_check_place(in, true, "what it leaves out") && read_left_out(in, out);
+        return tts_recdec_check_place(in, true, "a count of omitted buffers") &&
+               read_left_out(in, out);
     default:
         assert(mark == TTS_REC_MARK_KEYFRAME_END);
-        if (!tts_recdec_check_place(in, true, "an end of it"))
+        if (!tts_recdec_check_place(in, true, "the end of a keyframe"))
             return false;
         in->dec->in_keyframe = false;
         tts_recdec_make_item(in->dec, TTS_ITEM_KEYFRAME_END, out);

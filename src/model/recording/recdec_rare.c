@@ -27,8 +27,9 @@ bool tts_recdec_check_place(const struct tts_recdec_in *in, bool is_inside, cons
 {
     if (in->dec->in_keyframe == is_inside)
         return true;
-    return tts_recdec_refuse(in->dec, in->dec->at, in->err, "damaged record: %s %s a keyframe",
-                             what, is_inside ? "outside" : "inside");
+    return tts_recdec_refuse(in->dec, in->dec->at, in->err,
+                             "damaged record: %s is %s a keyframe", what,
+                             is_inside ? "outside" : "inside");
 }
 
 /* --- events ----------------------------------------------------------------------------- */
@@ -68,7 +69,8 @@ static bool read_op_begin(struct tts_recdec_in *in, struct tts_item *out)
     struct tts_recdec *dec = in->dec;
     unsigned slot;
     uint64_t thread;
-    if (!tts_recdec_name(in, &slot) || !tts_recdec_bounded(in, UINT32_MAX, "thread", &thread))
+    if (!tts_recdec_name(in, &slot) ||
+        !tts_recdec_bounded(in, UINT32_MAX, "thread number", &thread))
         return false;
     tts_recdec_make_event(dec, TTS_EVENT_OP_BEGIN, out);
     out->event.device = 0;
@@ -82,7 +84,7 @@ static bool read_op_begin(struct tts_recdec_in *in, struct tts_item *out)
 static bool read_op_end(struct tts_recdec_in *in, struct tts_item *out)
 {
     uint64_t thread;
-    if (!tts_recdec_bounded(in, UINT32_MAX, "thread", &thread))
+    if (!tts_recdec_bounded(in, UINT32_MAX, "thread number", &thread))
         return false;
     tts_recdec_make_event(in->dec, TTS_EVENT_OP_END, out);
     out->event.device = 0;
@@ -123,7 +125,7 @@ static bool read_failure_fields(struct tts_recdec_in *in, struct tts_failure *ou
         bool is_corner = fields[i] >= corner && fields[i] < corner + 4;
         bool is_number = fields[i] == &kind || fields[i] == &pool || fields[i] == &banks;
         uint64_t max = is_corner ? UINT16_MAX : is_number ? UINT32_MAX : UINT64_MAX;
-        if (!tts_recdec_bounded(in, max, "field of a failure", fields[i]))
+        if (!tts_recdec_bounded(in, max, "a field of a failure", fields[i]))
             return false;
     }
     out->kind = (enum tts_failure_kind)kind;
@@ -141,7 +143,7 @@ static bool read_failure(struct tts_recdec_in *in, struct tts_item *out)
     struct tts_failure failure = {.kind = TTS_FAILURE_NONE};
     struct tts_error why;
     uint64_t name;
-    if (!tts_recdec_bounded(in, TTS_REC_NAMES, "name", &name))
+    if (!tts_recdec_bounded(in, TTS_REC_NAMES, "name number", &name))
         return false;
     if (name > 0 && !dec->has_name[name - 1])
         return tts_recdec_refuse(dec, begin, in->err, "damaged record: name %u is not defined",

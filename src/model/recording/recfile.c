@@ -32,8 +32,7 @@ static enum tts_status open_path(const char *path, int *fd, struct stat *info,
     if (S_ISDIR(info->st_mode))
         return tts_error_set_errno(err, TTS_E_IO, EISDIR, "cannot read '%s'", path);
     if (!S_ISREG(info->st_mode))
-        return tts_error_set(err, TTS_E_IO, "'%s' is not a file, and only files can be read",
-                             path);
+        return tts_error_set(err, TTS_E_IO, "'%s' is not a regular file", path);
     return TTS_OK;
 }
 
@@ -49,7 +48,9 @@ static enum tts_status read_header(struct tts_recfile *file, struct tts_error *e
     if (!tts_recfile_is_one(bytes, got))
         return tts_error_set(err, TTS_E_SYNTAX, "is not a recording");
     if (status == TTS_E_NOT_FOUND) {
-        tts_error_set(err, TTS_E_SYNTAX, "the file ends in its header, at byte %zu", got);
+        tts_error_set(err, TTS_E_SYNTAX,
+                      "the file ends at byte %zu, inside its header of %d bytes", got,
+                      TTS_REC_HEADER_BYTES);
         if (err)
             err->offset = got;
         return TTS_E_SYNTAX;
@@ -132,8 +133,8 @@ static enum tts_status finish(const struct tts_recfile *file, bool has_index,
     if (!file->has_end || file->seq == file->end_seq)
         return TTS_E_NOT_FOUND;
     tts_error_set(err, TTS_E_SYNTAX,
-                  "it ends at byte %" PRIu64 " with event %" PRIu64 ", event %" PRIu64
-                  " should be its last",
+                  "the recording ends at byte %" PRIu64 " with event %" PRIu64
+                  ", but its last event should be event %" PRIu64,
                   spot.off, file->seq, file->end_seq);
     if (err)
         err->offset = spot.off;
@@ -146,8 +147,8 @@ static enum tts_status skip_given(struct tts_recfile *file, struct tts_error *er
     uint64_t tick;
     for (uint64_t i = 0; i < file->spot.given; i++)
         if (tts_recdec_next(&file->dec, &item, &tick, NULL) != TTS_OK)
-            return tts_recblock_damaged(file->spot.number, file->spot.off, "it has changed",
-                                        err);
+            return tts_recblock_damaged(file->spot.number, file->spot.off,
+                                        "it changed while it was read", err);
     return TTS_OK;
 }
 
@@ -164,9 +165,11 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
     if (status != TTS_OK)
         return status;
     if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* each event takes at least one byte */
-        return tts_recblock_damaged(head->number, block->off, "so many events cannot be", err);
+        return tts_recblock_damaged(head->number, block->off,
+                                    "its number of events is too large", err);
     if (file->spot.given > 0 && !tts_recblock_goes_on(file, block, &file->block))
-        return tts_recblock_damaged(head->number, block->off, "it has changed", err);
+        return tts_recblock_damaged(head->number, block->off, "it changed while it was read",
+                                    err);
     tts_recdec_begin(&file->dec, head, payload, len);
     status = skip_given(file, err);
     if (status != TTS_OK)
@@ -199,7 +202,7 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
         return finish(file, true, err);
     }
     if (block.head.kind != TTS_REC_ITEMS)
-        return tts_recblock_damaged(file->spot.number, file->spot.off, "its kind is not known",
+        return tts_recblock_damaged(file->spot.number, file->spot.off, "its kind is unknown",
                                     err);
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
         return tts_recblock_damaged(file->spot.number, file->spot.off,

@@ -22,7 +22,7 @@ enum tts_status tts_recfile_pread(const struct tts_recfile *file, uint64_t off,
         if (done > 0)
             *got += (size_t)done;
         else if (errno != EINTR)
-            return tts_error_set_errno(err, TTS_E_IO, errno, "cannot be read");
+            return tts_error_set_errno(err, TTS_E_IO, errno, "the file cannot be read");
     }
     return *got == len ? TTS_OK : TTS_E_NOT_FOUND;
 }
@@ -48,7 +48,7 @@ enum tts_status tts_recblock_missing(struct tts_recspot spot, struct tts_error *
 
 enum tts_status tts_recblock_overwritten(struct tts_recspot spot, struct tts_error *err)
 {
-    tts_error_set(err, TTS_E_IO, "block %" PRIu64 " was written over while it was read",
+    tts_error_set(err, TTS_E_IO, "block %" PRIu64 " was overwritten while it was read",
                   spot.number);
     if (err)
         err->offset = spot.off;
@@ -79,16 +79,16 @@ static const char *what_is_wrong(const struct tts_recfile *file,
     if (head->place_bytes < TTS_REC_BLOCK_HEADER_BYTES ||
         head->place_bytes - TTS_REC_BLOCK_HEADER_BYTES > TTS_REC_PAYLOAD_MAX ||
         (is_live && head->place_bytes != header->place_bytes))
-        return "its size cannot be";
+        return "its size is impossible";
     if (block->used > head->place_bytes - TTS_REC_BLOCK_HEADER_BYTES)
-        return "more of it is in use than there is";
+        return "its content is larger than the block";
     if (head->seq >= TTS_FOLD_SEQ_MAX)
-        return "so many events before it cannot be";
+        return "the number of events before it is too large";
     bool is_last = !is_live && (head->kind == TTS_REC_INDEX || head->kind == TTS_REC_FIGURES);
     if (head->kind != TTS_REC_ITEMS && !is_last)
-        return "its kind is not known";
+        return "its kind is unknown";
     if (head->packing != TTS_REC_PLAIN && (is_live || head->packing != TTS_REC_ZSTD))
-        return "its packing is not known";
+        return "its compression method is unknown";
     return NULL;
 }
 
@@ -101,7 +101,8 @@ static enum tts_status other_number(const struct tts_recfile *file, struct tts_r
     if (is_box && found < spot.number)
         return TTS_E_NOT_FOUND;
     if (!is_box || file->was_ended)
-        return tts_recblock_damaged(spot.number, spot.off, "it has the number of another", err);
+        return tts_recblock_damaged(spot.number, spot.off, "it has the number of another block",
+                                    err);
     return tts_recblock_overwritten(spot, err);
 }
 
@@ -116,8 +117,8 @@ static enum tts_status check_header(const struct tts_recfile *file, struct tts_r
     if (status == TTS_E_NOT_FOUND || commit == 0)
         return TTS_E_NOT_FOUND; /* reserved, or begun without content */
     if (status != TTS_OK)
-        return tts_recblock_damaged(spot.number, spot.off, "its header does not fit its check",
-                                    err);
+        return tts_recblock_damaged(spot.number, spot.off,
+                                    "the checksum of its header is wrong", err);
     if (block.head.number != spot.number)
         return other_number(file, spot, block.head.number, err);
     const char *why = what_is_wrong(file, &block);
@@ -134,7 +135,8 @@ static enum tts_status look_once(const struct tts_recfile *file, struct tts_recs
     size_t got;
     enum tts_status status = tts_recfile_pread(file, spot.off, bytes, sizeof bytes, &got, err);
     if (status == TTS_E_NOT_FOUND && got > 0)
-        return tts_recblock_damaged(spot.number, spot.off, "the file ends in its header", err);
+        return tts_recblock_damaged(spot.number, spot.off, "the file ends inside its header",
+                                    err);
     return status == TTS_OK ? check_header(file, spot, bytes, out, err) : status;
 }
 
@@ -179,7 +181,8 @@ static bool is_there(const struct tts_recfile *file, const struct tts_recblock *
 
 enum tts_status tts_recblock_cut(const struct tts_recblock *block, struct tts_error *err)
 {
-    return tts_recblock_damaged(block->head.number, block->off, "the file ends in it", err);
+    return tts_recblock_damaged(block->head.number, block->off,
+                                "the file ends inside the block", err);
 }
 
 static enum tts_status read_raw(struct tts_recfile *file, const struct tts_recblock *block,
@@ -228,7 +231,7 @@ static enum tts_status not_checked(const struct tts_recfile *file,
     bool is_gone = status == TTS_E_IO || status == TTS_E_NOT_FOUND;
     return file->info.header.places > 0 && is_gone
                ? tts_recblock_overwritten(spot, err)
-               : tts_recblock_damaged(spot.number, spot.off, "its check does not fit", err);
+               : tts_recblock_damaged(spot.number, spot.off, "its checksum is wrong", err);
 }
 
 static enum tts_status unpack(struct tts_recfile *file, const struct tts_recblock *block,
@@ -237,7 +240,7 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, block->used);
     /* The values for "unknown" and "not a frame" are larger still. */
     if (size > TTS_REC_PAYLOAD_MAX)
-        return tts_recblock_damaged(block->head.number, block->off, "it cannot be unpacked",
+        return tts_recblock_damaged(block->head.number, block->off, "it cannot be decompressed",
                                     err);
     if (!file->zstd)
         file->zstd = ZSTD_createDCtx();
@@ -246,7 +249,7 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
     size_t done = ZSTD_decompressDCtx(file->zstd, file->plain.bytes, (size_t)size,
                                       file->raw.bytes, block->used);
     if (done != size)
-        return tts_recblock_damaged(block->head.number, block->off, "it cannot be unpacked",
+        return tts_recblock_damaged(block->head.number, block->off, "it cannot be decompressed",
                                     err);
     *len = done;
     return TTS_OK;

@@ -97,7 +97,7 @@ TTS_NODISCARD enum tts_status tts_recblock_read(struct tts_recfile *file,
  * verification. Returns false if the block is complete or nothing of it can be read. */
 bool tts_recblock_read_cut(struct tts_recfile *file, const struct tts_recblock *block,
                            const unsigned char **payload, size_t *len);
-/* Sets the error "block N at byte OFF is damaged: the file ends in it". */
+/* Sets the error "block N at byte OFF is damaged: the file ends inside the block". */
 enum tts_status tts_recblock_cut(const struct tts_recblock *block, struct tts_error *err);
 
 /* Returns whether `block`, which was read last, is the same block as `was` at the same place,
@@ -105,7 +105,7 @@ enum tts_status tts_recblock_cut(const struct tts_recblock *block, struct tts_er
 bool tts_recblock_goes_on(const struct tts_recfile *file, const struct tts_recblock *block,
                           const struct tts_recblock *was);
 
-/* Sets the error "block N was written over while it was read". Returns TTS_E_IO. */
+/* Sets the error "block N was overwritten while it was read". Returns TTS_E_IO. */
 enum tts_status tts_recblock_overwritten(struct tts_recspot spot, struct tts_error *err);
 
 /* ---- first block and index: recfile_seek.c ---- */

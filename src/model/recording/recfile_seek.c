@@ -323,8 +323,8 @@ enum tts_status tts_recfile_resume(struct tts_recfile *file, uint64_t *missing)
 
 static enum tts_status not_there(uint64_t seq, const char *where, struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOT_FOUND, "event %" PRIu64 " is %s in the recording", seq,
-                         where);
+    return tts_error_set(err, TTS_E_NOT_FOUND, "event %" PRIu64 " is %s event of the recording",
+                         seq, where);
 }
 
 static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t seq,
@@ -350,7 +350,8 @@ static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t se
     if (status == TTS_E_NOT_FOUND ||
         (status == TTS_OK &&
          (block.head.seq != entry->seq || block.head.has_keyframe != has_keyframe)))
-        return tts_recblock_damaged(spot.number, spot.off, "the index has it otherwise", err);
+        return tts_recblock_damaged(spot.number, spot.off,
+                                    "it differs from its entry in the index", err);
     if (status == TTS_OK)
         *out = spot;
     return status;
@@ -374,9 +375,9 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
     } while (status == TTS_OK && item.seq < seq);
     if (status == TTS_OK)
         return TTS_OK;
-    return status == TTS_E_NOT_FOUND ? not_there(seq, "behind the last", err)
+    return status == TTS_E_NOT_FOUND ? not_there(seq, "after the last", err)
                                      : tts_recblock_damaged(block->head.number, block->off,
-                                                            "it ends before the event", err);
+                                                            "a record in it is damaged", err);
 }
 
 /* A walk over the headers of blocks. */
@@ -434,7 +435,7 @@ static enum tts_status find_by_walking(struct tts_recfile *file, uint64_t seq,
     }
     status = is_before || seq == file->info.first_seq || file->has_end ? TTS_OK
              : walk.last.off > 0 ? has_event(file, &walk.last, seq, err)
-                                 : not_there(seq, "behind the last", err);
+                                 : not_there(seq, "after the last", err);
     if (status == TTS_OK)
         *out = walk.best;
     return status;
@@ -446,7 +447,7 @@ enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct 
     if (seq < file->info.first_seq)
         return not_there(seq, "before the first", err);
     if (file->has_end && seq > file->end_seq)
-        return not_there(seq, "behind the last", err);
+        return not_there(seq, "after the last", err);
     enum tts_status status = file->info.has_index ? find_by_index(file, seq, &spot, err)
                                                   : find_by_walking(file, seq, &spot, err);
     if (status != TTS_OK)

@@ -87,23 +87,23 @@ void tts_rec_header_put(const struct tts_rec_header *header,
 static enum tts_status check_header(const unsigned char *in, struct tts_error *err)
 {
     if (memcmp(in, TTS_REC_MAGIC, sizeof TTS_REC_MAGIC - 1) != 0)
-        return damaged(err, 0, "not a recording: it does not begin as one");
+        return damaged(err, 0, "not a recording: the first bytes are not those of a recording");
     if (tts_get64(in + TTS_REC_CHECK_OFF) != check_of(in, TTS_REC_STATE_OFF))
-        return damaged(err, 0, "header is damaged: its check does not hold");
+        return damaged(err, 0, "the header is damaged: its checksum is wrong");
     uint32_t version = tts_get32(in + VERSION_OFF);
     if (version > TTS_REC_VERSION) {
         tts_error_set(err, TTS_E_RANGE,
-                      "recording is of version %" PRIu32
-                      ", this reads up to %d: use a newer ttscope",
+                      "the recording has format version %" PRIu32
+                      ", but this ttscope reads versions up to %d: use a newer ttscope",
                       version, TTS_REC_VERSION);
         if (err)
             err->offset = VERSION_OFF;
         return TTS_E_RANGE;
     }
     if (version == 0)
-        return damaged(err, VERSION_OFF, "header is damaged: there is no version 0");
+        return damaged(err, VERSION_OFF, "the header is damaged: its version is 0");
     if (!is_zero(in + STATE_END, TTS_REC_CHECK_OFF - STATE_END))
-        return damaged(err, STATE_END, "header is damaged: its empty part is not empty");
+        return damaged(err, STATE_END, "the header is damaged: unused bytes are not zero");
     return TTS_OK;
 }
 
@@ -113,11 +113,14 @@ static enum tts_status check_places(const unsigned char *in, struct tts_error *e
     uint32_t kind = tts_get32(in + KIND_OFF);
     uint64_t place = tts_get64(in + PLACE_OFF), places = tts_get64(in + PLACES_OFF);
     if (kind != TTS_REC_LIVE && kind != TTS_REC_PACKED)
-        return damaged(err, KIND_OFF, "header is damaged: unknown kind of recording");
+        return damaged(err, KIND_OFF,
+                       "the header is damaged: the kind of recording is unknown");
     bool can_be = kind == TTS_REC_PACKED ? place == 0 && places == 0
                                          : place > 0 && place % PAGE == 0 && place <= PLACE_MAX;
-    return can_be ? TTS_OK
-                  : damaged(err, PLACE_OFF, "header is damaged: its places cannot be so large");
+    return can_be
+               ? TTS_OK
+               : damaged(err, PLACE_OFF,
+                         "the header is damaged: the size or number of blocks is impossible");
 }
 
 enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
@@ -129,7 +132,7 @@ enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
     if (status != TTS_OK)
         return status;
     if (in[WRITER_OFF - 1] != 0 || in[WRITER_OFF + TTS_REC_WRITER_MAX - 1] != 0)
-        return damaged(err, PROGRAM_OFF, "header is damaged: a name in it has no end");
+        return damaged(err, PROGRAM_OFF, "the header is damaged: a name in it has no end");
     *out = (struct tts_rec_header){
         .kind = (enum tts_rec_kind)tts_get32(in + KIND_OFF),
         .place_bytes = tts_get64(in + PLACE_OFF),
@@ -196,7 +199,7 @@ enum tts_status tts_rec_state_get(const unsigned char in[TTS_REC_HEADER_BYTES],
     bool has_first = read_copy(in, first, &states[0]);
     bool has_second = read_copy(in, second, &states[1]);
     if (!has_first && !has_second)
-        return damaged(err, first, "no copy of the recording's state is whole");
+        return damaged(err, first, "both copies of the recording's state are damaged");
     bool newer = !has_first || (has_second && states[1].generation > states[0].generation);
     *out = states[newer];
     *is_damaged = (!has_first && !is_zero(in + first, TTS_REC_STATE_BYTES)) ||
@@ -229,16 +232,16 @@ enum tts_status tts_rec_block_get(const unsigned char in[TTS_REC_BLOCK_HEADER_BY
                                   struct tts_rec_block *out, struct tts_error *err)
 {
     if (is_zero(in, TTS_REC_BLOCK_HEADER_BYTES))
-        return tts_error_set(err, TTS_E_NOT_FOUND, "no block was begun here");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "there is no block at this position");
     if (tts_get32(in) != TTS_REC_BLOCK_MAGIC)
-        return damaged(err, 0, "block is damaged: it does not begin as one");
+        return damaged(err, 0, "the block is damaged: its first bytes are wrong");
     if (tts_get64(in + BLOCK_CHECK_OFF) != check_of(in, BLOCK_CHECK_OFF))
-        return damaged(err, 0, "block is damaged: the check of its header does not hold");
+        return damaged(err, 0, "the block is damaged: the checksum of its header is wrong");
     if (in[4] < TTS_REC_ITEMS || in[4] > TTS_REC_FIGURES || in[5] > TTS_REC_ZSTD || in[6] > 2 ||
         in[7] != 0)
-        return damaged(err, 4, "block is damaged: it is of a kind that is not known");
+        return damaged(err, 4, "the block is damaged: its kind is unknown");
     if (tts_get64(in + 40) < TTS_REC_BLOCK_HEADER_BYTES)
-        return damaged(err, 40, "block is damaged: it is shorter than its header");
+        return damaged(err, 40, "the block is damaged: it is shorter than its header");
     *out = (struct tts_rec_block){
         .kind = in[4],
         .packing = in[5],

@@ -286,7 +286,8 @@ static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, 
     *out = tts_graph_device(&graph->devices,
                             tts_graph_device_id(&graph->devices, (uint32_t)number, role));
     if (*out == TTS_GRAPH_NO_DEVICE)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "more than %d devices", TTS_GRAPH_DEVICES);
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "the trace has more than %d devices",
+                       TTS_GRAPH_DEVICES);
     return *out != TTS_GRAPH_NO_DEVICE;
 }
 
@@ -315,7 +316,7 @@ static void begin_function(struct tts_graph *graph)
     uint64_t depth = graph->sums.depth;
     assert(depth > 0);
     if (!node->has_name)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a function without a name");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a function has no name");
     if (depth <= TTS_GRAPH_DEPTH) {
         struct tts_graph_frame *frame = &graph->frames[depth - 1];
         *frame = (struct tts_graph_frame){.hash = op.hash,
@@ -337,7 +338,7 @@ static void begin_function(struct tts_graph *graph)
 static void end_function(struct tts_graph *graph)
 {
     if (graph->sums.depth == 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "a function ends that has not begun");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "the end of a function has no beginning");
         return;
     }
     const struct tts_graph_frame *frame = innermost_frame(graph);
@@ -383,7 +384,8 @@ static bool is_part_borrowed(struct tts_graph *graph)
     const struct tts_graph_node *node = &graph->node;
     uint64_t flag = tts_node_has(node, TTS_NODE_BORROWED) ? node->value[TTS_NODE_BORROWED] : 0;
     if (tts_node_is_bad(node, TTS_NODE_BORROWED) || flag > 1)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid flag: expected 0 or 1");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "invalid flag 'borrows_memory' or 'globally_allocated'");
     return flag == 1 && node->type != TTS_NODE_SCRATCHPAD_ALLOCATE;
 }
 
@@ -407,7 +409,7 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
     event->ranges = node->ranges;
     event->range_count = node->range_count;
     if (node->has_bad_ranges)
-        drop_graph_event(graph, "core_range_set is invalid or too long");
+        drop_graph_event(graph, "'core_range_set' is invalid or too long");
     else if (tts_event_check(event, &why) != TTS_OK)
         drop_graph_event(graph, why.text);
     else if (!tts_graph_devices_part(&graph->devices, device))
@@ -446,13 +448,13 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     if (!is_size_good(node)) {
         add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer %s",
                        tts_node_has(node, TTS_NODE_SIZE) || tts_node_is_bad(node, TTS_NODE_SIZE)
-                           ? "with an invalid size"
-                           : "without a size");
+                           ? "has an invalid size"
+                           : "has no size");
         return false;
     }
     uint8_t pool = node_pool(node);
     if (pool > TTS_POOLS) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer without a pool");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer has no pool");
         return false;
     }
     if (!find_node_device(graph, TTS_GRAPH_BUFFER, &device))
@@ -464,7 +466,8 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     enum tts_node_memory by_pool =
         pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE ? TTS_NODE_DRAM : TTS_NODE_L1;
     if (out->memory != by_pool)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer whose type and buffer_type differ");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "'type' and 'buffer_type' of a buffer disagree");
     return true;
 }
 
@@ -476,7 +479,7 @@ static bool find_linked_buffer(struct tts_graph *graph, uint64_t *id)
     *id = node->value[TTS_NODE_LINK];
     if (tts_node_has(node, TTS_NODE_LINK) && *id <= TTS_GRAPH_ID_MAX)
         return true;
-    add_graph_note(graph, TTS_GRAPH_BAD_NODE, "no buffer in the connections");
+    add_graph_note(graph, TTS_GRAPH_BAD_NODE, "the 'connections' of a node name no buffer");
     return false;
 }
 
@@ -517,7 +520,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return bank_share(size, node->value[TTS_NODE_PAGE_SIZE], banks);
     graph->sums.figures.l1_is_whole_buffers = true;
     add_graph_note(graph, TTS_GRAPH_NO_BANKS,
-                   "L1 buffers have no size per bank: their whole size is counted");
+                   "L1 buffers without 'max_size_per_bank' count with their full size");
     return size;
 }
 
@@ -550,9 +553,11 @@ static enum tts_status put_known_buffer(struct tts_graph *graph,
 {
     enum tts_status status = tts_graph_table_put(&graph->table, buffer);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "no memory for %zu buffers", graph->table.count + 1);
+        return tts_error_set(err, status, "out of memory for %zu buffers",
+                             graph->table.count + 1);
     if (status == TTS_E_RANGE)
-        return tts_error_set(err, status, "more than %d live buffers", TTS_GRAPH_BUFFERS_MAX);
+        return tts_error_set(err, status, "the trace has more than %d live buffers",
+                             TTS_GRAPH_BUFFERS_MAX);
     return status;
 }
 
@@ -609,7 +614,8 @@ static void compare_buffers(struct tts_graph *graph, const struct tts_graph_buff
     else if (own->size_bytes != known->size_bytes || own->pool != known->pool ||
              own->memory != known->memory || own->device != known->device)
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "buffer %" PRIu64 " is allocated with other properties than its node",
+                       "the allocation of buffer %" PRIu64
+                       " differs from the node of the buffer",
                        own->id);
 }
 
@@ -629,7 +635,7 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
         compare_buffers(graph, &own, &known);
     } else {
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "buffer %" PRIu64 " is allocated without an earlier node", id);
+                       "buffer %" PRIu64 " is allocated but has no earlier node", id);
         known = own;
     }
     /* The free is counted with the size of the `buffer` node, and with the device and pool of
@@ -653,7 +659,7 @@ static void free_known_buffer(struct tts_graph *graph)
         return;
     if (!tts_graph_table_find(&graph->table, id, &known)) {
         add_graph_note(graph, TTS_GRAPH_FREE_OF_NOTHING,
-                       "a free of buffer %" PRIu64 ", which is unknown or already freed", id);
+                       "buffer %" PRIu64 " is freed, but it is unknown or already freed", id);
         return;
     }
     tts_graph_table_remove(&graph->table, id);
@@ -683,11 +689,12 @@ static void check_node(struct tts_graph *graph)
     if (TTS_UNLIKELY(!tts_node_has(node, TTS_NODE_COUNTER) ||
                      node->value[TTS_NODE_COUNTER] != graph->node_idx))
         add_graph_note(graph, TTS_GRAPH_OUT_OF_ORDER,
-                       "a counter that differs from its position");
+                       "the 'counter' of a node differs from the position of the node");
     if (TTS_UNLIKELY(node->is_doubled))
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a key appears twice: the last one is used");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "a key of a node appears twice: the last value is used");
     if (TTS_UNLIKELY(!node->has_type))
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a node without a node_type");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a node has no 'node_type'");
     else if (TTS_UNLIKELY(node->type == TTS_NODE_UNKNOWN))
         add_graph_note(graph, TTS_GRAPH_UNKNOWN_NODE, "unknown node_type '%s'",
                        node->type_text);
@@ -847,14 +854,14 @@ static enum tts_status read_report_head(struct tts_graph *graph, struct tts_erro
     if (status != TTS_OK || token.kind == TTS_JSONPULL_ARRAY)
         return status;
     if (token.kind != TTS_JSONPULL_OBJECT)
-        return refuse_graph(graph, "neither an array of nodes nor a report", err);
+        return refuse_graph(graph, "the JSON is neither an array of nodes nor a report", err);
     graph->is_report = true;
     for (;;) {
         status = tts_jsonpull_next(graph->json, &token, err);
         if (status != TTS_OK)
             return status;
         if (token.kind == TTS_JSONPULL_OBJECT_END)
-            return refuse_graph(graph, "a report without a \"graph\"", err);
+            return refuse_graph(graph, "the report has no \"graph\"", err);
         if (is_report_key(&token, "graph"))
             return open_node_array(graph, err);
         status = is_report_key(&token, "devices") ? read_report_devices(graph, err)
@@ -902,7 +909,7 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
                           "not a graph trace: the first element is not a node");
             return tts_jsonpull_at(graph->json, err, TTS_E_SYNTAX);
         }
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "an element that is not a node");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "an element of the graph is not a node");
         sum_node(&graph->sums, TTS_NODE_UNKNOWN);
         return tts_jsonpull_finish(graph->json, &token, err);
     }
@@ -927,7 +934,7 @@ static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err
         unsigned char *bytes =
             tts_alloc_grow(graph->alloc, graph->ahead, &graph->ahead_bytes, room, 1);
         if (!bytes)
-            return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
+            return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
         if (!graph->ahead && len > 0)
             memcpy(bytes, source->before, len);
         graph->ahead = bytes;
@@ -1037,7 +1044,7 @@ enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_graph *graph = alloc->alloc(alloc->ctx, sizeof *graph);
     if (!graph)
-        return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
     memset(graph, 0, sizeof *graph);
     graph->alloc = graph->table.alloc = alloc;
     graph->source = *source;
@@ -1061,7 +1068,7 @@ enum tts_status tts_graph_open_from(const struct tts_jsonpull_source *source,
         graph->ahead = tts_alloc_grow(graph->alloc, NULL, &graph->ahead_bytes, len, 1);
         if (!graph->ahead) {
             tts_graph_close(graph);
-            return tts_error_set(err, TTS_E_NOMEM, "no memory to read a graph trace");
+            return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
         }
         memcpy(graph->ahead, source->before + mark, len);
         graph->source.before = graph->ahead;
@@ -1129,11 +1136,6 @@ const struct tts_graph_note *tts_graph_note(const struct tts_graph *graph,
 {
     assert((unsigned)kind < TTS_GRAPH_NOTES);
     return &graph->notes[kind];
-}
-
-bool tts_graph_note_is_bad(enum tts_graph_note_kind kind)
-{
-    return kind != TTS_GRAPH_UNCLOSED && kind != TTS_GRAPH_NO_BANKS;
 }
 
 bool tts_graph_is_valid(const struct tts_graph *graph)
@@ -1216,7 +1218,7 @@ static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *er
     if (status != TTS_OK)
         return status;
     if (graph->state == TTS_GRAPH_CUTS) {
-        tts_error_set(err, TTS_E_SYNTAX, "not a graph trace: it has no node");
+        tts_error_set(err, TTS_E_SYNTAX, "not a graph trace: the file has no node");
         return tts_jsonpull_at(graph->json, err, TTS_E_SYNTAX);
     }
     if (graph->has_node && !graph->node.has_type) {
@@ -1236,7 +1238,7 @@ static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *er
 static void end_nodes(struct tts_graph *graph)
 {
     if (graph->sums.depth > 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "some functions do not end");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "some functions have no end");
         graph->notes[TTS_GRAPH_UNCLOSED].count += graph->sums.depth - 1;
     }
     tts_assert_expensive(tts_graph_is_valid(graph));

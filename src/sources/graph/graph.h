@@ -4,6 +4,7 @@
  * the file, with escapes resolved; bytes that are not UTF-8 are passed on. One thread. */
 #pragma once
 
+#include "model/graphnotes.h"
 #include "model/item.h"
 #include "sources/json_pull.h"
 #include "ttscope/alloc.h"
@@ -56,40 +57,10 @@ uint64_t tts_graph_tell(const struct tts_graph *graph);
  * say. */
 uint64_t tts_graph_core_bytes(const struct tts_graph *graph, uint32_t device);
 
-/* The figures that the runtime's own functions give for the nodes so far
- * (docs/design/graph.md), with their double counting. Sums do not wrap below 0. */
-struct tts_graph_figures {
-    int64_t dram_peak_bytes, dram_allocated_bytes,
-        dram_freed_bytes; /* from extract_dram_usage() */
-    /* From extract_resource_usage_per_core(). */
-    int64_t peak_cb_bytes, peak_dfb_bytes, peak_scratchpad_bytes, peak_l1_bytes,
-        peak_total_bytes;
-    uint64_t legacy_l1_peak_bytes; /* from extract_peak_L1_memory_usage(), but in 64 bits */
-    bool l1_is_whole_buffers; /* without max_size_per_bank: interleaved buffers count in full */
-    uint64_t nodes, functions, tensors;
-};
+/* Return the figures and the notes so far. A note is borrowed. */
 struct tts_graph_figures tts_graph_figures(const struct tts_graph *graph);
-
-/* Something that was skipped or corrected. The first note of each kind keeps its place. */
-enum tts_graph_note_kind {
-    TTS_GRAPH_UNKNOWN_NODE,    /* an unknown node type */
-    TTS_GRAPH_OUT_OF_ORDER,    /* the counter is not the index */
-    TTS_GRAPH_BAD_NODE,        /* a field is missing or not valid */
-    TTS_GRAPH_FREE_OF_NOTHING, /* a free of an unknown buffer */
-    TTS_GRAPH_UNCLOSED,        /* a function that did not end, or an end without a beginning */
-    TTS_GRAPH_NO_BANKS,        /* an L1 buffer without its size in a bank */
-    /* A chip that several meshes could own, or a mesh that is also a chip. */
-    TTS_GRAPH_WHICH_MESH,
-    TTS_GRAPH_NOTES,
-};
-struct tts_graph_note {
-    uint64_t count, node, line; /* node and line of the first one */
-    char text[120];             /* "" if count is 0 */
-};
 const struct tts_graph_note *tts_graph_note(const struct tts_graph *graph,
                                             enum tts_graph_note_kind kind);
-/* Returns true if notes of this kind make the result incomplete. */
-bool tts_graph_note_is_bad(enum tts_graph_note_kind kind);
 
 /* Checks the table of known buffers, for tests. The time grows with the table. */
 bool tts_graph_is_valid(const struct tts_graph *graph);

@@ -221,8 +221,8 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
     if (r->stop_seq > 0) {
         last->is_at_least = true;
         tts_runs_note(last, 0,
-                      "the program stopped at event %" PRIu64
-                      ", a refused request; later memory use is unknown",
+                      "the program stopped after a refused request (event %" PRIu64
+                      "); later memory use is unknown",
                       r->stop_seq);
     }
     if (r->refused > 0)
@@ -232,7 +232,7 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
     note_event_gaps(r, last);
     last->is_at_least |= damage->status != TTS_OK;
     if (damage->status != TTS_OK)
-        tts_runs_note(last, damage->line, "%.80s; only the part before it was read",
+        tts_runs_note(last, damage->line, "%.80s; only the part before the damage was read",
                       damage->text);
 }
 

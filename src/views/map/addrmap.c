@@ -136,7 +136,8 @@ static void close_column(struct tts_addrmap *map)
 
 /* ---- events ---- */
 
-/* Adds a block to its rows, or removes it. First sums up what the rows held until now. */
+/* Adds a block to its rows, or removes it. First adds the current state of these rows to their
+ * sums. */
 static void change_rows(struct tts_addrmap *map, uint64_t start, uint64_t bytes, bool taken)
 {
     uint64_t end = start + bytes;
@@ -202,7 +203,7 @@ static void keep_detail(struct tts_addrmap *map, const struct tts_addrmap_event 
         break;
     case TTS_ADDRMAP_REFUSED:
     case TTS_ADDRMAP_NOT_CUT:
-        break; /* the column has its row */
+        break; /* the column already stores the row of the event */
     }
 }
 
@@ -286,7 +287,7 @@ void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *ev
 {
     if (map->column_count == TTS_ADDRMAP_COLUMNS)
         halve_columns(map);
-    /* A failed request changes nothing: the free memory after it is that before it. */
+    /* A failed request changes nothing: the free memory is the same before and after it. */
     bool fragmented = event->bytes > 0 && event->bytes <= after->free_bytes;
     map->operations++;
     if (map->has_detail)

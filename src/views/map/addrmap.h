@@ -16,7 +16,7 @@
 #include "ttscope/status.h"
 
 enum {
-    TTS_ADDRMAP_COLUMNS = 640, /* even */
+    TTS_ADDRMAP_COLUMNS = 640, /* must be even: neighbours are merged in pairs */
     TTS_ADDRMAP_ROWS = 200,
     TTS_ADDRMAP_FULL = UINT16_MAX, /* a cell that was taken all the time */
     TTS_ADDRMAP_SIZES = 64,        /* steps for the size of a failed request */
@@ -26,7 +26,8 @@ enum {
 enum tts_addrmap_change {
     TTS_ADDRMAP_NOTHING, /* the operation moved no block; it may have cut the space */
     TTS_ADDRMAP_TAKEN,
-    TTS_ADDRMAP_LEAKED, /* taken, but below the limit: the runtime throws and keeps it */
+    TTS_ADDRMAP_LEAKED, /* taken, but below the limit: the runtime throws an exception and keeps
+                           the block */
     TTS_ADDRMAP_GIVEN,
     TTS_ADDRMAP_CLEARED,
     TTS_ADDRMAP_FAILED,  /* no block was large enough for `bytes` */
@@ -87,7 +88,7 @@ struct tts_addrmap {
     uint64_t operations;
     struct tts_addrmap_counts counts;
     struct tts_addrmap_worst worst;
-    struct tts_space_stats last; /* after the last operation */
+    struct tts_space_stats last; /* state of the space after the last operation */
 
     size_t column_count;
     uint64_t span;      /* operations per column */
@@ -107,19 +108,21 @@ struct tts_addrmap {
 
     /* The current state, and the column that is being filled. */
     uint64_t row_taken_bytes[TTS_ADDRMAP_ROWS];
-    uint64_t row_sum[TTS_ADDRMAP_ROWS];   /* sum of taken units up to row_since */
-    uint64_t row_since[TTS_ADDRMAP_ROWS]; /* operation of this column */
+    uint64_t row_sum[TTS_ADDRMAP_ROWS];   /* sum of taken units in this column, up to operation
+                                             row_since */
+    uint64_t row_since[TTS_ADDRMAP_ROWS]; /* number of the operation in this column */
     uint64_t free_sum, largest_sum, cut_sum;
     uint64_t filled; /* number of operations in this column */
 };
 
-/* `alloc` NULL is the C library's. TTS_E_NOMEM. */
+/* Creates an empty map. If `alloc` is NULL, the C library's allocator is used. TTS_E_NOMEM: out
+ * of memory. */
 TTS_NODISCARD enum tts_status tts_addrmap_new(const struct tts_space_config *config,
                                               const struct tts_alloc *alloc,
                                               struct tts_addrmap **out);
 void tts_addrmap_free(struct tts_addrmap *map);
 
-/* Adds one operation. `after` is the state of the space after it. */
+/* Adds one operation. `after` is the state of the space after the operation. */
 void tts_addrmap_add(struct tts_addrmap *map, const struct tts_addrmap_event *event,
                      const struct tts_space_stats *after);
 

@@ -58,7 +58,7 @@ static const char *block_id_text(char out[ID_TEXT_MAX], uint32_t id)
     return out;
 }
 
-/* Returns a width for the largest number and a space before it. */
+/* Returns the width of a column for the largest number and one space before it. */
 static int block_column_width(uint64_t largest)
 {
     int width = 2;

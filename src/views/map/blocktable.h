@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* `alloc` is used for the table during the call; NULL is the C library's. TTS_E_NOMEM. The
- * caller checks the stream for errors. */
+/* Writes the blocks. Uses `alloc` for a table during the call; NULL is the C library's
+ * allocator. TTS_E_NOMEM: out of memory. The caller checks the stream for errors. */
 TTS_NODISCARD enum tts_status tts_blocktable_write(const struct tts_space *space,
                                                    const struct tts_alloc *alloc, FILE *out);

@@ -16,11 +16,11 @@ enum {
     PLOT_H = 560,
     MAIN_X = 285, /* the whole L1 */
     MAIN_W = 150,
-    DETAIL_X = 555, /* its lowest parts, enlarged */
+    DETAIL_X = 555, /* the lowest parts of L1, enlarged */
     DETAIL_W = 90,
     TINY_H = 18,    /* lower parts have no space for a label */
-    LABEL_H = 34,   /* two lines on the left */
-    ENTRY_H = 21,   /* one line on the right */
+    LABEL_H = 34,   /* height of a label on the left, which has two lines */
+    ENTRY_H = 21,   /* height of a label on the right, which has one line */
     ARROWS_H = 130, /* lower parts have no space for the words about growth */
 };
 
@@ -55,8 +55,7 @@ static int64_t l1_y(const struct stack *stack, uint64_t address)
 
 enum { SIZE_MAX_BYTES = TTS_NUMBER_BYTES_MAX };
 
-/* Writes "512 B", "69 KiB" or "13.11 KiB". A core has so little memory that larger units would
- * hide it. */
+/* Writes "512 B", "69 KiB" or "13.11 KiB". A core has too little memory for larger units. */
 static const char *format_kib(char out[SIZE_MAX_BYTES], uint64_t bytes)
 {
     uint64_t hundredths = (bytes * 100 + 512) / 1024, part = hundredths % 100;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* `parts` are those of tts_chip_l1_parts(), 1 to TTS_L1_PARTS_MAX. The name of the chip may be
- * any bytes. The caller checks the stream for errors. */
+/* Draws the L1. `parts` come from tts_chip_l1_parts(), 1 to TTS_L1_PARTS_MAX of them. The name
+ * of the chip may contain any bytes. The caller checks the stream for errors. */
 void tts_l1map_write(const struct tts_chip *chip, const struct tts_l1_part *parts, size_t count,
                      FILE *out);

@@ -16,7 +16,7 @@ void tts_memreport_summary(const struct tts_device *device, FILE *out);
 /* Writes for L1 the largest free block, and that size times the number of banks. */
 void tts_memreport_l1(const struct tts_device *device, FILE *out);
 
-/* Writes the totals of all banks, and the blocks. `alloc` is used for the table during the
- * call; NULL is the C library's. TTS_E_NOMEM. */
+/* Writes the totals of all banks, and the blocks. Uses `alloc` for a table during the call;
+ * NULL is the C library's allocator. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_memreport_detail(const struct tts_device *device,
                                                    const struct tts_alloc *alloc, FILE *out);

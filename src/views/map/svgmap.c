@@ -45,7 +45,7 @@ enum { MAP_LEVELS = 6 };
 
 enum {
     LINES_FEW = 72,   /* up to this number, failed columns and dots are drawn opaque */
-    LINES_MAX = 200,  /* more than this would hide the map and are not drawn */
+    LINES_MAX = 200,  /* more lines than this would hide the map and are not drawn */
     BLOCK_H_MIN = 60, /* minimum height, so that every block is visible */
     OUTLINE_MIN = 3 * TTS_SVG_PX, /* smaller blocks have no outline */
     MARK_R = 4 * TTS_SVG_PX,
@@ -207,7 +207,7 @@ static void draw_map_blocks(const struct tts_addrmap *map, FILE *out)
     fputs("</g>\n", out);
 }
 
-/* Draws what shrink cut off, as an area at the bottom of the map. */
+/* Draws the part of the space that a shrink cut off, as an area at the bottom of the map. */
 static void draw_cut_area(const struct tts_addrmap *map, FILE *out)
 {
     fputs("<path fill=\"url(#cut)\" stroke=\"#8b95a1\" stroke-width=\".8\" d=\"M", out);
@@ -433,7 +433,7 @@ static uint64_t failed_requests(const struct tts_addrmap_counts *counts)
     return counts->fragmented + counts->exhausted + counts->refused;
 }
 
-/* Adds why requests failed: in words if there is one reason, else with numbers. */
+/* Adds the reasons why requests failed: one reason in words, several reasons with numbers. */
 static void say_failure_reasons(struct sentence *sentence,
                                 const struct tts_addrmap_counts *counts)
 {
@@ -749,7 +749,7 @@ static void draw_map_swatch(FILE *out, struct tts_svg_point at, const char *styl
     tts_svg_rect(out, box, style);
 }
 
-/* Draws one entry and returns where the next begins. Assumes 6.6 pixels per letter. */
+/* Draws one entry. Returns the x of the next entry. Assumes 6.6 pixels per letter. */
 static int64_t draw_map_legend_entry(FILE *out, struct tts_svg_point at, const char *style,
                                      const char *text)
 {

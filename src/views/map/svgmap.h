@@ -11,6 +11,6 @@
 
 #include <stdio.h>
 
-/* `name` is the path of the sequence, any bytes; only its last component is shown. The map must
- * be finished. The caller checks the stream for errors. */
+/* Draws a finished map. `name` is the path of the sequence and may contain any bytes; only its
+ * last component is shown. The caller checks the stream for errors. */
 void tts_svgmap_write(const struct tts_addrmap *map, const char *name, FILE *out);

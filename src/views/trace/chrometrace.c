@@ -124,8 +124,8 @@ static void put_chrome_name(struct tts_chrometrace *t, const char *what,
     put_chrome_text(t, "}}");
 }
 
-/* Writes the name of a track. A counter is an event of its process, and the parent of slots has
- * no events. */
+/* Writes the name of a track. Counters belong to their process and need no name. The parent of
+ * slots has no events and needs no name. */
 static void put_chrome_track(struct tts_chrometrace *t, const struct tts_track *track)
 {
     char name[TTS_TRACK_NAME_MAX + 16];
@@ -164,8 +164,8 @@ static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark 
     put_chrome_text(t, "}}");
 }
 
-/* Writes a slice: of an operation or a trace, which nest, or of a buffer, which has a
- * number. */
+/* Writes the begin or the end of a slice. Slices of operations and traces nest. The slice of a
+ * buffer is identified by the number of the buffer. */
 static void put_chrome_slice(struct tts_chrometrace *t, const struct tts_mark *mark,
                              bool begins)
 {

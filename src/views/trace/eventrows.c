@@ -168,8 +168,8 @@ static const char *const kind_names[] = {
     [TTS_ITEM_KEYFRAME_END] = "keyframe_end",
 };
 
-/* Sets the fields of something that existed before the file. Its number is that of its own
- * event. */
+/* Sets the fields of a buffer, or of a part of a program, that existed before the recording
+ * began. The row has the number of the event that created it. */
 static void set_row_before(struct tts_eventrow *row, const struct tts_item *item)
 {
     static const char *const parts[] = {"live_cb", "live_dfb", "live_scratchpad"};
@@ -302,9 +302,10 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
         item = complete_free(rows, item, &copy);
     if (status != TTS_OK)
         return tts_error_set(err, status,
-                             status == TTS_E_NOMEM ? "out of memory"
-                                                   : "event %" PRIu64
-                                                     ": more lives at once than can be kept",
+                             status == TTS_E_NOMEM
+                                 ? "out of memory"
+                                 : "event %" PRIu64
+                                   ": there are more live buffers than can be kept",
                              item->seq);
     tts_eventrow_of(&rows->row, item);
     return TTS_OK;

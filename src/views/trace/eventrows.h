@@ -65,8 +65,8 @@ struct tts_eventrow {
 
 /* Fills a row from an item that tts_itemcheck_pass() accepted. */
 void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item);
-/* Fills a row about the file itself, with a kind and a message, to follow the last row. Both
- * texts are borrowed. */
+/* Fills a row about the file itself, with a kind and a message. Such rows come after the last
+ * item. Both texts are borrowed. */
 void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message);
 
 static inline bool tts_eventrow_has(const struct tts_eventrow *row,
@@ -77,16 +77,17 @@ static inline bool tts_eventrow_has(const struct tts_eventrow *row,
 
 struct tts_eventrows {
     struct tts_liveset live;
-    uint64_t buffers; /* number of buffers seen */
+    uint64_t buffers; /* number of buffers so far */
     struct tts_eventrow row;
 };
 
-/* Allocates nothing. `alloc` NULL is the C library's. */
+/* Initializes the struct and allocates nothing. If `alloc` is NULL, the C library's allocator
+ * is used. */
 void tts_eventrows_init(struct tts_eventrows *rows, const struct tts_alloc *alloc);
 void tts_eventrows_release(struct tts_eventrows *rows);
 
 /* Fills rows->row from an item that tts_itemcheck_pass() accepted. TTS_E_RANGE: too many
- * buffers live at the same time. TTS_E_NOMEM. */
+ * buffers are live at the same time. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_eventrows_item(struct tts_eventrows *rows,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);

@@ -13,8 +13,9 @@ static enum tts_status check_item_event(const struct tts_itemcheck *check,
         return status;
     if (item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX ||
         (check->seq > 0 && item->seq != check->seq + 1))
-        return tts_error_set(err, TTS_E_INVALID, "event %" PRIu64 " follows event %" PRIu64,
-                             item->seq, check->seq);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "event %" PRIu64 " comes directly after event %" PRIu64, item->seq,
+                             check->seq);
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
         return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
     return TTS_OK;
@@ -36,7 +37,7 @@ static enum tts_status check_item_part(const struct tts_item *item, struct tts_e
 {
     enum tts_event_kind kind = item->event.kind;
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
-        return tts_error_set(err, TTS_E_INVALID, "a keyframe has a part that is none");
+        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe has an impossible kind");
     return tts_event_check(&item->event, err);
 }
 
@@ -60,7 +61,9 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
     case TTS_ITEM_END:
     case TTS_ITEM_ACTIVE:
         if (item->capture == 0 || item->name_len > TTS_PHASE_NAME_MAX)
-            return tts_error_set(err, TTS_E_INVALID, "a capture that cannot be");
+            return tts_error_set(
+                err, TTS_E_INVALID,
+                "a capture has number 0, or the name of its phase is too long");
         return TTS_OK;
     case TTS_ITEM_NAME:
     case TTS_ITEM_MISSED:
@@ -83,8 +86,8 @@ static enum tts_status check_item_place(const struct tts_itemcheck *check,
     if (anywhere || inside == check->in_keyframe)
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         inside ? "a part of a keyframe stands outside of one"
-                                : "a keyframe has something that is not a part of it");
+                         inside ? "a part of a keyframe is outside a keyframe"
+                                : "an event, phase or keyframe is inside a keyframe");
 }
 
 enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check, const struct tts_item *item,

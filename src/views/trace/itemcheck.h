@@ -1,5 +1,5 @@
 /* itemcheck.h: checks whether the items of a file are valid, for callers that do not fold them:
- * folding costs more than exporting. It refuses what model/follow.h refuses. Plain value;
+ * folding costs more than exporting. It refuses the same items as model/follow.h. Plain value;
  * starts as all zeros. */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 struct tts_itemcheck {
     bool in_keyframe;
-    uint64_t seq; /* of the last event */
+    uint64_t seq; /* number of the last event */
 };
 
 /* Checks the next item of a pass (sources/eventpass.h). Call it once for each item, in order.

@@ -40,8 +40,8 @@ void tts_liveset_release(struct tts_liveset *set);
 /* Returns a live buffer, or NULL. Valid until the next call. */
 struct tts_liveset_entry *tts_liveset_find(const struct tts_liveset *set, uint32_t device,
                                            uint64_t id);
-/* Adds a buffer that is not in the set; its `number` is > 0. TTS_E_RANGE: TTS_LIVESET_MAX
- * buffers live. TTS_E_NOMEM. */
+/* Adds a buffer that is not in the set; its `number` is > 0. TTS_E_RANGE: the set
+ * has TTS_LIVESET_MAX buffers. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_liveset_add(struct tts_liveset *set,
                                               const struct tts_liveset_entry *entry);
 /* Removes an entry that tts_liveset_find() returned. */

@@ -16,7 +16,8 @@ struct tts_perfetto {
     uint64_t begun;                 /* one bit for each capture lane that has packets */
 };
 
-/* `file` is copied; its texts are borrowed. The caller checks `out` for errors. */
+/* Writes the beginning. `file` is copied; its texts are borrowed. The caller checks `out` for
+ * errors. */
 void tts_perfetto_begin(struct tts_perfetto *perfetto, const struct tts_tracefile *file,
                         FILE *out);
 /* A tts_timeline_fn; ctx is a struct tts_perfetto. */

@@ -19,7 +19,7 @@
 /* A pool of a device. Tracks are stored by number; 0: not sent yet. */
 struct pool_line {
     uint64_t bytes;               /* live bytes of this device */
-    uint64_t peak_bytes, peak_ns; /* peak of its counter */
+    uint64_t peak_bytes, peak_ns; /* peak of the counter of this pool, and its time */
     uint32_t counter, buffers, capacity;
     /* Slots. Both arrays are NULL until the first buffer. */
     uint64_t *taken; /* one bit for each slot */
@@ -48,9 +48,9 @@ struct device_line {
 /* An operation that has begun. */
 struct op_line {
     uint64_t begin_ns, seq;
-    uint64_t bytes; /* allocated by it, and by finished operations inside it */
+    uint64_t bytes; /* allocated by this operation and by finished operations inside it */
     uint32_t op;    /* index in opnames.h */
-    bool is_told;   /* its BEGIN was sent, so it ends with an END; else it becomes a SPAN */
+    bool is_told;   /* a BEGIN was sent, so an END follows; otherwise a SPAN is sent */
 };
 
 struct thread_line {
@@ -61,7 +61,7 @@ struct thread_line {
 
 struct capture_line {
     bool is_active;
-    uint32_t capture, track; /* of the last capture on this lane */
+    uint32_t capture, track; /* number and track of the last capture on this lane */
     uint64_t start_ns;
 };
 
@@ -72,7 +72,7 @@ struct tts_timeline {
     struct tts_liveset live;
     struct device_line *devices;
     size_t device_count, device_capacity;
-    uint32_t last_device; /* often also the next one */
+    uint32_t last_device; /* index of the last device, which is often also the next one */
     struct thread_line *threads;
     size_t thread_count, thread_capacity, last_thread;
     size_t open_threads; /* number of threads inside operations */
@@ -162,7 +162,7 @@ static struct tts_track tell_track(struct tts_timeline *t, struct tts_track trac
     return track;
 }
 
-/* Like tell_track() for a track of a device. The track of the device is sent first. */
+/* Like tell_track(), but for a track of a device. Sends the track of the device first. */
 static struct tts_track tell_device_track(struct tts_timeline *t, struct device_line *device,
                                           struct tts_track track, uint32_t *number)
 {
@@ -232,8 +232,9 @@ static uint32_t device_line_index(struct tts_timeline *t, uint32_t id, enum tts_
     return t->last_device = idx;
 }
 
-/* Finds or adds a device. Returns NULL and sets *status to TTS_E_RANGE
- * (TTS_TIMELINE_DEVICES_MAX are known) or TTS_E_NOMEM. Valid until the next call. */
+/* Finds or adds a device. The result is valid until the next call. After a failure, returns
+ * NULL and sets *status to TTS_E_RANGE (there are TTS_TIMELINE_DEVICES_MAX devices already) or
+ * TTS_E_NOMEM. */
 static struct device_line *device_line_of(struct tts_timeline *t, uint32_t id,
                                           enum tts_status *status)
 {
@@ -591,7 +592,7 @@ static void add_core_range(struct core_line *cores, const struct tts_core_range 
             add_on_core(cores, y * TTS_GRID_SIDE_MAX + x, bytes);
 }
 
-/* Adds a part of the current program to its cores. TTS_E_RANGE, TTS_E_NOMEM. */
+/* Adds a part of the current program to its cores. Fails like device_line_of(). */
 static enum tts_status add_program_part_line(struct tts_timeline *t,
                                              const struct tts_event *event)
 {
@@ -736,8 +737,8 @@ struct tts_timeline_counts tts_timeline_counts(const struct tts_timeline *t)
 
 /* ---- operations ---- */
 
-/* Finds or adds a thread. Returns NULL if TTS_TIMELINE_THREADS_MAX are known, or with *status
- * TTS_E_NOMEM. */
+/* Finds or adds a thread. Returns NULL if there are TTS_TIMELINE_THREADS_MAX threads already,
+ * or sets *status to TTS_E_NOMEM and returns NULL. */
 static struct thread_line *thread_of(struct tts_timeline *t, uint32_t thread,
                                      enum tts_status *status)
 {
@@ -877,8 +878,8 @@ static bool has_open_op(const struct thread_line *line, uint32_t op)
 }
 
 /* Counts an allocation for the innermost operation of its thread. An allocation names its
- * operation but not its thread. The thread is the only one inside operations, or else one that
- * is inside an operation of that name. */
+ * operation but not its thread. If only one thread is inside operations, it is that thread.
+ * Otherwise it is a thread inside an operation of that name. */
 static void count_for_op(struct tts_timeline *t, const struct tts_item *item)
 {
     uint32_t op = tts_opnames_find(t->ops, item->op.hash);
@@ -1061,11 +1062,13 @@ enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item 
     enum tts_status status = put_timeline_item(t, item);
     if (status == TTS_OK)
         return TTS_OK;
-    return tts_error_set(err, status,
-                         status == TTS_E_NOMEM ? "out of memory"
-                                               : "event %" PRIu64
-                                                 ": more at once than can be drawn",
-                         item->seq);
+    return tts_error_set(
+        err, status,
+        status == TTS_E_NOMEM
+            ? "out of memory"
+            : "event %" PRIu64
+              ": there are more buffers or operations at once than can be drawn",
+        item->seq);
 }
 
 void tts_timeline_end(struct tts_timeline *t)

@@ -27,13 +27,14 @@ struct tts_track {
     enum tts_track_kind kind;
     uint32_t number;    /* number of the track, from 1; the process has 1 */
     uint32_t parent;    /* number of the parent; 0: PROCESS and DEVICE have none */
-    uint32_t group;     /* number of the DEVICE track it belongs to; 0: the process */
-    uint32_t device;    /* all except PROCESS, THREAD, CAPTURE */
-    enum tts_pool pool; /* POOL, CAPACITY, BUFFERS, SLOT */
-    /* SLOT: its index; THREAD: its number, 0 if not known; CAPTURE: its number. */
+    uint32_t group;     /* number of the DEVICE track to which this track belongs; 0: none */
+    uint32_t device;    /* valid for all kinds except PROCESS, THREAD, CAPTURE */
+    enum tts_pool pool; /* valid for POOL, CAPACITY, BUFFERS, SLOT */
+    /* SLOT: index of the slot. THREAD: number of the thread; 0: unknown. CAPTURE: its number.
+     */
     uint32_t index;
-    uint32_t lane; /* CAPTURE: less than TTS_TIMELINE_LANES; not shared while it is active.
-                      Phases on a lane follow one another */
+    uint32_t lane; /* CAPTURE: less than TTS_TIMELINE_LANES. Active captures have different
+                      lanes, so phases on one lane do not overlap */
 };
 enum { TTS_TIMELINE_LANES = 64, TTS_TRACK_NAME_MAX = 64 };
 
@@ -55,8 +56,8 @@ struct tts_mark_args {
     const struct tts_event *buffer; /* the ALLOC event */
     const struct tts_failure *failure;
     const char *op;
-    uint64_t bytes; /* allocated by the operation, or the size of the peak; 0: none */
-    uint64_t seq;   /* 0: not known */
+    uint64_t bytes; /* bytes that the operation allocated, or the size of the peak; 0: none */
+    uint64_t seq;   /* number of the event; 0: unknown */
 };
 
 struct tts_mark {
@@ -75,20 +76,20 @@ typedef void (*tts_timeline_fn)(void *ctx, const struct tts_mark *mark);
 
 struct tts_timeline_config {
     uint32_t slots_max; /* per pool and device, at most TTS_TIMELINE_SLOTS_MAX */
-    bool closes_at_end; /* send an END for everything that lives at the end */
+    bool closes_at_end; /* send an END for each buffer that is live at the end */
     uint64_t capacity_bytes[TTS_POOLS]; /* DRAM, TRACE: of a device; L1, L1_SMALL: of a core. 0:
-                                           not known, and there is no CAPACITY track */
-    tts_timeline_fn put;                /* its arguments are valid during the call */
+                                           unknown, so there is no CAPACITY track */
+    tts_timeline_fn put; /* receives the marks, which are valid only during the call */
     void *ctx;
 };
 enum {
-    TTS_TIMELINE_SLOTS = 4096, /* the number that callers use by default */
+    TTS_TIMELINE_SLOTS = 4096, /* default for slots_max */
     TTS_TIMELINE_SLOTS_MAX = 1 << 20,
     TTS_TIMELINE_DEVICES_MAX = 256,
     TTS_TIMELINE_THREADS_MAX = 4096,
-    /* Nested operations of a thread; deeper ones have no size in their name. */
+    /* Maximum of nested operations of a thread. Names of deeper operations have no size. */
     TTS_TIMELINE_OPS_MAX = 256,
-    TTS_TIMELINE_NAMES_MAX = 65000, /* names of operations */
+    TTS_TIMELINE_NAMES_MAX = 65000, /* maximum of different names of operations */
 };
 
 /* Time between events in files without times. */
@@ -100,23 +101,24 @@ TTS_NODISCARD enum tts_status tts_timeline_new(const struct tts_timeline_config 
                                                const struct tts_alloc *alloc,
                                                struct tts_timeline **out,
                                                struct tts_error *err);
-void tts_timeline_free(struct tts_timeline *timeline); /* NULL is fine */
+void tts_timeline_free(struct tts_timeline *timeline); /* NULL is allowed */
 
 /* Takes an item that tts_itemcheck_pass() accepted. TTS_E_RANGE: too many devices, or too many
- * buffers live at the same time. TTS_E_NOMEM. Some marks may have been sent. */
+ * buffers are live at the same time. TTS_E_NOMEM: out of memory. Some marks may have been sent.
+ */
 TTS_NODISCARD enum tts_status tts_timeline_item(struct tts_timeline *timeline,
                                                 const struct tts_item *item,
                                                 struct tts_error *err);
 /* Sends a note about the file, as an instant of the process at the current time. */
 void tts_timeline_note(struct tts_timeline *timeline, const char *text);
-/* Call it after the last item. Sends unfinished phases and operations and the peaks. With
- * closes_at_end, ends everything that lives. */
+/* Sends unfinished phases, unfinished operations and the peaks. With closes_at_end, also ends
+ * all live buffers. Call it after the last item. */
 void tts_timeline_end(struct tts_timeline *timeline);
 
 struct tts_timeline_counts {
     uint64_t undrawn;      /* buffers without a slot */
-    uint64_t unseen_frees; /* frees of unknown buffers; they are not counted elsewhere */
-    uint64_t unseen_ends;  /* ends of operations or traces whose begin is not known */
+    uint64_t unseen_frees; /* frees of unknown buffers; they change no counter */
+    uint64_t unseen_ends;  /* ends of operations or traces that did not begin in the file */
     uint64_t other_ops;    /* operations of threads beyond the maximum */
     uint64_t unnamed; /* operations and buffers named "(other)", as there are too many names */
 };

@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 struct tts_tracefile {
-    const char *path;    /* as given by the user */
-    const char *program; /* recorded program; NULL: not known */
-    uint64_t pid;        /* 0: not known */
+    const char *path;    /* as on the command line */
+    const char *program; /* recorded program; NULL: unknown */
+    uint64_t pid;        /* 0: unknown */
     bool is_recording;   /* false: a graph trace */
     bool has_times;
-    uint64_t start_ns, start_realtime_ns; /* of a recording */
+    uint64_t start_ns, start_realtime_ns; /* start of a recording */
 };
 
-/* The text that says how time is shown for files without times. */
-#define TTS_TRACEFILE_NO_TIMES "no times in the file: one microsecond for each event"
+/* Says how time is shown for a file without times. */
+#define TTS_TRACEFILE_NO_TIMES "the file has no times: every event takes one microsecond"
 /* Returns the source of the times as a text. */
 static inline const char *tts_tracefile_times(const struct tts_tracefile *file)
 {

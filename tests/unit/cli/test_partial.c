@@ -69,7 +69,7 @@ T_TEST(why_a_recording_stopped)
 {
     char text[TTS_PARTIAL_REASON_MAX];
     struct tts_rec_state stopped = {.kind = TTS_REC_STOPPED, .sys_errno = 28};
-    T_STR_EQ(tts_partial_stop_text(&stopped, text), "stopped: no space left on device");
+    T_STR_EQ(tts_partial_stop_text(&stopped, text), "stopped because the disk was full");
     stopped.sys_errno = 0;
-    T_STR_EQ(tts_partial_stop_text(&stopped, text), "stopped before its end");
+    T_STR_EQ(tts_partial_stop_text(&stopped, text), "stopped before the program ended");
 }

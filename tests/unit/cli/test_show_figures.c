@@ -75,12 +75,14 @@ static char *shown(struct tts_show *show)
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
+    struct tts_show_facts facts;
     struct tts_json json;
     show->partial.core = &show->sum.whole->usage.core;
     tts_partial_list(&show->partial, show->file, &show->missing);
-    tts_show_text(show, out);
+    tts_show_facts(show, &facts);
+    tts_show_text(&facts, out);
     tts_json_init(&json, out);
-    tts_show_json(show, &json);
+    tts_show_json(&facts, &json);
     fclose(out);
     return text;
 }

@@ -86,7 +86,7 @@ static const struct bad bads[] = {
     BAD("unknown code 15", 2, 0x0a, 6, 0x0f),
     BAD("unknown mark 0", 1, 0x0a, 0),
     BAD("unknown mark 16", 1, 0x0a, 16),
-    BAD("what it leaves out outside a keyframe", 0, 0x0a, 15, 1, 1),
+    BAD("a count of omitted buffers is outside a keyframe", 0, 0x0a, 15, 1, 1),
     BAD("unknown definition 0", 1, 0x09, 0),
     BAD("unknown definition 5", 1, 0x09, 5),
     /* Undefined slots. */
@@ -102,26 +102,26 @@ static const struct bad bads[] = {
     BAD("ranges 4 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 4),
     BAD("ranges 64 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 64),
     /* Numbers. */
-    BAD("more than 64 bits", 7, SHAPE, 0x03, ONES, 2),
-    BAD("more than 64 bits", 7, SHAPE, 0x03, ONES, 0x80, 0),
-    BAD("more than 64 bits", 1, 0xf3, ONES, 2, 0),
-    BAD("past 64 bits", 1, 0xf3, ONES, 1, 0),
-    BAD("thread 4294967296", 1, 0x08, 0x80, 0x80, 0x80, 0x80, 0x10),
-    BAD("device 4294967296", 2, 0x09, 4, 0x80, 0x80, 0x80, 0x80, 0x10),
-    BAD("capture 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
-    BAD("mesh 4294967296", 3, 0x0a, 4, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
-    BAD("name 257", 1, 0x0b, 0x81, 2),
+    BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 2),
+    BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 0x80, 0),
+    BAD("a number does not fit in 64 bits", 1, 0xf3, ONES, 2, 0),
+    BAD("its time does not fit", 1, 0xf3, ONES, 1, 0),
+    BAD("thread number is 4294967296", 1, 0x08, 0x80, 0x80, 0x80, 0x80, 0x10),
+    BAD("device number is 4294967296", 2, 0x09, 4, 0x80, 0x80, 0x80, 0x80, 0x10),
+    BAD("capture number is 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
+    BAD("mesh number is 4294967296", 3, 0x0a, 4, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
+    BAD("name number is 257", 1, 0x0b, 0x81, 2),
     /* Impossible values. */
-    BAD("shape 9 is not that of a buffer", 16, CB, 0x01, 9),
-    BAD("shape 9 is not that of a buffer", 16, CB, 0x04, 9, 0),
-    BAD("shape 7 is that of a buffer", 7, SHAPE, 0x06, 7),
-    BAD("of no bytes", 7, NOTHING, 0x01, 8),
-    BAD("of no bytes", 10, NOTHING, KEYFRAME, 0x0c, 8, 0, 0),
-    BAD("address that nothing has", 7, AT, 0x01, 6, 1),
-    BAD("name of 64 bytes", 3, 0x09, 2, 1, 64),
-    BAD("0 ranges in slot 1", 2, 0x09, 3, 1, 0),
-    BAD("65 ranges in slot 1", 2, 0x09, 3, 1, 65),
-    BAD("1 ranges in slot 64", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
+    BAD("shape 9 is not a shape of a buffer", 16, CB, 0x01, 9),
+    BAD("shape 9 is not a shape of a buffer", 16, CB, 0x04, 9, 0),
+    BAD("shape 7 is a shape of a buffer", 7, SHAPE, 0x06, 7),
+    BAD("a buffer has no bytes", 7, NOTHING, 0x01, 8),
+    BAD("a buffer has no bytes", 10, NOTHING, KEYFRAME, 0x0c, 8, 0, 0),
+    BAD("an impossible address", 7, AT, 0x01, 6, 1),
+    BAD("a name has 64 bytes", 3, 0x09, 2, 1, 64),
+    BAD("slot 1 has 0 core ranges", 2, 0x09, 3, 1, 0),
+    BAD("slot 1 has 65 core ranges", 2, 0x09, 3, 1, 65),
+    BAD("slot 64 has 1 core ranges", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
     BAD("unknown pool 4", 2, 0x09, 1, 7, 0, 4, 16),
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
     BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),     /* a placement without a page */
@@ -135,29 +135,30 @@ static const struct bad bads[] = {
     BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),              /* L1 */
     BAD("less than the 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4),       /**/
     BAD("above 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
-    BAD("cores 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
+    BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("backwards", 10, 0x09, 3, 5, 1, 1, 0, 0, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("off the largest grid", 10, 0x09, 3, 5, 1, 0, 0, 64, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("kind 0 in pool", 1, 0x0b, 0, 0, 0, 1, 2, FIELDS),
     BAD("kind 8 in pool", 1, 0x0b, 0, 8, 0, 1, 2, FIELDS),
     BAD("in pool 4", 1, 0x0b, 0, 1, 4, 1, 2, FIELDS),
-    BAD("field of a failure 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-        13, 14, 0x80, 0x80, 4),
+    BAD("a field of a failure is 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+        12, 13, 14, 0x80, 0x80, 4),
     /* Keyframes. */
-    BAD("a keyframe inside", 3, KEYFRAME, KEYFRAME),
-    BAD("an event inside", 9, SHAPE, KEYFRAME, 0x01, 7),
-    BAD("an event inside", 3, KEYFRAME, 0x03, 0),
-    BAD("an event inside", 3, KEYFRAME, 0x05),
-    BAD("an event or a phase inside", 3, KEYFRAME, 0x0a, 6),
-    BAD("an event or a phase inside", 3, KEYFRAME, 0x0a, 1, 1),
-    BAD("a live buffer outside", 6, SHAPE, 0x0c, 7, 0, 0),
-    BAD("a part outside", 15, CB, 0x0a, 10, 9, 0),
-    BAD("a trace outside", 0, 0x0a, 11, 1),
-    BAD("an active capture outside", 0, 0x0a, 12, 1),
-    BAD("an end of it outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
-    BAD("yet to come", 12, SHAPE, KEYFRAME, 0x0c, 7, 0, 22), /* event 11 when there are 10 */
-    BAD("yet to come", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),
+    BAD("a keyframe is inside", 3, KEYFRAME, KEYFRAME),
+    BAD("an event is inside", 9, SHAPE, KEYFRAME, 0x01, 7),
+    BAD("an event is inside", 3, KEYFRAME, 0x03, 0),
+    BAD("an event is inside", 3, KEYFRAME, 0x05),
+    BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 6),
+    BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 1, 1),
+    BAD("a live buffer is outside", 6, SHAPE, 0x0c, 7, 0, 0),
+    BAD("a part of a keyframe is outside", 15, CB, 0x0a, 10, 9, 0),
+    BAD("a trace of a keyframe is outside", 0, 0x0a, 11, 1),
+    BAD("an active capture of a keyframe is outside", 0, 0x0a, 12, 1),
+    BAD("the end of a keyframe is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
+    BAD("a buffer of a later event", 12, SHAPE, KEYFRAME, 0x0c, 7, 0,
+        22), /* event 11 when there are 10 */
+    BAD("a buffer of a later event", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),
 };
 
 T_TEST(what_cannot_be_is_refused_where_it_stands)
@@ -314,7 +315,7 @@ T_TEST(a_cut_payload_gives_its_items_and_says_where_it_ends)
         enum tts_status status = read_all(&plain, payload, cut, &err);
         ends += status == TTS_E_NOT_FOUND;
         if (status == TTS_E_SYNTAX)
-            T_TRUE(strstr(err.text, "runs out of its block") != NULL);
+            T_TRUE(strstr(err.text, "does not end inside its block") != NULL);
     }
     T_TRUE(ends > 200 && ends < len / 2); /* only between records */
 }

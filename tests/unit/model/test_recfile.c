@@ -216,7 +216,7 @@ T_TEST(damage_is_told_with_its_block_and_byte)
     image.bytes[image_off(&image, 3) + 500] ^= 4;
     write_file(path, image.bytes, image_used(&image));
     struct gist got = gist_of_file(path);
-    snprintf(words, sizeof words, "block 3 at byte %zu is damaged: its check does not fit",
+    snprintf(words, sizeof words, "block 3 at byte %zu is damaged: its checksum is wrong",
              image_off(&image, 3));
     T_EQ(got.status, TTS_E_SYNTAX);
     T_STR_EQ(got.err.text, words);
@@ -242,7 +242,8 @@ T_TEST(behind_damage_nothing_is_read)
         count += item.kind != TTS_ITEM_NAME;
     T_TRUE(count > 0 && count < before);
     T_EQ(status, TTS_E_SYNTAX);
-    T_TRUE(strstr(err.text, "block 1 at byte 8192 is damaged: its header"));
+    T_TRUE(strstr(err.text,
+                  "block 1 at byte 8192 is damaged: the checksum of its header is wrong"));
     T_EQ(tts_recfile_next(file, &item, &again), TTS_E_SYNTAX);
     T_STR_EQ(err.text, again.text);
     tts_recfile_close(file);
@@ -300,7 +301,7 @@ T_TEST(events_that_are_missing_at_the_end_are_noticed)
     image_end(&image);
     image.state.events++;
     image_state(&image, TTS_REC_ENDED);
-    check_ends(written(&image), &all, ITEMS, "should be its last");
+    check_ends(written(&image), &all, ITEMS, "but its last event should be");
     /* A file that was never ended does not contain the number of blocks. */
     image_state(&image, TTS_REC_RECORDING);
     check_file(written(&image), &all);
@@ -335,7 +336,7 @@ T_TEST(more_events_than_can_be_are_damage)
     image.seq = UINT64_MAX - 1;
     image_block(&image, image.header.start_ns, false, false);
     struct gist none = {0};
-    check_ends(written(&image), &none, 0, "so many events before it cannot be");
+    check_ends(written(&image), &none, 0, "the number of events before it is too large");
     image_done(&image);
 }
 
@@ -382,12 +383,12 @@ T_TEST(what_is_no_recording_is_refused_with_words)
     write_file(path, "", 0);
     check_refused(path, TTS_E_SYNTAX, "not a recording");
     write_file(path, TTS_REC_MAGIC "more", 12);
-    check_refused(path, TTS_E_SYNTAX, "the file ends in its header");
+    check_refused(path, TTS_E_SYNTAX, "inside its header of 4096 bytes");
     check_refused(t_scratch("nothing"), TTS_E_IO, "no such file");
     check_refused("/", TTS_E_IO, "is a directory");
-    check_refused("/dev/null", TTS_E_IO, "not a file");
+    check_refused("/dev/null", TTS_E_IO, "not a regular file");
     T_EQ(mkfifo(t_scratch("pipe"), 0600), 0);
-    check_refused(t_scratch("pipe"), TTS_E_IO, "not a file");
+    check_refused(t_scratch("pipe"), TTS_E_IO, "not a regular file");
 }
 
 T_TEST(a_newer_version_is_refused_as_such)
@@ -439,7 +440,7 @@ T_TEST(without_keyframes_every_seek_is_to_the_begin)
         }
         struct tts_error err;
         T_EQ(tts_recfile_seek(file, image.seq + 1, &err), TTS_E_NOT_FOUND);
-        T_TRUE(strstr(err.text, "behind the last"));
+        T_TRUE(strstr(err.text, "after the last"));
         T_EQ(next_event(file), 2); /* the position is unchanged */
         T_EQ(tts_recfile_seek(file, 5, NULL), TTS_OK);
         got.count = 0;

@@ -217,7 +217,7 @@ T_TEST(a_block_that_is_written_over_while_it_is_read_is_told)
         seq = item.seq;
     T_EQ(status, TTS_E_IO);
     T_EQ(seq, box.starts[3]);
-    T_TRUE(strstr(err.text, "block 3 was written over"));
+    T_TRUE(strstr(err.text, "block 3 was overwritten"));
     tts_recfile_close(file);
     box_done(&box);
 }

@@ -251,7 +251,7 @@ T_TEST(events_that_are_missing_when_it_has_ended_are_noticed)
     tail_sync(&tail);
     tail_catch_up(&tail);
     T_EQ(tail.got.status, TTS_E_SYNTAX);
-    T_TRUE(strstr(tail.got.err.text, "should be its last"));
+    T_TRUE(strstr(tail.got.err.text, "but its last event should be"));
     tail_done(&tail);
 }
 
@@ -329,7 +329,8 @@ T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
         tail_sync(&tail);
         tail_catch_up(&tail);
         T_EQ(tail.got.status, TTS_E_SYNTAX);
-        T_TRUE(strstr(tail.got.err.text, "block 0 at byte 4096 is damaged: it has changed"));
+        T_TRUE(strstr(tail.got.err.text,
+                      "block 0 at byte 4096 is damaged: it changed while it was read"));
         tail_done(&tail);
     }
 }
@@ -414,7 +415,7 @@ T_TEST(a_black_box_is_followed_round_after_round_or_was_too_fast)
             followed += tail.image.state.blocks > 6;
         } else {
             T_EQ(got.status, TTS_E_IO);
-            T_TRUE(strstr(got.err.text, "was written over while it was read"));
+            T_TRUE(strstr(got.err.text, "was overwritten while it was read"));
             lost++;
         }
         gist_done(&got);
@@ -438,7 +439,7 @@ T_TEST(a_place_that_is_begun_again_before_all_of_it_was_read_is_told)
     T_EQ(pwrite(tail.fd, &none, 8, TTS_REC_HEADER_BYTES + TTS_REC_COMMIT_OFF), 8);
     tail_catch_up(&tail);
     T_EQ(tail.got.status, TTS_E_IO);
-    T_TRUE(strstr(tail.got.err.text, "block 0 was written over while it was read"));
+    T_TRUE(strstr(tail.got.err.text, "block 0 was overwritten while it was read"));
     tail_done(&tail);
 }
 
@@ -461,7 +462,7 @@ T_TEST(a_place_that_is_begun_again_before_any_of_it_was_read_is_told)
     T_EQ(pwrite(tail.fd, &none, 8, TTS_REC_HEADER_BYTES + PLACE + TTS_REC_COMMIT_OFF), 8);
     gist_every(&got, file, UINT64_MAX);
     T_EQ(got.status, TTS_E_IO);
-    T_TRUE(strstr(got.err.text, "block 1 was written over while it was read"));
+    T_TRUE(strstr(got.err.text, "block 1 was overwritten while it was read"));
     tts_recfile_close(file);
     gist_done(&got);
     tail_done(&tail);

@@ -145,17 +145,17 @@ T_TEST(a_header_that_cannot_be_is_refused_whatever_its_check)
     } cases[] = {
         {0, 'x', TTS_E_SYNTAX, 0, "not a recording"},
         {8, 2, TTS_E_RANGE, 8, "version 2"},
-        {8, 0, TTS_E_SYNTAX, 8, "version 0"},
+        {8, 0, TTS_E_SYNTAX, 8, "version is 0"},
         {12, 3, TTS_E_SYNTAX, 12, "kind"},
         {12, 0, TTS_E_SYNTAX, 12, "kind"},
-        {12, 2, TTS_E_SYNTAX, 16, "places"}, /* a packed file has no places */
-        {16, 1, TTS_E_SYNTAX, 16, "places"}, /* not whole pages */
-        {18, 0, TTS_E_SYNTAX, 16, "places"}, /* without bytes */
-        {19, 4, TTS_E_SYNTAX, 16, "places"}, /* above 64 MiB */
+        {12, 2, TTS_E_SYNTAX, 16, "blocks"}, /* a packed file has no places */
+        {16, 1, TTS_E_SYNTAX, 16, "blocks"}, /* not whole pages */
+        {18, 0, TTS_E_SYNTAX, 16, "blocks"}, /* without bytes */
+        {19, 4, TTS_E_SYNTAX, 16, "blocks"}, /* above 64 MiB */
         {319, 'x', TTS_E_SYNTAX, 64, "name"},
         {351, 'x', TTS_E_SYNTAX, 64, "name"},
-        {2176, 1, TTS_E_SYNTAX, 2176, "empty"},
-        {4087, 1, TTS_E_SYNTAX, 2176, "empty"},
+        {2176, 1, TTS_E_SYNTAX, 2176, "unused bytes"},
+        {4087, 1, TTS_E_SYNTAX, 2176, "unused bytes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         memcpy(bytes, good, sizeof bytes);

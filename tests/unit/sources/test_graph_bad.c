@@ -28,13 +28,13 @@ T_TEST(what_is_not_a_trace_has_no_items)
         const char *text, *says;
         uint64_t offset;
     } cases[] = {
-        {"", "cut off", 0},
-        {"   ", "cut off", 3},
+        {"", "ends too early", 0},
+        {"   ", "ends too early", 3},
         {"hello", "not JSON", 0},
         {"7", "neither an array of nodes nor a report", 0},
         {"\"graph\"", "neither an array of nodes nor a report", 0},
-        {"{}", "a report without a \"graph\"", 1},
-        {"{\"version\":1,\"nodes\":[]}", "a report without a \"graph\"", 23},
+        {"{}", "the report has no \"graph\"", 1},
+        {"{\"version\":1,\"nodes\":[]}", "the report has no \"graph\"", 23},
         {"{\"graph\":{}}", "\"graph\" is not an array", 9},
         {"{\"graph\":null}", "\"graph\" is not an array", 9},
         {"[1,2,3]", "the first element is not a node", 1},
@@ -54,8 +54,8 @@ T_TEST(what_is_not_a_trace_has_no_items)
 
 T_TEST(an_empty_array_is_no_trace)
 {
-    is_refused("[]", 2, "not a graph trace: it has no node", 1);
-    is_refused("{\"graph\":[]}", 12, "not a graph trace: it has no node", 10);
+    is_refused("[]", 2, "not a graph trace: the file has no node", 1);
+    is_refused("{\"graph\":[]}", 12, "not a graph trace: the file has no node", 10);
 }
 
 T_TEST(what_is_damaged_keeps_what_was_before)
@@ -114,7 +114,7 @@ T_TEST(a_trace_cut_off_anywhere_is_refused_there)
             rig_read_bytes(&rig, whole, len, pieces[i]);
             T_EQ(rig.status, TTS_E_SYNTAX);
             T_EQ(rig.err.offset, len);
-            T_TRUE(strstr(rig.err.text, "cut off") != NULL);
+            T_TRUE(strstr(rig.err.text, "the JSON ends") != NULL);
         }
     }
     rig_read(&rig, whole);
@@ -157,10 +157,10 @@ T_TEST(a_node_that_cannot_be_is_noted_and_passed_over)
     static const struct {
         const char *node, *says;
     } cases[] = {
-        {PLAIN("buffer", ""), "without a size"},
-        {PLAIN("buffer", ",\"params\":null"), "without a size"},
-        {PLAIN("buffer", ",\"params\":[1]"), "without a size"},
-        {PLAIN("buffer", ",\"params\":{\"size\":null,\"type\":\"L1\"}"), "without a size"},
+        {PLAIN("buffer", ""), "has no size"},
+        {PLAIN("buffer", ",\"params\":null"), "has no size"},
+        {PLAIN("buffer", ",\"params\":[1]"), "has no size"},
+        {PLAIN("buffer", ",\"params\":{\"size\":null,\"type\":\"L1\"}"), "has no size"},
         {PLAIN("buffer", ",\"params\":{\"size\":-1,\"type\":\"L1\"}"), "invalid size"},
         {PLAIN("buffer", ",\"params\":{\"size\":\"-1\",\"type\":\"L1\"}"), "invalid size"},
         {PLAIN("buffer", ",\"params\":{\"size\":1.5,\"type\":\"L1\"}"), "invalid size"},
@@ -171,30 +171,29 @@ T_TEST(a_node_that_cannot_be_is_noted_and_passed_over)
          "invalid"},
         {PLAIN("buffer", ",\"params\":{\"size\":99999999999999999999,\"type\":\"L1\"}"),
          "invalid"},
-        {PLAIN("buffer", ",\"params\":{\"size\":8}"), "without a pool"},
-        {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"MOON\"}"), "without a pool"},
-        {PLAIN("buffer", ",\"params\":{\"size\":8,\"buffer_type\":5}"), "without a pool"},
+        {PLAIN("buffer", ",\"params\":{\"size\":8}"), "a buffer has no pool"},
+        {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"MOON\"}"), "a buffer has no pool"},
+        {PLAIN("buffer", ",\"params\":{\"size\":8,\"buffer_type\":5}"), "a buffer has no pool"},
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"L1\",\"device_id\":-1}"),
          "invalid device_id"},
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"L1\",\"device_id\":4294967296}"),
          "invalid device_id"},
         {PLAIN("buffer_allocate", ",\"params\":{\"size\":-8,\"type\":\"DRAM\"}"), "invalid"},
         {PLAIN("buffer_deallocate", ",\"params\":{\"size\":8,\"type\":\"DRAM\"}"),
-         "no buffer in the connections"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[]"), "no buffer in the connections"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[-1]"), "no buffer in the connections"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[[2],3]"),
-         "no buffer in the connections"},
-        {PLAIN("buffer_deallocate", ",\"connections\":\"x\""), "no buffer in the connections"},
+         "name no buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[]"), "name no buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[-1]"), "name no buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[[2],3]"), "name no buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":\"x\""), "name no buffer"},
         {PLAIN("circular_buffer_allocate", ",\"params\":{\"size\":-8}"),
          "invalid size of a cb"},
         {PLAIN("circular_buffer_deallocate_all", ",\"params\":{\"device_id\":\"x\"}"),
          "invalid device_id"},
-        {"{\"counter\":1}", "without a node_type"},
-        {"{\"counter\":1,\"node_type\":[\"buffer\"]}", "without a node_type"},
-        {"[\"x\",[]]", "an element that is not a node"},
-        {"null", "an element that is not a node"},
-        {PLAIN("tensor", ",\"counter\":1"), "a key appears twice"},
+        {"{\"counter\":1}", "has no 'node_type'"},
+        {"{\"counter\":1,\"node_type\":[\"buffer\"]}", "has no 'node_type'"},
+        {"[\"x\",[]]", "an element of the graph is not a node"},
+        {"null", "an element of the graph is not a node"},
+        {PLAIN("tensor", ",\"counter\":1"), "appears twice"},
         {"{\"node_type\":\"buffer\",\"counter\":1,\"node_type\":\"tensor\"}", "appears twice"},
         {"{\"node_type\":1,\"counter\":1,\"node_type\":\"tensor\"}", "appears twice"},
         {PLAIN("tensor", ",\"params\":{},\"params\":{}"), "appears twice"},
@@ -311,8 +310,9 @@ T_TEST(allocations_that_do_not_fit_their_node_are_noted_and_counted)
     } cases[] = {
         {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 0) "," DO(2, "allocate", 8, 0) "]",
          "allocated twice", 16},
-        {"[" BUFFER(0, 8) "," DO(1, "allocate", 9, 0) "]", "other properties than its node", 9},
-        {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 5) "]", "without an earlier node", 8},
+        {"[" BUFFER(0, 8) "," DO(1, "allocate", 9, 0) "]",
+         "differs from the node of the buffer", 9},
+        {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 5) "]", "has no earlier node", 8},
         {"[" BUFFER(0, 8) "," BUFFER(0, 8) "]", "counter of another buffer", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -390,7 +390,7 @@ T_TEST(ends_without_begins_and_begins_without_ends_are_noted)
         "\"function_start\",\"params\":{\"name\":\"b\"}}]",
         1u << TTS_GRAPH_UNCLOSED);
     T_EQ(rig.notes[TTS_GRAPH_UNCLOSED].count, 3);
-    T_STR_EQ(rig.notes[TTS_GRAPH_UNCLOSED].text, "a function ends that has not begun");
+    T_STR_EQ(rig.notes[TTS_GRAPH_UNCLOSED].text, "the end of a function has no beginning");
     T_STR_EQ(rig_letters(&rig), "b((ce");
     rig_read_well(&rig, "[{\"counter\":0,\"node_type\":\"function_start\"}]",
                   1u << TTS_GRAPH_UNCLOSED | 1u << TTS_GRAPH_BAD_NODE);

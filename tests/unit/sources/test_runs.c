@@ -232,7 +232,8 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
     T_TRUE(runs.runs[0].is_cut && runs.runs[0].is_at_least);
     T_EQ(runs.runs[0].notes_in_all, 2);
     T_STR_EQ(runs.runs[0].notes[0].text, "its last phase did not end");
-    T_TRUE(strstr(runs.runs[0].notes[1].text, "; only the part before it was read") != NULL);
+    T_TRUE(strstr(runs.runs[0].notes[1].text, "; only the part before the damage was read") !=
+           NULL);
     tts_runs_release(&runs);
 }
 
@@ -246,8 +247,9 @@ T_TEST(what_has_no_run_is_refused)
         "has no memory summary and is not a recording, graph trace or saved result (--json)");
     refused(file_of("{\"schema\": {\"name\": \"ttscope.pack\"}}"), TTS_E_NOT_FOUND,
             "a result of schema 'ttscope.pack' has no phases to compare");
-    refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: it has no node");
-    refused(file_of("{\"graph\": []}"), TTS_E_SYNTAX, "not a graph trace: it has no node");
+    refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: the file has no node");
+    refused(file_of("{\"graph\": []}"), TTS_E_SYNTAX,
+            "not a graph trace: the file has no node");
     refused(file_of("[" NODE("0", "capture_start", "{}", "1") ", " NODE("1", "capture_end",
                                                                         "{}", "") "]"),
             TTS_E_NOT_FOUND, "has no event");
