@@ -10,15 +10,6 @@
 enum { TTS_DEVSEQ_NAMES_MAX = 1 << 24 };
 enum { TTS_DEVSEQ_BY_NAME, TTS_DEVSEQ_BY_PLACE, TTS_DEVSEQ_TABLES };
 
-struct tts_devseq_held {
-    struct tts_devseq_name name;
-    bool live; /* false if the allocation failed; the name may then be used again */
-    bool has_address;
-    struct tts_buffer buffer;
-    uint64_t page_bytes;
-    struct tts_devseq_line *sharding; /* NULL if interleaved; owned */
-};
-
 struct tts_devseq_names {
     const struct tts_alloc *alloc;
     uint64_t seed; /* of the hash, so that no file can choose names that all collide */
