@@ -6,8 +6,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/message.h"
-#include "cli/replay/replay_device.h"
-#include "cli/replay/replay_recording.h"
+#include "cli/replay/replay.h"
 #include "cli/replay/replay_sequence.h"
 #include "cli/same_file.h"
 #include "sources/input.h"
@@ -22,11 +21,8 @@
 static const char command[] = "replay";
 
 struct replay {
-    /* The options. */
-    const char *path, *map_path;
-    bool check, stats, blocks, json, quiet;
-    struct tts_replay_device on_device; /* device.name is NULL for one pool */
-    /* The state of the command. */
+    struct tts_replay_options options;
+    /* The state of a replay on one pool. */
     struct tts_lines lines;
     struct tts_opseq_run run;
     struct tts_addrmap *map;
@@ -36,7 +32,7 @@ struct replay {
 
 /* --- options ---------------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct replay, member)
+#define AT(member) offsetof(struct replay, options.member)
 
 static const struct tts_option options_table[] = {
     {"check", 'c', TTS_OPTION_FLAG, AT(check),
@@ -46,16 +42,16 @@ static const struct tts_option options_table[] = {
     {"json", 'j', TTS_OPTION_FLAG, AT(json), .help = "write JSON"},
     {"quiet", 'q', TTS_OPTION_FLAG, AT(quiet), .help = "do not print the results"},
     {"map", 'm', TTS_OPTION_TEXT, AT(map_path), "OUT.svg", .help = "draw the address map"},
-    {"device", 'd', TTS_OPTION_TEXT, AT(on_device.device.name), "NAME",
+    {"device", 'd', TTS_OPTION_TEXT, AT(device.name), "NAME",
      .help = "run on all pools of this device"},
-    {"set", 0, TTS_OPTION_OTHER, AT(on_device.device), "KEY=VALUE",
-     "change a property of the device", .needs = "device", .take = tts_device_arg_take_set},
-    {"mode", 0, TTS_OPTION_TEXT, AT(on_device.mode), "MODE",
+    {"set", 0, TTS_OPTION_OTHER, AT(device), "KEY=VALUE", "change a property of the device",
+     .needs = "device", .take = tts_device_arg_take_set},
+    {"mode", 0, TTS_OPTION_TEXT, AT(mode), "MODE",
      .help = "how to allocate: place, no-dispatch or overcommit", .needs = "device"},
-    {"csv", 0, TTS_OPTION_TEXT, AT(on_device.csv_dir), "DIR",
+    {"csv", 0, TTS_OPTION_TEXT, AT(csv_dir), "DIR",
      .help = "write the runtime's memory reports", .needs = "device"},
-    {"pool", 0, TTS_OPTION_TEXT, AT(on_device.map_pool), "POOL",
-     .help = "the pool that the map shows", .needs = "map"},
+    {"pool", 0, TTS_OPTION_TEXT, AT(map_pool), "POOL", .help = "the pool that the map shows",
+     .needs = "map"},
     {0},
 };
 
@@ -63,18 +59,17 @@ static const struct tts_option options_table[] = {
 
 static bool map_is_stdout(const struct replay *replay)
 {
-    return replay->map_path && strcmp(replay->map_path, "-") == 0;
+    return replay->options.map_path && strcmp(replay->options.map_path, "-") == 0;
 }
 
 /* Returns false after printing a message. */
 static bool check_sequence_options(const struct tts_job *job, const struct replay *replay)
 {
-    const struct tts_replay_device *on = &replay->on_device;
-    bool prints = replay->check || replay->stats || replay->blocks || replay->json;
+    const struct tts_replay_options *on = &replay->options;
+    bool prints = on->check || on->stats || on->blocks || on->json;
     if (on->map_pool && !on->device.name)
         tts_job_usage(job, "'--pool' needs '--device NAME'");
-    else if (on->device.name && strcmp(on->device.name, "-") == 0 &&
-             strcmp(replay->path, "-") == 0)
+    else if (on->device.name && strcmp(on->device.name, "-") == 0 && strcmp(on->path, "-") == 0)
         tts_message(command, "standard input cannot be both the device file and the sequence");
     else if (map_is_stdout(replay) && prints)
         tts_message(command, "'--map -' uses standard output: write the map to a file, or omit "
@@ -87,10 +82,11 @@ static bool check_sequence_options(const struct tts_job *job, const struct repla
 /* Returns true if the map would replace the sequence or the device file. */
 static bool map_is_input(const struct replay *replay)
 {
-    const struct tts_device_arg *device = &replay->on_device.device;
-    return replay->map_path && (tts_same_file(replay->path, replay->map_path) ||
-                                (device->name && tts_device_arg_is_file(device) &&
-                                 tts_same_file(device->name, replay->map_path)));
+    const struct tts_device_arg *device = &replay->options.device;
+    return replay->options.map_path &&
+           (tts_same_file(replay->options.path, replay->options.map_path) ||
+            (device->name && tts_device_arg_is_file(device) &&
+             tts_same_file(device->name, replay->options.map_path)));
 }
 
 static void refuse_map(const struct replay *replay)
@@ -100,7 +96,7 @@ static void refuse_map(const struct replay *replay)
                     "standard output is also the input: write the map to another file");
     else
         tts_message(command, "'%s' is the input: write the map to another file",
-                    replay->map_path);
+                    replay->options.map_path);
 }
 
 /* --- one line --------------------------------------------------------------------------- */
@@ -134,15 +130,15 @@ static struct tts_addrmap_event sequence_event(const struct replay *replay,
 static struct tts_opseq_view sequence_view(const struct replay *replay)
 {
     const struct tts_opseq_run *run = &replay->run;
-    return (struct tts_opseq_view){.path = replay->path,
+    return (struct tts_opseq_view){.path = replay->options.path,
                                    .policy = tts_opseq_policy_name(run->pool.policy),
                                    .pool = &run->pool,
                                    .counts = &run->counts,
                                    .stats = &run->stats,
                                    .space = run->space,
-                                   .check = replay->check ? &replay->checked : NULL,
-                                   .with_results = !replay->quiet,
-                                   .with_blocks = replay->blocks};
+                                   .check = replay->options.check ? &replay->checked : NULL,
+                                   .with_results = !replay->options.quiet,
+                                   .with_blocks = replay->options.blocks};
 }
 
 /* Creates the outputs that depend on the pool. */
@@ -150,9 +146,9 @@ static enum tts_status begin_views(struct replay *replay, struct tts_error *err)
 {
     const struct tts_space_config *pool = &replay->run.pool;
     struct tts_opseq_view view = sequence_view(replay);
-    if (replay->json)
+    if (replay->options.json)
         tts_opseq_json_begin(&replay->document, &view);
-    if (!replay->map_path)
+    if (!replay->options.map_path)
         return TTS_OK;
     enum tts_status status = tts_addrmap_new(pool, NULL, &replay->map);
     return status == TTS_OK
@@ -188,19 +184,21 @@ static bool show_step(struct replay *replay, const struct tts_opseq_line *line,
                       const struct tts_opseq_step *step)
 {
     uint64_t line_no = replay->lines.line;
-    bool prints = !replay->quiet && !replay->json && !replay->check && !map_is_stdout(replay);
+    bool prints = !replay->options.quiet && !replay->options.json && !replay->options.check &&
+                  !map_is_stdout(replay);
     if (prints && !print_step(step))
         return false;
     if (!step->is_operation)
         return true;
-    if (replay->json && !replay->quiet)
+    if (replay->options.json && !replay->options.quiet)
         tts_opseq_json_result(&replay->document, step, tts_opseq_letter(step->line.kind),
                               line_no);
     if (replay->map) {
         struct tts_addrmap_event event = sequence_event(replay, step);
         tts_addrmap_add(replay->map, &event, &replay->run.stats);
     }
-    return !replay->check || compare_sequence_line(&replay->checked, line, step, line_no);
+    return !replay->options.check ||
+           compare_sequence_line(&replay->checked, line, step, line_no);
 }
 
 /* --- the command ------------------------------------------------------------------------ */
@@ -214,7 +212,7 @@ static enum tts_status run_lines(struct replay *replay, struct tts_error *err)
         struct tts_opseq_line line;
         struct tts_opseq_step step;
         enum tts_status status =
-            tts_replay_next_line(&replay->lines, replay->path, &text, &len, err);
+            tts_replay_next_line(&replay->lines, replay->options.path, &text, &len, err);
         if (status == TTS_E_NOT_FOUND)
             return tts_opseq_run_finish(&replay->run, err);
         if (status == TTS_OK)
@@ -237,11 +235,11 @@ static enum tts_status print_end(struct replay *replay, struct tts_error *err)
 {
     struct tts_opseq_view view = sequence_view(replay);
     replay->checked.operations = replay->run.counts.operations;
-    if (replay->json)
+    if (replay->options.json)
         tts_opseq_json_end(&replay->document, &view);
-    else if (replay->stats)
+    else if (replay->options.stats)
         tts_opseq_text_stats(&view, stdout);
-    if (replay->json || !replay->blocks)
+    if (replay->options.json || !replay->options.blocks)
         return TTS_OK;
     enum tts_status status = tts_blocktable_write(replay->run.space, NULL, stdout);
     return status == TTS_OK ? TTS_OK
@@ -253,11 +251,11 @@ static int run_on_pool(struct tts_job *job, struct replay *replay)
 {
     struct tts_error err = {0};
     FILE *json = NULL, *map = NULL;
-    if (tts_lines_open(&replay->lines, replay->path, tts_alloc_libc(), &err) != TTS_OK)
-        return tts_job_fail(job, replay->path, &err);
-    if (replay->map_path && !(map = tts_job_open(job, replay->map_path)))
+    if (tts_lines_open(&replay->lines, replay->options.path, tts_alloc_libc(), &err) != TTS_OK)
+        return tts_job_fail(job, replay->options.path, &err);
+    if (replay->options.map_path && !(map = tts_job_open(job, replay->options.map_path)))
         return TTS_EXIT_INPUT;
-    if (replay->json && !(json = tts_job_open(job, "-")))
+    if (replay->options.json && !(json = tts_job_open(job, "-")))
         return TTS_EXIT_INPUT;
     if (json)
         tts_json_init(&replay->document, json);
@@ -268,27 +266,15 @@ static int run_on_pool(struct tts_job *job, struct replay *replay)
         return TTS_EXIT_INPUT; /* main prints the error; a map of only a part would mislead */
     if (status == TTS_OK && replay->map) {
         tts_addrmap_finish(replay->map);
-        tts_svgmap_write(replay->map, replay->path, map);
+        tts_svgmap_write(replay->map, replay->options.path, map);
     }
     if (status == TTS_OK)
         status = print_end(replay, &err);
     if (status != TTS_OK)
-        return tts_job_fail(job, replay->path, &err);
-    return replay->check ? tts_replay_check_end(&replay->checked, replay->path, replay->json)
-                         : TTS_EXIT_DONE;
-}
-
-static int run_on_device(const struct replay *replay)
-{
-    struct tts_replay_device options = replay->on_device;
-    options.path = replay->path;
-    options.map_path = replay->map_path;
-    options.check = replay->check;
-    options.stats = replay->stats;
-    options.blocks = replay->blocks;
-    options.json = replay->json;
-    options.quiet = replay->quiet;
-    return tts_replay_device(&options);
+        return tts_job_fail(job, replay->options.path, &err);
+    return replay->options.check ? tts_replay_check_end(&replay->checked, replay->options.path,
+                                                        replay->options.json)
+                                 : TTS_EXIT_DONE;
 }
 
 /* --- recordings ------------------------------------------------------------------------- */
@@ -299,44 +285,53 @@ static const char *option_of_sequences(const struct replay *replay)
     const struct {
         bool is_given;
         const char *name;
-    } options[] = {{replay->check, "--check"},
-                   {replay->blocks, "--blocks"},
-                   {replay->quiet, "--quiet"},
-                   {replay->map_path != NULL, "--map"},
-                   {replay->on_device.map_pool != NULL, "--pool"},
-                   {replay->on_device.csv_dir != NULL, "--csv"},
-                   {replay->on_device.mode != NULL, "--mode"}};
+    } options[] = {{replay->options.check, "--check"},
+                   {replay->options.blocks, "--blocks"},
+                   {replay->options.quiet, "--quiet"},
+                   {replay->options.map_path != NULL, "--map"},
+                   {replay->options.map_pool != NULL, "--pool"},
+                   {replay->options.csv_dir != NULL, "--csv"},
+                   {replay->options.mode != NULL, "--mode"}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].is_given)
             return options[i].name;
     return NULL;
 }
 
-static int run_recording(const struct replay *replay)
+/* Returns false after printing a message. */
+static bool check_recording_options(const struct replay *replay)
 {
-    struct tts_replay_recording options = {.path = replay->path,
-                                           .refused = option_of_sequences(replay),
-                                           .device = replay->on_device.device,
-                                           .stats = replay->stats,
-                                           .json = replay->json};
-    return tts_replay_recording(&options);
+    const char *refused = option_of_sequences(replay);
+    const char *shown = tts_message_path(replay->options.path);
+    if (refused)
+        tts_message(
+            command,
+            "'%s' works with sequences only, but '%.200s' is a recording or graph trace",
+            refused, shown);
+    else if (!replay->options.device.name)
+        tts_message(command,
+                    "'%.200s' is a recording or graph trace: give the device to run it on with "
+                    "'--device NAME'",
+                    shown);
+    return !refused && replay->options.device.name;
 }
 
 static int run_replay(struct tts_job *job, void *values)
 {
     struct replay *replay = values;
-    replay->path = job->operands[0];
+    replay->options.path = job->operands[0];
     if (!check_sequence_options(job, replay))
         return TTS_EXIT_USAGE;
-    const char *device = replay->on_device.device.name;
-    if (tts_input_may_have_events(&replay->path, !device || strcmp(device, "-") != 0))
-        return run_recording(replay);
+    const char *device = replay->options.device.name;
+    if (tts_input_may_have_events(&replay->options.path, !device || strcmp(device, "-") != 0))
+        return check_recording_options(replay) ? tts_replay_recording(&replay->options)
+                                               : TTS_EXIT_USAGE;
     if (map_is_input(replay)) {
         refuse_map(replay);
         return TTS_EXIT_USAGE;
     }
     if (device)
-        return run_on_device(replay);
+        return tts_replay_device(&replay->options);
     tts_opseq_run_init(&replay->run, NULL);
     int exit_code = run_on_pool(job, replay);
     tts_addrmap_free(replay->map);

@@ -1,12 +1,11 @@
 /* replay_device.c: runs a device sequence on a modelled device and shows each result. */
-#include "cli/replay/replay_device.h"
-
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/lines.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/replay/replay.h"
 #include "cli/replay/replay_sequence.h"
 #include "device/devicepools.h"
 #include "device/space.h"
@@ -31,7 +30,7 @@ static const char command[] = "replay";
 enum { PATH_MAX_BYTES = 4096, REPORTS = 3 };
 
 struct replay {
-    const struct tts_replay_device *options;
+    const struct tts_replay_options *options;
     struct tts_lines lines;
     struct tts_device *device;
     struct tts_devseq_run run;
@@ -82,7 +81,7 @@ static int make_device(struct replay *replay)
 
 static struct tts_devseq_view device_view(const struct replay *replay)
 {
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     const struct tts_devseq_run *run = &replay->run;
     return (struct tts_devseq_view){.path = options->path,
                                     .mode = options->mode ? options->mode : mode_names[0],
@@ -113,7 +112,7 @@ static bool find_pool(const char *name, enum tts_pool *out)
 
 static int begin_map(struct replay *replay)
 {
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     struct tts_space_config config;
     if (!options->map_path)
         return TTS_EXIT_DONE;
@@ -215,7 +214,7 @@ static void put_device_step(struct replay *replay, const struct tts_devseq_step 
 /* Returns true if each result is printed. */
 static bool prints(const struct replay *replay)
 {
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     return !options->quiet && !options->json && !options->check &&
            !(options->map_path && strcmp(options->map_path, "-") == 0);
 }
@@ -224,7 +223,7 @@ static bool prints(const struct replay *replay)
 static bool show_device_step(struct replay *replay, const struct tts_devseq_line *line,
                              const struct tts_devseq_step *step)
 {
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     if (prints(replay) && !print_device_step(step))
         return false;
     if (replay->map)
@@ -282,7 +281,7 @@ static enum tts_status print_blocks(struct replay *replay, struct tts_error *err
 /* Prints the text after the results. */
 static enum tts_status print_device_end(struct replay *replay, struct tts_error *err)
 {
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     struct tts_devseq_view view = device_view(replay);
     replay->checked.operations = replay->run.counts.operations;
     if (options->json) {
@@ -381,12 +380,12 @@ static int run_device_replay(struct replay *replay)
         tts_message_error(command, replay->options->path, &err);
         return TTS_EXIT_INPUT;
     }
-    const struct tts_replay_device *options = replay->options;
+    const struct tts_replay_options *options = replay->options;
     return options->check ? tts_replay_check_end(&replay->checked, options->path, options->json)
                           : TTS_EXIT_DONE;
 }
 
-int tts_replay_device(const struct tts_replay_device *options)
+int tts_replay_device(const struct tts_replay_options *options)
 {
     struct replay replay = {.options = options};
     int code = make_device(&replay);

@@ -1,10 +1,9 @@
 /* replay_recording.c: runs the allocations of a recording on another device. */
-#include "cli/replay/replay_recording.h"
-
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "cli/replay/replay.h"
 #include "sources/eventpass.h"
 #include "sources/partial.h"
 #include "views/replay/whatif_view.h"
@@ -17,7 +16,7 @@
 static const char command[] = "replay";
 
 struct replay {
-    const struct tts_replay_recording *options;
+    const struct tts_replay_options *options;
     struct tts_chip chip;
     struct tts_whatif *whatif;
     struct tts_whatif_answer answer;
@@ -273,27 +272,9 @@ static int run_all(struct replay *replay)
     return tts_whatif_answer_fits(&replay->answer) ? TTS_EXIT_DONE : TTS_EXIT_PARTIAL;
 }
 
-static bool check_recording_options(const struct tts_replay_recording *options)
-{
-    const char *shown = tts_message_path(options->path);
-    if (options->refused)
-        tts_message(
-            command,
-            "'%s' works with sequences only, but '%.200s' is a recording or graph trace",
-            options->refused, shown);
-    else if (!options->device.name)
-        tts_message(command,
-                    "'%.200s' is a recording or graph trace: give the device to run it on with "
-                    "'--device NAME'",
-                    shown);
-    return !options->refused && options->device.name;
-}
-
-int tts_replay_recording(const struct tts_replay_recording *options)
+int tts_replay_recording(const struct tts_replay_options *options)
 {
     struct replay replay = {.options = options};
-    if (!check_recording_options(options))
-        return TTS_EXIT_USAGE;
     struct tts_whatif_config config = {.chip = &replay.chip, .keeps_steps = true};
     struct tts_error err = {0};
     int code = tts_device_arg_resolve(&options->device, command, &replay.chip);
