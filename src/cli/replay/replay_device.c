@@ -120,8 +120,8 @@ static int begin_map(struct replay *replay)
         return TTS_EXIT_USAGE;
     const struct tts_banks *banks = tts_device_pool(replay->device, replay->map_pool);
     if (!banks) {
-        tts_message(command, "'%s' has no %s to draw", tts_device_chip(replay->device)->name,
-                    tts_pool_name(replay->map_pool));
+        tts_message(command, "cannot draw a map of %s: '%s' has no such pool",
+                    tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
         return TTS_EXIT_USAGE;
     }
     tts_space_get_config(tts_banks_space(banks, 0), &config);
@@ -166,7 +166,9 @@ static enum tts_status write_map(struct replay *replay, struct tts_error *err)
     snprintf(title, sizeof title, "%s, %s of %s", slash ? slash + 1 : path,
              tts_pool_name(replay->map_pool), tts_device_chip(replay->device)->name);
     if (replay->map->operations == 0)
-        tts_message(command, "note: nothing happened in %s; choose another pool with '--pool'",
+        tts_message(command,
+                    "note: the map is empty because the sequence does not use %s; choose "
+                    "another pool with '--pool'",
                     tts_pool_name(replay->map_pool));
     tts_addrmap_finish(replay->map);
     tts_svgmap_write(replay->map, title, replay->map_file.stream);
@@ -304,7 +306,7 @@ static enum tts_status open_reports(struct replay *replay, struct tts_error *err
     if (!dir)
         return TTS_OK;
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make the directory '%.80s'",
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot create the directory '%.80s'",
                                    dir);
     for (int report = 0; report < REPORTS; report++) {
         char *path = replay->report_paths[report];

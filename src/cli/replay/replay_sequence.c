@@ -52,7 +52,8 @@ int tts_replay_check_end(const struct tts_replay_check *check, const char *path,
 {
     bool one = check->not_compared == 1;
     if (check->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": expected '%s', got '%s'; stopped there",
+        tts_message(command,
+                    "%s:%" PRIu64 ": expected '%s', got '%s'; the comparison stopped there",
                     tts_message_path(path), check->line, check->expected, check->got);
     if (check->not_compared > 0)
         tts_message(command,

@@ -19,11 +19,11 @@ static void print_device_pool(const struct tts_devseq_view *view, enum tts_pool 
     tts_replay_text_bytes(out, "total", stats.space.total_bytes, NULL);
     tts_replay_text_bytes(out, "allocated", stats.space.taken_bytes, "in %" PRIu64 " buffer%s",
                           placed, tts_say_plural(placed));
-    tts_replay_text_bytes(out, "of all banks", stats.space.taken_bytes * layout->banks,
+    tts_replay_text_bytes(out, "in all banks", stats.space.taken_bytes * layout->banks,
                           "allocated");
     if (stats.unplaced_buffers > 0)
         tts_replay_text_bytes(out, "not placed", stats.unplaced_bytes,
-                              "in %" PRIu64 " buffer%s, counted only", stats.unplaced_buffers,
+                              "in %" PRIu64 " buffer%s, only counted", stats.unplaced_buffers,
                               tts_say_plural(stats.unplaced_buffers));
     tts_replay_text_bytes(out, "free", stats.space.free_bytes, NULL);
     tts_replay_text_largest(out, &stats.space);
@@ -37,13 +37,14 @@ static void print_tight(const struct tts_devseq_tight *tight, FILE *out)
     if (tight->line == 0)
         return;
     fprintf(out,
-            "least free L1 of a core at a 'run': line %" PRIu64 ", program %" PRIu64
+            "least free L1 of all runs and cores: line %" PRIu64 ", program %" PRIu64
             ", core %u-%u\n",
             tight->line, tight->program_id, tight->core.x, tight->core.y);
     tts_replay_text_bytes(out, "in use", tight->room.cb_bytes, "circular buffers");
-    tts_replay_text_bytes(out, "region end", tight->room.region_end, "address in L1");
+    tts_replay_text_bytes(out, "region end", tight->room.region_end,
+                          "they end at this address");
     tts_replay_text_bytes(out, "ceiling", tight->room.ceiling,
-                          "lowest L1 buffer, L1_SMALL or end of L1");
+                          "they must end at or below this address");
     if (tight->room.excess_bytes > 0)
         tts_replay_text_bytes(out, "missing", tight->room.excess_bytes, NULL);
     else
@@ -75,8 +76,7 @@ static void print_device_failure(const struct tts_failure *failure, const char *
 {
     char text[TTS_FAILURE_TEXT_MAX];
     tts_say_sentence(out, mark, tts_failure_text(failure, text));
-    if (tts_failure_deficit_is_known(failure))
-        fprintf(out, "%smissing: %" PRIu64 " B\n", mark, tts_failure_deficit(failure));
+    tts_replay_text_missing(out, mark, failure, "");
 }
 
 void tts_devseq_text_stats(const struct tts_devseq_view *view, FILE *out)
@@ -98,12 +98,13 @@ void tts_devseq_text_remarks(const struct tts_devseq_step *step, FILE *out)
     if (step->failed)
         print_device_failure(&step->failure, "# ", out);
     else if (step->overlaps > 0)
-        fprintf(out,
-                "# lies over %zu earlier circular buffer%s on some core, which the runtime "
-                "does not notice\n",
-                step->overlaps, tts_say_plural(step->overlaps));
+        fprintf(
+            out,
+            "# overlaps %zu earlier circular buffer%s on at least one core; the runtime does "
+            "not notice this\n",
+            step->overlaps, tts_say_plural(step->overlaps));
     else if (step->line.kind == TTS_DEVSEQ_FREE && !step->has_buffer)
-        fputs("# ignored: nothing is there\n", out);
+        fputs("# ignored: there is no such buffer\n", out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------- */

@@ -99,6 +99,18 @@ void tts_replay_text_count(FILE *out, const char *name, uint64_t count, const ch
     va_end(args);
 }
 
+void tts_replay_text_missing(FILE *out, const char *mark, const struct tts_failure *failure,
+                             const char *where)
+{
+    if (!tts_failure_deficit_is_known(failure))
+        return;
+    fprintf(out, "%smissing: %" PRIu64 " B%s", mark, tts_failure_deficit(failure), where);
+    if (failure->kind == TTS_FAILURE_SPACE && failure->block_bytes > failure->need_bytes)
+        fprintf(out, " (the %" PRIu64 " B are rounded up to a block of %" PRIu64 " B)",
+                failure->need_bytes, failure->block_bytes);
+    fputc('\n', out);
+}
+
 void tts_replay_text_largest(FILE *out, const struct tts_space_stats *stats)
 {
     char percent[TTS_PERCENT_MAX];

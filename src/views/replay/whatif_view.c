@@ -81,9 +81,10 @@ static void print_first(const struct tts_whatif_answer *answer, FILE *out)
         fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
                 failure->size_bytes, tts_pool_name(failure->pool));
     tts_say_sentence(out, "  ", tts_whatif_failure_text(failure, text));
-    if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
-        fprintf(out, "  missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
-                failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
+    if (is_refusal)
+        tts_replay_text_missing(out, "  ", &failure->failure,
+                                failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank"
+                                                                           : "");
     print_lived(failure, out);
 }
 
@@ -130,8 +131,8 @@ static void print_recording_pool(const struct tts_whatif_answer *answer, enum tt
         fputs(answer->missing.is_beginning ? "  so far\n" : "  yes\n", out);
     else if (pool->deficit_bytes > 0)
         fprintf(out,
-                "  no\n%12s%s%" PRIu64 " failed, %s%" PRIu64 " B missing at event %" PRIu64
-                "\n",
+                "  no\n%12s%s%" PRIu64 " failed; the worst lacked %s%" PRIu64
+                " B, at event %" PRIu64 "\n",
                 "", least, pool->failures, least, pool->deficit_bytes, pool->deficit_seq);
     else
         fprintf(out, "  no\n%12s%s%" PRIu64 " failed\n", "", least, pool->failures);
@@ -158,6 +159,27 @@ static void print_recording_pools(const struct tts_whatif_answer *answer, FILE *
     }
 }
 
+/* Explains a value of dram_bank_size, which is larger than the size that can be allocated. */
+static const char with_reserved[] = "(including the reserved part)";
+
+/* Says why no size of the DRAM banks is enough. */
+static void print_no_size(const struct tts_whatif_answer *answer, FILE *out)
+{
+    struct tts_whatif_region trace;
+    bool by_trace = answer->chip->fact[TTS_FACT_TRACE_REGION].value == 0 &&
+                    tts_whatif_get_region(answer->whatif, TTS_POOL_TRACE, &trace);
+    fputc('\n', out);
+    if (by_trace)
+        tts_say(out, 0,
+                "no DRAM bank size up to 32" TTS_SAY_GLUE "GiB is enough: '%s' has no trace "
+                "region, so traces are placed in DRAM, where they overlap other buffers",
+                answer->chip->name);
+    else
+        tts_say(out, 0,
+                "no DRAM bank size up to 32" TTS_SAY_GLUE "GiB, the largest size that is "
+                "tried, is enough");
+}
+
 static void print_smallest(const struct tts_whatif_answer *answer, FILE *out)
 {
     struct tts_whatif_pool dram;
@@ -167,7 +189,7 @@ static void print_smallest(const struct tts_whatif_answer *answer, FILE *out)
     if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram))
         return;
     if (!found->found) {
-        fputs("\nno size of the DRAM banks is enough\n", out);
+        print_no_size(answer, out);
         return;
     }
     uint64_t banks = dram.layout.banks;
@@ -179,16 +201,15 @@ static void print_smallest(const struct tts_whatif_answer *answer, FILE *out)
             answer->chip->name, dram.layout.bank_bytes,
             tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
     if (found->is_least)
-        fputs("  this is the peak itself", out);
+        fputs("  this is the peak per bank, so no smaller size is enough\n", out);
     else
         fprintf(out,
                 "  found by bisection in %u runs, from the peak of %s%" PRIu64
-                " B up;\n  a smaller size may work by chance",
+                " B up;\n  a smaller size may work by chance\n",
                 found->runs, least, answer->low_bytes);
-    fputc('\n', out);
     if (answer->regions.count == 0)
-        fprintf(out, "  as an option%s: --set dram_bank_size=%" PRIu64 "\n",
-                *least ? ", at least" : "", answer->bank_size);
+        tts_say(out, 2, "option: --set" TTS_SAY_GLUE "dram_bank_size=%" PRIu64 "%s %s",
+                answer->bank_size, *least ? " or more" : "", with_reserved);
 }
 
 /* Prints the regions that the device lacks or that are too small. */
@@ -198,31 +219,31 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
     uint64_t failures = answer->regions.failures;
     if (answer->regions.count == 0)
         return;
-    fprintf(out, "\nas an option%s:", *least ? ", at least" : "");
+    fputs(*least ? "\nlarger sizes, at least:" : "\nlarger sizes:", out);
     for (size_t i = 0; i < answer->regions.count; i++)
         fprintf(out, " --set %s=%" PRIu64, answer->regions.need[i].key,
                 answer->regions.need[i].bytes);
     fputc('\n', out);
     for (size_t i = 0; i < answer->regions.count; i++) {
         static const char *const needs[TTS_POOLS] = {
-            [TTS_POOL_DRAM] = "a bank of DRAM needs",
+            [TTS_POOL_DRAM] = "a DRAM bank needs",
             [TTS_POOL_L1_SMALL] = "L1_SMALL of each core needs",
             [TTS_POOL_TRACE] = "the trace region needs"};
         const struct tts_whatif_need *region = &answer->regions.need[i];
-        fprintf(out, "  %s %s%" PRIu64 " B, '%s' has %" PRIu64 " B\n", needs[region->pool],
-                least, region->bytes, answer->chip->name, region->own_bytes);
+        bool is_dram = region->pool == TTS_POOL_DRAM;
+        tts_say(out, 2, "%s %s%" PRIu64 " B; '%s' has %" PRIu64 " B%s%s", needs[region->pool],
+                least, region->bytes, answer->chip->name, region->own_bytes, is_dram ? " " : "",
+                is_dram ? with_reserved : "");
     }
     if (!answer->regions.are_run)
-        fputs("  not tried: a pipe can be read only once\n", out);
+        fputs("  not tried with these sizes: a pipe can be read only once\n", out);
     else if (failures > 0)
-        fprintf(out,
-                "  with these settings %" PRIu64 " allocation%s or program%s still fail%s\n",
+        fprintf(out, "  with these sizes %" PRIu64 " allocation%s or program%s still fail%s\n",
                 failures, tts_say_plural(failures), tts_say_plural(failures),
                 failures == 1 ? "s" : "");
     else
-        fputs(answer->missing.count > 0
-                  ? "  with these settings everything that was read fits\n"
-                  : "  with these settings everything fits\n",
+        fputs(answer->missing.count > 0 ? "  with these sizes everything that was read fits\n"
+                                        : "  with these sizes everything fits\n",
               out);
 }
 
@@ -238,7 +259,7 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
 {
     if (counts->unknown_pages > 0)
         fprintf(out,
-                "note: the page size of %" PRIu64 " buffer%s is unknown; 2048 is assumed\n",
+                "note: the page size of %" PRIu64 " buffer%s is unknown; 2048 B is assumed\n",
                 counts->unknown_pages, tts_say_plural(counts->unknown_pages));
     print_count_note(out, counts->padded,
                      "buffer has a partly filled last page, which counts as a full page",
@@ -253,11 +274,15 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
     print_count_note(out, counts->no_pool,
                      "buffer was skipped: the size of its pool is unknown on this device",
                      "buffers were skipped: the size of their pool is unknown on this device");
-    print_count_note(out, counts->single_core, "buffer of single cores was skipped",
-                     "buffers of single cores were skipped");
+    print_count_note(
+        out, counts->single_core,
+        "buffer was skipped: it was allocated on single cores, which is not modelled",
+        "buffers were skipped: they were allocated on single cores, which is not modelled");
     print_count_note(out, counts->unchecked,
-                     "program was not checked: its circular buffers do not fit this grid",
-                     "programs were not checked: their circular buffers do not fit this grid");
+                     "program was not checked: it has circular buffers on cores that this "
+                     "device does not have",
+                     "programs were not checked: they have circular buffers on cores that this "
+                     "device does not have");
     print_count_note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
                      "dataflow buffers and scratchpads were not checked");
     print_count_note(
@@ -278,7 +303,7 @@ static void print_recording_counts(const struct tts_whatif_counts *counts, FILE 
     tts_replay_text_count(out, "events", counts->events, NULL);
     tts_replay_text_count(out, "allocations", counts->allocations,
                           "%" PRIu64 " refused (%" PRIu64 " by fragmentation),\n%*s%" PRIu64
-                          " need more cores, %" PRIu64 " cannot be",
+                          " need more cores, %" PRIu64 " cannot exist",
                           counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "",
                           counts->failed_cores, counts->failed_requests);
     tts_replay_text_count(out, "frees", counts->frees, "%" PRIu64 " of unknown buffers",
@@ -318,22 +343,24 @@ static void print_recording_verdict(const struct tts_whatif_answer *answer,
     bool is_stopped = answer->missing.is_stopped;
     if (failures > 0)
         fprintf(out,
-                "does not fit: %s%" PRIu64 " allocation%s and %" PRIu64
-                " program%s fail, %" PRIu64 " after the first\n",
+                "does not fit: %s%" PRIu64 " allocation%s and %" PRIu64 " program%s fail\n",
                 least, buffers, tts_say_plural(buffers), counts->failed_programs,
-                tts_say_plural(counts->failed_programs), failures - 1);
+                tts_say_plural(counts->failed_programs));
     else if (is_stopped && tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped after them\n",
+        fprintf(out,
+                "the %" PRIu64 " recorded event%s; the program stopped after the last event\n",
                 counts->events, counts->events == 1 ? " fits" : "s fit");
     else if (is_stopped)
-        fputs("everything that could be run fits; the program stopped there\n", out);
+        fputs("everything that could be run fits; the program stopped after the last event\n",
+              out);
     else if (counts->events == 0 && counts->earlier == 0)
         fputs("nothing to run: the file has no event\n", out);
     else if (answer->before > 0 && answer->missing.count == 0 &&
              tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out, "the %" PRIu64 " recorded event%s; the %" PRIu64 " before %s unknown\n",
+        fprintf(out,
+                "the %" PRIu64 " recorded event%s; the %" PRIu64 " earlier event%s unknown\n",
                 counts->events, counts->events == 1 ? " fits" : "s fit", answer->before,
-                answer->before == 1 ? "is" : "are");
+                answer->before == 1 ? " is" : "s are");
     else if (tts_whatif_answer_fits(answer))
         fputs("everything fits\n", out);
     else
