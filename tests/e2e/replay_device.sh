@@ -156,7 +156,7 @@ expect_code 2
 expect_err_like "did you mean 'l1_small'"
 run "$ttscope" replay --device n150 --set grid=9x9 "$input"
 expect_code 2
-expect_err_like "no such chip: "
+expect_err_like "this device is not possible: "
 run "$ttscope" replay --device grayskull "$input"
 expect_code 2
 expect_err_like "cannot run a sequence on 'grayskull'"
