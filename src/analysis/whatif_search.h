@@ -53,13 +53,13 @@ TTS_NODISCARD enum tts_status tts_whatif_find_regions(const struct tts_whatif *w
                                                       struct tts_whatif_regions *regions,
                                                       struct tts_error *err);
 
-/* Sets the sizes in a chip. The chip may then be impossible: tts_chip_check() tells. */
+/* Sets the sizes in a chip. The chip may then be impossible: call tts_chip_check() after it. */
 TTS_NODISCARD enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
                                                      struct tts_chip *chip,
                                                      struct tts_error *err);
 
 /* Adds the DRAM that is missing after the larger regions have taken their share. `whatif` ran
- * with the larger regions, on `chip`. Its DRAM failures no longer count. */
+ * with the larger regions, on `chip`. Subtracts its DRAM failures from regions->failures. */
 TTS_NODISCARD enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
                                                   const struct tts_chip *chip,
                                                   struct tts_whatif_regions *regions,

@@ -1,5 +1,5 @@
 /* cmd_devices.c: the command `devices`, which lists the presets and the chips of this host, or
- * describes one of them. */
+ * describes one device. */
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/device_arg.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 struct devices_options {
-    struct tts_device_arg arg; /* .name is NULL for the whole list */
+    struct tts_device_arg arg; /* .name is NULL: list all presets */
     const char *svg_path;
     bool layout, json;
 };

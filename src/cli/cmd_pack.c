@@ -23,7 +23,8 @@
 
 static const char command[] = "pack";
 
-enum { FIGURES_EVENTS = 65536 }; /* `show` reads fewer events than that in about 10 ms */
+/* `show` reads fewer events than this in about 10 ms, so that they need no figures. */
+enum { FIGURES_EVENTS = 65536 };
 
 struct pack {
     /* The options. */
@@ -123,7 +124,7 @@ static void note_damage(struct pack *pack, const struct tts_error *err)
     pack->is_damaged = true;
     pack->lacks_start = false;
     pack->damage = *err;
-    /* The file is well-formed but its item is invalid. Such a text lacks the position. */
+    /* The file is well-formed but the item is invalid. Its text has no position: add it. */
     if (err->status == TTS_E_INVALID || err->status == TTS_E_RANGE)
         tts_error_set(&pack->damage, err->status, "after event %" PRIu64 ": %s", pack->seq,
                       err->text);

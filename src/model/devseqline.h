@@ -41,11 +41,11 @@ enum tts_devseq_outcome {
 struct tts_devseq_result {
     enum tts_devseq_outcome outcome;
     uint64_t value[4];
-    bool has_core; /* of `page` in L1 */
+    bool has_core; /* only for `page` in L1 */
     struct tts_core core;
 };
 
-enum { TTS_DEVSEQ_NAME_MAX = 48, TTS_DEVSEQ_TEXT_MAX = 4096 }; /* with the end */
+enum { TTS_DEVSEQ_NAME_MAX = 48, TTS_DEVSEQ_TEXT_MAX = 4096 }; /* with the NUL */
 
 struct tts_devseq_name {
     char text[TTS_DEVSEQ_NAME_MAX]; /* "" if there is none */
@@ -81,7 +81,8 @@ struct tts_devseq_step {
     struct tts_buffer buffer; /* the buffer that was placed, counted or freed */
     bool failed;
     struct tts_failure failure;
-    /* Of a circular buffer: the number of earlier ones that it overlaps on some core. */
+    /* For a circular buffer: the number of earlier ones that it overlaps on at least one core.
+     */
     size_t overlaps;
 };
 
@@ -115,5 +116,6 @@ struct tts_devseq_held {
     bool has_address;
     struct tts_buffer buffer;
     uint64_t page_bytes;
-    struct tts_devseq_line *sharding; /* NULL if interleaved; owned */
+    struct tts_devseq_line
+        *sharding; /* the line of a sharded buffer, owned; NULL: interleaved */
 };

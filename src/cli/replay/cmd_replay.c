@@ -1,5 +1,5 @@
-/* cmd_replay.c: the command `replay`, which runs an allocation sequence on a pool and shows
- * each result. */
+/* cmd_replay.c: the command `replay`. It chooses one of the three kinds of replay, and has the
+ * kind that runs a sequence on one pool and shows each result. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/lines.h"
@@ -263,7 +263,8 @@ static int run_on_pool(struct tts_job *job, struct replay *replay)
     if (status != TTS_OK)
         tts_replay_locate(&replay->lines, &err);
     if (ferror(stdout))
-        return TTS_EXIT_INPUT; /* main prints the error; a map of only a part would mislead */
+        return TTS_EXIT_INPUT; /* main prints the error. No map: it would show only a part of
+                                  the sequence. */
     if (status == TTS_OK && replay->map) {
         tts_addrmap_finish(replay->map);
         tts_svgmap_write(replay->map, replay->options.path, map);

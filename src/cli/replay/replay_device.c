@@ -147,7 +147,7 @@ static void add_to_map(struct replay *replay, const struct tts_devseq_step *step
     } else if (failure && step->line.kind != TTS_DEVSEQ_RUN &&
                failure->pool == replay->map_pool) {
         uint32_t banks = tts_device_layout(replay->device, replay->map_pool)->banks;
-        event.change = TTS_ADDRMAP_FAILED; /* a failure of the trace budget has no block size */
+        event.change = TTS_ADDRMAP_FAILED; /* the failure of a trace has no block size */
         event.bytes = failure->block_bytes ? failure->block_bytes
                                            : (step->line.bytes + banks - 1) / banks;
     } else {
@@ -370,7 +370,7 @@ static int run_device_replay(struct replay *replay)
     }
     if (ferror(stdout))
         return TTS_EXIT_INPUT; /* main prints the error */
-    /* a map or report shows the end of the sequence, which was not reached */
+    /* A map or report would show the end of the sequence, which was not reached. */
     bool stopped = replay->checked.line > 0;
     if (status == TTS_OK && !stopped)
         status = write_map(replay, &err);

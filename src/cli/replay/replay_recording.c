@@ -49,7 +49,7 @@ static enum tts_status open_replay_file(struct replay *replay, struct tts_eventf
     return tts_eventfile_open(replay->options->path, &watch, NULL, out, err);
 }
 
-/* Runs one item. An item that is impossible counts as damage of the file. */
+/* Runs one item. An impossible item is reported as damage of the file. */
 static enum tts_status run_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct run *run = ctx;
@@ -92,7 +92,7 @@ static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bo
         replay->done_bytes += tts_eventfile_tell(run.file);
         if (end == TTS_E_NOMEM)
             status = end;
-        else /* the end, or the damage that the first pass found */
+        else /* the pass reached the end, or the damage that the first pass found */
             *passes = tts_whatif_failures(run.whatif) == 0;
     }
     tts_eventfile_close(run.file);
@@ -262,8 +262,8 @@ static int run_all(struct replay *replay)
     if (status != TTS_OK)
         return failed(replay, &err);
     uint64_t failures = tts_whatif_failures(replay->whatif);
-    /* A recording that does not fit up to its stop does not fit at all, so that a missing end
-     * does not change the answer. */
+    /* If the events before the stop do not fit, the whole recording does not fit. The missing
+     * end does not change this answer. */
     const struct tts_partial_notes *missing = &replay->answer.missing;
     if (failures > 0 && missing->count == missing->is_stopped)
         return TTS_EXIT_BAD_NEWS;

@@ -1,5 +1,5 @@
-/* replay_sequence.h: the functions that replay of a sequence on one pool and on a device
- * share. */
+/* replay_sequence.h: reading and comparing a sequence, for the replay on one pool and the
+ * replay on a device. */
 #pragma once
 
 #include "base/lines.h"
@@ -14,7 +14,8 @@ TTS_NODISCARD enum tts_status tts_replay_next_line(struct tts_lines *lines, cons
                                                    const char **text, size_t *len,
                                                    struct tts_error *err);
 
-/* Adds the current line to an error in the text, also if the file ended too early. */
+/* Sets the line of an error in the file, unless it is set. An error at the end of the file gets
+ * the last line. */
 void tts_replay_locate(const struct tts_lines *lines, struct tts_error *err);
 
 /* Counts one operation. `can`: the operation can have a result. `stated`: the file states a

@@ -28,8 +28,8 @@ struct tts_devseq_held *tts_devseq_names_find(struct tts_devseq_names *names,
 struct tts_devseq_held *tts_devseq_names_at(struct tts_devseq_names *names, enum tts_pool pool,
                                             uint64_t address);
 
-/* Adds an entry for a new name. All other fields are zero. Returns NULL without memory, or if
- * there are too many. */
+/* Adds an entry for a new name. All other fields are zero. Returns NULL if there is no memory
+ * or if there are TTS_DEVSEQ_NAMES_MAX entries. */
 struct tts_devseq_held *tts_devseq_names_add(struct tts_devseq_names *names,
                                              const struct tts_devseq_name *name);
 /* Gives a buffer to an entry that is not live. No other entry has the block of the buffer. */

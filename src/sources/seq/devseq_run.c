@@ -194,7 +194,7 @@ static enum tts_status fail_no_pool(const struct tts_devseq_run *run, enum tts_p
                          tts_device_chip(run->device)->name, tts_pool_name(pool));
 }
 
-/* Finds the block at an address. Nothing else is known of a buffer without a name. */
+/* Finds the block at an address, for a buffer that has no name. */
 static enum tts_status find_block(const struct tts_devseq_run *run,
                                   const struct tts_devseq_line *line, struct tts_buffer *out)
 {

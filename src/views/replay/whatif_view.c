@@ -101,8 +101,7 @@ static void print_share(uint64_t part, uint64_t whole, FILE *out)
     fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
-/* Returns the words before a figure that can only grow if the rest of the recording is
- * missing. */
+/* Returns the words before a figure that the missing rest of a recording could increase. */
 static const char *at_least(const struct tts_whatif_answer *answer)
 {
     return answer->missing.is_beginning ? "at least " : "";
