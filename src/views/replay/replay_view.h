@@ -39,8 +39,9 @@ void tts_replay_text_bytes(FILE *out, const char *name, uint64_t bytes, const ch
     TTS_PRINTF(4, 5);
 void tts_replay_text_count(FILE *out, const char *name, uint64_t count, const char *remark, ...)
     TTS_PRINTF(4, 5);
-/* Prints the missing bytes of a failure after `mark`, and `where` after the number. Explains the
- * number if the block is larger than the request. Prints nothing if the bytes are unknown. */
+/* Prints the missing bytes of a failure after `mark`, and `where` after the number. Explains
+ * the number if the block is larger than the request. Prints nothing if the bytes are unknown.
+ */
 void tts_replay_text_missing(FILE *out, const char *mark, const struct tts_failure *failure,
                              const char *where);
 /* Prints two rows: the largest free block and the fragmentation. */
