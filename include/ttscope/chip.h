@@ -54,48 +54,63 @@ enum tts_dispatch {
 /* X(NAME, key, unit, meaning). All sizes are in bytes. L1 addresses are addresses on one
  * core. */
 #define TTS_FACT_MAP(X)                                                                        \
-    X(CHIPS, "chips", COUNT, "chips of the mesh, all alike")                                   \
-    X(DRAM_ALIGNMENT, "dram_alignment", BYTES, "alignment of DRAM pages and of all blocks")    \
+    X(CHIPS, "chips", COUNT, "number of chips, all of the same kind")                          \
+    X(DRAM_ALIGNMENT, "dram_alignment", BYTES,                                                 \
+      "alignment of DRAM pages and of the blocks of all pools")                                \
     X(L1_ALIGNMENT, "l1_alignment", BYTES, "alignment of L1 pages")                            \
     X(PCIE_ALIGNMENT, "pcie_alignment", BYTES, "alignment of host transfers")                  \
-    X(DRAM_BANKS, "dram_banks", COUNT, "DRAM banks (views)")                                   \
-    X(DRAM_BANK_SIZE, "dram_bank_size", BYTES, "nominal size of a DRAM bank")                  \
-    X(DRAM_CHANNEL_BANKS, "dram_channel_banks", COUNT, "banks that share a channel")           \
-    X(PROFILER_RECORD, "profiler_record", BYTES, "profiler buffer, for a program on a RISC")   \
-    X(PROFILER_PROGRAMS, "profiler_programs", COUNT, "programs it holds; 0: compiled out")     \
-    X(PROFILER_RISCS, "profiler_riscs", COUNT, "RISCs of a core")                              \
-    X(PROFILER_CORES, "profiler_cores", COUNT, "cores whose records share a bank")             \
-    X(DRAM_PRINT, "dram_print", BYTES, "device print buffer in every DRAM bank")               \
-    X(DRAM_QUEUES, "dram_queues", BYTES, "command queues in every DRAM bank; 0: on the host")  \
+    X(DRAM_BANKS, "dram_banks", COUNT, "DRAM banks of a chip")                                 \
+    X(DRAM_BANK_SIZE, "dram_bank_size", BYTES,                                                 \
+      "size of a DRAM bank, including the reserved part")                                      \
+    X(DRAM_CHANNEL_BANKS, "dram_channel_banks", COUNT,                                         \
+      "DRAM banks that share a memory channel")                                                \
+    X(PROFILER_RECORD, "profiler_record", BYTES,                                               \
+      "bytes in the profiler buffer for one program on one RISC processor")                    \
+    X(PROFILER_PROGRAMS, "profiler_programs", COUNT,                                           \
+      "programs that fit in the profiler buffer; 0: there is no profiler")                     \
+    X(PROFILER_RISCS, "profiler_riscs", COUNT,                                                 \
+      "RISC processors of a core that the profiler records")                                   \
+    X(PROFILER_CORES, "profiler_cores", COUNT,                                                 \
+      "cores whose profiler records are in the same DRAM bank")                                \
+    X(DRAM_PRINT, "dram_print", BYTES, "buffer for prints of kernels, in every DRAM bank")     \
+    X(DRAM_QUEUES, "dram_queues", BYTES,                                                       \
+      "space for command queues in every DRAM bank; 0: the queues are on the host")            \
     X(DRAM_BASE, "dram_base", BYTES, "first byte of a DRAM bank that can be allocated")        \
-    X(TRACE_REGION, "trace_region", BYTES, "trace budget of the chip; 0: traces go to DRAM")   \
-    X(L1_SIZE, "l1_size", BYTES, "L1 of a core")                                               \
+    X(TRACE_REGION, "trace_region", BYTES,                                                     \
+      "memory of the chip for traces; 0: traces are placed in DRAM")                           \
+    X(L1_SIZE, "l1_size", BYTES, "size of the L1 of a core")                                   \
     X(MAILBOX_BASE, "mailbox_base", BYTES, "first byte of the mailboxes")                      \
-    X(MAILBOX_SIZE, "mailbox_size", BYTES, "mailboxes")                                        \
+    X(MAILBOX_SIZE, "mailbox_size", BYTES, "size of the mailboxes")                            \
     X(ZEROS_BASE, "zeros_base", BYTES, "first byte of the region of zeros")                    \
-    X(ZEROS_SIZE, "zeros_size", BYTES, "region of zeros")                                      \
+    X(ZEROS_SIZE, "zeros_size", BYTES, "size of the region of zeros")                          \
     X(LLK_DEBUG_BASE, "llk_debug_base", BYTES,                                                 \
-      "first byte of the kernel library's debug area")                                         \
-    X(LLK_DEBUG_SIZE, "llk_debug_size", BYTES, "debug area of the kernel library")             \
-    X(FIRMWARE_BASE, "firmware_base", BYTES, "first byte of firmware")                         \
+      "first byte of the debug area of the kernel library")                                    \
+    X(LLK_DEBUG_SIZE, "llk_debug_size", BYTES, "size of the debug area of the kernel library") \
+    X(FIRMWARE_BASE, "firmware_base", BYTES, "first byte of the firmware")                     \
     X(NOC_COUNTERS_BASE, "noc_counters_base", BYTES, "first byte of the NoC counters")         \
     X(FABRIC_TABLE_BASE, "fabric_table_base", BYTES, "first byte of the fabric routing table") \
     X(PACKET_POOL_BASE, "packet_pool_base", BYTES, "first byte of the packet header pool")     \
-    X(PACKET_POOL_SIZE, "packet_pool_size", BYTES, "packet header pool")                       \
+    X(PACKET_POOL_SIZE, "packet_pool_size", BYTES, "size of the packet header pool")           \
     X(L1_MAP_END, "l1_map_end", BYTES,                                                         \
-      "end of the reserved part; the kernel-config ring follows")                              \
+      "end of the parts with fixed addresses; the kernel-config ring follows")                 \
     X(KERNEL_CONFIG, "kernel_config", BYTES,                                                   \
-      "kernel-config ring: binaries, arguments, semaphores")                                   \
-    X(WORKER_L1, "worker_l1", BYTES, "L1 asked for when the device is opened; 0: the default") \
+      "size of the kernel-config ring, which holds binaries, arguments and semaphores")        \
+    X(WORKER_L1, "worker_l1", BYTES,                                                           \
+      "L1 for buffers that a program asks for when it opens the device; 0: the default")       \
     X(L1_BASE, "l1_base", BYTES, "first byte of L1 buffers and circular buffers")              \
-    X(L1_SMALL, "l1_small", BYTES, "L1_SMALL, at the top of L1")                               \
-    X(TENSIX_GRID, "tensix_grid", GRID, "Tensix cores that are not harvested")                 \
-    X(DISPATCH, "dispatch", DISPATCH, "row, column, ethernet or slow")                         \
-    X(GRID, "grid", GRID, "compute cores: one L1 bank each")                                   \
-    X(MAX_CBS, "max_cbs", COUNT, "circular buffer indices of a core")                          \
-    X(BRISC_PRIVATE, "brisc_private", BYTES, "private memory of BRISC (not L1)")               \
-    X(NCRISC_PRIVATE, "ncrisc_private", BYTES, "private memory of NCRISC (not L1)")            \
-    X(TRISC_PRIVATE, "trisc_private", BYTES, "private memory of a TRISC (not L1)")
+    X(L1_SMALL, "l1_small", BYTES, "size of L1_SMALL, at the top of L1")                       \
+    X(TENSIX_GRID, "tensix_grid", GRID,                                                        \
+      "columns and rows of Tensix cores that are not harvested")                               \
+    X(DISPATCH, "dispatch", DISPATCH,                                                          \
+      "cores that dispatch work: row, column, ethernet, or slow (none: the host dispatches)")  \
+    X(GRID, "grid", GRID, "columns and rows of compute cores; each core has one L1 bank")      \
+    X(MAX_CBS, "max_cbs", COUNT, "number of circular-buffer indices of a core")                \
+    X(BRISC_PRIVATE, "brisc_private", BYTES,                                                   \
+      "memory of the BRISC processor, which is not part of L1")                                \
+    X(NCRISC_PRIVATE, "ncrisc_private", BYTES,                                                 \
+      "memory of the NCRISC processor, which is not part of L1")                               \
+    X(TRISC_PRIVATE, "trisc_private", BYTES,                                                   \
+      "memory of a TRISC processor, which is not part of L1")
 
 #define TTS_FACT_ENUM(name, key, unit, meaning) TTS_FACT_##name,
 enum tts_fact_key { TTS_FACT_MAP(TTS_FACT_ENUM) TTS_FACTS };

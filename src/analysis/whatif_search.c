@@ -3,6 +3,8 @@
 #include "device/space.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 /* The largest bank that is tried, 32 GiB. With an alignment of 16 bytes, the smallest of DRAM
  * on any chip, a space can have twice as many bytes. */
@@ -99,5 +101,97 @@ enum tts_status tts_whatif_smallest(const struct tts_whatif_search *asked,
     found.found = search.high > 0;
     found.bank_bytes = search.high * step;
     *out = found;
+    return TTS_OK;
+}
+
+/* --- regions that are too small --------------------------------------------------------- */
+
+struct region_try {
+    const struct tts_whatif *whatif;
+    enum tts_pool pool;
+};
+
+static enum tts_status try_region(void *ctx, uint64_t bytes, bool *passes,
+                                  struct tts_error *err)
+{
+    struct region_try *try = ctx;
+    return try->pool == TTS_POOL_DRAM
+               ? tts_whatif_try(try->whatif, bytes, passes, err)
+               : tts_whatif_try_region(try->whatif, try->pool, bytes, passes, err);
+}
+
+static void add_need(struct tts_whatif_regions *regions, enum tts_pool pool,
+                     enum tts_fact_key key, uint64_t bytes, const struct tts_chip *chip)
+{
+    regions->need[regions->count++] =
+        (struct tts_whatif_need){pool, tts_fact_name(key), bytes, chip->fact[key].value};
+}
+
+static enum tts_status find_region(const struct tts_whatif *whatif, const struct tts_chip *chip,
+                                   enum tts_pool pool, struct tts_whatif_regions *regions,
+                                   struct tts_error *err)
+{
+    struct region_try try = {whatif, pool};
+    struct tts_whatif_region region;
+    if (!tts_whatif_get_region(whatif, pool, &region))
+        return TTS_OK;
+    struct tts_whatif_search asked = {.low_bytes = region.low_bytes,
+                                      .step_bytes = region.step_bytes,
+                                      .run = try_region,
+                                      .ctx = &try};
+    struct tts_whatif_found found = {.found = true, .bank_bytes = region.low_bytes};
+    enum tts_status status = TTS_OK;
+    if (tts_whatif_has_steps(whatif))
+        status = tts_whatif_smallest(&asked, &found, err);
+    if (status == TTS_OK && found.found)
+        add_need(regions, pool, region.key, found.bank_bytes, chip);
+    return status;
+}
+
+enum tts_status tts_whatif_find_regions(const struct tts_whatif *whatif,
+                                        const struct tts_chip *chip,
+                                        struct tts_whatif_regions *regions,
+                                        struct tts_error *err)
+{
+    enum tts_status status = find_region(whatif, chip, TTS_POOL_L1_SMALL, regions, err);
+    return status == TTS_OK ? find_region(whatif, chip, TTS_POOL_TRACE, regions, err) : status;
+}
+
+enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
+                                       struct tts_chip *chip, struct tts_error *err)
+{
+    enum tts_status status = TTS_OK;
+    char text[TTS_FACT_TEXT_MAX];
+    for (size_t i = 0; i < regions->count && status == TTS_OK; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, regions->need[i].bytes);
+        status = tts_chip_set(chip, regions->need[i].key, text, err);
+    }
+    return status;
+}
+
+enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
+                                    const struct tts_chip *chip,
+                                    struct tts_whatif_regions *regions, struct tts_error *err)
+{
+    struct region_try try = {whatif, TTS_POOL_DRAM};
+    struct tts_whatif_pool dram;
+    struct tts_whatif_found found;
+    struct tts_chip larger;
+    if (!tts_whatif_has_steps(whatif) || !tts_whatif_get_worst(whatif, TTS_POOL_DRAM, &dram) ||
+        dram.failures == 0)
+        return TTS_OK;
+    struct tts_whatif_search asked = {.low_bytes = dram.stats.peak_bytes,
+                                      .step_bytes = dram.layout.block_alignment_bytes,
+                                      .run = try_region,
+                                      .ctx = &try};
+    enum tts_status status = tts_whatif_smallest(&asked, &found, err);
+    if (status != TTS_OK || !found.found)
+        return status;
+    status = tts_whatif_resize(chip, found.bank_bytes, &larger, err);
+    if (status != TTS_OK)
+        return status;
+    const enum tts_fact_key key = TTS_FACT_DRAM_BANK_SIZE;
+    add_need(regions, TTS_POOL_DRAM, key, larger.fact[key].value, chip);
+    regions->failures -= dram.failures;
     return TTS_OK;
 }

@@ -1,6 +1,7 @@
 /* whatif_search.h: searches the smallest size of a bank or a region with which a run passes. */
 #pragma once
 
+#include "analysis/whatif.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -28,4 +29,38 @@ struct tts_whatif_found {
  * bank may fail where a smaller one passes. A still smaller size may therefore pass too. */
 TTS_NODISCARD enum tts_status tts_whatif_smallest(const struct tts_whatif_search *search,
                                                   struct tts_whatif_found *out,
+                                                  struct tts_error *err);
+
+/* A pool that must be larger, with the value for `--set`. */
+struct tts_whatif_need {
+    enum tts_pool pool; /* L1_SMALL: per core. TRACE: per chip. DRAM: per bank. */
+    const char *key;
+    uint64_t bytes, own_bytes; /* the size that suffices, and the size that the device has */
+};
+
+/* The pools that must be larger. L1_SMALL and TRACE if requests failed there, then DRAM if the
+ * larger regions leave too little of it. */
+struct tts_whatif_regions {
+    struct tts_whatif_need need[3];
+    size_t count;
+    bool are_run;      /* the recording ran again with these sizes */
+    uint64_t failures; /* number of failures of that run */
+};
+
+/* Adds L1_SMALL and TRACE if larger regions would serve the requests that failed. */
+TTS_NODISCARD enum tts_status tts_whatif_find_regions(const struct tts_whatif *whatif,
+                                                      const struct tts_chip *chip,
+                                                      struct tts_whatif_regions *regions,
+                                                      struct tts_error *err);
+
+/* Sets the sizes in a chip. The chip may then be impossible: call tts_chip_check() after it. */
+TTS_NODISCARD enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
+                                                     struct tts_chip *chip,
+                                                     struct tts_error *err);
+
+/* Adds the DRAM that is missing after the larger regions have taken their share. `whatif` ran
+ * with the larger regions, on `chip`. Subtracts its DRAM failures from regions->failures. */
+TTS_NODISCARD enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
+                                                  const struct tts_chip *chip,
+                                                  struct tts_whatif_regions *regions,
                                                   struct tts_error *err);

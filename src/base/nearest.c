@@ -44,6 +44,8 @@ void tts_nearest_offer(struct tts_nearest *nearest, const char *candidate)
                             : edit_distance(nearest->word, word_len, candidate, len);
     if (distance > DISTANCE_MAX || distance >= word_len)
         return;
+    if (distance > 1 && 2 * distance >= word_len)
+        return; /* half of a short word differs: 'bad' is not near to 'max' */
     if (!nearest->best || distance < nearest->distance) {
         nearest->best = candidate;
         nearest->distance = distance;

@@ -1,5 +1,5 @@
 /* cmd_devices.c: the command `devices`, which lists the presets and the chips of this host, or
- * describes one of them. */
+ * describes one device. */
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/device_arg.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 struct devices_options {
-    struct tts_device_arg arg; /* .name is NULL for the whole list */
+    struct tts_device_arg arg; /* .name is NULL: list all presets */
     const char *svg_path;
     bool layout, json;
 };
@@ -53,7 +53,7 @@ static void list_pids(const struct tts_hostchip *chip, char text[PIDS_MAX])
     size_t shown = kept < PIDS_SHOWN ? kept : PIDS_SHOWN;
     size_t len = 0;
     if (!chip->pids_known || chip->pid_count == 0) {
-        snprintf(text, PIDS_MAX, "%s", chip->pids_known ? "nobody" : "unknown");
+        snprintf(text, PIDS_MAX, "%s", chip->pids_known ? "no process" : "unknown");
         return;
     }
     for (size_t i = 0; i < shown; i++) {
@@ -108,7 +108,8 @@ static enum tts_status print_hostchips(const struct tts_hostchips *found, FILE *
         tts_table_text(&table, tts_say_columns(), out);
     tts_table_release(&table);
     if (found->left_out > 0)
-        fprintf(out, "  %zu more are not shown\n", found->left_out);
+        fprintf(out, "  %zu more chip%s not shown\n", found->left_out,
+                found->left_out == 1 ? " is" : "s are");
     return status;
 }
 
@@ -127,7 +128,7 @@ static enum tts_status print_host(const struct host *host, FILE *out)
     }
     const char *space = version[0] ? " " : "";
     if (found->count == 0 && found->left_out > 0)
-        fprintf(out, "at least %zu entries, none of them readable\n", found->left_out);
+        fprintf(out, "at least %zu chips, but their entries cannot be read\n", found->left_out);
     else if (found->count == 0)
         fprintf(out, "no chips; the driver (tt-kmd%s%s) is loaded\n", space, version);
     else

@@ -1,6 +1,6 @@
-/* command.h: the words after `ttscope`. A command is a row: its name, its operands, its options
- * and the function that does the work. What it prints to stdout is checked for errors after it
- * returns. CONTRIBUTING.md shows how to add one. */
+/* command.h: the table of commands. A command is a row: its name, its operands, its options and
+ * the function that does the work. main checks stdout for errors after the function returns.
+ * CONTRIBUTING.md shows how to add a command. */
 #pragma once
 
 #include <stddef.h>
@@ -9,22 +9,23 @@
 struct tts_job;
 struct tts_option;
 
-/* The exit codes of every command; after a signal it is 128 + its number. */
+/* The exit codes of all commands. A program that a signal ends has 128 + the signal number. */
 enum tts_exit {
     TTS_EXIT_DONE = 0,
-    TTS_EXIT_BAD_NEWS = 1, /* done, and the answer is no: a difference, no fit, a leak */
+    TTS_EXIT_BAD_NEWS = 1, /* done, and the answer is bad: a difference, no fit, a leak */
     TTS_EXIT_USAGE = 2,
-    TTS_EXIT_INPUT = 3,   /* input, or input and output */
-    TTS_EXIT_DEVICE = 4,  /* no device, or no permission */
-    TTS_EXIT_PARTIAL = 5, /* answered from partial data */
+    TTS_EXIT_INPUT = 3,   /* an input cannot be read, or an output cannot be written */
+    TTS_EXIT_DEVICE = 4,  /* no device, or no permission to read it */
+    TTS_EXIT_PARTIAL = 5, /* the answer is based on partial data */
 };
 
 struct tts_command {
     const char *name;
-    const char *operands; /* as the list of commands shows them; "" when there are none */
+    const char *operands; /* as the list of commands shows them; "" for none */
     const char *summary;
-    /* Does the work of a command (job.h). It takes the options of the table, stored in a struct
-     * of `values_bytes` bytes that starts as `defaults` (NULL: zeroes). */
+    /* Does the work of the command and returns its exit code (job.h). `values` is a struct of
+     * `values_bytes` bytes with the values of the options. The struct starts as a copy of
+     * `defaults`, or as zeroes if that is NULL. */
     int (*work)(struct tts_job *job, void *values);
     const struct tts_option *options;
     const void *defaults;
@@ -32,12 +33,12 @@ struct tts_command {
     int operands_min, operands_max;
 };
 
-/* The commands in the order of the list; the last is NULL. One that has no work()
- * is a program of its own, see external.h. */
+/* The commands in the order of the list. The last is NULL. A command without work() is a
+ * program of its own (external.h). */
 extern const struct tts_command *const tts_commands[];
 
-/* NULL when there is none of that name. */
+/* Returns NULL if no command has this name. */
 const struct tts_command *tts_command_find(const char *name);
 
-/* Prints how a command is used, with its options: a short form of its manual page. */
+/* Prints the usage line and the options of a command. */
 void tts_command_usage(const struct tts_command *command, FILE *out);

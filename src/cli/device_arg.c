@@ -74,7 +74,7 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     if (code != TTS_EXIT_DONE)
         return code;
     if (tts_chip_check(&chip, &err) != TTS_OK) {
-        tts_message(command, "no such chip: %s", err.text);
+        tts_message(command, "this device is not possible: %s", err.text);
         return TTS_EXIT_USAGE;
     }
     *out = chip;

@@ -68,7 +68,7 @@ int tts_job_commit(struct tts_job *job, int code)
     return code;
 }
 
-/* Commits the outputs if the exit code says that there is an answer. */
+/* Commits the outputs if the exit code means that there is an answer. */
 static int end_outputs(struct tts_job *job, int code)
 {
     if (code == TTS_EXIT_DONE || code == TTS_EXIT_BAD_NEWS || code == TTS_EXIT_PARTIAL)
@@ -122,7 +122,7 @@ static const struct tts_command *find_mode_command(const struct tts_command *com
     return command;
 }
 
-/* `scratch` is a copy of argv: reading the options changes it. */
+/* `scratch` is a copy of argv. Reading the options changes the copy. */
 static int run_job(const struct tts_command *command, char **argv, char **scratch, void *values)
 {
     struct tts_job job = {.command = command->name, .argv = argv};

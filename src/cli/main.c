@@ -1,4 +1,4 @@
-/* main.c: from argv to a command and its exit code. */
+/* main.c: runs the command that argv names, and returns its exit code. */
 #include "cli/command.h"
 #include "cli/external.h"
 #include "cli/help.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* *name becomes that of the command, if one is run. */
+/* Runs a command and returns its exit code. Sets *name to its name if a command is run. */
 static int run(int argc, char **argv, const char **name)
 {
     char help[] = "help", version[] = "version";

@@ -27,7 +27,7 @@ static bool same_name(const char *name, const char *given, size_t given_len)
 {
     for (size_t i = 0; i < given_len; i++) {
         char c = given[i] == '_' ? '-' : given[i];
-        if (name[i] != c) /* also where `name` ends first */
+        if (name[i] != c) /* also true if `name` is shorter */
             return false;
     }
     return name[given_len] == '\0';
@@ -81,7 +81,7 @@ static int found_option(struct tts_options *options, const struct tts_option *op
     return row;
 }
 
-/* `text` is the argument behind its "--". */
+/* `text` is the argument after its "--". */
 static int long_option(struct tts_options *options, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -156,7 +156,7 @@ static int next_option(struct tts_options *options)
 
 enum { WORDS_MAX = 300, EXPECTED_MAX = WORDS_MAX + 100 };
 
-/* "a, b or c" */
+/* Joins the words as in "a, b or c". */
 static void list_words(const char *const *words, char out[WORDS_MAX])
 {
     size_t len = 0;

@@ -60,7 +60,7 @@ static struct tts_fact dram_base_of(const struct tts_chip *chip)
         sum = bounded_sum(sum, tts_chip_value(chip, terms[i]));
     }
     return (struct tts_fact){sum, TTS_ORIGIN_DERIVED,
-                             "barrier + profiler + alignment + print buffer + queues"};
+                             "barrier + profiler buffer + alignment + print buffer + queues"};
 }
 
 static bool worker_l1_is_given(const struct tts_chip *chip)
@@ -105,7 +105,7 @@ static void derive_l1(struct tts_chip *chip)
     uint64_t map_end = tts_chip_value(chip, TTS_FACT_L1_MAP_END);
     derive(chip, TTS_FACT_KERNEL_CONFIG,
            (struct tts_fact){base > map_end ? base - map_end : 0, TTS_ORIGIN_DERIVED,
-                             "l1_base - l1_map_end, as worker_l1 is given"});
+                             "l1_base - l1_map_end, because worker_l1 is set"});
 }
 
 static struct tts_fact grid_of(const struct tts_chip *chip)
@@ -120,11 +120,11 @@ static struct tts_fact grid_of(const struct tts_chip *chip)
     uint32_t columns = TTS_GRID_COLUMNS(tensix), rows = TTS_GRID_ROWS(tensix);
     if (dispatch == TTS_DISPATCH_ROW)
         return (struct tts_fact){TTS_GRID(columns, rows - 1), TTS_ORIGIN_DERIVED,
-                                 "tensix_grid less a row for dispatch"};
+                                 "tensix_grid minus one row for dispatch"};
     if (dispatch == TTS_DISPATCH_COLUMN)
         return (struct tts_fact){TTS_GRID(columns - 1, rows), TTS_ORIGIN_DERIVED,
-                                 "tensix_grid less a column for dispatch"};
-    return (struct tts_fact){tensix, TTS_ORIGIN_DERIVED, "all of tensix_grid"};
+                                 "tensix_grid minus one column for dispatch"};
+    return (struct tts_fact){tensix, TTS_ORIGIN_DERIVED, "all cores of tensix_grid"};
 }
 
 static void derive_all(struct tts_chip *chip)
@@ -179,7 +179,7 @@ static struct tts_chip chip_of(const struct tts_board *board)
     lay(&chip, tts_facts_of_arch(chip.arch));
     lay(&chip, board->own);
     chip.fact[TTS_FACT_CHIPS] = (struct tts_fact){board->chips, TTS_ORIGIN_KNOWN,
-                                                  "what the board or system is made of"};
+                                                  "the number of chips of the board or system"};
     lay_cores(&chip, board);
     derive_all(&chip);
     return chip;

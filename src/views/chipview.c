@@ -345,7 +345,7 @@ static void print_l1_growing(const struct tts_l1_part *part, const struct glyphs
     char kib[TTS_NUMBER_BYTES_MAX];
     fprintf(out,
             "Circular buffers grow up from %" PRIu64 " (%s), L1 buffers grow down from %" PRIu64
-            " (%s);\nthey share %s KiB. A program fails if the two meet.\n",
+            " (%s);\nthey share %s KiB. A program fails if the two overlap.\n",
             part->start, glyphs->up, part->end, glyphs->down,
             tts_number_format_shifted(kib, part->end - part->start, 10));
 }

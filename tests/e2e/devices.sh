@@ -53,7 +53,7 @@ run "$ttscope" devices
 expect_code 0
 expect_err ""
 expect_out_like "on this host: 3 chips, driver (tt-kmd 2.10.0)"
-expect_out_like "0  n150 *n150 *wormhole *0000:00:00.0  0100018511732011  nobody"
+expect_out_like "0  n150 *n150 *wormhole *0000:00:00.0  0100018511732011  no process"
 expect_out_like "1  p150a *p150 *blackhole *0000:01:00.0  0000040331914100
         hidden, 77, 4242"
 expect_out_like "2  odd?\[31m  none *blackhole *0000:02:00.0  unknown *unknown"
@@ -72,7 +72,7 @@ run "$ttscope" devices n150
 expect_code 0
 expect_err ""
 expect_out_like "n150: Wormhole n150: 1 chip"
-expect_out_like "dram_bank_size *1073741824 1.00 GiB known *\[[0-9]*\] *nominal size of a DRAM*bank"
+expect_out_like "dram_bank_size *1073741824 1.00 GiB known *\[[0-9]*\] *size of a DRAM*bank,*including the*reserved*part"
 expect_out_like "dram_base *2968640 2.83 MiB derived"
 expect_out_like "grid * 8x8 * known"
 expect_out_like "compute grid by dispatch: row 8x8, column 7x9, ethernet 8x8, slow 8x9"
@@ -317,7 +317,7 @@ mkdir -p "$work/odd/sys/class/tenstorrent"
 for n in $(seq 0 260); do : >"$work/odd/sys/class/tenstorrent/tenstorrent!$n"; done
 TTSCOPE_ROOT=$work/odd run "$ttscope" devices
 expect_code 0
-expect_out_like 'none of them readable'
+expect_out_like 'but their entries cannot be read'
 
 # The device file is never replaced, whatever its name.
 printf 'preset: n150\n' >"$work/kept.yaml"

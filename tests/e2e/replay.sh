@@ -34,7 +34,7 @@ printf '%s\n' '# first' "$pool" 'a 64 1 0 = 1024' '' 'd 1024' 'a 64 1 0 = 1025' 
     >"$work/wrong.txt"
 run "$ttscope" replay --check "$work/wrong.txt"
 expect_code 1
-expect_err "ttscope replay: $work/wrong.txt:6: expected 'a 64 1 0 = 1025', got 'a 64 1 0 = 1024'; stopped there"
+expect_err "ttscope replay: $work/wrong.txt:6: expected 'a 64 1 0 = 1025', got 'a 64 1 0 = 1024'; the comparison stopped there"
 expect_out "3 operations, 2 match"
 run sh -c '"$1" replay -c - <"$2"' sh "$ttscope" "$work/wrong.txt"
 expect_code 1

@@ -18,7 +18,7 @@ expect_code 0
 expect_out '26 operations, 26 match'
 run "$ttscope" replay --device p150 --check "$work/kept.txt"
 expect_code 1
-expect_err_like "expected 'kernel 126976 as=kernels = 1073729536', got 'kernel 126976 as=kernels = 4278173696'; stopped there"
+expect_err_like "expected 'kernel 126976 as=kernels = 1073729536', got 'kernel 126976 as=kernels = 4278173696'; the comparison stopped there"
 
 # The example in the description of the language has the stated results.
 awk '/^```$/ { inside = !inside; n++; next } inside && n == 1' "$source_dir/docs/design/devseq.md" >"$input"
@@ -43,9 +43,9 @@ expect_out '["mine",["DRAM",12],["L1",56]]'
 
 # The least room of all runs is printed, not the room at the end.
 run "$ttscope" replay --device n150 --quiet --stats "$example"
-expect_out_like 'least free L1 of a core at a '\''run'\'': line 32, program 2, core 0-0'
+expect_out_like 'least free L1 of all runs and cores: line 32, program 2, core 0-0'
 expect_out_like '  missing                  48320 B    47.2 KiB'
-expect_out_like '  of all banks           4194304 B    4.00 MiB  allocated'
+expect_out_like '  in all banks           4194304 B    4.00 MiB  allocated'
 run "$ttscope" replay --device p150 --quiet --stats "$example"
 expect_out_like '  free between             46080 B    45.0 KiB'
 
@@ -54,7 +54,7 @@ run "$ttscope" replay --device n150 --mode no-dispatch --quiet --stats "$example
 expect_code 0
 expect_out_like '0 failed (0 by fragmentation), 0 below the limit, 7 not placed'
 run "$ttscope" replay --device n150 --mode overcommit --quiet --stats "$example"
-expect_out_like '  not placed             1392640 B    1.33 MiB  in 1 buffer, counted only'
+expect_out_like '  not placed             1392640 B    1.33 MiB  in 1 buffer, only counted'
 expect_out_like 'first failure, at line 32'
 run "$ttscope" replay --device n150 --mode other "$example"
 expect_code 2
@@ -99,7 +99,7 @@ run grep -c 'FreeListOpt allocator info:' "$work/csv/detailed_memory_usage.csv"
 expect_out 3
 run "$ttscope" replay --device n150 --quiet --csv "$work/no/such" "$input"
 expect_code 3
-expect_err_like 'cannot make the directory'
+expect_err_like 'cannot create the directory'
 
 # Mistakes are reported with their line, and JSON prints nothing.
 bad_line() { # message, line
@@ -139,9 +139,9 @@ expect_out '# on n150
 cb 4096 cores=2-0..3-0 = 105664
 cb 8192 cores=0-0..1-0 = 105664
 cb 2048 cores=1-0..2-0 = 109760
-# lies over 1 earlier circular buffer on some core, which the runtime does not notice
+# overlaps 1 earlier circular buffer on at least one core; the runtime does not notice this
 free dram 5
-# ignored: nothing is there'
+# ignored: there is no such buffer'
 run "$ttscope" replay --device n150 --json "$input"
 cp "$work/out" "$work/cbs.json"
 run jq -c '[.results[].overlaps]' "$work/cbs.json"
@@ -156,7 +156,7 @@ expect_code 2
 expect_err_like "did you mean 'l1_small'"
 run "$ttscope" replay --device n150 --set grid=9x9 "$input"
 expect_code 2
-expect_err_like "no such chip: "
+expect_err_like "this device is not possible: "
 run "$ttscope" replay --device grayskull "$input"
 expect_code 2
 expect_err_like "cannot run a sequence on 'grayskull'"
@@ -181,7 +181,7 @@ run "$ttscope" replay --device n150 --map - "$example"
 expect_out_like '<svg '
 run "$ttscope" replay --device n150 --map "$work/map.svg" --pool trace "$example"
 expect_code 2
-expect_err "ttscope replay: 'n150' has no TRACE to draw"
+expect_err "ttscope replay: cannot draw a map of TRACE: 'n150' has no such pool"
 run "$ttscope" replay --device n150 --map "$work/map.svg" --pool l2 "$example"
 expect_code 2
 expect_err "ttscope replay: invalid value 'l2' for '--pool': expected dram, l1, l1_small or trace"

@@ -40,7 +40,7 @@ expect_code 1
 expect_err_like ":2: expected 'a 100 1 0 = 1025', got 'a 100 1 0 = 1024'"
 expect_out_like '"operations": 1,'
 expect_out_like '"matched": 0,'
-expect_err_like "; stopped there"
+expect_err_like "; the comparison stopped there"
 expect_out_like '"difference": {"line": 2, "expected": "a 100 1 0 = 1025", "got": "a 100 1 0 = 1024"}'
 
 # Any file name becomes a valid string. Without free memory there is no fragmentation.

@@ -30,8 +30,8 @@ everything fits
 expect_out_like '  DRAM          8      4272341376      1610612736   37.6 %            5  yes'
 expect_out_like "smallest DRAM that is enough: 1610612736 B per bank, 12.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
-  this is the peak itself
-  as an option: --set dram_bank_size=1616461440"
+  this is the peak per bank, so no smaller size is enough
+  option: --set dram_bank_size=1616461440 (including the reserved part)"
 
 # The size that was found passes, and a slightly smaller size does not.
 run "$ttscope" replay --device p150 --set dram_bank_size=1616461440 "$tts"
@@ -41,7 +41,7 @@ expect_code 1
 
 run "$ttscope" replay --device n150 "$tts"
 expect_code 1
-expect_out_like 'does not fit: 2 allocations and 0 programs fail, 1 after the first
+expect_out_like 'does not fit: 2 allocations and 0 programs fail
 
 first failure: event 5, at 0.000005 s, device 0, in matmul
   buffer 2 of 8589934592 B in DRAM
@@ -52,7 +52,7 @@ first failure: event 5, at 0.000005 s, device 0, in matmul
        357914624    4294967296          2          1  linear
 '
 expect_out_like '  no
-            1 failed, 2970688 B missing at event 5'
+            1 failed; the worst lacked 2970688 B, at event 5'
 expect_out_like 'note: 1 buffer needs more cores or banks than the device has and is not counted'
 
 run "$ttscope" replay --device n150 --json "$tts"
@@ -87,9 +87,9 @@ cb 0 2048 0 0 12 9
 STORY
 run "$ttscope" replay --device n150 "$work/cbs.tts"
 expect_code 1
-expect_out_like 'does not fit: 0 allocations and 1 program fail, 0 after the first'
+expect_out_like 'does not fit: 0 allocations and 1 program fail'
 expect_out_like 'Statically allocated circular buffers in program 1 clash with L1 buffers on core range [[]0-0 - 1-1]'
-expect_out_like 'note: 1 program was not checked: its circular buffers do not fit this grid'
+expect_sentence 'note: 1 program was not checked: it has circular buffers on cores that this device does not have'
 
 # A mesh counts once, another device has its own pools.
 record "$work/mesh.tts" <<'STORY'
@@ -128,9 +128,9 @@ suggests() { # file, device, options that are to be suggested
     run "$ttscope" replay --device "$2" "$1"
     expect_code 1
     expect_out_like "
-as an option: $3
+larger sizes: $3
 "
-    expect_out_like '  with these settings everything fits'
+    expect_out_like '  with these sizes everything fits'
     [[ $3 == *dram_bank_size* || $out != *dram_bank_size* ]] || fail 'wanted no dram_bank_size'
     run "$ttscope" replay --device "$2" --json "$1"
     expect_code 1
@@ -153,8 +153,8 @@ STORY
 suggests "$work/small.tts" n150 '--set l1_small=5120'
 run "$ttscope" replay --device n150 --set l1_small=5088 "$work/small.tts"
 expect_code 1
-expect_out_like "as an option: --set l1_small=5120
-  L1_SMALL of each core needs 5120 B, 'n150' has 5088 B"
+expect_out_like "larger sizes: --set l1_small=5120
+  L1_SMALL of each core needs 5120 B; 'n150' has 5088 B"
 # Traces without a region lie in DRAM, which is full.
 record "$work/trace.tts" <<'STORY'
 alloc 0 0 1 12849242112 2048 0
@@ -164,7 +164,7 @@ alloc 0 3 3 100000 0 0
 alloc 0 2 4 2048 2048 1
 STORY
 run "$ttscope" replay --device n150 "$work/trace.tts"
-expect_out_like '1 failed, 9280 B missing at event 4'
+expect_out_like '1 failed; the worst lacked 9280 B, at event 4'
 suggests "$work/trace.tts" n150 '--set l1_small=2048 --set trace_region=102400 --set dram_bank_size=1073755200'
 # A region that is too small. No DRAM is suggested.
 record "$work/trace.tts" <<<'alloc 0 3 3 100000 0 0'
@@ -182,10 +182,10 @@ alloc 0 2 2 65536 1024 64
 STORY
 run "$ttscope" replay --device n150 "$work/both.tts"
 expect_code 1
-expect_out_like '  with these settings 1 allocation or program still fails'
+expect_out_like '  with these sizes 1 allocation or program still fails'
 run sh -c "cat '$work/small.tts' | '$ttscope' replay --device n150 -"
 expect_code 1
-expect_out_like 'as an option: --set l1_small=5120'
+expect_out_like 'larger sizes: --set l1_small=5120'
 expect_out_like 'not tried'
 
 # Page sizes that are unknown or do not divide the size.
@@ -195,7 +195,7 @@ alloc 0 0 2 5000 2048 0
 STORY
 run "$ttscope" replay --device n150 "$work/pages.tts"
 expect_code 0
-expect_out_like 'note: the page size of 1 buffer is unknown; 2048 is assumed
+expect_out_like 'note: the page size of 1 buffer is unknown; 2048 B is assumed
 note: 1 buffer has a partly filled last page, which counts as a full page'
 
 # Pipes: the file is recognized by its content, and no byte is lost.
@@ -295,7 +295,7 @@ $unwinds"
     expect_code 5
     expect_err "ttscope replay: $work/refused.tts: the program stopped after a refused request (event 4); later memory use is unknown"
     expect_out_like "
-the $events recorded events fit; the program stopped after them
+the $events recorded events fit; the program stopped after the last event
 "
     expect_out_like '
   DRAM          8     4272341376 at least  1879048192   43.9 %        4  so far
@@ -304,8 +304,8 @@ the $events recorded events fit; the program stopped after them
 smallest DRAM that is enough: at least 1879048192 B per bank,
   at least 14.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
-  this is the peak itself
-  as an option, at least: --set dram_bank_size=1884896896
+  this is the peak per bank, so no smaller size is enough
+  option: --set dram_bank_size=1884896896 or more (including the reserved part)
 "
     [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
     run sh -c '"$1" replay --device p150 --json "$2" | jq -c "[.fits, .partial, .at_least, .missing[0].kind, .devices[0].pools[0].fits]"' \
@@ -360,7 +360,7 @@ run "$ttscope" replay --device n150 "$work/box.tts"
 expect_code 5
 expect_err ''
 expect_out_like '
-the 5 recorded events fit; the 1000 before are unknown
+the 5 recorded events fit; the 1000 earlier events are unknown
 '
 run "$ttscope" replay --device n150 --json "$work/box.tts"
 expect_code 5

@@ -1,655 +1,25 @@
 /* replay_recording.c: runs the allocations of a recording on another device. */
-#include "cli/replay/replay_recording.h"
-
-#include "analysis/whatif.h"
-#include "analysis/whatif_search.h"
-#include "base/number.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "cli/replay/replay_sequence.h"
-#include "model/devicename.h"
+#include "cli/replay/replay.h"
 #include "sources/eventpass.h"
 #include "sources/partial.h"
-#include "views/partial_json.h"
-#include "views/safe_text.h"
-#include "views/say.h"
+#include "views/replay/whatif_view.h"
 #include "views/trace/itemcheck.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* A pool that must be larger, with the value for `--set`. */
-struct replay_region {
-    enum tts_pool pool; /* L1_SMALL: per core. TRACE: per chip. DRAM: per bank. */
-    const char *key;
-    uint64_t bytes, own_bytes; /* the size that suffices, and the size that the device has */
-};
-
-/* The answer, which is printed as text or JSON. */
-struct replay_answer {
-    const struct tts_replay_recording *options;
-    const struct tts_chip *chip;
-    const struct tts_whatif *whatif;
-    struct tts_partial_notes missing;
-    uint64_t start_ns; /* start of the recording, on the clock of its items */
-    uint64_t before;   /* events before the first item; only a black box has them */
-    bool is_dram_only; /* the recording states nothing about L1 */
-    bool has_search;   /* the smallest DRAM was searched: the next three fields are set */
-    uint64_t low_bytes;
-    struct tts_whatif_found found;
-    uint64_t bank_size; /* the value of `--set dram_bank_size=` for `found` */
-    /* L1_SMALL and TRACE if requests failed there, then DRAM if the larger regions leave too
-     * little of it. */
-    struct replay_region regions[3];
-    size_t region_count;
-    bool regions_are_run;     /* the recording ran again with these regions */
-    uint64_t region_failures; /* number of failures of that run */
-};
-
-enum { OP_COLUMNS = 26, COUNTS_COLUMN = 36 };
-
-/* --- the first failure ------------------------------------------------------------------ */
-
-/* Returns true if nothing failed and no data is missing that could have failed. */
-static bool replay_recording_fits(const struct replay_answer *answer)
-{
-    return tts_whatif_failures(answer->whatif) == 0 &&
-           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0 &&
-           answer->before == 0;
-}
-
-/* Returns true if the use of the pool is unknown: L1 in a run that models only DRAM. */
-static bool replay_recording_is_unknown(const struct replay_answer *answer, enum tts_pool pool)
-{
-    return answer->is_dram_only && (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL);
-}
-
-/* Returns the time of the failure, from the start of the recording. */
-static uint64_t replay_recording_time(const struct replay_answer *answer,
-                                      const struct tts_whatif_failure *failure)
-{
-    return failure->time_ns > answer->start_ns ? failure->time_ns - answer->start_ns : 0;
-}
-
-static const char *safe(char out[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], const char *op)
-{
-    tts_safe_text(out, OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1, op ? op : "-", OP_COLUMNS);
-    return out;
-}
-
-static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
-{
-    char op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    fprintf(out,
-            "  %" PRIu64 " live buffer%s in %s at that time, %" PRIu64 " B in each bank%s\n",
-            failure->live, tts_say_plural(failure->live), tts_pool_name(failure->pool),
-            failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
-    if (failure->live > 0)
-        fprintf(out, "  %14s %13s %10s %10s  %s\n", "bytes per bank", "size", "event", "id",
-                "op");
-    for (size_t i = 0; i < failure->top_count; i++) {
-        const struct tts_whatif_live *live = &failure->top[i];
-        fprintf(out, "  %14" PRIu64 " %13" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s%s\n",
-                live->block_bytes, live->size_bytes, live->seq, live->id, safe(op, live->op),
-                live->is_placed ? "" : " (not placed)");
-    }
-}
-
-static void print_first(const struct replay_answer *answer, FILE *out)
-{
-    const struct tts_whatif_failure *failure = tts_whatif_first(answer->whatif);
-    uint64_t time_ns = replay_recording_time(answer, failure);
-    char text[TTS_FAILURE_TEXT_MAX], op[OP_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    char name[TTS_DEVICENAME_MAX];
-    bool is_program = failure->kind == TTS_WHATIF_PROGRAM;
-    bool is_refusal = is_program || failure->kind == TTS_WHATIF_REFUSED;
-    fprintf(out, "\nfirst failure: event %" PRIu64, failure->seq);
-    if (failure->has_time)
-        fprintf(out, ", at %" PRIu64 ".%06" PRIu64 " s", time_ns / 1000000000,
-                time_ns / 1000 % 1000000);
-    fprintf(out, ", %s", tts_devicename(failure->device, name));
-    if (failure->op)
-        fprintf(out, ", in %s", safe(op, failure->op));
-    if (is_program)
-        fputs("\n  the circular buffers of a program\n", out);
-    else if (failure->id == TTS_WHATIF_NO_ID)
-        fprintf(out,
-                "\n  a request of %" PRIu64 " B in %s, which failed in the original run too\n",
-                failure->size_bytes, tts_pool_name(failure->pool));
-    else
-        fprintf(out, "\n  buffer %" PRIu64 " of %" PRIu64 " B in %s\n", failure->id,
-                failure->size_bytes, tts_pool_name(failure->pool));
-    tts_say_sentence(out, "  ", tts_whatif_failure_text(failure, text));
-    if (is_refusal && tts_failure_deficit_is_known(&failure->failure))
-        fprintf(out, "  missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
-                failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
-    print_lived(failure, out);
-}
-
-/* --- pools ------------------------------------------------------------------------------ */
-
-/* Prints a percentage, such as "101.3 %". It can be more than 100 %. */
-static void print_share(uint64_t part, uint64_t whole, FILE *out)
-{
-    if (whole == 0 || part > UINT64_MAX / 1000) {
-        fprintf(out, " %8s", "-");
-        return;
-    }
-    uint64_t tenths = part * 1000 / whole;
-    fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
-}
-
-/* Returns the words before a figure that can only grow if the rest of the recording is
- * missing. */
-static const char *at_least(const struct replay_answer *answer)
-{
-    return answer->missing.is_beginning ? "at least " : "";
-}
-
-static void print_recording_pool(const struct replay_answer *answer, enum tts_pool kind,
-                                 const struct tts_whatif_pool *pool, FILE *out)
-{
-    const char *name = tts_pool_name(kind);
-    const char *least = at_least(answer);
-    if (replay_recording_is_unknown(answer, kind)) {
-        fprintf(out, "  %-9s %5" PRIu32 " %15" PRIu64 " %15s\n", name, pool->layout.banks,
-                pool->layout.bank_bytes, "unknown");
-        return;
-    }
-    int event_columns = answer->missing.is_beginning ? 8 : 12;
-    fprintf(out, "  %-9s %5" PRIu32 " %*" PRIu64 " %s%*" PRIu64, name, pool->layout.banks,
-            answer->missing.is_beginning ? 14 : 15, pool->layout.bank_bytes, least,
-            answer->missing.is_beginning ? 11 : 15, pool->stats.peak_bytes);
-    print_share(pool->stats.peak_bytes, pool->layout.bank_bytes, out);
-    if (pool->peak_seq > 0)
-        fprintf(out, " %*" PRIu64, event_columns, pool->peak_seq);
-    else
-        fprintf(out, " %*s", event_columns, "-");
-    if (pool->failures == 0)
-        fputs(answer->missing.is_beginning ? "  so far\n" : "  yes\n", out);
-    else if (pool->deficit_bytes > 0)
-        fprintf(out,
-                "  no\n%12s%s%" PRIu64 " failed, %s%" PRIu64 " B missing at event %" PRIu64
-                "\n",
-                "", least, pool->failures, least, pool->deficit_bytes, pool->deficit_seq);
-    else
-        fprintf(out, "  no\n%12s%s%" PRIu64 " failed\n", "", least, pool->failures);
-}
-
-static void print_recording_pools(const struct replay_answer *answer, FILE *out)
-{
-    const struct tts_whatif *whatif = answer->whatif;
-    size_t devices = tts_whatif_devices(whatif);
-    struct tts_whatif_pool one;
-    char name[TTS_DEVICENAME_MAX];
-    if (answer->missing.is_beginning)
-        fprintf(out, "\n  %-9s %5s %14s %20s %8s %8s  %s\n", "pool", "banks", "bytes per bank",
-                "peak per bank", "", "at event", "fits");
-    else
-        fprintf(out, "\n  %-9s %5s %15s %15s %8s %12s  %s\n", "pool", "banks", "bytes per bank",
-                "peak per bank", "", "at event", "fits");
-    for (size_t i = 0; i < devices; i++) {
-        if (devices > 1)
-            fprintf(out, "%s\n", tts_devicename(tts_whatif_device_id(whatif, i), name));
-        for (int pool = 0; pool < TTS_POOLS; pool++)
-            if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                print_recording_pool(answer, (enum tts_pool)pool, &one, out);
-    }
-}
-
-static void print_smallest(const struct replay_answer *answer, FILE *out)
-{
-    struct tts_whatif_pool dram;
-    char of_all[TTS_NUMBER_BYTES_MAX], own[TTS_NUMBER_BYTES_MAX];
-    const struct tts_whatif_found *found = &answer->found;
-    const char *least = at_least(answer);
-    if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram))
-        return;
-    if (!found->found) {
-        fputs("\nno size of the DRAM banks is enough\n", out);
-        return;
-    }
-    uint64_t banks = dram.layout.banks;
-    fprintf(out,
-            "\nsmallest DRAM that is enough: %s%" PRIu64 " B per bank,%s%s%s in %" PRIu64
-            " banks\n  '%s' has %" PRIu64 " B per bank, %s\n",
-            least, found->bank_bytes, *least ? "\n  " : " ", least,
-            tts_number_format_bytes(of_all, found->bank_bytes * banks), banks,
-            answer->chip->name, dram.layout.bank_bytes,
-            tts_number_format_bytes(own, dram.layout.bank_bytes * banks));
-    if (found->is_least)
-        fputs("  this is the peak itself", out);
-    else
-        fprintf(out,
-                "  found by bisection in %u runs, from the peak of %s%" PRIu64
-                " B up;\n  a smaller size may work by chance",
-                found->runs, least, answer->low_bytes);
-    fputc('\n', out);
-    if (answer->region_count == 0)
-        fprintf(out, "  as an option%s: --set dram_bank_size=%" PRIu64 "\n",
-                *least ? ", at least" : "", answer->bank_size);
-}
-
-/* Prints the regions that the device lacks or that are too small. */
-static void print_regions(const struct replay_answer *answer, FILE *out)
-{
-    const char *least = at_least(answer);
-    uint64_t failures = answer->region_failures;
-    if (answer->region_count == 0)
-        return;
-    fprintf(out, "\nas an option%s:", *least ? ", at least" : "");
-    for (size_t i = 0; i < answer->region_count; i++)
-        fprintf(out, " --set %s=%" PRIu64, answer->regions[i].key, answer->regions[i].bytes);
-    fputc('\n', out);
-    for (size_t i = 0; i < answer->region_count; i++) {
-        static const char *const needs[TTS_POOLS] = {
-            [TTS_POOL_DRAM] = "a bank of DRAM needs",
-            [TTS_POOL_L1_SMALL] = "L1_SMALL of each core needs",
-            [TTS_POOL_TRACE] = "the trace region needs"};
-        const struct replay_region *region = &answer->regions[i];
-        fprintf(out, "  %s %s%" PRIu64 " B, '%s' has %" PRIu64 " B\n", needs[region->pool],
-                least, region->bytes, answer->chip->name, region->own_bytes);
-    }
-    if (!answer->regions_are_run)
-        fputs("  not tried: a pipe can be read only once\n", out);
-    else if (failures > 0)
-        fprintf(out,
-                "  with these settings %" PRIu64 " allocation%s or program%s still fail%s\n",
-                failures, tts_say_plural(failures), tts_say_plural(failures),
-                failures == 1 ? "s" : "");
-    else
-        fputs(answer->missing.count > 0
-                  ? "  with these settings everything that was read fits\n"
-                  : "  with these settings everything fits\n",
-              out);
-}
-
-/* --- further text ----------------------------------------------------------------------- */
-
-static void print_count_note(FILE *out, uint64_t count, const char *one, const char *many)
-{
-    if (count > 0)
-        tts_say(out, 0, "note: %" PRIu64 " %s", count, count == 1 ? one : many);
-}
-
-static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
-{
-    if (counts->unknown_pages > 0)
-        fprintf(out,
-                "note: the page size of %" PRIu64 " buffer%s is unknown; 2048 is assumed\n",
-                counts->unknown_pages, tts_say_plural(counts->unknown_pages));
-    print_count_note(out, counts->padded,
-                     "buffer has a partly filled last page, which counts as a full page",
-                     "buffers have a partly filled last page, which counts as a full page");
-    print_count_note(
-        out, counts->failed_cores,
-        "buffer needs more cores or banks than the device has and is not counted",
-        "buffers need more cores or banks than the device has and are not counted");
-    print_count_note(out, counts->failed_requests,
-                     "buffer is not possible on this device and is not counted",
-                     "buffers are not possible on this device and are not counted");
-    print_count_note(out, counts->no_pool,
-                     "buffer was skipped: the size of its pool is unknown on this device",
-                     "buffers were skipped: the size of their pool is unknown on this device");
-    print_count_note(out, counts->single_core, "buffer of single cores was skipped",
-                     "buffers of single cores were skipped");
-    print_count_note(out, counts->unchecked,
-                     "program was not checked: its circular buffers do not fit this grid",
-                     "programs were not checked: their circular buffers do not fit this grid");
-    print_count_note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
-                     "dataflow buffers and scratchpads were not checked");
-    print_count_note(
-        out, counts->retried,
-        "request failed in the original run; it was retried here and freed at once",
-        "requests failed in the original run; they were retried here and freed at once");
-    print_count_note(out, counts->refused - counts->retried,
-                     "request failed in the original run and was skipped here",
-                     "requests failed in the original run and were skipped here");
-    print_count_note(
-        out, counts->earlier, "buffer was live before the first event and was placed first",
-        "buffers were live before the first event and were placed first, oldest first");
-}
-
-static void print_recording_counts(const struct tts_whatif_counts *counts, FILE *out)
-{
-    fputc('\n', out);
-    tts_replay_text_count(out, "events", counts->events);
-    fputc('\n', out);
-    tts_replay_text_count(out, "allocations", counts->allocations);
-    fprintf(out,
-            "    %" PRIu64 " refused (%" PRIu64 " by fragmentation),\n%*s%" PRIu64
-            " need more cores, %" PRIu64 " cannot be\n",
-            counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "", counts->failed_cores,
-            counts->failed_requests);
-    tts_replay_text_count(out, "frees", counts->frees);
-    fprintf(out, "    %" PRIu64 " of unknown buffers\n", counts->unknown_frees);
-    tts_replay_text_count(out, "programs", counts->programs);
-    fprintf(out, "    %" PRIu64 " failed, %" PRIu64 " not checked\n", counts->failed_programs,
-            counts->unchecked);
-}
-
-static void print_recording_end(const struct replay_answer *answer, FILE *out)
-{
-    const struct tts_whatif *whatif = answer->whatif;
-    struct tts_whatif_pool one;
-    char name[TTS_DEVICENAME_MAX];
-    for (size_t i = 0; i < tts_whatif_devices(whatif); i++)
-        for (int pool = 0; pool < TTS_POOLS; pool++) {
-            if (!tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                continue;
-            fprintf(out, "%s of %s at %s, per bank\n", tts_pool_name((enum tts_pool)pool),
-                    tts_devicename(tts_whatif_device_id(whatif, i), name),
-                    answer->missing.is_beginning ? "the last recorded event" : "the end");
-            tts_replay_text_bytes(out, "allocated", one.stats.space.taken_bytes);
-            fprintf(out, "  in %" PRIu64 " buffer%s\n",
-                    one.stats.buffers - one.stats.unplaced_buffers,
-                    tts_say_plural(one.stats.buffers - one.stats.unplaced_buffers));
-            tts_replay_text_bytes(out, "not placed", one.stats.unplaced_bytes);
-            fputc('\n', out);
-            tts_replay_text_bytes(out, "free", one.stats.space.free_bytes);
-            fputc('\n', out);
-            tts_replay_text_bytes(out, "largest free", one.stats.space.largest_free_bytes);
-            fputc('\n', out);
-            tts_replay_text_fragmentation(out, &one.stats.space);
-        }
-}
-
-static void print_recording_verdict(const struct replay_answer *answer,
-                                    const struct tts_whatif_counts *counts, FILE *out)
-{
-    const char *least = at_least(answer);
-    uint64_t failures = tts_whatif_failures(answer->whatif);
-    uint64_t buffers = failures - counts->failed_programs;
-    bool is_stopped = answer->missing.is_stopped;
-    if (failures > 0)
-        fprintf(out,
-                "does not fit: %s%" PRIu64 " allocation%s and %" PRIu64
-                " program%s fail, %" PRIu64 " after the first\n",
-                least, buffers, tts_say_plural(buffers), counts->failed_programs,
-                tts_say_plural(counts->failed_programs), failures - 1);
-    else if (is_stopped && tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out, "the %" PRIu64 " recorded event%s; the program stopped after them\n",
-                counts->events, counts->events == 1 ? " fits" : "s fit");
-    else if (is_stopped)
-        fputs("everything that could be run fits; the program stopped there\n", out);
-    else if (counts->events == 0 && counts->earlier == 0)
-        fputs("nothing to run: the file has no event\n", out);
-    else if (answer->before > 0 && answer->missing.count == 0 &&
-             tts_whatif_left_out(answer->whatif) == 0)
-        fprintf(out, "the %" PRIu64 " recorded event%s; the %" PRIu64 " before %s unknown\n",
-                counts->events, counts->events == 1 ? " fits" : "s fit", answer->before,
-                answer->before == 1 ? "is" : "are");
-    else if (replay_recording_fits(answer))
-        fputs("everything fits\n", out);
-    else
-        fputs("everything that could be read and run fits\n", out);
-}
-
-static void replay_recording_text(const struct replay_answer *answer, FILE *out)
-{
-    struct tts_whatif_counts counts;
-    tts_whatif_get_counts(answer->whatif, &counts);
-    fprintf(
-        out, "on %s: %" PRIu64 " event%s, %" PRIu64 " allocation%s, %" PRIu64 " program%s\n",
-        answer->chip->name, counts.events, tts_say_plural(counts.events), counts.allocations,
-        tts_say_plural(counts.allocations), counts.programs, tts_say_plural(counts.programs));
-    print_recording_verdict(answer, &counts, out);
-    if (tts_whatif_first(answer->whatif))
-        print_first(answer, out);
-    if (tts_whatif_devices(answer->whatif) > 0)
-        print_recording_pools(answer, out);
-    print_smallest(answer, out);
-    print_regions(answer, out);
-    if (answer->options->stats) {
-        print_recording_counts(&counts, out);
-        print_recording_end(answer, out);
-    }
-    if (answer->is_dram_only)
-        fputs("note: L1: unknown (the recorded run models DRAM only)\n", out);
-    print_count_note(out, answer->before, "event before the start of the file was not run",
-                     "events before the start of the file were not run");
-    print_notes(&counts, out);
-}
-
-static void put_recording_device(struct tts_json *json, uint32_t device)
-{
-    char name[TTS_DEVICENAME_MAX];
-    tts_json_number(json, "device", device);
-    tts_json_text(json, "device_name", tts_devicename(device, name));
-}
-
-static void put_recording_op(struct tts_json *json, const char *op)
-{
-    if (op)
-        tts_json_text(json, "op", op);
-    else
-        tts_json_null(json, "op");
-}
-
-static void put_recording_counts(struct tts_json *json, const struct tts_whatif_counts *counts)
-{
-    tts_json_object(json, "counts");
-    tts_json_number(json, "events", counts->events);
-    tts_json_number(json, "allocations", counts->allocations);
-    tts_json_number(json, "frees", counts->frees);
-    tts_json_number(json, "programs", counts->programs);
-    tts_json_number(json, "failed_buffers", counts->failed_buffers);
-    tts_json_number(json, "failed_by_fragmentation", counts->fragmented);
-    tts_json_number(json, "failed_cores", counts->failed_cores);
-    tts_json_number(json, "failed_requests", counts->failed_requests);
-    tts_json_number(json, "failed_programs", counts->failed_programs);
-    tts_json_number(json, "unchecked_programs", counts->unchecked);
-    tts_json_number(json, "unchecked_parts", counts->other_parts);
-    tts_json_number(json, "unknown_pages", counts->unknown_pages);
-    tts_json_number(json, "padded", counts->padded);
-    tts_json_number(json, "unknown_frees", counts->unknown_frees);
-    tts_json_number(json, "no_pool", counts->no_pool);
-    tts_json_number(json, "single_core", counts->single_core);
-    tts_json_number(json, "refused_when_recorded", counts->refused);
-    tts_json_number(json, "refused_and_run", counts->retried);
-    tts_json_number(json, "earlier", counts->earlier);
-    tts_json_number(json, "missed", counts->missed);
-    tts_json_object_end(json);
-}
-
-static void put_recording_live(struct tts_json *json, const struct tts_whatif_live *live)
-{
-    tts_json_object(json, NULL);
-    tts_json_number(json, "id", live->id);
-    tts_json_number(json, "event", live->seq);
-    put_recording_op(json, live->op);
-    tts_json_number(json, "size_bytes", live->size_bytes);
-    tts_json_number(json, "block_bytes", live->block_bytes);
-    tts_json_bool(json, "placed", live->is_placed);
-    tts_json_object_end(json);
-}
-
-static const char *kind_name(const struct tts_whatif_failure *failure)
-{
-    static const char *const names[] = {[TTS_WHATIF_REFUSED] = "refused",
-                                        [TTS_WHATIF_CORES] = "cores",
-                                        [TTS_WHATIF_REQUEST] = "request",
-                                        [TTS_WHATIF_PROGRAM] = "program"};
-    return names[failure->kind];
-}
-
-static void put_first(struct tts_json *json, const struct replay_answer *answer)
-{
-    const struct tts_whatif_failure *failure = tts_whatif_first(answer->whatif);
-    char text[TTS_FAILURE_TEXT_MAX];
-    if (!failure) {
-        tts_json_null(json, "first_failure");
-        return;
-    }
-    bool is_program = failure->kind == TTS_WHATIF_PROGRAM;
-    bool is_refusal = is_program || failure->kind == TTS_WHATIF_REFUSED;
-    tts_json_object(json, "first_failure");
-    tts_json_text(json, "kind", kind_name(failure));
-    tts_json_number(json, "event", failure->seq);
-    tts_json_number_or_null(json, "time_ns", failure->has_time,
-                            replay_recording_time(answer, failure));
-    put_recording_device(json, failure->device);
-    put_recording_op(json, failure->op);
-    tts_json_text(json, "pool", tts_pool_name(failure->pool));
-    tts_json_number_or_null(json, "id", !is_program && failure->id != TTS_WHATIF_NO_ID,
-                            failure->id);
-    tts_json_number_or_null(json, "size_bytes", !is_program, failure->size_bytes);
-    tts_json_text(json, "text", tts_whatif_failure_text(failure, text));
-    tts_json_number_or_null(json, "deficit_bytes",
-                            is_refusal && tts_failure_deficit_is_known(&failure->failure),
-                            tts_failure_deficit(&failure->failure));
-    tts_json_number(json, "live_buffers", failure->live);
-    tts_json_number(json, "live_bytes", failure->live_bytes);
-    tts_json_array(json, "live_largest");
-    for (size_t i = 0; i < failure->top_count; i++)
-        put_recording_live(json, &failure->top[i]);
-    tts_json_array_end(json);
-    tts_json_object_end(json);
-}
-
-static void put_recording_pool(struct tts_json *json, const struct replay_answer *answer,
-                               enum tts_pool kind, const struct tts_whatif_pool *pool)
-{
-    bool is_unknown = replay_recording_is_unknown(answer, kind);
-    tts_json_object(json, NULL);
-    tts_json_text(json, "pool", tts_pool_name(kind));
-    tts_json_number(json, "banks", pool->layout.banks);
-    tts_json_number(json, "bank_bytes", pool->layout.bank_bytes);
-    tts_json_number_or_null(json, "peak_bytes", !is_unknown, pool->stats.peak_bytes);
-    tts_json_number_or_null(json, "peak_event", pool->peak_seq > 0, pool->peak_seq);
-    if (pool->failures == 0 && (is_unknown || answer->missing.is_beginning))
-        tts_json_null(json, "fits"); /* fits so far, but some data is missing */
-    else
-        tts_json_bool(json, "fits", pool->failures == 0);
-    tts_json_number(json, "failures", pool->failures);
-    tts_json_number(json, "deficit_bytes", pool->deficit_bytes);
-    tts_json_number_or_null(json, "deficit_event", pool->deficit_seq > 0, pool->deficit_seq);
-    tts_json_number(json, "allocated_bytes", pool->stats.space.taken_bytes);
-    tts_json_number(json, "free_bytes", pool->stats.space.free_bytes);
-    tts_json_number(json, "largest_free_bytes", pool->stats.space.largest_free_bytes);
-    tts_json_number(json, "not_placed_bytes", pool->stats.unplaced_bytes);
-    tts_json_object_end(json);
-}
-
-static void put_devices(struct tts_json *json, const struct replay_answer *answer)
-{
-    const struct tts_whatif *whatif = answer->whatif;
-    struct tts_whatif_pool one;
-    tts_json_array(json, "devices");
-    for (size_t i = 0; i < tts_whatif_devices(whatif); i++) {
-        tts_json_object(json, NULL);
-        put_recording_device(json, tts_whatif_device_id(whatif, i));
-        tts_json_array(json, "pools");
-        for (int pool = 0; pool < TTS_POOLS; pool++)
-            if (tts_whatif_get_pool(whatif, i, (enum tts_pool)pool, &one))
-                put_recording_pool(json, answer, (enum tts_pool)pool, &one);
-        tts_json_array_end(json);
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
-}
-
-static void put_smallest(struct tts_json *json, const struct replay_answer *answer)
-{
-    struct tts_whatif_pool dram;
-    const struct tts_whatif_found *found = &answer->found;
-    if (!answer->has_search || !tts_whatif_get_worst(answer->whatif, TTS_POOL_DRAM, &dram)) {
-        tts_json_null(json, "smallest_dram");
-        return;
-    }
-    uint64_t banks = dram.layout.banks;
-    tts_json_object(json, "smallest_dram");
-    tts_json_number_or_null(json, "bank_bytes", found->found, found->bank_bytes);
-    tts_json_number_or_null(json, "device_bytes", found->found, found->bank_bytes * banks);
-    tts_json_number_or_null(json, "dram_bank_size", found->found && answer->region_count == 0,
-                            answer->bank_size);
-    tts_json_number(json, "own_bank_bytes", dram.layout.bank_bytes);
-    tts_json_number(json, "own_device_bytes", dram.layout.bank_bytes * banks);
-    tts_json_number(json, "lower_bound_bytes", answer->low_bytes);
-    tts_json_bool(json, "is_lower_bound", found->is_least);
-    tts_json_text(json, "method", "bisection");
-    tts_json_number(json, "runs", found->runs);
-    tts_json_object_end(json);
-}
-
-/* Writes the change that would make the recording fit: a list of regions, or nothing. */
-static void put_suggestions(struct tts_json *json, const struct replay_answer *answer)
-{
-    char change[160] = "";
-    size_t length = 0;
-    tts_json_array(json, "suggestions");
-    if (answer->region_count > 0) {
-        tts_json_object(json, NULL);
-        for (size_t i = 0; i < answer->region_count; i++)
-            length += (size_t)snprintf(change + length, sizeof change - length,
-                                       "%s--set %s=%" PRIu64, i > 0 ? " " : "",
-                                       answer->regions[i].key, answer->regions[i].bytes);
-        tts_json_text(json, "change", change);
-        if (!answer->regions_are_run || (answer->region_failures == 0 && answer->missing.count))
-            tts_json_null(json, "fits");
-        else
-            tts_json_bool(json, "fits", answer->region_failures == 0);
-        tts_json_number_or_null(json, "failures", answer->regions_are_run,
-                                answer->region_failures);
-        tts_json_array(json, "regions");
-        for (size_t i = 0; i < answer->region_count; i++) {
-            const struct replay_region *region = &answer->regions[i];
-            tts_json_object(json, NULL);
-            tts_json_text(json, "pool", tts_pool_name(region->pool));
-            tts_json_text(json, "key", region->key);
-            tts_json_number(json, "bytes", region->bytes);
-            tts_json_number(json, "own_bytes", region->own_bytes);
-            tts_json_object_end(json);
-        }
-        tts_json_array_end(json);
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
-}
-
-/* Writes the answer as JSON (docs/design/whatif.md). */
-static void replay_recording_json(const struct replay_answer *answer, struct tts_json *json)
-{
-    struct tts_whatif_counts counts;
-    uint64_t failures = tts_whatif_failures(answer->whatif);
-    tts_whatif_get_counts(answer->whatif, &counts);
-    tts_json_object(json, NULL);
-    tts_json_object(json, "schema");
-    tts_json_text(json, "name", "ttscope.whatif");
-    tts_json_number(json, "version", 1);
-    tts_json_object_end(json);
-    tts_json_text(json, "file", answer->options->path);
-    tts_json_text(json, "device", answer->chip->name);
-    tts_json_text(json, "arch", tts_arch_name(answer->chip->arch));
-    tts_json_number(json, "chips", answer->chip->fact[TTS_FACT_CHIPS].value);
-    tts_json_text(json, "scope", "per_bank");
-    if (failures == 0 && !replay_recording_fits(answer))
-        tts_json_null(json, "fits"); /* fits so far, but some data is missing */
-    else
-        tts_json_bool(json, "fits", failures == 0);
-    tts_partial_json(&answer->missing, json);
-    tts_json_bool(json, "at_least", answer->missing.is_beginning);
-    tts_json_number(json, "failures", failures);
-    tts_json_number(json, "events_before_first", answer->before);
-    put_first(json, answer);
-    put_devices(json, answer);
-    put_smallest(json, answer);
-    put_suggestions(json, answer);
-    put_recording_counts(json, &counts);
-    tts_json_object_end(json);
-}
-
 static const char command[] = "replay";
 
 struct replay {
-    const struct tts_replay_recording *options;
+    const struct tts_replay_options *options;
     struct tts_chip chip;
     struct tts_whatif *whatif;
-    struct replay_answer answer;
+    struct tts_whatif_answer answer;
     struct tts_progress progress;
     uint64_t done_bytes; /* bytes read by all runs of the search */
 };
@@ -672,14 +42,14 @@ static void on_replay_progress(void *ctx, uint64_t bytes)
     tts_progress_show(&replay->progress, replay->done_bytes + bytes);
 }
 
-static enum tts_status open_recording_file(struct replay *replay, struct tts_eventfile **out,
-                                           struct tts_error *err)
+static enum tts_status open_replay_file(struct replay *replay, struct tts_eventfile **out,
+                                        struct tts_error *err)
 {
     struct tts_eventfile_watch watch = {on_replay_progress, replay};
     return tts_eventfile_open(replay->options->path, &watch, NULL, out, err);
 }
 
-/* Runs one item. An item that is impossible counts as damage of the file. */
+/* Runs one item. An impossible item is reported as damage of the file. */
 static enum tts_status run_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct run *run = ctx;
@@ -716,13 +86,13 @@ static enum tts_status read_again(struct replay *replay, uint64_t bank_bytes, bo
     if (status == TTS_OK)
         status = tts_whatif_new(&config, NULL, &run.whatif, err);
     if (status == TTS_OK)
-        status = open_recording_file(replay, &run.file, err);
+        status = open_replay_file(replay, &run.file, err);
     if (status == TTS_OK) {
         enum tts_status end = feed(&run, err);
         replay->done_bytes += tts_eventfile_tell(run.file);
         if (end == TTS_E_NOMEM)
             status = end;
-        else /* the end, or the damage that the first pass found */
+        else /* the pass reached the end, or the damage that the first pass found */
             *passes = tts_whatif_failures(run.whatif) == 0;
     }
     tts_eventfile_close(run.file);
@@ -751,7 +121,7 @@ static enum tts_status search_dram_size(struct replay *replay, struct tts_error 
 {
     struct tts_whatif_pool dram;
     struct tts_chip chip;
-    struct replay_answer *answer = &replay->answer;
+    struct tts_whatif_answer *answer = &replay->answer;
     if (!tts_whatif_get_worst(replay->whatif, TTS_POOL_DRAM, &dram) ||
         dram.stats.peak_bytes == 0)
         return TTS_OK;
@@ -782,109 +152,19 @@ static enum tts_status search_dram_size(struct replay *replay, struct tts_error 
 
 /* --- regions that are too small --------------------------------------------------------- */
 
-static enum tts_status try_dram(void *ctx, uint64_t bank_bytes, bool *passes,
-                                struct tts_error *err)
-{
-    return tts_whatif_try(ctx, bank_bytes, passes, err);
-}
-
-struct region_try {
-    struct replay *replay;
-    enum tts_pool pool;
-};
-
-static enum tts_status try_region(void *ctx, uint64_t bytes, bool *passes,
-                                  struct tts_error *err)
-{
-    struct region_try *try = ctx;
-    return tts_whatif_try_region(try->replay->whatif, try->pool, bytes, passes, err);
-}
-
-/* Adds a region to the answer if a larger region would serve the requests that failed. */
-static enum tts_status find_region(struct replay *replay, enum tts_pool pool,
-                                   struct tts_error *err)
-{
-    struct replay_answer *answer = &replay->answer;
-    struct region_try try = {replay, pool};
-    struct tts_whatif_region region;
-    if (!tts_whatif_get_region(replay->whatif, pool, &region))
-        return TTS_OK;
-    struct tts_whatif_search asked = {.low_bytes = region.low_bytes,
-                                      .step_bytes = region.step_bytes,
-                                      .run = try_region,
-                                      .ctx = &try};
-    struct tts_whatif_found found = {.found = true, .bank_bytes = region.low_bytes};
-    enum tts_status status = TTS_OK;
-    if (tts_whatif_has_steps(replay->whatif))
-        status = tts_whatif_smallest(&asked, &found, err);
-    if (status != TTS_OK || !found.found)
-        return status;
-    answer->regions[answer->region_count++] =
-        (struct replay_region){.pool = pool,
-                               .key = tts_fact_name(region.key),
-                               .bytes = found.bank_bytes,
-                               .own_bytes = replay->chip.fact[region.key].value};
-    return TTS_OK;
-}
-
-static enum tts_status set_regions(const struct replay *replay, struct tts_chip *chip,
-                                   struct tts_error *err)
-{
-    const struct replay_answer *answer = &replay->answer;
-    enum tts_status status = TTS_OK;
-    char text[TTS_FACT_TEXT_MAX];
-    *chip = replay->chip;
-    for (size_t i = 0; i < answer->region_count && status == TTS_OK; i++) {
-        snprintf(text, sizeof text, "%" PRIu64, answer->regions[i].bytes);
-        status = tts_chip_set(chip, answer->regions[i].key, text, err);
-    }
-    return status;
-}
-
-/* Adds the DRAM that is missing after the larger regions have taken their share. */
-static enum tts_status add_dram(struct replay *replay, const struct tts_whatif *whatif,
-                                const struct tts_chip *chip, struct tts_error *err)
-{
-    struct replay_answer *answer = &replay->answer;
-    struct tts_whatif_pool dram;
-    struct tts_whatif_found found;
-    struct tts_chip larger;
-    if (!tts_whatif_has_steps(whatif) || !tts_whatif_get_worst(whatif, TTS_POOL_DRAM, &dram) ||
-        dram.failures == 0)
-        return TTS_OK;
-    struct tts_whatif_search asked = {.low_bytes = dram.stats.peak_bytes,
-                                      .step_bytes = dram.layout.block_alignment_bytes,
-                                      .run = try_dram,
-                                      .ctx = (void *)whatif};
-    enum tts_status status = tts_whatif_smallest(&asked, &found, err);
-    if (status != TTS_OK || !found.found)
-        return status;
-    status = tts_whatif_resize(chip, found.bank_bytes, &larger, err);
-    if (status != TTS_OK)
-        return status;
-    const enum tts_fact_key key = TTS_FACT_DRAM_BANK_SIZE;
-    answer->regions[answer->region_count++] =
-        (struct replay_region){.pool = TTS_POOL_DRAM,
-                               .key = tts_fact_name(key),
-                               .bytes = larger.fact[key].value,
-                               .own_bytes = chip->fact[key].value};
-    answer->region_failures -= dram.failures;
-    return TTS_OK;
-}
-
 /* Runs the recording again with the larger regions. A region takes memory from L1 or DRAM, so
  * that only a run shows whether everything fits. */
 static enum tts_status run_with_regions(struct replay *replay, struct tts_error *err)
 {
-    struct tts_chip chip;
+    struct tts_chip chip = replay->chip;
     struct tts_whatif_config config = {.chip = &chip, .keeps_steps = true};
     struct run run = {0};
-    enum tts_status status = set_regions(replay, &chip, err);
+    enum tts_status status = tts_whatif_set_regions(&replay->answer.regions, &chip, err);
     if (status != TTS_OK || tts_chip_check(&chip, NULL) != TTS_OK)
         return status;
     status = tts_whatif_new(&config, NULL, &run.whatif, err);
     if (status == TTS_OK)
-        status = open_recording_file(replay, &run.file, err);
+        status = open_replay_file(replay, &run.file, err);
     if (status == TTS_OK) {
         tts_progress_begin(&replay->progress, "running", replay->options->path,
                            tts_eventfile_size(run.file));
@@ -893,11 +173,11 @@ static enum tts_status run_with_regions(struct replay *replay, struct tts_error 
         tts_progress_end(&replay->progress);
         if (end == TTS_E_NOMEM)
             status = end;
-        replay->answer.regions_are_run = status == TTS_OK;
-        replay->answer.region_failures = tts_whatif_failures(run.whatif);
+        replay->answer.regions.are_run = status == TTS_OK;
+        replay->answer.regions.failures = tts_whatif_failures(run.whatif);
     }
     if (status == TTS_OK)
-        status = add_dram(replay, run.whatif, &chip, err);
+        status = tts_whatif_add_dram(run.whatif, &chip, &replay->answer.regions, err);
     tts_eventfile_close(run.file);
     tts_whatif_free(run.whatif);
     return status;
@@ -905,10 +185,9 @@ static enum tts_status run_with_regions(struct replay *replay, struct tts_error 
 
 static enum tts_status search_regions(struct replay *replay, struct tts_error *err)
 {
-    enum tts_status status = find_region(replay, TTS_POOL_L1_SMALL, err);
-    if (status == TTS_OK)
-        status = find_region(replay, TTS_POOL_TRACE, err);
-    if (status == TTS_OK && replay->answer.region_count > 0 &&
+    enum tts_status status =
+        tts_whatif_find_regions(replay->whatif, &replay->chip, &replay->answer.regions, err);
+    if (status == TTS_OK && replay->answer.regions.count > 0 &&
         can_read_again(replay->options->path))
         status = run_with_regions(replay, err);
     return status;
@@ -916,19 +195,19 @@ static enum tts_status search_regions(struct replay *replay, struct tts_error *e
 
 /* --- the command ------------------------------------------------------------------------ */
 
-static enum tts_status print_answer(struct replay *replay, struct tts_error *err)
+static enum tts_status print_replay_answer(struct replay *replay, struct tts_error *err)
 {
     struct tts_outfile file = {0};
     struct tts_json json;
     if (!replay->options->json) {
-        replay_recording_text(&replay->answer, stdout);
+        tts_whatif_text(&replay->answer, stdout);
         return TTS_OK;
     }
     enum tts_status status = tts_outfile_open(&file, "-", err);
     if (status != TTS_OK)
         return status;
     tts_json_init(&json, file.stream);
-    replay_recording_json(&replay->answer, &json);
+    tts_whatif_json(&replay->answer, &json);
     return tts_outfile_commit(&file, err);
 }
 
@@ -943,7 +222,7 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
 {
     const char *path = replay->options->path;
     tts_progress_begin(&replay->progress, "reading", path, 0);
-    enum tts_status status = open_recording_file(replay, &run->file, err);
+    enum tts_status status = open_replay_file(replay, &run->file, err);
     tts_progress_end(&replay->progress);
     if (status != TTS_OK)
         return status;
@@ -979,41 +258,23 @@ static int run_all(struct replay *replay)
     if (status == TTS_OK)
         status = search_regions(replay, &err);
     if (status == TTS_OK)
-        status = print_answer(replay, &err);
+        status = print_replay_answer(replay, &err);
     if (status != TTS_OK)
         return failed(replay, &err);
     uint64_t failures = tts_whatif_failures(replay->whatif);
-    /* A recording that does not fit up to its stop does not fit at all, so that a missing end
-     * does not change the answer. */
+    /* If the events before the stop do not fit, the whole recording does not fit. The missing
+     * end does not change this answer. */
     const struct tts_partial_notes *missing = &replay->answer.missing;
     if (failures > 0 && missing->count == missing->is_stopped)
         return TTS_EXIT_BAD_NEWS;
     if (code != TTS_EXIT_DONE)
         return code;
-    return replay_recording_fits(&replay->answer) ? TTS_EXIT_DONE : TTS_EXIT_PARTIAL;
+    return tts_whatif_answer_fits(&replay->answer) ? TTS_EXIT_DONE : TTS_EXIT_PARTIAL;
 }
 
-static bool check_recording_options(const struct tts_replay_recording *options)
-{
-    const char *shown = tts_message_path(options->path);
-    if (options->refused)
-        tts_message(
-            command,
-            "'%s' works with sequences only, but '%.200s' is a recording or graph trace",
-            options->refused, shown);
-    else if (!options->device.name)
-        tts_message(command,
-                    "'%.200s' is a recording or graph trace: give the device to run it on with "
-                    "'--device NAME'",
-                    shown);
-    return !options->refused && options->device.name;
-}
-
-int tts_replay_recording(const struct tts_replay_recording *options)
+int tts_replay_recording(const struct tts_replay_options *options)
 {
     struct replay replay = {.options = options};
-    if (!check_recording_options(options))
-        return TTS_EXIT_USAGE;
     struct tts_whatif_config config = {.chip = &replay.chip, .keeps_steps = true};
     struct tts_error err = {0};
     int code = tts_device_arg_resolve(&options->device, command, &replay.chip);
@@ -1024,7 +285,8 @@ int tts_replay_recording(const struct tts_replay_recording *options)
         tts_message(command, "cannot run a recording on '%s': %s", replay.chip.name, err.text);
         return ours ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
     }
-    replay.answer.options = options;
+    replay.answer.path = options->path;
+    replay.answer.with_counts = options->stats;
     replay.answer.chip = &replay.chip;
     replay.answer.whatif = replay.whatif;
     code = run_all(&replay);

@@ -37,7 +37,7 @@ static enum tts_status refuse_device_token(struct tts_yamlmap *map,
     else if (token->kind == TTS_YAML_SCALAR)
         is = "plain text";
     return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
-                            "%s is %s: write 'key: value' lines, values plain", what, is);
+                            "%s is %s: write 'key: value' lines with plain values", what, is);
 }
 
 static enum tts_status refuse_device_place(struct tts_yamlmap *map,
@@ -46,7 +46,7 @@ static enum tts_status refuse_device_place(struct tts_yamlmap *map,
 {
     if (place == TTS_YAMLMAP_EMPTY)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, 1,
-                                "it is empty: begin with a line 'preset: NAME'");
+                                "the file is empty: begin with a line 'preset: NAME'");
     return refuse_device_token(map, token, place == TTS_YAMLMAP_KEY ? "a key" : "the document");
 }
 
@@ -70,7 +70,8 @@ static enum tts_status keep_device_entry(struct tts_yamlmap *map,
         return refuse_device_token(map, token, what);
     if (strlen(token->text) > VALUE_MAX || token->unprintable)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
-                                "%s is not a short text of printable ASCII", what);
+                                "%s is too long or has characters other than printable ASCII",
+                                what);
     assert(entries->count < KEYS); /* no key occurs twice */
     struct device_entry *entry = &entries->list[entries->count++];
     *entry = (struct device_entry){.key = row->key, .number = row->target, .line = token->line};

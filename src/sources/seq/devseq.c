@@ -624,7 +624,7 @@ static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_de
         if (option < 0 || !(form->options & 1u << option))
             return fail_unknown_option(scan, form, word, name);
         if (seen & 1u << option)
-            return fail_word(scan, word, "each option once");
+            return fail_word(scan, word, "each option at most once");
         enum tts_status status =
             parse_option_value(scan, (enum tts_devseq_option)option, value, out);
         if (status != TTS_OK)

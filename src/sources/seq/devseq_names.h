@@ -10,15 +10,6 @@
 enum { TTS_DEVSEQ_NAMES_MAX = 1 << 24 };
 enum { TTS_DEVSEQ_BY_NAME, TTS_DEVSEQ_BY_PLACE, TTS_DEVSEQ_TABLES };
 
-struct tts_devseq_held {
-    struct tts_devseq_name name;
-    bool live; /* false if the allocation failed; the name may then be used again */
-    bool has_address;
-    struct tts_buffer buffer;
-    uint64_t page_bytes;
-    struct tts_devseq_line *sharding; /* NULL if interleaved; owned */
-};
-
 struct tts_devseq_names {
     const struct tts_alloc *alloc;
     uint64_t seed; /* of the hash, so that no file can choose names that all collide */
@@ -37,8 +28,8 @@ struct tts_devseq_held *tts_devseq_names_find(struct tts_devseq_names *names,
 struct tts_devseq_held *tts_devseq_names_at(struct tts_devseq_names *names, enum tts_pool pool,
                                             uint64_t address);
 
-/* Adds an entry for a new name. All other fields are zero. Returns NULL without memory, or if
- * there are too many. */
+/* Adds an entry for a new name. All other fields are zero. Returns NULL if there is no memory
+ * or if there are TTS_DEVSEQ_NAMES_MAX entries. */
 struct tts_devseq_held *tts_devseq_names_add(struct tts_devseq_names *names,
                                              const struct tts_devseq_name *name);
 /* Gives a buffer to an entry that is not live. No other entry has the block of the buffer. */

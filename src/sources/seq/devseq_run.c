@@ -73,7 +73,8 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
     if (!held)
         held = tts_devseq_names_add(&run->names, &line->name);
     if (!held && run->names.count == TTS_DEVSEQ_NAMES_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "more than %d names at once",
+        return tts_error_set(err, TTS_E_RANGE,
+                             "more than %d buffers have names at the same time",
                              TTS_DEVSEQ_NAMES_MAX);
     if (!held)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for names");
@@ -193,7 +194,7 @@ static enum tts_status fail_no_pool(const struct tts_devseq_run *run, enum tts_p
                          tts_device_chip(run->device)->name, tts_pool_name(pool));
 }
 
-/* Finds the block at an address. Nothing else is known of a buffer without a name. */
+/* Finds the block at an address, for a buffer that has no name. */
 static enum tts_status find_block(const struct tts_devseq_run *run,
                                   const struct tts_devseq_line *line, struct tts_buffer *out)
 {
@@ -271,7 +272,8 @@ static enum tts_status global_address(struct tts_devseq_run *run,
                              "the circular buffer is larger than the part of '%s' in a bank",
                              line->name.text);
     if (__builtin_add_overflow(held->buffer.address, line->number, address))
-        return tts_error_set(err, TTS_E_RANGE, "the circular buffer ends beyond 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the end of the circular buffer does not fit in 64 bits");
     return TTS_OK;
 }
 

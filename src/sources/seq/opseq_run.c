@@ -20,8 +20,8 @@ void tts_opseq_run_release(struct tts_opseq_run *run)
     *run = (struct tts_opseq_run){0};
 }
 
-/* Returns memory for `count` elements; the old contents are lost. Grows by half at least, so
- * that a pool that splits slowly does not allocate at every query. */
+/* Returns memory for `count` elements. The old contents are lost. The memory grows by at least
+ * half, so that not every query allocates while the number of blocks grows slowly. */
 static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t element_bytes)
 {
     const struct tts_alloc *alloc = run->alloc;

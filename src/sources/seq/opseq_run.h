@@ -9,20 +9,6 @@
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 
-/* Counts of the run so far. Failed, refused and ignored operations are counted separately. */
-struct tts_opseq_counts {
-    uint64_t operations; /* all lines except P, comments and blank lines */
-    uint64_t takes, takes_failed, takes_below_limit;
-    /* The part of takes_failed for which enough was free, but in pieces. */
-    uint64_t takes_fragmented;
-    uint64_t takes_at, takes_at_failed;
-    uint64_t gives, gives_ignored;
-    uint64_t shrinks, shrinks_refused, unshrinks, clears;
-    uint64_t queries;
-    uint64_t peak_taken_bytes;
-    uint64_t peak_line; /* line that first reached the peak; 0 if nothing was taken */
-};
-
 struct tts_opseq_run {
     const struct tts_alloc *alloc;
     struct tts_space *space;      /* NULL before the P line */
@@ -31,16 +17,6 @@ struct tts_opseq_run {
     struct tts_opseq_counts counts;
     void *scratch;
     size_t scratch_bytes;
-};
-
-/* The result of one line. */
-struct tts_opseq_step {
-    struct tts_opseq_line line; /* the line with its actual result, as l or q */
-    bool is_operation;          /* false for a blank line and P */
-    uint64_t address;           /* of the block that was taken or given back */
-    /* Size of that block, 0 if there is none. For a failed take: the size it needed,
-     * rounded; UINT64_MAX if that is above 64 bits. */
-    uint64_t bytes;
 };
 
 /* `alloc` may be NULL for the C library's. */

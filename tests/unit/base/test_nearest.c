@@ -47,6 +47,11 @@ T_TEST(what_is_far_is_not_guessed)
     T_STR_EQ(nearest("frobnicate"), "nothing");
     T_STR_EQ(nearest(""), "nothing");
     T_STR_EQ(nearest("x"), "nothing");
+    T_STR_EQ(nearest("bad"), "nothing"); /* two of three letters differ from any known word */
+    T_STR_EQ(nearest("fun"), "run");
+    T_STR_EQ(nearest("fat"), "fit");
+    T_STR_EQ(nearest("hill"), "nothing"); /* two of four letters differ from "help" */
+    T_STR_EQ(nearest("hellx"), "help");
     struct tts_nearest search = {.word = "xy"};
     tts_nearest_offer(&search, "ab"); /* two errors, and no common letter */
     T_TRUE(search.best == NULL);

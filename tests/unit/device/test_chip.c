@@ -258,7 +258,7 @@ T_TEST(names_are_the_words_that_the_header_promises)
     T_STR_EQ(tts_fact_name(TTS_FACT_L1_MAP_END), "l1_map_end");
     T_EQ(tts_fact_unit(TTS_FACT_L1_MAP_END), TTS_UNIT_BYTES);
     T_EQ(tts_fact_unit(TTS_FACT_CHIPS), TTS_UNIT_COUNT);
-    T_STR_EQ(tts_fact_meaning(TTS_FACT_L1_SIZE), "L1 of a core");
+    T_STR_EQ(tts_fact_meaning(TTS_FACT_L1_SIZE), "size of the L1 of a core");
 }
 
 T_TEST(texts_of_the_largest_values_fit)

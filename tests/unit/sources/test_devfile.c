@@ -157,7 +157,8 @@ T_TEST(a_file_without_a_word_says_how_to_begin)
         "",           "\n", "# preset: n150\n", "\xef\xbb\xbf", "---",
         "---\n...\n", "''", "\n\n\n# nothing"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        refused(texts[i], TTS_E_SYNTAX, 1, "it is empty: begin with a line 'preset: NAME'");
+        refused(texts[i], TTS_E_SYNTAX, 1,
+                "the file is empty: begin with a line 'preset: NAME'");
     struct tts_chip chip;
     T_EQ(tts_devfile_parse(NULL, 0, &chip, NULL), TTS_E_SYNTAX);
 }
@@ -258,58 +259,60 @@ T_TEST(values_are_short_and_printable)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char text[200];
         snprintf(text, sizeof text, "preset: n150\ndevice: %s\n", values[i]);
-        refused(text, TTS_E_SYNTAX, 2,
-                "the value of 'device' is not a short text of printable ASCII");
+        refused(
+            text, TTS_E_SYNTAX, 2,
+            "the value of 'device' is too long or has characters other than printable ASCII");
     }
 }
 
 T_TEST(nested_values_are_refused)
 {
     refused("preset: n150\ngrid: [8, 8]\n", TTS_E_SYNTAX, 2,
-            "the value of 'grid' is a list: write 'key: value' lines, values plain");
+            "the value of 'grid' is a list: write 'key: value' lines with plain values");
     refused("preset: n150\ngrid:\n  - 8\n", TTS_E_SYNTAX, 3,
-            "the value of 'grid' is a list: write 'key: value' lines, values plain");
+            "the value of 'grid' is a list: write 'key: value' lines with plain values");
     refused("preset: n150\ngrid:\n  columns: 8\n", TTS_E_SYNTAX, 3,
-            "the value of 'grid' is a map: write 'key: value' lines, values plain");
+            "the value of 'grid' is a map: write 'key: value' lines with plain values");
     refused("preset: n150\n? [grid]\n: 1\n", TTS_E_SYNTAX, 2,
-            "a key is a list: write 'key: value' lines, values plain");
+            "a key is a list: write 'key: value' lines with plain values");
     refused("preset: n150\n? {grid: 1}\n: 1\n", TTS_E_SYNTAX, 2,
-            "a key is a map: write 'key: value' lines, values plain");
+            "a key is a map: write 'key: value' lines with plain values");
 }
 
 T_TEST(a_document_that_is_no_map_is_refused)
 {
     refused("n150\n", TTS_E_SYNTAX, 1,
-            "the document is plain text: write 'key: value' lines, values plain");
+            "the document is plain text: write 'key: value' lines with plain values");
     refused("\n- preset: n150\n", TTS_E_SYNTAX, 2,
-            "the document is a list: write 'key: value' lines, values plain");
+            "the document is a list: write 'key: value' lines with plain values");
     refused("--- |\n  preset: n150\n", TTS_E_SYNTAX, 1,
-            "the document is plain text: write 'key: value' lines, values plain");
+            "the document is plain text: write 'key: value' lines with plain values");
 }
 
 T_TEST(anchors_aliases_and_tags_are_refused)
 {
     refused("preset: &a n150\n", TTS_E_SYNTAX, 1,
-            "the value of 'preset' is marked with '&' or '!': write 'key: value' lines, values "
-            "plain");
+            "the value of 'preset' is marked with '&' or '!': write 'key: value' lines with "
+            "plain values");
     refused("preset: n150\nl1_small: !!int 5\n", TTS_E_SYNTAX, 2,
-            "the value of 'l1_small' is marked with '&' or '!': write 'key: value' lines, "
-            "values plain");
+            "the value of 'l1_small' is marked with '&' or '!': write 'key: value' lines "
+            "with plain values");
     refused("preset: n150\n&k grid: 8x8\n", TTS_E_SYNTAX, 2,
-            "a key is marked with '&' or '!': write 'key: value' lines, values plain");
+            "a key is marked with '&' or '!': write 'key: value' lines with plain values");
     refused("preset: n150\ngrid: &g [*g]\n", TTS_E_SYNTAX, 2,
-            "the value of 'grid' is a list: write 'key: value' lines, values plain");
+            "the value of 'grid' is a list: write 'key: value' lines with plain values");
     refused("preset: n150\ngrid: &g {a: *g}\n", TTS_E_SYNTAX, 2,
-            "the value of 'grid' is marked with '&' or '!': write 'key: value' lines, values "
-            "plain");
+            "the value of 'grid' is marked with '&' or '!': write 'key: value' lines with "
+            "plain values");
     refused("preset: n150\ngrid: *g\n", TTS_E_SYNTAX, 2,
-            "the value of 'grid' is an alias: write 'key: value' lines, values plain");
+            "the value of 'grid' is an alias: write 'key: value' lines with plain values");
     refused("preset: n150\n*g : 1\n", TTS_E_SYNTAX, 2,
-            "a key is an alias: write 'key: value' lines, values plain");
-    refused("--- !!map\npreset: n150\n", TTS_E_SYNTAX, 1,
-            "the document is marked with '&' or '!': write 'key: value' lines, values plain");
+            "a key is an alias: write 'key: value' lines with plain values");
+    refused(
+        "--- !!map\npreset: n150\n", TTS_E_SYNTAX, 1,
+        "the document is marked with '&' or '!': write 'key: value' lines with plain values");
     refused("*a\n", TTS_E_SYNTAX, 1,
-            "the document is an alias: write 'key: value' lines, values plain");
+            "the document is an alias: write 'key: value' lines with plain values");
 }
 
 T_TEST(a_second_document_is_refused)
@@ -404,17 +407,17 @@ T_TEST(deep_nesting_and_alias_bombs_end_at_their_first_step)
         const char *head, *piece, *wanted;
         uint32_t line;
     } bombs[] = {
-        {"", "[", "the document is a list: write 'key: value' lines, values plain", 1},
-        {"", "[\n", "the document is a list: write 'key: value' lines, values plain", 1},
-        {"", "- ", "the document is a list: write 'key: value' lines, values plain", 1},
-        {"", "{", "a key is a map: write 'key: value' lines, values plain", 1},
-        {"", "? ", "a key is a map: write 'key: value' lines, values plain", 1},
+        {"", "[", "the document is a list: write 'key: value' lines with plain values", 1},
+        {"", "[\n", "the document is a list: write 'key: value' lines with plain values", 1},
+        {"", "- ", "the document is a list: write 'key: value' lines with plain values", 1},
+        {"", "{", "a key is a map: write 'key: value' lines with plain values", 1},
+        {"", "? ", "a key is a map: write 'key: value' lines with plain values", 1},
         {"preset: ", "[",
-         "the value of 'preset' is a list: write 'key: value' lines, values plain", 1},
+         "the value of 'preset' is a list: write 'key: value' lines with plain values", 1},
         {"preset: n150\ngrid:\n", "  - [",
-         "the value of 'grid' is a list: write 'key: value' lines, values plain", 3},
+         "the value of 'grid' is a list: write 'key: value' lines with plain values", 3},
         {"preset: n150\ngrid: &a [x, x]\nchips: ", "[*a, *a],",
-         "the value of 'grid' is a list: write 'key: value' lines, values plain", 2},
+         "the value of 'grid' is a list: write 'key: value' lines with plain values", 2},
         {"preset: n150\n", "x: 1\n", "a device file has no key 'x'", 2},
         {"preset: n150\n", "grid: 8x8\n", "'grid' appears twice, first in line 2", 3},
         {"preset: n150\n", "--- ", "a second document begins: a device file has only one", 2},

@@ -223,9 +223,9 @@ T_TEST(an_unknown_option_is_named_with_the_nearest)
 T_TEST(each_option_stands_once)
 {
     expect_error("kernel 1 as=a as=a", TTS_E_SYNTAX, 14,
-                 "expected each option once, got 'as=a'");
+                 "expected each option at most once, got 'as=a'");
     expect_error("cb 1 cores=0-0 cores=1-1", TTS_E_SYNTAX, 15,
-                 "expected each option once, got 'cores=1-1'");
+                 "expected each option at most once, got 'cores=1-1'");
     expect_error("buffer l1 interleaved 1 1 from=top at=5", TTS_E_SYNTAX, 39,
                  "'from=' and 'at=' cannot be combined");
     expect_error("buffer l1 interleaved 1 1 at=5 from=top = 5", TTS_E_SYNTAX, 40,

@@ -338,7 +338,7 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
     expect(rig, "buffer l1 interleaved 2048 2048 at=18446744073709551615 as=top = "
                 "18446744073709551615");
     expect_refusal(rig, "cb 8 cores=0-0 on=top offset=8", TTS_E_RANGE,
-                   "the circular buffer ends beyond 64 bits");
+                   "the end of the circular buffer does not fit in 64 bits");
     T_EQ(rig->run.counts.cbs, 2);
     rig_end(rig);
 }
