@@ -1,7 +1,6 @@
 #include "analysis/budgetcheck.h"
 
 #include "analysis/phasepairs.h"
-#include "base/error.h"
 #include "base/share.h"
 
 #include <assert.h>
@@ -209,23 +208,6 @@ static struct measure measure_overall(struct wanted wanted, const struct tts_run
     return measure_final(run, mem);
 }
 
-static_assert(TTS_BUDGET_NO_PAIR == TTS_PHASEPAIR_NONE, "pairs are passed on as they are");
-
-enum tts_status tts_budget_pairs_new(const struct tts_run *run, const struct tts_run *baseline,
-                                     const struct tts_alloc *alloc, uint32_t **out,
-                                     struct tts_error *err)
-{
-    if (tts_phasepairs_new(run, baseline, alloc, out) == TTS_OK)
-        return TTS_OK;
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the phases of a run");
-}
-
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
-                           const struct tts_alloc *alloc)
-{
-    tts_phasepairs_free(pairs, run, alloc);
-}
-
 const char *tts_budget_reason_text(enum tts_budget_reason reason)
 {
     static const char *const texts[TTS_BUDGET_REASONS] = {
@@ -318,7 +300,7 @@ static enum tts_budget_reason limit_bytes_of(const struct tts_budget_input *inpu
         *out = (int64_t)limit->amount;
         return TTS_BUDGET_NONE;
     }
-    struct tts_amount whole = is_l1 ? input->core_bytes : input->mem->device_memory;
+    struct tts_amount whole = is_l1 ? input->core_bytes : input->run.mem->device_memory;
     if (!whole.is_known || whole.bytes <= 0)
         return is_l1 ? TTS_BUDGET_NO_CORE : TTS_BUDGET_NO_DEVICE;
     *out = tts_share_of(whole.bytes, limit->amount, limit->rule == TTS_BUDGET_DRAM_HEADROOM);
@@ -356,8 +338,9 @@ static bool may_exceed_later(const struct tts_budget_input *input,
                              const struct tts_budget_limit *limit, int64_t limit_bytes)
 {
     if (limit->rule == TTS_BUDGET_DRAM_PEAK)
-        return tts_trainmem_may_exceed(input->mem, limit_bytes);
-    return tts_trainmem_may_exceed(input->mem, input->mem->device_memory.bytes - limit_bytes);
+        return tts_trainmem_may_exceed(input->run.mem, limit_bytes);
+    return tts_trainmem_may_exceed(input->run.mem,
+                                   input->run.mem->device_memory.bytes - limit_bytes);
 }
 
 /* Compares a measured figure with its limit. Sets *distance to the bytes beyond the limit; a
@@ -391,7 +374,7 @@ static struct tts_budget_finding find_against_limit(const struct tts_budget_inpu
         }
         set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_NONE);
         finding.excess = *distance;
-    } else if (is_device_limit(limit) && input->mem->is_refused) {
+    } else if (is_device_limit(limit) && input->run.mem->is_refused) {
         set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_REFUSED);
     } else if (measure->at_least) {
         set_finding(&finding, TTS_BUDGET_UNKNOWN,
@@ -419,11 +402,11 @@ static struct measure baseline_measure(struct measure measure)
 static struct pair overall_measures(const struct tts_budget_input *input,
                                     const struct tts_budget_limit *limit)
 {
-    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
-    const struct wanted wanted = {limit->rule, l1_figure_of_runs(input->run, base)};
-    struct pair pair = {.measure = measure_overall(wanted, input->run, input->mem)};
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline.run : NULL;
+    const struct wanted wanted = {limit->rule, l1_figure_of_runs(input->run.run, base)};
+    struct pair pair = {.measure = measure_overall(wanted, input->run.run, input->run.mem)};
     if (base)
-        pair.base = baseline_measure(measure_overall(wanted, base, input->baseline_mem));
+        pair.base = baseline_measure(measure_overall(wanted, base, input->baseline.mem));
     else if (is_growth_limit(limit))
         pair.base = unknown_measure(TTS_BUDGET_NO_BASELINE);
     return pair;
@@ -438,14 +421,14 @@ static struct pair phase_measures(const struct tts_budget_input *input,
                                   const struct tts_budget_limit *limit, size_t phase,
                                   struct tracking tracking)
 {
-    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
-    uint32_t other = base ? input->pairs[phase] : TTS_BUDGET_NO_PAIR;
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline.run : NULL;
+    uint32_t other = base ? input->pairs[phase] : TTS_PHASEPAIR_NONE;
     const struct wanted wanted = {
         limit->rule,
-        l1_figure_of_phases(&input->run->phases[phase],
-                            other == TTS_BUDGET_NO_PAIR ? NULL : &base->phases[other])};
-    struct pair pair = {.measure = measure_phase(wanted, input->run, phase, tracking.run)};
-    if (other != TTS_BUDGET_NO_PAIR)
+        l1_figure_of_phases(&input->run.run->phases[phase],
+                            other == TTS_PHASEPAIR_NONE ? NULL : &base->phases[other])};
+    struct pair pair = {.measure = measure_phase(wanted, input->run.run, phase, tracking.run)};
+    if (other != TTS_PHASEPAIR_NONE)
         pair.base = baseline_measure(measure_phase(wanted, base, other, tracking.baseline));
     else if (is_growth_limit(limit))
         pair.base =
@@ -540,14 +523,14 @@ static void judge_phases(struct judge *judge, const struct tts_budget_input *inp
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
     const char *pattern = input->budget->patterns[limit->pattern].text;
     bool is_l1 = tts_budget_is_l1(limit->rule);
-    const struct tracking tracking = {.run = is_l1 && states_l1(input->run),
-                                      .baseline = is_l1 && input->baseline &&
-                                                  states_l1(input->baseline)};
+    const struct tracking tracking = {.run = is_l1 && states_l1(input->run.run),
+                                      .baseline = is_l1 && input->baseline.run &&
+                                                  states_l1(input->baseline.run)};
     assert(limit->pattern < input->budget->pattern_count);
     bool any = false;
-    for (size_t i = 0; i < input->run->phase_count; i++) {
+    for (size_t i = 0; i < input->run.run->phase_count; i++) {
         int64_t distance;
-        if (!tts_budget_matches(pattern, input->run->phases[i].name))
+        if (!tts_budget_matches(pattern, input->run.run->phases[i].name))
             continue;
         struct pair pair = phase_measures(input, limit, i, tracking);
         struct tts_budget_finding finding =
@@ -568,7 +551,7 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
                       tts_budget_each *each, void *ctx, struct tts_budget_verdict *out)
 {
     assert(limit_idx < input->budget->limit_count);
-    assert(!input->baseline || (input->baseline_mem && input->pairs));
+    assert(!input->baseline.run || (input->baseline.mem && input->pairs));
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
     struct judge judge = {.each = each, .ctx = ctx};
     if (tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE) {

@@ -2,11 +2,8 @@
  * unknown is not a pass. Pure functions. The rules are in docs/design/budget.md. */
 #pragma once
 
-#include "analysis/trainmem.h"
+#include "analysis/named_run.h"
 #include "model/budget.h"
-#include "model/run.h"
-#include "ttscope/alloc.h"
-#include "ttscope/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,17 +64,12 @@ struct tts_budget_finding {
     size_t phases;
 };
 
-#define TTS_BUDGET_NO_PAIR UINT32_MAX
-
 struct tts_budget_input {
     const struct tts_budget *budget;
-    const struct tts_run *run;
-    /* Its device memory is the whole of which shares are taken. */
-    const struct tts_trainmem *mem;
-    struct tts_amount core_bytes;   /* L1 of a core, the whole of which shares are taken */
-    const struct tts_run *baseline; /* NULL: none; the next two fields are unused then */
-    const struct tts_trainmem *baseline_mem;
-    const uint32_t *pairs;  /* from tts_budget_pairs_new() */
+    struct tts_named_run run;      /* shares are parts of its device memory */
+    struct tts_named_run baseline; /* all NULL if there is none */
+    struct tts_amount core_bytes;  /* L1 of a core; shares of L1 are parts of it */
+    const uint32_t *pairs;         /* of the run with the baseline, from tts_phasepairs_new() */
     int64_t rounding_bytes; /* growth up to this size may be a rounding error of the figures */
 };
 
@@ -102,14 +94,3 @@ size_t tts_budget_first_growth(const struct tts_budget *budget);
 
 /* Matches a name with a pattern: '*' matches any text, '?' any character. */
 bool tts_budget_matches(const char *pattern, const char *name);
-
-/* Returns for each phase of the run the index of the phase with the same name in the baseline,
- * or TTS_BUDGET_NO_PAIR. The n-th phase of a name is paired with the n-th. The array has
- * run->phase_count entries, at least one; free it with tts_budget_pairs_free(). TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_budget_pairs_new(const struct tts_run *run,
-                                                   const struct tts_run *baseline,
-                                                   const struct tts_alloc *alloc,
-                                                   uint32_t **out, struct tts_error *err);
-/* `run` is the run of tts_budget_pairs_new(). `pairs` may be NULL. */
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
-                           const struct tts_alloc *alloc);

@@ -8,14 +8,17 @@
 /* For each phase of both runs, its partner in the other run. */
 struct links {
     uint32_t *of_a, *of_b;
-    size_t a, b;
+    const struct tts_run *a, *b;
 };
 
-static void add_diff_phase(struct tts_rundiff *out, enum tts_rundiff_where where, size_t a,
-                           size_t b)
+static void add_diff_phase(const struct links *links, enum tts_rundiff_where where, size_t a,
+                           size_t b, struct tts_rundiff *out)
 {
-    out->phases[out->phase_count++] =
-        (struct tts_rundiff_phase){.where = where, .a = a, .b = b};
+    out->phases[out->phase_count++] = (struct tts_rundiff_phase){
+        .where = where,
+        .name = where == TTS_ONLY_B ? links->b->phases[b].name : links->a->phases[a].name,
+        .a = a,
+        .b = b};
     out->only_a += where == TTS_ONLY_A;
     out->only_b += where == TTS_ONLY_B;
 }
@@ -26,22 +29,22 @@ static void add_phases_only_b(const struct links *links, size_t *next, size_t en
 {
     for (; *next < end; ++*next)
         if (links->of_b[*next] == TTS_PHASEPAIR_NONE)
-            add_diff_phase(out, TTS_ONLY_B, 0, *next);
+            add_diff_phase(links, TTS_ONLY_B, 0, *next, out);
 }
 
 static void line_up_phases(const struct links *links, struct tts_rundiff *out)
 {
     size_t next = 0;
-    for (size_t i = 0; i < links->a; i++) {
+    for (size_t i = 0; i < links->a->phase_count; i++) {
         uint32_t other = links->of_a[i];
         if (other == TTS_PHASEPAIR_NONE) {
-            add_diff_phase(out, TTS_ONLY_A, i, 0);
+            add_diff_phase(links, TTS_ONLY_A, i, 0, out);
             continue;
         }
         add_phases_only_b(links, &next, other, out);
-        add_diff_phase(out, TTS_IN_BOTH, i, other);
+        add_diff_phase(links, TTS_IN_BOTH, i, other, out);
     }
-    add_phases_only_b(links, &next, links->b, out);
+    add_phases_only_b(links, &next, links->b->phase_count, out);
 }
 
 /* Lists the phases of both runs side by side. The figures are filled in later. TTS_E_NOMEM. */
@@ -49,7 +52,7 @@ static enum tts_status match_phases(const struct tts_run *a, const struct tts_ru
                                     const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
     size_t both = a->phase_count + b->phase_count;
-    struct links links = {.a = a->phase_count, .b = b->phase_count};
+    struct links links = {.a = a, .b = b};
     if (both == 0)
         return TTS_OK;
     enum tts_status status = tts_phasepairs_new(a, b, alloc, &links.of_a);
@@ -223,8 +226,8 @@ static bool choose_cause_phase(struct tts_rundiff *diff, bool grew)
     return most != 0;
 }
 
-static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
-                                            const struct tts_rundiff_side *b,
+static enum tts_rundiff_reason explain_peak(const struct tts_named_run *a,
+                                            const struct tts_named_run *b,
                                             struct tts_rundiff *diff)
 {
     if (!diff->peak.change.is_known)
@@ -261,7 +264,7 @@ static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
 }
 
 /* Fills in the cause and the contributions. Needs the phases and the peak. */
-static void fill_cause(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
+static void fill_cause(const struct tts_named_run *a, const struct tts_named_run *b,
                        struct tts_rundiff *diff)
 {
     diff->cause.reason = explain_peak(a, b, diff);
@@ -354,7 +357,7 @@ static struct tts_amount change_of_others(const struct tts_run *run)
     return sum;
 }
 
-static void measure_sides(const struct tts_rundiff_side *side,
+static void measure_sides(const struct tts_named_run *side,
                           struct tts_amount out[TTS_RUN_PARTS])
 {
     out[TTS_RUN_PART_OTHER] = change_of_others(side->run);
@@ -376,7 +379,7 @@ static int64_t slack_of_sums(const struct tts_rundiff *diff)
     return diff->is_rounded ? (int64_t)(diff->phase_count + 1) * TTS_RUN_STEP_BYTES : 0;
 }
 
-static void fill_diff_parts(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
+static void fill_diff_parts(const struct tts_named_run *a, const struct tts_named_run *b,
                             struct tts_rundiff *diff)
 {
     struct tts_amount of_a[TTS_RUN_PARTS], of_b[TTS_RUN_PARTS];
@@ -414,9 +417,8 @@ static bool diff_is_equal(const struct tts_rundiff *diff)
     return !is_any;
 }
 
-enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
-                                const struct tts_rundiff_side *b, const struct tts_alloc *alloc,
-                                struct tts_rundiff *out)
+enum tts_status tts_rundiff_new(const struct tts_named_run *a, const struct tts_named_run *b,
+                                const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_rundiff diff = {.alloc = alloc,

@@ -1,9 +1,9 @@
 /* rundiff.h: compares two runs, A and B: phase by phase and part by part, and finds the phase
  * that explains the change of the peak. A pure function. The rules are in docs/design/diff.md.
- * Heap object; the runs are borrowed only during tts_rundiff_new(). */
+ * Heap object. The names of the phases are borrowed from the runs. */
 #pragma once
 
-#include "analysis/trainmem.h"
+#include "analysis/named_run.h"
 #include "ttscope/alloc.h"
 
 /* A figure of both runs. `change` is B - A, known if both figures are known. `differs`: the
@@ -26,6 +26,7 @@ enum tts_rundiff_where { TTS_IN_BOTH, TTS_ONLY_A, TTS_ONLY_B };
  * n-th of that name. */
 struct tts_rundiff_phase {
     enum tts_rundiff_where where;
+    const char *name;    /* borrowed from the run */
     size_t a, b;         /* index in each run; 0 if the run does not have it */
     bool differs;        /* a figure differs, or only one run has the phase */
     bool differs_itself; /* a figure differs that is not cumulative, or only one run has the
@@ -89,15 +90,10 @@ struct tts_rundiff {
     const struct tts_alloc *alloc;
 };
 
-/* One of the two runs. `mem` was computed with use_actual_sizes. */
-struct tts_rundiff_side {
-    const struct tts_run *run;
-    const struct tts_trainmem *mem;
-};
-
-/* Compares two runs. `alloc` NULL is the C library's. TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
-                                              const struct tts_rundiff_side *b,
+/* Compares two runs. Their `mem` was computed with use_actual_sizes. `alloc` NULL is the C
+ * library's. TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_rundiff_new(const struct tts_named_run *a,
+                                              const struct tts_named_run *b,
                                               const struct tts_alloc *alloc,
                                               struct tts_rundiff *out);
 void tts_rundiff_release(struct tts_rundiff *diff); /* a zeroed struct is fine */

@@ -164,11 +164,6 @@ TTS_NODISCARD enum tts_status tts_check_junit_end(struct tts_junit *junit,
 
 void tts_check_sarif_begin(struct tts_sarif *sarif, FILE *out);
 void tts_check_sarif_end(struct tts_sarif *sarif, const struct tts_check_job *job);
-/* Calculates for each phase its number among the phases of the same name, from 0. The caller
- * frees *out with tts_check_ordinals_free(). Returns TTS_E_NOMEM if memory runs out. */
-enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out,
-                                       struct tts_error *err);
-void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_run *run);
 
 /* Writes a finding of the current run as SARIF result and as annotation, if these are asked
  * for. */

@@ -1,14 +1,11 @@
 /* check_report.c: writes findings for build servers: JUnit, SARIF and annotations. */
-#include "base/error.h"
 #include "base/hash.h"
-#include "base/heap.h"
 #include "base/number.h"
 #include "cli/check/check.h"
 #include "cli/message.h"
 #include "views/finding/annotation.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Returns the path of an input for reports, or NULL for standard input. */
@@ -262,49 +259,4 @@ void tts_check_github_end(FILE *out, const struct tts_check_job *job)
         return;
     fputs("::notice title=ttscope check::", out);
     tts_check_text_verdict(out, &job->counts);
-}
-
-/* ---- numbers of phases with the same name ---- */
-
-struct named {
-    const char *name;
-    uint32_t idx;
-};
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct named *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : (a->idx > b->idx) - (a->idx < b->idx);
-}
-
-enum tts_status tts_check_ordinals_new(const struct tts_run *run, uint32_t **out,
-                                       struct tts_error *err)
-{
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    size_t count = run->phase_count, bytes = (count + 1) * sizeof(struct named);
-    struct named *names = alloc->alloc(alloc->ctx, bytes);
-    uint32_t *ordinals =
-        names ? alloc->alloc(alloc->ctx, (count + 1) * sizeof *ordinals) : NULL;
-    for (size_t i = 0; ordinals && i < count; i++)
-        names[i] = (struct named){run->phases[i].name, (uint32_t)i};
-    if (ordinals && count > 1)
-        qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; ordinals && i < count; i++) {
-        bool is_next = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0;
-        ordinals[names[i].idx] = is_next ? ordinals[names[i - 1].idx] + 1 : 0;
-    }
-    if (names)
-        alloc->free(alloc->ctx, names, bytes);
-    if (!ordinals)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the phases of a run");
-    *out = ordinals;
-    return TTS_OK;
-}
-
-void tts_check_ordinals_free(uint32_t *ordinals, const struct tts_run *run)
-{
-    const struct tts_alloc *alloc = tts_alloc_libc();
-    if (ordinals)
-        alloc->free(alloc->ctx, ordinals, (run->phase_count + 1) * sizeof *ordinals);
 }

@@ -1,4 +1,5 @@
 /* cmd_check.c: the command `check`, which checks runs against a budget. */
+#include "analysis/phasepairs.h"
 #include "base/bytesize.h"
 #include "base/error.h"
 #include "base/heap.h"
@@ -726,19 +727,17 @@ static enum tts_status judge_run(struct tts_check_job *job, struct tts_check_run
     enum tts_status status = TTS_OK;
     tts_trainmem_of(run->run, &job->plan.mem, &run->mem);
     struct tts_budget_input input = {.budget = &job->plan.budget,
-                                     .run = run->run,
-                                     .mem = &run->mem,
+                                     .run = {.run = run->run, .mem = &run->mem},
                                      .core_bytes = job->plan.core_bytes};
     if (run->baseline) {
-        status = tts_budget_pairs_new(run->run, run->baseline, NULL, &pairs, err);
+        status = tts_phasepairs_new(run->run, run->baseline, NULL, &pairs);
         tts_trainmem_of(run->baseline, &job->plan.mem, &base_mem);
-        input.baseline = run->baseline;
-        input.baseline_mem = &base_mem;
+        input.baseline = (struct tts_named_run){.run = run->baseline, .mem = &base_mem};
         input.pairs = pairs;
         input.rounding_bytes = rounding_of(run);
     }
     if (status == TTS_OK && job->options.sarif_path)
-        status = tts_check_ordinals_new(run->run, &ordinals, err);
+        status = tts_phase_ordinals_new(run->run, NULL, &ordinals);
     if (status == TTS_OK) {
         run->ordinals = ordinals;
         begin_run(job, run);
@@ -746,9 +745,11 @@ static enum tts_status judge_run(struct tts_check_job *job, struct tts_check_run
             judge_limit(job, &input, i);
         end_run(job);
     }
-    tts_check_ordinals_free(ordinals, run->run);
-    tts_budget_pairs_free(pairs, run->run, NULL);
-    return status;
+    tts_phasepairs_free(ordinals, run->run, NULL);
+    tts_phasepairs_free(pairs, run->run, NULL);
+    return status == TTS_OK
+               ? TTS_OK
+               : tts_error_set(err, status, "out of memory for the phases of a run");
 }
 
 static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *err)

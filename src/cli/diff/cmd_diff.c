@@ -74,17 +74,6 @@ static bool diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *cou
     return true;
 }
 
-/* ---- facts about a pair ---- */
-
-const char *tts_diff_phase_name(const struct tts_diff_job *job,
-                                const struct tts_diff_pair *pair, size_t phase)
-{
-    assert(phase < pair->diff.phase_count);
-    const struct tts_rundiff_phase *at = &pair->diff.phases[phase];
-    int side = at->where == TTS_ONLY_B ? TTS_DIFF_B : TTS_DIFF_A;
-    return tts_diff_run(job, pair, side)->phases[side == TTS_DIFF_B ? at->b : at->a].name;
-}
-
 bool tts_diff_differs(const struct tts_diff_job *job)
 {
     for (size_t i = 0; i < job->pair_count; i++)
@@ -231,10 +220,10 @@ static enum tts_status compare_pairs(struct tts_diff_job *job)
     const struct tts_trainmem_options options = {.use_actual_sizes = true};
     for (size_t i = 0; i < job->pair_count; i++) {
         struct tts_diff_pair *pair = &job->pairs[i];
-        struct tts_rundiff_side sides[TTS_DIFF_SIDES];
+        struct tts_named_run sides[TTS_DIFF_SIDES];
         for (int side = 0; side < TTS_DIFF_SIDES; side++) {
-            sides[side].run = tts_diff_run(job, pair, side);
-            sides[side].mem = &pair->mem[side];
+            sides[side] = (struct tts_named_run){.run = tts_diff_run(job, pair, side),
+                                                 .mem = &pair->mem[side]};
             tts_trainmem_of(sides[side].run, &options, &pair->mem[side]);
         }
         enum tts_status status =

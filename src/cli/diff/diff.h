@@ -50,9 +50,6 @@ static inline const struct tts_run *tts_diff_run(const struct tts_diff_job *job,
     return &job->inputs[side].runs.runs[pair->runs[side]];
 }
 
-/* Returns the name of a phase of a pair. The string is borrowed from the run. */
-const char *tts_diff_phase_name(const struct tts_diff_job *job,
-                                const struct tts_diff_pair *pair, size_t phase);
 bool tts_diff_differs(const struct tts_diff_job *job); /* true if any pair differs */
 
 /* ---- output ---- */

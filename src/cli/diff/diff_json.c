@@ -97,14 +97,12 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-static void put_diff_phase(struct tts_json *json, const struct tts_diff_job *job,
-                           const struct tts_diff_pair *pair, size_t at)
+static void put_diff_phase(struct tts_json *json, const struct tts_rundiff_phase *phase)
 {
     static const char *const where[] = {
         [TTS_IN_BOTH] = "both", [TTS_ONLY_A] = "a", [TTS_ONLY_B] = "b"};
-    const struct tts_rundiff_phase *phase = &pair->diff.phases[at];
     tts_json_object(json, NULL);
-    tts_json_text(json, "name", tts_diff_phase_name(job, pair, at));
+    tts_json_text(json, "name", phase->name);
     tts_json_text(json, "in", where[phase->where]);
     tts_json_bool(json, "differs", phase->differs);
     tts_json_bool(json, "differs_itself", phase->differs_itself);
@@ -122,8 +120,7 @@ static void put_diff_phase(struct tts_json *json, const struct tts_diff_job *job
 
 /* ---- the peak ---- */
 
-static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
-                      const struct tts_diff_pair *pair)
+static void put_cause(struct tts_json *json, const struct tts_rundiff *diff)
 {
     static const char *const reasons[] = {
         [TTS_RUNDIFF_TOLD] = "told",
@@ -142,23 +139,21 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
         [TTS_RUN_PART_OPTIMIZER] = "optimizer",
         [TTS_RUN_PART_ACTIVATIONS] = "activations",
     };
-    const struct tts_rundiff_cause *cause = &pair->diff.cause;
+    const struct tts_rundiff_cause *cause = &diff->cause;
     bool is_told = cause->reason == TTS_RUNDIFF_TOLD;
     bool has_peak = is_told || cause->reason == TTS_RUNDIFF_NO_PHASE;
     tts_json_object(json, "cause");
     tts_json_text(json, "reason", reasons[cause->reason]);
     tts_json_text_or_null(json, "peak_phase",
-                          has_peak ? tts_diff_phase_name(job, pair, cause->peak_phase) : NULL);
+                          has_peak ? diff->phases[cause->peak_phase].name : NULL);
     tts_json_text_or_null(json, "other_peak_phase",
-                          is_told && cause->has_other
-                              ? tts_diff_phase_name(job, pair, cause->other_phase)
-                              : NULL);
+                          is_told && cause->has_other ? diff->phases[cause->other_phase].name
+                                                      : NULL);
     tts_json_text_or_null(json, "part", cause->has_part ? part_names[cause->part] : NULL);
-    tts_json_text_or_null(json, "phase",
-                          is_told ? tts_diff_phase_name(job, pair, cause->phase) : NULL);
+    tts_json_text_or_null(json, "phase", is_told ? diff->phases[cause->phase].name : NULL);
     if (is_told) {
-        int64_t bytes = pair->diff.phases[cause->phase].contribution.bytes;
-        int64_t whole = pair->diff.peak.change.bytes;
+        int64_t bytes = diff->phases[cause->phase].contribution.bytes;
+        int64_t whole = diff->peak.change.bytes;
         tts_json_text(json, "figure", cause->is_peak ? "segment_peak" : "change");
         tts_json_signed(json, "contribution_bytes", bytes);
         /* Positive if the phase changed in the same direction as the peak. */
@@ -202,13 +197,13 @@ static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
     tts_json_number(json, "compared_figures", diff->compared);
     put_delta(json, "peak", &diff->peak);
     put_delta(json, "final", &diff->final);
-    put_cause(json, job, pair);
+    put_cause(json, diff);
     put_diff_parts(json, "sizes", "gradients", diff->sizes);
     put_delta(json, "activations_sum", &diff->activations_sum);
     put_diff_parts(json, "breakdown", "gradients_overhead", diff->parts);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < diff->phase_count; i++)
-        put_diff_phase(json, job, pair, i);
+        put_diff_phase(json, &diff->phases[i]);
     tts_json_array_end(json);
     tts_json_object_end(json);
 }

@@ -57,11 +57,9 @@ static const char *diff_part_label(enum tts_run_part part)
     return labels[part];
 }
 
-static const char *phase_name(struct name *out, const struct tts_diff_job *job,
-                              const struct tts_diff_pair *pair, size_t phase)
+static const char *phase_name(struct name *out, const struct tts_rundiff *diff, size_t phase)
 {
-    tts_safe_text(out->text, sizeof out->text, tts_diff_phase_name(job, pair, phase),
-                  NAME_COLUMNS);
+    tts_safe_text(out->text, sizeof out->text, diff->phases[phase].name, NAME_COLUMNS);
     return out->text;
 }
 
@@ -133,10 +131,8 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
 
 /* Describes effects in the other direction: other changes, and a peak that was in a different
  * phase before. */
-static void describe_against(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                             char *out, size_t capacity)
+static void describe_against(const struct tts_rundiff *diff, char *out, size_t capacity)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     const struct tts_rundiff_cause *cause = &diff->cause;
     bool grew = diff->peak.change.bytes > 0;
     struct tts_amount rest =
@@ -155,9 +151,9 @@ static void describe_against(const struct tts_diff_job *job, const struct tts_di
     assert(len >= 0 && (size_t)len < capacity);
     snprintf(out + len, capacity - (size_t)len,
              "; %c %s its peak in %s, %s higher than it %s %s", grew ? 'A' : 'B',
-             grew ? "had" : "has", phase_name(&other, job, pair, cause->other_phase),
+             grew ? "had" : "has", phase_name(&other, diff, cause->other_phase),
              size_of_change(&size, cause->not_peak), grew ? "was in" : "is in",
-             phase_name(&top, job, pair, cause->peak_phase));
+             phase_name(&top, diff, cause->peak_phase));
 }
 
 /* Returns true if the change is less than 0.1 % of the peak. */
@@ -167,17 +163,15 @@ static bool is_slight(const struct tts_delta *peak)
     return bytes > -(peak->a.bytes / 1000) && bytes < peak->a.bytes / 1000;
 }
 
-static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                      const char *change, FILE *out)
+static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     int64_t part = diff->phases[diff->cause.phase].contribution.bytes;
     int64_t whole = diff->peak.change.bytes;
     bool is_more = whole > 0 ? part > whole : part < whole;
     char how[CHANGE_MAX], against[sizeof(struct name) * 2 + CHANGE_MAX] = "";
     struct size size;
     struct name name;
-    phase_name(&name, job, pair, diff->cause.phase);
+    phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && is_slight(&diff->peak)) {
         tts_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
@@ -185,7 +179,7 @@ static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair
         return;
     }
     if (is_more)
-        describe_against(job, pair, against, sizeof against);
+        describe_against(diff, against, sizeof against);
     if (part == whole)
         tts_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
     else
@@ -215,10 +209,9 @@ static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
                  way);
 }
 
-static void say_unexplained(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                            const char *change, FILE *out)
+static void say_unexplained(const struct tts_rundiff *diff, const char *change, FILE *out)
 {
-    const struct tts_rundiff_cause *cause = &pair->diff.cause;
+    const struct tts_rundiff_cause *cause = &diff->cause;
     static const char *const why[] = {
         [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is unknown",
         [TTS_RUNDIFF_LATER] =
@@ -230,11 +223,11 @@ static void say_unexplained(const struct tts_diff_job *job, const struct tts_dif
     char part[CHANGE_MAX] = "";
     struct name name;
     if (cause->has_part)
-        describe_part(&pair->diff, part);
+        describe_part(diff, part);
     if (cause->reason == TTS_RUNDIFF_NO_PHASE)
         tts_say(out, 0, "%s%s; the cause is unknown: the peak is in %s, which only %c has",
-                change, part, phase_name(&name, job, pair, cause->peak_phase),
-                pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
+                change, part, phase_name(&name, diff, cause->peak_phase),
+                diff->phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
     else
         tts_say(out, 0, "%s%s; the phase that causes it is unknown: %s", change, part,
                 why[cause->reason]);
@@ -251,10 +244,8 @@ static void say_same(const struct tts_rundiff *diff, FILE *out)
 }
 
 /* Prints the sentence about the peak. */
-static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                              FILE *out)
+static void diff_text_verdict(const struct tts_rundiff *diff, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     char change[CHANGE_MAX];
     if (!diff->differs) {
         say_same(diff, out);
@@ -273,9 +264,9 @@ static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_d
     }
     describe_change(&diff->peak, change);
     if (diff->cause.reason == TTS_RUNDIFF_TOLD)
-        say_cause(job, pair, change, out);
+        say_cause(diff, change, out);
     else
-        say_unexplained(job, pair, change, out);
+        say_unexplained(diff, change, out);
 }
 
 static const char *safe_name(struct name *out, const char *text, size_t columns)
@@ -386,18 +377,15 @@ static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
            figure == TTS_RUN_CUMULATIVE_PEAK;
 }
 
-static void print_phase(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                        size_t at, FILE *out)
+static void print_phase(const struct tts_rundiff_phase *phase, bool is_all, FILE *out)
 {
     static const char *const where[] = {
         [TTS_IN_BOTH] = "", [TTS_ONLY_A] = " (only in A)", [TTS_ONLY_B] = " (only in B)"};
-    const struct tts_rundiff_phase *phase = &pair->diff.phases[at];
     struct name name;
-    fprintf(out, "%s%s\n", safe_name(&name, tts_diff_phase_name(job, pair, at), NAME_COLUMNS),
-            where[phase->where]);
+    fprintf(out, "%s%s\n", safe_name(&name, phase->name, NAME_COLUMNS), where[phase->where]);
     for (int i = 0; i < TTS_RUN_FIGURES; i++) {
         const struct tts_delta *delta = &phase->figures[i];
-        if (is_seen(delta) && (is_diff_row(phase, i) || job->options.all))
+        if (is_seen(delta) && (is_diff_row(phase, i) || is_all))
             print_row(figure_labels[i], delta, out);
     }
 }
@@ -413,11 +401,8 @@ static void put_others(const struct tts_rundiff *diff, FILE *out)
                                                           : " of their own");
 }
 
-static void print_diff_phases(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                              FILE *out)
+static void print_diff_phases(const struct tts_rundiff *diff, bool is_all, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
-    bool is_all = job->options.all;
     if (diff->phase_count == 0)
         return;
     if (is_all || diff->differing_itself > 0)
@@ -426,7 +411,7 @@ static void print_diff_phases(const struct tts_diff_job *job, const struct tts_d
         fputc('\n', out);
     for (size_t i = 0; i < diff->phase_count; i++)
         if (is_all || diff->phases[i].differs_itself)
-            print_phase(job, pair, i, out);
+            print_phase(&diff->phases[i], is_all, out);
     if (!is_all)
         put_others(diff, out);
 }
@@ -530,10 +515,10 @@ static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pai
     if (is_guess(job, pair))
         fputs("runs are paired by order, because their names do not match\n", out);
     fputc('\n', out);
-    diff_text_verdict(job, pair, out);
+    diff_text_verdict(diff, out);
     if (!diff->differs && !job->options.all)
         return;
-    print_diff_phases(job, pair, out);
+    print_diff_phases(diff, job->options.all, out);
     print_sizes(pair, out);
     put_totals(diff, out);
 }
