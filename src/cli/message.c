@@ -25,7 +25,7 @@ void tts_message(const char *command, const char *format, ...)
 
 const char *tts_message_path(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+    return tts_shown_path(path);
 }
 
 /* Returns true if the text already names the file: "cannot read 'x.txt': ...", "cannot write to

@@ -1,7 +1,6 @@
 /* diff_text.c: writes the differences between two runs as text. */
 #include "base/number.h"
-#include "cli/diff/diff.h"
-#include "cli/message.h"
+#include "views/diff/diff_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -299,20 +298,20 @@ static void print_run_name(const struct tts_run *run, FILE *out)
         fprintf(out, " [%s]", safe_name(&name, run->rank, NAME_COLUMNS));
 }
 
-static void put_side(const struct tts_diff_job *job, const struct tts_diff_pair *pair, int side,
-                     FILE *out)
+static void put_side(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair,
+                     int side, FILE *out)
 {
-    const struct tts_diff_input *input = &job->inputs[side];
-    const struct tts_run *run = tts_diff_run(job, pair, side);
+    const struct tts_diff_input *input = &answer->inputs[side];
+    const struct tts_run *run = pair->runs[side].run;
     struct name path;
     fprintf(out, "%c: %s (%s)\n", side == TTS_DIFF_A ? 'A' : 'B',
-            safe_name(&path, tts_message_path(input->path), PATH_COLUMNS),
+            safe_name(&path, tts_shown_path(input->path), PATH_COLUMNS),
             input_kind_name(input->runs.kind));
     if (input->runs.count == 1 && run->title[0] == '\0' && run->rank[0] == '\0')
         return;
     fputs("   run", out);
     if (input->runs.count > 1)
-        fprintf(out, " %zu of %zu", pair->runs[side] + 1, input->runs.count);
+        fprintf(out, " %zu of %zu", pair->numbers[side], input->runs.count);
     print_run_name(run, out);
     fputc('\n', out);
 }
@@ -499,37 +498,35 @@ static void put_totals(const struct tts_rundiff *diff, FILE *out)
 /* ---- the whole text ---- */
 
 /* Returns true if two of several runs are paired although their names contradict each other. */
-static bool is_guess(const struct tts_diff_job *job, const struct tts_diff_pair *pair)
+static bool is_guess(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair)
 {
-    return pair->by == TTS_RUNPAIR_ORDER && job->inputs[TTS_DIFF_A].runs.count > 1 &&
-           !tts_runpair_is_named(tts_diff_run(job, pair, TTS_DIFF_A),
-                                 tts_diff_run(job, pair, TTS_DIFF_B));
+    return pair->by == TTS_RUNPAIR_ORDER && answer->inputs[TTS_DIFF_A].runs.count > 1 &&
+           !tts_runpair_is_named(pair->runs[TTS_DIFF_A].run, pair->runs[TTS_DIFF_B].run);
 }
 
-static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                       FILE *out)
+static void print_pair(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair,
+                       bool all, FILE *out)
 {
     const struct tts_rundiff *diff = &pair->diff;
-    put_side(job, pair, TTS_DIFF_A, out);
-    put_side(job, pair, TTS_DIFF_B, out);
-    if (is_guess(job, pair))
+    put_side(answer, pair, TTS_DIFF_A, out);
+    put_side(answer, pair, TTS_DIFF_B, out);
+    if (is_guess(answer, pair))
         fputs("runs are paired by order, because their names do not match\n", out);
     fputc('\n', out);
     diff_text_verdict(diff, out);
-    if (!diff->differs && !job->options.all)
+    if (!diff->differs && !all)
         return;
-    print_diff_phases(diff, job->options.all, out);
+    print_diff_phases(diff, all, out);
     print_sizes(pair, out);
     put_totals(diff, out);
 }
 
 /* Prints the runs of one side without a partner. Returns true if there is at least one. */
-static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
+static bool print_unpaired(const struct tts_diff_answer *answer, int side, FILE *out)
 {
-    const struct tts_diff_input *input = &job->inputs[side];
-    bool is_chosen = job->options.run[TTS_DIFF_A] || job->options.run[TTS_DIFF_B];
+    const struct tts_diff_input *input = &answer->inputs[side];
     bool is_any = false;
-    for (size_t i = 0; i < input->runs.count && !is_chosen; i++) {
+    for (size_t i = 0; i < input->runs.count && !answer->is_chosen; i++) {
         if (input->is_paired[i])
             continue;
         fprintf(out, "only in %c, not compared: run %zu", side == TTS_DIFF_A ? 'A' : 'B',
@@ -541,13 +538,13 @@ static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
     return is_any;
 }
 
-void tts_diff_text(const struct tts_diff_job *job, FILE *out)
+void tts_diff_text(const struct tts_diff_answer *answer, bool all, FILE *out)
 {
-    bool is_any = print_unpaired(job, TTS_DIFF_A, out);
-    is_any |= print_unpaired(job, TTS_DIFF_B, out);
-    for (size_t i = 0; i < job->pair_count; i++) {
+    bool is_any = print_unpaired(answer, TTS_DIFF_A, out);
+    is_any |= print_unpaired(answer, TTS_DIFF_B, out);
+    for (size_t i = 0; i < answer->pair_count; i++) {
         if (i > 0 || is_any)
             fputc('\n', out);
-        print_pair(job, &job->pairs[i], out);
+        print_pair(answer, &answer->pairs[i], all, out);
     }
 }
