@@ -232,6 +232,17 @@ size_t tts_budget_first_growth(const struct tts_budget *budget)
     return i;
 }
 
+bool tts_budget_needs_device(const struct tts_budget *budget)
+{
+    for (size_t i = 0; i < budget->limit_count; i++) {
+        const struct tts_budget_limit *limit = &budget->limits[i];
+        if (limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
+            (limit->unit == TTS_BUDGET_SHARE && !tts_budget_is_l1(limit->rule)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- patterns ---- */
 
 /* Returns the position after the UTF-8 character that begins at `text`. */

@@ -92,5 +92,8 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
 /* Returns the index of the first growth limit, or limit_count if there is none. */
 size_t tts_budget_first_growth(const struct tts_budget *budget);
 
+/* Returns true if a limit depends on the memory size of the device. */
+bool tts_budget_needs_device(const struct tts_budget *budget);
+
 /* Matches a name with a pattern: '*' matches any text, '?' any character. */
 bool tts_budget_matches(const char *pattern, const char *name);

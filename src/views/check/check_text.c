@@ -2,8 +2,7 @@
  * a verdict. */
 #include "base/number.h"
 #include "base/share.h"
-#include "cli/check/check.h"
-#include "cli/message.h"
+#include "views/check/check_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -15,21 +14,7 @@ enum { PHASE_COLUMNS = 40, BASE_COLUMNS = 100, PART_MAX = 160 };
 
 static const struct tts_budget_limit *limit_at(const struct tts_check_run *run, size_t idx)
 {
-    return &run->plan->budget.limits[idx];
-}
-
-const char *tts_check_status_name(enum tts_budget_status status)
-{
-    static const char *const names[] = {[TTS_BUDGET_PASS] = "pass",
-                                        [TTS_BUDGET_UNKNOWN] = "unknown",
-                                        [TTS_BUDGET_OVER] = "over"};
-    return names[status];
-}
-
-const char *tts_check_rule_of(const struct tts_budget *budget, size_t limit_idx)
-{
-    assert(limit_idx < budget->limit_count);
-    return tts_budget_rule_id(budget->limits[limit_idx].rule);
+    return &run->answer->plan.budget.limits[idx];
 }
 
 enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts)
@@ -39,15 +24,30 @@ enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts
     return counts->unknown > 0 || counts->is_partial ? TTS_BUDGET_UNKNOWN : TTS_BUDGET_PASS;
 }
 
-bool tts_check_needs_device(const struct tts_budget *budget)
+/* ---- missing data ---- */
+
+bool tts_check_is_partial(const struct tts_run *run)
 {
-    for (size_t i = 0; i < budget->limit_count; i++) {
-        const struct tts_budget_limit *limit = &budget->limits[i];
-        if (limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
-            (limit->unit == TTS_BUDGET_SHARE && !tts_budget_is_l1(limit->rule)))
-            return true;
-    }
-    return false;
+    return run->notes_in_all > 0 || run->is_cut || run->is_at_least;
+}
+
+size_t tts_check_notes(const struct tts_run *run)
+{
+    return run->note_count == 0 && tts_check_is_partial(run) ? 1 : run->note_count;
+}
+
+struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
+{
+    struct tts_run_note note = {.line = run->line};
+    assert(idx < tts_check_notes(run));
+    if (idx < run->note_count)
+        return run->notes[idx];
+    if (run->is_cut && run->end_line > 0)
+        snprintf(note.text, sizeof note.text, "the summary is cut off after line %" PRIu64,
+                 run->end_line);
+    else
+        snprintf(note.text, sizeof note.text, "part of the run is missing");
+    return note;
 }
 
 /* ---- labels ---- */
@@ -72,46 +72,29 @@ static const char *size_kind_of(const struct tts_budget *budget, size_t limit_id
     return "";
 }
 
-const char *tts_check_limit_label(char out[TTS_CHECK_LABEL_MAX],
-                                  const struct tts_budget *budget, size_t limit_idx)
+const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
+                            size_t limit_idx, const struct tts_budget_finding *finding)
 {
+    const struct tts_budget *budget = &run->answer->plan.budget;
     const struct tts_budget_limit *limit = &budget->limits[limit_idx];
-    char pattern[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
+    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
     if (is_phase)
-        put_safe(pattern, sizeof pattern, budget->patterns[limit->pattern].text);
+        put_safe(phase, sizeof phase,
+                 finding && finding->has_phase ? run->input.run.run->phases[finding->phase].name
+                                               : budget->patterns[limit->pattern].text);
     snprintf(out, TTS_CHECK_LABEL_MAX, "%s%s%s%s", tts_budget_rule_id(limit->rule),
-             is_phase ? " " : "", pattern, size_kind_of(budget, limit_idx));
+             is_phase ? " " : "", phase, size_kind_of(budget, limit_idx));
     return out;
 }
 
-const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
-                            const struct tts_budget_finding *finding)
-{
-    const struct tts_budget *budget = &run->plan->budget;
-    const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
-    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    if (tts_budget_rule_place(limit->rule) != TTS_BUDGET_PHASE || !finding->has_phase)
-        return tts_check_limit_label(out, budget, finding->limit_idx);
-    put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-    snprintf(out, TTS_CHECK_LABEL_MAX, "%s %s%s", tts_budget_rule_id(limit->rule), phase,
-             size_kind_of(budget, finding->limit_idx));
-    return out;
-}
-
-const char *tts_check_by_name(const struct tts_check_run *run)
-{
-    assert(run->baseline);
-    return tts_runpair_by_name(run->pair.by, run->run, run->baseline);
-}
-
-const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
-                                const struct tts_run *run, size_t idx)
+const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX],
+                                const struct tts_check_file *baseline, size_t idx)
 {
     char raw[TTS_RUN_LABEL_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text_build(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
-    put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));
+    tts_safe_text_build(file, sizeof file, tts_shown_path(baseline->path), BASE_COLUMNS);
+    put_safe(name, sizeof name, tts_run_name(raw, &baseline->runs.runs[idx], "", 1));
     const char *shown = name + (name[0] == ' '); /* skips the space of a rank without a title */
     snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",
              shown, shown[0] ? "'" : "");
@@ -121,8 +104,8 @@ const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
 uint64_t tts_check_line(const struct tts_check_run *run,
                         const struct tts_budget_finding *finding)
 {
-    uint64_t line = finding->has_phase ? run->run->phases[finding->phase].line : 0;
-    return line > 0 ? line : run->run->line;
+    uint64_t line = finding->has_phase ? run->input.run.run->phases[finding->phase].line : 0;
+    return line > 0 ? line : run->input.run.run->line;
 }
 
 /* ---- sizes ---- */
@@ -256,11 +239,11 @@ static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     bool is_peak = rule == TTS_BUDGET_DRAM_PEAK || rule == TTS_BUDGET_DRAM_HEADROOM;
-    if (is_peak && run->mem.peak_is_later)
-        put_safe(phase, sizeof phase, run->run->whole.phase);
+    if (is_peak && run->input.run.mem->peak_is_later)
+        put_safe(phase, sizeof phase, run->input.run.run->whole.phase);
     else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
              rule != TTS_BUDGET_DRAM_FINAL)
-        put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
+        put_safe(phase, sizeof phase, run->input.run.run->phases[finding->phase].name);
     /* "(after the last phase)" needs no " in ". */
     snprintf(out, WHERE_MAX, "%s%s",
              phase[0] == '\0'  ? ""
@@ -296,12 +279,12 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
  * `out`. */
 static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {
-    const struct tts_trainmem *mem = &run->mem;
-    const char *by = run->plan->is_budget_device ? "the budget" : NULL;
+    const struct tts_trainmem *mem = run->input.run.mem;
+    const char *by = run->answer->plan.is_budget_device ? "the budget" : NULL;
     char mb[TTS_NUMBER_MB_MAX], name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     tts_number_format_mb(mb, mem->device_memory.bytes, false);
-    if (run->plan->device)
-        put_safe(name, sizeof name, run->plan->device);
+    if (run->answer->plan.device)
+        put_safe(name, sizeof name, run->answer->plan.device);
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb, by ? by : "--device_memory");
@@ -328,20 +311,22 @@ enum { NAME_COLUMNS = 100 };
 void tts_check_text_run(FILE *out, const struct tts_check_run *run)
 {
     char text[TTS_CHECK_TEXT_MAX], name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text_build(name, sizeof name, run->name, NAME_COLUMNS);
+    tts_safe_text_build(name, sizeof name, run->input.run.name, NAME_COLUMNS);
     tts_say(out, 0, "run: %s", name);
-    if (tts_check_needs_device(&run->plan->budget))
+    if (tts_budget_needs_device(&run->answer->plan.budget))
         tts_say(out, 2, "device memory: %s", check_device(text, run));
-    if (!run->plan->needs_baseline)
+    if (!run->answer->plan.needs_baseline)
         return;
-    if (!run->baseline) {
+    if (!run->input.baseline.run) {
         tts_say(out, 2, "baseline: none for this run");
         return;
     }
-    bool is_guess = run->baseline_count > 1 && !tts_runpair_is_named(run->run, run->baseline);
+    bool is_guess = run->answer->baseline.runs.count > 1 &&
+                    !tts_runpair_is_named(run->input.run.run, run->input.baseline.run);
     tts_say(out, 2, "baseline: %s (by %s%s)",
-            tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
-            tts_check_by_name(run), is_guess ? ": the names do not match" : "");
+            tts_check_base_name(text, &run->answer->baseline, run->pair.b),
+            tts_runpair_by_name(run->pair.by, run->input.run.run, run->input.baseline.run),
+            is_guess ? ": the names do not match" : "");
 }
 
 void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
@@ -354,11 +339,13 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
     char where[sizeof path + 32] = "";
     uint64_t line = tts_check_line(run, finding);
     if (finding->status != TTS_BUDGET_PASS && finding->has_phase && line > 0) {
-        tts_safe_text_build(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
+        tts_safe_text_build(path, sizeof path, tts_shown_path(run->input.run.path),
+                            NAME_COLUMNS);
         snprintf(where, sizeof where, " (%s:%" PRIu64 ")", path, line);
     }
     tts_say(out, 2, "%-8s %s: %s%s", words[finding->status],
-            tts_check_label(label, run, finding), tts_check_text(text, run, finding), where);
+            tts_check_label(label, run, finding->limit_idx, finding),
+            tts_check_text(text, run, finding), where);
 }
 
 void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
@@ -384,14 +371,13 @@ void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
     fputc('\n', out);
 }
 
-void tts_check_text_end(FILE *out, const struct tts_check_job *job)
+void tts_check_text_end(FILE *out, const struct tts_check_answer *answer)
 {
-    const struct tts_runs *bases = &job->baseline.runs;
-    for (size_t i = 0; i < bases->count && job->counts.runs > 0; i++) {
+    for (size_t i = 0; i < answer->baseline.runs.count && answer->counts.runs > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
-        if (!job->is_paired[i])
+        if (!answer->is_paired[i])
             tts_say(out, 0, "baseline: %s matches no run here",
-                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+                    tts_check_base_name(name, &answer->baseline, i));
     }
-    tts_check_text_verdict(out, &job->counts);
+    tts_check_text_verdict(out, &answer->counts);
 }
