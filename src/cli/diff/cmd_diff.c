@@ -151,8 +151,8 @@ static void say_no_run(const struct tts_diff_input *input, const char *word)
     }
     if (titled > shown)
         snprintf(list + len, sizeof list - len, ", ...");
-    tts_message(command, "no run '%.60s' in '%s': it has %zu%s", word,
-                tts_message_path(input->path), runs->count, list);
+    tts_message(command, "no run '%.60s' in '%s': the file has %zu run%s%s", word,
+                tts_message_path(input->path), runs->count, runs->count == 1 ? "" : "s", list);
 }
 
 static int choose_pairs(struct diff_job *job)
@@ -193,7 +193,7 @@ static bool say_run(const char *path, const struct tts_run *run)
     for (size_t i = 0; i < run->note_count; i++)
         say_diff_note(path, run->notes[i].line, run->notes[i].text);
     if (run->notes_in_all > run->note_count)
-        tts_message(command, "%s: %" PRIu64 " more like this", path,
+        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path,
                     run->notes_in_all - run->note_count);
     if (run->is_cut && run->notes_in_all == 0)
         say_diff_note(path, run->line, "the summary is cut off");
@@ -212,13 +212,16 @@ static bool say_missing(const struct tts_diff_answer *answer)
         if (input->runs.unlisted == 0)
             continue;
         is_partial = true;
-        tts_message(command, "%s: %" PRIu64 " runs or phases over the limit are not compared",
+        tts_message(command,
+                    "%s: the file has too many runs or phases: %" PRIu64
+                    " of them are not compared",
                     path, input->runs.unlisted);
     }
     for (size_t i = 0; i < answer->pair_count; i++)
         is_partial |= answer->pairs[i].diff.compared == 0;
     if (answer->pair_count == 0)
-        tts_message(command, "no run of A matches a run of B: choose with --run-a and --run-b");
+        tts_message(command,
+                    "no run of A matches a run of B: choose runs with '--run-a' and '--run-b'");
     return is_partial || answer->pair_count == 0;
 }
 

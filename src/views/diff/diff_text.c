@@ -124,7 +124,8 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     }
     bool of_a = phase->where == TTS_ONLY_A;
     snprintf(
-        out, CHANGE_MAX, "only %c has it, with a Segment %s of %s MB", of_a ? 'A' : 'B', name,
+        out, CHANGE_MAX, "only %c has this phase, with a Segment %s of %s MB", of_a ? 'A' : 'B',
+        name,
         tts_number_format_mb(mb, of_a ? figure->a.bytes : figure->b.bytes, !cause->is_peak));
 }
 
@@ -138,8 +139,9 @@ static void describe_against(const struct tts_rundiff *diff, char *out, size_t c
         tts_amount_subtract(diff->peak.change, diff->phases[cause->phase].contribution);
     rest = tts_amount_subtract(rest, tts_amount_of(cause->not_peak));
     rest = tts_amount_subtract(rest, tts_amount_of(cause->rounding));
+    const char smaller = grew ? 'A' : 'B';
     struct size size;
-    struct name other, top;
+    struct name other;
     int len = 0;
     out[0] = '\0';
     if (grew ? rest.bytes < 0 : rest.bytes > 0)
@@ -149,10 +151,9 @@ static void describe_against(const struct tts_rundiff *diff, char *out, size_t c
         return;
     assert(len >= 0 && (size_t)len < capacity);
     snprintf(out + len, capacity - (size_t)len,
-             "; %c %s its peak in %s, %s higher than it %s %s", grew ? 'A' : 'B',
-             grew ? "had" : "has", phase_name(&other, diff, cause->other_phase),
-             size_of_change(&size, cause->not_peak), grew ? "was in" : "is in",
-             phase_name(&top, diff, cause->peak_phase));
+             "; %c has its peak elsewhere, in %s: %s more than %c uses where %c has its peak",
+             smaller, phase_name(&other, diff, cause->other_phase),
+             size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
 }
 
 /* Returns true if the change is less than 0.1 % of the peak. */
@@ -167,23 +168,27 @@ static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *
     int64_t part = diff->phases[diff->cause.phase].contribution.bytes;
     int64_t whole = diff->peak.change.bytes;
     bool is_more = whole > 0 ? part > whole : part < whole;
+    const char *adds = whole > 0 ? "adds" : "saves";
     char how[CHANGE_MAX], against[sizeof(struct name) * 2 + CHANGE_MAX] = "";
     struct size size;
     struct name name;
     phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && is_slight(&diff->peak)) {
-        tts_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
-                size_of_change(&size, part), name.text, how);
+        tts_say(out, 0, "%s, as larger changes cancel out: %s alone %s %s (%s)", change,
+                name.text, adds, size_of_change(&size, part), how);
         return;
     }
     if (is_more)
         describe_against(diff, against, sizeof against);
     if (part == whole)
         tts_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
+    else if (is_more)
+        tts_say(out, 0, "%s; %s alone %s %s: %s%s", change, name.text, adds,
+                size_of_change(&size, part), how, against);
     else
-        tts_say(out, 0, is_more ? "%s, %s by %s alone: %s%s" : "%s, %s of it in %s: %s%s",
-                change, size_of_change(&size, part), name.text, how, against);
+        tts_say(out, 0, "%s, %s of it in %s: %s", change, size_of_change(&size, part),
+                name.text, how);
 }
 
 /* ---- the part that changed the peak, if no phase can be named ---- */
@@ -199,13 +204,13 @@ static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     bool is_most = whole > 0 ? bytes >= whole / 2 : bytes <= whole / 2;
     describe_way(way, part->a.bytes, part->b.bytes);
     if (is_more)
-        snprintf(out, CHANGE_MAX, ", %s by %s alone: %.60s", size_of_change(&size, bytes),
-                 label, way);
+        snprintf(out, CHANGE_MAX, "; the part '%s' alone %s %s (from %.60s)", label,
+                 whole > 0 ? "adds" : "saves", size_of_change(&size, bytes), way);
     else if (is_most)
-        snprintf(out, CHANGE_MAX, ", most of it %s: %.60s", label, way);
+        snprintf(out, CHANGE_MAX, ", most of it %s (from %.60s)", label, way);
     else
-        snprintf(out, CHANGE_MAX, ", %s of it %s: %.60s", size_of_change(&size, bytes), label,
-                 way);
+        snprintf(out, CHANGE_MAX, ", %s of it %s (from %.60s)", size_of_change(&size, bytes),
+                 label, way);
 }
 
 static void say_unexplained(const struct tts_rundiff *diff, const char *change, FILE *out)
@@ -224,11 +229,13 @@ static void say_unexplained(const struct tts_rundiff *diff, const char *change, 
     if (cause->has_part)
         describe_part(diff, part);
     if (cause->reason == TTS_RUNDIFF_NO_PHASE)
-        tts_say(out, 0, "%s%s; the cause is unknown: the peak is in %s, which only %c has",
+        tts_say(out, 0,
+                "%s%s; the phase that causes the change is unknown: the peak is in %s, a phase "
+                "that only %c has",
                 change, part, phase_name(&name, diff, cause->peak_phase),
                 diff->phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
     else
-        tts_say(out, 0, "%s%s; the phase that causes it is unknown: %s", change, part,
+        tts_say(out, 0, "%s%s; the phase that causes the change is unknown: %s", change, part,
                 why[cause->reason]);
 }
 
@@ -254,7 +261,7 @@ static void diff_text_verdict(const struct tts_rundiff *diff, FILE *out)
         tts_say(out, 0, "change of the peak: unknown, because the peak of %s is unknown",
                 diff->peak.a.is_known   ? "B"
                 : diff->peak.b.is_known ? "A"
-                                        : "both");
+                                        : "A and B");
         return;
     }
     if (!diff->peak.differs) {
@@ -393,11 +400,10 @@ static void put_others(const struct tts_rundiff *diff, FILE *out)
 {
     size_t others = diff->phase_count - diff->differing_itself;
     if (others > 0)
-        fprintf(out, "%zu %s%s: no difference%s\n", others,
-                diff->differing_itself > 0 ? "other" : "phase", others == 1 ? "" : "s",
-                diff->differing == diff->differing_itself ? ""
-                : others == 1                             ? " of its own"
-                                                          : " of their own");
+        fprintf(out, "%zu %sphase%s: no difference%s\n", others,
+                diff->differing_itself > 0 ? "other " : "", others == 1 ? "" : "s",
+                diff->differing > diff->differing_itself ? " except in cumulative figures"
+                                                         : "");
 }
 
 static void print_diff_phases(const struct tts_rundiff *diff, bool is_all, FILE *out)
@@ -439,20 +445,42 @@ static void print_diff_parts(const struct tts_delta *parts, const char *gradient
                       &parts[order[i]], out);
 }
 
-/* Explains how the parts of the peak are calculated for runs that do not state them. */
+/* Returns true if the parts of the peak are computed from the phases, and the peak is in a
+ * phase of `part` during or after a forward pass. */
+static bool is_peak_in(const struct tts_named_run *run, enum tts_run_part part)
+{
+    const struct tts_trainmem *mem = run->mem;
+    return mem->has_parts && !mem->parts_are_stated && mem->forward_passes > 0 &&
+           tts_train_part_of(run->run->phases[mem->peak_phase].name) == part;
+}
+
+/* Explains the parts of the runs whose peak is in a phase of `part`. */
+static void say_computed_parts(const struct tts_diff_pair *pair, enum tts_run_part part,
+                               const char *text, FILE *out)
+{
+    bool a = is_peak_in(&pair->runs[TTS_DIFF_A], part);
+    bool b = is_peak_in(&pair->runs[TTS_DIFF_B], part);
+    if (a || b)
+        tts_say(out, 2, "%s: %s", !b ? "A" : !a ? "B" : "A and B", text);
+}
+
 static void say_parts(const struct tts_diff_pair *pair, FILE *out)
 {
-    bool a = pair->mem[TTS_DIFF_A].has_parts && !pair->mem[TTS_DIFF_A].parts_are_stated;
-    bool b = pair->mem[TTS_DIFF_B].has_parts && !pair->mem[TTS_DIFF_B].parts_are_stated;
-    if (!a && !b)
-        return;
-    tts_say(out, 2,
-            "%s: activations are what the forward pass kept, gradients overhead is what the "
-            "backward pass added%s",
-            !b   ? "A"
-            : !a ? "B"
-                 : "A and B",
-            a != b ? "; the other run has exact parts, so they are not compared" : "");
+    const struct tts_trainmem *a = pair->runs[TTS_DIFF_A].mem, *b = pair->runs[TTS_DIFF_B].mem;
+    say_computed_parts(pair, TTS_RUN_PART_GRADIENTS,
+                       "the peak is in a backward pass; 'activations' is the memory that the "
+                       "forward pass before it kept, 'gradients overhead' is the memory that "
+                       "backward passes added, including temporary buffers",
+                       out);
+    say_computed_parts(pair, TTS_RUN_PART_ACTIVATIONS,
+                       "the peak is in a forward pass; 'activations' includes its temporary "
+                       "buffers",
+                       out);
+    if (a->has_parts && b->has_parts && a->parts_are_stated != b->parts_are_stated)
+        tts_say(out, 2,
+                "the parts are not compared: %c states its parts exactly, those of %c are "
+                "computed from its phases",
+                a->parts_are_stated ? 'A' : 'B', a->parts_are_stated ? 'B' : 'A');
 }
 
 /* Prints the sum over several forward passes. The sum is not the memory that was in use
@@ -511,7 +539,8 @@ static void print_pair(const struct tts_diff_answer *answer, const struct tts_di
     put_side(answer, pair, TTS_DIFF_A, out);
     put_side(answer, pair, TTS_DIFF_B, out);
     if (is_guess(answer, pair))
-        fputs("runs are paired by order, because their names do not match\n", out);
+        fputs("these runs are paired by position in the file, although their names differ\n",
+              out);
     fputc('\n', out);
     diff_text_verdict(diff, out);
     if (!diff->differs && !all)
