@@ -53,7 +53,7 @@ agree() {
     for file in fit.txt fit.json analyzed-fit.txt.json analyzed-fit.json.json; do
         run bash -c '"$1" check --budget budget.yaml - <"$2"' - "$ttscope" "$file"
         expect_code "$fit_code"
-        expect_out_like " in $2, at most"
+        expect_sentence " in $2 (limit: at most"
     done
     run "$ttscope" check --budget headroom.yaml fit.txt fit.json
     expect_code "$fit_code"
@@ -90,7 +90,7 @@ expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
 run "$ttscope" fit "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M --record fit.tts
 run "$ttscope" check --budget budget.yaml --device n150 --set dram_bank_size=8M fit.tts
 expect_code 1
-expect_out_like 'OVER     dram-peak: 76.97 MB (after the last phase), at most 62.03 MB'
+expect_sentence 'OVER dram-peak: 76.97 MB after the last phase (limit: at most 62.03 MB'
 run "$ttscope" analyze --device n150 --set dram_bank_size=8M fit.tts
 expect_code 0
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.95 MB too much'
@@ -174,7 +174,7 @@ run "$ttscope" analyze --logs fit.txt
 expect_out_like "  does not fit: the peak is 12,152.05 MB of 12,254.03 MB, but 'ttscope fit'
     predicts that the run does not fit; run 'ttscope fit' again to see the"
 run "$ttscope" check --budget budget.yaml fit.json
-expect_out_like 'the device): ttscope fit predicts that the run does not fit the device'
+expect_sentence 'of the device): ttscope fit predicts that the run does not fit the device'
 # Another device is judged by the peak.
 run "$ttscope" analyze --logs fit.json --device p150 --json
 expect_jq .fits true
@@ -243,7 +243,7 @@ for optimizer in SGD AdamWFullPrecision NoOp; do
     expect_jq '[.fits, .covers_first_iteration]' '[null,true]'
     run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
     expect_code 5
-    expect_sentence 'the log covers only the first iteration, and later ones need more'
+    expect_sentence 'the log covers only the first iteration; later iterations need more, perhaps too much'
     # A limit in bytes is as uncertain as a share of the device.
     run "$ttscope" check --budget bytes.yaml run.log
     expect_code 5
@@ -281,7 +281,7 @@ cp out analyzed.json
 for file in "$log" analyzed.json; do
     run "$ttscope" check --budget budget.yaml --device p150 "$file"
     expect_code 5
-    expect_out_like 'unknown  dram-peak: at least 14469.05 MB in BACKWARD_PASS, at most 32595.38 MB'
+    expect_sentence 'unknown dram-peak: at least 14469.05 MB in BACKWARD_PASS (limit: at most 32595.38 MB'
     expect_err_like 'at least 2098.18 MB are missing, one set of gradients'
     run "$ttscope" diff "$log" "$file"
     expect_code 5

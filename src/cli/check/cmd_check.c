@@ -142,7 +142,8 @@ static bool outputs_are_good(const struct check_options *options)
         return false;
     }
     if (junit && sarif && (strcmp(junit, sarif) == 0 || tts_same_output(junit, sarif))) {
-        tts_message(command, "'%s' cannot be both '--junit' and '--sarif'", junit);
+        tts_message(command, "'%s' is given for both '--junit' and '--sarif': choose two files",
+                    junit);
         return false;
     }
     for (size_t i = 0; i < options->path_count; i++)
@@ -267,7 +268,8 @@ static int take_chip(struct check_options *options, struct tts_check_plan *plan)
     snprintf(plan->mem.device, sizeof plan->mem.device, "%s", chip.name);
     if (plan->mem.device_memory.is_known)
         return TTS_EXIT_DONE;
-    tts_message(command, "the DRAM size of device '%s' is unknown: give '--device_memory'",
+    tts_message(command,
+                "the DRAM size of device '%s' is unknown: give '--device_memory BYTES'",
                 plan->device);
     return plan->is_budget_device ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
 }
@@ -316,13 +318,17 @@ static void note_limits(const struct check_options *options, const struct tts_ch
         const struct tts_budget_limit *limit = &plan->budget.limits[i];
         char share[TTS_CHECK_NUMBER_MAX];
         if (plan->baseline && is_share_for_growth(limit))
-            tts_message(command,
-                        "note: %s:%" PRIu32
-                        ": %s%% is a share of the device; write +%s%% for growth",
-                        path, limit->line, tts_share_format(share, limit->amount), share);
+            tts_message(
+                command,
+                "note: %s:%" PRIu32
+                ": %s%% is a share of the device; for growth against the baseline, write "
+                "+%s%%",
+                path, limit->line, tts_share_format(share, limit->amount), share);
         else if (is_few_bytes(limit))
-            tts_message(command, "note: %s:%" PRIu32 ": %s%" PRIu64 " is bytes", path,
-                        limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);
+            tts_message(
+                command,
+                "note: %s:%" PRIu32 ": the limit %s%" PRIu64 " has no unit and means bytes",
+                path, limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);
     }
 }
 
@@ -424,7 +430,7 @@ static void say_check_notes(struct check_job *job, const struct tts_check_file *
         job->answer.counts.is_partial |= tts_check_is_partial(run);
     }
     if (all > said)
-        tts_message(command, "%s: %" PRIu64 " more like this", path, all - said);
+        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path, all - said);
 }
 
 /* ---- files ---- */
@@ -455,7 +461,8 @@ static bool load(struct check_job *job, struct tts_check_file *file, struct tts_
     if (file->runs.unlisted == 0)
         return true;
     snprintf(file->problem, sizeof file->problem,
-             "%" PRIu64 " phases or runs over the limit are not checked", file->runs.unlisted);
+             "the file has too many runs or phases: %" PRIu64 " of them are not checked",
+             file->runs.unlisted);
     tts_message(command, "%s: %s", tts_message_path(file->path), file->problem);
     job->answer.counts.is_partial = true;
     return true;
@@ -513,7 +520,8 @@ static void pair_check_runs(struct check_job *job)
         if (job->answer.is_paired[i])
             continue;
         job->answer.counts.is_partial = true;
-        tts_message(command, "note: no run here matches the baseline run: %s",
+        tts_message(command,
+                    "note: no run that is checked matches this run of the baseline: %s",
                     tts_check_base_name(name, &job->answer.baseline, i));
     }
 }
@@ -655,7 +663,9 @@ static void note_assumed(struct check_job *job, const struct tts_trainmem *mem)
         !tts_budget_needs_device(&job->answer.plan.budget))
         return;
     job->answer.assumed = mem->device_memory;
-    tts_message(command, "note: %s MB of device memory assumed; name a device in the budget",
+    tts_message(command,
+                "note: %s MB of device memory is assumed, because nothing states the size; "
+                "name a device in the budget",
                 tts_number_format_mb(mb, mem->device_memory.bytes, false));
 }
 

@@ -67,8 +67,8 @@ static const struct tts_rule rules[TTS_BUDGET_RULES] = {
         name] = {id, "Memory budget: " what,                                                   \
                  "The limit '" key "' of the budget file applies to this figure: " what        \
                  ". Either the run uses too much memory, or the limit in the "                 \
-                 "budget file is too low. 'ttscope analyze' shows the parts of the memory, "   \
-                 "'ttscope help check' what each limit means."},
+                 "budget file is too low. 'ttscope analyze' shows the parts of the memory. "   \
+                 "'ttscope help check' explains each limit."},
     TTS_BUDGET_RULE_MAP(X)
 #undef X
 };
@@ -181,7 +181,9 @@ static enum tts_status end_check_junit(struct tts_junit *junit,
 {
     const struct tts_runs *bases = &answer->baseline.runs;
     const struct tts_finding unpaired = {
-        .rule = "pair", .severity = TTS_SEVERITY_WARNING, .message = "it matches no run here"};
+        .rule = "pair",
+        .severity = TTS_SEVERITY_WARNING,
+        .message = "this run of the baseline matches no run that is checked"};
     for (size_t i = 0; i < bases->count; i++) {
         const struct tts_run *base = &bases->runs[i];
         char name[TTS_CHECK_TEXT_MAX], text[CHECK_NOTE_MAX];
@@ -208,7 +210,8 @@ static struct tts_finding describe_unpaired(const struct tts_check_answer *answe
 {
     char name[TTS_CHECK_TEXT_MAX];
     tts_check_base_name(name, &answer->baseline, idx);
-    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "%s matches no run here", name);
+    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "baseline: %s matches no run that is checked",
+             name);
     return (struct tts_finding){.rule = "pair",
                                 .severity = TTS_SEVERITY_WARNING,
                                 .is_about_work = true,
@@ -281,7 +284,8 @@ static void end_check_github(FILE *out, const struct tts_check_answer *answer)
     }
     if (answer->assumed.is_known)
         fprintf(out,
-                "::notice title=device memory::%s MB assumed; name a device in the budget\n",
+                "::notice title=device memory::%s MB is assumed, because nothing states the "
+                "size; name a device in the budget\n",
                 tts_number_format_mb(mb, answer->assumed.bytes, false));
     if (tts_check_status_of(&answer->counts) != TTS_BUDGET_PASS)
         return;

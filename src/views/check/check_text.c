@@ -136,14 +136,18 @@ static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_ru
     return out;
 }
 
-/* Writes how the limit was calculated: " (95% of the device)", " (+2% on 7843.14 MB)", or ""
- * for a limit in bytes. */
-static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
-                       const struct tts_budget_finding *finding)
+/* Writes the limit and how it was calculated: " (limit: at most 11641.33 MB, 95% of the
+ * device)", or "" if the limit is unknown. */
+static void put_check_limit(char out[PART_MAX], const struct tts_check_run *run,
+                            const struct tts_budget_finding *finding)
 {
     const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
-    char amount[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "the baseline";
+    bool is_headroom = limit->rule == TTS_BUDGET_DRAM_HEADROOM;
+    char size[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "its value";
+    char amount[TTS_CHECK_NUMBER_MAX], origin[PART_MAX / 2] = "";
     out[0] = '\0';
+    if (!finding->limit.is_known)
+        return;
     if (finding->baseline.is_known)
         put_check_size(base, limit->rule, finding->baseline.bytes);
     switch (limit->unit) {
@@ -153,22 +157,25 @@ static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
     case TTS_BUDGET_BYTES:
         break;
     case TTS_BUDGET_SHARE:
-        snprintf(out, PART_MAX, " (%s%% of %s)", tts_share_format(amount, limit->amount),
+        snprintf(origin, sizeof origin, ", %s%% of %s", tts_share_format(amount, limit->amount),
                  tts_budget_is_l1(limit->rule) ? "the L1 of a core" : "the device");
         break;
     case TTS_BUDGET_GROWTH_BYTES:
-        snprintf(out, PART_MAX, " (+%s on %s)",
+        snprintf(origin, sizeof origin, ", %s more than the baseline's %s",
                  put_excess(amount, limit->rule, (int64_t)limit->amount), base);
         break;
     case TTS_BUDGET_GROWTH_SHARE:
-        snprintf(out, PART_MAX, " (+%s%% on %s)", tts_share_format(amount, limit->amount),
-                 base);
+        snprintf(origin, sizeof origin, ", %s%% more than the baseline's %s",
+                 tts_share_format(amount, limit->amount), base);
         break;
     }
+    snprintf(out, PART_MAX, " (limit: %s %s%s%s)", is_headroom ? "at least" : "at most",
+             put_check_size(size, limit->rule, finding->limit.bytes),
+             is_headroom ? " free" : "", origin);
 }
 
-/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB too
- * much". */
+/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB more
+ * than the device has". */
 static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *finding)
 {
     int64_t bytes = finding->measured.bytes;
@@ -176,29 +183,29 @@ static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *
     char size[TTS_CHECK_NUMBER_MAX];
     if (is_missing)
         bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
-    snprintf(out, PART_MAX, "%s %s%s", put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
-             is_missing ? "too much" : "free",
+    snprintf(out, PART_MAX, "%s%s %s",
              !finding->at_least ? ""
-             : is_missing       ? " or more"
-                                : " or less");
+             : is_missing       ? "at least "
+                                : "at most ",
+             put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
+             is_missing ? "more than the device has" : "free");
 }
 
-/* Writes the measured value, such as "at least 8278.65 MB" or "880.64 KiB by Peak Total". */
+/* Writes the measured value, such as "at least 8278.65 MB" or "Peak Total 880.64 KiB". */
 static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                          const struct tts_budget_finding *finding)
 {
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char size[TTS_CHECK_NUMBER_MAX];
     if (!finding->measured.is_known)
-        snprintf(out, PART_MAX, "not known");
+        snprintf(out, PART_MAX, "unknown");
     else if (rule == TTS_BUDGET_DRAM_HEADROOM)
         put_check_free(out, finding);
     else
-        snprintf(out, PART_MAX, "%s%s%s", finding->at_least ? "at least " : "",
+        snprintf(out, PART_MAX, "%s%s%s%s", finding->at_least ? "at least " : "",
+                 finding->figure == TTS_BUDGET_OF_TOTAL ? "Peak Total " : "",
                  put_check_size(size, rule, finding->measured.bytes),
-                 finding->figure == TTS_BUDGET_OF_TOTAL  ? " by Peak Total"
-                 : finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core"
-                                                         : "");
+                 finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core" : "");
 }
 
 /* Writes " (2 phases)" if the finding covers several phases, or else "". Returns `out`. */
@@ -207,7 +214,7 @@ static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
 {
     out[0] = '\0';
     if (finding->phases > 1)
-        snprintf(out, TTS_CHECK_NUMBER_MAX, " (%zu phases)", finding->phases);
+        snprintf(out, TTS_CHECK_NUMBER_MAX, " (in %zu phases)", finding->phases);
     return out;
 }
 
@@ -224,9 +231,10 @@ static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
                  put_check_phases(phases, finding));
     else if (finding->status == TTS_BUDGET_OVER)
         snprintf(out, PART_MAX, ": %s %s", put_excess(excess, rule, finding->excess),
-                 rule == TTS_BUDGET_DRAM_HEADROOM ? "missing" : "over");
+                 rule == TTS_BUDGET_DRAM_HEADROOM ? "short of the limit" : "over the limit");
     else if (finding->phases > 1)
-        snprintf(out, PART_MAX, ", the nearest of %zu phases", finding->phases);
+        snprintf(out, PART_MAX, "; %zu phases pass, this one is nearest to its limit",
+                 finding->phases);
 }
 
 /* Room for " in FORWARD_PASS", the phase of a figure of the whole run. The text is empty if the
@@ -244,34 +252,24 @@ static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
     else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
              rule != TTS_BUDGET_DRAM_FINAL)
         put_safe(phase, sizeof phase, run->input.run.run->phases[finding->phase].name);
-    /* "(after the last phase)" needs no " in ". */
-    snprintf(out, WHERE_MAX, "%s%s",
-             phase[0] == '\0'  ? ""
-             : phase[0] == '(' ? " "
-                               : " in ",
-             phase);
+    if (phase[0] == '(') /* "(after the last phase)" */
+        snprintf(out, WHERE_MAX, " %.*s", (int)strcspn(phase + 1, ")"), phase + 1);
+    else
+        snprintf(out, WHERE_MAX, "%s%s", phase[0] == '\0' ? "" : " in ", phase);
 }
 
 const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,
                            const struct tts_budget_finding *finding)
 {
-    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
-    char measured[PART_MAX], origin[PART_MAX], end[PART_MAX], limit[TTS_CHECK_NUMBER_MAX] = "";
-    char where[WHERE_MAX];
+    char measured[PART_MAX], limit[PART_MAX], end[PART_MAX], where[WHERE_MAX];
     put_measured(measured, run, finding);
-    put_origin(origin, run, finding);
+    put_check_limit(limit, run, finding);
     put_check_end(end, run, finding);
     put_where(where, run, finding);
-    if (finding->limit.is_known)
-        put_check_size(limit, rule, finding->limit.bytes);
     if (finding->reason == TTS_BUDGET_NO_PHASE)
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s", end + 2);
     else
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s%s%s", measured, where,
-                 limit[0] == '\0'                   ? ""
-                 : rule == TTS_BUDGET_DRAM_HEADROOM ? ", at least "
-                                                    : ", at most ",
-                 limit, limit[0] ? origin : "", end);
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s", measured, where, limit, end);
     return out;
 }
 
@@ -280,27 +278,31 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
 static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {
     const struct tts_trainmem *mem = run->input.run.mem;
-    const char *by = run->answer->plan.is_budget_device ? "the budget" : NULL;
+    bool is_budget = run->answer->plan.is_budget_device;
     char mb[TTS_NUMBER_MB_MAX], name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     tts_number_format_mb(mb, mem->device_memory.bytes, false);
     if (run->answer->plan.device)
         put_safe(name, sizeof name, run->answer->plan.device);
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb, by ? by : "--device_memory");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb,
+                 is_budget ? "the budget" : "--device_memory");
         break;
     case TTS_TRAIN_FROM_DEVICE:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, allocatable DRAM of %s (%s)", mb, name,
-                 by ? by : "--device");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, the allocatable DRAM of %s (named %s)", mb,
+                 name, is_budget ? "in the budget" : "by --device");
         break;
     case TTS_TRAIN_FROM_LOG:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from the run", mb);
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as the run states", mb);
         break;
     case TTS_TRAIN_ASSUMED:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, assumed; name a device in the budget", mb);
+        snprintf(
+            out, TTS_CHECK_TEXT_MAX,
+            "%s MB is assumed, because nothing states the size; name a device in the budget",
+            mb);
         break;
     case TTS_TRAIN_FROM_NOWHERE:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "not known");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "unknown");
         break;
     }
     return out;
@@ -318,15 +320,19 @@ void tts_check_text_run(FILE *out, const struct tts_check_run *run)
     if (!run->answer->plan.needs_baseline)
         return;
     if (!run->input.baseline.run) {
-        tts_say(out, 2, "baseline: none for this run");
+        tts_say(out, 2, "baseline: no run of the baseline matches this run");
         return;
     }
+    const char *by =
+        tts_runpair_by_name(run->pair.by, run->input.run.run, run->input.baseline.run);
     bool is_guess = run->answer->baseline.runs.count > 1 &&
                     !tts_runpair_is_named(run->input.run.run, run->input.baseline.run);
-    tts_say(out, 2, "baseline: %s (by %s%s)",
+    tts_say(out, 2, "baseline: %s (matched by %s%s)",
             tts_check_base_name(text, &run->answer->baseline, run->pair.b),
-            tts_runpair_by_name(run->pair.by, run->input.run.run, run->input.baseline.run),
-            is_guess ? ": the names do not match" : "");
+            strcmp(by, "order") == 0  ? "position in the file"
+            : strcmp(by, "file") == 0 ? "file name"
+                                      : by,
+            is_guess ? ", although the names differ" : "");
 }
 
 void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
@@ -351,23 +357,24 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
 void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
 {
     uint64_t all = counts->over + counts->unknown + counts->passed;
-    const char *limits = all == 1 ? "limit" : "limits";
+    char limits[64];
+    int len = snprintf(limits, sizeof limits, "%" PRIu64 " limit%s", all, all == 1 ? "" : "s");
+    if (counts->runs > 1)
+        snprintf(limits + len, sizeof limits - (size_t)len, " in %" PRIu64 " runs",
+                 counts->runs);
     if (counts->runs == 0)
         fputs("unknown: nothing could be checked", out);
     else if (counts->over > 0)
-        fprintf(out, "over budget: %" PRIu64 " of %" PRIu64 " %s", counts->over, all, limits);
+        fprintf(out, "over budget: %" PRIu64 " of %s %s exceeded", counts->over, limits,
+                counts->over == 1 ? "is" : "are");
     else if (counts->unknown > 0)
-        fprintf(out, "unknown: %" PRIu64 " of %" PRIu64 " %s could not be checked",
-                counts->unknown, all, limits);
+        fprintf(out, "unknown: %" PRIu64 " of %s could not be checked", counts->unknown,
+                limits);
     else
-        fprintf(out, "%s: %" PRIu64 " %s",
-                counts->is_partial ? "within budget as far as could be checked"
-                                   : "within budget",
-                all, limits);
+        fprintf(out, "within budget%s: %s passed",
+                counts->is_partial ? " as far as could be checked" : "", limits);
     if (counts->over > 0 && counts->unknown > 0)
-        fprintf(out, ", %" PRIu64 " more could not be checked", counts->unknown);
-    if (counts->runs > 1)
-        fprintf(out, ", %" PRIu64 " runs", counts->runs);
+        fprintf(out, ", %" PRIu64 " could not be checked", counts->unknown);
     fputc('\n', out);
 }
 
@@ -376,7 +383,7 @@ void tts_check_text_end(FILE *out, const struct tts_check_answer *answer)
     for (size_t i = 0; i < answer->baseline.runs.count && answer->counts.runs > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
         if (!answer->is_paired[i])
-            tts_say(out, 0, "baseline: %s matches no run here",
+            tts_say(out, 0, "baseline: %s matches no run that is checked",
                     tts_check_base_name(name, &answer->baseline, i));
     }
     tts_check_text_verdict(out, &answer->counts);

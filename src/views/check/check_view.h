@@ -87,8 +87,8 @@ enum { TTS_CHECK_LABEL_MAX = 256, TTS_CHECK_TEXT_MAX = 768, TTS_CHECK_NUMBER_MAX
  * text is safe to print. Returns `out`. */
 const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
                             size_t limit_idx, const struct tts_budget_finding *finding);
-/* Writes the finding, such as "15666.65 MB, at most 11641.33 MB (95% of the device): 4025.32 MB
- * over". The text is safe to print. Returns `out`. */
+/* Writes the finding, such as "15666.65 MB (limit: at most 11641.33 MB, 95% of the device):
+ * 4025.32 MB over the limit". The text is safe to print. Returns `out`. */
 const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,
                            const struct tts_budget_finding *finding);
 /* Writes the name of run `idx` of the baseline, such as "main.json, run 1 'TinyLlama'". The
