@@ -466,9 +466,9 @@ wrong() { # line and text; the budget on stdin
 wrong "1: the file is empty: an empty check would always pass" </dev/null
 wrong "1: no limits: give 'overall' or 'phases', because an empty check would always pass" <<<'device: n150'
 wrong "3: unknown key 'dram_peek', did you mean 'dram_peak'?" <<<$'\noverall:\n  dram_peek: 1'
-wrong "2: 'cb': 'much', expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB" <<<$'overall:\n  cb: much'
-wrong "2: not YAML: a tab; indent with spaces" <<<$'overall:\n\tcb: 1'
-wrong "2: 'headroom': '+5%', headroom cannot be growth: give bytes such as 500MiB or a share such as 5%" <<<$'overall:\n  headroom: +5%'
+wrong "2: invalid value 'much' for 'cb': expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB" <<<$'overall:\n  cb: much'
+wrong "2: not YAML: the line is indented with a tab; indent with spaces" <<<$'overall:\n\tcb: 1'
+wrong "2: invalid value '+5%' for 'headroom': expected bytes such as 500MiB or a share such as 5%, not growth" <<<$'overall:\n  headroom: +5%'
 wrong "3: 'cb' appears twice, first in line 2" <<<$'overall:\n  cb: 1\n  cb: 2'
 wrong "2: 'cb' is an alias (put text that begins with '*' in quotes): write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: *x'
 wrong "2: 'cb' is a list: write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: [[1]]'
