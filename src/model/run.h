@@ -4,7 +4,6 @@
  * never 0. */
 #pragma once
 
-#include "ttscope/alloc.h"
 #include "ttscope/usage.h"
 
 #include <stdbool.h>
@@ -163,24 +162,6 @@ struct tts_run {
     size_t note_count;
     uint64_t notes_in_all;
     struct tts_run_note notes[TTS_RUN_NOTES_MAX];
-};
-
-/* The limits of struct tts_runs. */
-enum { TTS_RUNS_MAX = 256, TTS_RUNS_PHASES_MAX = 65536 };
-
-enum tts_runs_kind { TTS_RUNS_LOG, TTS_RUNS_EVENTS, TTS_RUNS_RESULT };
-
-/* All runs of a file. tts_runs_load() of sources/runs/runs.h makes it, and tts_runs_release()
- * releases it. */
-struct tts_runs {
-    enum tts_runs_kind kind;
-    struct tts_run *runs; /* in the order of the file; the same memory holds their phases */
-    size_t count;
-    /* Number of runs, and of phases of a run that is cut off there, above the limits. */
-    uint64_t unlisted;
-    /* private */
-    const struct tts_alloc *alloc;
-    void *memory;
 };
 
 /* Returns whether the run tracked L1. A run that did not prints 0 for all L1 figures. */

@@ -179,8 +179,7 @@ static bool beside_budget(const struct check_options *options, const char *name,
 
 static int refuse_budget(const struct check_options *options, uint32_t line, const char *text)
 {
-    tts_message(command, "%s:%" PRIu32 ": %s", tts_message_path(options->budget_path), line,
-                text);
+    tts_message_at(command, options->budget_path, line, text);
     return TTS_EXIT_INPUT;
 }
 
@@ -407,17 +406,8 @@ static void name_run(const struct check_job *job, size_t idx, size_t file_idx,
 
 /* ---- notes ---- */
 
-static void say_note(const char *path, const struct tts_run_note *note)
-{
-    if (note->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": %s", path, note->line, note->text);
-    else
-        tts_message(command, "%s: %s", path, note->text);
-}
-
 static void say_check_notes(struct check_job *job, const struct tts_check_file *file)
 {
-    const char *path = tts_message_path(file->path);
     uint64_t said = 0, all = 0;
     for (size_t i = 0; i < file->runs.count; i++) {
         const struct tts_run *run = &file->runs.runs[i];
@@ -425,12 +415,14 @@ static void say_check_notes(struct check_job *job, const struct tts_check_file *
         all += run->notes_in_all > count ? run->notes_in_all : count;
         for (size_t n = 0; n < count && said < NOTES_SAID_MAX; n++, said++) {
             struct tts_run_note note = tts_check_note(run, n);
-            say_note(path, &note);
+            tts_message_at(command, file->path, note.line, note.text);
         }
         job->answer.counts.is_partial |= tts_check_is_partial(run);
     }
     if (all > said)
-        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path, all - said);
+        tts_message(command, "%s: %" PRIu64 " more note%s not shown",
+                    tts_message_path(file->path), all - said,
+                    all - said == 1 ? " is" : "s are");
 }
 
 /* ---- files ---- */
@@ -463,7 +455,7 @@ static bool load(struct check_job *job, struct tts_check_file *file, struct tts_
     snprintf(file->problem, sizeof file->problem,
              "the file has too many runs or phases: %" PRIu64 " of them are not checked",
              file->runs.unlisted);
-    tts_message(command, "%s: %s", tts_message_path(file->path), file->problem);
+    tts_message_at(command, file->path, 0, file->problem);
     job->answer.counts.is_partial = true;
     return true;
 }

@@ -179,24 +179,17 @@ static int choose_pairs(struct diff_job *job)
 
 /* ---- missing data ---- */
 
-static void say_diff_note(const char *path, uint64_t line, const char *text)
-{
-    if (line > 0)
-        tts_message(command, "%s:%" PRIu64 ": %s", path, line, text);
-    else
-        tts_message(command, "%s: %s", path, text);
-}
-
 /* Prints the notes of a run. Returns true if data of the run is missing. */
 static bool say_run(const char *path, const struct tts_run *run)
 {
     for (size_t i = 0; i < run->note_count; i++)
-        say_diff_note(path, run->notes[i].line, run->notes[i].text);
+        tts_message_at(command, path, run->notes[i].line, run->notes[i].text);
     if (run->notes_in_all > run->note_count)
-        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path,
-                    run->notes_in_all - run->note_count);
+        tts_message(command, "%s: %" PRIu64 " more note%s not shown", tts_message_path(path),
+                    run->notes_in_all - run->note_count,
+                    run->notes_in_all - run->note_count == 1 ? " is" : "s are");
     if (run->is_cut && run->notes_in_all == 0)
-        say_diff_note(path, run->line, "the summary is cut off");
+        tts_message_at(command, path, run->line, "the summary is cut off");
     return run->is_cut || run->notes_in_all > 0;
 }
 
@@ -205,17 +198,16 @@ static bool say_missing(const struct tts_diff_answer *answer)
     bool is_partial = false;
     for (int side = 0; side < TTS_DIFF_SIDES; side++) {
         const struct tts_diff_input *input = &answer->inputs[side];
-        const char *path = tts_message_path(input->path);
         for (size_t i = 0; i < input->runs.count; i++)
             if (input->is_paired[i])
-                is_partial |= say_run(path, &input->runs.runs[i]);
+                is_partial |= say_run(input->path, &input->runs.runs[i]);
         if (input->runs.unlisted == 0)
             continue;
         is_partial = true;
         tts_message(command,
                     "%s: the file has too many runs or phases: %" PRIu64
                     " of them are not compared",
-                    path, input->runs.unlisted);
+                    tts_message_path(input->path), input->runs.unlisted);
     }
     for (size_t i = 0; i < answer->pair_count; i++)
         is_partial |= answer->pairs[i].diff.compared == 0;

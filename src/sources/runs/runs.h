@@ -10,7 +10,7 @@
  * the content of a pipe in a temporary file. */
 #pragma once
 
-#include "model/run.h"
+#include "model/run_list.h"
 #include "ttscope/status.h"
 
 /* Loads all runs of a file. "-" is standard input. `alloc` may be NULL for the C library's.

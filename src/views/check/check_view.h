@@ -6,6 +6,7 @@
 #include "analysis/budgetcheck.h"
 #include "analysis/runpairs.h"
 #include "base/beside.h"
+#include "model/run_list.h"
 #include "views/finding/junit.h"
 #include "views/finding/sarif.h"
 #include "views/json.h"

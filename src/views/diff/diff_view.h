@@ -4,6 +4,7 @@
 
 #include "analysis/rundiff.h"
 #include "analysis/runpairs.h"
+#include "model/run_list.h"
 #include "views/json.h"
 
 #include <stdio.h>
