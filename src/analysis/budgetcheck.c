@@ -40,7 +40,7 @@ static bool states_l1(const struct tts_run *run)
                 return true;
         }
     }
-    return !any; /* no L1 figure is known: NO_FIGURE is the reason then, not NO_L1 */
+    return !any; /* If no L1 figure is known, the reason is NO_FIGURE, not NO_L1. */
 }
 
 static struct measure unknown_measure(enum tts_budget_reason reason)
@@ -54,9 +54,9 @@ static struct measure measure_amount(struct tts_amount amount)
                             .reason = amount.is_known ? TTS_BUDGET_NONE : TTS_BUDGET_NO_FIGURE};
 }
 
-/* ---- which figure of L1 ---- */
+/* ---- the choice of the L1 figure ---- */
 
-/* Returns true if all phases know the figure. */
+/* Returns true if all phases have the figure. */
 static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure figure)
 {
     size_t i = 0;
@@ -65,8 +65,8 @@ static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure
     return i == run->phase_count;
 }
 
-/* Returns the L1 figure to report and compare: the figure of a core if all runs (or phases)
- * know it, else the total. `b` may be NULL. */
+/* Returns the L1 figure to report and compare: the figure of one core if both runs (or phases)
+ * have it, or else the total. `b` may be NULL. */
 static enum tts_budget_figure l1_figure_of_runs(const struct tts_run *a,
                                                 const struct tts_run *b)
 {
@@ -98,8 +98,8 @@ static struct measure measure_l1(struct wanted wanted, const struct tts_run_phas
     return measure;
 }
 
-/* Marks a measure of an incomplete run: a peak may be larger, a balance may be larger or
- * smaller. */
+/* Marks the measure of an incomplete run. The real peak may be larger. A real balance may be
+ * larger or smaller, so a balance becomes unknown. */
 static void weaken_measure(struct measure *measure, bool is_balance)
 {
     if (measure->reason != TTS_BUDGET_NONE)
@@ -139,8 +139,8 @@ static struct measure measure_phase(struct wanted wanted, const struct tts_run *
 
 /* ---- a run ---- */
 
-/* Returns the largest figure of any phase. Phases that are missing or do not state the figure
- * could be larger; the result is then a lower bound. */
+/* Returns the largest figure of any phase. The result is a lower bound if phases are missing or
+ * do not state the figure. */
 static struct measure measure_most_l1(struct wanted wanted, const struct tts_run *run)
 {
     struct measure most = unknown_measure(TTS_BUDGET_NO_FIGURE);
@@ -337,7 +337,7 @@ static void set_finding(struct tts_budget_finding *finding, enum tts_budget_stat
     finding->reason = reason;
 }
 
-/* Returns true if the limit is about the free memory of the device. */
+/* Returns true if the limit depends on the free memory of the device. */
 static bool is_device_limit(const struct tts_budget_limit *limit)
 {
     return limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
@@ -398,9 +398,9 @@ static struct tts_budget_finding find_against_limit(const struct tts_budget_inpu
     return finding;
 }
 
-/* ---- what a limit is about ---- */
+/* ---- the measures of a limit ---- */
 
-/* Translates the reasons of a measure to those of a baseline. */
+/* Replaces the reason of a measure by the corresponding reason for a baseline. */
 static struct measure baseline_measure(struct measure measure)
 {
     if (measure.reason == TTS_BUDGET_IN_PART)
@@ -423,7 +423,7 @@ static struct pair overall_measures(const struct tts_budget_input *input,
     return pair;
 }
 
-/* Which of the runs track L1. */
+/* Says which of the two runs tracks L1. */
 struct tracking {
     bool run, baseline;
 };
@@ -447,7 +447,7 @@ static struct pair phase_measures(const struct tts_budget_input *input,
     return pair;
 }
 
-/* ---- all of a limit ---- */
+/* ---- the verdict on a limit ---- */
 
 struct judge {
     tts_budget_each *each;
@@ -456,7 +456,7 @@ struct judge {
     int64_t worst_distance;
     struct tts_budget_finding nearest; /* the passing finding nearest to its limit */
     int64_t nearest_distance;
-    /* Collects the phases that are unknown for a reason of the whole run. */
+    /* Collects the phases that are unknown for a reason that applies to the whole run. */
     struct tts_budget_finding common;
 };
 
@@ -467,7 +467,7 @@ static bool is_reason_of_run(enum tts_budget_reason reason)
            reason == TTS_BUDGET_NO_CORE || reason == TTS_BUDGET_NO_BASELINE;
 }
 
-/* Adds a phase to the common finding. The first phase sets the reason. */
+/* Adds a phase to the common finding. The reason of the first phase is kept. */
 static void take_common_finding(struct judge *judge, const struct tts_budget_finding *finding)
 {
     size_t before = judge->common.phases;
@@ -476,8 +476,8 @@ static void take_common_finding(struct judge *judge, const struct tts_budget_fin
     judge->common.phases = before + 1;
     if (before == 0)
         return;
-    judge->common.has_phase =
-        false; /* a finding about several phases has no figure of one phase */
+    /* A finding about several phases does not have the figures of one phase. */
+    judge->common.has_phase = false;
     judge->common.phase = 0;
     judge->common.measured = judge->common.baseline = (struct tts_amount){0};
 }
@@ -496,9 +496,8 @@ static void take_finding(struct judge *judge, const struct tts_budget_finding *f
     bool is_over = finding->status == TTS_BUDGET_OVER;
     verdict->over += is_over;
     verdict->unknown += !is_over;
-    if (finding->status > verdict->status ||
-        (is_over &&
-         distance > judge->worst_distance)) { /* of unknown findings, the first is kept */
+    /* Of several unknown findings, the first is kept. */
+    if (finding->status > verdict->status || (is_over && distance > judge->worst_distance)) {
         verdict->status = finding->status;
         verdict->worst = *finding;
         judge->worst_distance = distance;

@@ -11,7 +11,7 @@
 
 enum tts_budget_status { TTS_BUDGET_PASS, TTS_BUDGET_UNKNOWN, TTS_BUDGET_OVER };
 
-/* X(NAME, text): why a result is unknown. */
+/* X(NAME, text): a reason why a result is unknown. */
 #define TTS_BUDGET_REASON_MAP(X)                                                               \
     X(NONE, "")                                                                                \
     X(NO_PHASE, "no phase matches")                                                            \
@@ -53,7 +53,7 @@ bool tts_budget_is_l1(enum tts_budget_rule rule);
 struct tts_budget_finding {
     size_t limit_idx; /* index in the budget */
     enum tts_budget_status status;
-    /* Why the result is unknown. REFUSED is also set for a limit that is exceeded. */
+    /* Says why the result is unknown. REFUSED is also set for a limit that is exceeded. */
     enum tts_budget_reason reason;
     enum tts_budget_figure figure;
     struct tts_amount measured, limit, baseline;
@@ -61,12 +61,13 @@ struct tts_budget_finding {
     int64_t excess; /* bytes beyond the limit if exceeded, else 0; REFUSED: 0 */
     bool has_phase; /* there is a phase in which the figure was measured */
     size_t phase;   /* index in the run */
-    /* Number of phases that the finding stands for; 0: the whole run. All phases that pass
-     * share one finding. All phases that are unknown for the same reason of the whole run share
-     * one finding without a phase. */
+    /* Number of phases that the finding covers. 0: the finding is about the whole run. All
+     * phases that pass share one finding. All phases that are unknown for a reason that applies
+     * to the whole run share one finding without a phase. */
     size_t phases;
 };
 
+/* A run and the budget that the run is compared with. All pointers are borrowed. */
 struct tts_budget_input {
     const struct tts_budget *budget;
     struct tts_named_run run;      /* shares are parts of its device memory */
@@ -83,9 +84,9 @@ struct tts_budget_verdict {
     struct tts_budget_finding worst;
 };
 
-/* Called in this order: for each phase that is over or unknown; once for all phases that are
- * unknown for a reason of the whole run; once for all phases that pass, with the phase nearest
- * to its limit. */
+/* Receives one finding. tts_budget_judge() calls the function in this order: for each phase
+ * that is over or unknown; once for all phases that are unknown for a reason that applies to
+ * the whole run; once for all phases that pass, with the phase nearest to its limit. */
 typedef void tts_budget_each(void *ctx, const struct tts_budget_finding *finding);
 
 /* Compares the run with one limit. `each` may be NULL. */

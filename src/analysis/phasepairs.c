@@ -1,4 +1,4 @@
-/* Sorts both lists by name and walks through them side by side. */
+/* phasepairs.c: sorts the phases of both runs by name and goes through both lists together. */
 #include "analysis/phasepairs.h"
 
 #include "base/heap.h"

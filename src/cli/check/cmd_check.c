@@ -211,7 +211,8 @@ static int plan_baseline(const struct check_options *options, struct tts_check_p
 
 /* ---- the device ---- */
 
-/* Chooses the device: the option's, or else the budget's. Returns an exit code. */
+/* Chooses the device that the option names, or else the device that the budget names. Returns
+ * an exit code. */
 static int name_device(struct check_options *options, struct tts_check_plan *plan)
 {
     struct tts_device_arg *arg = &options->device;
@@ -236,8 +237,8 @@ static int name_device(struct check_options *options, struct tts_check_plan *pla
     return check_is_apart(options, arg->name) ? TTS_EXIT_DONE : TTS_EXIT_USAGE;
 }
 
-/* Returns the bytes of a pool, in one bank or (`of_all`) in all banks. The amount is unknown if
- * the chip does not state it. */
+/* Returns the size of a bank of a pool, or with `of_all` the size of all its banks. The size is
+ * unknown if the chip does not state it. */
 static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool pool,
                                     bool of_all)
 {
@@ -250,8 +251,8 @@ static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool p
     return tts_amount_of((int64_t)bytes);
 }
 
-/* Takes the L1 size of a core from the chip, and the DRAM size unless an option gives it.
- * Returns an exit code. */
+/* Takes the L1 size of a core from the chip, and the DRAM size if no option gives it. Returns
+ * an exit code. */
 static int take_chip(struct check_options *options, struct tts_check_plan *plan)
 {
     struct tts_chip chip;
@@ -296,6 +297,7 @@ static int plan_device(struct check_options *options, struct tts_check_plan *pla
 
 /* ---- limits that are easily misunderstood ---- */
 
+/* Returns true if the limit is a share that is so small that growth was probably meant. */
 static bool is_share_for_growth(const struct tts_budget_limit *limit)
 {
     enum { SMALL = 5 * 100 };
@@ -303,6 +305,7 @@ static bool is_share_for_growth(const struct tts_budget_limit *limit)
            limit->amount > 0 && limit->amount < SMALL;
 }
 
+/* Returns true if the limit has no unit and is so small that a unit was probably forgotten. */
 static bool is_few_bytes(const struct tts_budget_limit *limit)
 {
     enum { SMALL = 1 << 20 };
@@ -373,7 +376,7 @@ static bool is_namesake(const struct tts_named_run *run, const struct tts_check_
            (other->title[0] || strcmp(run->path, file->path) == 0);
 }
 
-/* Names run `idx` of all runs, which is in file `file_idx`. */
+/* Fills in the names of run `idx` of all runs. The run is in file `file_idx`. */
 static void name_run(const struct check_job *job, size_t idx, size_t file_idx,
                      struct tts_check_run *out)
 {
@@ -392,7 +395,8 @@ static void name_run(const struct check_job *job, size_t idx, size_t file_idx,
         }
     }
     out->input.run.name = tts_run_name(out->name, run, label, number);
-    /* The order of the files may change from build to build, their names do not. */
+    /* The name contains the file, because the order of the files can change from build to
+     * build. */
     if (all > 1 && run->title[0]) {
         char plain[TTS_RUN_LABEL_MAX];
         if (in_file > 1)
@@ -427,7 +431,7 @@ static void say_check_notes(struct check_job *job, const struct tts_check_file *
 
 /* ---- files ---- */
 
-/* Sets the file name as the origin of runs that state no origin. */
+/* Gives the name of the file to runs that do not state the name of their log. */
 static void name_origin(struct tts_check_file *file)
 {
     for (size_t i = 0; i < file->runs.count; i++) {

@@ -77,8 +77,8 @@ static size_t choose_run(const struct tts_runs *runs, const char *word, size_t *
     return found;
 }
 
-/* Pairs the runs that the options choose. Returns false if a side has no such run or several.
- * *missing is then that side and *count the number of matches. */
+/* Pairs the runs that the options choose. Returns false if a file does not have exactly one
+ * such run. *missing is then the side of this file, and *count the number of matches. */
 static bool diff_pair_chosen(struct diff_job *job, int *missing, size_t *count)
 {
     size_t chosen[TTS_DIFF_SIDES];
@@ -134,7 +134,7 @@ static int load_sides(struct tts_diff_answer *answer)
     return TTS_EXIT_DONE;
 }
 
-/* Prints that there is no such run, and the first few titles that exist. */
+/* Prints that the file has no run `word`, and the first few titles that the file has. */
 static void say_no_run(const struct tts_diff_input *input, const char *word)
 {
     enum { SHOWN_MAX = 3, TITLE_COLUMNS = 40 };

@@ -118,6 +118,7 @@ static const char *check_status_name(enum tts_budget_status status)
     return names[status];
 }
 
+/* The context of put_check_finding(). */
 struct finding_ctx {
     struct tts_json *json;
     const struct tts_check_run *run;

@@ -153,7 +153,7 @@ static const struct tts_check_file *problem_at(const struct tts_check_answer *an
     return NULL;
 }
 
-/* Writes a failed test case with the name "read". */
+/* Writes a test case with the name "read" and an error. */
 static void put_read(struct tts_junit *junit, const char *class_name, const char *path,
                      uint64_t line, const char *text)
 {
@@ -204,7 +204,8 @@ static enum tts_status end_check_junit(struct tts_junit *junit,
     return tts_junit_end(junit, err);
 }
 
-/* Describes a run of the baseline that matches no run. The caller owns the text. */
+/* Describes a run of the baseline that matches no run that is checked. The caller owns
+ * `text`. */
 static struct tts_finding describe_unpaired(const struct tts_check_answer *answer, size_t idx,
                                             char text[TTS_CHECK_TEXT_MAX + 64])
 {

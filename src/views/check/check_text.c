@@ -57,7 +57,8 @@ static void put_safe(char *out, size_t capacity, const char *text)
     tts_safe_text_build(out, capacity, text, PHASE_COLUMNS);
 }
 
-/* Returns the kind of the limit if another limit applies to the same figure, or else "". */
+/* Returns the kind of the limit, such as " (share)", if another limit applies to the same
+ * figure. Returns "" otherwise. */
 static const char *size_kind_of(const struct tts_budget *budget, size_t limit_idx)
 {
     static const char *const kinds[] = {[TTS_BUDGET_BYTES] = " (bytes)",
@@ -208,7 +209,7 @@ static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                  finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core" : "");
 }
 
-/* Writes " (2 phases)" if the finding covers several phases, or else "". Returns `out`. */
+/* Writes " (in 2 phases)" if the finding covers several phases, or else "". Returns `out`. */
 static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
                                     const struct tts_budget_finding *finding)
 {
@@ -237,10 +238,11 @@ static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
                  finding->phases);
 }
 
-/* Room for " in FORWARD_PASS", the phase of a figure of the whole run. The text is empty if the
- * phase is unknown or the figure is the final value. */
+/* Bytes of the text that put_where() writes. */
 enum { WHERE_MAX = PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8 };
 
+/* Writes the phase of a figure of the whole run, such as " in FORWARD_PASS". Writes "" if the
+ * phase is unknown or the figure is the final value. */
 static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
                       const struct tts_budget_finding *finding)
 {
@@ -273,7 +275,7 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
     return out;
 }
 
-/* Writes the device memory and its origin: "device memory 12288.00 MB, assumed; ...". Returns
+/* Writes the device memory and its origin, such as "12288.00 MB, from the budget". Returns
  * `out`. */
 static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {

@@ -27,7 +27,7 @@ struct tts_check_plan {
     char device_path[TTS_PATH_MAX], baseline_path[TTS_PATH_MAX];
 };
 
-/* An input. */
+/* A file that the command reads. */
 struct tts_check_file {
     const char *path; /* as given; NULL if there is no such file */
     struct tts_runs runs;
@@ -41,21 +41,21 @@ struct tts_check_counts {
     bool is_partial; /* some data could not be read, or a run has no match */
 };
 
-/* The facts about all runs. */
+/* The facts that all runs share, and the results so far. All pointers are borrowed. */
 struct tts_check_answer {
     struct tts_check_plan plan;
     struct tts_check_file budget; /* without runs */
     struct tts_check_file baseline;
     struct tts_check_file *files; /* the files to check */
     size_t file_count;
-    bool *is_paired; /* for each run of the baseline: it matches a run */
+    bool *is_paired; /* for each run of the baseline: true if it matches a run */
     struct tts_check_counts counts;
     struct tts_amount assumed; /* assumed memory of the device; unknown if the size was given */
 };
 
 enum { TTS_CHECK_CLASS_MAX = TTS_RUN_LABEL_MAX + 288 };
 
-/* A run that is being judged. */
+/* A run that is being judged. Do not copy the struct: `input` points into it. */
 struct tts_check_run {
     const struct tts_check_answer *answer;
     struct tts_budget_input input;

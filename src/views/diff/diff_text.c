@@ -80,8 +80,8 @@ static const char *size_of_change(struct size *out, int64_t bytes)
     return out->text;
 }
 
-/* Writes both values, such as "192.95 to 9636.02 MB". Values that would look the same are
- * written in bytes. */
+/* Writes the old and the new value, such as "192.95 to 9636.02 MB". Values that would look the
+ * same are written in bytes. */
 static void describe_way(char out[CHANGE_MAX], int64_t from, int64_t to)
 {
     char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
@@ -129,8 +129,8 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
         tts_number_format_mb(mb, of_a ? figure->a.bytes : figure->b.bytes, !cause->is_peak));
 }
 
-/* Describes effects in the other direction: other changes, and a peak that was in a different
- * phase before. */
+/* Describes effects in the other direction: changes of other phases, and a peak of the smaller
+ * run in another phase. */
 static void describe_against(const struct tts_rundiff *diff, char *out, size_t capacity)
 {
     const struct tts_rundiff_cause *cause = &diff->cause;
@@ -373,8 +373,8 @@ static const char *const figure_labels[] = {
 
 static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_RUN_FIGURES, "each");
 
-/* Returns true if the row is printed. For a phase of both runs these are the figures that
- * differ; for a phase of one run these are the main figures. */
+/* Returns true if the row of a figure is printed. A phase of both runs has rows for the figures
+ * that differ. A phase of one run has rows for the main figures. */
 static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
 {
     if (phase->where == TTS_IN_BOTH)
@@ -454,7 +454,7 @@ static bool is_peak_in(const struct tts_named_run *run, enum tts_run_part part)
            tts_train_part_of(run->run->phases[mem->peak_phase].name) == part;
 }
 
-/* Explains the parts of the runs whose peak is in a phase of `part`. */
+/* Prints `text` after the names of the runs whose peak is in a phase of `part`. */
 static void say_computed_parts(const struct tts_diff_pair *pair, enum tts_run_part part,
                                const char *text, FILE *out)
 {
@@ -483,8 +483,7 @@ static void say_parts(const struct tts_diff_pair *pair, FILE *out)
                 a->parts_are_stated ? 'A' : 'B', a->parts_are_stated ? 'B' : 'A');
 }
 
-/* Prints the sum over several forward passes. The sum is not the memory that was in use
- * at any one time. */
+/* Prints the sum over several forward passes. This memory was never in use at one time. */
 static void say_activations(const struct tts_diff_pair *pair, FILE *out)
 {
     const struct tts_delta *sum = &pair->diff.activations_sum;

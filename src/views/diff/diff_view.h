@@ -18,15 +18,16 @@ struct tts_diff_input {
     bool is_paired[TTS_RUNS_MAX];
 };
 
-/* Two runs that are compared. */
+/* Two runs that are compared. Do not copy the struct: `runs` points into it. */
 struct tts_diff_pair {
-    struct tts_named_run runs[TTS_DIFF_SIDES]; /* without names */
+    struct tts_named_run runs[TTS_DIFF_SIDES]; /* `name` is NULL */
     size_t numbers[TTS_DIFF_SIDES];            /* number of the run in its file, from 1 */
     enum tts_runpair_by by;                    /* NONE if options chose the runs */
     struct tts_trainmem mem[TTS_DIFF_SIDES];   /* of `runs` */
     struct tts_rundiff diff;
 };
 
+/* The two files and the comparisons of their runs. */
 struct tts_diff_answer {
     struct tts_diff_input inputs[TTS_DIFF_SIDES];
     struct tts_diff_pair pairs[TTS_RUNS_MAX];
@@ -34,6 +35,6 @@ struct tts_diff_answer {
     bool is_chosen; /* options chose the runs: other runs are not listed */
 };
 
-/* Writes the answer for people. `all`: phases without a difference too. */
+/* Writes the answer for people. With `all`, phases without a difference are written too. */
 void tts_diff_text(const struct tts_diff_answer *answer, bool all, FILE *out);
 void tts_diff_json(const struct tts_diff_answer *answer, struct tts_json *json);
