@@ -1,7 +1,6 @@
 #include "analysis/budgetcheck.h"
 
 #include "analysis/phasepairs.h"
-#include "base/error.h"
 #include "base/share.h"
 
 #include <assert.h>
@@ -41,7 +40,7 @@ static bool states_l1(const struct tts_run *run)
                 return true;
         }
     }
-    return !any; /* no L1 figure is known: NO_FIGURE is the reason then, not NO_L1 */
+    return !any; /* If no L1 figure is known, the reason is NO_FIGURE, not NO_L1. */
 }
 
 static struct measure unknown_measure(enum tts_budget_reason reason)
@@ -55,9 +54,9 @@ static struct measure measure_amount(struct tts_amount amount)
                             .reason = amount.is_known ? TTS_BUDGET_NONE : TTS_BUDGET_NO_FIGURE};
 }
 
-/* ---- which figure of L1 ---- */
+/* ---- the choice of the L1 figure ---- */
 
-/* Returns true if all phases know the figure. */
+/* Returns true if all phases have the figure. */
 static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure figure)
 {
     size_t i = 0;
@@ -66,8 +65,8 @@ static bool has_figure_everywhere(const struct tts_run *run, enum tts_run_figure
     return i == run->phase_count;
 }
 
-/* Returns the L1 figure to report and compare: the figure of a core if all runs (or phases)
- * know it, else the total. `b` may be NULL. */
+/* Returns the L1 figure to report and compare: the figure of one core if both runs (or phases)
+ * have it, or else the total. `b` may be NULL. */
 static enum tts_budget_figure l1_figure_of_runs(const struct tts_run *a,
                                                 const struct tts_run *b)
 {
@@ -99,8 +98,8 @@ static struct measure measure_l1(struct wanted wanted, const struct tts_run_phas
     return measure;
 }
 
-/* Marks a measure of an incomplete run: a peak may be larger, a balance may be larger or
- * smaller. */
+/* Marks the measure of an incomplete run. The real peak may be larger. A real balance may be
+ * larger or smaller, so a balance becomes unknown. */
 static void weaken_measure(struct measure *measure, bool is_balance)
 {
     if (measure->reason != TTS_BUDGET_NONE)
@@ -140,8 +139,8 @@ static struct measure measure_phase(struct wanted wanted, const struct tts_run *
 
 /* ---- a run ---- */
 
-/* Returns the largest figure of any phase. Phases that are missing or do not state the figure
- * could be larger; the result is then a lower bound. */
+/* Returns the largest figure of any phase. The result is a lower bound if phases are missing or
+ * do not state the figure. */
 static struct measure measure_most_l1(struct wanted wanted, const struct tts_run *run)
 {
     struct measure most = unknown_measure(TTS_BUDGET_NO_FIGURE);
@@ -209,23 +208,6 @@ static struct measure measure_overall(struct wanted wanted, const struct tts_run
     return measure_final(run, mem);
 }
 
-static_assert(TTS_BUDGET_NO_PAIR == TTS_PHASEPAIR_NONE, "pairs are passed on as they are");
-
-enum tts_status tts_budget_pairs_new(const struct tts_run *run, const struct tts_run *baseline,
-                                     const struct tts_alloc *alloc, uint32_t **out,
-                                     struct tts_error *err)
-{
-    if (tts_phasepairs_new(run, baseline, alloc, out) == TTS_OK)
-        return TTS_OK;
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the phases of a run");
-}
-
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
-                           const struct tts_alloc *alloc)
-{
-    tts_phasepairs_free(pairs, run, alloc);
-}
-
 const char *tts_budget_reason_text(enum tts_budget_reason reason)
 {
     static const char *const texts[TTS_BUDGET_REASONS] = {
@@ -248,6 +230,17 @@ size_t tts_budget_first_growth(const struct tts_budget *budget)
     while (i < budget->limit_count && !is_growth_limit(&budget->limits[i]))
         i++;
     return i;
+}
+
+bool tts_budget_needs_device(const struct tts_budget *budget)
+{
+    for (size_t i = 0; i < budget->limit_count; i++) {
+        const struct tts_budget_limit *limit = &budget->limits[i];
+        if (limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
+            (limit->unit == TTS_BUDGET_SHARE && !tts_budget_is_l1(limit->rule)))
+            return true;
+    }
+    return false;
 }
 
 /* ---- patterns ---- */
@@ -318,7 +311,7 @@ static enum tts_budget_reason limit_bytes_of(const struct tts_budget_input *inpu
         *out = (int64_t)limit->amount;
         return TTS_BUDGET_NONE;
     }
-    struct tts_amount whole = is_l1 ? input->core_bytes : input->mem->device_memory;
+    struct tts_amount whole = is_l1 ? input->core_bytes : input->run.mem->device_memory;
     if (!whole.is_known || whole.bytes <= 0)
         return is_l1 ? TTS_BUDGET_NO_CORE : TTS_BUDGET_NO_DEVICE;
     *out = tts_share_of(whole.bytes, limit->amount, limit->rule == TTS_BUDGET_DRAM_HEADROOM);
@@ -344,7 +337,7 @@ static void set_finding(struct tts_budget_finding *finding, enum tts_budget_stat
     finding->reason = reason;
 }
 
-/* Returns true if the limit is about the free memory of the device. */
+/* Returns true if the limit depends on the free memory of the device. */
 static bool is_device_limit(const struct tts_budget_limit *limit)
 {
     return limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
@@ -356,8 +349,9 @@ static bool may_exceed_later(const struct tts_budget_input *input,
                              const struct tts_budget_limit *limit, int64_t limit_bytes)
 {
     if (limit->rule == TTS_BUDGET_DRAM_PEAK)
-        return tts_trainmem_may_exceed(input->mem, limit_bytes);
-    return tts_trainmem_may_exceed(input->mem, input->mem->device_memory.bytes - limit_bytes);
+        return tts_trainmem_may_exceed(input->run.mem, limit_bytes);
+    return tts_trainmem_may_exceed(input->run.mem,
+                                   input->run.mem->device_memory.bytes - limit_bytes);
 }
 
 /* Compares a measured figure with its limit. Sets *distance to the bytes beyond the limit; a
@@ -391,7 +385,7 @@ static struct tts_budget_finding find_against_limit(const struct tts_budget_inpu
         }
         set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_NONE);
         finding.excess = *distance;
-    } else if (is_device_limit(limit) && input->mem->is_refused) {
+    } else if (is_device_limit(limit) && input->run.mem->is_refused) {
         set_finding(&finding, TTS_BUDGET_OVER, TTS_BUDGET_REFUSED);
     } else if (measure->at_least) {
         set_finding(&finding, TTS_BUDGET_UNKNOWN,
@@ -404,9 +398,9 @@ static struct tts_budget_finding find_against_limit(const struct tts_budget_inpu
     return finding;
 }
 
-/* ---- what a limit is about ---- */
+/* ---- the measures of a limit ---- */
 
-/* Translates the reasons of a measure to those of a baseline. */
+/* Replaces the reason of a measure by the corresponding reason for a baseline. */
 static struct measure baseline_measure(struct measure measure)
 {
     if (measure.reason == TTS_BUDGET_IN_PART)
@@ -419,17 +413,17 @@ static struct measure baseline_measure(struct measure measure)
 static struct pair overall_measures(const struct tts_budget_input *input,
                                     const struct tts_budget_limit *limit)
 {
-    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
-    const struct wanted wanted = {limit->rule, l1_figure_of_runs(input->run, base)};
-    struct pair pair = {.measure = measure_overall(wanted, input->run, input->mem)};
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline.run : NULL;
+    const struct wanted wanted = {limit->rule, l1_figure_of_runs(input->run.run, base)};
+    struct pair pair = {.measure = measure_overall(wanted, input->run.run, input->run.mem)};
     if (base)
-        pair.base = baseline_measure(measure_overall(wanted, base, input->baseline_mem));
+        pair.base = baseline_measure(measure_overall(wanted, base, input->baseline.mem));
     else if (is_growth_limit(limit))
         pair.base = unknown_measure(TTS_BUDGET_NO_BASELINE);
     return pair;
 }
 
-/* Which of the runs track L1. */
+/* Says which of the two runs tracks L1. */
 struct tracking {
     bool run, baseline;
 };
@@ -438,14 +432,14 @@ static struct pair phase_measures(const struct tts_budget_input *input,
                                   const struct tts_budget_limit *limit, size_t phase,
                                   struct tracking tracking)
 {
-    const struct tts_run *base = is_growth_limit(limit) ? input->baseline : NULL;
-    uint32_t other = base ? input->pairs[phase] : TTS_BUDGET_NO_PAIR;
+    const struct tts_run *base = is_growth_limit(limit) ? input->baseline.run : NULL;
+    uint32_t other = base ? input->pairs[phase] : TTS_PHASEPAIR_NONE;
     const struct wanted wanted = {
         limit->rule,
-        l1_figure_of_phases(&input->run->phases[phase],
-                            other == TTS_BUDGET_NO_PAIR ? NULL : &base->phases[other])};
-    struct pair pair = {.measure = measure_phase(wanted, input->run, phase, tracking.run)};
-    if (other != TTS_BUDGET_NO_PAIR)
+        l1_figure_of_phases(&input->run.run->phases[phase],
+                            other == TTS_PHASEPAIR_NONE ? NULL : &base->phases[other])};
+    struct pair pair = {.measure = measure_phase(wanted, input->run.run, phase, tracking.run)};
+    if (other != TTS_PHASEPAIR_NONE)
         pair.base = baseline_measure(measure_phase(wanted, base, other, tracking.baseline));
     else if (is_growth_limit(limit))
         pair.base =
@@ -453,7 +447,7 @@ static struct pair phase_measures(const struct tts_budget_input *input,
     return pair;
 }
 
-/* ---- all of a limit ---- */
+/* ---- the verdict on a limit ---- */
 
 struct judge {
     tts_budget_each *each;
@@ -462,7 +456,7 @@ struct judge {
     int64_t worst_distance;
     struct tts_budget_finding nearest; /* the passing finding nearest to its limit */
     int64_t nearest_distance;
-    /* Collects the phases that are unknown for a reason of the whole run. */
+    /* Collects the phases that are unknown for a reason that applies to the whole run. */
     struct tts_budget_finding common;
 };
 
@@ -473,7 +467,7 @@ static bool is_reason_of_run(enum tts_budget_reason reason)
            reason == TTS_BUDGET_NO_CORE || reason == TTS_BUDGET_NO_BASELINE;
 }
 
-/* Adds a phase to the common finding. The first phase sets the reason. */
+/* Adds a phase to the common finding. The reason of the first phase is kept. */
 static void take_common_finding(struct judge *judge, const struct tts_budget_finding *finding)
 {
     size_t before = judge->common.phases;
@@ -482,8 +476,8 @@ static void take_common_finding(struct judge *judge, const struct tts_budget_fin
     judge->common.phases = before + 1;
     if (before == 0)
         return;
-    judge->common.has_phase =
-        false; /* a finding about several phases has no figure of one phase */
+    /* A finding about several phases does not have the figures of one phase. */
+    judge->common.has_phase = false;
     judge->common.phase = 0;
     judge->common.measured = judge->common.baseline = (struct tts_amount){0};
 }
@@ -502,9 +496,8 @@ static void take_finding(struct judge *judge, const struct tts_budget_finding *f
     bool is_over = finding->status == TTS_BUDGET_OVER;
     verdict->over += is_over;
     verdict->unknown += !is_over;
-    if (finding->status > verdict->status ||
-        (is_over &&
-         distance > judge->worst_distance)) { /* of unknown findings, the first is kept */
+    /* Of several unknown findings, the first is kept. */
+    if (finding->status > verdict->status || (is_over && distance > judge->worst_distance)) {
         verdict->status = finding->status;
         verdict->worst = *finding;
         judge->worst_distance = distance;
@@ -540,14 +533,14 @@ static void judge_phases(struct judge *judge, const struct tts_budget_input *inp
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
     const char *pattern = input->budget->patterns[limit->pattern].text;
     bool is_l1 = tts_budget_is_l1(limit->rule);
-    const struct tracking tracking = {.run = is_l1 && states_l1(input->run),
-                                      .baseline = is_l1 && input->baseline &&
-                                                  states_l1(input->baseline)};
+    const struct tracking tracking = {.run = is_l1 && states_l1(input->run.run),
+                                      .baseline = is_l1 && input->baseline.run &&
+                                                  states_l1(input->baseline.run)};
     assert(limit->pattern < input->budget->pattern_count);
     bool any = false;
-    for (size_t i = 0; i < input->run->phase_count; i++) {
+    for (size_t i = 0; i < input->run.run->phase_count; i++) {
         int64_t distance;
-        if (!tts_budget_matches(pattern, input->run->phases[i].name))
+        if (!tts_budget_matches(pattern, input->run.run->phases[i].name))
             continue;
         struct pair pair = phase_measures(input, limit, i, tracking);
         struct tts_budget_finding finding =
@@ -568,7 +561,7 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
                       tts_budget_each *each, void *ctx, struct tts_budget_verdict *out)
 {
     assert(limit_idx < input->budget->limit_count);
-    assert(!input->baseline || (input->baseline_mem && input->pairs));
+    assert(!input->baseline.run || (input->baseline.mem && input->pairs));
     const struct tts_budget_limit *limit = &input->budget->limits[limit_idx];
     struct judge judge = {.each = each, .ctx = ctx};
     if (tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE) {

@@ -2,11 +2,8 @@
  * unknown is not a pass. Pure functions. The rules are in docs/design/budget.md. */
 #pragma once
 
-#include "analysis/trainmem.h"
+#include "analysis/named_run.h"
 #include "model/budget.h"
-#include "model/run.h"
-#include "ttscope/alloc.h"
-#include "ttscope/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,24 +11,27 @@
 
 enum tts_budget_status { TTS_BUDGET_PASS, TTS_BUDGET_UNKNOWN, TTS_BUDGET_OVER };
 
-/* X(NAME, text): why a result is unknown. */
+/* X(NAME, text): a reason why a result is unknown. */
 #define TTS_BUDGET_REASON_MAP(X)                                                               \
     X(NONE, "")                                                                                \
     X(NO_PHASE, "no phase matches")                                                            \
     X(NO_FIGURE, "the figure is not in the run")                                               \
-    X(NO_L1, "L1 is unknown in this run: all L1 figures are 0, as ttscope fit prints them")    \
-    X(AT_LEAST, "part of the run is missing, so it may be more")                               \
-    X(AT_MOST, "part of the run is missing, so it may be less")                                \
-    X(IN_PART, "part of the run is missing, so it may be more or less")                        \
+    X(NO_L1, "the L1 use of this run is unknown: all its L1 figures are 0, as in results of "  \
+             "ttscope fit")                                                                    \
+    X(AT_LEAST, "part of the run is missing, so the real value may be higher")                 \
+    X(AT_MOST, "part of the run is missing, so the real value may be lower")                   \
+    X(IN_PART, "part of the run is missing, so the real value may be higher or lower")         \
     X(REFUSED, "ttscope fit predicts that the run does not fit the device")                    \
-    X(FIRST_ITERATION, "the log covers only the first iteration, and later ones need more")    \
+    X(FIRST_ITERATION,                                                                         \
+      "the log covers only the first iteration; later iterations need more, perhaps too much") \
     X(NO_DEVICE, "the memory of the device is unknown")                                        \
-    X(NO_CORE, "the L1 size of a core is unknown; name a device")                              \
-    X(NO_BASELINE, "the baseline has no such run")                                             \
-    X(NO_BASELINE_PHASE, "the baseline has no such phase")                                     \
+    X(NO_CORE, "the L1 size of a core is unknown: name a device")                              \
+    X(NO_BASELINE, "no run of the baseline matches this run")                                  \
+    X(NO_BASELINE_PHASE, "the baseline's run has no such phase")                               \
     X(NO_BASELINE_FIGURE, "the figure is not in the baseline")                                 \
-    X(BASELINE_AT_LEAST, "part of the baseline is missing, so it may have been more")          \
-    X(BASELINE_IN_PART, "part of the baseline is missing, so it may have been more or less")
+    X(BASELINE_AT_LEAST, "part of the baseline is missing, so its real value may be higher")   \
+    X(BASELINE_IN_PART,                                                                        \
+      "part of the baseline is missing, so its real value may be higher or lower")
 
 enum tts_budget_reason {
 #define X(name, text) TTS_BUDGET_##name,
@@ -53,7 +53,7 @@ bool tts_budget_is_l1(enum tts_budget_rule rule);
 struct tts_budget_finding {
     size_t limit_idx; /* index in the budget */
     enum tts_budget_status status;
-    /* Why the result is unknown. REFUSED is also set for a limit that is exceeded. */
+    /* Says why the result is unknown. REFUSED is also set for a limit that is exceeded. */
     enum tts_budget_reason reason;
     enum tts_budget_figure figure;
     struct tts_amount measured, limit, baseline;
@@ -61,23 +61,19 @@ struct tts_budget_finding {
     int64_t excess; /* bytes beyond the limit if exceeded, else 0; REFUSED: 0 */
     bool has_phase; /* there is a phase in which the figure was measured */
     size_t phase;   /* index in the run */
-    /* Number of phases that the finding stands for; 0: the whole run. All phases that pass
-     * share one finding. All phases that are unknown for the same reason of the whole run share
-     * one finding without a phase. */
+    /* Number of phases that the finding covers. 0: the finding is about the whole run. All
+     * phases that pass share one finding. All phases that are unknown for a reason that applies
+     * to the whole run share one finding without a phase. */
     size_t phases;
 };
 
-#define TTS_BUDGET_NO_PAIR UINT32_MAX
-
+/* A run and the budget that the run is compared with. All pointers are borrowed. */
 struct tts_budget_input {
     const struct tts_budget *budget;
-    const struct tts_run *run;
-    /* Its device memory is the whole of which shares are taken. */
-    const struct tts_trainmem *mem;
-    struct tts_amount core_bytes;   /* L1 of a core, the whole of which shares are taken */
-    const struct tts_run *baseline; /* NULL: none; the next two fields are unused then */
-    const struct tts_trainmem *baseline_mem;
-    const uint32_t *pairs;  /* from tts_budget_pairs_new() */
+    struct tts_named_run run;      /* shares are parts of its device memory */
+    struct tts_named_run baseline; /* all NULL if there is none */
+    struct tts_amount core_bytes;  /* L1 of a core; shares of L1 are parts of it */
+    const uint32_t *pairs;         /* of the run with the baseline, from tts_phasepairs_new() */
     int64_t rounding_bytes; /* growth up to this size may be a rounding error of the figures */
 };
 
@@ -88,9 +84,9 @@ struct tts_budget_verdict {
     struct tts_budget_finding worst;
 };
 
-/* Called in this order: for each phase that is over or unknown; once for all phases that are
- * unknown for a reason of the whole run; once for all phases that pass, with the phase nearest
- * to its limit. */
+/* Receives one finding. tts_budget_judge() calls the function in this order: for each phase
+ * that is over or unknown; once for all phases that are unknown for a reason that applies to
+ * the whole run; once for all phases that pass, with the phase nearest to its limit. */
 typedef void tts_budget_each(void *ctx, const struct tts_budget_finding *finding);
 
 /* Compares the run with one limit. `each` may be NULL. */
@@ -100,16 +96,8 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
 /* Returns the index of the first growth limit, or limit_count if there is none. */
 size_t tts_budget_first_growth(const struct tts_budget *budget);
 
+/* Returns true if a limit depends on the memory size of the device. */
+bool tts_budget_needs_device(const struct tts_budget *budget);
+
 /* Matches a name with a pattern: '*' matches any text, '?' any character. */
 bool tts_budget_matches(const char *pattern, const char *name);
-
-/* Returns for each phase of the run the index of the phase with the same name in the baseline,
- * or TTS_BUDGET_NO_PAIR. The n-th phase of a name is paired with the n-th. The array has
- * run->phase_count entries, at least one; free it with tts_budget_pairs_free(). TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_budget_pairs_new(const struct tts_run *run,
-                                                   const struct tts_run *baseline,
-                                                   const struct tts_alloc *alloc,
-                                                   uint32_t **out, struct tts_error *err);
-/* `run` is the run of tts_budget_pairs_new(). `pairs` may be NULL. */
-void tts_budget_pairs_free(uint32_t *pairs, const struct tts_run *run,
-                           const struct tts_alloc *alloc);

@@ -1,4 +1,4 @@
-/* Sorts both lists by name and walks through them side by side. */
+/* phasepairs.c: sorts the phases of both runs by name and goes through both lists together. */
 #include "analysis/phasepairs.h"
 
 #include "base/heap.h"
@@ -70,6 +70,27 @@ enum tts_status tts_phasepairs_new(const struct tts_run *run, const struct tts_r
     if (names)
         alloc->free(alloc->ctx, names, names_bytes);
     return pairs ? TTS_OK : TTS_E_NOMEM;
+}
+
+enum tts_status tts_phase_ordinals_new(const struct tts_run *run, const struct tts_alloc *alloc,
+                                       uint32_t **out)
+{
+    if (!alloc)
+        alloc = tts_alloc_libc();
+    size_t names_bytes = (run->phase_count + 1) * sizeof(struct named);
+    struct named *names = alloc->alloc(alloc->ctx, names_bytes);
+    uint32_t *ordinals = names ? alloc->alloc(alloc->ctx, bytes_of_pairs(run)) : NULL;
+    if (ordinals) {
+        list_names(run, names);
+        for (size_t i = 0; i < run->phase_count; i++) {
+            bool is_next = i > 0 && strcmp(names[i].name, names[i - 1].name) == 0;
+            ordinals[names[i].idx] = is_next ? ordinals[names[i - 1].idx] + 1 : 0;
+        }
+        *out = ordinals;
+    }
+    if (names)
+        alloc->free(alloc->ctx, names, names_bytes);
+    return ordinals ? TTS_OK : TTS_E_NOMEM;
 }
 
 void tts_phasepairs_free(uint32_t *pairs, const struct tts_run *run,

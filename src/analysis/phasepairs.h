@@ -1,5 +1,5 @@
 /* phasepairs.h: pairs the phases of two runs: the n-th phase of a name with the n-th phase of
- * that name, wherever they stand. */
+ * that name, wherever they stand. Numbers the phases of the same name. */
 #pragma once
 
 #include "model/run.h"
@@ -14,6 +14,12 @@
 TTS_NODISCARD enum tts_status tts_phasepairs_new(const struct tts_run *run,
                                                  const struct tts_run *other,
                                                  const struct tts_alloc *alloc, uint32_t **out);
-/* `run` and `alloc` are those of tts_phasepairs_new(). `pairs` may be NULL. */
+/* Returns for each phase its number among the phases of the same name, from 0. The array is
+ * freed like one of tts_phasepairs_new(). TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_phase_ordinals_new(const struct tts_run *run,
+                                                     const struct tts_alloc *alloc,
+                                                     uint32_t **out);
+/* Frees the array of one of the two functions. `run` and `alloc` are those of the call.
+ * `pairs` may be NULL. */
 void tts_phasepairs_free(uint32_t *pairs, const struct tts_run *run,
                          const struct tts_alloc *alloc);

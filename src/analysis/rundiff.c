@@ -5,43 +5,46 @@
 
 #include <assert.h>
 
-/* For each phase of both runs, its partner in the other run. */
+/* The two runs, and for each phase of a run its partner in the other run. */
 struct links {
     uint32_t *of_a, *of_b;
-    size_t a, b;
+    const struct tts_run *a, *b;
 };
 
-static void add_diff_phase(struct tts_rundiff *out, enum tts_rundiff_where where, size_t a,
-                           size_t b)
+static void add_diff_phase(const struct links *links, enum tts_rundiff_where where, size_t a,
+                           size_t b, struct tts_rundiff *out)
 {
-    out->phases[out->phase_count++] =
-        (struct tts_rundiff_phase){.where = where, .a = a, .b = b};
+    out->phases[out->phase_count++] = (struct tts_rundiff_phase){
+        .where = where,
+        .name = where == TTS_ONLY_B ? links->b->phases[b].name : links->a->phases[a].name,
+        .a = a,
+        .b = b};
     out->only_a += where == TTS_ONLY_A;
     out->only_b += where == TTS_ONLY_B;
 }
 
-/* Adds the phases of B before `end` that A does not have. */
+/* Adds the phases that only B has, from *next up to `end`, and advances *next. */
 static void add_phases_only_b(const struct links *links, size_t *next, size_t end,
                               struct tts_rundiff *out)
 {
     for (; *next < end; ++*next)
         if (links->of_b[*next] == TTS_PHASEPAIR_NONE)
-            add_diff_phase(out, TTS_ONLY_B, 0, *next);
+            add_diff_phase(links, TTS_ONLY_B, 0, *next, out);
 }
 
 static void line_up_phases(const struct links *links, struct tts_rundiff *out)
 {
     size_t next = 0;
-    for (size_t i = 0; i < links->a; i++) {
+    for (size_t i = 0; i < links->a->phase_count; i++) {
         uint32_t other = links->of_a[i];
         if (other == TTS_PHASEPAIR_NONE) {
-            add_diff_phase(out, TTS_ONLY_A, i, 0);
+            add_diff_phase(links, TTS_ONLY_A, i, 0, out);
             continue;
         }
         add_phases_only_b(links, &next, other, out);
-        add_diff_phase(out, TTS_IN_BOTH, i, other);
+        add_diff_phase(links, TTS_IN_BOTH, i, other, out);
     }
-    add_phases_only_b(links, &next, links->b, out);
+    add_phases_only_b(links, &next, links->b->phase_count, out);
 }
 
 /* Lists the phases of both runs side by side. The figures are filled in later. TTS_E_NOMEM. */
@@ -49,7 +52,7 @@ static enum tts_status match_phases(const struct tts_run *a, const struct tts_ru
                                     const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
     size_t both = a->phase_count + b->phase_count;
-    struct links links = {.a = a->phase_count, .b = b->phase_count};
+    struct links links = {.a = a, .b = b};
     if (both == 0)
         return TTS_OK;
     enum tts_status status = tts_phasepairs_new(a, b, alloc, &links.of_a);
@@ -66,12 +69,14 @@ static enum tts_status match_phases(const struct tts_run *a, const struct tts_ru
     return out->phases ? TTS_OK : TTS_E_NOMEM;
 }
 
-/* The way of a run to its peak, or to the same phase in the other run. */
+/* The level of a run in the reference phase (struct tts_rundiff_cause). */
 struct way {
-    size_t phase; /* index in its run */
+    size_t phase; /* index of the reference phase in the run */
     struct tts_amount level;
 };
 
+/* Returns the Segment Change of a run in a phase before `end`. Returns 0 for other phases and
+ * for phases that the run does not have. */
 static struct tts_amount change_before(const struct tts_rundiff_phase *phase, bool of_b,
                                        size_t end)
 {
@@ -83,7 +88,7 @@ static struct tts_amount change_before(const struct tts_rundiff_phase *phase, bo
     return of_b ? delta->b : delta->a;
 }
 
-/* Returns the Segment Peak of a run in the phase of the peak; 0 if the run does not have the
+/* Returns the Segment Peak of a run in the reference phase, or 0 if the run does not have the
  * phase. */
 static struct tts_amount level_at_peak(const struct tts_rundiff *diff,
                                        const struct tts_delta *top, bool of_b)
@@ -95,7 +100,7 @@ static struct tts_amount level_at_peak(const struct tts_rundiff *diff,
 }
 
 /* Fills in the contribution of each phase, B minus A, and the level that each run reaches.
- * Returns false if a figure is not known. */
+ * Returns false if a figure is unknown. */
 static bool walk_to_peak(struct tts_rundiff *diff, struct way *a, struct way *b)
 {
     const struct tts_delta *top =
@@ -117,7 +122,7 @@ static bool walk_to_peak(struct tts_rundiff *diff, struct way *a, struct way *b)
     return a->level.is_known && b->level.is_known;
 }
 
-/* Returns the index in diff->phases of a phase of one run, or phase_count. */
+/* Returns the index in diff->phases of a phase of one run, or phase_count if there is none. */
 static size_t find_diff_phase(const struct tts_rundiff *diff, bool of_b, size_t phase)
 {
     for (size_t i = 0; i < diff->phase_count; i++) {
@@ -134,8 +139,8 @@ static void forget_contributions(struct tts_rundiff *diff)
         diff->phases[i].contribution = (struct tts_amount){0};
 }
 
-/* Returns true if rounding explains the difference: printed figures are off by up to half a
- * step each, bytes are exact. */
+/* Returns true if rounding explains a difference of `away` bytes. Each printed figure is off by
+ * up to half a step. Figures in bytes are exact. */
 static bool is_within_rounding(const struct tts_rundiff *diff, int64_t away)
 {
     int64_t slack =
@@ -143,8 +148,8 @@ static bool is_within_rounding(const struct tts_rundiff *diff, int64_t away)
     return away <= slack && away >= -slack;
 }
 
-/* Fills in the part of the change that the contributions leave. Returns false if the figures
- * contradict each other. */
+/* Fills in not_peak and rounding, the part of the change that no phase contributes. Returns
+ * false if the figures contradict each other. */
 static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct way *larger,
                                const struct way *smaller)
 {
@@ -166,8 +171,8 @@ static bool settle_peak_change(struct tts_rundiff *diff, bool grew, const struct
     return true;
 }
 
-/* `phase` is in one run only. Returns how many phases of the other run belong before it: all up
- * to the nearest earlier phase that both runs have. */
+/* Returns how many phases of the other run belong before `phase`, which only one run has: all
+ * phases up to the nearest earlier phase that both runs have. */
 static size_t place_in_other_run(const struct tts_rundiff *diff, size_t phase)
 {
     bool of_b = diff->phases[phase].where == TTS_ONLY_A;
@@ -206,7 +211,7 @@ static void find_cause_part(struct tts_rundiff *diff)
 }
 
 /* Finds the phase with the largest contribution. Returns false if no phase changed in the
- * direction of the peak; the change is smaller than the rounding then. */
+ * direction of the peak. The change is then smaller than the rounding. */
 static bool choose_cause_phase(struct tts_rundiff *diff, bool grew)
 {
     int64_t most = 0;
@@ -223,8 +228,8 @@ static bool choose_cause_phase(struct tts_rundiff *diff, bool grew)
     return most != 0;
 }
 
-static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
-                                            const struct tts_rundiff_side *b,
+static enum tts_rundiff_reason explain_peak(const struct tts_named_run *a,
+                                            const struct tts_named_run *b,
                                             struct tts_rundiff *diff)
 {
     if (!diff->peak.change.is_known)
@@ -243,7 +248,7 @@ static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
     assert(diff->cause.peak_phase < diff->phase_count);
     const struct tts_rundiff_phase *top = &diff->phases[diff->cause.peak_phase];
     if (top->where != TTS_IN_BOTH && !smaller_is_within(diff, grew))
-        return TTS_RUNDIFF_NO_PHASE; /* the phase may have another name there */
+        return TTS_RUNDIFF_NO_PHASE; /* the other run may have the phase under another name */
     size_t place =
         top->where == TTS_IN_BOTH ? 0 : place_in_other_run(diff, diff->cause.peak_phase);
     struct way in_a = {.phase = top->where == TTS_ONLY_B ? place : top->a};
@@ -260,8 +265,8 @@ static enum tts_rundiff_reason explain_peak(const struct tts_rundiff_side *a,
     return TTS_RUNDIFF_TOLD;
 }
 
-/* Fills in the cause and the contributions. Needs the phases and the peak. */
-static void fill_cause(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
+/* Fills in the cause and the contributions. The phases and the peak must be complete. */
+static void fill_cause(const struct tts_named_run *a, const struct tts_named_run *b,
                        struct tts_rundiff *diff)
 {
     diff->cause.reason = explain_peak(a, b, diff);
@@ -289,7 +294,7 @@ bool tts_delta_share(const struct tts_delta *delta, int64_t *out)
     return true;
 }
 
-/* Changes of up to `slack` bytes are not a difference. */
+/* Compares two amounts. Changes of up to `slack` bytes are not a difference. */
 static struct tts_delta delta_of(struct tts_amount a, struct tts_amount b, int64_t slack)
 {
     struct tts_delta delta = {.a = a, .b = b, .change = tts_amount_subtract(b, a)};
@@ -306,7 +311,7 @@ static bool is_own_figure(int figure)
     return figure != TTS_RUN_CUMULATIVE_PEAK && figure != TTS_RUN_CUMULATIVE_CURRENT;
 }
 
-/* Returns a figure of a phase, unknown unless `is_there`. */
+/* Returns a figure of a phase. The figure is unknown if `is_there` is false. */
 static struct tts_amount figure_of(const struct tts_run *run, bool is_there, size_t at,
                                    int figure)
 {
@@ -354,7 +359,7 @@ static struct tts_amount change_of_others(const struct tts_run *run)
     return sum;
 }
 
-static void measure_sides(const struct tts_rundiff_side *side,
+static void measure_sides(const struct tts_named_run *side,
                           struct tts_amount out[TTS_RUN_PARTS])
 {
     out[TTS_RUN_PART_OTHER] = change_of_others(side->run);
@@ -370,13 +375,13 @@ static struct tts_amount part_of_peak(const struct tts_trainmem *mem, int part)
     return mem->has_parts ? tts_amount_of(mem->parts[part]) : (struct tts_amount){0};
 }
 
-/* Returns the slack of a sum of one rounded figure for each phase. */
+/* Returns the largest rounding error of a sum that has one figure of each phase. */
 static int64_t slack_of_sums(const struct tts_rundiff *diff)
 {
     return diff->is_rounded ? (int64_t)(diff->phase_count + 1) * TTS_RUN_STEP_BYTES : 0;
 }
 
-static void fill_diff_parts(const struct tts_rundiff_side *a, const struct tts_rundiff_side *b,
+static void fill_diff_parts(const struct tts_named_run *a, const struct tts_named_run *b,
                             struct tts_rundiff *diff)
 {
     struct tts_amount of_a[TTS_RUN_PARTS], of_b[TTS_RUN_PARTS];
@@ -398,7 +403,7 @@ static void fill_diff_parts(const struct tts_rundiff_side *a, const struct tts_r
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole comparison ---- */
 
 static bool delta_is_off(const struct tts_delta *delta)
 {
@@ -414,9 +419,8 @@ static bool diff_is_equal(const struct tts_rundiff *diff)
     return !is_any;
 }
 
-enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
-                                const struct tts_rundiff_side *b, const struct tts_alloc *alloc,
-                                struct tts_rundiff *out)
+enum tts_status tts_rundiff_new(const struct tts_named_run *a, const struct tts_named_run *b,
+                                const struct tts_alloc *alloc, struct tts_rundiff *out)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_rundiff diff = {.alloc = alloc,
@@ -439,7 +443,7 @@ enum tts_status tts_rundiff_new(const struct tts_rundiff_side *a,
 
 void tts_rundiff_release(struct tts_rundiff *diff)
 {
-    /* As allocated: a phase of both runs is one entry, but two were allocated. */
+    /* tts_rundiff_new() allocates two entries for a phase that both runs have, but uses one. */
     size_t most = 0;
     for (size_t i = 0; i < diff->phase_count; i++)
         most += diff->phases[i].where == TTS_IN_BOTH ? 2 : 1;

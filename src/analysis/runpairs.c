@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* One of the two lists. Lists are short, so free runs are found by search. */
+/* One of the two lists. Lists are short, so runs without a partner are found by search. */
 struct list {
     const struct tts_run *runs;
     size_t count;
@@ -50,7 +50,7 @@ const char *tts_runpair_by_name(enum tts_runpair_by by, const struct tts_run *a,
         return "order";
     if (by == TTS_RUNPAIR_TITLE && a->title[0] != '\0')
         return "title";
-    /* A pair without a title was found by its rank or by the name of the log. */
+    /* A pair without titles was found by its rank or by the name of its log. */
     if (a->rank[0] != '\0')
         return "rank";
     return a->name[0] != '\0' && strcmp(a->name, b->name) == 0 ? "file" : "order";
@@ -72,8 +72,8 @@ static void join_runs(struct pairing *pairing, size_t a, size_t b, enum tts_runp
     pairing->out[a] = (struct tts_runpair){by, b};
 }
 
-/* Returns the index of the only run in the list that is like `run`, or list->count if there is
- * none or several. With `only_free`, runs that have a partner do not count. */
+/* Returns the index of the only run in the list that is like `run`. Returns list->count if the
+ * list has none or several. With `only_free`, runs that have a partner do not count. */
 static size_t find_only_alike(const struct pairing *pairing, const struct list *list,
                               const struct tts_run *run, alike_fn *is_alike, bool only_free)
 {
@@ -88,8 +88,8 @@ static size_t find_only_alike(const struct pairing *pairing, const struct list *
     return found;
 }
 
-/* Pairs runs that are unique in both lists. Likeness is an equivalence here, so a new pair
- * makes no other run unique. */
+/* Pairs runs that are alike and unique in both lists. A new pair makes no other run unique,
+ * because runs that are like the same run are like each other. */
 static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_free,
                         enum tts_runpair_by by)
 {
@@ -105,8 +105,8 @@ static void join_unique(struct pairing *pairing, alike_fn *is_alike, bool only_f
     }
 }
 
-/* Pairs the free runs in their order. With `only_named`, runs with contradicting names are not
- * paired. */
+/* Pairs the runs without a partner in their order. With `only_named`, runs whose names
+ * contradict each other are not paired. */
 static void join_in_order(struct pairing *pairing, bool only_named)
 {
     for (size_t i = 0; i < pairing->a.count; i++) {

@@ -25,7 +25,7 @@ void tts_message(const char *command, const char *format, ...)
 
 const char *tts_message_path(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+    return tts_shown_path(path);
 }
 
 /* Returns true if the text already names the file: "cannot read 'x.txt': ...", "cannot write to
@@ -36,27 +36,26 @@ static bool names_its_file(const struct tts_error *err)
            (strchr(err->text, '\'') || strstr(err->text, "standard "));
 }
 
+void tts_message_at(const char *command, const char *path, uint64_t line, const char *text)
+{
+    if (line > 0)
+        tts_message(command, "%s:%" PRIu64 ": %s", tts_shown_path(path), line, text);
+    else
+        tts_message(command, "%s: %s", tts_shown_path(path), text);
+}
+
 void tts_message_error(const char *command, const char *path, const struct tts_error *err)
 {
-    const char *shown = tts_message_path(path);
     if (names_its_file(err))
         tts_message(command, "%s", err->text);
-    else if (err->line > 0)
-        tts_message(command, "%s:%" PRIu32 ": %s", shown, err->line, err->text);
     else
-        tts_message(command, "%s: %s", shown, err->text);
+        tts_message_at(command, path, err->line, err->text);
 }
 
 int tts_message_partial(const struct tts_partial_notes *notes, const char *command,
                         const char *path)
 {
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct tts_partial_note *note = &notes->note[i];
-        if (note->line > 0)
-            tts_message(command, "%s:%" PRIu64 ": %s", tts_message_path(path), note->line,
-                        note->text);
-        else
-            tts_message(command, "%s: %s", tts_message_path(path), note->text);
-    }
+    for (size_t i = 0; i < notes->count; i++)
+        tts_message_at(command, path, notes->note[i].line, notes->note[i].text);
     return notes->count > 0 ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }

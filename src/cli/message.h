@@ -16,6 +16,10 @@ void tts_message(const char *command, const char *format, ...) TTS_PRINTF(2, 3);
 /* Returns the path for messages: "<stdin>" for "-", or else the path itself. */
 const char *tts_message_path(const char *path);
 
+/* Prints a text about an input as `FILE:LINE: <text>`, or as `FILE: <text>` if the line is 0.
+ */
+void tts_message_at(const char *command, const char *path, uint64_t line, const char *text);
+
 /* Prints an error in an input as `FILE:LINE: <text>`, or as `FILE: <text>` if the line is
  * unknown. Texts about recordings state the byte offset themselves. The text of a TTS_E_IO
  * error that names its file is printed alone. */

@@ -17,8 +17,9 @@
     X(L1_CORE, "l1-core", OVERALL, "l1_core", "L1 of the fullest core in the run")             \
     X(CB, "cb", OVERALL, "cb", "circular buffers of the fullest core in the run")              \
     X(PHASE_SEGMENT_PEAK, "phase-segment-peak", PHASE, "segment_peak",                         \
-      "peak of DRAM above what was there when the phase began")                                \
-    X(PHASE_CHANGE, "phase-change", PHASE, "change", "DRAM that the phase left behind")        \
+      "peak of DRAM in the phase, above the level when the phase began")                       \
+    X(PHASE_CHANGE, "phase-change", PHASE, "change",                                           \
+      "DRAM in use after the phase, minus DRAM in use before it")                              \
     X(PHASE_CUMULATIVE_PEAK, "phase-cumulative-peak", PHASE, "cumulative_peak",                \
       "peak of DRAM up to the end of the phase")                                               \
     X(PHASE_L1_CORE, "phase-l1-core", PHASE, "l1_core", "L1 of the fullest core in the phase") \

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { TTS_SAFE_COLUMN_BYTES = 4 }; /* maximum for one column */
 
@@ -19,6 +20,12 @@ size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t co
 /* Like tts_safe_text(), but also replaces "##[" by "##?", because a build server takes
  * "##[...]" for a command anywhere in a line. */
 void tts_safe_text_build(char *out, size_t capacity, const char *text, size_t columns);
+
+/* Returns the path as shown to people: "<stdin>" for "-", or else the path itself. */
+static inline const char *tts_shown_path(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
 
 /* Returns true if output may be UTF-8: LC_ALL, LC_CTYPE or LANG says so, the first of them that
  * is set and not empty. */

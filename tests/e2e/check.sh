@@ -61,17 +61,17 @@ expect_code 0
 expect_err ""
 expect_out "run: first run
   device memory: 2000.00 MB, from the budget
-  ok       dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB (50% of the device)
-  ok       dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.00 MB
-  ok       dram-final: 400.00 MB, at most 400.00 MB
-  ok       l1-core: 1024.00 KiB by Peak Total in FORWARD_PASS_micro_1, at most 1024.00 KiB
-  ok       cb: 512.00 KiB in FORWARD_PASS_micro_0, at most 512.00 KiB
-  ok       phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB, at most 500.00 MB, the nearest of 2 phases
-  ok       phase-change FORWARD_PASS_micro_0: +300.00 MB, at most +300.00 MB, the nearest of 2 phases
-  ok       phase-cumulative-peak FORWARD_PASS_micro_1: 1000.00 MB, at most 1000.00 MB, the nearest of 2 phases
-  ok       phase-l1-core FORWARD_PASS_micro_1: 1024.00 KiB by Peak Total, at most 1024.00 KiB, the nearest of 2 phases
-  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB, at most 512.00 KiB, the nearest of 2 phases
-within budget: 10 limits"
+  ok       dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 1000.00 MB, 50% of the device)
+  ok       dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1 (limit: at least 1000.00 MB free)
+  ok       dram-final: 400.00 MB (limit: at most 400.00 MB)
+  ok       l1-core: Peak Total 1024.00 KiB in FORWARD_PASS_micro_1 (limit: at most 1024.00 KiB)
+  ok       cb: 512.00 KiB in FORWARD_PASS_micro_0 (limit: at most 512.00 KiB)
+  ok       phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB (limit: at most 500.00 MB); 2 phases pass, this one is nearest to its limit
+  ok       phase-change FORWARD_PASS_micro_0: +300.00 MB (limit: at most +300.00 MB); 2 phases pass, this one is nearest to its limit
+  ok       phase-cumulative-peak FORWARD_PASS_micro_1: 1000.00 MB (limit: at most 1000.00 MB); 2 phases pass, this one is nearest to its limit
+  ok       phase-l1-core FORWARD_PASS_micro_1: Peak Total 1024.00 KiB (limit: at most 1024.00 KiB); 2 phases pass, this one is nearest to its limit
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 2 phases pass, this one is nearest to its limit
+within budget: 10 limits passed"
 [ "$(awk 'length > 80' <<<"$raw")" = "" ] || fail "wanted lines of 80 columns"
 check --budget budget.yaml --quiet run.log
 expect_code 0
@@ -80,7 +80,7 @@ check --budget budget.yaml - <run.log # standard input is empty under `run`
 expect_code 3
 run sh -c '"$1" check --budget budget.yaml - <run.log' sh "$ttscope"
 expect_code 0
-expect_out_like "within budget: 10 limits"
+expect_out_like "within budget: 10 limits passed"
 run sh -c '"$1" check --budget - run.log <budget.yaml' sh "$ttscope"
 expect_code 0
 
@@ -101,12 +101,12 @@ expect_code 1
 expect_err ""
 expect_out "run: first run
   device memory: 2000.00 MB, from the budget
-  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 1000.00 MB: 1 byte over (run.log:12)
-  OVER     dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1, at least 1000.50 MB: 0.50 MB missing (run.log:12)
-  OVER     phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB, at most 300.00 MB: 100.00 MB over (run.log:8)
-  OVER     phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB, at most 300.00 MB: 200.00 MB over (run.log:12)
-  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB, at most 512.00 KiB, the nearest of 3 phases
-over budget: 3 of 4 limits"
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 1000.00 MB): 1 byte over the limit (run.log:12)
+  OVER     dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1 (limit: at least 1000.50 MB free): 0.50 MB short of the limit (run.log:12)
+  OVER     phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB (limit: at most 300.00 MB): 100.00 MB over the limit (run.log:8)
+  OVER     phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB (limit: at most 300.00 MB): 200.00 MB over the limit (run.log:12)
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 3 phases pass, this one is nearest to its limit
+over budget: 3 of 4 limits are exceeded"
 
 # Limits of figures that the log does not have do not pass.
 budget <<'YAML'
@@ -123,7 +123,7 @@ unknown: 1 of 2 limits could not be checked"
 sed '/Overall/d' run.log >cut.log
 check --budget budget.yaml cut.log
 expect_code 5
-expect_out_like "dram-peak: at least 1000.00 MB in FORWARD_PASS_micro_1, at most 1024.00 MB: part of the run is missing"
+expect_out_like "dram-peak: at least 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 1024.00 MB): part of the run is missing"
 expect_err_like "cut.log:"
 sed 's/Peak CB [0-9.]*/Peak CB 0.00/; s/Peak Buffer [0-9.]*/Peak Buffer 0.00/; s/Peak Total [0-9.]*/Peak Total 0.00/' \
     run.log >untracked.log
@@ -131,17 +131,17 @@ budget <<<'{overall: {cb: 1MiB}}'
 check --budget budget.yaml untracked.log
 expect_code 5
 expect_out_like "unknown: 1 of 1 limit could not be checked"
-expect_out_like "unknown  cb: not known, at most 1024.00 KiB: L1 is unknown in this run: all L1 figures are 0, as ttscope fit prints them"
+expect_out_like "unknown  cb: unknown (limit: at most 1024.00 KiB): the L1 use of this run is unknown: all its L1 figures are 0, as in results of ttscope fit"
 budget <<<'{phases: {"*": {cb: 1MiB}}}'
 check --budget budget.yaml untracked.log
 expect_code 5
 expect_out_like "
-  unknown  phase-cb \*: not known, at most 1024.00 KiB: L1 is unknown in this run: all L1 figures are 0, as ttscope fit prints them (3 phases)
+  unknown  phase-cb \*: unknown (limit: at most 1024.00 KiB): the L1 use of this run is unknown: all its L1 figures are 0, as in results of ttscope fit (in 3 phases)
 unknown: 1 of 1 limit could not be checked"
 budget <<<'{overall: {cb: 50%}}'
 check --budget budget.yaml run.log
 expect_code 5
-expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 size of a core is unknown; name a device"
+expect_out_like "512.00 KiB in FORWARD_PASS_micro_0: the L1 size of a core is unknown: name a device"
 check --budget budget.yaml --device n150 run.log
 expect_code 0
 expect_out_like "(50% of the L1 of a core)"
@@ -149,32 +149,32 @@ expect_out_like "(50% of the L1 of a core)"
 budget <<<'{overall: {dram_peak: 1MiB}, phases: {X: {cb: 1}}}'
 check --budget budget.yaml run.log
 expect_code 1
-expect_out_like "over budget: 1 of 2 limits, 1 more could not be checked"
+expect_out_like "over budget: 1 of 2 limits is exceeded, 1 could not be checked"
 
 # The origin of the device memory.
 budget <<<'{overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
-expect_out_like "device memory: 12288.00 MB, assumed; name a device in the budget"
-assumed="12288.00 MB of device memory assumed; name a device in the budget"
+expect_out_like "device memory: 12288.00 MB is assumed, because nothing states the size; name a device in the budget"
+assumed="12288.00 MB of device memory is assumed, because nothing states the size; name a device in the budget"
 expect_err "ttscope check: note: $assumed"
 check --budget budget.yaml --github --quiet run.log
-expect_out_like "::notice title=device memory::12288.00 MB assumed; name a device in the budget"
+expect_out_like "::notice title=device memory::12288.00 MB is assumed, because nothing states the size; name a device in the budget"
 check --budget budget.yaml --device_memory 1000MiB run.log
 expect_code 1
 expect_out_like "device memory: 1000.00 MB, from --device_memory"
 budget <<<'{device: n150, overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
-expect_out_like "device memory: 12254.03 MB, allocatable DRAM of n150 (the budget)"
+expect_out_like "device memory: 12254.03 MB, the allocatable DRAM of n150 (named in the budget)"
 check --budget budget.yaml --device p150 run.log
-expect_out_like "allocatable DRAM of p150 (--device)"
+expect_out_like "the allocatable DRAM of p150 (named by --device)"
 mkdir -p sub
 printf 'preset: n150\ndram_banks: 8\n' >sub/half.yaml
 printf 'device: half.yaml\noverall: {dram_peak: 10%%}\n' >sub/budget.yaml
 check --budget sub/budget.yaml run.log
 expect_code 1
-expect_out_like "device memory: 8169.35 MB, allocatable DRAM of sub/half.yaml (the budget)"
+expect_out_like "device memory: 8169.35 MB, the allocatable DRAM of sub/half.yaml (named in the budget)"
 
 # Growth is measured against the run with the same title.
 { a_run "other run" 800.00 && a_run "first run" 990.00; } >base.log
@@ -184,28 +184,28 @@ check --budget budget.yaml --baseline base.log run.log other.log
 expect_code 1
 expect_err ""
 expect_out_like "run: first run
-  baseline: base.log, run 2 'first run' (by title)
-  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB (+1% on 990.00 MB): 0.10 MB over (run.log:12)
-  ok       phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB, at most 400.00 MB (+0 bytes on 400.00 MB), the nearest of 2 phases"
+  baseline: base.log, run 2 'first run' (matched by title)
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB, 1% more than the baseline's 990.00 MB): 0.10 MB over the limit (run.log:12)
+  ok       phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB (limit: at most 400.00 MB, 0 bytes more than the baseline's 400.00 MB); 2 phases pass, this one is nearest to its limit"
 expect_out_like "run: other run
-  baseline: base.log, run 1 'other run' (by title)
-  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1, at most 808.00 MB"
-expect_out_like "over budget: 2 of 6 limits, 2 runs"
+  baseline: base.log, run 1 'other run' (matched by title)
+  OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 808.00 MB"
+expect_out_like "over budget: 2 of 6 limits in 2 runs are exceeded"
 # A run of the baseline without a match is not a pass, and neither is a run without a baseline.
 gone="base.log, run 1 'other run'"
 budget <<<'{baseline: base.log, overall: {dram_peak: +50%}}'
 cp base.log budget.yaml sub/
 check --budget sub/budget.yaml run.log # relative to the budget
 expect_code 5
-expect_err "ttscope check: note: no run here matches the baseline run: sub/$gone"
-expect_out_like "at most 1485.00 MB (+50% on 990.00 MB)
-baseline: sub/$gone matches no run here
-within budget as far as could be checked: 1 limit"
+expect_err "ttscope check: note: no run that is checked matches this run of the baseline: sub/$gone"
+expect_out_like "at most 1485.00 MB, 50% more than the baseline's 990.00 MB)
+baseline: sub/$gone matches no run that is checked
+within budget as far as could be checked: 1 limit passed"
 check --budget budget.yaml --github --quiet --junit report.xml --sarif report.sarif run.log
-expect_out "::warning title=pair::$gone matches no run here"
+expect_out "::warning title=pair::baseline: $gone matches no run that is checked"
 grep -q "<testcase classname=\"baseline base.log, run 1 .*other run.*\" name=\"pair\">" report.xml ||
     fail "wanted the gone run in the report"
-grep -q "matches no run here" report.sarif || fail "wanted the gone run as a notice"
+grep -q "matches no run that is checked" report.sarif || fail "wanted the gone run as a notice"
 check_json --budget budget.yaml run.log
 expect_code 5
 expect_out_like '"unpaired":\[{"number":1,"title":"otherrun","rank":null,"line":2}\]'
@@ -214,11 +214,11 @@ a_run "a new run" >new.log
 check --budget budget.yaml run.log other.log new.log
 expect_code 5
 expect_out_like "run: a new run
-  baseline: none for this run
-  unknown  dram-peak: 1000.00 MB in FORWARD_PASS_micro_1: the baseline has no such run"
+  baseline: no run of the baseline matches this run
+  unknown  dram-peak: 1000.00 MB in FORWARD_PASS_micro_1: no run of the baseline matches this run"
 check --budget budget.yaml --baseline run.log new.log # one run on each side always matches
 expect_code 0
-expect_out_like "baseline: run.log, run 1 'first run' (by order)"
+expect_out_like "baseline: run.log, run 1 'first run' (matched by position in the file)"
 # Ranks without a title match the same rank, in any order.
 ranks() { # the peak of rank 0, of rank 1, which is first
     a_run "" "$1" | sed 's/^/0: /' >rank0
@@ -231,8 +231,8 @@ budget <<<'{overall: {dram_peak: +1%}}'
 check --budget budget.yaml --baseline ranks_base.log ranks.log
 expect_code 0
 expect_out_like "run: ranks.log \[1\]
-  baseline: ranks_base.log, run 2 '\[1\]' (by rank)
-  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
+  baseline: ranks_base.log, run 2 '\[1\]' (matched by rank)
+  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB"
 
 # Process numbers of another execution are not treated as other ranks.
 ranks 900.00 990.00 0 | sed 's/^0: /[4711] /; s/^1: /[4712] /' >ranks_base.log
@@ -241,8 +241,8 @@ check --budget budget.yaml --baseline ranks_base.log ranks.log
 expect_code 0
 expect_err ""
 expect_out_like "run: ranks.log (2)
-  baseline: ranks_base.log, run 2 (by order)
-  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1, at most 999.90 MB"
+  baseline: ranks_base.log, run 2 (matched by position in the file)
+  ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB"
 # As many runs as in the baseline, with other names, match in order.
 ranks 900.00 990.00 0 | sed 's/^0: /[rank2] /; s/^1: /[rank3] /' >ranks_base.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
@@ -251,7 +251,7 @@ ranks 900.00 990.00 0 >ranks.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
 expect_code 0
 expect_out_like "run: ranks.log \[1\]
-  baseline: ranks_base.log, run 2 '\[rank3\]' (by order: the names do not match)"
+  baseline: ranks_base.log, run 2 '\[rank3\]' (matched by position in the file, although the names differ)"
 
 # Missing data of the baseline is reported and prevents a pass.
 sed 's/Allocations 200.00/Allocations 2x0.00/' run.log >odd.log
@@ -259,7 +259,7 @@ budget <<<'{overall: {dram_peak: +1%}}'
 check --budget budget.yaml --baseline odd.log --junit report.xml run.log
 expect_code 5
 expect_err_like "ttscope check: odd.log:5: "
-expect_out_like "within budget as far as could be checked: 1 limit"
+expect_out_like "within budget as far as could be checked: 1 limit passed"
 grep -A1 'classname="baseline odd.log, run 1' report.xml | grep -q '<error' || fail "wanted an error of the baseline"
 check --budget budget.yaml --baseline odd.log --github --quiet run.log
 expect_out_like "::warning file=odd.log,line=5,title=read::"
@@ -280,19 +280,19 @@ expect_out_like '"passed":1,"partial":true,"status":"unknown"}],"unpaired"'
 budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [95%, +1%, 900MiB]}}'
 check --budget budget.yaml --baseline run.log --junit report.xml --sarif report.sarif run.log
 expect_code 1
-expect_out_like "  ok       dram-peak (share): 1000.00 MB in FORWARD_PASS_micro_1, at most 1900.00 MB (95% of the device)
-  ok       dram-peak (growth): 1000.00 MB in FORWARD_PASS_micro_1, at most 1010.00 MB (+1% on 1000.00 MB)
-  OVER     dram-peak (bytes): 1000.00 MB in FORWARD_PASS_micro_1, at most 900.00 MB"
-expect_out_like "over budget: 1 of 3 limits"
+expect_out_like "  ok       dram-peak (share): 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 1900.00 MB, 95% of the device)
+  ok       dram-peak (growth): 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 1010.00 MB, 1% more than the baseline's 1000.00 MB)
+  OVER     dram-peak (bytes): 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 900.00 MB)"
+expect_out_like "over budget: 1 of 3 limits is exceeded"
 [ "$(grep -o 'name="dram-peak[^"]*"' report.xml | sort -u | wc -l)" -eq 3 ] || fail "wanted three names"
 grep -q '"ruleId": "dram-peak"' report.sarif || fail "wanted the rule as it is"
 # Notes point out limits that are easily misunderstood.
 budget <<<$'overall:\n  dram_peak: 2%\n  cb: 100\n  final_dram: [8000, +7]'
 check --budget budget.yaml --baseline run.log --device_memory 1GiB run.log
-expect_err_like "note: budget.yaml:2: 2% is a share of the device; write +2% for growth"
-expect_err_like "note: budget.yaml:4: 8000 is bytes"
-expect_err_like "note: budget.yaml:4: +7 is bytes"
-[[ $err != *"100 is bytes"* ]] || fail "wanted no word about L1"
+expect_err_like "note: budget.yaml:2: 2% is a share of the device; for growth against the baseline, write +2%"
+expect_err_like "note: budget.yaml:4: the limit 8000 has no unit and means bytes"
+expect_err_like "note: budget.yaml:4: the limit +7 has no unit and means bytes"
+[[ $err != *"limit 100 has no unit"* ]] || fail "wanted no word about L1"
 budget <<<'{overall: {dram_peak: 2%}}'
 check --budget budget.yaml --device_memory 1GiB run.log
 [[ $err != *"is a share"* ]] || fail "wanted no word about growth"
@@ -337,7 +337,7 @@ expect_err "ttscope check: note: no limit of 'budget.yaml' uses a baseline; 'run
 check --budget budget.yaml run.log nowhere.log
 expect_code 5
 expect_err "ttscope check: cannot read 'nowhere.log': no such file or directory"
-expect_out_like "within budget as far as could be checked: 1 limit"
+expect_out_like "within budget as far as could be checked: 1 limit passed"
 check --budget budget.yaml run.log nowhere.log --junit report.xml --sarif report.sarif --github --quiet
 expect_code 5
 expect_out "::error file=nowhere.log,title=read::cannot read 'nowhere.log': no such file or directory"
@@ -453,7 +453,7 @@ budget <<<'{overall: {dram_peak: 1GiB}}'
 check --budget budget.yaml run.log --github
 expect_code 0
 expect_out_like "
-::notice title=ttscope check::within budget: 1 limit"
+::notice title=ttscope check::within budget: 1 limit passed"
 
 # Mistakes in a budget are reported with their line, and nothing is checked.
 wrong() { # line and text; the budget on stdin
@@ -466,9 +466,9 @@ wrong() { # line and text; the budget on stdin
 wrong "1: the file is empty: an empty check would always pass" </dev/null
 wrong "1: no limits: give 'overall' or 'phases', because an empty check would always pass" <<<'device: n150'
 wrong "3: unknown key 'dram_peek', did you mean 'dram_peak'?" <<<$'\noverall:\n  dram_peek: 1'
-wrong "2: 'cb': 'much', expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB" <<<$'overall:\n  cb: much'
-wrong "2: not YAML: a tab; indent with spaces" <<<$'overall:\n\tcb: 1'
-wrong "2: 'headroom': '+5%', headroom cannot be growth: give bytes such as 500MiB or a share such as 5%" <<<$'overall:\n  headroom: +5%'
+wrong "2: invalid value 'much' for 'cb': expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB" <<<$'overall:\n  cb: much'
+wrong "2: not YAML: the line is indented with a tab; indent with spaces" <<<$'overall:\n\tcb: 1'
+wrong "2: invalid value '+5%' for 'headroom': expected bytes such as 500MiB or a share such as 5%, not growth" <<<$'overall:\n  headroom: +5%'
 wrong "3: 'cb' appears twice, first in line 2" <<<$'overall:\n  cb: 1\n  cb: 2'
 wrong "2: 'cb' is an alias (put text that begins with '*' in quotes): write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: *x'
 wrong "2: 'cb' is a list: write a limit such as 11GiB, 95% or +2%, or [95%, +2%]" <<<$'overall:\n  cb: [[1]]'
@@ -502,8 +502,8 @@ usage "invalid value '0' for '--device-memory': expected a number of bytes such 
     -b budget.yaml --device_memory 0 run.log
 usage "'--set' needs '--device NAME'" -b budget.yaml --set l1_small=0 run.log
 usage "standard output is used for the report: '--sarif' needs a file" -b budget.yaml --sarif - run.log
-usage "'x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit x --sarif x run.log
-usage "'./x' cannot be both '--junit' and '--sarif'" -b budget.yaml --junit ./x --sarif x run.log
+usage "'x' is given for both '--junit' and '--sarif': choose two files" -b budget.yaml --junit x --sarif x run.log
+usage "'./x' is given for both '--junit' and '--sarif': choose two files" -b budget.yaml --junit ./x --sarif x run.log
 cp run.log kept.log
 usage "'run.log' is an input: write the output to another file" -b budget.yaml --junit run.log run.log
 usage "'./budget.yaml' is an input: write the output to another file" -b budget.yaml --sarif ./budget.yaml run.log
@@ -521,17 +521,17 @@ expect_err "ttscope check: cannot write 'nowhere/report.xml': no such file or di
 check --budget "$source_dir/examples/budget.yaml" fits.log
 expect_code 0
 expect_err ""
-expect_out_like "within budget: 6 limits"
+expect_out_like "within budget: 6 limits passed"
 # The budget in its comments is valid, too.
 sed -n 's/^# \(baseline:\|overall:\|  dram_peak:\)/\1/p' "$source_dir/examples/budget.yaml" >growth.yaml
 "$ttscope" analyze fits.log --json >main.json
 check --budget growth.yaml --device n150 fits.log
 expect_code 0
-expect_out_like "within budget: 2 limits"
+expect_out_like "within budget: 2 limits passed"
 run sh -c '"$1" fit "$2/examples/fit/training.yaml" | "$1" check --budget "$2/examples/budget.yaml" -' \
     sh "$ttscope" "$source_dir"
 unwrap
 expect_code 1
-expect_out_like "dram-headroom: 2198.88 MB too much in BACKWARD_PASS, at least 500.00 MB: 2698.88 MB missing (<stdin>:40)"
-expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS, at most 11641.33 MB (95% of the device): 2811.58 MB over"
-expect_out_like "over budget: 4 of 6 limits"
+expect_out_like "dram-headroom: 2198.88 MB more than the device has in BACKWARD_PASS (limit: at least 500.00 MB free): 2698.88 MB short of the limit (<stdin>:40)"
+expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS (limit: at most 11641.33 MB, 95% of the device): 2811.58 MB over the limit"
+expect_out_like "over budget: 4 of 6 limits are exceeded"

@@ -55,7 +55,7 @@ expect_out_like "A: a.log (training log)
 B: b.log (training log)
    run 'default'
 
-peak grew by 7388.00 MB (+89.24 %), 9443.07 MB by FORWARD_PASS alone: its
+peak grew by 7388.00 MB (+89.24 %); FORWARD_PASS alone adds 9443.07 MB: its
   Segment Change rose from 192.95 to 9636.02 MB; other changes save 2055.07 MB
 
 phases that differ, MB                A           B       change
@@ -72,7 +72,7 @@ expect_out_like "FORWARD_PASS
   allocations                    192.95     9636.02     +9443.07    +4894.05 %
   segment change                 192.95     9636.02     +9443.07    +4894.05 %
   cumulative peak               6568.36    15591.27     +9022.91     +137.37 %"
-expect_out_like "1 other: no difference of its own
+expect_out_like "1 other phase: no difference except in cumulative figures
 "
 expect_out_like "measured sizes, MB                    A           B       change
   model                         1863.25     1863.13        -0.12       -0.01 %
@@ -131,7 +131,7 @@ peak shrank by 100.00 MB (-40.00 %), 80.00 MB of it in FORWARD_PASS: its Segment
   Peak fell from 130.00 to 50.00 MB"
 sed -i s/FORWARD/MIDWARD/ y.log
 run "$ttscope" diff x.log y.log
-expect_sentence " peak grew by 100.00 MB (+66.67 %), 130.00 MB by other* alone: 0.00 to 130.00 MB; the cause is unknown: the peak is in MIDWARD_PASS, which only B has"
+expect_sentence " peak grew by 100.00 MB (+66.67 %); the part 'other' alone adds 130.00 MB (from 0.00 to 130.00 MB); the phase that causes the change is unknown: the peak is in MIDWARD_PASS, a phase that only B has"
 run "$ttscope" diff --json x.log y.log
 expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatched"
 "MIDWARD_PASS"
@@ -141,10 +141,7 @@ expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatc
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 FORWARD_PASS 50.00 0.00 150.00 100.00 >x.log
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 EVAL 90.00 0.00 190.00 100.00 FORWARD_PASS 50.00 0.00 190.00 100.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_out_like "
-peak grew by 40.00 MB (+26.67 %), 90.00 MB by EVAL alone: only B has it, with a
-  Segment Peak of 90.00 MB; A had its peak in FORWARD_PASS, 50.00 MB higher than
-  it was in EVAL"
+expect_sentence " peak grew by 40.00 MB (+26.67 %); EVAL alone adds 90.00 MB: only B has this phase, with a Segment Peak of 90.00 MB; A has its peak elsewhere, in FORWARD_PASS: 50.00 MB more than A uses where B has its peak"
 run "$ttscope" diff --json x.log y.log
 expect_jq '.pairs[0].cause | .reason, .phase, .figure, .other_peak_phase' '"told"
 "EVAL"
@@ -157,9 +154,7 @@ expect_jq '.pairs[0].phases | map(.differs, .differs_itself)' '[false,false,true
 log x A 4000.00 4000.00 4000.00 4000.00 B 500.00 0.00 4500.00 4000.00 >x.log
 log x A 4200.00 4200.00 4200.00 4200.00 B 301.00 0.00 4501.00 4200.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_out_like "
-peak grew by 1.00 MB (+0.02 %), as larger changes cancel out: 200.00 MB by A,
-  its Segment Change rose from 4000.00 to 4200.00 MB"
+expect_sentence " peak grew by 1.00 MB (+0.02 %), as larger changes cancel out: A alone adds 200.00 MB (its Segment Change rose from 4000.00 to 4200.00 MB)"
 
 # L1 figures that are all 0 were not tracked.
 sed 's/L1: .*/L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB/' a.log >no_l1.log
@@ -227,9 +222,9 @@ expect_jq '.only_in_a, .only_in_b' '[{"run":1,"title":"efficient","rank":null,"l
 run "$ttscope" diff both.log a.log --run 2
 expect_code 2
 expect_out ""
-expect_err "ttscope diff: no run '2' in 'a.log': it has 1: 'efficient'"
+expect_err "ttscope diff: no run '2' in 'a.log': the file has 1 run: 'efficient'"
 run "$ttscope" diff both.log both.log --run-b other
-expect_err "ttscope diff: no run 'other' in 'both.log': it has 2: 'efficient', 'default'"
+expect_err "ttscope diff: no run 'other' in 'both.log': the file has 2 runs: 'efficient', 'default'"
 (log one A 1.00 1.00 1.00 1.00; log two A 1.00 1.00 1.00 1.00) >others.log
 # If both sides have the same number of runs, runs with other names are paired in order, and the
 # text says so.
@@ -240,9 +235,9 @@ expect_out_like "A: both.log (training log)
    run 1 of 2 'efficient'
 B: others.log (training log)
    run 1 of 2 'one'
-runs are paired by order, because their names do not match
+these runs are paired by position in the file, although their names differ
 "
-[ "$(grep -c '^runs are paired by order' <<<"$out")" -eq 2 ] || fail "wanted two pairs by order"
+[ "$(grep -c '^these runs are paired by position' <<<"$out")" -eq 2 ] || fail "wanted two pairs by order"
 run "$ttscope" diff --json both.log others.log
 expect_jq '[.pairs[].by], .only_in_a, .only_in_b' '["order","order"]
 []
@@ -252,7 +247,7 @@ expect_jq '[.pairs[].by]' '["title","title"]'
 (cat others.log; log three A 1.00 1.00 1.00 1.00) >more.log
 run "$ttscope" diff both.log more.log
 expect_code 5
-expect_err "ttscope diff: no run of A matches a run of B: choose with --run-a and --run-b"
+expect_err "ttscope diff: no run of A matches a run of B: choose runs with '--run-a' and '--run-b'"
 expect_out_like "only in A, not compared: run 1 'efficient'
 only in A, not compared: run 2 'default'
 only in B, not compared: run 1 'one'"
@@ -438,7 +433,7 @@ head -n 12 a.log >cut.log
 run "$ttscope" diff cut.log b.log
 expect_code 5
 expect_err_like "ttscope diff: cut.log:"
-expect_sentence "the phase that causes it is unknown: part of a run is missing, so its peak may be higher"
+expect_sentence "the phase that causes the change is unknown: part of a run is missing, so its peak may be higher"
 jq '.phases[2].dram.change_bytes = "many"' fit.json >text.json
 run "$ttscope" diff fit.json text.json
 expect_code 5

@@ -53,7 +53,7 @@ agree() {
     for file in fit.txt fit.json analyzed-fit.txt.json analyzed-fit.json.json; do
         run bash -c '"$1" check --budget budget.yaml - <"$2"' - "$ttscope" "$file"
         expect_code "$fit_code"
-        expect_out_like " in $2, at most"
+        expect_sentence " in $2 (limit: at most"
     done
     run "$ttscope" check --budget headroom.yaml fit.txt fit.json
     expect_code "$fit_code"
@@ -90,7 +90,7 @@ expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.94 MB too much'
 run "$ttscope" fit "$nano" --batch 1 --optimizer SGD --set dram_bank_size=8M --record fit.tts
 run "$ttscope" check --budget budget.yaml --device n150 --set dram_bank_size=8M fit.tts
 expect_code 1
-expect_out_like 'OVER     dram-peak: 76.97 MB (after the last phase), at most 62.03 MB'
+expect_sentence 'OVER dram-peak: 76.97 MB after the last phase (limit: at most 62.03 MB'
 run "$ttscope" analyze --device n150 --set dram_bank_size=8M fit.tts
 expect_code 0
 expect_out_like '  does not fit: 76.97 MB of 62.03 MB, 14.95 MB too much'
@@ -173,7 +173,7 @@ agree 1215205 BACKWARD_PASS
 run "$ttscope" analyze --logs fit.txt
 expect_sentence "does not fit, as 'ttscope fit' predicts: the peak of 12,152.05 MB is below the 12,254.03 MB of the device"
 run "$ttscope" check --budget budget.yaml fit.json
-expect_out_like 'the device): ttscope fit predicts that the run does not fit the device'
+expect_sentence 'of the device): ttscope fit predicts that the run does not fit the device'
 # Another device is judged by the peak.
 run "$ttscope" analyze --logs fit.json --device p150 --json
 expect_jq .fits true
@@ -215,9 +215,7 @@ run "$ttscope" diff fit.json "$log"
 expect_out_like '
   activations                    322.50      192.95            -
 '
-expect_out_like '
-  B: activations are what the forward pass kept, gradients overhead is what the
-    backward pass added; the other run has exact parts, so they are not compared'
+expect_sentence " B: the peak is in a backward pass; 'activations' is the memory that the forward pass before it kept, 'gradients overhead' is the memory that backward passes added, including temporary buffers the parts are not compared: A states its parts exactly, those of B are computed from its phases"
 run "$ttscope" diff --json fit.json "$log"
 expect_jq '.pairs[0] | .a.breakdown_sizes, .b.breakdown_sizes, .breakdown.activations.change_bytes' \
     $'"predicted"\n"actual"\nnull'
@@ -244,7 +242,7 @@ for optimizer in SGD AdamWFullPrecision NoOp; do
     expect_jq '[.fits, .covers_first_iteration]' '[null,true]'
     run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
     expect_code 5
-    expect_sentence 'the log covers only the first iteration, and later ones need more'
+    expect_sentence 'the log covers only the first iteration; later iterations need more, perhaps too much'
     # A limit in bytes is as uncertain as a share of the device.
     run "$ttscope" check --budget bytes.yaml run.log
     expect_code 5
@@ -282,7 +280,7 @@ cp out analyzed.json
 for file in "$log" analyzed.json; do
     run "$ttscope" check --budget budget.yaml --device p150 "$file"
     expect_code 5
-    expect_out_like 'unknown  dram-peak: at least 14469.05 MB in BACKWARD_PASS, at most 32595.38 MB'
+    expect_sentence 'unknown dram-peak: at least 14469.05 MB in BACKWARD_PASS (limit: at most 32595.38 MB'
     expect_err_like 'at least 2098.18 MB are missing (one set of gradients)'
     run "$ttscope" diff "$log" "$file"
     expect_code 5

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/budgetcheck.h"
+#include "analysis/phasepairs.h"
 #include "harness/t.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ static inline void begin(void)
     rig.base.phases = rig.base_phases;
     rig.run.overall_peak = rig.base.overall_peak = tts_amount_of(1000 * MB);
     rig.run.final = rig.base.final = tts_amount_of(400 * MB);
-    rig.input = (struct tts_budget_input){.budget = &rig.budget, .run = &rig.run};
+    rig.input = (struct tts_budget_input){.budget = &rig.budget, .run = {.run = &rig.run}};
 }
 
 static inline struct tts_run_phase *add_phase(struct tts_run *run, const char *name)
@@ -71,11 +72,11 @@ static inline size_t add_phase_limit(const char *pattern, enum tts_budget_rule r
 static inline void use_baseline(void)
 {
     uint32_t *pairs;
-    T_EQ(tts_budget_pairs_new(&rig.run, &rig.base, NULL, &pairs, NULL), TTS_OK);
+    T_EQ(tts_phasepairs_new(&rig.run, &rig.base, NULL, &pairs), TTS_OK);
     memcpy(rig.pairs, pairs, rig.run.phase_count * sizeof *pairs);
-    tts_budget_pairs_free(pairs, &rig.run, NULL);
-    rig.input.baseline = &rig.base;
-    rig.input.baseline_mem = &rig.base_mem;
+    tts_phasepairs_free(pairs, &rig.run, NULL);
+    rig.input.baseline.run = &rig.base;
+    rig.input.baseline.mem = &rig.base_mem;
     rig.input.pairs = rig.pairs;
 }
 
@@ -99,7 +100,7 @@ static inline struct tts_budget_verdict judge_seen(size_t limit, struct seen *se
     *seen = (struct seen){0};
     tts_trainmem_of(&rig.run, &device, &rig.mem);
     tts_trainmem_of(&rig.base, &device, &rig.base_mem);
-    rig.input.mem = &rig.mem;
+    rig.input.run.mem = &rig.mem;
     tts_budget_judge(&rig.input, limit, see, seen, &verdict);
     return verdict;
 }

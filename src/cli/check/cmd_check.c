@@ -1,24 +1,51 @@
 /* cmd_check.c: the command `check`, which checks runs against a budget. */
+#include "analysis/phasepairs.h"
 #include "base/bytesize.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"
 #include "base/share.h"
-#include "cli/check/check.h"
-#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device_arg.h"
 #include "cli/job.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/same_file.h"
 #include "sources/config/budgetfile.h"
+#include "sources/runs/runs.h"
+#include "views/check/check_view.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
-static const char command[] = TTS_CHECK_COMMAND;
+static const char command[] = "check";
+
+/* The values of the options. Strings are borrowed from argv. */
+struct check_options {
+    const char *budget_path;
+    const char *baseline_path, *junit_path, *sarif_path; /* NULL if not given */
+    char **paths;                                        /* the operands */
+    size_t path_count;
+    struct tts_device_arg device;    /* name is NULL if not given */
+    struct tts_amount device_memory; /* unknown if not given */
+    bool json, github, quiet;
+};
+
+struct check_job {
+    struct check_options options;
+    struct tts_check_answer answer;
+    struct tts_run *runs;      /* runs of all files, in order */
+    struct tts_runpair *pairs; /* one for each run */
+    size_t run_count;
+    size_t memory_bytes; /* size of the block that holds these arrays and answer.is_paired */
+    FILE *out;           /* owned by the tts_job, like the streams of the reports */
+    struct tts_json json;
+    struct tts_check_reports reports;
+    const struct tts_check_run *run; /* the run that is being judged */
+    struct tts_check_counts run_counts;
+};
 
 static enum tts_status take_memory(void *target, const char *text, struct tts_error *err)
 {
@@ -39,9 +66,9 @@ static enum tts_status take_check_output(void *target, const char *text, struct 
     return TTS_OK;
 }
 
-#define AT(member) offsetof(struct tts_check_job, options.member)
+#define AT(member) offsetof(struct check_job, options.member)
 
-const struct tts_option tts_check_options_table[] = {
+static const struct tts_option check_options_table[] = {
     {"budget", 'b', TTS_OPTION_TEXT, AT(budget_path), "FILE", "file with the limits",
      .is_once = true},
     {"baseline", 0, TTS_OPTION_TEXT, AT(baseline_path), "FILE", "run to compare with",
@@ -73,7 +100,7 @@ static bool is_standard(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-static bool inputs_are_good(const struct tts_check_options *options)
+static bool inputs_are_good(const struct check_options *options)
 {
     int standard = is_standard(options->budget_path) + is_standard(options->baseline_path) +
                    is_standard(options->device.name);
@@ -94,7 +121,7 @@ static bool inputs_are_good(const struct tts_check_options *options)
 
 /* Returns true if no output would replace the input `path`. Returns false after printing a
  * message. */
-static bool check_is_apart(const struct tts_check_options *options, const char *path)
+static bool check_is_apart(const struct check_options *options, const char *path)
 {
     const char *const outputs[] = {options->junit_path, options->sarif_path};
     for (size_t i = 0; path && i < sizeof outputs / sizeof outputs[0]; i++) {
@@ -106,7 +133,7 @@ static bool check_is_apart(const struct tts_check_options *options, const char *
     return true;
 }
 
-static bool outputs_are_good(const struct tts_check_options *options)
+static bool outputs_are_good(const struct check_options *options)
 {
     const char *junit = options->junit_path, *sarif = options->sarif_path;
     if (is_standard(junit) || is_standard(sarif)) {
@@ -115,7 +142,8 @@ static bool outputs_are_good(const struct tts_check_options *options)
         return false;
     }
     if (junit && sarif && (strcmp(junit, sarif) == 0 || tts_same_output(junit, sarif))) {
-        tts_message(command, "'%s' cannot be both '--junit' and '--sarif'", junit);
+        tts_message(command, "'%s' is given for both '--junit' and '--sarif': choose two files",
+                    junit);
         return false;
     }
     for (size_t i = 0; i < options->path_count; i++)
@@ -129,14 +157,14 @@ static bool outputs_are_good(const struct tts_check_options *options)
 
 /* Returns true if the inputs are complete and no output would replace an input or another
  * output. Returns false after printing a message. */
-static bool check_options_are_good(const struct tts_check_options *options)
+static bool check_options_are_good(const struct check_options *options)
 {
     return inputs_are_good(options) && outputs_are_good(options);
 }
 
 /* Resolves a path that the budget names. A relative path starts at the budget's directory.
  * Returns false after printing a message if the path is too long. */
-static bool beside_budget(const struct tts_check_options *options, const char *name,
+static bool beside_budget(const struct check_options *options, const char *name,
                           char out[TTS_PATH_MAX])
 {
     const char *slash = strrchr(options->budget_path, '/');
@@ -149,17 +177,15 @@ static bool beside_budget(const struct tts_check_options *options, const char *n
     return false;
 }
 
-static int refuse_budget(const struct tts_check_options *options, uint32_t line,
-                         const char *text)
+static int refuse_budget(const struct check_options *options, uint32_t line, const char *text)
 {
-    tts_message(command, "%s:%" PRIu32 ": %s", tts_message_path(options->budget_path), line,
-                text);
+    tts_message_at(command, options->budget_path, line, text);
     return TTS_EXIT_INPUT;
 }
 
 /* ---- the baseline ---- */
 
-static int plan_baseline(const struct tts_check_options *options, struct tts_check_plan *plan)
+static int plan_baseline(const struct check_options *options, struct tts_check_plan *plan)
 {
     const struct tts_budget *budget = &plan->budget;
     size_t first = tts_budget_first_growth(budget);
@@ -185,8 +211,9 @@ static int plan_baseline(const struct tts_check_options *options, struct tts_che
 
 /* ---- the device ---- */
 
-/* Chooses the device: the option's, or else the budget's. Returns an exit code. */
-static int name_device(struct tts_check_options *options, struct tts_check_plan *plan)
+/* Chooses the device that the option names, or else the device that the budget names. Returns
+ * an exit code. */
+static int name_device(struct check_options *options, struct tts_check_plan *plan)
 {
     struct tts_device_arg *arg = &options->device;
     struct tts_error err = {0};
@@ -210,8 +237,8 @@ static int name_device(struct tts_check_options *options, struct tts_check_plan 
     return check_is_apart(options, arg->name) ? TTS_EXIT_DONE : TTS_EXIT_USAGE;
 }
 
-/* Returns the bytes of a pool, in one bank or (`of_all`) in all banks. The amount is unknown if
- * the chip does not state it. */
+/* Returns the size of a bank of a pool, or with `of_all` the size of all its banks. The size is
+ * unknown if the chip does not state it. */
 static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool pool,
                                     bool of_all)
 {
@@ -224,9 +251,9 @@ static struct tts_amount pool_bytes(const struct tts_chip *chip, enum tts_pool p
     return tts_amount_of((int64_t)bytes);
 }
 
-/* Takes the L1 size of a core from the chip, and the DRAM size unless an option gives it.
- * Returns an exit code. */
-static int take_chip(struct tts_check_options *options, struct tts_check_plan *plan)
+/* Takes the L1 size of a core from the chip, and the DRAM size if no option gives it. Returns
+ * an exit code. */
+static int take_chip(struct check_options *options, struct tts_check_plan *plan)
 {
     struct tts_chip chip;
     int code = tts_device_arg_resolve(&options->device, command, &chip);
@@ -241,12 +268,13 @@ static int take_chip(struct tts_check_options *options, struct tts_check_plan *p
     snprintf(plan->mem.device, sizeof plan->mem.device, "%s", chip.name);
     if (plan->mem.device_memory.is_known)
         return TTS_EXIT_DONE;
-    tts_message(command, "the DRAM size of device '%s' is unknown: give '--device_memory'",
+    tts_message(command,
+                "the DRAM size of device '%s' is unknown: give '--device_memory BYTES'",
                 plan->device);
     return plan->is_budget_device ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
 }
 
-static int plan_device(struct tts_check_options *options, struct tts_check_plan *plan)
+static int plan_device(struct check_options *options, struct tts_check_plan *plan)
 {
     int code = name_device(options, plan);
     if (code != TTS_EXIT_DONE)
@@ -269,6 +297,7 @@ static int plan_device(struct tts_check_options *options, struct tts_check_plan 
 
 /* ---- limits that are easily misunderstood ---- */
 
+/* Returns true if the limit is a share that is so small that growth was probably meant. */
 static bool is_share_for_growth(const struct tts_budget_limit *limit)
 {
     enum { SMALL = 5 * 100 };
@@ -276,6 +305,7 @@ static bool is_share_for_growth(const struct tts_budget_limit *limit)
            limit->amount > 0 && limit->amount < SMALL;
 }
 
+/* Returns true if the limit has no unit and is so small that a unit was probably forgotten. */
 static bool is_few_bytes(const struct tts_budget_limit *limit)
 {
     enum { SMALL = 1 << 20 };
@@ -283,27 +313,30 @@ static bool is_few_bytes(const struct tts_budget_limit *limit)
            limit->amount < SMALL;
 }
 
-static void note_limits(const struct tts_check_options *options,
-                        const struct tts_check_plan *plan)
+static void note_limits(const struct check_options *options, const struct tts_check_plan *plan)
 {
     const char *path = tts_message_path(options->budget_path);
     for (size_t i = 0; i < plan->budget.limit_count; i++) {
         const struct tts_budget_limit *limit = &plan->budget.limits[i];
         char share[TTS_CHECK_NUMBER_MAX];
         if (plan->baseline && is_share_for_growth(limit))
-            tts_message(command,
-                        "note: %s:%" PRIu32
-                        ": %s%% is a share of the device; write +%s%% for growth",
-                        path, limit->line, tts_share_format(share, limit->amount), share);
+            tts_message(
+                command,
+                "note: %s:%" PRIu32
+                ": %s%% is a share of the device; for growth against the baseline, write "
+                "+%s%%",
+                path, limit->line, tts_share_format(share, limit->amount), share);
         else if (is_few_bytes(limit))
-            tts_message(command, "note: %s:%" PRIu32 ": %s%" PRIu64 " is bytes", path,
-                        limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);
+            tts_message(
+                command,
+                "note: %s:%" PRIu32 ": the limit %s%" PRIu64 " has no unit and means bytes",
+                path, limit->line, limit->unit == TTS_BUDGET_BYTES ? "" : "+", limit->amount);
     }
 }
 
 /* Reads the budget and finds the device and the baseline. Returns TTS_EXIT_DONE, or another
  * exit code after printing a message. */
-static int check_plan_make(struct tts_check_options *options, struct tts_check_plan *out)
+static int check_plan_make(struct check_options *options, struct tts_check_plan *out)
 {
     struct tts_error err = {0};
     if (tts_budgetfile_load(options->budget_path, NULL, &out->budget, &err) != TTS_OK) {
@@ -333,96 +366,52 @@ static const char *base_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *label_of(const struct tts_check_job *job, const struct tts_check_file *file)
+/* Returns true if a run of a file would get the same name as `run`. A run without a title is
+ * named after its file. */
+static bool is_namesake(const struct tts_named_run *run, const struct tts_check_file *file,
+                        const struct tts_run *other)
 {
-    size_t idx = (size_t)(file - job->files);
-    return tts_run_label((const char *const *)job->options.paths, job->options.path_count, idx);
-}
-
-/* Returns true if run `idx` would get the same name as `run`. A run without a title is named
- * after its file. */
-static bool is_namesake(const struct tts_check_run *run, const struct tts_check_job *job,
-                        const struct tts_check_file *file, size_t idx)
-{
-    const struct tts_run *other = &job->runs[idx];
     return strcmp(run->run->title, other->title) == 0 &&
            strcmp(run->run->rank, other->rank) == 0 &&
-           (other->title[0] || strcmp(run->file->path, file->path) == 0);
+           (other->title[0] || strcmp(run->path, file->path) == 0);
 }
 
-static void name_run(const struct tts_check_job *job, size_t idx, struct tts_check_run *run)
+/* Fills in the names of run `idx` of all runs. The run is in file `file_idx`. */
+static void name_run(const struct check_job *job, size_t idx, size_t file_idx,
+                     struct tts_check_run *out)
 {
-    const char *label = label_of(job, run->file);
+    const struct tts_run *run = out->input.run.run;
+    const char *label = tts_run_label((const char *const *)job->options.paths,
+                                      job->answer.file_count, file_idx);
     uint64_t number = 0, in_file = 0, all = 0;
     char again[32] = "";
-    for (size_t i = 0, at = 0; i < job->options.path_count; i++) {
-        for (size_t j = 0; j < job->files[i].runs.count; j++, at++) {
-            bool is = is_namesake(run, job, &job->files[i], at);
+    for (size_t i = 0, at = 0; i < job->answer.file_count; i++) {
+        const struct tts_check_file *file = &job->answer.files[i];
+        for (size_t j = 0; j < file->runs.count; j++, at++) {
+            bool is = is_namesake(&out->input.run, file, &job->runs[at]);
             all += is;
             number += is && at <= idx;
-            in_file += is && at <= idx && &job->files[i] == run->file;
+            in_file += is && at <= idx && i == file_idx;
         }
     }
-    tts_run_name(run->name, run->run, label, number);
-    /* The order of the files may change from build to build, their names do not. */
-    if (all > 1 && run->run->title[0]) {
+    out->input.run.name = tts_run_name(out->name, run, label, number);
+    /* The name contains the file, because the order of the files can change from build to
+     * build. */
+    if (all > 1 && run->title[0]) {
         char plain[TTS_RUN_LABEL_MAX];
         if (in_file > 1)
             snprintf(again, sizeof again, ", %" PRIu64, in_file);
-        snprintf(run->class_name, sizeof run->class_name, "%s (%s%s)",
-                 tts_run_name(plain, run->run, label, 1), label, again);
+        snprintf(out->class_name, sizeof out->class_name, "%s (%s%s)",
+                 tts_run_name(plain, run, label, 1), label, again);
     } else {
-        memcpy(run->class_name, run->name, sizeof run->name);
+        memcpy(out->class_name, out->name, sizeof out->name);
     }
 }
 
 /* ---- notes ---- */
 
-bool tts_check_is_partial(const struct tts_run *run)
+static void say_check_notes(struct check_job *job, const struct tts_check_file *file)
 {
-    return run->notes_in_all > 0 || run->is_cut || run->is_at_least;
-}
-
-size_t tts_check_notes(const struct tts_run *run)
-{
-    return run->note_count == 0 && tts_check_is_partial(run) ? 1 : run->note_count;
-}
-
-struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
-{
-    struct tts_run_note note = {.line = run->line};
-    assert(idx < tts_check_notes(run));
-    if (idx < run->note_count)
-        return run->notes[idx];
-    if (run->is_cut && run->end_line > 0)
-        snprintf(note.text, sizeof note.text, "the summary is cut off after line %" PRIu64,
-                 run->end_line);
-    else
-        snprintf(note.text, sizeof note.text, "part of the run is missing");
-    return note;
-}
-
-uint64_t tts_check_first_note(char out[TTS_CHECK_NOTE_MAX], const struct tts_run *run)
-{
-    struct tts_run_note note = tts_check_note(run, 0);
-    char more[40] = "";
-    if (run->notes_in_all > 1)
-        snprintf(more, sizeof more, " (and %" PRIu64 " more)", run->notes_in_all - 1);
-    snprintf(out, TTS_CHECK_NOTE_MAX, "%s%s", note.text, more);
-    return note.line;
-}
-
-static void say_note(const char *path, const struct tts_run_note *note)
-{
-    if (note->line > 0)
-        tts_message(command, "%s:%" PRIu64 ": %s", path, note->line, note->text);
-    else
-        tts_message(command, "%s: %s", path, note->text);
-}
-
-static void say_check_notes(struct tts_check_job *job, const struct tts_check_file *file)
-{
-    const char *path = tts_message_path(file->path);
     uint64_t said = 0, all = 0;
     for (size_t i = 0; i < file->runs.count; i++) {
         const struct tts_run *run = &file->runs.runs[i];
@@ -430,17 +419,19 @@ static void say_check_notes(struct tts_check_job *job, const struct tts_check_fi
         all += run->notes_in_all > count ? run->notes_in_all : count;
         for (size_t n = 0; n < count && said < NOTES_SAID_MAX; n++, said++) {
             struct tts_run_note note = tts_check_note(run, n);
-            say_note(path, &note);
+            tts_message_at(command, file->path, note.line, note.text);
         }
-        job->counts.is_partial |= tts_check_is_partial(run);
+        job->answer.counts.is_partial |= tts_check_is_partial(run);
     }
     if (all > said)
-        tts_message(command, "%s: %" PRIu64 " more like this", path, all - said);
+        tts_message(command, "%s: %" PRIu64 " more note%s not shown",
+                    tts_message_path(file->path), all - said,
+                    all - said == 1 ? " is" : "s are");
 }
 
 /* ---- files ---- */
 
-/* Sets the file name as the origin of runs that state no origin. */
+/* Gives the name of the file to runs that do not state the name of their log. */
 static void name_origin(struct tts_check_file *file)
 {
     for (size_t i = 0; i < file->runs.count; i++) {
@@ -453,12 +444,12 @@ static void name_origin(struct tts_check_file *file)
 
 /* Reads the runs of a file. Returns false if the file cannot be read. *err then holds the
  * reason, and the caller prints it. */
-static bool load(struct tts_check_job *job, struct tts_check_file *file, struct tts_error *err)
+static bool load(struct check_job *job, struct tts_check_file *file, struct tts_error *err)
 {
     if (tts_runs_load(file->path, NULL, &file->runs, err) != TTS_OK) {
         snprintf(file->problem, sizeof file->problem, "%s", err->text);
         file->problem_line = err->line;
-        job->counts.is_partial = true;
+        job->answer.counts.is_partial = true;
         return false;
     }
     name_origin(file);
@@ -466,19 +457,20 @@ static bool load(struct tts_check_job *job, struct tts_check_file *file, struct 
     if (file->runs.unlisted == 0)
         return true;
     snprintf(file->problem, sizeof file->problem,
-             "%" PRIu64 " phases or runs over the limit are not checked", file->runs.unlisted);
-    tts_message(command, "%s: %s", tts_message_path(file->path), file->problem);
-    job->counts.is_partial = true;
+             "the file has too many runs or phases: %" PRIu64 " of them are not checked",
+             file->runs.unlisted);
+    tts_message_at(command, file->path, 0, file->problem);
+    job->answer.counts.is_partial = true;
     return true;
 }
 
-static void load_baseline(struct tts_check_job *job)
+static void load_baseline(struct check_job *job)
 {
-    const struct tts_check_plan *plan = &job->plan;
+    const struct tts_check_plan *plan = &job->answer.plan;
     struct tts_error err = {0};
     char who[TTS_PATH_MAX + 48] = "baseline", where[TTS_PATH_MAX + 16] = "";
-    job->baseline.path = plan->baseline;
-    if (load(job, &job->baseline, &err))
+    job->answer.baseline.path = plan->baseline;
+    if (load(job, &job->answer.baseline, &err))
         return;
     if (plan->baseline == plan->baseline_path)
         snprintf(who, sizeof who, "baseline of %s:%" PRIu32,
@@ -491,72 +483,62 @@ static void load_baseline(struct tts_check_job *job)
     tts_message(command, "%s: %s%s", who, where, err.text);
 }
 
-const struct tts_check_file *tts_check_problem(const struct tts_check_job *job, size_t idx)
-{
-    const struct tts_check_file *const first[] = {&job->budget, &job->baseline};
-    for (size_t i = 0; i < 2 + job->options.path_count; i++) {
-        const struct tts_check_file *file = i < 2 ? first[i] : &job->files[i - 2];
-        if (file->problem[0] != '\0' && idx-- == 0)
-            return file;
-    }
-    return NULL;
-}
-
 /* ---- matching runs with the baseline ---- */
 
 /* Allocates one block for three arrays: a copy of the runs of all files, the match of each run,
  * and whether each run of the baseline has a match. */
-static bool make_run_room(struct tts_check_job *job)
+static bool make_run_room(struct check_job *job)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
     size_t count = job->run_count;
     size_t pairs_at = count * sizeof *job->runs;
     size_t paired_at = pairs_at + count * sizeof *job->pairs;
-    job->memory_bytes = paired_at + job->baseline.runs.count + 1;
+    job->memory_bytes = paired_at + job->answer.baseline.runs.count + 1;
     job->runs = alloc->alloc(alloc->ctx, job->memory_bytes);
     if (!job->runs)
         return false;
     memset(job->runs, 0, job->memory_bytes);
     void *pairs = (char *)job->runs + pairs_at, *is_paired = (char *)job->runs + paired_at;
     job->pairs = pairs;
-    job->is_paired = is_paired;
+    job->answer.is_paired = is_paired;
     return true;
 }
 
-static void pair_check_runs(struct tts_check_job *job)
+static void pair_check_runs(struct check_job *job)
 {
-    const struct tts_runs *bases = &job->baseline.runs;
+    const struct tts_runs *bases = &job->answer.baseline.runs;
     tts_runpairs(job->runs, job->run_count, bases->runs, bases->count, job->pairs);
     for (size_t i = 0; i < job->run_count; i++)
         if (job->pairs[i].by != TTS_RUNPAIR_NONE)
-            job->is_paired[job->pairs[i].b] = true;
+            job->answer.is_paired[job->pairs[i].b] = true;
     for (size_t i = 0; i < bases->count && job->run_count > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
-        if (job->is_paired[i])
+        if (job->answer.is_paired[i])
             continue;
-        job->counts.is_partial = true;
-        tts_message(command, "note: no run here matches the baseline run: %s",
-                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+        job->answer.counts.is_partial = true;
+        tts_message(command,
+                    "note: no run that is checked matches this run of the baseline: %s",
+                    tts_check_base_name(name, &job->answer.baseline, i));
     }
 }
 
 /* Reads the baseline and all files. Prints a problem and stores it in its file. Returns TTS_OK
  * or TTS_E_NOMEM. */
-static enum tts_status check_load(struct tts_check_job *job, struct tts_error *err)
+static enum tts_status check_load(struct check_job *job, struct tts_error *err)
 {
-    if (job->plan.needs_baseline)
+    if (job->answer.plan.needs_baseline)
         load_baseline(job);
-    for (size_t i = 0; i < job->options.path_count; i++) {
+    for (size_t i = 0; i < job->answer.file_count; i++) {
         struct tts_error problem = {0};
-        job->files[i].path = job->options.paths[i];
-        if (!load(job, &job->files[i], &problem))
-            tts_message_error(command, job->files[i].path, &problem);
-        job->run_count += job->files[i].runs.count;
+        job->answer.files[i].path = job->options.paths[i];
+        if (!load(job, &job->answer.files[i], &problem))
+            tts_message_error(command, job->answer.files[i].path, &problem);
+        job->run_count += job->answer.files[i].runs.count;
     }
     if (!make_run_room(job))
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    for (size_t i = 0, at = 0; i < job->options.path_count; i++) {
-        const struct tts_runs *runs = &job->files[i].runs;
+    for (size_t i = 0, at = 0; i < job->answer.file_count; i++) {
+        const struct tts_runs *runs = &job->answer.files[i].runs;
         if (runs->count > 0)
             memcpy(job->runs + at, runs->runs, runs->count * sizeof *runs->runs);
         at += runs->count;
@@ -565,106 +547,102 @@ static enum tts_status check_load(struct tts_check_job *job, struct tts_error *e
     return TTS_OK;
 }
 
-static void check_release(struct tts_check_job *job)
+static void check_release(struct check_job *job)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
-    for (size_t i = 0; i < job->options.path_count; i++)
-        tts_runs_release(&job->files[i].runs);
-    tts_runs_release(&job->baseline.runs);
+    for (size_t i = 0; i < job->answer.file_count; i++)
+        tts_runs_release(&job->answer.files[i].runs);
+    tts_runs_release(&job->answer.baseline.runs);
     if (job->runs)
         alloc->free(alloc->ctx, job->runs, job->memory_bytes);
 }
 
-/* Describes run `idx` of all runs. The caller calculates `mem` and `ordinals`. */
-static void check_run_at(const struct tts_check_job *job, size_t idx, struct tts_check_run *out)
+/* Describes run `idx` of all runs, without the pairs and the ordinals of its phases. */
+static void check_run_at(const struct check_job *job, size_t idx, struct tts_check_run *out)
 {
+    const struct tts_check_answer *answer = &job->answer;
     size_t file = 0, first = 0;
     assert(idx < job->run_count);
-    while (idx - first >= job->files[file].runs.count)
-        first += job->files[file++].runs.count;
-    *out = (struct tts_check_run){.file = &job->files[file],
-                                  .run = &job->runs[idx],
-                                  .pair = job->pairs[idx],
-                                  .baseline_count = job->baseline.runs.count,
-                                  .plan = &job->plan,
-                                  .number = idx - first + 1};
-    if (out->pair.by != TTS_RUNPAIR_NONE)
-        out->baseline = &job->baseline.runs.runs[out->pair.b];
-    name_run(job, idx, out);
+    while (idx - first >= answer->files[file].runs.count)
+        first += answer->files[file++].runs.count;
+    *out = (struct tts_check_run){
+        .answer = answer,
+        .input = {.budget = &answer->plan.budget,
+                  .run = {.path = answer->files[file].path,
+                          .run = &job->runs[idx],
+                          .mem = &out->mem},
+                  .core_bytes = answer->plan.core_bytes},
+        .pair = job->pairs[idx],
+        .number = idx - first + 1,
+    };
+    tts_trainmem_of(out->input.run.run, &answer->plan.mem, &out->mem);
+    name_run(job, idx, file, out);
+    if (out->pair.by == TTS_RUNPAIR_NONE)
+        return;
+    out->input.baseline =
+        (struct tts_named_run){.path = answer->baseline.path,
+                               .run = &answer->baseline.runs.runs[out->pair.b],
+                               .mem = &out->baseline_mem};
+    tts_trainmem_of(out->input.baseline.run, &answer->plan.mem, &out->baseline_mem);
+    /* There is no rounding error if both runs are exact or both are rounded the same way. */
+    out->input.rounding_bytes =
+        out->input.run.run->is_exact == out->input.baseline.run->is_exact
+            ? 0
+            : TTS_RUN_HALF_STEP_BYTES;
 }
 
 /* ---- outputs ---- */
 
 /* Opens all outputs before any work is done. Returns false after printing a message. */
-static bool open_check_outputs(struct tts_job *frame, struct tts_check_job *job)
+static bool open_check_outputs(struct tts_job *frame, struct check_job *job)
 {
-    const struct tts_check_options *options = &job->options;
+    const struct check_options *options = &job->options;
     struct tts_error err = {0};
-    FILE *junit = NULL, *sarif = NULL;
+    FILE *junit = NULL, *sarif = NULL, *github = NULL;
     if (options->junit_path && !(junit = tts_job_open(frame, options->junit_path)))
         return false;
     if (options->sarif_path && !(sarif = tts_job_open(frame, options->sarif_path)))
         return false;
     job->out = tts_job_open(frame, "-");
-    if (!job->out || (options->github && !(job->github = tts_job_open(frame, "-"))))
+    if (!job->out || (options->github && !(github = tts_job_open(frame, "-"))))
         return false;
-    if (junit && tts_junit_begin(&job->junit, junit, "ttscope check", &err) != TTS_OK) {
-        tts_message(command, "%s", err.text);
-        return false;
-    }
-    if (sarif)
-        tts_check_sarif_begin(&job->sarif, sarif);
-    return true;
+    if (tts_check_report_begin(&job->reports, junit, sarif, github, &err) == TTS_OK)
+        return true;
+    tts_message(command, "%s", err.text);
+    return false;
 }
 
 /* Completes all outputs. Returns false after printing a message. */
-static bool end_check_outputs(struct tts_check_job *job)
+static bool end_check_outputs(struct check_job *job)
 {
-    const struct tts_check_options *options = &job->options;
     struct tts_error err = {0};
-    if (options->junit_path && tts_check_junit_end(&job->junit, job, &err) != TTS_OK) {
-        tts_message(command, "%s", err.text);
-        return false;
-    }
-    if (options->sarif_path)
-        tts_check_sarif_end(&job->sarif, job);
-    if (options->json)
-        tts_check_json_end(&job->json, job);
-    else if (!options->quiet)
-        tts_check_text_end(job->out, job);
-    if (options->github)
-        tts_check_github_end(job->github, job);
-    return true;
+    if (job->options.json)
+        tts_check_json_end(&job->json, &job->answer);
+    else if (!job->options.quiet)
+        tts_check_text_end(job->out, &job->answer);
+    if (tts_check_report_end(&job->reports, &job->answer, &err) == TTS_OK)
+        return true;
+    tts_message(command, "%s", err.text);
+    return false;
 }
 
 /* ---- a limit ---- */
 
 static void on_finding(void *ctx, const struct tts_budget_finding *finding)
 {
-    struct tts_check_job *job = ctx;
-    const struct tts_check_options *options = &job->options;
-    if (options->json)
-        tts_check_json_finding(&job->json, job->run, finding);
-    else if (!options->quiet)
+    struct check_job *job = ctx;
+    if (!job->options.json && !job->options.quiet)
         tts_check_text_finding(job->out, job->run, finding);
-    if (options->github || options->sarif_path)
-        tts_check_report_finding(job, finding);
+    tts_check_report_finding(&job->reports, job->run, finding);
 }
 
-static void judge_limit(struct tts_check_job *job, const struct tts_budget_input *input,
-                        size_t limit_idx)
+static void judge_limit(struct check_job *job, size_t limit_idx)
 {
     struct tts_budget_verdict verdict;
-    /* The JSON of a limit states its verdict before it lists the phases. */
-    if (job->options.json) {
-        tts_budget_judge(input, limit_idx, NULL, NULL, &verdict);
-        tts_check_json_limit(&job->json, job->run, limit_idx, &verdict);
-    }
-    tts_budget_judge(input, limit_idx, on_finding, job, &verdict);
+    tts_budget_judge(&job->run->input, limit_idx, on_finding, job, &verdict);
     if (job->options.json)
-        tts_check_json_limit_end(&job->json);
-    if (job->options.junit_path)
-        tts_check_junit_limit(&job->junit, job->run, limit_idx, &verdict);
+        tts_check_json_limit(&job->json, job->run, limit_idx, &verdict);
+    tts_check_report_limit(&job->reports, job->run, limit_idx, &verdict);
     job->run_counts.over += verdict.status == TTS_BUDGET_OVER;
     job->run_counts.unknown += verdict.status == TTS_BUDGET_UNKNOWN;
     job->run_counts.passed += verdict.status == TTS_BUDGET_PASS;
@@ -672,86 +650,71 @@ static void judge_limit(struct tts_check_job *job, const struct tts_budget_input
 
 /* ---- a run ---- */
 
-/* Returns the rounding error to allow. There is none if both runs are exact or both are rounded
- * the same way. */
-static int64_t rounding_of(const struct tts_check_run *run)
-{
-    return run->run->is_exact == run->baseline->is_exact ? 0 : TTS_RUN_HALF_STEP_BYTES;
-}
-
 /* Prints once that the memory size is assumed: a share of an assumed size is easily mistaken
  * for a share of the real device. */
-static void note_assumed(struct tts_check_job *job, const struct tts_trainmem *mem)
+static void note_assumed(struct check_job *job, const struct tts_trainmem *mem)
 {
     char mb[TTS_NUMBER_MB_MAX];
-    if (mem->device_memory_source != TTS_TRAIN_ASSUMED || job->assumed.is_known ||
-        !tts_check_needs_device(&job->plan.budget))
+    if (mem->device_memory_source != TTS_TRAIN_ASSUMED || job->answer.assumed.is_known ||
+        !tts_budget_needs_device(&job->answer.plan.budget))
         return;
-    job->assumed = mem->device_memory;
-    tts_message(command, "note: %s MB of device memory assumed; name a device in the budget",
+    job->answer.assumed = mem->device_memory;
+    tts_message(command,
+                "note: %s MB of device memory is assumed, because nothing states the size; "
+                "name a device in the budget",
                 tts_number_format_mb(mb, mem->device_memory.bytes, false));
 }
 
-static void begin_run(struct tts_check_job *job, const struct tts_check_run *run)
+static void begin_run(struct check_job *job, const struct tts_check_run *run)
 {
-    bool is_partial = tts_check_is_partial(run->run);
+    const struct tts_run *baseline = run->input.baseline.run;
+    bool is_partial = tts_check_is_partial(run->input.run.run);
     job->run = run;
     job->run_counts = (struct tts_check_counts){.runs = 1};
-    job->run_counts.is_partial =
-        is_partial || (run->baseline && tts_check_is_partial(run->baseline));
+    job->run_counts.is_partial = is_partial || (baseline && tts_check_is_partial(baseline));
     note_assumed(job, &run->mem);
     if (job->options.json)
         tts_check_json_run(&job->json, run);
     else if (!job->options.quiet)
         tts_check_text_run(job->out, run);
     if (is_partial)
-        tts_check_report_run(job, run);
+        tts_check_report_partial(&job->reports, run);
 }
 
-static void end_run(struct tts_check_job *job)
+static void end_run(struct check_job *job)
 {
     if (job->options.json)
         tts_check_json_run_end(&job->json, &job->run_counts);
-    job->counts.over += job->run_counts.over;
-    job->counts.unknown += job->run_counts.unknown;
-    job->counts.passed += job->run_counts.passed;
-    job->counts.runs++;
+    job->answer.counts.over += job->run_counts.over;
+    job->answer.counts.unknown += job->run_counts.unknown;
+    job->answer.counts.passed += job->run_counts.passed;
+    job->answer.counts.runs++;
 }
 
-static enum tts_status judge_run(struct tts_check_job *job, struct tts_check_run *run,
+static enum tts_status judge_run(struct check_job *job, struct tts_check_run *run,
                                  struct tts_error *err)
 {
-    struct tts_trainmem base_mem;
+    const struct tts_run *it = run->input.run.run, *baseline = run->input.baseline.run;
     uint32_t *pairs = NULL, *ordinals = NULL;
-    enum tts_status status = TTS_OK;
-    tts_trainmem_of(run->run, &job->plan.mem, &run->mem);
-    struct tts_budget_input input = {.budget = &job->plan.budget,
-                                     .run = run->run,
-                                     .mem = &run->mem,
-                                     .core_bytes = job->plan.core_bytes};
-    if (run->baseline) {
-        status = tts_budget_pairs_new(run->run, run->baseline, NULL, &pairs, err);
-        tts_trainmem_of(run->baseline, &job->plan.mem, &base_mem);
-        input.baseline = run->baseline;
-        input.baseline_mem = &base_mem;
-        input.pairs = pairs;
-        input.rounding_bytes = rounding_of(run);
-    }
-    if (status == TTS_OK && job->options.sarif_path)
-        status = tts_check_ordinals_new(run->run, &ordinals, err);
+    enum tts_status status = baseline ? tts_phasepairs_new(it, baseline, NULL, &pairs) : TTS_OK;
+    if (status == TTS_OK && job->reports.has_sarif)
+        status = tts_phase_ordinals_new(it, NULL, &ordinals);
     if (status == TTS_OK) {
+        run->input.pairs = pairs;
         run->ordinals = ordinals;
         begin_run(job, run);
-        for (size_t i = 0; i < job->plan.budget.limit_count; i++)
-            judge_limit(job, &input, i);
+        for (size_t i = 0; i < run->input.budget->limit_count; i++)
+            judge_limit(job, i);
         end_run(job);
+    } else {
+        tts_error_set(err, status, "out of memory for the phases of a run");
     }
-    tts_check_ordinals_free(ordinals, run->run);
-    tts_budget_pairs_free(pairs, run->run, NULL);
+    tts_phasepairs_free(ordinals, it, NULL);
+    tts_phasepairs_free(pairs, it, NULL);
     return status;
 }
 
-static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *err)
+static enum tts_status judge_all(struct check_job *job, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;
     for (size_t i = 0; i < job->run_count && status == TTS_OK; i++) {
@@ -764,11 +727,11 @@ static enum tts_status judge_all(struct tts_check_job *job, struct tts_error *er
 
 /* ---- the command ---- */
 
-static int check_exit_code(const struct tts_check_job *job)
+static int check_exit_code(const struct check_job *job)
 {
-    if (job->counts.runs == 0)
+    if (job->answer.counts.runs == 0)
         return TTS_EXIT_INPUT;
-    switch (tts_check_status_of(&job->counts)) {
+    switch (tts_check_status_of(&job->answer.counts)) {
     case TTS_BUDGET_OVER:
         return TTS_EXIT_BAD_NEWS;
     case TTS_BUDGET_UNKNOWN:
@@ -782,7 +745,7 @@ static int check_exit_code(const struct tts_check_job *job)
 /* Reads and judges all runs. Without any run, or without a baseline that a limit needs, no
  * judgement is possible. The reports are written anyway, because reports of an earlier check
  * would be mistaken for new ones. */
-static int check_runs(struct tts_job *frame, struct tts_check_job *job)
+static int check_runs(struct tts_job *frame, struct check_job *job)
 {
     struct tts_error err = {0};
     if (!open_check_outputs(frame, job))
@@ -790,8 +753,9 @@ static int check_runs(struct tts_job *frame, struct tts_check_job *job)
     enum tts_status status = check_load(job, &err);
     tts_json_init(&job->json, job->out);
     if (status == TTS_OK && job->options.json)
-        tts_check_json_begin(&job->json, &job->plan, job->options.budget_path);
-    if (status == TTS_OK && (!job->plan.needs_baseline || job->baseline.runs.count > 0))
+        tts_check_json_begin(&job->json, &job->answer);
+    if (status == TTS_OK &&
+        (!job->answer.plan.needs_baseline || job->answer.baseline.runs.count > 0))
         status = judge_all(job, &err);
     if (status != TTS_OK)
         return tts_job_fail(frame, NULL, &err);
@@ -800,57 +764,57 @@ static int check_runs(struct tts_job *frame, struct tts_check_job *job)
 }
 
 /* Writes only the reports, because the budget is invalid and nothing can be checked. */
-static void report_budget(struct tts_job *frame, struct tts_check_job *job)
+static void report_budget(struct tts_job *frame, struct check_job *job)
 {
     job->options.json = job->options.github = false;
     job->options.quiet = true;
-    job->budget.path = job->options.budget_path;
-    snprintf(job->budget.problem, sizeof job->budget.problem,
+    snprintf(job->answer.budget.problem, sizeof job->answer.budget.problem,
              "the budget cannot be used: nothing was checked");
-    job->counts.is_partial = true;
-    job->options.path_count = 0; /* no file was read */
+    job->answer.counts.is_partial = true;
+    job->answer.file_count = 0; /* no file was read */
     if (open_check_outputs(frame, job) && end_check_outputs(job))
         tts_job_commit(frame, TTS_EXIT_INPUT);
 }
 
-static int run_with_files(struct tts_job *frame, struct tts_check_job *job)
+static int run_with_files(struct tts_job *frame, struct check_job *job)
 {
-    int code = check_plan_make(&job->options, &job->plan);
+    int code = check_plan_make(&job->options, &job->answer.plan);
     if (code == TTS_EXIT_DONE)
         code = check_runs(frame, job);
     else if (code == TTS_EXIT_INPUT)
         report_budget(frame, job);
-    tts_junit_release(&job->junit);
+    tts_junit_release(&job->reports.junit);
     check_release(job);
     return code;
 }
 
 static int run_check(struct tts_job *frame, void *values)
 {
-    struct tts_check_job *job = values;
+    struct check_job *job = values;
     const struct tts_alloc *alloc = tts_alloc_libc();
-    size_t bytes = (size_t)(frame->operand_count + 1) * sizeof *job->files;
+    size_t bytes = (size_t)(frame->operand_count + 1) * sizeof *job->answer.files;
     job->options.paths = frame->operands;
-    job->options.path_count = (size_t)frame->operand_count;
+    job->options.path_count = job->answer.file_count = (size_t)frame->operand_count;
+    job->answer.budget.path = job->options.budget_path;
     if (!check_options_are_good(&job->options))
         return TTS_EXIT_USAGE;
-    job->files = alloc->alloc(alloc->ctx, bytes);
-    if (!job->files) {
+    job->answer.files = alloc->alloc(alloc->ctx, bytes);
+    if (!job->answer.files) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }
-    memset(job->files, 0, bytes);
+    memset(job->answer.files, 0, bytes);
     int code = run_with_files(frame, job);
-    alloc->free(alloc->ctx, job->files, bytes);
+    alloc->free(alloc->ctx, job->answer.files, bytes);
     return code;
 }
 
 const struct tts_command tts_check_command = {
-    .name = TTS_CHECK_COMMAND,
+    .name = "check",
     .operands = "RUN",
     .summary = "check runs against a memory budget",
     .work = run_check,
-    .options = tts_check_options_table,
-    .values_bytes = sizeof(struct tts_check_job),
+    .options = check_options_table,
+    .values_bytes = sizeof(struct check_job),
     .operands_max = INT_MAX,
 };

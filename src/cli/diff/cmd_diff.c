@@ -1,38 +1,57 @@
 /* cmd_diff.c: the command `diff`, which compares two runs. */
 #include "base/number.h"
 #include "cli/commands.h"
-#include "cli/diff/diff.h"
 #include "cli/job.h"
 #include "cli/message.h"
+#include "sources/runs/runs.h"
+#include "views/diff/diff_view.h"
 #include "views/safe_text.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+static const char command[] = "diff";
+
+/* The values of the options. Strings are borrowed from argv. */
+struct diff_options {
+    const char *run[TTS_DIFF_SIDES]; /* number or title; both NULL: compare all runs */
+    bool all, json;
+};
+
+struct diff_job {
+    struct diff_options options;
+    struct tts_diff_answer answer;
+};
+
 /* ---- pairing all runs ---- */
 
-static void add_pair(struct tts_diff_job *job, size_t a, size_t b, enum tts_runpair_by by)
+static void add_pair(struct tts_diff_answer *answer, size_t a, size_t b, enum tts_runpair_by by)
 {
-    struct tts_diff_pair *pair = &job->pairs[job->pair_count++];
-    assert(job->pair_count <= TTS_RUNS_MAX);
-    pair->runs[TTS_DIFF_A] = a;
-    pair->runs[TTS_DIFF_B] = b;
+    assert(answer->pair_count < TTS_RUNS_MAX);
+    struct tts_diff_pair *pair = &answer->pairs[answer->pair_count++];
+    const size_t chosen[] = {[TTS_DIFF_A] = a, [TTS_DIFF_B] = b};
     pair->by = by;
-    job->inputs[TTS_DIFF_A].is_paired[a] = true;
-    job->inputs[TTS_DIFF_B].is_paired[b] = true;
+    for (int side = 0; side < TTS_DIFF_SIDES; side++) {
+        struct tts_diff_input *input = &answer->inputs[side];
+        size_t idx = chosen[side];
+        pair->runs[side] = (struct tts_named_run){
+            .path = input->path, .run = &input->runs.runs[idx], .mem = &pair->mem[side]};
+        pair->numbers[side] = idx + 1;
+        input->is_paired[idx] = true;
+    }
 }
 
 /* Pairs all runs by the rules of analysis/runpairs.h. */
-static void diff_pair_all(struct tts_diff_job *job)
+static void diff_pair_all(struct tts_diff_answer *answer)
 {
-    const struct tts_runs *a = &job->inputs[TTS_DIFF_A].runs,
-                          *b = &job->inputs[TTS_DIFF_B].runs;
+    const struct tts_runs *a = &answer->inputs[TTS_DIFF_A].runs,
+                          *b = &answer->inputs[TTS_DIFF_B].runs;
     struct tts_runpair pairs[TTS_RUNS_MAX];
     tts_runpairs(a->runs, a->count, b->runs, b->count, pairs);
     for (size_t i = 0; i < a->count; i++)
         if (pairs[i].by != TTS_RUNPAIR_NONE)
-            add_pair(job, i, pairs[i].b, pairs[i].by);
+            add_pair(answer, i, pairs[i].b, pairs[i].by);
 }
 
 /* ---- pairing the chosen runs ---- */
@@ -58,42 +77,21 @@ static size_t choose_run(const struct tts_runs *runs, const char *word, size_t *
     return found;
 }
 
-/* Pairs the runs that the options choose. Returns false if a side has no such run or several.
- * *missing is then that side and *count the number of matches. */
-static bool diff_pair_chosen(struct tts_diff_job *job, int *missing, size_t *count)
+/* Pairs the runs that the options choose. Returns false if a file does not have exactly one
+ * such run. *missing is then the side of this file, and *count the number of matches. */
+static bool diff_pair_chosen(struct diff_job *job, int *missing, size_t *count)
 {
     size_t chosen[TTS_DIFF_SIDES];
     for (int side = 0; side < TTS_DIFF_SIDES; side++) {
         const char *word = job->options.run[side] ? job->options.run[side] : "1";
-        chosen[side] = choose_run(&job->inputs[side].runs, word, count);
+        chosen[side] = choose_run(&job->answer.inputs[side].runs, word, count);
         *missing = side;
         if (*count != 1)
             return false;
     }
-    add_pair(job, chosen[TTS_DIFF_A], chosen[TTS_DIFF_B], TTS_RUNPAIR_NONE);
+    add_pair(&job->answer, chosen[TTS_DIFF_A], chosen[TTS_DIFF_B], TTS_RUNPAIR_NONE);
     return true;
 }
-
-/* ---- facts about a pair ---- */
-
-const char *tts_diff_phase_name(const struct tts_diff_job *job,
-                                const struct tts_diff_pair *pair, size_t phase)
-{
-    assert(phase < pair->diff.phase_count);
-    const struct tts_rundiff_phase *at = &pair->diff.phases[phase];
-    int side = at->where == TTS_ONLY_B ? TTS_DIFF_B : TTS_DIFF_A;
-    return tts_diff_run(job, pair, side)->phases[side == TTS_DIFF_B ? at->b : at->a].name;
-}
-
-bool tts_diff_differs(const struct tts_diff_job *job)
-{
-    for (size_t i = 0; i < job->pair_count; i++)
-        if (job->pairs[i].diff.differs)
-            return true;
-    return false;
-}
-
-static const char command[] = TTS_DIFF_COMMAND;
 
 /* ---- options ---- */
 
@@ -106,7 +104,7 @@ static enum tts_status take_diff_run(void *target, const char *text, struct tts_
     return TTS_OK;
 }
 
-enum { RUN_A_AT = offsetof(struct tts_diff_job, options.run) };
+enum { RUN_A_AT = offsetof(struct diff_job, options.run) };
 
 static const struct tts_option options_table[] = {
     {"run", 'r', TTS_OPTION_OTHER, RUN_A_AT, "N|TITLE", "choose this run in both files",
@@ -114,21 +112,20 @@ static const struct tts_option options_table[] = {
     {"run-a", 0, TTS_OPTION_TEXT, RUN_A_AT, "N|TITLE", .help = "choose this run in A"},
     {"run-b", 0, TTS_OPTION_TEXT, RUN_A_AT + sizeof(char *), "N|TITLE",
      .help = "choose this run in B"},
-    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.all),
+    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct diff_job, options.all),
      .help = "also list phases without a difference"},
-    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_diff_job, options.json),
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct diff_job, options.json),
      .help = "write JSON"},
     {0},
 };
 
 /* ---- inputs ---- */
 
-static int load_sides(struct tts_diff_job *job)
+static int load_sides(struct tts_diff_answer *answer)
 {
     for (int side = 0; side < TTS_DIFF_SIDES; side++) {
-        struct tts_diff_input *input = &job->inputs[side];
+        struct tts_diff_input *input = &answer->inputs[side];
         struct tts_error err = {0};
-        input->path = job->options.paths[side];
         if (tts_runs_load(input->path, NULL, &input->runs, &err) != TTS_OK) {
             tts_message_error(command, input->path, &err);
             return TTS_EXIT_INPUT;
@@ -137,7 +134,7 @@ static int load_sides(struct tts_diff_job *job)
     return TTS_EXIT_DONE;
 }
 
-/* Prints that there is no such run, and the first few titles that exist. */
+/* Prints that the file has no run `word`, and the first few titles that the file has. */
 static void say_no_run(const struct tts_diff_input *input, const char *word)
 {
     enum { SHOWN_MAX = 3, TITLE_COLUMNS = 40 };
@@ -154,106 +151,97 @@ static void say_no_run(const struct tts_diff_input *input, const char *word)
     }
     if (titled > shown)
         snprintf(list + len, sizeof list - len, ", ...");
-    tts_message(command, "no run '%.60s' in '%s': it has %zu%s", word,
-                tts_message_path(input->path), runs->count, list);
+    tts_message(command, "no run '%.60s' in '%s': the file has %zu run%s%s", word,
+                tts_message_path(input->path), runs->count, runs->count == 1 ? "" : "s", list);
 }
 
-static int choose_pairs(struct tts_diff_job *job)
+static int choose_pairs(struct diff_job *job)
 {
-    const struct tts_diff_options *options = &job->options;
+    const struct diff_options *options = &job->options;
     int side;
     size_t count;
-    if (!options->run[TTS_DIFF_A] && !options->run[TTS_DIFF_B]) {
-        diff_pair_all(job);
+    job->answer.is_chosen = options->run[TTS_DIFF_A] || options->run[TTS_DIFF_B];
+    if (!job->answer.is_chosen) {
+        diff_pair_all(&job->answer);
         return TTS_EXIT_DONE;
     }
     if (diff_pair_chosen(job, &side, &count))
         return TTS_EXIT_DONE;
-    const char *path = tts_message_path(options->paths[side]);
+    const char *path = tts_message_path(job->answer.inputs[side].path);
     const char *word = options->run[side] ? options->run[side] : "1";
     if (count > 1)
         tts_message(command, "%zu runs in '%s' are named '%.60s': choose one by number", count,
                     path, word);
     else
-        say_no_run(&job->inputs[side], word);
+        say_no_run(&job->answer.inputs[side], word);
     return TTS_EXIT_USAGE;
 }
 
 /* ---- missing data ---- */
 
-static void say_diff_note(const char *path, uint64_t line, const char *text)
-{
-    if (line > 0)
-        tts_message(command, "%s:%" PRIu64 ": %s", path, line, text);
-    else
-        tts_message(command, "%s: %s", path, text);
-}
-
 /* Prints the notes of a run. Returns true if data of the run is missing. */
 static bool say_run(const char *path, const struct tts_run *run)
 {
     for (size_t i = 0; i < run->note_count; i++)
-        say_diff_note(path, run->notes[i].line, run->notes[i].text);
+        tts_message_at(command, path, run->notes[i].line, run->notes[i].text);
     if (run->notes_in_all > run->note_count)
-        tts_message(command, "%s: %" PRIu64 " more like this", path,
-                    run->notes_in_all - run->note_count);
+        tts_message(command, "%s: %" PRIu64 " more note%s not shown", tts_message_path(path),
+                    run->notes_in_all - run->note_count,
+                    run->notes_in_all - run->note_count == 1 ? " is" : "s are");
     if (run->is_cut && run->notes_in_all == 0)
-        say_diff_note(path, run->line, "the summary is cut off");
+        tts_message_at(command, path, run->line, "the summary is cut off");
     return run->is_cut || run->notes_in_all > 0;
 }
 
-static bool say_missing(const struct tts_diff_job *job)
+static bool say_missing(const struct tts_diff_answer *answer)
 {
     bool is_partial = false;
     for (int side = 0; side < TTS_DIFF_SIDES; side++) {
-        const struct tts_diff_input *input = &job->inputs[side];
-        const char *path = tts_message_path(input->path);
+        const struct tts_diff_input *input = &answer->inputs[side];
         for (size_t i = 0; i < input->runs.count; i++)
             if (input->is_paired[i])
-                is_partial |= say_run(path, &input->runs.runs[i]);
+                is_partial |= say_run(input->path, &input->runs.runs[i]);
         if (input->runs.unlisted == 0)
             continue;
         is_partial = true;
-        tts_message(command, "%s: %" PRIu64 " runs or phases over the limit are not compared",
-                    path, input->runs.unlisted);
+        tts_message(command,
+                    "%s: the file has too many runs or phases: %" PRIu64
+                    " of them are not compared",
+                    tts_message_path(input->path), input->runs.unlisted);
     }
-    for (size_t i = 0; i < job->pair_count; i++)
-        is_partial |= job->pairs[i].diff.compared == 0;
-    if (job->pair_count == 0)
-        tts_message(command, "no run of A matches a run of B: choose with --run-a and --run-b");
-    return is_partial || job->pair_count == 0;
+    for (size_t i = 0; i < answer->pair_count; i++)
+        is_partial |= answer->pairs[i].diff.compared == 0;
+    if (answer->pair_count == 0)
+        tts_message(command,
+                    "no run of A matches a run of B: choose runs with '--run-a' and '--run-b'");
+    return is_partial || answer->pair_count == 0;
 }
 
 /* ---- the command ---- */
 
-static enum tts_status compare_pairs(struct tts_diff_job *job)
+static enum tts_status compare_pairs(struct tts_diff_answer *answer)
 {
     const struct tts_trainmem_options options = {.use_actual_sizes = true};
-    for (size_t i = 0; i < job->pair_count; i++) {
-        struct tts_diff_pair *pair = &job->pairs[i];
-        struct tts_rundiff_side sides[TTS_DIFF_SIDES];
-        for (int side = 0; side < TTS_DIFF_SIDES; side++) {
-            sides[side].run = tts_diff_run(job, pair, side);
-            sides[side].mem = &pair->mem[side];
-            tts_trainmem_of(sides[side].run, &options, &pair->mem[side]);
-        }
-        enum tts_status status =
-            tts_rundiff_new(&sides[TTS_DIFF_A], &sides[TTS_DIFF_B], NULL, &pair->diff);
-        if (status != TTS_OK)
-            return status;
+    enum tts_status status = TTS_OK;
+    for (size_t i = 0; i < answer->pair_count && status == TTS_OK; i++) {
+        struct tts_diff_pair *pair = &answer->pairs[i];
+        for (int side = 0; side < TTS_DIFF_SIDES; side++)
+            tts_trainmem_of(pair->runs[side].run, &options, &pair->mem[side]);
+        status = tts_rundiff_new(&pair->runs[TTS_DIFF_A], &pair->runs[TTS_DIFF_B], NULL,
+                                 &pair->diff);
     }
-    return TTS_OK;
+    return status;
 }
 
-static int compare_files(struct tts_job *job, struct tts_diff_job *diff)
+static int compare_files(struct tts_job *job, struct diff_job *diff)
 {
     struct tts_json json;
-    int code = load_sides(diff);
+    int code = load_sides(&diff->answer);
     if (code == TTS_EXIT_DONE)
         code = choose_pairs(diff);
     if (code != TTS_EXIT_DONE)
         return code;
-    if (compare_pairs(diff) != TTS_OK) {
+    if (compare_pairs(&diff->answer) != TTS_OK) {
         tts_message(command, "out of memory");
         return TTS_EXIT_INPUT;
     }
@@ -262,38 +250,38 @@ static int compare_files(struct tts_job *job, struct tts_diff_job *diff)
         return TTS_EXIT_INPUT;
     if (diff->options.json) {
         tts_json_init(&json, out);
-        tts_diff_json(diff, &json);
+        tts_diff_json(&diff->answer, &json);
     } else {
-        tts_diff_text(diff, out);
+        tts_diff_text(&diff->answer, diff->options.all, out);
     }
-    return say_missing(diff) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+    return say_missing(&diff->answer) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
 static int run_diff(struct tts_job *job, void *values)
 {
-    struct tts_diff_job *diff = values;
+    struct diff_job *diff = values;
     for (int side = 0; side < TTS_DIFF_SIDES; side++)
-        diff->options.paths[side] = job->operands[side];
+        diff->answer.inputs[side].path = job->operands[side];
     if (strcmp(job->operands[TTS_DIFF_A], "-") == 0 &&
         strcmp(job->operands[TTS_DIFF_B], "-") == 0) {
         tts_message(command, "only one of the two files can be standard input");
         return TTS_EXIT_USAGE;
     }
     int code = compare_files(job, diff);
-    for (size_t i = 0; i < diff->pair_count; i++)
-        tts_rundiff_release(&diff->pairs[i].diff);
+    for (size_t i = 0; i < diff->answer.pair_count; i++)
+        tts_rundiff_release(&diff->answer.pairs[i].diff);
     for (int side = 0; side < TTS_DIFF_SIDES; side++)
-        tts_runs_release(&diff->inputs[side].runs);
+        tts_runs_release(&diff->answer.inputs[side].runs);
     return code;
 }
 
 const struct tts_command tts_diff_command = {
-    .name = TTS_DIFF_COMMAND,
+    .name = "diff",
     .operands = "A B",
     .summary = "compare the memory of two runs, phase by phase",
     .work = run_diff,
     .options = options_table,
-    .values_bytes = sizeof(struct tts_diff_job),
+    .values_bytes = sizeof(struct diff_job),
     .operands_min = 2,
     .operands_max = 2,
 };

@@ -77,10 +77,10 @@ static enum tts_status read_device_path(struct tts_yamlmap *map,
                                    is_device ? "the name of a device" : "the path of a run");
     bool is_long = token->too_long || strlen(token->bytes) >= TTS_BUDGET_PATH_MAX;
     if (is_long || token->control || strcmp(token->bytes, "-") == 0)
-        return tts_yamlmap_fail(map, TTS_E_INVALID, token->line, "%s cannot be %s", what,
-                                is_long          ? "so long"
-                                : token->control ? "with control characters in it"
-                                                 : "standard input, name a file");
+        return tts_yamlmap_fail(map, TTS_E_INVALID, token->line, "%s %s", what,
+                                is_long          ? "is longer than 511 bytes"
+                                : token->control ? "has control characters"
+                                                 : "cannot be standard input: name a file");
     memcpy(is_device ? out->device : out->baseline, token->bytes, strlen(token->bytes) + 1);
     *(is_device ? &out->device_line : &out->baseline_line) = token->line;
     return TTS_OK;
@@ -92,7 +92,8 @@ static enum tts_status read_memory_size(struct tts_yamlmap *map,
     struct tts_budget *out = budget_reader_of(map)->out;
     uint64_t bytes = 0;
     if (!is_budget_text(token))
-        return refuse_budget_token(map, token, "'device_memory'", "bytes as 12GiB");
+        return refuse_budget_token(map, token, "'device_memory'",
+                                   "a number of bytes such as 12GiB");
     enum tts_status status = tts_bytesize_parse(token->text, &bytes);
     if (token->too_long || status != TTS_OK || bytes == 0)
         return tts_yamlmap_fail(map, TTS_E_SYNTAX, token->line,
@@ -141,20 +142,18 @@ static const char one_limit[] = "a limit such as 11GiB, 95% or +2%, or [95%, +2%
 static const char *wanted_limit(enum tts_budget_rule rule, const char *text)
 {
     if (rule != TTS_BUDGET_DRAM_HEADROOM)
-        return "expected bytes such as 11GiB, a share such as 95%, or growth such as +2% or "
-               "+50MiB";
-    return text[0] == '+'
-               ? "headroom cannot be growth: give bytes such as 500MiB or a share such as 5%"
-               : "expected bytes such as 500MiB or a share of the device such as 5%";
+        return "bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB";
+    return text[0] == '+' ? "bytes such as 500MiB or a share such as 5%, not growth"
+                          : "bytes such as 500MiB or a share of the device such as 5%";
 }
 
 static const char *limit_error(enum tts_status status)
 {
     switch ((int)status) {
     case TTS_E_INVALID:
-        return " is below 0";
+        return " (below 0)";
     case TTS_E_RANGE:
-        return " is too large";
+        return " (too large)";
     default:
         return "";
     }
@@ -183,9 +182,9 @@ static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml
     if (status == TTS_OK)
         status = check_limit_text(limit);
     if (status != TTS_OK)
-        return tts_yamlmap_fail(map, status, token->line, "%s: '%.24s'%s, %s", what,
-                                token->text, limit_error(status),
-                                wanted_limit(limit->rule, token->text));
+        return tts_yamlmap_fail(
+            map, status, token->line, "invalid value '%.24s' for %s%s: expected %s",
+            token->text, what, limit_error(status), wanted_limit(limit->rule, token->text));
     limit->line = token->line;
     assert(out->limit_count < TTS_BUDGET_LIMITS_MAX); /* no key or unit occurs twice */
     out->limits[out->limit_count++] = *limit;
@@ -411,7 +410,8 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
         has_tab_indent(text, len, err->line)) {
         uint32_t line = err->line;
-        tts_error_set(err, TTS_E_SYNTAX, "not YAML: a tab; indent with spaces");
+        tts_error_set(err, TTS_E_SYNTAX,
+                      "not YAML: the line is indented with a tab; indent with spaces");
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }
     if (status == TTS_OK)

@@ -60,7 +60,7 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
         return;
     run->is_at_least = true;
     tts_runs_note(run, 0,
-                  "%" PRIu64 " B on a core in phase '%.40s': more than its L1 has; the file "
+                  "a core uses %" PRIu64 " B in phase '%.32s', more than its L1 has: the file "
                   "lacks frees or is inconsistent",
                   core->bytes, phase->name);
 }

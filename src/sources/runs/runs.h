@@ -10,27 +10,8 @@
  * the content of a pipe in a temporary file. */
 #pragma once
 
-#include "model/run.h"
-#include "ttscope/alloc.h"
+#include "model/run_list.h"
 #include "ttscope/status.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-enum { TTS_RUNS_MAX = 256, TTS_RUNS_PHASES_MAX = 65536 };
-
-enum tts_runs_kind { TTS_RUNS_LOG, TTS_RUNS_EVENTS, TTS_RUNS_RESULT };
-
-struct tts_runs {
-    enum tts_runs_kind kind;
-    struct tts_run *runs; /* in the order of the file; the same memory holds their phases */
-    size_t count;
-    /* Number of runs, and of phases of a run that is cut off there, above the limits. */
-    uint64_t unlisted;
-    /* private */
-    const struct tts_alloc *alloc;
-    void *memory;
-};
 
 /* Loads all runs of a file. "-" is standard input. `alloc` may be NULL for the C library's.
  * TTS_E_IO: the text names the path. The text of other errors does not: TTS_E_NOT_FOUND (a log

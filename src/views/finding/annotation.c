@@ -7,8 +7,8 @@
 
 enum { FOREIGN_COLUMNS = 1024 };
 
-/* Escapes a text. `is_property`: the text is before the second "::", where more characters are
- * special. */
+/* Writes a text with escapes. `is_property` means that the text stands before the second "::",
+ * where more characters are special. */
 static void put_annotation_text(FILE *out, const char *text, bool is_property)
 {
     char safe[FOREIGN_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];

@@ -10,8 +10,8 @@
 
 enum { SUITE_MAX = 160, COPY_BYTES = 4096 };
 
-/* Writes the head of the suite. It has the same length for any counts, as it is overwritten at
- * the end. */
+/* Writes the head of the suite. The head has the same length for any counts, because it is
+ * written again at the end with the final counts. */
 static void put_junit_suite(const struct tts_junit *junit)
 {
     char text[SUITE_MAX];

@@ -1,6 +1,7 @@
 /* sarif.h: writes findings as SARIF 2.1.0, for tools that show findings beside the files. A
- * document has one run of one tool and is written as it comes: begin, results, end. The caller
- * owns the struct. One thread. The caller checks the stream for errors. */
+ * document has one run of one tool. Call begin, result for each finding, notices, notice for
+ * each problem of the work, end. Nothing is kept in memory. The caller owns the struct. One
+ * thread. The caller checks the stream for errors. */
 #pragma once
 
 #include "model/finding.h"
@@ -19,10 +20,9 @@ struct tts_sarif {
 
 void tts_sarif_begin(struct tts_sarif *sarif, FILE *out, const struct tts_rule *rules,
                      size_t rule_count);
-/* Adds a finding of one of the rules. Good findings are skipped. */
+/* Adds a finding of one of the rules. Findings without a problem are skipped. */
 void tts_sarif_result(struct tts_sarif *sarif, const struct tts_finding *finding);
-/* Call it after the last result; then add notices, then end. `is_done`: the work could be
- * done. */
+/* Ends the results and begins the notices. `is_done` says whether the work could be done. */
 void tts_sarif_notices(struct tts_sarif *sarif, bool is_done);
 /* Adds a finding about the work itself. */
 void tts_sarif_notice(struct tts_sarif *sarif, const struct tts_finding *finding);

@@ -53,7 +53,7 @@ T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
     size_t headroom = add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 100 * MB);
     size_t bytes = add_limit(TTS_BUDGET_DRAM_PEAK, TTS_BUDGET_BYTES, 1000 * MB);
     tts_trainmem_of(&rig.run, &(struct tts_trainmem_options){0}, &rig.mem);
-    rig.input.mem = &rig.mem;
+    rig.input.run.mem = &rig.mem;
     struct tts_budget_verdict verdict;
     tts_budget_judge(&rig.input, share, NULL, NULL, &verdict);
     T_EQ(verdict.status, TTS_BUDGET_OVER);

@@ -63,7 +63,7 @@ T_TEST(phases_are_held_against_those_of_the_same_name_in_order)
     put(add_phase(&rig.base, "A"), TTS_RUN_SEGMENT_PEAK, 100);
     put(add_phase(&rig.base, "A"), TTS_RUN_SEGMENT_PEAK, 40);
     use_baseline();
-    T_TRUE(rig.pairs[0] == 1 && rig.pairs[1] == TTS_BUDGET_NO_PAIR && rig.pairs[2] == 2);
+    T_TRUE(rig.pairs[0] == 1 && rig.pairs[1] == TTS_PHASEPAIR_NONE && rig.pairs[2] == 2);
     size_t limit =
         add_phase_limit("*", TTS_BUDGET_PHASE_SEGMENT_PEAK, TTS_BUDGET_GROWTH_BYTES, 50);
     struct tts_budget_verdict verdict = judge_seen(limit, &seen);
@@ -128,16 +128,14 @@ T_TEST(pairs_without_memory_leave_nothing)
     add_phase(&rig.run, "A");
     for (uint64_t at = 1;; at++) {
         struct heap heap;
-        struct tts_error err = {0};
         uint32_t *pairs = rig.pairs;
         heap_init(&heap);
         heap.fail_at = at;
-        enum tts_status status =
-            tts_budget_pairs_new(&rig.run, &rig.base, &heap.alloc, &pairs, &err);
+        enum tts_status status = tts_phasepairs_new(&rig.run, &rig.base, &heap.alloc, &pairs);
         if (status == TTS_OK) {
             T_EQ(at, 3);
-            T_EQ(pairs[0], TTS_BUDGET_NO_PAIR);
-            tts_budget_pairs_free(pairs, &rig.run, &heap.alloc);
+            T_EQ(pairs[0], TTS_PHASEPAIR_NONE);
+            tts_phasepairs_free(pairs, &rig.run, &heap.alloc);
             T_TRUE(heap_is_settled(&heap));
             return;
         }
@@ -160,11 +158,11 @@ T_TEST(pairs_agree_with_a_slow_and_obvious_search)
         use_baseline();
         bool used[PHASES] = {false};
         for (size_t i = 0; i < runs; i++) {
-            uint32_t wanted = TTS_BUDGET_NO_PAIR;
+            uint32_t wanted = TTS_PHASEPAIR_NONE;
             for (size_t j = bases; j-- > 0;)
                 if (!used[j] && strcmp(rig.phases[i].name, rig.base_phases[j].name) == 0)
                     wanted = (uint32_t)j;
-            if (wanted != TTS_BUDGET_NO_PAIR)
+            if (wanted != TTS_PHASEPAIR_NONE)
                 used[wanted] = true;
             T_EQ(rig.pairs[i], wanted);
         }

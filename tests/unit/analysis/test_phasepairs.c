@@ -35,6 +35,26 @@ static void check(const char *names, const char *others, const char *wanted)
     tts_phasepairs_free(pairs, &run.run, NULL);
 }
 
+T_TEST(phases_of_a_name_are_numbered_in_their_order)
+{
+    static const uint32_t wanted[] = {0, 0, 1, 0, 2, 1};
+    struct built run;
+    enum tts_status status = TTS_E_NOMEM;
+    build(&run, "BABCBA");
+    for (uint64_t at = 1; status != TTS_OK; at++) {
+        struct heap heap;
+        uint32_t *ordinals = NULL;
+        heap_init(&heap);
+        heap.fail_at = at;
+        status = tts_phase_ordinals_new(&run.run, &heap.alloc, &ordinals);
+        T_EQ(status, at < 3 ? TTS_E_NOMEM : TTS_OK);
+        for (size_t i = 0; ordinals && i < 6; i++)
+            T_EQ(ordinals[i], wanted[i]);
+        tts_phasepairs_free(ordinals, &run.run, &heap.alloc);
+        T_TRUE(heap_is_settled(&heap));
+    }
+}
+
 T_TEST(the_nth_of_a_name_goes_with_the_nth)
 {
     check("MFB", "MFB", "012");

@@ -78,7 +78,8 @@ static struct tts_rundiff compare_by(struct built *a, struct built *b,
     struct tts_rundiff diff = {0};
     tts_trainmem_of(&a->run, &actual, &a->mem);
     tts_trainmem_of(&b->run, &actual, &b->mem);
-    const struct tts_rundiff_side of_a = {&a->run, &a->mem}, of_b = {&b->run, &b->mem};
+    const struct tts_named_run of_a = {"a", "a", &a->run, &a->mem},
+                               of_b = {"b", "b", &b->run, &b->mem};
     *status = tts_rundiff_new(&of_a, &of_b, alloc, &diff);
     return diff;
 }

@@ -78,26 +78,27 @@ T_TEST(what_is_no_limit_is_refused_and_changes_nothing)
 T_TEST(a_value_that_is_no_limit_says_what_one_is)
 {
     refused("overall:\n  dram_peak: lots\n", TTS_E_SYNTAX, 2,
-            "'dram_peak': 'lots', expected bytes such as 11GiB, a share such as 95%, or growth "
-            "such as +2% or +50MiB");
+            "invalid value 'lots' for 'dram_peak': expected bytes such as 11GiB, a share such "
+            "as 95%, or growth such as +2% or +50MiB");
     refused("overall:\n  dram_peak: -5%\n", TTS_E_INVALID, 2,
-            "'dram_peak': '-5%' is below 0, expected bytes such as 11GiB, a share such as 95%, "
-            "or growth such as +2% or +50MiB");
-    refused("phases:\n  A:\n    cumulative_peak: 99999999999999999999999999\n", TTS_E_RANGE, 3,
-            "'cumulative_peak': '999999999999999999999999' is too large, expected bytes such "
-            "as 11GiB, a share such as 95%, or growth such as +2% or +50MiB");
+            "invalid value '-5%' for 'dram_peak' (below 0): expected bytes such as 11GiB, a "
+            "share such as 95%, or growth such as +2% or +50MiB");
+    refused(
+        "phases:\n  A:\n    cumulative_peak: 99999999999999999999999999\n", TTS_E_RANGE, 3,
+        "invalid value '999999999999999999999999' for 'cumulative_peak' (too large): expected "
+        "bytes such as 11GiB, a share such as 95%, or growth such as +2% or +50MiB");
     refused("overall:\n  headroom: +2%\n", TTS_E_SYNTAX, 2,
-            "'headroom': '+2%', headroom cannot be growth: give bytes such as 500MiB or a "
-            "share such as 5%");
+            "invalid value '+2%' for 'headroom': expected bytes such as 500MiB or a share such "
+            "as 5%, not growth");
     refused("overall:\n  headroom: +2MiB\n", TTS_E_SYNTAX, 2,
-            "'headroom': '+2MiB', headroom cannot be growth: give bytes such as 500MiB or a "
-            "share such as 5%");
+            "invalid value '+2MiB' for 'headroom': expected bytes such as 500MiB or a share "
+            "such as 5%, not growth");
     refused("overall:\n  headroom: lots\n", TTS_E_SYNTAX, 2,
-            "'headroom': 'lots', expected bytes such as 500MiB or a share of the device such "
-            "as 5%");
+            "invalid value 'lots' for 'headroom': expected bytes such as 500MiB or a share of "
+            "the device such as 5%");
     refused("overall:\n  headroom: 101%\n", TTS_E_RANGE, 2,
-            "'headroom': '101%' is too large, expected bytes such as 500MiB or a share of the "
-            "device such as 5%");
+            "invalid value '101%' for 'headroom' (too large): expected bytes such as 500MiB or "
+            "a share of the device such as 5%");
     load("overall:\n  headroom: 100%\n");
 }
 
@@ -131,11 +132,11 @@ T_TEST(a_list_has_limits_each_of_another_kind)
     refused("overall:\n  cb:\n    - 1\n    - +1\n    - 2\n", TTS_E_SYNTAX, 5,
             "'cb' has two limits of the same kind: keep one");
     refused("overall:\n  cb: [1, much]\n", TTS_E_SYNTAX, 2,
-            "'cb': 'much', expected bytes such as 11GiB, a share such as 95%, or growth such "
-            "as +2% or +50MiB");
+            "invalid value 'much' for 'cb': expected bytes such as 11GiB, a share such as 95%, "
+            "or growth such as +2% or +50MiB");
     refused("overall:\n  headroom: [5%, +1%]\n", TTS_E_SYNTAX, 2,
-            "'headroom': '+1%', headroom cannot be growth: give bytes such as 500MiB or a "
-            "share such as 5%");
+            "invalid value '+1%' for 'headroom': expected bytes such as 500MiB or a share such "
+            "as 5%, not growth");
     refused("overall:\n  cb: &x [1]\n", TTS_E_SYNTAX, 2,
             "'cb' is marked with '&' or '!': write a limit such as 11GiB, 95% or +2%, or [95%, "
             "+2%]");

@@ -111,11 +111,10 @@ T_TEST(device_and_baseline_are_texts_of_a_line)
     refused("baseline: [a, b]\n", TTS_E_SYNTAX, 1,
             "'baseline' is a list: write the path of a run");
     refused("baseline: '-'\n", TTS_E_INVALID, 1,
-            "'baseline' cannot be standard input, name a file");
+            "'baseline' cannot be standard input: name a file");
     refused("device: '-'\n", TTS_E_INVALID, 1,
-            "'device' cannot be standard input, name a file");
-    refused("baseline: \"a\\nb\"\n", TTS_E_INVALID, 1,
-            "'baseline' cannot be with control characters in it");
+            "'device' cannot be standard input: name a file");
+    refused("baseline: \"a\\nb\"\n", TTS_E_INVALID, 1, "'baseline' has control characters");
     refused("device_memory: 0\n", TTS_E_SYNTAX, 1,
             "invalid value '0' for 'device_memory': expected a number of bytes such as "
             "12884901888 or 12GiB");
@@ -124,7 +123,7 @@ T_TEST(device_and_baseline_are_texts_of_a_line)
             "12884901888 or 12GiB");
     char text[1024];
     snprintf(text, sizeof text, "baseline: %0600d\n", 1);
-    refused(text, TTS_E_INVALID, 1, "'baseline' cannot be so long");
+    refused(text, TTS_E_INVALID, 1, "'baseline' is longer than 511 bytes");
 }
 
 T_TEST(labels_have_a_length_and_no_control_characters)
@@ -145,9 +144,10 @@ T_TEST(what_is_not_yaml_or_too_large_has_a_line)
     static char text[TTS_BUDGETFILE_MAX_BYTES + 1];
     refused("overall:\n  cb: 1\n  l1_core 2\n", TTS_E_SYNTAX, 3,
             "not YAML: could not find expected ':' while scanning a simple key");
-    refused("overall:\n\tcb: 1\n", TTS_E_SYNTAX, 2, "not YAML: a tab; indent with spaces");
+    refused("overall:\n\tcb: 1\n", TTS_E_SYNTAX, 2,
+            "not YAML: the line is indented with a tab; indent with spaces");
     refused("overall:\n  cb: 1\n \tl1_core: 1\n", TTS_E_SYNTAX, 3,
-            "not YAML: a tab; indent with spaces");
+            "not YAML: the line is indented with a tab; indent with spaces");
     refused_bytes("overall:\n  cb: 1\n\0", 19, TTS_E_SYNTAX, 3,
                   "not a text file: it holds a NUL byte");
     memset(text, '#', sizeof text);

@@ -1,5 +1,5 @@
 /* diff_json.c: writes the differences as JSON (docs/design/diff-json.md). */
-#include "cli/diff/diff.h"
+#include "views/diff/diff_view.h"
 #include "views/phase_json.h"
 
 #include <assert.h>
@@ -45,21 +45,21 @@ static void put_input(struct tts_json *json, const char *key,
 
 static void put_run_name(struct tts_json *json, const struct tts_run *run, size_t number)
 {
-    tts_json_number(json, "run", number + 1);
+    tts_json_number(json, "run", number);
     tts_json_text_or_null(json, "title", run->title);
     tts_json_text_or_null(json, "rank", run->rank);
     tts_json_number_or_null(json, "line", run->line > 0, run->line);
 }
 
-static void put_diff_run(struct tts_json *json, const char *key, const struct tts_diff_job *job,
+static void put_diff_run(struct tts_json *json, const char *key,
                          const struct tts_diff_pair *pair, int side)
 {
-    const struct tts_run *run = tts_diff_run(job, pair, side);
+    const struct tts_run *run = pair->runs[side].run;
     tts_json_object(json, key);
-    put_run_name(json, run, pair->runs[side]);
+    put_run_name(json, run, pair->numbers[side]);
     tts_json_bool(json, "cut", run->is_cut);
     tts_json_bool(json, "at_least", run->is_at_least || run->is_cut);
-    const struct tts_trainmem *mem = &pair->mem[side];
+    const struct tts_trainmem *mem = pair->runs[side].mem;
     tts_json_text_or_null(json, "breakdown_sizes",
                           !mem->has_parts         ? NULL
                           : mem->parts_are_stated ? "predicted"
@@ -83,7 +83,7 @@ static void put_diff_unpaired(struct tts_json *json, const char *key,
         if (input->is_paired[i])
             continue;
         tts_json_object(json, NULL);
-        put_run_name(json, &input->runs.runs[i], i);
+        put_run_name(json, &input->runs.runs[i], i + 1);
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
@@ -97,14 +97,12 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-static void put_diff_phase(struct tts_json *json, const struct tts_diff_job *job,
-                           const struct tts_diff_pair *pair, size_t at)
+static void put_diff_phase(struct tts_json *json, const struct tts_rundiff_phase *phase)
 {
     static const char *const where[] = {
         [TTS_IN_BOTH] = "both", [TTS_ONLY_A] = "a", [TTS_ONLY_B] = "b"};
-    const struct tts_rundiff_phase *phase = &pair->diff.phases[at];
     tts_json_object(json, NULL);
-    tts_json_text(json, "name", tts_diff_phase_name(job, pair, at));
+    tts_json_text(json, "name", phase->name);
     tts_json_text(json, "in", where[phase->where]);
     tts_json_bool(json, "differs", phase->differs);
     tts_json_bool(json, "differs_itself", phase->differs_itself);
@@ -122,8 +120,7 @@ static void put_diff_phase(struct tts_json *json, const struct tts_diff_job *job
 
 /* ---- the peak ---- */
 
-static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
-                      const struct tts_diff_pair *pair)
+static void put_cause(struct tts_json *json, const struct tts_rundiff *diff)
 {
     static const char *const reasons[] = {
         [TTS_RUNDIFF_TOLD] = "told",
@@ -142,23 +139,21 @@ static void put_cause(struct tts_json *json, const struct tts_diff_job *job,
         [TTS_RUN_PART_OPTIMIZER] = "optimizer",
         [TTS_RUN_PART_ACTIVATIONS] = "activations",
     };
-    const struct tts_rundiff_cause *cause = &pair->diff.cause;
+    const struct tts_rundiff_cause *cause = &diff->cause;
     bool is_told = cause->reason == TTS_RUNDIFF_TOLD;
     bool has_peak = is_told || cause->reason == TTS_RUNDIFF_NO_PHASE;
     tts_json_object(json, "cause");
     tts_json_text(json, "reason", reasons[cause->reason]);
     tts_json_text_or_null(json, "peak_phase",
-                          has_peak ? tts_diff_phase_name(job, pair, cause->peak_phase) : NULL);
+                          has_peak ? diff->phases[cause->peak_phase].name : NULL);
     tts_json_text_or_null(json, "other_peak_phase",
-                          is_told && cause->has_other
-                              ? tts_diff_phase_name(job, pair, cause->other_phase)
-                              : NULL);
+                          is_told && cause->has_other ? diff->phases[cause->other_phase].name
+                                                      : NULL);
     tts_json_text_or_null(json, "part", cause->has_part ? part_names[cause->part] : NULL);
-    tts_json_text_or_null(json, "phase",
-                          is_told ? tts_diff_phase_name(job, pair, cause->phase) : NULL);
+    tts_json_text_or_null(json, "phase", is_told ? diff->phases[cause->phase].name : NULL);
     if (is_told) {
-        int64_t bytes = pair->diff.phases[cause->phase].contribution.bytes;
-        int64_t whole = pair->diff.peak.change.bytes;
+        int64_t bytes = diff->phases[cause->phase].contribution.bytes;
+        int64_t whole = diff->peak.change.bytes;
         tts_json_text(json, "figure", cause->is_peak ? "segment_peak" : "change");
         tts_json_signed(json, "contribution_bytes", bytes);
         /* Positive if the phase changed in the same direction as the peak. */
@@ -184,51 +179,51 @@ static void put_diff_parts(struct tts_json *json, const char *key, const char *g
     tts_json_object_end(json);
 }
 
-static void put_pair(struct tts_json *json, const struct tts_diff_job *job,
-                     const struct tts_diff_pair *pair)
+static void put_pair(struct tts_json *json, const struct tts_diff_pair *pair)
 {
     const struct tts_rundiff *diff = &pair->diff;
     tts_json_object(json, NULL);
-    put_diff_run(json, "a", job, pair, TTS_DIFF_A);
-    put_diff_run(json, "b", job, pair, TTS_DIFF_B);
+    put_diff_run(json, "a", pair, TTS_DIFF_A);
+    put_diff_run(json, "b", pair, TTS_DIFF_B);
     tts_json_text_or_null(json, "by",
                           pair->by == TTS_RUNPAIR_NONE
                               ? NULL
-                              : tts_runpair_by_name(pair->by,
-                                                    tts_diff_run(job, pair, TTS_DIFF_A),
-                                                    tts_diff_run(job, pair, TTS_DIFF_B)));
+                              : tts_runpair_by_name(pair->by, pair->runs[TTS_DIFF_A].run,
+                                                    pair->runs[TTS_DIFF_B].run));
     tts_json_bool(json, "differs", diff->differs);
     tts_json_bool(json, "rounded", diff->is_rounded);
     tts_json_number(json, "compared_figures", diff->compared);
     put_delta(json, "peak", &diff->peak);
     put_delta(json, "final", &diff->final);
-    put_cause(json, job, pair);
+    put_cause(json, diff);
     put_diff_parts(json, "sizes", "gradients", diff->sizes);
     put_delta(json, "activations_sum", &diff->activations_sum);
     put_diff_parts(json, "breakdown", "gradients_overhead", diff->parts);
     tts_json_array(json, "phases");
     for (size_t i = 0; i < diff->phase_count; i++)
-        put_diff_phase(json, job, pair, i);
+        put_diff_phase(json, &diff->phases[i]);
     tts_json_array_end(json);
     tts_json_object_end(json);
 }
 
-void tts_diff_json(const struct tts_diff_job *job, struct tts_json *json)
+void tts_diff_json(const struct tts_diff_answer *answer, struct tts_json *json)
 {
-    bool is_chosen = job->options.run[TTS_DIFF_A] || job->options.run[TTS_DIFF_B];
+    bool differs = false;
+    for (size_t i = 0; i < answer->pair_count; i++)
+        differs |= answer->pairs[i].diff.differs;
     tts_json_object(json, NULL);
     tts_json_object(json, "schema");
     tts_json_text(json, "name", "ttscope.diff");
     tts_json_number(json, "version", 1);
     tts_json_object_end(json);
-    put_input(json, "a", &job->inputs[TTS_DIFF_A]);
-    put_input(json, "b", &job->inputs[TTS_DIFF_B]);
-    tts_json_bool(json, "differs", tts_diff_differs(job));
+    put_input(json, "a", &answer->inputs[TTS_DIFF_A]);
+    put_input(json, "b", &answer->inputs[TTS_DIFF_B]);
+    tts_json_bool(json, "differs", differs);
     tts_json_array(json, "pairs");
-    for (size_t i = 0; i < job->pair_count; i++)
-        put_pair(json, job, &job->pairs[i]);
+    for (size_t i = 0; i < answer->pair_count; i++)
+        put_pair(json, &answer->pairs[i]);
     tts_json_array_end(json);
-    put_diff_unpaired(json, "only_in_a", &job->inputs[TTS_DIFF_A], is_chosen);
-    put_diff_unpaired(json, "only_in_b", &job->inputs[TTS_DIFF_B], is_chosen);
+    put_diff_unpaired(json, "only_in_a", &answer->inputs[TTS_DIFF_A], answer->is_chosen);
+    put_diff_unpaired(json, "only_in_b", &answer->inputs[TTS_DIFF_B], answer->is_chosen);
     tts_json_object_end(json);
 }

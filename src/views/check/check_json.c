@@ -1,5 +1,5 @@
 /* check_json.c: writes the answer of `check` as JSON (docs/design/check-json.md). */
-#include "cli/check/check.h"
+#include "views/check/check_view.h"
 #include "views/phase_json.h"
 
 enum { ALL = 100 * 100 };
@@ -10,24 +10,23 @@ static void put_line(struct tts_json *json, const char *key, uint64_t line)
     tts_json_number_or_null(json, key, line > 0, line);
 }
 
-void tts_check_json_begin(struct tts_json *json, const struct tts_check_plan *plan,
-                          const char *budget_path)
+void tts_check_json_begin(struct tts_json *json, const struct tts_check_answer *answer)
 {
     tts_json_object(json, NULL);
     tts_json_object(json, "schema");
     tts_json_text(json, "name", "ttscope.check");
     tts_json_number(json, "version", 1);
     tts_json_object_end(json);
-    tts_json_text(json, "budget", budget_path);
-    tts_json_text_or_null(json, "baseline", plan->needs_baseline ? plan->baseline : NULL);
-    tts_json_text_or_null(json, "device", plan->device);
+    tts_json_text(json, "budget", answer->budget.path);
+    tts_json_text_or_null(json, "baseline", answer->baseline.path);
+    tts_json_text_or_null(json, "device", answer->plan.device);
     tts_json_array(json, "runs");
 }
 
 static const char *source_name(const struct tts_check_run *run)
 {
-    bool is_budget = run->plan->is_budget_device;
-    switch (run->mem.device_memory_source) {
+    bool is_budget = run->answer->plan.is_budget_device;
+    switch (run->input.run.mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
         return is_budget ? "budget" : "option";
     case TTS_TRAIN_FROM_DEVICE:
@@ -68,22 +67,24 @@ static void put_base(struct tts_json *json, const struct tts_run *run, size_t id
 void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
 {
     tts_json_object(json, NULL);
-    tts_json_text(json, "name", run->name);
-    tts_json_text_or_null(json, "title", run->run->title);
-    tts_json_text_or_null(json, "rank", run->run->rank);
-    tts_json_text(json, "file", run->file->path);
-    put_line(json, "line", run->run->line);
-    tts_json_bool(json, "cut", run->run->is_cut);
-    tts_json_bool(json, "at_least", run->run->is_at_least);
-    put_check_notes(json, run->run);
-    tts_json_amount(json, "device_memory_bytes", run->mem.device_memory);
+    tts_json_text(json, "name", run->input.run.name);
+    tts_json_text_or_null(json, "title", run->input.run.run->title);
+    tts_json_text_or_null(json, "rank", run->input.run.run->rank);
+    tts_json_text(json, "file", run->input.run.path);
+    put_line(json, "line", run->input.run.run->line);
+    tts_json_bool(json, "cut", run->input.run.run->is_cut);
+    tts_json_bool(json, "at_least", run->input.run.run->is_at_least);
+    put_check_notes(json, run->input.run.run);
+    tts_json_amount(json, "device_memory_bytes", run->input.run.mem->device_memory);
     tts_json_text_or_null(json, "device_memory_source", source_name(run));
-    tts_json_amount(json, "core_l1_bytes", run->plan->core_bytes);
-    if (run->baseline) {
+    tts_json_amount(json, "core_l1_bytes", run->input.core_bytes);
+    if (run->input.baseline.run) {
         tts_json_object(json, "baseline");
-        put_base(json, run->baseline, run->pair.b);
-        tts_json_text(json, "by", tts_check_by_name(run));
-        put_check_notes(json, run->baseline);
+        put_base(json, run->input.baseline.run, run->pair.b);
+        tts_json_text(
+            json, "by",
+            tts_runpair_by_name(run->pair.by, run->input.run.run, run->input.baseline.run));
+        put_check_notes(json, run->input.baseline.run);
         tts_json_object_end(json);
     } else {
         tts_json_null(json, "baseline");
@@ -109,39 +110,35 @@ static void put_limit(struct tts_json *json, const struct tts_budget_limit *limi
     tts_json_object_end(json);
 }
 
-void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run,
-                          size_t limit_idx, const struct tts_budget_verdict *verdict)
+static const char *check_status_name(enum tts_budget_status status)
 {
-    const struct tts_budget *budget = &run->plan->budget;
-    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
-    bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
-    tts_json_object(json, NULL);
-    tts_json_text(json, "rule", tts_budget_rule_id(limit->rule));
-    tts_json_text(json, "key", tts_budget_rule_key(limit->rule));
-    tts_json_text_or_null(json, "pattern",
-                          is_phase ? budget->patterns[limit->pattern].text : NULL);
-    tts_json_number(json, "budget_line", limit->line);
-    put_limit(json, limit);
-    tts_json_text(json, "status", tts_check_status_name(verdict->status));
-    tts_json_number(json, "over", verdict->over);
-    tts_json_number(json, "unknown", verdict->unknown);
-    tts_json_number(json, "passed", verdict->passed);
-    tts_json_array(json, "findings");
+    static const char *const names[] = {[TTS_BUDGET_PASS] = "pass",
+                                        [TTS_BUDGET_UNKNOWN] = "unknown",
+                                        [TTS_BUDGET_OVER] = "over"};
+    return names[status];
 }
 
-void tts_check_json_finding(struct tts_json *json, const struct tts_check_run *run,
-                            const struct tts_budget_finding *finding)
+/* The context of put_check_finding(). */
+struct finding_ctx {
+    struct tts_json *json;
+    const struct tts_check_run *run;
+};
+
+static void put_check_finding(void *ctx, const struct tts_budget_finding *finding)
 {
+    const struct tts_check_run *run = ((struct finding_ctx *)ctx)->run;
+    struct tts_json *json = ((struct finding_ctx *)ctx)->json;
     static const char *const figures[] = {[TTS_BUDGET_OF_DRAM] = "dram",
                                           [TTS_BUDGET_OF_CORE] = "true_core_peak",
                                           [TTS_BUDGET_OF_TOTAL] = "peak_total",
                                           [TTS_BUDGET_OF_CB] = "peak_cb"};
     char text[TTS_CHECK_TEXT_MAX];
     tts_json_object(json, NULL);
-    tts_json_text(json, "status", tts_check_status_name(finding->status));
+    tts_json_text(json, "status", check_status_name(finding->status));
     tts_json_text_or_null(json, "reason", tts_budget_reason_text(finding->reason));
     tts_json_text_or_null(json, "phase",
-                          finding->has_phase ? run->run->phases[finding->phase].name : NULL);
+                          finding->has_phase ? run->input.run.run->phases[finding->phase].name
+                                             : NULL);
     put_line(json, "line", tts_check_line(run, finding));
     tts_json_number(json, "phases", finding->phases);
     tts_json_text_or_null(json, "figure",
@@ -155,8 +152,27 @@ void tts_check_json_finding(struct tts_json *json, const struct tts_check_run *r
     tts_json_object_end(json);
 }
 
-void tts_check_json_limit_end(struct tts_json *json)
+void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run,
+                          size_t limit_idx, const struct tts_budget_verdict *verdict)
 {
+    const struct tts_budget *budget = &run->answer->plan.budget;
+    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
+    bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
+    tts_json_object(json, NULL);
+    tts_json_text(json, "rule", tts_budget_rule_id(limit->rule));
+    tts_json_text(json, "key", tts_budget_rule_key(limit->rule));
+    tts_json_text_or_null(json, "pattern",
+                          is_phase ? budget->patterns[limit->pattern].text : NULL);
+    tts_json_number(json, "budget_line", limit->line);
+    put_limit(json, limit);
+    tts_json_text(json, "status", check_status_name(verdict->status));
+    tts_json_number(json, "over", verdict->over);
+    tts_json_number(json, "unknown", verdict->unknown);
+    tts_json_number(json, "passed", verdict->passed);
+    tts_json_array(json, "findings");
+    struct tts_budget_verdict again;
+    tts_budget_judge(&run->input, limit_idx, put_check_finding,
+                     &(struct finding_ctx){json, run}, &again);
     tts_json_array_end(json);
     tts_json_object_end(json);
 }
@@ -167,7 +183,7 @@ static void put_check_counts(struct tts_json *json, const struct tts_check_count
     tts_json_number(json, "unknown", counts->unknown);
     tts_json_number(json, "passed", counts->passed);
     tts_json_bool(json, "partial", counts->is_partial);
-    tts_json_text(json, "status", tts_check_status_name(tts_check_status_of(counts)));
+    tts_json_text(json, "status", check_status_name(tts_check_status_of(counts)));
 }
 
 void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts *counts)
@@ -177,12 +193,12 @@ void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts
     tts_json_object_end(json);
 }
 
-static void put_unpaired(struct tts_json *json, const struct tts_check_job *job)
+static void put_unpaired(struct tts_json *json, const struct tts_check_answer *answer)
 {
-    const struct tts_runs *bases = &job->baseline.runs;
+    const struct tts_runs *bases = &answer->baseline.runs;
     tts_json_array(json, "unpaired");
     for (size_t i = 0; i < bases->count; i++) {
-        if (job->is_paired[i])
+        if (answer->is_paired[i])
             continue;
         tts_json_object(json, NULL);
         put_base(json, &bases->runs[i], i);
@@ -191,14 +207,14 @@ static void put_unpaired(struct tts_json *json, const struct tts_check_job *job)
     tts_json_array_end(json);
 }
 
-void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
+void tts_check_json_end(struct tts_json *json, const struct tts_check_answer *answer)
 {
     tts_json_array_end(json);
-    put_unpaired(json, job);
-    tts_json_text_or_null(json, "baseline_problem", job->baseline.problem);
+    put_unpaired(json, answer);
+    tts_json_text_or_null(json, "baseline_problem", answer->baseline.problem);
     tts_json_array(json, "files");
-    for (size_t i = 0; i < job->options.path_count; i++) {
-        const struct tts_check_file *file = &job->files[i];
+    for (size_t i = 0; i < answer->file_count; i++) {
+        const struct tts_check_file *file = &answer->files[i];
         tts_json_object(json, NULL);
         tts_json_text(json, "path", file->path);
         tts_json_number(json, "runs", file->runs.count);
@@ -207,6 +223,6 @@ void tts_check_json_end(struct tts_json *json, const struct tts_check_job *job)
         tts_json_object_end(json);
     }
     tts_json_array_end(json);
-    put_check_counts(json, &job->counts);
+    put_check_counts(json, &answer->counts);
     tts_json_object_end(json);
 }

@@ -1,7 +1,6 @@
 /* diff_text.c: writes the differences between two runs as text. */
 #include "base/number.h"
-#include "cli/diff/diff.h"
-#include "cli/message.h"
+#include "views/diff/diff_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -57,11 +56,9 @@ static const char *diff_part_label(enum tts_run_part part)
     return labels[part];
 }
 
-static const char *phase_name(struct name *out, const struct tts_diff_job *job,
-                              const struct tts_diff_pair *pair, size_t phase)
+static const char *phase_name(struct name *out, const struct tts_rundiff *diff, size_t phase)
 {
-    tts_safe_text(out->text, sizeof out->text, tts_diff_phase_name(job, pair, phase),
-                  NAME_COLUMNS);
+    tts_safe_text(out->text, sizeof out->text, diff->phases[phase].name, NAME_COLUMNS);
     return out->text;
 }
 
@@ -83,8 +80,8 @@ static const char *size_of_change(struct size *out, int64_t bytes)
     return out->text;
 }
 
-/* Writes both values, such as "192.95 to 9636.02 MB". Values that would look the same are
- * written in bytes. */
+/* Writes the old and the new value, such as "192.95 to 9636.02 MB". Values that would look the
+ * same are written in bytes. */
 static void describe_way(char out[CHANGE_MAX], int64_t from, int64_t to)
 {
     char a[TTS_NUMBER_MB_MAX], b[TTS_NUMBER_MB_MAX];
@@ -127,24 +124,24 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     }
     bool of_a = phase->where == TTS_ONLY_A;
     snprintf(
-        out, CHANGE_MAX, "only %c has it, with a Segment %s of %s MB", of_a ? 'A' : 'B', name,
+        out, CHANGE_MAX, "only %c has this phase, with a Segment %s of %s MB", of_a ? 'A' : 'B',
+        name,
         tts_number_format_mb(mb, of_a ? figure->a.bytes : figure->b.bytes, !cause->is_peak));
 }
 
-/* Describes effects in the other direction: other changes, and a peak that was in a different
- * phase before. */
-static void describe_against(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                             char *out, size_t capacity)
+/* Describes effects in the other direction: changes of other phases, and a peak of the smaller
+ * run in another phase. */
+static void describe_against(const struct tts_rundiff *diff, char *out, size_t capacity)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     const struct tts_rundiff_cause *cause = &diff->cause;
     bool grew = diff->peak.change.bytes > 0;
     struct tts_amount rest =
         tts_amount_subtract(diff->peak.change, diff->phases[cause->phase].contribution);
     rest = tts_amount_subtract(rest, tts_amount_of(cause->not_peak));
     rest = tts_amount_subtract(rest, tts_amount_of(cause->rounding));
+    const char smaller = grew ? 'A' : 'B';
     struct size size;
-    struct name other, top;
+    struct name other;
     int len = 0;
     out[0] = '\0';
     if (grew ? rest.bytes < 0 : rest.bytes > 0)
@@ -154,10 +151,9 @@ static void describe_against(const struct tts_diff_job *job, const struct tts_di
         return;
     assert(len >= 0 && (size_t)len < capacity);
     snprintf(out + len, capacity - (size_t)len,
-             "; %c %s its peak in %s, %s higher than it %s %s", grew ? 'A' : 'B',
-             grew ? "had" : "has", phase_name(&other, job, pair, cause->other_phase),
-             size_of_change(&size, cause->not_peak), grew ? "was in" : "is in",
-             phase_name(&top, job, pair, cause->peak_phase));
+             "; %c has its peak elsewhere, in %s: %s more than %c uses where %c has its peak",
+             smaller, phase_name(&other, diff, cause->other_phase),
+             size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
 }
 
 /* Returns true if the change is less than 0.1 % of the peak. */
@@ -167,30 +163,32 @@ static bool is_slight(const struct tts_delta *peak)
     return bytes > -(peak->a.bytes / 1000) && bytes < peak->a.bytes / 1000;
 }
 
-static void say_cause(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                      const char *change, FILE *out)
+static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     int64_t part = diff->phases[diff->cause.phase].contribution.bytes;
     int64_t whole = diff->peak.change.bytes;
     bool is_more = whole > 0 ? part > whole : part < whole;
+    const char *adds = whole > 0 ? "adds" : "saves";
     char how[CHANGE_MAX], against[sizeof(struct name) * 2 + CHANGE_MAX] = "";
     struct size size;
     struct name name;
-    phase_name(&name, job, pair, diff->cause.phase);
+    phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && is_slight(&diff->peak)) {
-        tts_say(out, 0, "%s, as larger changes cancel out: %s by %s, %s", change,
-                size_of_change(&size, part), name.text, how);
+        tts_say(out, 0, "%s, as larger changes cancel out: %s alone %s %s (%s)", change,
+                name.text, adds, size_of_change(&size, part), how);
         return;
     }
     if (is_more)
-        describe_against(job, pair, against, sizeof against);
+        describe_against(diff, against, sizeof against);
     if (part == whole)
         tts_say(out, 0, "%s, all of it in %s: %s", change, name.text, how);
+    else if (is_more)
+        tts_say(out, 0, "%s; %s alone %s %s: %s%s", change, name.text, adds,
+                size_of_change(&size, part), how, against);
     else
-        tts_say(out, 0, is_more ? "%s, %s by %s alone: %s%s" : "%s, %s of it in %s: %s%s",
-                change, size_of_change(&size, part), name.text, how, against);
+        tts_say(out, 0, "%s, %s of it in %s: %s", change, size_of_change(&size, part),
+                name.text, how);
 }
 
 /* ---- the part that changed the peak, if no phase can be named ---- */
@@ -206,19 +204,18 @@ static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     bool is_most = whole > 0 ? bytes >= whole / 2 : bytes <= whole / 2;
     describe_way(way, part->a.bytes, part->b.bytes);
     if (is_more)
-        snprintf(out, CHANGE_MAX, ", %s by %s alone: %.60s", size_of_change(&size, bytes),
-                 label, way);
+        snprintf(out, CHANGE_MAX, "; the part '%s' alone %s %s (from %.60s)", label,
+                 whole > 0 ? "adds" : "saves", size_of_change(&size, bytes), way);
     else if (is_most)
-        snprintf(out, CHANGE_MAX, ", most of it %s: %.60s", label, way);
+        snprintf(out, CHANGE_MAX, ", most of it %s (from %.60s)", label, way);
     else
-        snprintf(out, CHANGE_MAX, ", %s of it %s: %.60s", size_of_change(&size, bytes), label,
-                 way);
+        snprintf(out, CHANGE_MAX, ", %s of it %s (from %.60s)", size_of_change(&size, bytes),
+                 label, way);
 }
 
-static void say_unexplained(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                            const char *change, FILE *out)
+static void say_unexplained(const struct tts_rundiff *diff, const char *change, FILE *out)
 {
-    const struct tts_rundiff_cause *cause = &pair->diff.cause;
+    const struct tts_rundiff_cause *cause = &diff->cause;
     static const char *const why[] = {
         [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is unknown",
         [TTS_RUNDIFF_LATER] =
@@ -230,13 +227,15 @@ static void say_unexplained(const struct tts_diff_job *job, const struct tts_dif
     char part[CHANGE_MAX] = "";
     struct name name;
     if (cause->has_part)
-        describe_part(&pair->diff, part);
+        describe_part(diff, part);
     if (cause->reason == TTS_RUNDIFF_NO_PHASE)
-        tts_say(out, 0, "%s%s; the cause is unknown: the peak is in %s, which only %c has",
-                change, part, phase_name(&name, job, pair, cause->peak_phase),
-                pair->diff.phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
+        tts_say(out, 0,
+                "%s%s; the phase that causes the change is unknown: the peak is in %s, a phase "
+                "that only %c has",
+                change, part, phase_name(&name, diff, cause->peak_phase),
+                diff->phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
     else
-        tts_say(out, 0, "%s%s; the phase that causes it is unknown: %s", change, part,
+        tts_say(out, 0, "%s%s; the phase that causes the change is unknown: %s", change, part,
                 why[cause->reason]);
 }
 
@@ -251,10 +250,8 @@ static void say_same(const struct tts_rundiff *diff, FILE *out)
 }
 
 /* Prints the sentence about the peak. */
-static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                              FILE *out)
+static void diff_text_verdict(const struct tts_rundiff *diff, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
     char change[CHANGE_MAX];
     if (!diff->differs) {
         say_same(diff, out);
@@ -264,7 +261,7 @@ static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_d
         tts_say(out, 0, "change of the peak: unknown, because the peak of %s is unknown",
                 diff->peak.a.is_known   ? "B"
                 : diff->peak.b.is_known ? "A"
-                                        : "both");
+                                        : "A and B");
         return;
     }
     if (!diff->peak.differs) {
@@ -273,9 +270,9 @@ static void diff_text_verdict(const struct tts_diff_job *job, const struct tts_d
     }
     describe_change(&diff->peak, change);
     if (diff->cause.reason == TTS_RUNDIFF_TOLD)
-        say_cause(job, pair, change, out);
+        say_cause(diff, change, out);
     else
-        say_unexplained(job, pair, change, out);
+        say_unexplained(diff, change, out);
 }
 
 static const char *safe_name(struct name *out, const char *text, size_t columns)
@@ -308,20 +305,20 @@ static void print_run_name(const struct tts_run *run, FILE *out)
         fprintf(out, " [%s]", safe_name(&name, run->rank, NAME_COLUMNS));
 }
 
-static void put_side(const struct tts_diff_job *job, const struct tts_diff_pair *pair, int side,
-                     FILE *out)
+static void put_side(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair,
+                     int side, FILE *out)
 {
-    const struct tts_diff_input *input = &job->inputs[side];
-    const struct tts_run *run = tts_diff_run(job, pair, side);
+    const struct tts_diff_input *input = &answer->inputs[side];
+    const struct tts_run *run = pair->runs[side].run;
     struct name path;
     fprintf(out, "%c: %s (%s)\n", side == TTS_DIFF_A ? 'A' : 'B',
-            safe_name(&path, tts_message_path(input->path), PATH_COLUMNS),
+            safe_name(&path, tts_shown_path(input->path), PATH_COLUMNS),
             input_kind_name(input->runs.kind));
     if (input->runs.count == 1 && run->title[0] == '\0' && run->rank[0] == '\0')
         return;
     fputs("   run", out);
     if (input->runs.count > 1)
-        fprintf(out, " %zu of %zu", pair->runs[side] + 1, input->runs.count);
+        fprintf(out, " %zu of %zu", pair->numbers[side], input->runs.count);
     print_run_name(run, out);
     fputc('\n', out);
 }
@@ -376,8 +373,8 @@ static const char *const figure_labels[] = {
 
 static_assert(sizeof figure_labels / sizeof figure_labels[0] == TTS_RUN_FIGURES, "each");
 
-/* Returns true if the row is printed. For a phase of both runs these are the figures that
- * differ; for a phase of one run these are the main figures. */
+/* Returns true if the row of a figure is printed. A phase of both runs has rows for the figures
+ * that differ. A phase of one run has rows for the main figures. */
 static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
 {
     if (phase->where == TTS_IN_BOTH)
@@ -386,18 +383,15 @@ static bool is_diff_row(const struct tts_rundiff_phase *phase, int figure)
            figure == TTS_RUN_CUMULATIVE_PEAK;
 }
 
-static void print_phase(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                        size_t at, FILE *out)
+static void print_phase(const struct tts_rundiff_phase *phase, bool is_all, FILE *out)
 {
     static const char *const where[] = {
         [TTS_IN_BOTH] = "", [TTS_ONLY_A] = " (only in A)", [TTS_ONLY_B] = " (only in B)"};
-    const struct tts_rundiff_phase *phase = &pair->diff.phases[at];
     struct name name;
-    fprintf(out, "%s%s\n", safe_name(&name, tts_diff_phase_name(job, pair, at), NAME_COLUMNS),
-            where[phase->where]);
+    fprintf(out, "%s%s\n", safe_name(&name, phase->name, NAME_COLUMNS), where[phase->where]);
     for (int i = 0; i < TTS_RUN_FIGURES; i++) {
         const struct tts_delta *delta = &phase->figures[i];
-        if (is_seen(delta) && (is_diff_row(phase, i) || job->options.all))
+        if (is_seen(delta) && (is_diff_row(phase, i) || is_all))
             print_row(figure_labels[i], delta, out);
     }
 }
@@ -406,18 +400,14 @@ static void put_others(const struct tts_rundiff *diff, FILE *out)
 {
     size_t others = diff->phase_count - diff->differing_itself;
     if (others > 0)
-        fprintf(out, "%zu %s%s: no difference%s\n", others,
-                diff->differing_itself > 0 ? "other" : "phase", others == 1 ? "" : "s",
-                diff->differing == diff->differing_itself ? ""
-                : others == 1                             ? " of its own"
-                                                          : " of their own");
+        fprintf(out, "%zu %sphase%s: no difference%s\n", others,
+                diff->differing_itself > 0 ? "other " : "", others == 1 ? "" : "s",
+                diff->differing > diff->differing_itself ? " except in cumulative figures"
+                                                         : "");
 }
 
-static void print_diff_phases(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                              FILE *out)
+static void print_diff_phases(const struct tts_rundiff *diff, bool is_all, FILE *out)
 {
-    const struct tts_rundiff *diff = &pair->diff;
-    bool is_all = job->options.all;
     if (diff->phase_count == 0)
         return;
     if (is_all || diff->differing_itself > 0)
@@ -426,7 +416,7 @@ static void print_diff_phases(const struct tts_diff_job *job, const struct tts_d
         fputc('\n', out);
     for (size_t i = 0; i < diff->phase_count; i++)
         if (is_all || diff->phases[i].differs_itself)
-            print_phase(job, pair, i, out);
+            print_phase(&diff->phases[i], is_all, out);
     if (!is_all)
         put_others(diff, out);
 }
@@ -455,24 +445,45 @@ static void print_diff_parts(const struct tts_delta *parts, const char *gradient
                       &parts[order[i]], out);
 }
 
-/* Explains how the parts of the peak are calculated for runs that do not state them. */
-static void say_parts(const struct tts_diff_pair *pair, FILE *out)
+/* Returns true if the parts of the peak are computed from the phases, and the peak is in a
+ * phase of `part` during or after a forward pass. */
+static bool is_peak_in(const struct tts_named_run *run, enum tts_run_part part)
 {
-    bool a = pair->mem[TTS_DIFF_A].has_parts && !pair->mem[TTS_DIFF_A].parts_are_stated;
-    bool b = pair->mem[TTS_DIFF_B].has_parts && !pair->mem[TTS_DIFF_B].parts_are_stated;
-    if (!a && !b)
-        return;
-    tts_say(out, 2,
-            "%s: activations are what the forward pass kept, gradients overhead is what the "
-            "backward pass added%s",
-            !b   ? "A"
-            : !a ? "B"
-                 : "A and B",
-            a != b ? "; the other run has exact parts, so they are not compared" : "");
+    const struct tts_trainmem *mem = run->mem;
+    return mem->has_parts && !mem->parts_are_stated && mem->forward_passes > 0 &&
+           tts_train_part_of(run->run->phases[mem->peak_phase].name) == part;
 }
 
-/* Prints the sum over several forward passes. The sum is not the memory that was in use
- * at any one time. */
+/* Prints `text` after the names of the runs whose peak is in a phase of `part`. */
+static void say_computed_parts(const struct tts_diff_pair *pair, enum tts_run_part part,
+                               const char *text, FILE *out)
+{
+    bool a = is_peak_in(&pair->runs[TTS_DIFF_A], part);
+    bool b = is_peak_in(&pair->runs[TTS_DIFF_B], part);
+    if (a || b)
+        tts_say(out, 2, "%s: %s", !b ? "A" : !a ? "B" : "A and B", text);
+}
+
+static void say_parts(const struct tts_diff_pair *pair, FILE *out)
+{
+    const struct tts_trainmem *a = pair->runs[TTS_DIFF_A].mem, *b = pair->runs[TTS_DIFF_B].mem;
+    say_computed_parts(pair, TTS_RUN_PART_GRADIENTS,
+                       "the peak is in a backward pass; 'activations' is the memory that the "
+                       "forward pass before it kept, 'gradients overhead' is the memory that "
+                       "backward passes added, including temporary buffers",
+                       out);
+    say_computed_parts(pair, TTS_RUN_PART_ACTIVATIONS,
+                       "the peak is in a forward pass; 'activations' includes its temporary "
+                       "buffers",
+                       out);
+    if (a->has_parts && b->has_parts && a->parts_are_stated != b->parts_are_stated)
+        tts_say(out, 2,
+                "the parts are not compared: %c states its parts exactly, those of %c are "
+                "computed from its phases",
+                a->parts_are_stated ? 'A' : 'B', a->parts_are_stated ? 'B' : 'A');
+}
+
+/* Prints the sum over several forward passes. This memory was never in use at one time. */
 static void say_activations(const struct tts_diff_pair *pair, FILE *out)
 {
     const struct tts_delta *sum = &pair->diff.activations_sum;
@@ -514,37 +525,36 @@ static void put_totals(const struct tts_rundiff *diff, FILE *out)
 /* ---- the whole text ---- */
 
 /* Returns true if two of several runs are paired although their names contradict each other. */
-static bool is_guess(const struct tts_diff_job *job, const struct tts_diff_pair *pair)
+static bool is_guess(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair)
 {
-    return pair->by == TTS_RUNPAIR_ORDER && job->inputs[TTS_DIFF_A].runs.count > 1 &&
-           !tts_runpair_is_named(tts_diff_run(job, pair, TTS_DIFF_A),
-                                 tts_diff_run(job, pair, TTS_DIFF_B));
+    return pair->by == TTS_RUNPAIR_ORDER && answer->inputs[TTS_DIFF_A].runs.count > 1 &&
+           !tts_runpair_is_named(pair->runs[TTS_DIFF_A].run, pair->runs[TTS_DIFF_B].run);
 }
 
-static void print_pair(const struct tts_diff_job *job, const struct tts_diff_pair *pair,
-                       FILE *out)
+static void print_pair(const struct tts_diff_answer *answer, const struct tts_diff_pair *pair,
+                       bool all, FILE *out)
 {
     const struct tts_rundiff *diff = &pair->diff;
-    put_side(job, pair, TTS_DIFF_A, out);
-    put_side(job, pair, TTS_DIFF_B, out);
-    if (is_guess(job, pair))
-        fputs("runs are paired by order, because their names do not match\n", out);
+    put_side(answer, pair, TTS_DIFF_A, out);
+    put_side(answer, pair, TTS_DIFF_B, out);
+    if (is_guess(answer, pair))
+        fputs("these runs are paired by position in the file, although their names differ\n",
+              out);
     fputc('\n', out);
-    diff_text_verdict(job, pair, out);
-    if (!diff->differs && !job->options.all)
+    diff_text_verdict(diff, out);
+    if (!diff->differs && !all)
         return;
-    print_diff_phases(job, pair, out);
+    print_diff_phases(diff, all, out);
     print_sizes(pair, out);
     put_totals(diff, out);
 }
 
 /* Prints the runs of one side without a partner. Returns true if there is at least one. */
-static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
+static bool print_unpaired(const struct tts_diff_answer *answer, int side, FILE *out)
 {
-    const struct tts_diff_input *input = &job->inputs[side];
-    bool is_chosen = job->options.run[TTS_DIFF_A] || job->options.run[TTS_DIFF_B];
+    const struct tts_diff_input *input = &answer->inputs[side];
     bool is_any = false;
-    for (size_t i = 0; i < input->runs.count && !is_chosen; i++) {
+    for (size_t i = 0; i < input->runs.count && !answer->is_chosen; i++) {
         if (input->is_paired[i])
             continue;
         fprintf(out, "only in %c, not compared: run %zu", side == TTS_DIFF_A ? 'A' : 'B',
@@ -556,13 +566,13 @@ static bool print_unpaired(const struct tts_diff_job *job, int side, FILE *out)
     return is_any;
 }
 
-void tts_diff_text(const struct tts_diff_job *job, FILE *out)
+void tts_diff_text(const struct tts_diff_answer *answer, bool all, FILE *out)
 {
-    bool is_any = print_unpaired(job, TTS_DIFF_A, out);
-    is_any |= print_unpaired(job, TTS_DIFF_B, out);
-    for (size_t i = 0; i < job->pair_count; i++) {
+    bool is_any = print_unpaired(answer, TTS_DIFF_A, out);
+    is_any |= print_unpaired(answer, TTS_DIFF_B, out);
+    for (size_t i = 0; i < answer->pair_count; i++) {
         if (i > 0 || is_any)
             fputc('\n', out);
-        print_pair(job, &job->pairs[i], out);
+        print_pair(answer, &answer->pairs[i], all, out);
     }
 }

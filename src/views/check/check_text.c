@@ -2,8 +2,7 @@
  * a verdict. */
 #include "base/number.h"
 #include "base/share.h"
-#include "cli/check/check.h"
-#include "cli/message.h"
+#include "views/check/check_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
@@ -15,21 +14,7 @@ enum { PHASE_COLUMNS = 40, BASE_COLUMNS = 100, PART_MAX = 160 };
 
 static const struct tts_budget_limit *limit_at(const struct tts_check_run *run, size_t idx)
 {
-    return &run->plan->budget.limits[idx];
-}
-
-const char *tts_check_status_name(enum tts_budget_status status)
-{
-    static const char *const names[] = {[TTS_BUDGET_PASS] = "pass",
-                                        [TTS_BUDGET_UNKNOWN] = "unknown",
-                                        [TTS_BUDGET_OVER] = "over"};
-    return names[status];
-}
-
-const char *tts_check_rule_of(const struct tts_budget *budget, size_t limit_idx)
-{
-    assert(limit_idx < budget->limit_count);
-    return tts_budget_rule_id(budget->limits[limit_idx].rule);
+    return &run->answer->plan.budget.limits[idx];
 }
 
 enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts)
@@ -39,15 +24,30 @@ enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts
     return counts->unknown > 0 || counts->is_partial ? TTS_BUDGET_UNKNOWN : TTS_BUDGET_PASS;
 }
 
-bool tts_check_needs_device(const struct tts_budget *budget)
+/* ---- missing data ---- */
+
+bool tts_check_is_partial(const struct tts_run *run)
 {
-    for (size_t i = 0; i < budget->limit_count; i++) {
-        const struct tts_budget_limit *limit = &budget->limits[i];
-        if (limit->rule == TTS_BUDGET_DRAM_HEADROOM ||
-            (limit->unit == TTS_BUDGET_SHARE && !tts_budget_is_l1(limit->rule)))
-            return true;
-    }
-    return false;
+    return run->notes_in_all > 0 || run->is_cut || run->is_at_least;
+}
+
+size_t tts_check_notes(const struct tts_run *run)
+{
+    return run->note_count == 0 && tts_check_is_partial(run) ? 1 : run->note_count;
+}
+
+struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
+{
+    struct tts_run_note note = {.line = run->line};
+    assert(idx < tts_check_notes(run));
+    if (idx < run->note_count)
+        return run->notes[idx];
+    if (run->is_cut && run->end_line > 0)
+        snprintf(note.text, sizeof note.text, "the summary is cut off after line %" PRIu64,
+                 run->end_line);
+    else
+        snprintf(note.text, sizeof note.text, "part of the run is missing");
+    return note;
 }
 
 /* ---- labels ---- */
@@ -57,7 +57,8 @@ static void put_safe(char *out, size_t capacity, const char *text)
     tts_safe_text_build(out, capacity, text, PHASE_COLUMNS);
 }
 
-/* Returns the kind of the limit if another limit applies to the same figure, or else "". */
+/* Returns the kind of the limit, such as " (share)", if another limit applies to the same
+ * figure. Returns "" otherwise. */
 static const char *size_kind_of(const struct tts_budget *budget, size_t limit_idx)
 {
     static const char *const kinds[] = {[TTS_BUDGET_BYTES] = " (bytes)",
@@ -72,46 +73,29 @@ static const char *size_kind_of(const struct tts_budget *budget, size_t limit_id
     return "";
 }
 
-const char *tts_check_limit_label(char out[TTS_CHECK_LABEL_MAX],
-                                  const struct tts_budget *budget, size_t limit_idx)
+const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
+                            size_t limit_idx, const struct tts_budget_finding *finding)
 {
+    const struct tts_budget *budget = &run->answer->plan.budget;
     const struct tts_budget_limit *limit = &budget->limits[limit_idx];
-    char pattern[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
+    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
     if (is_phase)
-        put_safe(pattern, sizeof pattern, budget->patterns[limit->pattern].text);
+        put_safe(phase, sizeof phase,
+                 finding && finding->has_phase ? run->input.run.run->phases[finding->phase].name
+                                               : budget->patterns[limit->pattern].text);
     snprintf(out, TTS_CHECK_LABEL_MAX, "%s%s%s%s", tts_budget_rule_id(limit->rule),
-             is_phase ? " " : "", pattern, size_kind_of(budget, limit_idx));
+             is_phase ? " " : "", phase, size_kind_of(budget, limit_idx));
     return out;
 }
 
-const char *tts_check_label(char out[TTS_CHECK_LABEL_MAX], const struct tts_check_run *run,
-                            const struct tts_budget_finding *finding)
-{
-    const struct tts_budget *budget = &run->plan->budget;
-    const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
-    char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    if (tts_budget_rule_place(limit->rule) != TTS_BUDGET_PHASE || !finding->has_phase)
-        return tts_check_limit_label(out, budget, finding->limit_idx);
-    put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-    snprintf(out, TTS_CHECK_LABEL_MAX, "%s %s%s", tts_budget_rule_id(limit->rule), phase,
-             size_kind_of(budget, finding->limit_idx));
-    return out;
-}
-
-const char *tts_check_by_name(const struct tts_check_run *run)
-{
-    assert(run->baseline);
-    return tts_runpair_by_name(run->pair.by, run->run, run->baseline);
-}
-
-const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
-                                const struct tts_run *run, size_t idx)
+const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX],
+                                const struct tts_check_file *baseline, size_t idx)
 {
     char raw[TTS_RUN_LABEL_MAX], file[BASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text_build(file, sizeof file, tts_message_path(path), BASE_COLUMNS);
-    put_safe(name, sizeof name, tts_run_name(raw, run, "", 1));
+    tts_safe_text_build(file, sizeof file, tts_shown_path(baseline->path), BASE_COLUMNS);
+    put_safe(name, sizeof name, tts_run_name(raw, &baseline->runs.runs[idx], "", 1));
     const char *shown = name + (name[0] == ' '); /* skips the space of a rank without a title */
     snprintf(out, TTS_CHECK_TEXT_MAX, "%s, run %zu%s%s%s", file, idx + 1, shown[0] ? " '" : "",
              shown, shown[0] ? "'" : "");
@@ -121,8 +105,8 @@ const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX], const char *path,
 uint64_t tts_check_line(const struct tts_check_run *run,
                         const struct tts_budget_finding *finding)
 {
-    uint64_t line = finding->has_phase ? run->run->phases[finding->phase].line : 0;
-    return line > 0 ? line : run->run->line;
+    uint64_t line = finding->has_phase ? run->input.run.run->phases[finding->phase].line : 0;
+    return line > 0 ? line : run->input.run.run->line;
 }
 
 /* ---- sizes ---- */
@@ -153,39 +137,44 @@ static const char *put_excess(char out[TTS_CHECK_NUMBER_MAX], enum tts_budget_ru
     return out;
 }
 
-/* Writes how the limit was calculated: " (95% of the device)", " (+2% on 7843.14 MB)", or ""
- * for a limit in bytes. */
-static void put_origin(char out[PART_MAX], const struct tts_check_run *run,
-                       const struct tts_budget_finding *finding)
+/* Writes the limit and how it was calculated: " (limit: at most 11641.33 MB, 95% of the
+ * device)", or "" if the limit is unknown. */
+static void put_check_limit(char out[PART_MAX], const struct tts_check_run *run,
+                            const struct tts_budget_finding *finding)
 {
     const struct tts_budget_limit *limit = limit_at(run, finding->limit_idx);
-    char amount[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "the baseline";
+    bool is_headroom = limit->rule == TTS_BUDGET_DRAM_HEADROOM;
+    char size[TTS_CHECK_NUMBER_MAX], base[TTS_CHECK_NUMBER_MAX] = "its value";
+    char amount[TTS_CHECK_NUMBER_MAX], origin[PART_MAX / 2] = "";
     out[0] = '\0';
+    if (!finding->limit.is_known)
+        return;
     if (finding->baseline.is_known)
         put_check_size(base, limit->rule, finding->baseline.bytes);
     switch (limit->unit) {
     case TTS_BUDGET_UNITS:
-        assert(!"a unit");
-        break;
     case TTS_BUDGET_BYTES:
         break;
     case TTS_BUDGET_SHARE:
-        snprintf(out, PART_MAX, " (%s%% of %s)", tts_share_format(amount, limit->amount),
+        snprintf(origin, sizeof origin, ", %s%% of %s", tts_share_format(amount, limit->amount),
                  tts_budget_is_l1(limit->rule) ? "the L1 of a core" : "the device");
         break;
     case TTS_BUDGET_GROWTH_BYTES:
-        snprintf(out, PART_MAX, " (+%s on %s)",
+        snprintf(origin, sizeof origin, ", %s more than the baseline's %s",
                  put_excess(amount, limit->rule, (int64_t)limit->amount), base);
         break;
     case TTS_BUDGET_GROWTH_SHARE:
-        snprintf(out, PART_MAX, " (+%s%% on %s)", tts_share_format(amount, limit->amount),
-                 base);
+        snprintf(origin, sizeof origin, ", %s%% more than the baseline's %s",
+                 tts_share_format(amount, limit->amount), base);
         break;
     }
+    snprintf(out, PART_MAX, " (limit: %s %s%s%s)", is_headroom ? "at least" : "at most",
+             put_check_size(size, limit->rule, finding->limit.bytes),
+             is_headroom ? " free" : "", origin);
 }
 
-/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB too
- * much". */
+/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB more
+ * than the device has". */
 static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *finding)
 {
     int64_t bytes = finding->measured.bytes;
@@ -193,38 +182,38 @@ static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *
     char size[TTS_CHECK_NUMBER_MAX];
     if (is_missing)
         bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
-    snprintf(out, PART_MAX, "%s %s%s", put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
-             is_missing ? "too much" : "free",
+    snprintf(out, PART_MAX, "%s%s %s",
              !finding->at_least ? ""
-             : is_missing       ? " or more"
-                                : " or less");
+             : is_missing       ? "at least "
+                                : "at most ",
+             put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
+             is_missing ? "more than the device has" : "free");
 }
 
-/* Writes the measured value, such as "at least 8278.65 MB" or "880.64 KiB by Peak Total". */
+/* Writes the measured value, such as "at least 8278.65 MB" or "Peak Total 880.64 KiB". */
 static void put_measured(char out[PART_MAX], const struct tts_check_run *run,
                          const struct tts_budget_finding *finding)
 {
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char size[TTS_CHECK_NUMBER_MAX];
     if (!finding->measured.is_known)
-        snprintf(out, PART_MAX, "not known");
+        snprintf(out, PART_MAX, "unknown");
     else if (rule == TTS_BUDGET_DRAM_HEADROOM)
         put_check_free(out, finding);
     else
-        snprintf(out, PART_MAX, "%s%s%s", finding->at_least ? "at least " : "",
+        snprintf(out, PART_MAX, "%s%s%s%s", finding->at_least ? "at least " : "",
+                 finding->figure == TTS_BUDGET_OF_TOTAL ? "Peak Total " : "",
                  put_check_size(size, rule, finding->measured.bytes),
-                 finding->figure == TTS_BUDGET_OF_TOTAL  ? " by Peak Total"
-                 : finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core"
-                                                         : "");
+                 finding->figure == TTS_BUDGET_OF_CORE ? " on the fullest core" : "");
 }
 
-/* Writes " (2 phases)" if the finding covers several phases, or else "". Returns `out`. */
+/* Writes " (in 2 phases)" if the finding covers several phases, or else "". Returns `out`. */
 static const char *put_check_phases(char out[TTS_CHECK_NUMBER_MAX],
                                     const struct tts_budget_finding *finding)
 {
     out[0] = '\0';
     if (finding->phases > 1)
-        snprintf(out, TTS_CHECK_NUMBER_MAX, " (%zu phases)", finding->phases);
+        snprintf(out, TTS_CHECK_NUMBER_MAX, " (in %zu phases)", finding->phases);
     return out;
 }
 
@@ -241,83 +230,79 @@ static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
                  put_check_phases(phases, finding));
     else if (finding->status == TTS_BUDGET_OVER)
         snprintf(out, PART_MAX, ": %s %s", put_excess(excess, rule, finding->excess),
-                 rule == TTS_BUDGET_DRAM_HEADROOM ? "missing" : "over");
+                 rule == TTS_BUDGET_DRAM_HEADROOM ? "short of the limit" : "over the limit");
     else if (finding->phases > 1)
-        snprintf(out, PART_MAX, ", the nearest of %zu phases", finding->phases);
+        snprintf(out, PART_MAX, "; %zu phases pass, this one is nearest to its limit",
+                 finding->phases);
 }
 
-/* Room for " in FORWARD_PASS", the phase of a figure of the whole run. The text is empty if the
- * phase is unknown or the figure is the final value. */
+/* Bytes of the text that put_where() writes. */
 enum { WHERE_MAX = PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 8 };
 
+/* Writes the phase of a figure of the whole run, such as " in FORWARD_PASS". Writes "" if the
+ * phase is unknown or the figure is the final value. */
 static void put_where(char out[WHERE_MAX], const struct tts_check_run *run,
                       const struct tts_budget_finding *finding)
 {
     enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
     char phase[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     bool is_peak = rule == TTS_BUDGET_DRAM_PEAK || rule == TTS_BUDGET_DRAM_HEADROOM;
-    if (is_peak && run->mem.peak_is_later)
-        put_safe(phase, sizeof phase, run->run->whole.phase);
+    if (is_peak && run->input.run.mem->peak_is_later)
+        put_safe(phase, sizeof phase, run->input.run.run->whole.phase);
     else if (finding->has_phase && tts_budget_rule_place(rule) == TTS_BUDGET_OVERALL &&
              rule != TTS_BUDGET_DRAM_FINAL)
-        put_safe(phase, sizeof phase, run->run->phases[finding->phase].name);
-    /* "(after the last phase)" needs no " in ". */
-    snprintf(out, WHERE_MAX, "%s%s",
-             phase[0] == '\0'  ? ""
-             : phase[0] == '(' ? " "
-                               : " in ",
-             phase);
+        put_safe(phase, sizeof phase, run->input.run.run->phases[finding->phase].name);
+    if (phase[0] == '(') /* "(after the last phase)" */
+        snprintf(out, WHERE_MAX, " %.*s", (int)strcspn(phase + 1, ")"), phase + 1);
+    else
+        snprintf(out, WHERE_MAX, "%s%s", phase[0] == '\0' ? "" : " in ", phase);
 }
 
 const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run,
                            const struct tts_budget_finding *finding)
 {
-    enum tts_budget_rule rule = limit_at(run, finding->limit_idx)->rule;
-    char measured[PART_MAX], origin[PART_MAX], end[PART_MAX], limit[TTS_CHECK_NUMBER_MAX] = "";
-    char where[WHERE_MAX];
+    char measured[PART_MAX], limit[PART_MAX], end[PART_MAX], where[WHERE_MAX];
     put_measured(measured, run, finding);
-    put_origin(origin, run, finding);
+    put_check_limit(limit, run, finding);
     put_check_end(end, run, finding);
     put_where(where, run, finding);
-    if (finding->limit.is_known)
-        put_check_size(limit, rule, finding->limit.bytes);
     if (finding->reason == TTS_BUDGET_NO_PHASE)
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s", end + 2);
     else
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s%s%s", measured, where,
-                 limit[0] == '\0'                   ? ""
-                 : rule == TTS_BUDGET_DRAM_HEADROOM ? ", at least "
-                                                    : ", at most ",
-                 limit, limit[0] ? origin : "", end);
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s", measured, where, limit, end);
     return out;
 }
 
-/* Writes the device memory and its origin: "device memory 12288.00 MB, assumed; ...". Returns
+/* Writes the device memory and its origin, such as "12288.00 MB, from the budget". Returns
  * `out`. */
 static const char *check_device(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_run *run)
 {
-    const struct tts_trainmem *mem = &run->mem;
-    const char *by = run->plan->is_budget_device ? "the budget" : NULL;
+    const struct tts_trainmem *mem = run->input.run.mem;
+    bool is_budget = run->answer->plan.is_budget_device;
     char mb[TTS_NUMBER_MB_MAX], name[PHASE_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1] = "";
     tts_number_format_mb(mb, mem->device_memory.bytes, false);
-    if (run->plan->device)
-        put_safe(name, sizeof name, run->plan->device);
+    if (run->answer->plan.device)
+        put_safe(name, sizeof name, run->answer->plan.device);
     switch (mem->device_memory_source) {
     case TTS_TRAIN_FROM_OPTION:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb, by ? by : "--device_memory");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from %s", mb,
+                 is_budget ? "the budget" : "--device_memory");
         break;
     case TTS_TRAIN_FROM_DEVICE:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, allocatable DRAM of %s (%s)", mb, name,
-                 by ? by : "--device");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, the allocatable DRAM of %s (named %s)", mb,
+                 name, is_budget ? "in the budget" : "by --device");
         break;
     case TTS_TRAIN_FROM_LOG:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, from the run", mb);
+        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, as the run states", mb);
         break;
     case TTS_TRAIN_ASSUMED:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "%s MB, assumed; name a device in the budget", mb);
+        snprintf(
+            out, TTS_CHECK_TEXT_MAX,
+            "%s MB is assumed, because nothing states the size; name a device in the budget",
+            mb);
         break;
     case TTS_TRAIN_FROM_NOWHERE:
-        snprintf(out, TTS_CHECK_TEXT_MAX, "not known");
+        snprintf(out, TTS_CHECK_TEXT_MAX, "unknown");
         break;
     }
     return out;
@@ -328,20 +313,26 @@ enum { NAME_COLUMNS = 100 };
 void tts_check_text_run(FILE *out, const struct tts_check_run *run)
 {
     char text[TTS_CHECK_TEXT_MAX], name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    tts_safe_text_build(name, sizeof name, run->name, NAME_COLUMNS);
+    tts_safe_text_build(name, sizeof name, run->input.run.name, NAME_COLUMNS);
     tts_say(out, 0, "run: %s", name);
-    if (tts_check_needs_device(&run->plan->budget))
+    if (tts_budget_needs_device(&run->answer->plan.budget))
         tts_say(out, 2, "device memory: %s", check_device(text, run));
-    if (!run->plan->needs_baseline)
+    if (!run->answer->plan.needs_baseline)
         return;
-    if (!run->baseline) {
-        tts_say(out, 2, "baseline: none for this run");
+    if (!run->input.baseline.run) {
+        tts_say(out, 2, "baseline: no run of the baseline matches this run");
         return;
     }
-    bool is_guess = run->baseline_count > 1 && !tts_runpair_is_named(run->run, run->baseline);
-    tts_say(out, 2, "baseline: %s (by %s%s)",
-            tts_check_base_name(text, run->plan->baseline, run->baseline, run->pair.b),
-            tts_check_by_name(run), is_guess ? ": the names do not match" : "");
+    const char *by =
+        tts_runpair_by_name(run->pair.by, run->input.run.run, run->input.baseline.run);
+    bool is_guess = run->answer->baseline.runs.count > 1 &&
+                    !tts_runpair_is_named(run->input.run.run, run->input.baseline.run);
+    tts_say(out, 2, "baseline: %s (matched by %s%s)",
+            tts_check_base_name(text, &run->answer->baseline, run->pair.b),
+            strcmp(by, "order") == 0  ? "position in the file"
+            : strcmp(by, "file") == 0 ? "file name"
+                                      : by,
+            is_guess ? ", although the names differ" : "");
 }
 
 void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
@@ -354,44 +345,46 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
     char where[sizeof path + 32] = "";
     uint64_t line = tts_check_line(run, finding);
     if (finding->status != TTS_BUDGET_PASS && finding->has_phase && line > 0) {
-        tts_safe_text_build(path, sizeof path, tts_message_path(run->file->path), NAME_COLUMNS);
+        tts_safe_text_build(path, sizeof path, tts_shown_path(run->input.run.path),
+                            NAME_COLUMNS);
         snprintf(where, sizeof where, " (%s:%" PRIu64 ")", path, line);
     }
     tts_say(out, 2, "%-8s %s: %s%s", words[finding->status],
-            tts_check_label(label, run, finding), tts_check_text(text, run, finding), where);
+            tts_check_label(label, run, finding->limit_idx, finding),
+            tts_check_text(text, run, finding), where);
 }
 
 void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
 {
     uint64_t all = counts->over + counts->unknown + counts->passed;
-    const char *limits = all == 1 ? "limit" : "limits";
+    char limits[64];
+    int len = snprintf(limits, sizeof limits, "%" PRIu64 " limit%s", all, all == 1 ? "" : "s");
+    if (counts->runs > 1)
+        snprintf(limits + len, sizeof limits - (size_t)len, " in %" PRIu64 " runs",
+                 counts->runs);
     if (counts->runs == 0)
         fputs("unknown: nothing could be checked", out);
     else if (counts->over > 0)
-        fprintf(out, "over budget: %" PRIu64 " of %" PRIu64 " %s", counts->over, all, limits);
+        fprintf(out, "over budget: %" PRIu64 " of %s %s exceeded", counts->over, limits,
+                counts->over == 1 ? "is" : "are");
     else if (counts->unknown > 0)
-        fprintf(out, "unknown: %" PRIu64 " of %" PRIu64 " %s could not be checked",
-                counts->unknown, all, limits);
+        fprintf(out, "unknown: %" PRIu64 " of %s could not be checked", counts->unknown,
+                limits);
     else
-        fprintf(out, "%s: %" PRIu64 " %s",
-                counts->is_partial ? "within budget as far as could be checked"
-                                   : "within budget",
-                all, limits);
+        fprintf(out, "within budget%s: %s passed",
+                counts->is_partial ? " as far as could be checked" : "", limits);
     if (counts->over > 0 && counts->unknown > 0)
-        fprintf(out, ", %" PRIu64 " more could not be checked", counts->unknown);
-    if (counts->runs > 1)
-        fprintf(out, ", %" PRIu64 " runs", counts->runs);
+        fprintf(out, ", %" PRIu64 " could not be checked", counts->unknown);
     fputc('\n', out);
 }
 
-void tts_check_text_end(FILE *out, const struct tts_check_job *job)
+void tts_check_text_end(FILE *out, const struct tts_check_answer *answer)
 {
-    const struct tts_runs *bases = &job->baseline.runs;
-    for (size_t i = 0; i < bases->count && job->counts.runs > 0; i++) {
+    for (size_t i = 0; i < answer->baseline.runs.count && answer->counts.runs > 0; i++) {
         char name[TTS_CHECK_TEXT_MAX];
-        if (!job->is_paired[i])
-            tts_say(out, 0, "baseline: %s matches no run here",
-                    tts_check_base_name(name, job->baseline.path, &bases->runs[i], i));
+        if (!answer->is_paired[i])
+            tts_say(out, 0, "baseline: %s matches no run that is checked",
+                    tts_check_base_name(name, &answer->baseline, i));
     }
-    tts_check_text_verdict(out, &job->counts);
+    tts_check_text_verdict(out, &answer->counts);
 }
