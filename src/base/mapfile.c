@@ -42,8 +42,8 @@ static int file_length(int fd, uint64_t *out)
     return 0;
 }
 
-/* Reserves disk space by writing zeros, for file systems that cannot reserve space otherwise.
- * */
+/* Reserves disk space by writing zeros, for file systems that cannot reserve space
+ * otherwise. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     static const unsigned char zeros[4096];

@@ -26,7 +26,7 @@ int tts_mapped_populate(const struct tts_mapped *mapped);
 void tts_mapped_release(struct tts_mapped *mapped);
 
 /* Creates a word that is 1 in this process and 0 in a forked child. Returns ENOMEM if there is
- * no memory, ENOSYS if the kernel is older than Linux 4.14 and cannot clear memory in a child.
- * */
+ * no memory, ENOSYS if the kernel is older than Linux 4.14 and cannot clear memory in a
+ * child. */
 int tts_forkmark_new(const volatile uint32_t **out);
 void tts_forkmark_free(const volatile uint32_t *mark); /* `mark` may be NULL */

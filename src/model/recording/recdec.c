@@ -24,9 +24,10 @@ void tts_recdec_begin(struct tts_recdec *dec, const struct tts_rec_block *block,
 
 /* --- the common case -------------------------------------------------------------------- */
 
-/* Each of these functions is compiled twice. With `is_quick` it only accepts the common forms,
- * calls nothing and sets no error. A record that it refuses is read again by the other version,
- * which accepts every form and sets the error. */
+/* Each function of this section is compiled twice. The version with `is_quick` accepts only the
+ * most frequent forms, calls no function and sets no error. If this version refuses a record,
+ * the other version reads the record again. The other version accepts every form and sets the
+ * error. */
 
 /* Reads the time that follows the first byte. */
 static TTS_FORCE_INLINE bool read_time(struct tts_recdec_in *in, unsigned nibble, bool is_quick)
