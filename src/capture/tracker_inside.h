@@ -31,9 +31,11 @@ struct tts_tracker {
     struct tts_recorder *recorder; /* receives everything; NULL: none, or it has stopped */
     struct tts_recorder *owned_recorder; /* must be finished, even if it has stopped */
     bool has_recorder;                   /* also true while a recorder is being made */
-    uint32_t holds;                      /* active NO_DISPATCH captures */
-    uint64_t held;                       /* devices held back by NO_DISPATCH captures so far */
-    uint32_t capture_numbers;            /* last number given to a capture, for recordings */
+    uint32_t holds;                      /* number of active NO_DISPATCH captures */
+    /* Sum of the numbers of devices that each NO_DISPATCH capture has kept from placing
+     * buffers. */
+    uint64_t held;
+    uint32_t capture_numbers; /* last number given to a capture, for recordings */
     struct tts_attached *attached;
     struct tts_capture *captures; /* active or not */
     uint64_t known_dropped;       /* how many of `dropped` the fold already knows */
