@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* A text with a limited buffer. Characters after the end are not stored, but `len` counts
+/* A text with a limited buffer. Characters that do not fit are not stored, but `len` counts
  * them. */
 struct tts_text {
     char *out;
