@@ -720,7 +720,7 @@ static void judge_device_fit(const struct tts_run *run,
     if (!mem->peak.is_known)
         return;
     bool is_stated = states_fits(run, options, mem);
-    /* Does not overflow, because neither is negative. */
+    /* The difference does not overflow, because neither size is negative. */
     int64_t over = mem->peak.bytes - mem->device_memory.bytes;
     mem->fits = over <= (is_stated ? TTS_RUN_HALF_STEP_BYTES : 0);
     mem->is_refused = is_stated && mem->fits && !run->whole.fits;

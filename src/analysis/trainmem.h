@@ -49,7 +49,7 @@ enum tts_run_part tts_train_part_of(const char *phase_name);
 
 /* The origin of a number in the analysis. */
 enum tts_train_source {
-    TTS_TRAIN_FROM_NOWHERE, /* not known */
+    TTS_TRAIN_FROM_NOWHERE, /* the number is unknown */
     TTS_TRAIN_FROM_OPTION,
     TTS_TRAIN_FROM_DEVICE, /* from the catalogue of chips, for the device that the user named */
     TTS_TRAIN_FROM_LOG,
@@ -59,9 +59,10 @@ enum tts_train_source {
 /* Why measured sizes are used although expected sizes were asked for. */
 enum tts_train_force {
     TTS_TRAIN_FORCE_NONE,
-    TTS_TRAIN_FORCE_UNKNOWN,  /* an expected size is not known */
-    TTS_TRAIN_FORCE_MAKING,   /* the peak is in the phase that creates the part */
-    TTS_TRAIN_FORCE_TOO_MUCH, /* the expected sizes exceed the peak */
+    TTS_TRAIN_FORCE_UNKNOWN, /* an expected size is unknown */
+    /* The peak is in the phase that creates the model or the optimizer. */
+    TTS_TRAIN_FORCE_MAKING,
+    TTS_TRAIN_FORCE_TOO_MUCH, /* the sum of the expected sizes exceeds the peak */
 };
 
 /* Options of the user. A struct of zeros means that there are none. */

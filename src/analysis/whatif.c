@@ -117,7 +117,7 @@ struct whatif_source {
     size_t cb_count, cb_capacity;
     struct tts_core_range *ranges;
     size_t range_count, range_capacity;
-    struct whatif_moment last; /* moment of the last circular buffer */
+    struct whatif_moment last; /* event of the last circular buffer */
 };
 
 /* A buffer that was live before the first event. A keyframe describes it. */
@@ -276,7 +276,7 @@ static enum tts_status fail_too_many_cores(uint32_t cores, uint64_t there, bool 
 }
 
 /* Counts the cores of the chip and the columns of its grid, or its DRAM banks if `dram` is
- * true. Returns TTS_E_NOT_FOUND if the chip does not tell them. */
+ * true. Returns TTS_E_NOT_FOUND if the chip does not have these facts. */
 static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
                                         uint32_t *columns, uint64_t *there,
                                         struct tts_error *err)
@@ -455,7 +455,7 @@ static enum tts_status new_modelled_device(const struct tts_whatif *whatif,
     return tts_device_new(chip, &config, whatif->alloc, out, err);
 }
 
-/* Finds the source of a device id, or adds one. */
+/* Finds the source (device of the recording) with a device id, or adds one. */
 static enum tts_status find_source(struct tts_whatif *whatif, uint32_t id, size_t *out,
                                    struct tts_error *err)
 {

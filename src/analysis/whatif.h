@@ -139,7 +139,7 @@ struct tts_whatif_failure {
     enum tts_whatif_kind kind;
     uint64_t seq;
     bool has_time;
-    uint64_t time_ns; /* time of the item */
+    uint64_t time_ns; /* time of the event, if has_time is true */
     uint32_t device;  /* id of the device in the recording */
     enum tts_pool pool;
     const char *op; /* NULL: outside any operation */

@@ -24,7 +24,7 @@ struct tts_hashtable_slot {
     uint32_t place_1; /* place + 1, or 0 if the slot is empty */
 };
 
-/* Initialize with {.alloc = ...}. */
+/* A table. Initialize with {.alloc = ...}. */
 struct tts_hashtable {
     const struct tts_alloc *alloc;
     struct tts_hashtable_slot *slots;

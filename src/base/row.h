@@ -25,7 +25,7 @@
 #endif
 
 enum {
-    TTS_ROW = 512 / TTS_WORD_BITS, /* words in a row */
+    TTS_ROW = 512 / TTS_WORD_BITS, /* number of words in a row */
     TTS_HALF = TTS_ROW / 2,
     TTS_PART = TTS_PART_BYTES * 8 / TTS_WORD_BITS,
 };

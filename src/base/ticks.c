@@ -79,7 +79,7 @@ uint64_t tts_ticks_now(void)
 
 /* ---- length of a tick ---- */
 
-/* One instant on both clocks, and its uncertainty. */
+/* One instant, measured with both clocks, and the uncertainty of the measurement. */
 struct instant {
     uint64_t ns, ticks, doubt_ns;
 };

@@ -1,4 +1,4 @@
-/* recorder_inside.h: the fields of a recorder. Only for recorder*.c.
+/* recorder_inside.h: the fields of a recorder. Only for the files recorder*.c.
  *
  * While a recorder writes, it is the `recorder` of its tracker and belongs to the thread that
  * folds. To stop, it removes itself from the tracker. Later events are not written; their

@@ -1,4 +1,5 @@
-/* summary.h: the texts of a capture, limited in length as in snprintf(). */
+/* summary.h: writes the texts of a capture. The length of a text is limited as in
+ * snprintf(). */
 #pragma once
 
 #include "ttscope/capture.h"

@@ -269,7 +269,7 @@ static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* Begins or ends an operation of this thread. Returns its hash. */
+/* Begins or ends an operation of this thread. Returns the hash of the operation. */
 static TTS_NOINLINE uint64_t change_op(struct tts_tracker *t, const struct tts_event *event,
                                        uint64_t session)
 {

@@ -1,4 +1,4 @@
-/* tracker_inside.h: the parts of a tracker. Only for the capture room.
+/* tracker_inside.h: the fields of a tracker. Only for the capture room.
  *
  * The flag `folding` is a lock: the thread that has set it folds events, or begins, cuts or
  * ends a phase, and owns everything that is not atomic. A thread that posts an event tries to

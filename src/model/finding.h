@@ -16,9 +16,9 @@ enum tts_severity {
     TTS_SEVERITY_ERROR,   /* problem */
 };
 
-/* A kind of finding. */
+/* A rule: a kind of finding. */
 struct tts_rule {
-    const char *id; /* never changes: scripts and suppressions name it */
+    const char *id; /* never changes, because scripts and suppressions use the id */
     const char *title, *help;
 };
 

@@ -333,7 +333,8 @@ static void add_program_part(struct tts_fold *fold, struct tts_fold_device *devi
     note_core_peaks(fold, device, part->op);
 }
 
-/* Puts a part of a program on the cores of a device and, if `has_chips`, of its chips. */
+/* Puts a part of a program on the cores of a device and, if `has_chips` is true, on the cores
+ * of its chips. */
 static TTS_NOINLINE void place_program_part(struct tts_fold *fold,
                                             struct tts_fold_device *device,
                                             const struct tts_event *event, bool has_chips,
@@ -552,7 +553,7 @@ static void touch_device(struct tts_fold *fold, const struct tts_fold_device *de
             tts_watch_touch(watch, at);
 }
 
-/* Counts a free of a buffer that is not in the ledger. */
+/* Counts an event that frees a buffer that is not in the ledger. */
 TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_device *device,
                                   enum tts_pool pool, uint64_t bytes)
 {
@@ -898,7 +899,8 @@ static int64_t max_bytes(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The new peak is the larger of both peaks and the current bytes. */
+/* Adds the pools of `other`. The new peak is the largest of both peaks and the current
+ * bytes. */
 static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
 {
     for (int i = 0; i < TTS_PAIRS; i++) {
@@ -1185,10 +1187,11 @@ enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *i
 
 /* ---- validity ---- */
 
-/* The use of a device's cores according to the ledger. */
+/* The use of a device's cores that follows from the ledger, to compare it with the stored
+ * use. */
 struct expected {
     uint64_t all[TTS_CORE_KINDS], all_parts, some_parts;
-    uint64_t some[TTS_CORE_KINDS]; /* bytes x cores */
+    uint64_t some[TTS_CORE_KINDS]; /* sum of bytes x cores, by kind */
 };
 
 static uint64_t core_set_area(const struct tts_fold *fold, uint32_t set)

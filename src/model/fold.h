@@ -23,7 +23,7 @@ enum {
     TTS_FOLD_DEVICES_MAX = TTS_LEDGER_DEVICES,
     TTS_FOLD_OPS_MAX = 65000,
 };
-#define TTS_FOLD_SEQ_MAX (UINT64_C(1) << 47) /* event numbers are below this value */
+#define TTS_FOLD_SEQ_MAX (UINT64_C(1) << 47) /* the number of an event is below this value */
 
 /* Creates a fold. Each limit is at least 1 and at most the maximum above. Returns TTS_E_INVALID
  * if a limit is out of range, TTS_E_NOMEM if there is no memory. */
@@ -39,7 +39,7 @@ void tts_fold_reset(struct tts_fold *fold);
 /* Largest number of bytes in an event. Sums of sizes are signed: with this limit they do not
  * overflow in any realistic time. */
 #define TTS_EVENT_BYTES_MAX (UINT64_C(1) << 62)
-#define TTS_EVENT_SIZE_MAX (UINT64_C(1) << 52) /* largest size of a buffer */
+#define TTS_EVENT_SIZE_MAX (UINT64_C(1) << 52) /* largest size of a buffer in an event */
 
 /* Checks an event without a fold. Returns TTS_E_INVALID or TTS_E_RANGE if the event is
  * impossible; err says why. */
@@ -102,7 +102,7 @@ enum tts_fold_outcome tts_fold_free_buffer(struct tts_fold *fold, uint32_t devic
                                            uint64_t size_bytes);
 
 /* Like tts_fold_alloc() and tts_fold_free_buffer() for DRAM, but outside any operation and
- * without a result. Each has one caller, so that the compiler can inline it. */
+ * without a result. Each of them has one caller, so that the compiler can inline it there. */
 void tts_fold_alloc_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
                          uint64_t size_bytes);
 void tts_fold_free_dram(struct tts_fold *fold, uint32_t device, uint64_t id,
@@ -118,11 +118,12 @@ const char *tts_fold_op_other(void); /* returns "(other)" */
 
 uint64_t tts_fold_seq(const struct tts_fold *fold); /* returns the number of folded events */
 
-/* Like tts_tracker_chip(). */
+/* Makes `chip` a part of `mesh`, like tts_tracker_chip(). */
 TTS_NODISCARD enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mesh,
                                             struct tts_error *err);
 
-/* Copies the counters. `dropped` counts only events that the fold dropped. `refused` is 0. */
+/* Copies the counters of the fold to *out. `dropped` counts only events that the fold dropped.
+ * `refused` is 0. */
 void tts_fold_health(const struct tts_fold *fold, struct tts_tracker_health *out);
 /* Tells the fold that events were dropped before they reached it, so the use of the cores is
  * incomplete. */

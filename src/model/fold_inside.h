@@ -1,4 +1,4 @@
-/* fold_inside.h: the state of a fold and of a watch, for the files of the fold, watch.c and
+/* fold_inside.h: the state of a fold and of a watch. Only for fold.c, fold_now.c, watch.c and
  * follow.c. */
 #pragma once
 
@@ -28,7 +28,7 @@ struct tts_fold_device {
 };
 
 struct tts_fold {
-    struct tts_watch *watches; /* attached watches */
+    struct tts_watch *watches; /* first attached watch */
     struct tts_ledger *ledger;
     uint64_t seq;         /* number of folded events */
     uint64_t trace_depth; /* sum of the nested traces of all devices */

@@ -14,7 +14,7 @@
 /* A size that may be unknown. */
 struct tts_amount {
     bool is_known;
-    int64_t bytes; /* 0 if unknown */
+    int64_t bytes; /* the size; 0 if unknown */
 };
 
 static inline struct tts_amount tts_amount_of(int64_t bytes)
@@ -64,7 +64,8 @@ enum tts_run_figure { TTS_RUN_FIGURE_MAP(TTS_RUN_FIGURE_ENUM) TTS_RUN_FIGURES };
 #undef TTS_RUN_FIGURE_ENUM
 
 enum {
-    /* Sizes with the terminator. Longer text is cut and ends in "...". */
+    /* Sizes of texts with the terminator, and the maximum number of notes. A longer text is cut
+     * and ends in "...". */
     TTS_RUN_NAME_MAX = 64,
     TTS_RUN_TITLE_MAX = 256,
     TTS_RUN_NOTES_MAX = 8,
@@ -86,7 +87,7 @@ void tts_run_figures_dram(struct tts_amount figures[TTS_RUN_FIGURES],
 /* A remark about missing or impossible text in a log. */
 struct tts_run_note {
     uint64_t line;
-    char text[TTS_RUN_NOTE_BYTES]; /* lower case, no full stop */
+    char text[TTS_RUN_NOTE_BYTES]; /* text of the note, in lower case without a full stop */
 };
 
 /* A part of the memory of a training run. */
@@ -140,7 +141,7 @@ struct tts_run {
      * Times, process numbers and words of loggers are removed. "" if there is none. */
     char rank[TTS_RUN_TITLE_MAX];
     char name[TTS_RUN_NAME_MAX]; /* name of the log or file, without folders; "" if unknown */
-    const struct tts_run_phase *phases; /* borrowed */
+    const struct tts_run_phase *phases; /* array of phase_count phases, borrowed */
     size_t phase_count;
     struct tts_amount overall_peak, final; /* as the log prints them after "Final Totals" */
     struct tts_run_whole whole;

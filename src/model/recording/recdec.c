@@ -77,7 +77,7 @@ static TTS_FORCE_INLINE bool read_buffer(struct tts_recdec_in *in, unsigned *slo
     return dec->has_shape[*slot] && dec->shapes[*slot].event.kind == TTS_EVENT_ALLOC;
 }
 
-/* Fills the fields that all events have. */
+/* Fills the fields of an item that all events have. */
 static TTS_FORCE_INLINE void make_event(struct tts_recdec *dec, struct tts_item *out)
 {
     out->kind = TTS_ITEM_EVENT;

@@ -4,10 +4,10 @@
 
 #include "model/recording/recenc.h"
 
-/* Parts of the tag of a shape. */
+/* Bits of the tag of a shape: flags, and the shifts of kind, pool and placement. */
 enum {
     TTS_TAG_VALID = 1,
-    TTS_TAG_KIND = 8, /* the next three are shifts */
+    TTS_TAG_KIND = 8, /* first of three shifts */
     TTS_TAG_POOL = 12,
     TTS_TAG_PLACEMENT = 16,
     TTS_TAG_ADDRESS = 1 << 20,

@@ -29,7 +29,7 @@ static enum tts_status prepare(struct tts_recpack *pack, struct tts_error *err)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
     pack->off = sizeof nothing;
     return tts_recpack_write(pack, nothing, sizeof nothing,
-                             err); /* keep room for the header, which is written last */
+                             err); /* leaves room for the header, which is written last */
 }
 
 enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,
