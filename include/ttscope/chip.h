@@ -170,7 +170,7 @@ TTS_API TTS_NODISCARD enum tts_status tts_chip_set(struct tts_chip *chip, const 
 
 /* Checks whether such a chip can exist: alignments are powers of two, regions do not overlap,
  * the runtime supports the bank counts. Unknown facts are not checked. Returns TTS_E_INVALID if
- * it cannot; `err` says what is wrong and which key to change. */
+ * the chip cannot exist; `err` says what is wrong and which key to change. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_check(const struct tts_chip *chip,
                                                      struct tts_error *err);
 

@@ -43,10 +43,10 @@ struct tts_recorder_config {
      * TT_MESH_HOST_RANK that is a number in the environment. Any other use of "%", or "%r"
      * without a rank, is TTS_E_INVALID. The path is copied. */
     const char *path;
-    /* 0: the file keeps all events. Otherwise the recorder is a black box: a file of about this
-     * size with the last events and the buffers that were live before them. These buffers take
-     * at most half of the file; if there are more, the file has the largest and says how many
-     * it omits. At least TTS_RECORDER_KEEP_MIN. */
+    /* If 0, the file keeps all events. Otherwise the recorder is a black box: a file of about
+     * this size with the last events and the buffers that were live before them. These buffers
+     * take at most half of the file; if there are more, the file has the largest and says how
+     * many it omits. At least TTS_RECORDER_KEEP_MIN. */
     uint64_t keep_bytes;
     uint64_t reserved[6]; /* 0, for later versions; else TTS_E_INVALID */
 };

@@ -1,8 +1,10 @@
-/* eventsummary.h: the summary of a file of events: phases, peaks and the buffers that lived
- * then, operations, refused requests; or the buffers that lived after one event.
+/* eventsummary.h: the summary of a file of events: phases, the peak of a pool with the buffers
+ * that were live then, operations, refused requests. Or the buffers that were live after one
+ * event.
  *
  * tts_eventsummary holds the answers. tts_eventscan takes the items of a file in their order
- * and fills a summary. Neither opens files. The caller owns both structs. One thread. */
+ * and fills a summary. Neither opens files. The caller owns both structs. One thread at a
+ * time. */
 #pragma once
 
 #include "analysis/best.h"
@@ -107,7 +109,7 @@ struct tts_eventsummary {
     struct tts_eventfigures *stored;
 };
 
-void tts_eventsummary_release(struct tts_eventsummary *sum); /* a zeroed struct is fine */
+void tts_eventsummary_release(struct tts_eventsummary *sum); /* a struct of zeros is allowed */
 
 /* Adds a phase to the summary. Returns false if there is no memory. */
 bool tts_eventsummary_add_phase(struct tts_eventsummary *sum,
@@ -173,7 +175,7 @@ TTS_NODISCARD enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_eventsummary *sum,
                                                  struct tts_error *err);
-void tts_eventscan_release(struct tts_eventscan *scan); /* a zeroed struct is fine */
+void tts_eventscan_release(struct tts_eventscan *scan); /* a struct of zeros is allowed */
 
 /* Processes the next item. Returns TTS_E_NOMEM if there is no memory; the scan cannot continue
  * then. Returns another error if the item is invalid. An invalid item is ignored; if it is an

@@ -41,7 +41,7 @@ struct whatif_table {
 enum whatif_step_kind {
     STEP_TAKE,
     STEP_GIVE,
-    STEP_SMALL, /* allocation in L1_SMALL; size and page are those of one core */
+    STEP_SMALL, /* allocation in L1_SMALL, with the size and the page of one core */
     STEP_TRACE, /* allocation of a trace, in the trace region or, if there is none, in DRAM */
     STEP_CAPTURE,
 };
@@ -78,7 +78,7 @@ struct whatif_model {
     /* A device of the recording with this model has a program that is not checked yet. */
     bool is_pending;
     struct whatif_fill {
-        /* Bytes of all blocks, including those that were counted but not placed. */
+        /* Bytes of all blocks, including blocks that were counted but not placed. */
         uint64_t bytes, peak_bytes, peak_seq;
         uint64_t failures, deficit_bytes, deficit_seq;
     } fill[TTS_POOLS];

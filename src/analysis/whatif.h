@@ -128,7 +128,7 @@ enum tts_whatif_kind {
 /* A buffer that was live at the first failure. */
 struct tts_whatif_live {
     uint64_t id, seq, size_bytes, block_bytes;
-    const char *op; /* NULL: outside any operation */
+    const char *op; /* operation; NULL if there is none */
     bool is_placed;
 };
 
@@ -142,7 +142,7 @@ struct tts_whatif_failure {
     uint64_t time_ns; /* time of the event, if has_time is true */
     uint32_t device;  /* id of the device in the recording */
     enum tts_pool pool;
-    const char *op; /* NULL: outside any operation */
+    const char *op; /* operation; NULL if there is none */
     /* Id and size of the buffer. `id` is TTS_WHATIF_NO_ID if the request also failed in the
      * original run. Not set for a program. */
     uint64_t id, size_bytes;

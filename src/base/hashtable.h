@@ -1,6 +1,7 @@
 /* hashtable.h: finds entries of an array by hash. The caller owns the array, compares keys and
- * chooses the hash. The table holds places in the array. Open addressing with linear probing.
- * At most half of the slots are used, and the table doubles. Caller's memory. One thread.
+ * chooses the hash. The table holds places in the array. The table uses open addressing with
+ * linear probing. At most half of the slots are used; the table doubles when more are needed.
+ * The caller owns the struct. One thread at a time.
  *
  * uint32_t place = tts_hashtable_find(&table, hash, is_same_name, names, "add");
  * if (place == TTS_HASHTABLE_NONE)

@@ -1,6 +1,6 @@
 /* mapfile.h: maps parts of a file into memory. A part is reserved on the disk before it is
  * mapped, so that a full disk gives an error number here and not a signal at a later write. All
- * functions return 0 or an errno value. Caller's memory. */
+ * functions return 0 or an errno value. The caller owns the structs. */
 #pragma once
 
 #include <stddef.h>

@@ -196,7 +196,7 @@ static void tell_small(struct tts_recorder *r)
     if (tell_hidden(r, (size_t)r->places.place_bytes / 16, &most))
         return;
     r->enc = r->kept_enc;
-    r->enc.commit = commit_of(r->place); /* its value is 0: readers see no keyframe */
+    r->enc.commit = commit_of(r->place); /* this word is still 0, so readers see no keyframe */
     put_block(r, false);
 }
 

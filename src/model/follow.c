@@ -360,7 +360,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
     return fold_item(f, item, NULL, err);
 }
 
-/* Reports no change for the items of a later keyframe, because they repeat what is known. */
+/* Reports no change for the items of a later keyframe, because they repeat known facts. */
 enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
                                   struct tts_change *out, struct tts_error *err)
 {

@@ -1,11 +1,11 @@
-/* recfile.h: reads a recording from its begin or from any event on.
+/* recfile.h: reads a recording from its beginning or from any event.
  *
  * Each block is verified before its items are returned. The file may still be written, may lack
  * its end, or may be cut or damaged. Items before the damage are returned, then an error with
  * its place. A block that the end of the file cuts cannot be verified: its items up to the cut
- * are returned, then the error. tts_recfile_resume() continues after damage. Nothing is mapped,
- * so a file that is truncated meanwhile does no harm. Memory is bounded: one block of at most
- * 64 MiB, packed and unpacked, and the index. One thread. The rules are in
+ * are returned, then the error. tts_recfile_resume() continues after damage. The file is not
+ * mapped, so a file that is truncated meanwhile does no harm. Memory is bounded: one block of
+ * at most 64 MiB, packed and unpacked, and the index. One thread at a time. The rules are in
  * docs/design/recording.md. */
 #pragma once
 
