@@ -122,7 +122,8 @@ static void code_count(struct coder *c, size_t *count, size_t most)
     uint64_t number = *count;
     code_up_to(c, &number, most);
     *count = (size_t)number;
-    if (!c->writes && *count > c->len - c->at) { /* each element takes at least one byte */
+    /* A count above the number of bytes is invalid: each element takes at least one byte. */
+    if (!c->writes && *count > c->len - c->at) {
         c->is_bad = true;
         *count = 0;
     }

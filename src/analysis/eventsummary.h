@@ -50,7 +50,7 @@ struct tts_summary_failure {
 /* The live buffers of a pool at one moment. */
 struct tts_summary_moment {
     enum tts_pool pool;
-    /* Level.bytes is the sum of the buffers plus the loose bytes (levels.h). */
+    /* The level; level.bytes is the sum of the buffers plus the loose bytes (levels.h). */
     struct tts_level level;
     uint64_t buffers, bytes;
     struct tts_best largest; /* items are struct tts_live, the largest first */

@@ -310,8 +310,8 @@ static bool add_parts_before(const struct tts_run *run, size_t end, struct tts_a
             free_from_other_parts(parts);
         if (part != TTS_RUN_PART_GRADIENTS)
             continue;
-        /* A backward pass frees the activations. The memory that is still in use after it are
-         * gradients. */
+        /* A backward pass frees the activations. The memory that a backward pass leaves in use
+         * counts as gradients. */
         parts[part] = tts_amount_add(parts[part], parts[TTS_RUN_PART_ACTIVATIONS]);
         parts[TTS_RUN_PART_ACTIVATIONS] = tts_amount_of(0);
     }

@@ -24,7 +24,7 @@ struct whatif_entry {
     uint16_t model;
     bool is_used;
     bool is_step;  /* the allocation of the buffer is among the kept steps */
-    bool is_trace; /* a trace, in its region or in DRAM */
+    bool is_trace; /* the buffer is a trace, in the trace region or in DRAM */
 };
 
 /* The live buffers. An entry keeps its place until its buffer is freed. */
@@ -628,7 +628,7 @@ struct trial {
     struct held {
         struct tts_buffer buffer; /* its id is 0 if there is no buffer */
         uint8_t model;
-    } * held; /* one for each place of the table */
+    } * held; /* the buffers of the trial, by place in the table of entries */
     size_t held_count;
     struct whatif_recent *recent;
 };

@@ -11,7 +11,7 @@ struct tts_kept_run {
     struct tts_named_run view; /* the run, which points to the fields below */
     bool is_bad, has_usage;
     double usage;    /* peak / device memory; 0 if unknown */
-    uint64_t number; /* number of the run in the order of the calls */
+    uint64_t number; /* number of the run, in the order in which runs were added */
     struct tts_run run;
     struct tts_trainmem mem;
     size_t bytes;                  /* size of this allocation */

@@ -36,7 +36,8 @@ typedef uint16_t tts_word;
 typedef uint32_t tts_word;
 #endif
 
-#define TTS_WORD_NONE ((tts_word)UINT32_MAX) /* larger than every word with a meaning */
+/* Marks an unused word. Larger than every word that is used. */
+#define TTS_WORD_NONE ((tts_word)UINT32_MAX)
 
 /* The build uses -Wno-psabi: no function with a part as argument or result is called from
  * another file. */

@@ -118,8 +118,8 @@ bool tts_cores_list(struct tts_cores *cores, const struct tts_program_part *part
  * parts. */
 void tts_cores_end_program(struct tts_cores *cores);
 
-/* Adds everything on `other` to `cores`, except the list of the program. `cores` has room for
- * it. */
+/* Adds all bytes and parts on the cores of `other` to `cores`, except the list of the program.
+ * The caller has checked that there is room. */
 void tts_cores_merge(struct tts_cores *cores, const struct tts_cores *other);
 
 bool tts_cores_are_valid(const struct tts_cores *cores); /* slow: checks every core */

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 enum {
-    TTS_RECPACK_PAYLOAD = 1 << 20,       /* bytes of a block before compression */
+    TTS_RECPACK_PAYLOAD = 1 << 20,       /* maximum size of a block before compression */
     TTS_RECPACK_EVENTS = 1 << 16,        /* largest number of events in a block */
     TTS_RECPACK_KEYFRAME_EVENTS = 65536, /* smallest number of events between two keyframes */
     /* The events take at least this many times the bytes of the keyframes. */
@@ -31,8 +31,9 @@ struct tts_recpack {
     struct tts_rec_header header;
     struct tts_follow *follow;
     uint64_t seq, time_ns; /* number and time of the last item */
-    uint64_t keyframe_seq; /* event of the last keyframe, or start of the file */
-    uint64_t event_bytes;  /* bytes of all events before compression */
+    /* Number of the last event before the last keyframe, or before the file. */
+    uint64_t keyframe_seq;
+    uint64_t event_bytes; /* bytes of all events before compression */
     /* Size and number of buffers of the last keyframe. Both are 0 if there is none. */
     uint64_t keyframe_bytes, keyframe_live;
     uint64_t keyframe_end; /* offset in the file after that keyframe */

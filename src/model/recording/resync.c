@@ -183,7 +183,7 @@ enum tts_status tts_resync_take(struct tts_resync *r, const struct tts_item *ite
 {
     if (item->kind == TTS_ITEM_MISSED)
         return TTS_OK; /* not needed: the figures are lower bounds in any case */
-    if (item->kind == TTS_ITEM_KEYFRAME) { /* discard a keyframe without an end */
+    if (item->kind == TTS_ITEM_KEYFRAME) { /* the end of the previous keyframe is missing */
         r->after.count = r->after.range_count = 0;
         return TTS_OK;
     }
